@@ -10,7 +10,7 @@ use weir_digest::{About, Frame};
 use crate::recall::set::{Set, by_kind};
 
 /// How long each measurement is repeated.
-const LONG_ENOUGH: Duration = Duration::from_millis(150);
+const MEASUREMENT_DURATION: Duration = Duration::from_millis(150);
 
 /// Prints MB/s for each kind, and the cost of the slowest 100 KB.
 pub(crate) fn run() -> bool {
@@ -72,7 +72,7 @@ fn count_lines(path: &Path) -> usize {
 fn seconds(mut work: impl FnMut() -> usize) -> f64 {
     let begun = Instant::now();
     let mut least = f64::MAX;
-    while begun.elapsed() < LONG_ENOUGH {
+    while begun.elapsed() < MEASUREMENT_DURATION {
         let start = Instant::now();
         std::hint::black_box(work());
         least = least.min(start.elapsed().as_secs_f64());

@@ -15,12 +15,12 @@ const ROUNDS: usize = 200;
 
 /// The cost of a process, over all rounds.
 #[derive(Default)]
-struct Cost {
+struct HookCost {
     wall: Figures,
     cpu: Figures,
 }
 
-impl Cost {
+impl HookCost {
     fn run(&mut self, mut command: Command, input: &[u8]) {
         let before = cpu_of_children();
         self.wall.measure(|| {
@@ -89,7 +89,7 @@ pub(crate) fn run(weir: &str, peer: Option<&str>) -> bool {
         let mut payload = json!({ "session_id": "s1", "cwd": project, "hook_event_name": event, "transcript_path": home.path().join("s1.jsonl") });
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let payload = payload.to_string();
-        let (mut ours, mut nothing, mut theirs) = (Cost::default(), Cost::default(), Cost::default());
+        let (mut ours, mut nothing, mut theirs) = (HookCost::default(), HookCost::default(), HookCost::default());
         for _ in 0..ROUNDS {
             nothing.run(bare("/bin/true"), b"");
             let mut command = bare(weir);

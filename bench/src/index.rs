@@ -57,12 +57,12 @@ pub(crate) fn crowd(sizes: &[&str]) -> bool {
 }
 
 /// The cost of filling an engine.
-struct Cost {
+struct FillCost {
     seconds: f64,
 }
 
 /// Fills an engine in a separate process, which prints its own row and returns the seconds.
-fn fill(engine: &str, size: u64, folder: &Path) -> Cost {
+fn fill(engine: &str, size: u64, folder: &Path) -> FillCost {
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["index-child", engine, &size.to_string(), folder.to_str().unwrap()])
         .stderr(Stdio::inherit())
@@ -72,7 +72,7 @@ fn fill(engine: &str, size: u64, folder: &Path) -> Cost {
     let said = String::from_utf8(child.stdout).unwrap();
     let (rows, seconds) = said.trim_end().rsplit_once('\n').unwrap();
     println!("{rows}");
-    Cost { seconds: seconds.parse().unwrap() }
+    FillCost { seconds: seconds.parse().unwrap() }
 }
 
 /// Runs the process that fills one engine.
@@ -86,7 +86,7 @@ pub(crate) fn child(engine: &str, size: &str, folder: &Path) -> bool {
     true
 }
 
-fn filled(engine: &mut dyn Engine, megabytes: u64) -> Cost {
+fn filled(engine: &mut dyn Engine, megabytes: u64) -> FillCost {
     let mut seconds = 0.0;
     for batch in made::batches(megabytes << 20) {
         let start = cpu_seconds();
@@ -101,7 +101,7 @@ fn filled(engine: &mut dyn Engine, megabytes: u64) -> Cost {
         let (speed, disk) = (megabytes as f64 / took, engine.disk());
         println!("| {name}, vectors | {speed:.1} | {:.0} | {disk:.1} | {chunks} |", peak_memory());
     }
-    Cost { seconds }
+    FillCost { seconds }
 }
 
 /// Measures searches of each sort, every engine in turn.

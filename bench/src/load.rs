@@ -17,33 +17,33 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::figures::Figures;
-use crate::text::Numbers;
+use crate::text::RandomNumbers;
 use disk::Disk;
 
 const WORKERS: usize = 8;
 /// The percentages of calls that are killed, and that are stopped for a while.
-const KILLED: u64 = 5;
-const STOPPED: u64 = 2;
+const KILLED_PERCENT: u64 = 5;
+const STOPPED_PERCENT: u64 = 2;
 
 /// The state shared by the workers.
-struct World {
+struct LoadState {
     weir: PathBuf,
     home: PathBuf,
     project: PathBuf,
     disk: Disk,
     begun: Instant,
     over: AtomicBool,
-    told: Mutex<Told>,
+    observations: Mutex<Observations>,
 }
 
 /// What the workers have observed.
 #[derive(Default)]
-struct Told {
+struct Observations {
     /// Every call that writes, by its mark.
-    calls: BTreeMap<String, Call>,
+    calls: BTreeMap<String, WritingCall>,
     /// References that were returned, with their marks.
     references: Vec<(String, String)>,
-    rows: BTreeMap<&'static str, Row>,
+    rows: BTreeMap<&'static str, CallFigures>,
     /// The messages of calls that failed while the disk had room, and their counts.
     failures: BTreeMap<String, usize>,
     /// Violations.
@@ -52,7 +52,7 @@ struct Told {
 
 /// A row of the table.
 #[derive(Default)]
-struct Row {
+struct CallFigures {
     took: Figures,
     calls: usize,
     killed: usize,
@@ -64,15 +64,15 @@ struct Row {
 
 /// A call that writes something.
 #[derive(Clone)]
-struct Call {
-    kind: Kind,
+struct WritingCall {
+    kind: WriteKind,
     /// Whether the program confirmed that it was stored.
     acknowledged: bool,
 }
 
 /// What a call writes, which determines where to look for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum WriteKind {
     Prompt,
     File,
     Output,
@@ -81,7 +81,7 @@ enum Kind {
 }
 
 /// The outcome of a call.
-struct Ended {
+struct CallOutcome {
     /// Its output, or `None` if it was killed.
     output: Option<std::process::Output>,
     stopped: bool,
@@ -97,35 +97,35 @@ pub(crate) fn run(weir: &str, minutes: f64) -> bool {
     // Less than the disk has, so that the disk is only full when the benchmark fills it.
     std::fs::create_dir_all(home.path().join(".config/weir")).unwrap();
     std::fs::write(home.path().join(".config/weir/config.toml"), "[retention]\nquota_mb = 400\n").unwrap();
-    let world = World {
+    let state = LoadState {
         weir: std::fs::canonicalize(weir).unwrap(),
         disk: Disk::mount(&home.path().join("data")),
         home: home.path().to_owned(),
         project,
         begun: Instant::now(),
         over: AtomicBool::new(false),
-        told: Mutex::default(),
+        observations: Mutex::default(),
     };
-    println!("{WORKERS} workers for {minutes} minutes; {}", world.disk.describe());
+    println!("{WORKERS} workers for {minutes} minutes; {}", state.disk.describe());
     let end = Duration::from_secs_f64(minutes * 60.0);
     std::thread::scope(|scope| {
         for worker in 0..WORKERS {
-            let world = &world;
-            scope.spawn(move || calls::work(world, worker));
+            let state = &state;
+            scope.spawn(move || calls::work(state, worker));
         }
-        scope.spawn(|| index_and_stop(&world));
-        scope.spawn(|| back_up(&world));
-        scope.spawn(|| world.disk.fill_now_and_then(|| world.is_over()));
-        while world.begun.elapsed() < end {
+        scope.spawn(|| index_and_stop(&state));
+        scope.spawn(|| back_up(&state));
+        scope.spawn(|| state.disk.fill_now_and_then(|| state.is_over()));
+        while state.begun.elapsed() < end {
             std::thread::sleep(Duration::from_millis(200));
         }
-        world.over.store(true, Ordering::Relaxed);
+        state.over.store(true, Ordering::Relaxed);
     });
-    table(&world);
-    verify::verify(&world)
+    table(&state);
+    verify::verify(&state)
 }
 
-impl World {
+impl LoadState {
     fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
@@ -147,73 +147,77 @@ impl World {
     }
 
     /// Counts a call, and whether it failed.
-    fn count(&self, name: &'static str, ended: &Ended, good: bool) {
-        let mut told = self.told.lock().unwrap();
-        let row = told.rows.entry(name).or_default();
+    fn count(&self, name: &'static str, outcome: &CallOutcome, good: bool) {
+        let mut observations = self.observations.lock().unwrap();
+        let row = observations.rows.entry(name).or_default();
         row.calls += 1;
-        match (ended.output.is_none(), ended.stopped) {
+        match (outcome.output.is_none(), outcome.stopped) {
             (true, _) => row.killed += 1,
             (_, true) => row.stopped += 1,
-            _ => row.took.add(ended.took),
+            _ => row.took.add(outcome.took),
         }
-        let Some(output) = ended.output.as_ref().filter(|_| !good) else { return };
-        if ended.full {
+        let Some(output) = outcome.output.as_ref().filter(|_| !good) else { return };
+        if outcome.full {
             row.failed_full += 1;
             return;
         }
         row.failed += 1;
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().next().unwrap_or("nothing").replace(&*self.data().to_string_lossy(), "DATA");
-        *told.failures.entry(format!("{name}: {said}")).or_default() += 1;
+        *observations.failures.entry(format!("{name}: {said}")).or_default() += 1;
     }
 
     /// Records a call that writes.
-    fn remember(&self, mark: &str, kind: Kind, acknowledged: bool) {
-        self.told.lock().unwrap().calls.insert(mark.to_owned(), Call { kind, acknowledged });
+    fn remember(&self, mark: &str, kind: WriteKind, acknowledged: bool) {
+        self.observations.lock().unwrap().calls.insert(mark.to_owned(), WritingCall { kind, acknowledged });
     }
 
     fn wrong(&self, what: String) {
-        self.told.lock().unwrap().wrong.push(what);
+        self.observations.lock().unwrap().wrong.push(what);
     }
 }
 
 /// Indexes repeatedly, stopping the program for 5 to 20 seconds somewhere in between.
-fn index_and_stop(world: &World) {
-    let mut numbers = Numbers::new(99);
+fn index_and_stop(state: &LoadState) {
+    let mut numbers = RandomNumbers::new(99);
     let mut round = 0;
-    while !world.is_over() {
+    while !state.is_over() {
         round += 1;
         for file in 0..20 {
             let text: String = (0..20).map(|n| crate::text::paragraph(round * 1_000 + file * 20 + n)).collect();
-            std::fs::write(world.project.join(format!("docs/{file}.md")), text).unwrap();
+            std::fs::write(state.project.join(format!("docs/{file}.md")), text).unwrap();
         }
         let started = Instant::now();
-        let full = world.disk.is_full();
-        let child = world.command(&["index", "docs"]).stdout(quiet()).stderr(Stdio::piped()).spawn().unwrap();
+        let full = state.disk.is_full();
+        let child = state.command(&["index", "docs"]).stdout(quiet()).stderr(Stdio::piped()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(numbers.next() % 1_500));
         let stopped = stop_for(child.id(), Duration::from_millis(5_000 + numbers.next() % 15_000));
         let output = child.wait_with_output().unwrap();
-        let (good, full) = (output.status.success(), full || world.disk.was_full_since(started));
-        let ended = Ended { output: Some(output), stopped, full, took: started.elapsed() };
-        world.count("index", &ended, good);
-        pause(world, Duration::from_secs(numbers.next() % 15));
+        let (good, full) = (output.status.success(), full || state.disk.was_full_since(started));
+        let outcome = CallOutcome { output: Some(output), stopped, full, took: started.elapsed() };
+        state.count("index", &outcome, good);
+        pause(state, Duration::from_secs(numbers.next() % 15));
     }
 }
 
 /// Backs up the store while others write. The last backup is restored at the end.
-fn back_up(world: &World) {
-    let file = world.backup();
-    while !world.is_over() {
-        pause(world, Duration::from_secs(20));
+fn back_up(state: &LoadState) {
+    let file = state.backup();
+    while !state.is_over() {
+        pause(state, Duration::from_secs(20));
         let started = Instant::now();
-        let full = world.disk.is_full();
-        let output = world.command(&["backup", "--force", &file]).output().unwrap();
-        let full = full || world.disk.was_full_since(started);
+        let full = state.disk.is_full();
+        let output = state.command(&["backup", "--force", &file]).output().unwrap();
+        let full = full || state.disk.was_full_since(started);
         let good = output.status.success();
         if !good && !full {
-            world.wrong(format!("backup: {}", String::from_utf8_lossy(&output.stderr)));
+            state.wrong(format!("backup: {}", String::from_utf8_lossy(&output.stderr)));
         }
-        world.count("backup", &Ended { output: Some(output), stopped: false, full, took: started.elapsed() }, good);
+        state.count(
+            "backup",
+            &CallOutcome { output: Some(output), stopped: false, full, took: started.elapsed() },
+            good,
+        );
     }
 }
 
@@ -229,9 +233,9 @@ fn stop_for(pid: u32, pause: Duration) -> bool {
 }
 
 /// Waits, unless the benchmark is over.
-fn pause(world: &World, pause: Duration) {
+fn pause(state: &LoadState, pause: Duration) {
     let since = Instant::now();
-    while since.elapsed() < pause && !world.is_over() {
+    while since.elapsed() < pause && !state.is_over() {
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -240,18 +244,18 @@ fn quiet() -> Stdio {
     Stdio::null()
 }
 
-fn table(world: &World) {
-    let told = world.told.lock().unwrap();
+fn table(state: &LoadState) {
+    let observations = state.observations.lock().unwrap();
     let headings = ["calls", "killed", "stopped", "failed full", "failed", "p50 ms", "p95", "p99", "max"];
     println!("\n{:<20}{}", "", headings.map(|heading| format!("{heading:>12}")).concat());
-    for (name, row) in &told.rows {
+    for (name, row) in &observations.rows {
         let counts = [row.calls, row.killed, row.stopped, row.failed_full, row.failed];
         let times = [0.5, 0.95, 0.99, 1.0].map(|share| row.took.quantile(share) / 1e3);
         let counts = counts.map(|count| format!("{count:>12}")).concat();
         println!("{name:<20}{counts}{}", times.map(|millis| format!("{millis:>12.0}")).concat());
     }
-    println!("\nfull disk: {}", world.disk.report());
-    for (said, count) in &told.failures {
+    println!("\nfull disk: {}", state.disk.report());
+    for (said, count) in &observations.failures {
         println!("failed while the disk had room: {count:>5} {said}");
     }
 }

@@ -17,14 +17,14 @@ use weir_outline::map::{Commits, Known, Weights, Wish, rank_with};
 use crate::figures::Figures;
 use history::Commit;
 use pagerank::Graph;
-use tree::Tree;
+use tree::SourceTree;
 
 pub(crate) use cost::run as cost;
 
 /// The number of commits before a commit that are searched for co-changes.
-const COMMITS: usize = 1_000;
+const SEARCHED_COMMITS: usize = 1_000;
 /// The maximum number of files in a commit. The subject of a larger one does not describe them.
-const MOST_FILES: usize = 20;
+const MAX_FILES: usize = 20;
 
 /// Measures the commits of a newer change log that are not in the one below a folder.
 pub(crate) fn change_log(folder: &str, newer: &str) -> bool {
@@ -36,7 +36,7 @@ pub(crate) fn change_log(folder: &str, newer: &str) -> bool {
     let new = commits.windows(5).position(|some| some.iter().all(|commit| known.contains(commit)));
     let new = new.unwrap_or(commits.len());
     println!("{} commits, {new} of them after the files in {}\n", commits.len(), name(folder));
-    measure(&Tree::read(Path::new(folder)), &commits, new)
+    measure(&SourceTree::read(Path::new(folder)), &commits, new)
 }
 
 /// Measures the newest commits of a git repository, with the files from before them.
@@ -44,7 +44,7 @@ pub(crate) fn git(repository: &str, newest: usize) -> bool {
     let commits = history::git(repository);
     let before = history::files_before(repository, newest);
     println!("{} commits of {}, the newest {newest} asked\n", commits.len(), name(repository));
-    measure(&Tree::read(before.path()), &commits, newest)
+    measure(&SourceTree::read(before.path()), &commits, newest)
 }
 
 fn name(folder: &str) -> String {
@@ -53,17 +53,17 @@ fn name(folder: &str) -> String {
 }
 
 /// A question, which is one file and a subject, and its answer, which is the other files.
-struct Question<'a> {
+struct MapQuestion<'a> {
     focus: usize,
     subject: &'a str,
     others: Vec<usize>,
     earlier: &'a [Commit],
 }
 
-fn measure(tree: &Tree, commits: &[Commit], new: usize) -> bool {
+fn measure(tree: &SourceTree, commits: &[Commit], new: usize) -> bool {
     let place: HashMap<&str, usize> =
         tree.known.iter().enumerate().map(|(at, file)| (file.path.as_str(), at)).collect();
-    let questions: Vec<Question<'_>> = (0..new).filter_map(|at| question(commits, at, &place)).collect();
+    let questions: Vec<MapQuestion<'_>> = (0..new).filter_map(|at| question(commits, at, &place)).collect();
     let megabytes = tree.bytes as f64 / 1e6;
     let to_find = questions.iter().map(|question| question.others.len()).sum::<usize>() as f64;
     println!(
@@ -90,7 +90,7 @@ fn measure(tree: &Tree, commits: &[Commit], new: usize) -> bool {
 }
 
 /// Measures each part by itself, and other weights.
-fn parts(tree: &Tree, questions: &[Question<'_>], place: &HashMap<&str, usize>) {
+fn parts(tree: &SourceTree, questions: &[MapQuestion<'_>], place: &HashMap<&str, usize>) {
     let zero = Weights { references: 0.0, words: 0.0, near: 0.0, together: 0.0 };
     let usual = Weights::default();
     let others = [
@@ -111,23 +111,23 @@ fn parts(tree: &Tree, questions: &[Question<'_>], place: &HashMap<&str, usize>) 
     }
 }
 
-fn question<'a>(commits: &'a [Commit], at: usize, place: &HashMap<&str, usize>) -> Option<Question<'a>> {
+fn question<'a>(commits: &'a [Commit], at: usize, place: &HashMap<&str, usize>) -> Option<MapQuestion<'a>> {
     let commit = &commits[at];
     let mut files: Vec<usize> = commit.files.iter().filter_map(|file| place.get(file.as_str()).copied()).collect();
     files.sort_unstable();
     files.dedup();
-    if !(2..=MOST_FILES).contains(&files.len()) || commit.subject.starts_with("Merge ") {
+    if !(2..=MAX_FILES).contains(&files.len()) || commit.subject.starts_with("Merge ") {
         return None;
     }
     // The given file varies from commit to commit, but is the same in every run.
     let focus = files.remove(at % files.len());
-    Some(Question { focus, subject: &commit.subject, others: files, earlier: &commits[at + 1..] })
+    Some(MapQuestion { focus, subject: &commit.subject, others: files, earlier: &commits[at + 1..] })
 }
 
-fn ours(tree: &Tree, question: &Question<'_>, weights: Weights, place: &HashMap<&str, usize>) -> Vec<usize> {
+fn ours(tree: &SourceTree, question: &MapQuestion<'_>, weights: Weights, place: &HashMap<&str, usize>) -> Vec<usize> {
     let focus = [question.focus];
     let together = if weights.together > 0.0 {
-        let earlier = question.earlier.iter().take(COMMITS).map(|commit| commit.files.clone());
+        let earlier = question.earlier.iter().take(SEARCHED_COMMITS).map(|commit| commit.files.clone());
         Commits::new(earlier).with(&focus, |path| place.get(path).copied())
     } else {
         Vec::new()
@@ -138,7 +138,7 @@ fn ours(tree: &Tree, question: &Question<'_>, weights: Weights, place: &HashMap<
     ranked.into_iter().map(|ranked| ranked.file).collect()
 }
 
-fn show(name: &str, questions: &[Question<'_>], ranker: impl Fn(&Question<'_>) -> Vec<usize>) {
+fn show(name: &str, questions: &[MapQuestion<'_>], ranker: impl Fn(&MapQuestion<'_>) -> Vec<usize>) {
     let (mut recall, mut reciprocal, mut figures) = ([0.0; 3], 0.0, Figures::default());
     for question in questions {
         let ranked = figures.measure_cpu(|| ranker(question));

@@ -12,12 +12,12 @@ mod table;
 
 use std::path::Path;
 
-use clients::{Cut, Hook, Program, RULES};
-use contenders::{Contender, Ends, Mcp};
+use clients::{ClientRule, HookContender, ProgramContender, RULES};
+use contenders::{Contender, HeadAndTail, McpContender};
 use set::{Output, Set};
 
 /// What one contender showed of one output.
-pub(crate) struct Shown {
+pub(crate) struct ShownOutput {
     /// The first answer.
     pub tokens: usize,
     /// For each question, whether its answer was there.
@@ -35,32 +35,38 @@ pub(crate) fn run(weir: &str, options: &[&str]) -> bool {
     let set = Set::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join(name).join(half));
     let project = set.project.path();
     let mut rows = Vec::new();
-    let digest = measure(&mut Mcp::weir(weir, project, Ask::Get), &set);
-    let ends = measure(&mut Ends::of(digest.iter().map(|shown| shown.tokens).collect()), &set);
+    let digest = measure(&mut McpContender::weir(weir, project, QuestionTiming::Get), &set);
+    let ends = measure(&mut HeadAndTail::of(digest.iter().map(|shown| shown.tokens).collect()), &set);
     rows.push(("head and tail of the same size".to_owned(), ends));
     rows.push(("digest, then `ctx_get` with the question".to_owned(), digest));
     rows.push((
         "digest, then `ctx_search` with the question".to_owned(),
-        measure(&mut Mcp::weir(weir, project, Ask::Search), &set),
+        measure(&mut McpContender::weir(weir, project, QuestionTiming::Search), &set),
     ));
     rows.push((
         "digest with the question as `intent`".to_owned(),
-        measure(&mut Mcp::weir(weir, project, Ask::First), &set),
+        measure(&mut McpContender::weir(weir, project, QuestionTiming::First), &set),
     ));
     if set.outputs.iter().all(|output| output.call.is_some()) {
-        rows.push(("hook, with the arguments of the call".to_owned(), measure(&mut Hook::new(weir, false), &set)));
-        rows.push(("hook, with the question among them".to_owned(), measure(&mut Hook::new(weir, true), &set)));
-        rows.extend(RULES.map(|(name, rule)| (name.to_owned(), measure(&mut Cut(rule), &set))));
+        rows.push((
+            "hook, with the arguments of the call".to_owned(),
+            measure(&mut HookContender::new(weir, false), &set),
+        ));
+        rows.push((
+            "hook, with the question among them".to_owned(),
+            measure(&mut HookContender::new(weir, true), &set),
+        ));
+        rows.extend(RULES.map(|(name, rule)| (name.to_owned(), measure(&mut ClientRule(rule), &set))));
     }
     let last = |command: &str| command.rsplit('/').next().unwrap_or(command).to_owned();
     for peer in values("--peer") {
-        for ask in [Ask::Search, Ask::First] {
-            let name = format!("peer: {} {}", last(peer), ask.name());
-            rows.push((name, measure(&mut Mcp::peer(peer, project, ask), &set)));
+        for timing in [QuestionTiming::Search, QuestionTiming::First] {
+            let name = format!("peer: {} {}", last(peer), timing.name());
+            rows.push((name, measure(&mut McpContender::peer(peer, project, timing), &set)));
         }
     }
     for command in values("--program") {
-        rows.push((format!("program: {}", last(command)), measure(&mut Program::new(command), &set)));
+        rows.push((format!("program: {}", last(command)), measure(&mut ProgramContender::new(command), &set)));
     }
     let text = table::write(half, &set, &rows);
     println!("{text}");
@@ -99,7 +105,7 @@ fn statements(outputs: impl Iterator<Item = (String, Vec<u8>)>) -> (usize, Strin
 
 /// When the question is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub(crate) enum QuestionTiming {
     /// With the first call, as its intent.
     First,
     /// After it, of the output.
@@ -108,7 +114,7 @@ pub(crate) enum Ask {
     Search,
 }
 
-impl Ask {
+impl QuestionTiming {
     fn name(self) -> &'static str {
         match self {
             Self::First => "with intent",
@@ -118,13 +124,13 @@ impl Ask {
     }
 }
 
-fn measure(contender: &mut dyn Contender, set: &Set) -> Vec<Shown> {
+fn measure(contender: &mut dyn Contender, set: &Set) -> Vec<ShownOutput> {
     contender.prepare(set);
     set.outputs.iter().enumerate().map(|(place, output)| look(contender, place, output)).collect()
 }
 
-fn look(contender: &mut dyn Contender, place: usize, output: &Output) -> Shown {
-    let mut shown = Shown { tokens: 0, found: Vec::new(), followed: Vec::new() };
+fn look(contender: &mut dyn Contender, place: usize, output: &Output) -> ShownOutput {
+    let mut shown = ShownOutput { tokens: 0, found: Vec::new(), followed: Vec::new() };
     for question in &output.questions {
         let first = contender.first(place, output, &question.ask);
         shown.tokens = shown.tokens.max(weir_tokens::count(&first));

@@ -12,10 +12,10 @@ use weir_core::redact::redact;
 use weir_core::terminal::is_binary;
 
 /// The maximum size of a file. Larger ones are data.
-const LARGEST: u64 = 50 << 20;
+const MAX_FILE_BYTES: u64 = 50 << 20;
 /// The maximum length of a secret and of its context when shown.
-const SHOWN: usize = 100;
-const AROUND: usize = 40;
+const MAX_SECRET_BYTES: usize = 100;
+const MAX_CONTEXT_BYTES: usize = 40;
 
 #[derive(Default)]
 struct Totals {
@@ -47,7 +47,7 @@ pub(crate) fn run(paths: &[&str]) -> bool {
 /// Returns regular files, sorted by name. Links are not followed.
 fn files_below(path: &Path) -> Vec<PathBuf> {
     let Ok(about) = fs::symlink_metadata(path) else { return Vec::new() };
-    if about.is_file() && about.len() <= LARGEST {
+    if about.is_file() && about.len() <= MAX_FILE_BYTES {
         return vec![path.to_owned()];
     }
     if !about.is_dir() {
@@ -75,13 +75,13 @@ fn take(file: &Path, shows: bool, totals: &mut Totals) {
             let part = |from: usize, to: usize| {
                 String::from_utf8_lossy(&text[from..to.min(text.len())]).replace(['\n', '\r'], "↵")
             };
-            let before = part(finding.start.saturating_sub(AROUND), finding.start);
-            let secret = part(finding.start, finding.end.min(finding.start + SHOWN));
+            let before = part(finding.start.saturating_sub(MAX_CONTEXT_BYTES), finding.start);
+            let secret = part(finding.start, finding.end.min(finding.start + MAX_SECRET_BYTES));
             println!(
                 "{}\t{}\t{before}«{secret}»{}",
                 finding.rule,
                 file.display(),
-                part(finding.end, finding.end + AROUND)
+                part(finding.end, finding.end + MAX_CONTEXT_BYTES)
             );
         }
     }

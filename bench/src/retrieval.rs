@@ -15,14 +15,14 @@ mod weir;
 use std::path::Path;
 
 use set::{Half, PUBLIC, Set};
-use table::Row;
+use table::MethodScores;
 
 /// The maximum depth of a ranking.
-const TOP: usize = 100;
+const MAX_RANKING_DEPTH: usize = 100;
 
 /// A document that was found.
 #[derive(Debug, Clone)]
-struct Ranked {
+struct RankedDocument {
     document: usize,
     score: f64,
     /// The text that is shown of it.
@@ -30,7 +30,7 @@ struct Ranked {
 }
 
 /// For each question of a set, the documents found, best first.
-type Rankings = Vec<Vec<Ranked>>;
+type Rankings = Vec<Vec<RankedDocument>>;
 
 /// Measures and prints the tables.
 pub(crate) fn run(options: &[&str]) -> bool {
@@ -92,7 +92,7 @@ fn measure(sets: &[Set], ceiling: Option<&Path>) -> Vec<(String, Vec<Rankings>)>
 
 fn tables(sets: &[Set], methods: &[(String, Vec<Rankings>)], half: Half) -> String {
     let chosen: Vec<Vec<usize>> = sets.iter().map(|set| questions_of(set, half)).collect();
-    let rows: Vec<Row> = methods
+    let rows: Vec<MethodScores> = methods
         .iter()
         .map(|(method, rankings)| {
             let each = sets.iter().zip(rankings).zip(&chosen);
@@ -101,7 +101,7 @@ fn tables(sets: &[Set], methods: &[(String, Vec<Rankings>)], half: Half) -> Stri
             let newest = each.filter_map(|((set, rankings), chosen)| {
                 Some((set.name.clone(), score::newest(set, rankings, chosen)?))
             });
-            Row { method: method.clone(), sets: means.collect(), newest: newest.collect() }
+            MethodScores { method: method.clone(), sets: means.collect(), newest: newest.collect() }
         })
         .collect();
     let names: Vec<(String, usize)> =

@@ -13,9 +13,9 @@ const DEFAULT_SIZES: [u64; 3] = [1_000, 100_000, 1_000_000];
 const KEEPS: u64 = 400;
 const SEARCHES: usize = 60;
 /// The maximum cost of a write at the largest size, as a multiple of that at the smallest.
-const MOST_GROWTH: f64 = 2.0;
+const MAX_GROWTH: f64 = 2.0;
 /// The maximum cost of a search, as a multiple of the bare query.
-const MOST_SEARCH: f64 = 1.5;
+const MAX_SEARCH_RATIO: f64 = 1.5;
 
 pub(crate) fn run(sizes: &[&str]) -> bool {
     let given: Vec<u64> = sizes.iter().map(|size| size.parse().unwrap()).collect();
@@ -43,8 +43,8 @@ pub(crate) fn run(sizes: &[&str]) -> bool {
         good &= search_all(&mut weir, &bare, size);
     }
     let growth = keeps.last().unwrap() / keeps.first().unwrap();
-    println!("\nkeep, largest to smallest: {growth:.2} (at most {MOST_GROWTH})");
-    good && growth <= MOST_GROWTH
+    println!("\nkeep, largest to smallest: {growth:.2} (at most {MAX_GROWTH})");
+    good && growth <= MAX_GROWTH
 }
 
 /// Fills both to this size. The store has no bulk insert: every entry is written as in normal use.
@@ -91,7 +91,7 @@ fn search_all(weir: &mut Store, bare: &Connection, size: u64) -> bool {
             ours.quantile(0.5),
             theirs.quantile(0.5)
         );
-        good &= ratio <= MOST_SEARCH;
+        good &= ratio <= MAX_SEARCH_RATIO;
     }
     good
 }

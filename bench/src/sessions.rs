@@ -13,7 +13,7 @@ const RELATIVE: &str = "date = \"relative\"\nbuilt_in = false\n";
 
 /// The sum over some sessions.
 #[derive(Default)]
-struct Sum {
+struct SessionSums {
     cost: f64,
     saved: f64,
     again: f64,
@@ -62,7 +62,7 @@ fn table(half: &str, sessions: &[&Value]) {
         "| session | requests | results | touched | used later | still visible | asked again | saved | lost | net |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    let mut sum = Sum { worst: f64::MAX, ..Sum::default() };
+    let mut sum = SessionSums { worst: f64::MAX, ..SessionSums::default() };
     for session in sessions {
         let number = |key: &str| session[key].as_f64().unwrap_or(0.0);
         let (cost, net) = (number("cost"), number("net"));

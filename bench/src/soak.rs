@@ -11,14 +11,14 @@ const MARK: &str = "8642";
 /// A child that does its best to outlive its run.
 const STUBBORN: &str = "(setsid sh -c 'trap \"\" TERM HUP INT; sleep 8642' &) ; sleep 8642";
 /// The maximum time for ended processes to disappear.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(weir: &str, runs: usize) -> bool {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("project")).unwrap();
-    let before = World::look(home.path());
+    let before = SystemCensus::take(home.path());
     let started = Instant::now();
-    let mut server = Server::start(weir, home.path());
+    let mut server = SoakServer::start(weir, home.path());
     let mut counts = [0usize; 8];
     for number in 0..runs {
         // Any fixed order of kinds would do; this one mixes them.
@@ -33,7 +33,7 @@ pub(crate) fn run(weir: &str, runs: usize) -> bool {
                 server.start_call(STUBBORN);
                 server.process.kill().unwrap();
                 server.process.wait().unwrap();
-                server = Server::start(weir, home.path());
+                server = SoakServer::start(weir, home.path());
             }
             5 => server.call("(setsid sleep 8642 &) ; head -c 300000 /dev/urandom", 30, "exit 0"),
             6 => server.background(STUBBORN),
@@ -45,9 +45,9 @@ pub(crate) fn run(weir: &str, runs: usize) -> bool {
     let seconds = started.elapsed().as_secs_f64();
     let kinds =
         ["plain", "failing", "timeout", "cancelled", "server killed", "left a child", "background", "command killed"];
-    let told: Vec<String> = kinds.iter().zip(counts).map(|(kind, count)| format!("{kind} {count}")).collect();
-    println!("{runs} runs in {seconds:.0} s: {}", told.join(", "));
-    let left = wait_for(|| World::look(home.path()).beyond(&before));
+    let summary: Vec<String> = kinds.iter().zip(counts).map(|(kind, count)| format!("{kind} {count}")).collect();
+    println!("{runs} runs in {seconds:.0} s: {}", summary.join(", "));
+    let left = wait_for(|| SystemCensus::take(home.path()).beyond(&before));
     for thing in &left {
         println!("left: {thing}");
     }
@@ -72,18 +72,18 @@ fn in_home<'a>(command: &'a mut Command, home: &Path) -> &'a mut Command {
 fn wait_until_marked() {
     let since = Instant::now();
     while !processes().iter().any(|(_, line)| line.starts_with("sleep") && line.contains(MARK)) {
-        assert!(since.elapsed() < PATIENCE, "nothing was started");
+        assert!(since.elapsed() < MAX_WAIT, "nothing was started");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
 /// Everything that a run could leave behind.
-struct World {
+struct SystemCensus {
     things: BTreeSet<String>,
 }
 
-impl World {
-    fn look(home: &Path) -> Self {
+impl SystemCensus {
+    fn take(home: &Path) -> Self {
         let mut things = BTreeSet::new();
         for (pid, line) in processes() {
             if line.contains(MARK) || line.contains("sandbox-helper") || line.contains("background-run") {
@@ -125,12 +125,12 @@ fn processes() -> Vec<(u32, String)> {
     numbers.filter(|pid| *pid != std::process::id()).map(line).collect()
 }
 
-/// Polls until nothing is left or [`PATIENCE`] is exhausted.
+/// Polls until nothing is left or [`MAX_WAIT`] is exhausted.
 fn wait_for(look: impl Fn() -> Vec<String>) -> Vec<String> {
     let since = Instant::now();
     loop {
         let left = look();
-        if left.is_empty() || since.elapsed() > PATIENCE {
+        if left.is_empty() || since.elapsed() > MAX_WAIT {
             return left;
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -138,13 +138,13 @@ fn wait_for(look: impl Fn() -> Vec<String>) -> Vec<String> {
 }
 
 /// A server that is called in ways that no client should use.
-struct Server {
+struct SoakServer {
     process: Child,
     output: BufReader<ChildStdout>,
     last: u64,
 }
 
-impl Server {
+impl SoakServer {
     fn start(weir: &str, home: &Path) -> Self {
         let mut command = Command::new(weir);
         let command = in_home(&mut command, home).arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -4,9 +4,9 @@
 const VOCABULARY: u64 = 60_000;
 
 /// A source of random numbers that is the same in every run.
-pub(crate) struct Numbers(u64);
+pub(crate) struct RandomNumbers(u64);
 
-impl Numbers {
+impl RandomNumbers {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
@@ -41,7 +41,7 @@ pub(crate) fn word(rank: u64) -> String {
 
 /// Returns about 300 bytes of text, with one word that no other text has.
 pub(crate) fn paragraph(number: u64) -> String {
-    let mut numbers = Numbers::new(number + 1);
+    let mut numbers = RandomNumbers::new(number + 1);
     let mut text = format!("unique{number} ");
     while text.len() < 300 {
         text.push_str(&word(numbers.rank()));

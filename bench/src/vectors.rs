@@ -10,14 +10,14 @@ use weir_embed::Embed;
 use weir_store::{Owner, Store};
 
 use crate::figures::Figures;
-use crate::text::Numbers;
+use crate::text::RandomNumbers;
 
 const DEFAULT_SIZES: [u64; 3] = [10_000, 100_000, 1_000_000];
 const SEARCHES: usize = 30;
 /// The number of texts on which quantised and original vectors are compared.
-const COMPARED: u64 = 20_000;
+const COMPARED_TEXTS: u64 = 20_000;
 /// The maximum number of turns in an entry, since an entry is indexed in full up to 8 MiB.
-const TURNS_OF_AN_ENTRY: u64 = 100_000;
+const MAX_TURNS_PER_ENTRY: u64 = 100_000;
 
 /// Words that the texts are made of. The questions use other words for nearly the same things, which no text contains.
 const WORDS: [&str; 48] = [
@@ -87,7 +87,7 @@ pub(crate) fn run(sizes: &[&str]) -> bool {
     let given: Vec<u64> = sizes.iter().map(|size| size.parse().unwrap()).collect();
     let sizes = if given.is_empty() { DEFAULT_SIZES.to_vec() } else { given };
     let recall = recall_of_bytes();
-    println!("the ten nearest by bytes, of those by whole numbers, {COMPARED} texts: {:.1} %\n", recall * 100.0);
+    println!("the ten nearest by bytes, of those by whole numbers, {COMPARED_TEXTS} texts: {:.1} %\n", recall * 100.0);
     println!("| chunks | search p50, ms | p95, ms | vectors, bytes per chunk | embedding, µs per chunk |");
     println!("| --- | --- | --- | --- | --- |");
     for size in sizes {
@@ -99,8 +99,8 @@ pub(crate) fn run(sizes: &[&str]) -> bool {
 fn measure(size: u64) {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(folder.path(), Owner::Project(key()), Limits::default()).unwrap();
-    for first in (0..size).step_by(TURNS_OF_AN_ENTRY as usize) {
-        let turns = (first..size.min(first + TURNS_OF_AN_ENTRY)).map(turn).collect::<Vec<_>>();
+    for first in (0..size).step_by(MAX_TURNS_PER_ENTRY as usize) {
+        let turns = (first..size.min(first + MAX_TURNS_PER_ENTRY)).map(turn).collect::<Vec<_>>();
         let entry = NewEntry::new(EntryKind::Import, Origin::Tool, Level::Project, "turns");
         let entry = NewEntry { text: turns.join("\n\n").into_bytes(), ..entry };
         store.keep(&scope(), entry, Timestamp(1)).unwrap();
@@ -123,7 +123,7 @@ fn measure(size: u64) {
 /// Returns the share of the ten nearest texts by original vectors that are among the ten nearest by quantised vectors.
 fn recall_of_bytes() -> f64 {
     let model = model();
-    let texts: Vec<String> = (0..COMPARED).map(turn).collect();
+    let texts: Vec<String> = (0..COMPARED_TEXTS).map(turn).collect();
     let given: Vec<&str> = texts.iter().map(String::as_str).collect();
     let vectors: Vec<Vec<f32>> = model.embed(&given).unwrap().into_iter().flatten().collect();
     let bytes: Vec<_> = vectors.iter().map(|vector| weir_embed::quantise(vector)).collect();
@@ -150,7 +150,7 @@ fn nearest(scores: impl Iterator<Item = f32>) -> Vec<usize> {
 
 /// Returns eight words, the same in every run.
 fn turn(number: u64) -> String {
-    let mut numbers = Numbers::new(number + 1);
+    let mut numbers = RandomNumbers::new(number + 1);
     let words = (0..8).map(|_| WORDS[(numbers.next() % WORDS.len() as u64) as usize]);
     words.collect::<Vec<_>>().join(" ")
 }

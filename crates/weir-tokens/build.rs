@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use layout::{DISPLACEMENT_BYTES, LONGEST, NO_RANK, RANK_BYTES, SHAPE_BYTES, Shape};
+use layout::{DISPLACEMENT_BYTES, LengthShape, MAX_TOKEN_BYTES, NO_RANK, RANK_BYTES, SHAPE_BYTES};
 
 #[path = "src/layout.rs"]
 mod layout;
@@ -27,22 +27,22 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// A token's bytes and rank.
-type Token = (Vec<u8>, u32);
+type RankedToken = (Vec<u8>, u32);
 
 /// Returns all tokens, by ascending rank.
-fn tokens() -> Result<Vec<Token>, Box<dyn Error>> {
+fn tokens() -> Result<Vec<RankedToken>, Box<dyn Error>> {
     let source = tiktoken_rs::o200k_base()?;
     // The ranks run from 0 to the first unused number without a gap; the special tokens come after it.
-    let tokens: Vec<Token> = (0..).map_while(|rank| Some((source.decode_bytes(&[rank]).ok()?, rank))).collect();
+    let tokens: Vec<RankedToken> = (0..).map_while(|rank| Some((source.decode_bytes(&[rank]).ok()?, rank))).collect();
     if tokens.len() != TOKENS {
         return Err(format!("o200k has {TOKENS} tokens, not {}", tokens.len()).into());
     }
     Ok(tokens)
 }
 
-/// Groups the tokens by length, from 0 to [`LONGEST`].
-fn by_length(tokens: Vec<Token>) -> Result<Vec<Vec<Token>>, Box<dyn Error>> {
-    let mut lengths = vec![Vec::new(); LONGEST + 1];
+/// Groups the tokens by length, from 0 to [`MAX_TOKEN_BYTES`].
+fn by_length(tokens: Vec<RankedToken>) -> Result<Vec<Vec<RankedToken>>, Box<dyn Error>> {
+    let mut lengths = vec![Vec::new(); MAX_TOKEN_BYTES + 1];
     for token in tokens {
         lengths.get_mut(token.0.len()).ok_or("a token is longer than the longest")?.push(token);
     }
@@ -50,13 +50,13 @@ fn by_length(tokens: Vec<Token>) -> Result<Vec<Vec<Token>>, Box<dyn Error>> {
 }
 
 /// Returns the bytes of the whole table: the shapes of all lengths, then the displacements and slots of each.
-fn table(lengths: &[Vec<Token>]) -> Result<Vec<u8>, Box<dyn Error>> {
+fn table(lengths: &[Vec<RankedToken>]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut head = Vec::new();
     let mut body = Vec::new();
     for (length, tokens) in lengths.iter().enumerate() {
         let buckets = tokens.len().div_ceil(TOKENS_PER_BUCKET);
         let displacements = lengths.len() * SHAPE_BYTES + body.len();
-        let shape = Shape {
+        let shape = LengthShape {
             displacements: u32::try_from(displacements)?,
             buckets: u32::try_from(buckets)?,
             entries: u32::try_from(displacements + buckets * DISPLACEMENT_BYTES)?,
@@ -82,7 +82,7 @@ fn table(lengths: &[Vec<Token>]) -> Result<Vec<u8>, Box<dyn Error>> {
 /// Returns a displacement for each bucket such that every token gets its own slot, and the tokens in those slots.
 ///
 /// The fullest buckets choose first, while there is room.
-fn place(tokens: &[Token], shape: Shape) -> Option<(Vec<u16>, Vec<Option<&Token>>)> {
+fn place(tokens: &[RankedToken], shape: LengthShape) -> Option<(Vec<u16>, Vec<Option<&RankedToken>>)> {
     let mut buckets = vec![Vec::new(); shape.buckets as usize];
     for token in tokens {
         let hash = layout::hash(&token.0);
@@ -92,7 +92,7 @@ fn place(tokens: &[Token], shape: Shape) -> Option<(Vec<u16>, Vec<Option<&Token>
     order.sort_by_key(|&bucket| std::cmp::Reverse(buckets[bucket].len()));
 
     let mut displacements = vec![0; buckets.len()];
-    let mut slots: Vec<Option<&Token>> = vec![None; shape.slots as usize];
+    let mut slots: Vec<Option<&RankedToken>> = vec![None; shape.slots as usize];
     for bucket in order {
         let displacement =
             (0..=u16::MAX).find(|&displacement| all_free(&buckets[bucket], displacement, shape, &slots))?;
@@ -105,7 +105,12 @@ fn place(tokens: &[Token], shape: Shape) -> Option<(Vec<u16>, Vec<Option<&Token>
 }
 
 /// Returns whether this displacement gives each token of the bucket its own free slot.
-fn all_free(bucket: &[(u64, &Token)], displacement: u16, shape: Shape, slots: &[Option<&Token>]) -> bool {
+fn all_free(
+    bucket: &[(u64, &RankedToken)],
+    displacement: u16,
+    shape: LengthShape,
+    slots: &[Option<&RankedToken>],
+) -> bool {
     let mut taken = Vec::with_capacity(bucket.len());
     bucket.iter().all(|&(hash, _)| {
         let slot = layout::slot(hash, displacement, shape);

@@ -9,17 +9,17 @@ use weir_core::{EntryKind, Level, Limits, NewEntry, Origin, ProjectKey, Query, S
 use weir_embed::Embed;
 use weir_store::{NewFile, Owner, Stamp, Store};
 
-use super::made::File;
+use super::made::MadeFile;
 
 const NOW: Timestamp = Timestamp(1_800_000_000_000);
-const LIMIT: usize = 10;
+const MAX_HITS: usize = 10;
 /// The number of chunks that are embedded in one transaction.
-const EMBEDDED: usize = 4_096;
+const EMBED_BATCH_CHUNKS: usize = 4_096;
 
 pub(super) trait Engine {
     fn name(&self) -> &'static str;
     /// Stores a batch of files and makes it searchable.
-    fn keep(&mut self, batch: Vec<File>);
+    fn keep(&mut self, batch: Vec<MadeFile>);
     /// Embeds the chunks. Returns `false` if the engine has no vectors.
     fn embed(&mut self) -> bool;
     /// Returns the number of hits.
@@ -47,7 +47,7 @@ impl Weir {
     }
 
     pub(super) fn try_search(&mut self, text: &str) -> Result<usize, weir_store::StoreError> {
-        let query = Query { now: Some(NOW), ..Query::new(text, LIMIT) };
+        let query = Query { now: Some(NOW), ..Query::new(text, MAX_HITS) };
         Ok(self.store.search(&Scope::project(key()), &query)?.hits.len())
     }
 }
@@ -57,8 +57,8 @@ impl Engine for Weir {
         "weir"
     }
 
-    fn keep(&mut self, batch: Vec<File>) {
-        let files = batch.into_iter().map(|File { path, text }| {
+    fn keep(&mut self, batch: Vec<MadeFile>) {
+        let files = batch.into_iter().map(|MadeFile { path, text }| {
             let stamp = Stamp { bytes: text.len() as u64, modified: 0, hash: path.clone() };
             let entry = NewEntry::new(EntryKind::File, Origin::User, Level::Project, path.clone());
             NewFile { entry: NewEntry { source: Some(path), text: text.into_bytes(), ..entry }, stamp }
@@ -69,7 +69,7 @@ impl Engine for Weir {
 
     fn embed(&mut self) -> bool {
         self.set_model();
-        while self.store.embed_some(EMBEDDED).unwrap() > 0 {}
+        while self.store.embed_some(EMBED_BATCH_CHUNKS).unwrap() > 0 {}
         true
     }
 
@@ -113,9 +113,9 @@ impl Engine for Bare {
         "bare FTS5"
     }
 
-    fn keep(&mut self, batch: Vec<File>) {
+    fn keep(&mut self, batch: Vec<MadeFile>) {
         let tx = self.db.transaction().unwrap();
-        for File { path, text } in batch {
+        for MadeFile { path, text } in batch {
             for piece in Cutter::new(Form::Markdown).cut(text.as_bytes(), true) {
                 tx.prepare_cached("INSERT INTO plain (title, body) VALUES (?1, ?2)")
                     .unwrap()
@@ -139,7 +139,7 @@ impl Engine for Bare {
                  ORDER BY rank LIMIT ?2",
             )
             .unwrap();
-        let rows = statement.query_map(params![terms.join(" OR "), LIMIT as i64], |row| row.get::<_, String>(2));
+        let rows = statement.query_map(params![terms.join(" OR "), MAX_HITS as i64], |row| row.get::<_, String>(2));
         rows.unwrap().filter(Result::is_ok).count()
     }
 

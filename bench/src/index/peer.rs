@@ -8,7 +8,7 @@ use super::made;
 use crate::server::Server;
 
 /// The number of searches after which the server is restarted, since one peer holds back answers after more of them.
-const PATIENCE: usize = 3;
+const SEARCHES_PER_START: usize = 3;
 
 /// Indexes this many megabytes through `ctx_index`, and searches through `ctx_search`.
 pub(super) fn measure(command: &str, megabytes: u64, sorts: &[(&str, Vec<String>)]) {
@@ -33,10 +33,10 @@ pub(super) fn measure(command: &str, megabytes: u64, sorts: &[(&str, Vec<String>
         server = Server::start_any(&words, home.path(), project.path());
         server.call("ctx_search", &json!({ "queries": ["warm up"] }));
         let before = server.cpu_seconds();
-        for text in texts.iter().take(PATIENCE - 1) {
+        for text in texts.iter().take(SEARCHES_PER_START - 1) {
             server.call("ctx_search", &json!({ "queries": [text] }));
         }
-        let each = (server.cpu_seconds() - before) * 1e3 / (PATIENCE - 1) as f64;
+        let each = (server.cpu_seconds() - before) * 1e3 / (SEARCHES_PER_START - 1) as f64;
         println!("peer, search, {sort}: {each:.0} ms of CPU");
     }
     server.kill();

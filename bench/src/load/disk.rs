@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::text::Numbers;
+use crate::text::RandomNumbers;
 
 /// The size of the disk.
 const SIZE: &str = "1g";
@@ -40,7 +40,7 @@ impl Disk {
 
     /// Repeatedly fills the disk and empties it, until the benchmark is over.
     pub(super) fn fill_now_and_then(&self, over: impl Fn() -> bool) {
-        let mut numbers = Numbers::new(7);
+        let mut numbers = RandomNumbers::new(7);
         while self.mounted && !over() {
             wait(Duration::from_secs(EMPTY_SECONDS + numbers.next() % 30), &over);
             if over() {

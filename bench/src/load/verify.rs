@@ -8,23 +8,23 @@ use weir_core::{Limits, ProjectKey, Reference, Scope};
 use weir_store::{Owner, Store};
 
 use super::calls::{expected, output_of};
-use super::{Kind, World, holds_something};
+use super::{LoadState, WriteKind, holds_something};
 
 /// What was found for one mark.
 #[derive(Default)]
-struct Found {
+struct MarkContents {
     events: BTreeMap<String, usize>,
     entries: Vec<(String, Reference)>,
 }
 
-pub(super) fn verify(world: &World) -> bool {
-    let faults = std::fs::read_to_string(world.data().join("hook-faults.log")).unwrap_or_default();
+pub(super) fn verify(state: &LoadState) -> bool {
+    let faults = std::fs::read_to_string(state.data().join("hook-faults.log")).unwrap_or_default();
     report_faults(&faults);
-    let _ = std::fs::remove_file(world.data().join("hook-faults.log"));
-    let doctor = world.command(&["doctor"]).output().unwrap();
-    let Some(store) = project_store(world) else { return false };
+    let _ = std::fs::remove_file(state.data().join("hook-faults.log"));
+    let doctor = state.command(&["doctor"]).output().unwrap();
+    let Some(store) = project_store(state) else { return false };
     report_sizes(&store);
-    let mut wrong = std::mem::take(&mut world.told.lock().unwrap().wrong);
+    let mut wrong = std::mem::take(&mut state.observations.lock().unwrap().wrong);
     if !doctor.status.success() {
         wrong.push(format!("doctor: {}", String::from_utf8_lossy(&doctor.stdout)));
     }
@@ -33,7 +33,7 @@ pub(super) fn verify(world: &World) -> bool {
             wrong.push(format!("{folder} is not empty"));
         }
     }
-    wrong.extend(stray_processes(world));
+    wrong.extend(stray_processes(state));
     for database in ["log.db", "index.db"] {
         let answer: String =
             open(&store.join(database)).query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
@@ -42,8 +42,8 @@ pub(super) fn verify(world: &World) -> bool {
             wrong.push(format!("{database}: {answer}"));
         }
     }
-    wrong.extend(compare(world, &store));
-    wrong.extend(restored(world));
+    wrong.extend(compare(state, &store));
+    wrong.extend(restored(state));
     for what in wrong.iter().take(40) {
         println!("wrong: {what}");
     }
@@ -52,14 +52,14 @@ pub(super) fn verify(world: &World) -> bool {
 }
 
 /// Restores the last backup into another project and checks everything in it.
-fn restored(world: &World) -> Option<String> {
-    if !Path::new(&world.backup()).exists() {
+fn restored(state: &LoadState) -> Option<String> {
+    if !Path::new(&state.backup()).exists() {
         return None;
     }
-    let project = world.home.join("restored");
+    let project = state.home.join("restored");
     std::fs::create_dir(&project).unwrap();
-    for arguments in [["restore", &world.backup()].as_slice(), &["doctor"]] {
-        let output = world.command(arguments).current_dir(&project).output().unwrap();
+    for arguments in [["restore", &state.backup()].as_slice(), &["doctor"]] {
+        let output = state.command(arguments).current_dir(&project).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
         if !output.status.success() {
             return Some(format!("{arguments:?}: {said}{}", String::from_utf8_lossy(&output.stderr)));
@@ -88,40 +88,40 @@ fn report_sizes(store: &Path) {
     }
 }
 
-fn project_store(world: &World) -> Option<PathBuf> {
+fn project_store(state: &LoadState) -> Option<PathBuf> {
     let stores: Vec<PathBuf> =
-        std::fs::read_dir(world.data().join("projects")).ok()?.flatten().map(|entry| entry.path()).collect();
+        std::fs::read_dir(state.data().join("projects")).ok()?.flatten().map(|entry| entry.path()).collect();
     if stores.len() != 1 {
         println!("wrong: {} stores: {stores:?}", stores.len());
     }
     stores.into_iter().next()
 }
 
-fn compare(world: &World, store: &Path) -> Vec<String> {
+fn compare(state: &LoadState, store: &Path) -> Vec<String> {
     let mut found = read(store);
     let gone = evicted(store);
-    let calls = world.told.lock().unwrap().calls.clone();
-    let texts = Texts::open(store);
+    let calls = state.observations.lock().unwrap().calls.clone();
+    let texts = StoredTexts::open(store);
     let (mut wrong, mut acknowledged, mut unacknowledged, mut removed) = (Vec::new(), 0, 0, 0);
     for (mark, call) in &calls {
         let seen = found.remove(mark).unwrap_or_default();
         let count = match call.kind {
-            Kind::Prompt => seen.events.get("prompt").copied().unwrap_or(0),
-            Kind::File => seen.events.get("file").copied().unwrap_or(0),
-            Kind::Output | Kind::Note | Kind::Run => seen.entries.len(),
+            WriteKind::Prompt => seen.events.get("prompt").copied().unwrap_or(0),
+            WriteKind::File => seen.events.get("file").copied().unwrap_or(0),
+            WriteKind::Output | WriteKind::Note | WriteKind::Run => seen.entries.len(),
         };
         if count > 1 {
             wrong.push(format!("{mark} is there {count} times ({:?})", call.kind));
         }
         match (call.acknowledged, count) {
-            (true, 0) if matches!(call.kind, Kind::Output | Kind::Run) && gone > removed => removed += 1,
+            (true, 0) if matches!(call.kind, WriteKind::Output | WriteKind::Run) && gone > removed => removed += 1,
             (true, 0) => wrong.push(format!("{mark} was acknowledged and is lost ({:?})", call.kind)),
             (true, _) => acknowledged += 1,
             (false, 0) => {}
             (false, _) => unacknowledged += 1,
         }
         for (_, reference) in &seen.entries {
-            let wanted = if call.kind == Kind::Output { output_of(mark) } else { expected(world, mark) };
+            let wanted = if call.kind == WriteKind::Output { output_of(mark) } else { expected(state, mark) };
             match texts.read(*reference) {
                 Ok(text) if text == wanted.as_bytes() => {}
                 Ok(text) => wrong.push(format!("{mark} has {} bytes of something else", text.len())),
@@ -139,9 +139,9 @@ fn compare(world: &World, store: &Path) -> Vec<String> {
 }
 
 /// Returns everything that carries a mark.
-fn read(store: &Path) -> BTreeMap<String, Found> {
+fn read(store: &Path) -> BTreeMap<String, MarkContents> {
     let log = open(&store.join("log.db"));
-    let mut found: BTreeMap<String, Found> = BTreeMap::new();
+    let mut found: BTreeMap<String, MarkContents> = BTreeMap::new();
     let mut statement = log.prepare("SELECT kind, text FROM events WHERE entry_id IS NULL").unwrap();
     let mut rows = statement.query([]).unwrap();
     while let Some(row) = rows.next().unwrap() {
@@ -178,12 +178,12 @@ fn marks(text: &str) -> BTreeSet<String> {
 }
 
 /// The texts of the project's store.
-struct Texts {
+struct StoredTexts {
     store: Store,
     scope: Scope,
 }
 
-impl Texts {
+impl StoredTexts {
     fn open(folder: &Path) -> Self {
         let owner: String =
             open(&folder.join("log.db")).query_row("SELECT key FROM owner", [], |row| row.get(0)).unwrap();
@@ -203,13 +203,13 @@ fn open(path: &Path) -> Connection {
 }
 
 /// Returns processes of the program that should have ended.
-fn stray_processes(world: &World) -> Vec<String> {
+fn stray_processes(state: &LoadState) -> Vec<String> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let ours = processes.filter(|entry| {
         let program = std::fs::read_link(entry.path().join("exe"));
         let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        let home = world.home.as_os_str().as_encoded_bytes();
-        program.is_ok_and(|program| program == world.weir) && environment.windows(home.len()).any(|part| part == home)
+        let home = state.home.as_os_str().as_encoded_bytes();
+        program.is_ok_and(|program| program == state.weir) && environment.windows(home.len()).any(|part| part == home)
     });
     ours.map(|entry| format!("process {} is still there", entry.file_name().display())).collect()
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(weir: &str, folder: &str) -> bool {
     let cold = once(weir, &copy, &[]);
     println!("| first | {:.0} | {:.0} | {:.0} |", cold.wall, cold.cpu, cold.memory);
     for (name, arguments) in [("nothing changed", vec![]), ("with a query", vec!["--query", "read a file"])] {
-        let mut rounds: Vec<Cost> = (0..ROUNDS).map(|_| once(weir, &copy, &arguments)).collect();
+        let mut rounds: Vec<MapCost> = (0..ROUNDS).map(|_| once(weir, &copy, &arguments)).collect();
         rounds.sort_by(|a, b| a.cpu.total_cmp(&b.cpu));
         let cpu = rounds[ROUNDS / 2].cpu;
         let wall = rounds.iter().map(|cost| cost.wall).fold(f64::MAX, f64::min);
@@ -31,14 +31,14 @@ pub(crate) fn run(weir: &str, folder: &str) -> bool {
     true
 }
 
-struct Cost {
+struct MapCost {
     wall: f64,
     cpu: f64,
     memory: f64,
     said: String,
 }
 
-fn once(weir: &str, project: &Path, arguments: &[&str]) -> Cost {
+fn once(weir: &str, project: &Path, arguments: &[&str]) -> MapCost {
     let home = project.with_file_name("home");
     let before = children();
     let start = Instant::now();
@@ -56,7 +56,7 @@ fn once(weir: &str, project: &Path, arguments: &[&str]) -> Cost {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let after = children();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    Cost { wall, cpu: (after.0 - before.0) * 1e3, memory: after.1, said }
+    MapCost { wall, cpu: (after.0 - before.0) * 1e3, memory: after.1, said }
 }
 
 /// Returns the CPU seconds of all children so far, and the peak memory of one, in megabytes.

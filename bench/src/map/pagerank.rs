@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use weir_outline::map::name_number;
 
-use super::tree::Tree;
+use super::tree::SourceTree;
 
 const DAMPING: f64 = 0.85;
 const STEPS: usize = 40;
@@ -19,7 +19,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn new(tree: &Tree) -> Self {
+    pub(super) fn new(tree: &SourceTree) -> Self {
         let mut defined: HashMap<u32, (String, Vec<usize>)> = HashMap::new();
         for (file, symbols) in tree.symbols.iter().enumerate() {
             for symbol in symbols {

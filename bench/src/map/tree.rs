@@ -9,7 +9,7 @@ use crate::figures::Figures;
 
 /// Files that can be outlined.
 #[derive(Default)]
-pub(super) struct Tree {
+pub(super) struct SourceTree {
     pub known: Vec<Known>,
     pub symbols: Vec<Vec<Symbol>>,
     pub bytes: usize,
@@ -18,7 +18,7 @@ pub(super) struct Tree {
     looked_at: usize,
 }
 
-impl Tree {
+impl SourceTree {
     pub(super) fn read(root: &Path) -> Self {
         let mut tree = Self::default();
         tree.folder(root, root);

@@ -11,21 +11,21 @@ use serde::Deserialize;
 use weir_outline::{Level, language_of, outline, show};
 
 #[derive(Deserialize)]
-struct Truth {
+struct FileInterface {
     file: String,
     #[serde(default)]
-    items: Option<Vec<Public>>,
+    items: Option<Vec<PublicItem>>,
 }
 
 #[derive(Deserialize)]
-struct Public {
+struct PublicItem {
     path: String,
     signature: String,
 }
 
 /// What a program keeps of all files of a language.
 #[derive(Default)]
-struct Kept {
+struct InterfaceScore {
     tokens: usize,
     signatures: usize,
     names: usize,
@@ -44,8 +44,8 @@ pub(crate) fn run(folder: &str) -> bool {
 
 fn table(language: &str, folder: &Path) {
     let lines = fs::read_to_string(folder.join("truth.jsonl")).unwrap();
-    let truths = lines.lines().map(|line| serde_json::from_str::<Truth>(line).unwrap());
-    let mut rows: BTreeMap<String, Kept> = BTreeMap::new();
+    let truths = lines.lines().map(|line| serde_json::from_str::<FileInterface>(line).unwrap());
+    let mut rows: BTreeMap<String, InterfaceScore> = BTreeMap::new();
     let (mut files, mut items, mut tokens) = (0, 0, 0);
     for truth in truths {
         let Some(public) = truth.items.filter(|items| !items.is_empty()) else { continue };
@@ -89,8 +89,8 @@ fn shown(folder: &Path, file: &Path, text: &str) -> Vec<(String, String)> {
     all
 }
 
-impl Kept {
-    fn add(&mut self, shown: &str, public: &[Public]) {
+impl InterfaceScore {
+    fn add(&mut self, shown: &str, public: &[PublicItem]) {
         self.tokens += weir_tokens::count(shown);
         let flat = bare(shown);
         let words: std::collections::HashSet<&str> =

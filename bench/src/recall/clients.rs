@@ -11,7 +11,7 @@ use super::contenders::Contender;
 use super::set::{Output, Set};
 
 /// The maximum number of tokens of a result that Claude Code shows, in 2.1.325.
-const CLAUDE_TOKENS: usize = 25_000;
+const MAX_CLAUDE_TOKENS: usize = 25_000;
 
 /// Returns what a client shows of a text.
 pub(crate) type Rule = fn(&str) -> String;
@@ -31,7 +31,7 @@ pub(crate) const RULES: [(&str, Rule); 7] = [
 ];
 
 fn claude(text: &str) -> String {
-    if weir_tokens::count(text) > CLAUDE_TOKENS { saved("PATH", text) } else { text.to_owned() }
+    if weir_tokens::count(text) > MAX_CLAUDE_TOKENS { saved("PATH", text) } else { text.to_owned() }
 }
 
 fn claude_shell(text: &str) -> String {
@@ -69,9 +69,9 @@ fn opencode(text: &str) -> String {
 }
 
 /// The rule of a client, as a contender.
-pub(crate) struct Cut(pub fn(&str) -> String);
+pub(crate) struct ClientRule(pub fn(&str) -> String);
 
-impl Contender for Cut {
+impl Contender for ClientRule {
     fn prepare(&mut self, _: &Set) {}
 
     fn first(&mut self, _: usize, output: &Output, _: &str) -> String {
@@ -84,13 +84,13 @@ impl Contender for Cut {
 }
 
 /// A program that is given the file of an output and prints what it shows of it.
-pub(crate) struct Program {
+pub(crate) struct ProgramContender {
     command: String,
     /// What it showed of each output.
     shown: Vec<String>,
 }
 
-impl Program {
+impl ProgramContender {
     pub(crate) fn new(command: &str) -> Self {
         Self { command: command.to_owned(), shown: Vec::new() }
     }
@@ -106,7 +106,7 @@ impl Program {
     }
 }
 
-impl Contender for Program {
+impl Contender for ProgramContender {
     fn prepare(&mut self, set: &Set) {
         self.shown = set.outputs.iter().map(|output| self.show(&set.project.path().join(&output.name))).collect();
     }
@@ -121,7 +121,7 @@ impl Contender for Program {
 }
 
 /// Weir's hook in Claude Code, after the call that returned the output.
-pub(crate) struct Hook {
+pub(crate) struct HookContender {
     weir: PathBuf,
     home: tempfile::TempDir,
     /// Whether the call has the question among its arguments.
@@ -130,7 +130,7 @@ pub(crate) struct Hook {
     shown: HashMap<usize, String>,
 }
 
-impl Hook {
+impl HookContender {
     pub(crate) fn new(weir: &str, asks: bool) -> Self {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(home.path().join("project")).unwrap();
@@ -145,7 +145,7 @@ impl Hook {
             input["prompt"] = json!(question);
         }
         let mut text = output.text.clone();
-        if output.tokens > CLAUDE_TOKENS {
+        if output.tokens > MAX_CLAUDE_TOKENS {
             // It is next to the transcript, where the client saves it.
             let path = self.home.path().join("session").join(format!("{place}.txt"));
             std::fs::write(&path, &text).unwrap();
@@ -173,7 +173,7 @@ impl Hook {
     }
 }
 
-impl Contender for Hook {
+impl Contender for HookContender {
     fn prepare(&mut self, _: &Set) {}
 
     fn first(&mut self, place: usize, output: &Output, question: &str) -> String {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::Ask;
+use super::QuestionTiming;
 use super::set::{Output, Set};
 use crate::server::Server;
 
@@ -19,17 +19,17 @@ pub(crate) trait Contender {
 }
 
 /// The beginning and the end, with this many tokens each.
-pub(crate) struct Ends {
+pub(crate) struct HeadAndTail {
     tokens: Vec<usize>,
 }
 
-impl Ends {
+impl HeadAndTail {
     pub(crate) fn of(tokens: Vec<usize>) -> Self {
         Self { tokens }
     }
 }
 
-impl Contender for Ends {
+impl Contender for HeadAndTail {
     fn prepare(&mut self, _: &Set) {}
 
     fn first(&mut self, place: usize, output: &Output, _: &str) -> String {
@@ -54,9 +54,9 @@ impl Contender for Ends {
 }
 
 /// An MCP server with `ctx_execute` and `ctx_search`.
-pub(crate) struct Mcp {
+pub(crate) struct McpContender {
     server: Server,
-    ask: Ask,
+    timing: QuestionTiming,
     project: PathBuf,
     /// Whether a later output replaces an earlier one, so that questions are asked right after each.
     forgets: bool,
@@ -68,19 +68,19 @@ pub(crate) struct Mcp {
 }
 
 /// The number of questions after which a peer is restarted.
-const PATIENT: usize = 3;
+const QUESTIONS_PER_START: usize = 3;
 
-impl Mcp {
+impl McpContender {
     /// Creates Weir itself, in an empty home.
-    pub(crate) fn weir(path: &str, project: &Path, ask: Ask) -> Self {
+    pub(crate) fn weir(path: &str, project: &Path, timing: QuestionTiming) -> Self {
         let home = tempfile::tempdir().unwrap();
         let path = std::fs::canonicalize(path).unwrap();
         let server = Server::start(path.to_str().unwrap(), home.path(), project);
-        Self { server, ask, project: project.to_owned(), forgets: false, first: Vec::new(), peer: None, home }
+        Self { server, timing, project: project.to_owned(), forgets: false, first: Vec::new(), peer: None, home }
     }
 
     /// Creates another server, from its command.
-    pub(crate) fn peer(command: &str, project: &Path, ask: Ask) -> Self {
+    pub(crate) fn peer(command: &str, project: &Path, timing: QuestionTiming) -> Self {
         let home = tempfile::tempdir().unwrap();
         let words: Vec<&str> = command.split_whitespace().collect();
         let mut server = Server::start_any(&words, home.path(), project);
@@ -89,14 +89,14 @@ impl Mcp {
         let answer = server.call("ctx_execute", &probe);
         assert!(answer.contains("\na probe of forty-two words"), "{answer}");
         let peer = Some((words.iter().map(|word| (*word).to_owned()).collect(), 0));
-        Self { server, ask, project: project.to_owned(), forgets: true, first: Vec::new(), peer, home }
+        Self { server, timing, project: project.to_owned(), forgets: true, first: Vec::new(), peer, home }
     }
 
     /// Restarts a peer that was asked often; it keeps what it has stored.
     fn refresh(&mut self) {
         let Some((words, asked)) = &mut self.peer else { return };
         *asked += 1;
-        if *asked > PATIENT {
+        if *asked > QUESTIONS_PER_START {
             *asked = 1;
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let old = std::mem::replace(&mut self.server, Server::start_any(&words, self.home.path(), &self.project));
@@ -124,30 +124,30 @@ impl Mcp {
     }
 }
 
-impl Contender for Mcp {
+impl Contender for McpContender {
     fn prepare(&mut self, set: &Set) {
-        if self.ask != Ask::First && !self.forgets {
+        if self.timing != QuestionTiming::First && !self.forgets {
             let all = set.outputs.iter().enumerate();
             self.first = all.map(|(place, output)| (place, self.execute(output, None))).collect();
         }
     }
 
     fn first(&mut self, place: usize, output: &Output, question: &str) -> String {
-        match self.ask {
-            Ask::First => self.execute(output, Some(question)),
-            Ask::Get | Ask::Search => self.shown(place, output),
+        match self.timing {
+            QuestionTiming::First => self.execute(output, Some(question)),
+            QuestionTiming::Get | QuestionTiming::Search => self.shown(place, output),
         }
     }
 
     fn second(&mut self, place: usize, question: &str) -> Option<String> {
-        match self.ask {
-            Ask::First => None,
-            Ask::Get => {
+        match self.timing {
+            QuestionTiming::First => None,
+            QuestionTiming::Get => {
                 let first = self.first.iter().find(|(other, _)| *other == place)?;
                 let reference = first.1.split_once("held as [ctx:")?.1.split(']').next()?;
                 Some(self.server.call("ctx_get", &json!({ "ref": reference, "intent": question })))
             }
-            Ask::Search => {
+            QuestionTiming::Search => {
                 self.refresh();
                 Some(self.server.call("ctx_search", &json!({ "queries": [question], "limit": 1 })))
             }

@@ -18,7 +18,7 @@ pub(crate) struct Output {
     pub kind: String,
     pub exit_code: i32,
     /// The tool call that returned it, if it was not printed by a command.
-    pub call: Option<Call>,
+    pub call: Option<McpCall>,
     /// As it was printed, and as text.
     pub raw: Vec<u8>,
     pub text: String,
@@ -27,7 +27,7 @@ pub(crate) struct Output {
 }
 
 /// A call of an MCP tool.
-pub(crate) struct Call {
+pub(crate) struct McpCall {
     pub tool: String,
     pub input: Value,
 }
@@ -48,7 +48,7 @@ enum Element {
     /// Any of these.
     Any(Vec<String>),
     /// This number, not as part of another, in a line with one of these words.
-    Number { number: Number, near: Near },
+    Number { number: Number, near: NearWords },
 }
 
 #[derive(serde::Deserialize)]
@@ -60,13 +60,13 @@ enum Number {
 
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
-enum Near {
+enum NearWords {
     One(String),
     Any(Vec<String>),
 }
 
 #[derive(serde::Deserialize)]
-struct Described {
+struct OutputDescription {
     kind: String,
     #[serde(default)]
     exit_code: i32,
@@ -85,15 +85,15 @@ impl Set {
         files.sort();
         let outputs = files.iter().map(|path| {
             let text = std::fs::read_to_string(path).unwrap();
-            let described: Described =
+            let described: OutputDescription =
                 toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             let raw = zstd::decode_all(std::fs::File::open(path.with_extension("zst")).unwrap()).unwrap();
             let name = path.file_stem().unwrap().to_string_lossy().into_owned();
             std::fs::write(project.path().join(&name), &raw).unwrap();
             let text = String::from_utf8_lossy(&raw).into_owned();
-            let Described { kind, exit_code, tool, input, question: questions } = described;
+            let OutputDescription { kind, exit_code, tool, input, question: questions } = described;
             let input = input.map_or(Value::Null, |input| serde_json::from_str(&input).unwrap());
-            let call = tool.map(|tool| Call { tool, input });
+            let call = tool.map(|tool| McpCall { tool, input });
             Output { name, kind, exit_code, call, raw, tokens: weir_tokens::count(&text), text, questions }
         });
         let outputs = outputs.collect();
@@ -115,8 +115,8 @@ impl Question {
                     Number::Real(number) => number.to_string(),
                 };
                 let near = match near {
-                    Near::One(word) => std::slice::from_ref(word),
-                    Near::Any(words) => words,
+                    NearWords::One(word) => std::slice::from_ref(word),
+                    NearWords::Any(words) => words,
                 };
                 let has = |line: &String| near.iter().any(|word| line.to_lowercase().contains(&word.to_lowercase()));
                 lines.iter().any(|line| has_number(line, &number) && has(line))

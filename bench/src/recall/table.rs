@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::Shown;
+use super::ShownOutput;
 use super::set::{Set, by_kind};
 
-type Rows = [(String, Vec<Shown>)];
+type ContenderRows = [(String, Vec<ShownOutput>)];
 
 /// Formats both tables: every contender over all outputs, and the digest next to head and tail for each kind.
-pub(crate) fn write(half: &str, set: &Set, rows: &Rows) -> String {
+pub(crate) fn write(half: &str, set: &Set, rows: &ContenderRows) -> String {
     let questions: usize = set.outputs.iter().map(|output| output.questions.len()).sum();
     let bytes: usize = set.outputs.iter().map(|output| output.text.len()).sum();
     let mut text = format!(
@@ -45,7 +45,7 @@ pub(crate) fn write(half: &str, set: &Set, rows: &Rows) -> String {
     text
 }
 
-fn row(set: &Set, name: &str, shown: &[Shown]) -> String {
+fn row(set: &Set, name: &str, shown: &[ShownOutput]) -> String {
     let asked: usize = shown.iter().map(|shown| shown.found.len()).sum();
     let found: usize = shown.iter().map(|shown| shown.found.iter().filter(|found| **found).count()).sum();
     let within: usize = shown.iter().map(within).sum();
@@ -61,12 +61,12 @@ fn row(set: &Set, name: &str, shown: &[Shown]) -> String {
     format!("| {name} | {:.1} % | {:.1} % | {tokens} | {more} |\n", share(found), 100.0 * median(&mut ratios))
 }
 
-fn within(shown: &Shown) -> usize {
+fn within(shown: &ShownOutput) -> usize {
     let both = shown.found.iter().zip(&shown.followed);
     both.filter(|(found, followed)| **found || followed.is_some_and(|(found, _)| found)).count()
 }
 
-fn ratio(set: &Set, place: usize, shown: &Shown) -> f64 {
+fn ratio(set: &Set, place: usize, shown: &ShownOutput) -> f64 {
     shown.tokens as f64 / set.outputs[place].tokens.max(1) as f64
 }
 
@@ -81,7 +81,7 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 /// Prints the questions that were not answered, and those no longer answered when they were asked beforehand.
-pub(crate) fn misses(set: &Set, shown: &[Shown], asked: &[Shown]) {
+pub(crate) fn misses(set: &Set, shown: &[ShownOutput], asked: &[ShownOutput]) {
     for ((output, shown), asked) in set.outputs.iter().zip(shown).zip(asked) {
         for (number, question) in output.questions.iter().enumerate() {
             if shown.found[number] && !asked.found[number] {

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::set::Set;
-use super::{Ranked, Rankings, TOP};
+use super::{MAX_RANKING_DEPTH, RankedDocument, Rankings};
 
 /// The width of all-MiniLM-L6-v2.
 const WIDTH: usize = 384;
 /// The weight of meaning; the rest is the weight of words.
-const SHARE: f64 = 0.5;
+const MEANING_WEIGHT: f64 = 0.5;
 
 /// Returns full-text rankings fused with the vectors in a folder, or `None` if they do not exist.
 pub(crate) fn rank(set: &Set, folder: &Path, words: &Rankings) -> Option<Rankings> {
@@ -36,22 +36,23 @@ pub(crate) fn rank(set: &Set, folder: &Path, words: &Rankings) -> Option<Ranking
 }
 
 /// Returns the convex combination of cosine and score, the score divided by the best of its question.
-fn fuse(near: Vec<(usize, f64)>, words: &[Ranked]) -> Vec<Ranked> {
+fn fuse(near: Vec<(usize, f64)>, words: &[RankedDocument]) -> Vec<RankedDocument> {
     let most = words.iter().map(|ranked| ranked.score).fold(f64::MIN_POSITIVE, f64::max);
-    let mut best: HashMap<usize, &Ranked> = HashMap::new();
+    let mut best: HashMap<usize, &RankedDocument> = HashMap::new();
     for ranked in words {
         best.entry(ranked.document).or_insert(ranked);
     }
-    let mut fused: Vec<Ranked> = near
+    let mut fused: Vec<RankedDocument> = near
         .into_iter()
         .map(|(document, cosine)| {
             let by_words = best.get(&document);
-            let score = SHARE * cosine + (1.0 - SHARE) * by_words.map_or(0.0, |ranked| ranked.score / most);
-            Ranked { document, score, shown: by_words.map_or_else(String::new, |ranked| ranked.shown.clone()) }
+            let score =
+                MEANING_WEIGHT * cosine + (1.0 - MEANING_WEIGHT) * by_words.map_or(0.0, |ranked| ranked.score / most);
+            RankedDocument { document, score, shown: by_words.map_or_else(String::new, |ranked| ranked.shown.clone()) }
         })
         .collect();
     fused.sort_by(|a, b| b.score.total_cmp(&a.score));
-    fused.truncate(TOP);
+    fused.truncate(MAX_RANKING_DEPTH);
     fused
 }
 

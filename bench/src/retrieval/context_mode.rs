@@ -16,9 +16,9 @@ const TITLE_RANK: f64 = 2.0;
 /// The boost of a title with all words when sorting again.
 const TITLE_BOOST: f64 = 0.3;
 /// The number of results fused from each list, and of fused results sorted again: twice the number shown.
-const POOL: usize = 20;
+const POOL_HITS: usize = 20;
 /// The minimum length of a word: a trigram needs three letters, and shorter words say little in a title.
-const SHORTEST: usize = 3;
+const MIN_WORD_CHARS: usize = 3;
 
 pub(crate) fn rank(set: &Set) -> Rankings {
     super::by_group(set, |documents, questions| {
@@ -33,17 +33,17 @@ pub(crate) fn rank(set: &Set) -> Rankings {
 
 fn ask(db: &Connection, pieces: &[Piece<'_>], text: &str) -> Vec<(usize, f64)> {
     let stems = match_all(db, "stems", &quoted(text, 1).join(" OR "), TITLE_RANK);
-    let letters = match_all(db, "letters", &quoted(text, SHORTEST).join(" OR "), TITLE_RANK);
+    let letters = match_all(db, "letters", &quoted(text, MIN_WORD_CHARS).join(" OR "), TITLE_RANK);
     let mut fused: HashMap<usize, f64> = HashMap::new();
     for list in [stems, letters] {
-        for (rank, (at, _)) in list.into_iter().take(POOL).enumerate() {
+        for (rank, (at, _)) in list.into_iter().take(POOL_HITS).enumerate() {
             *fused.entry(at).or_default() += 1.0 / (RRF + rank as f64 + 1.0);
         }
     }
     let mut fused: Vec<(usize, f64)> = fused.into_iter().collect();
     fused.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    fused.truncate(POOL);
-    let terms = words(text, SHORTEST);
+    fused.truncate(POOL_HITS);
+    let terms = words(text, MIN_WORD_CHARS);
     let boosted = fused.into_iter().map(|(at, score)| (at, boost(&pieces[at], &terms), score));
     let mut found: Vec<(usize, f64, f64)> = boosted.collect();
     // The sort is stable: results with the same boost stay in rank order.
@@ -56,7 +56,7 @@ fn boost(piece: &Piece<'_>, terms: &[String]) -> f64 {
     if terms.len() < 2 {
         return 0.0;
     }
-    let title = words(piece.title, SHORTEST);
+    let title = words(piece.title, MIN_WORD_CHARS);
     let in_title = terms.iter().filter(|term| title.contains(term)).count();
     let text = piece.text.to_lowercase();
     let nearness = narrowest(&text, terms).map_or(0.0, |span| 1.0 / (1.0 + span as f64 / text.len().max(1) as f64));

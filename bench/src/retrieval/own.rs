@@ -46,7 +46,7 @@ struct WrittenQuestion {
 }
 
 #[derive(serde::Deserialize)]
-struct Described {
+struct RecordedCommand {
     command: String,
 }
 
@@ -117,7 +117,7 @@ fn outputs(folder: &Path) -> Vec<Document> {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let raw = zstd::decode_all(std::fs::File::open(&path).unwrap()).unwrap();
         let text = String::from_utf8_lossy(&raw).into_owned();
-        let described: Described = read(&path.with_extension("toml"));
+        let described: RecordedCommand = read(&path.with_extension("toml"));
         Document { title: described.command, ..document(format!("outputs/{name}"), EntryKind::Run, text) }
     });
     outputs.collect()

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::set::{Piece, Set};
-use super::{Ranked, Rankings, TOP};
+use super::{MAX_RANKING_DEPTH, RankedDocument, Rankings};
 
 /// Ranks by any word of the question, with porter stems.
 pub(crate) fn any_word(set: &Set) -> Rankings {
@@ -25,8 +25,8 @@ fn each_group(set: &Set, tokenizer: &str, ask: impl Fn(&Connection, &str) -> Vec
     })
 }
 
-pub(crate) fn ranked(piece: &Piece<'_>, score: f64) -> Ranked {
-    Ranked { document: piece.document, score, shown: piece.text.to_owned() }
+pub(crate) fn ranked(piece: &Piece<'_>, score: f64) -> RankedDocument {
+    RankedDocument { document: piece.document, score, shown: piece.text.to_owned() }
 }
 
 /// Fills a table with the pieces, in order.
@@ -49,7 +49,7 @@ pub(crate) fn match_all(db: &Connection, table: &str, expression: &str, title: f
         return Vec::new();
     }
     let sql = format!(
-        "SELECT rowid, -bm25({table}, ?2, 1.0) AS score FROM {table} WHERE {table} MATCH ?1 ORDER BY score DESC, rowid LIMIT {TOP}"
+        "SELECT rowid, -bm25({table}, ?2, 1.0) AS score FROM {table} WHERE {table} MATCH ?1 ORDER BY score DESC, rowid LIMIT {MAX_RANKING_DEPTH}"
     );
     let mut statement = db.prepare_cached(&sql).unwrap();
     let rows = statement.query_map(params![expression, title], |row| Ok((row.get::<_, i64>(0)? as usize, row.get(1)?)));

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::set::{Question, Set};
-use super::{Ranked, Rankings};
+use super::{RankedDocument, Rankings};
 
 /// The figures of one question, or their mean over many.
 #[derive(Debug, Clone, Copy, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Score {
 
 /// The figures of questions whose newest evidence is the right one.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Newest {
+pub(crate) struct NewestScore {
     pub questions: usize,
     /// The share of questions for which the newest is above the older.
     pub above: f64,
@@ -29,8 +29,8 @@ pub(crate) struct Newest {
 }
 
 const CUTS: [usize; 3] = [1, 5, 10];
-const DEPTH: usize = 10;
-const SHOWN: usize = 5;
+const NDCG_DEPTH: usize = 10;
+const SHOWN_HITS: usize = 5;
 
 impl Score {
     pub(crate) fn mean(scores: &[Self]) -> Self {
@@ -50,15 +50,14 @@ pub(crate) fn scores(set: &Set, rankings: &Rankings, chosen: &[usize]) -> Vec<Sc
     chosen.iter().map(|&asked| score(set, &rankings[asked], &set.questions[asked])).collect()
 }
 
-fn score(set: &Set, ranking: &[Ranked], question: &Question) -> Score {
+fn score(set: &Set, ranking: &[RankedDocument], question: &Question) -> Score {
     let grades = grades_of(set, ranking, question);
     let right = question.grades.len() as f64;
     let found = |cut: usize| grades.iter().take(cut).filter(|grade| **grade > 0).count() as f64 / right;
     let first = grades.iter().position(|grade| *grade > 0);
-    let shown = question
-        .answer
-        .as_ref()
-        .is_some_and(|answer| ranking.iter().take(SHOWN).any(|ranked| spaced(&ranked.shown).contains(&spaced(answer))));
+    let shown = question.answer.as_ref().is_some_and(|answer| {
+        ranking.iter().take(SHOWN_HITS).any(|ranked| spaced(&ranked.shown).contains(&spaced(answer)))
+    });
     Score {
         recall: CUTS.map(found),
         ndcg: gain(grades.iter().copied()) / gain(std::iter::repeat_n(1, question.grades.len())),
@@ -68,13 +67,13 @@ fn score(set: &Set, ranking: &[Ranked], question: &Question) -> Score {
 }
 
 /// Returns the figures of the chosen questions that ask for the newest evidence, or `None` if there are none.
-pub(crate) fn newest(set: &Set, rankings: &Rankings, chosen: &[usize]) -> Option<Newest> {
+pub(crate) fn newest(set: &Set, rankings: &Rankings, chosen: &[usize]) -> Option<NewestScore> {
     let (updates, others): (Vec<usize>, Vec<usize>) =
         chosen.iter().partition(|&&asked| set.questions[asked].is_update());
     if updates.is_empty() {
         return None;
     }
-    let mut newest = Newest { questions: updates.len(), ..Newest::default() };
+    let mut newest = NewestScore { questions: updates.len(), ..NewestScore::default() };
     for &asked in &updates {
         let grades = grades_of(set, &rankings[asked], &set.questions[asked]);
         let place = |wanted: u8| grades.iter().position(|grade| *grade == wanted);
@@ -87,7 +86,7 @@ pub(crate) fn newest(set: &Set, rankings: &Rankings, chosen: &[usize]) -> Option
 }
 
 /// Returns the grades of the documents in the order they were found, each document once.
-fn grades_of(set: &Set, ranking: &[Ranked], question: &Question) -> Vec<u8> {
+fn grades_of(set: &Set, ranking: &[RankedDocument], question: &Question) -> Vec<u8> {
     let mut seen = HashSet::new();
     let documents = ranking.iter().map(|ranked| &set.documents[ranked.document].id).filter(|id| seen.insert(*id));
     documents.map(|id| question.grades.get(id).copied().unwrap_or(0)).collect()
@@ -96,7 +95,7 @@ fn grades_of(set: &Set, ranking: &[Ranked], question: &Question) -> Vec<u8> {
 /// Sums up the relevant documents, discounted by their position. The newest counts no more than the older here: their
 /// order has separate figures.
 fn gain(grades: impl Iterator<Item = u8>) -> f64 {
-    let right = grades.take(DEPTH).enumerate().filter(|(_, grade)| *grade > 0);
+    let right = grades.take(NDCG_DEPTH).enumerate().filter(|(_, grade)| *grade > 0);
     // The sum of nothing would be -0.
     right.map(|(place, _)| 1.0 / (place as f64 + 2.0).log2()).fold(0.0, |sum, gain| sum + gain)
 }

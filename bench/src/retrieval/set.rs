@@ -14,7 +14,7 @@ pub(crate) const PUBLIC: [&str; 4] = ["locomo", "lme_s_clip", "cosqa", "tldr"];
 pub(crate) const UPDATE: [&str; 2] = ["knowledge-update", "update"];
 
 /// The maximum length of a piece. Longer documents are split for engines that rank what they are given.
-const LONGEST_PIECE: usize = 2_400;
+const MAX_PIECE_BYTES: usize = 2_400;
 
 /// Documents and questions.
 pub(crate) struct Set {
@@ -148,7 +148,7 @@ pub(crate) fn shared() -> PathBuf {
 }
 
 #[derive(serde::Deserialize)]
-struct Line {
+struct SetLine {
     #[serde(rename = "_id")]
     id: String,
     group: String,
@@ -163,7 +163,7 @@ struct Line {
 }
 
 fn document(set: &str, line: &str) -> Document {
-    let line: Line = serde_json::from_str(line).unwrap();
+    let line: SetLine = serde_json::from_str(line).unwrap();
     let kind = if matches!(set, "locomo" | "lme_s_clip") { EntryKind::Import } else { EntryKind::Document };
     Document {
         id: line.parent.unwrap_or(line.id),
@@ -178,7 +178,7 @@ fn document(set: &str, line: &str) -> Document {
 }
 
 fn question(line: &str) -> Question {
-    let line: Line = serde_json::from_str(line).unwrap();
+    let line: SetLine = serde_json::from_str(line).unwrap();
     Question {
         id: line.id,
         group: line.group,
@@ -206,8 +206,8 @@ pub(crate) fn time(text: &str) -> Option<Timestamp> {
 fn spans(text: &str) -> Vec<&str> {
     let mut spans = Vec::new();
     let mut rest = text;
-    while rest.len() > LONGEST_PIECE {
-        let most = rest.floor_char_boundary(LONGEST_PIECE);
+    while rest.len() > MAX_PIECE_BYTES {
+        let most = rest.floor_char_boundary(MAX_PIECE_BYTES);
         let at = rest[..most].rfind('\n').map_or(most, |newline| newline + 1);
         spans.push(&rest[..at]);
         rest = &rest[at..];

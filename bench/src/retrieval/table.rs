@@ -2,19 +2,19 @@
 
 use std::fmt::Write as _;
 
-use super::score::{Newest, Score};
+use super::score::{NewestScore, Score};
 
 /// The figures of one method.
-pub(crate) struct Row {
+pub(crate) struct MethodScores {
     pub method: String,
     /// The means over the questions of each set.
     pub sets: Vec<Score>,
     /// The figures of questions about the newest evidence, for the sets that have such questions.
-    pub newest: Vec<(String, Newest)>,
+    pub newest: Vec<(String, NewestScore)>,
 }
 
 /// Formats all tables of one half.
-pub(crate) fn write(half: &str, sets: &[(String, usize)], rows: &[Row]) -> String {
+pub(crate) fn write(half: &str, sets: &[(String, usize)], rows: &[MethodScores]) -> String {
     let mut text = format!("### Retrieval, {half} half\n\n");
     text += &overview(sets, rows);
     for (place, (name, questions)) in sets.iter().enumerate() {
@@ -27,7 +27,7 @@ pub(crate) fn write(half: &str, sets: &[(String, usize)], rows: &[Row]) -> Strin
         text += "| --- | --- | --- | --- | --- | --- |\n";
         for row in rows {
             for (set, newest) in &row.newest {
-                let Newest { questions, above, first, others } = newest;
+                let NewestScore { questions, above, first, others } = newest;
                 let method = &row.method;
                 writeln!(text, "| {method} | {set} | {questions} | {above:.3} | {first:.3} | {others:.3} |").unwrap();
             }
@@ -37,11 +37,11 @@ pub(crate) fn write(half: &str, sets: &[(String, usize)], rows: &[Row]) -> Strin
 }
 
 /// Formats nDCG of every method on every set, and the means.
-fn overview(sets: &[(String, usize)], rows: &[Row]) -> String {
+fn overview(sets: &[(String, usize)], rows: &[MethodScores]) -> String {
     let names: String = sets.iter().map(|(name, _)| format!(" {name} |")).collect();
     let mut text = format!("| nDCG@10 |{names} mean | R@1 | R@5 | R@10 | MRR |\n");
     writeln!(text, "| --- |{} --- | --- | --- | --- | --- |", " --- |".repeat(sets.len())).unwrap();
-    for Row { method, sets, .. } in rows {
+    for MethodScores { method, sets, .. } in rows {
         let each: String = sets.iter().map(|score| format!(" {:.3} |", score.ndcg)).collect();
         let mean = Score::mean(sets);
         let [one, five, ten] = mean.recall;
@@ -51,11 +51,11 @@ fn overview(sets: &[(String, usize)], rows: &[Row]) -> String {
     text
 }
 
-fn one_set(place: usize, has_answers: bool, rows: &[Row]) -> String {
+fn one_set(place: usize, has_answers: bool, rows: &[MethodScores]) -> String {
     let (head, line) = if has_answers { (" answer shown in 5 |", " --- |") } else { ("", "") };
     let mut text = format!("| method | R@1 | R@5 | R@10 | nDCG@10 | MRR |{head}\n");
     writeln!(text, "| --- | --- | --- | --- | --- | --- |{line}").unwrap();
-    for Row { method, sets, .. } in rows {
+    for MethodScores { method, sets, .. } in rows {
         let Score { recall: [one, five, ten], ndcg, reciprocal, shown } = sets[place];
         let shown = if has_answers { format!(" {shown:.3} |") } else { String::new() };
         writeln!(text, "| {method} | {one:.3} | {five:.3} | {ten:.3} | {ndcg:.3} | {reciprocal:.3} |{shown}").unwrap();

@@ -10,37 +10,37 @@ use weir_embed::Embed;
 use weir_store::{Owner, Store};
 
 use super::set::{Document, Question, Set};
-use super::{Ranked, Rankings, TOP};
+use super::{MAX_RANKING_DEPTH, RankedDocument, Rankings};
 
 /// The time of a question without one: after every document.
 const LATER: Timestamp = Timestamp(1_900_000_000_000);
 /// The number of chunks that are embedded in one transaction.
-const BATCH: usize = 4_096;
+const EMBED_BATCH_CHUNKS: usize = 4_096;
 
 /// Returns the rankings by words alone, and those by words, meaning and time. The documents are stored once for both.
 pub(crate) fn rank(set: &Set) -> (Rankings, Rankings) {
     let both = super::by_group(set, |documents, questions| {
         let folder = tempfile::tempdir().unwrap();
         let mut store = Store::open(folder.path(), Owner::Project(key()), limits()).unwrap();
-        let kept = Kept::new(&mut store, set, documents);
+        let stored = StoredDocuments::new(&mut store, set, documents);
         let asked = || questions.iter().map(|&asked| &set.questions[asked]);
-        let words: Rankings = asked().map(|question| search(&mut store, &kept, question, None)).collect();
+        let words: Rankings = asked().map(|question| search(&mut store, &stored, question, None)).collect();
         store.set_model(weir_embed::built_in().map(|model| Arc::new(model) as Arc<dyn Embed>));
-        while store.embed_some(BATCH).unwrap() > 0 {}
+        while store.embed_some(EMBED_BATCH_CHUNKS).unwrap() > 0 {}
         let now = |question: &Question| Some(question.now.unwrap_or(LATER));
-        let fused = asked().map(|question| search(&mut store, &kept, question, now(question)));
+        let fused = asked().map(|question| search(&mut store, &stored, question, now(question)));
         words.into_iter().zip(fused.collect::<Vec<_>>()).collect()
     });
     both.into_iter().unzip()
 }
 
 /// The document of each entry, or of each of its paragraphs.
-enum Kept {
+enum StoredDocuments {
     Entries(HashMap<Reference, usize>),
     Turns(Vec<usize>),
 }
 
-impl Kept {
+impl StoredDocuments {
     fn new(store: &mut Store, set: &Set, documents: &[usize]) -> Self {
         if set.name == "locomo" {
             return Self::turns(store, set, documents);
@@ -74,11 +74,16 @@ impl Kept {
     }
 }
 
-fn search(store: &mut Store, kept: &Kept, question: &Question, now: Option<Timestamp>) -> Vec<Ranked> {
-    let query = Query { now, ..Query::new(question.text.clone(), TOP) };
+fn search(
+    store: &mut Store,
+    stored: &StoredDocuments,
+    question: &Question,
+    now: Option<Timestamp>,
+) -> Vec<RankedDocument> {
+    let query = Query { now, ..Query::new(question.text.clone(), MAX_RANKING_DEPTH) };
     let hits = store.search(&scope(), &query).unwrap().hits;
-    let ranked = hits.into_iter().map(|hit| Ranked {
-        document: kept.document(hit.entry.reference, hit.line),
+    let ranked = hits.into_iter().map(|hit| RankedDocument {
+        document: stored.document(hit.entry.reference, hit.line),
         score: hit.score,
         shown: hit.excerpt,
     });

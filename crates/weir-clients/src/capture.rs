@@ -8,19 +8,19 @@
 mod decisions;
 mod environment;
 mod errors;
+mod failure_text;
 mod files;
 mod git;
+mod messages;
 mod names;
 mod pasted;
 mod plans;
 mod prompts;
 mod rejected;
 mod rules;
-mod said;
 pub(crate) mod shell;
 mod subagents;
 mod tasks;
-mod telling;
 mod tools;
 
 use serde_json::{Value, json};
@@ -30,20 +30,20 @@ use weir_core::{Event, EventKind, Priority};
 use crate::{Done, Hook, Point, ToolCall};
 
 pub use errors::{fix, may_fix};
-pub use said::before_compaction;
+pub use messages::before_compaction;
 
 /// Returns the events of a hook; empty if nothing is worth keeping.
 pub fn events(hook: &Hook) -> Vec<Event> {
     match &hook.point {
         // A subagent's prompt is the model's text, which the tool call has already recorded.
-        Point::Prompt { .. } if within(hook).is_some() => Vec::new(),
+        Point::Prompt { .. } if subagent_kind(hook).is_some() => Vec::new(),
         Point::Prompt { text } => prompts::events(text),
-        Point::BeforeTool(call) => inside(hook, plans::asked(call).into_iter().collect()),
-        Point::AfterTool(call, done) => inside(hook, after_tool(&Used { hook, call, done })),
-        Point::SubagentStart => vec![subagents::started(within(hook))],
-        Point::SubagentStop { result } => vec![subagents::stopped(within(hook), result)],
-        Point::Rules { path } => inside(hook, vec![rules::loaded(hook, path)]),
-        Point::Stop { last } => inside(hook, said::events(last)),
+        Point::BeforeTool(call) => mark_subagent(hook, plans::asked(call).into_iter().collect()),
+        Point::AfterTool(call, done) => mark_subagent(hook, after_tool(&ToolUse { hook, call, done })),
+        Point::SubagentStart => vec![subagents::started(subagent_kind(hook))],
+        Point::SubagentStop { result } => vec![subagents::stopped(subagent_kind(hook), result)],
+        Point::Rules { path } => mark_subagent(hook, vec![rules::loaded(hook, path)]),
+        Point::Stop { last } => mark_subagent(hook, messages::events(last)),
         Point::SessionStart(_) | Point::BeforeCompaction | Point::AfterCompaction { .. } | Point::SessionEnd => {
             Vec::new()
         }
@@ -52,20 +52,20 @@ pub fn events(hook: &Hook) -> Vec<Event> {
 
 /// A tool call and its outcome.
 #[derive(Clone, Copy)]
-struct Used<'h> {
+struct ToolUse<'h> {
     hook: &'h Hook,
     call: &'h ToolCall,
     done: &'h Done,
 }
 
-impl Used<'_> {
+impl ToolUse<'_> {
     fn failed(&self) -> bool {
         self.done.failed || self.done.exit_code.is_some_and(|code| code != 0)
     }
 }
 
 /// The functions that turn a tool call into events, one per subject.
-const SUBJECTS: &[fn(&Used<'_>) -> Vec<Event>] = &[
+const SUBJECTS: &[fn(&ToolUse<'_>) -> Vec<Event>] = &[
     rejected::refused,
     errors::events,
     files::events,
@@ -77,7 +77,7 @@ const SUBJECTS: &[fn(&Used<'_>) -> Vec<Event>] = &[
     plans::events,
 ];
 
-fn after_tool(used: &Used<'_>) -> Vec<Event> {
+fn after_tool(used: &ToolUse<'_>) -> Vec<Event> {
     let mut events: Vec<Event> = SUBJECTS.iter().flat_map(|subject| subject(used)).collect();
     if events.is_empty() {
         events = tools::events(used);
@@ -87,13 +87,13 @@ fn after_tool(used: &Used<'_>) -> Vec<Event> {
 }
 
 /// Returns the kind of the subagent that made the call, if any.
-fn within(hook: &Hook) -> Option<&str> {
-    hook.subagent.as_ref().map(|inside| inside.kind.as_str())
+fn subagent_kind(hook: &Hook) -> Option<&str> {
+    hook.subagent.as_ref().map(|subagent| subagent.kind.as_str())
 }
 
 /// Marks events of a subagent and lowers their priority, since they matter less to the session.
-fn inside(hook: &Hook, mut events: Vec<Event>) -> Vec<Event> {
-    let Some(kind) = within(hook) else { return events };
+fn mark_subagent(hook: &Hook, mut events: Vec<Event>) -> Vec<Event> {
+    let Some(kind) = subagent_kind(hook) else { return events };
     for event in &mut events {
         event.priority = lower(event.priority);
         let mut data = data_of(event);

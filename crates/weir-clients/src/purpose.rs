@@ -4,11 +4,11 @@
 //! tells the two apart, since their texts look alike. The result decides how much is shown and has no bearing on
 //! safety.
 
-use crate::capture::shell::{self, Join, Part};
+use crate::capture::shell::{self, Separator, SimpleCommand};
 use crate::hook::{Tool, ToolCall};
 
 /// The maximum length of a question, in characters.
-const MAX_QUESTION: usize = 1_000;
+const MAX_QUESTION_CHARS: usize = 1_000;
 
 /// What an output is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub fn question(call: &ToolCall) -> Option<String> {
         return None;
     }
     let asked = KEYS.iter().filter_map(|key| call.input[*key].as_str()).find(|text| !text.trim().is_empty())?;
-    Some(asked.chars().take(MAX_QUESTION).collect())
+    Some(asked.chars().take(MAX_QUESTION_CHARS).collect())
 }
 
 /// Programs that print the text they are given.
@@ -91,7 +91,7 @@ pub fn of_command(script: &str) -> Purpose {
     let mut found = None;
     let mut at = 0;
     while at < parts.len() {
-        let end = (at + 1..parts.len()).find(|next| parts[*next].join != Join::Pipe).unwrap_or(parts.len());
+        let end = (at + 1..parts.len()).find(|next| parts[*next].join != Separator::Pipe).unwrap_or(parts.len());
         if let Some(purpose) = of_pipeline(&parts[at..end]) {
             match purpose {
                 Purpose::ByProduct => return purpose,
@@ -105,7 +105,7 @@ pub fn of_command(script: &str) -> Purpose {
 }
 
 /// Returns the purpose of a pipeline's output, or `None` if it prints nothing of interest.
-fn of_pipeline(parts: &[Part]) -> Option<Purpose> {
+fn of_pipeline(parts: &[SimpleCommand]) -> Option<Purpose> {
     let first = parts.first()?;
     let last = parts.last()?;
     if !last.writes.is_empty() && last.writes.iter().all(|path| path != "/dev/stdout" && path != "/dev/stderr") {
@@ -113,12 +113,12 @@ fn of_pipeline(parts: &[Part]) -> Option<Purpose> {
     }
     let source = parts.iter().find(|part| !matches!(part.program(), "xargs" | "echo" | "printf"));
     match source {
-        Some(source) if !first.is_aside() || parts.len() > 1 => Some(of_part(source)),
+        Some(source) if !first.is_auxiliary() || parts.len() > 1 => Some(of_part(source)),
         _ => None,
     }
 }
 
-fn of_part(part: &Part) -> Purpose {
+fn of_part(part: &SimpleCommand) -> Purpose {
     let program = part.program().to_ascii_lowercase();
     if let Some((_, prints)) = BY_VERB.iter().find(|(name, _)| *name == program) {
         return if has_word(prints, verb(part)) { Purpose::AskedFor } else { Purpose::ByProduct };
@@ -140,7 +140,7 @@ fn of_part(part: &Part) -> Purpose {
 }
 
 /// Returns the subcommand of a program, skipping the folder of `git -C`.
-fn verb(part: &Part) -> &str {
+fn verb(part: &SimpleCommand) -> &str {
     let mut words = part.args().filter(|word| !word.starts_with('-'));
     match part.args().next() {
         Some("-C") => words.nth(1).unwrap_or_default(),
@@ -149,7 +149,7 @@ fn verb(part: &Part) -> &str {
 }
 
 /// Returns whether the command is Python running a module that is one of [`MAKERS`].
-fn runs_module(part: &Part, program: &str) -> bool {
+fn runs_module(part: &SimpleCommand, program: &str) -> bool {
     let mut args = part.args();
     program.starts_with("python")
         && args.any(|word| word == "-m")

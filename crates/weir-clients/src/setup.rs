@@ -255,7 +255,7 @@ impl Part {
     /// Returns whether nothing is left in the file, so that it can be removed if it was ours.
     pub fn says_nothing(&self, text: &str) -> bool {
         match &self.what {
-            What::Server(..) | What::Hooks(_) => json::says_nothing(text),
+            What::Server(..) | What::Hooks(_) => json::is_effectively_empty(text),
             What::ServerTable(_) | What::Plugin(_) => text.trim().is_empty(),
         }
     }

@@ -5,8 +5,8 @@
 //! [`read`] reads a whole transcript; [`stream`] passes on its parts while it is being read.
 //!
 //! Invariants: a transcript is untrusted text. A row that is too long, that is not JSON or that does not fit the
-//! client's format is counted and skipped; the text held in memory never exceeds [`LARGEST`]; nothing here opens a
-//! file.
+//! client's format is counted and skipped; the text held in memory never exceeds [`MAX_BUFFERED_BYTES`]; nothing here
+//! opens a file.
 
 mod claude;
 mod codex;
@@ -28,11 +28,11 @@ use crate::Client;
 pub use session::{Dated, Part, Place, Session, Step, Told, ToolResult, Usage};
 
 /// The maximum text of a transcript that is held in memory, in bytes.
-pub const LARGEST: usize = 256 << 20;
+pub const MAX_BUFFERED_BYTES: usize = 256 << 20;
 /// The number of bytes of text that are read before they are passed on.
-const PART: usize = 1 << 20;
+const PART_BYTES: usize = 1 << 20;
 /// The maximum number of skipped lines that are named.
-const NAMED: usize = 10;
+const MAX_NAMED_LINES: usize = 10;
 
 /// Every known format. The first one that recognises a row is used: Qwen Code's rows have every field of Claude Code's.
 const FORMATS: &[&Format] = &[
@@ -57,13 +57,13 @@ struct Format {
     /// Returns whether a row is of this format.
     knows: fn(&Value) -> bool,
     /// Returns a reader for the beginning of a transcript.
-    reader: fn() -> Box<dyn Reader>,
+    reader: fn() -> Box<dyn RowReader>,
     /// Returns the hooks that the client would have called at a step.
-    told: fn(Step, &Place<'_>) -> Vec<Told>,
+    hooks_for: fn(Step, &Place<'_>) -> Vec<Told>,
 }
 
 /// Turns the rows of one transcript into sessions.
-trait Reader {
+trait RowReader {
     /// Reads the next row. Returns whether it fits the client's format.
     fn row(&mut self, row: Value) -> bool;
 
@@ -99,7 +99,7 @@ struct Draft {
 impl Draft {
     /// Fills in the fields of the session that no earlier row has set. The keys are those of the session key, the
     /// version, the folder and the branch.
-    fn learn(&mut self, row: &Value, keys: [&str; 4]) {
+    fn fill_missing(&mut self, row: &Value, keys: [&str; 4]) {
         let fields = [&mut self.key, &mut self.version, &mut self.folder, &mut self.branch];
         for (key, field) in keys.into_iter().zip(fields) {
             if let Some(value) = row[key].as_str().filter(|_| field.is_empty()) {
@@ -171,7 +171,7 @@ pub struct Skipped {
 /// A transcript that is being read row by row.
 #[derive(Default)]
 pub struct Reading {
-    reader: Option<(&'static Format, Box<dyn Reader>)>,
+    reader: Option<(&'static Format, Box<dyn RowReader>)>,
     /// The bytes of the rows since parts were last passed on.
     bytes: usize,
     skipped: Skipped,
@@ -185,7 +185,7 @@ impl Reading {
         }
         self.bytes = self.bytes.saturating_add(bytes);
         let taken = match &mut self.reader {
-            Some((_, reader)) if self.bytes <= LARGEST => reader.row(row),
+            Some((_, reader)) if self.bytes <= MAX_BUFFERED_BYTES => reader.row(row),
             _ => false,
         };
         if !taken {
@@ -196,7 +196,7 @@ impl Reading {
     /// Counts a row that could not be read.
     pub fn skip(&mut self, line: u64) {
         self.skipped.count += 1;
-        if self.skipped.lines.len() < NAMED {
+        if self.skipped.lines.len() < MAX_NAMED_LINES {
             self.skipped.lines.push(line);
         }
     }
@@ -261,7 +261,7 @@ pub fn read(input: &mut dyn BufRead) -> io::Result<Option<Transcript>> {
 pub fn stream(input: &mut dyn BufRead, take: &mut dyn FnMut(Part) -> ControlFlow<()>) -> io::Result<Option<Skipped>> {
     let mut reading = Reading::default();
     let read = rows::read(input, &mut reading, &mut |reading| match reading.bytes {
-        0..PART => ControlFlow::Continue(()),
+        0..PART_BYTES => ControlFlow::Continue(()),
         _ => reading.drain().into_iter().try_for_each(&mut *take),
     })?;
     let Some((parts, skipped)) = reading.finish_parts() else { return Ok(None) };

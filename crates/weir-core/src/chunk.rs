@@ -1,7 +1,7 @@
 //! Cuts a text into chunks, the unit of ranking, according to its form.
 //!
-//! Invariant: the pieces follow one another without gap or overlap, none is longer than `LIMIT`, and their boundaries
-//! do not depend on the parts in which the text arrived. The time is linear in the text, whatever it is.
+//! Invariant: the pieces follow one another without gap or overlap, none is longer than `MAX_CHUNK_BYTES`, and their
+//! boundaries do not depend on the parts in which the text arrived. The time is linear in the text, whatever it is.
 
 mod form;
 mod heading;
@@ -16,12 +16,12 @@ mod turns;
 use std::ops::Range;
 
 pub use form::Form;
-use pack::{Block, Packer};
+use pack::{Packer, TextBlock};
 
 /// Size that a chunk grows to, in bytes: 300 to 500 tokens of ordinary text.
-const TARGET: usize = 1_600;
+const TARGET_CHUNK_BYTES: usize = 1_600;
 /// Maximum size of a chunk, in bytes.
-const LIMIT: usize = 2_400;
+const MAX_CHUNK_BYTES: usize = 2_400;
 
 /// A chunk of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,9 +43,9 @@ pub struct Cutter {
 #[derive(Debug)]
 enum Scanner {
     Plain,
-    Markdown(markdown::Scanner),
-    Source(source::Scanner),
-    Json(json::Scanner),
+    Markdown(markdown::MarkdownScanner),
+    Source(source::SourceScanner),
+    Json(json::JsonScanner),
     Turns,
 }
 
@@ -54,9 +54,9 @@ impl Cutter {
     pub fn new(form: Form) -> Self {
         let scanner = match form {
             Form::Plain => Scanner::Plain,
-            Form::Markdown => Scanner::Markdown(markdown::Scanner::default()),
-            Form::Source => Scanner::Source(source::Scanner::default()),
-            Form::Json => Scanner::Json(json::Scanner::default()),
+            Form::Markdown => Scanner::Markdown(markdown::MarkdownScanner::default()),
+            Form::Source => Scanner::Source(source::SourceScanner::default()),
+            Form::Json => Scanner::Json(json::JsonScanner::default()),
             Form::Turns => Scanner::Turns,
         };
         Self { scanner, packer: Packer::default() }
@@ -67,7 +67,7 @@ impl Cutter {
     ///
     /// What waits for more text is never more than a few chunks.
     pub fn cut(&mut self, text: &[u8], is_last: bool) -> Vec<Piece> {
-        let mut pieces = Vec::with_capacity(text.len() / TARGET + 1);
+        let mut pieces = Vec::with_capacity(text.len() / TARGET_CHUNK_BYTES + 1);
         let mut at = self.packer.waiting();
         while let Some(block) = text.get(at..).and_then(|rest| self.scanner.next(rest, is_last)) {
             at += block.length;
@@ -82,7 +82,7 @@ impl Cutter {
 
 impl Scanner {
     /// Returns the block that `rest` begins with. Returns `None` at the end, or if more text is needed to decide.
-    fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
+    fn next(&mut self, rest: &[u8], is_last: bool) -> Option<TextBlock> {
         match self {
             Self::Plain => plain::next(rest, is_last),
             Self::Markdown(scanner) => scanner.next(rest, is_last),

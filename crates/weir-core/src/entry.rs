@@ -6,9 +6,9 @@ use crate::{Level, Note, Reference, RunFacts, Timestamp};
 
 /// Size of the head of a text that is indexed, in bytes. Full-text indexing takes about a second for each 8 MiB, and as
 /// much disk space again. A gigabyte would take minutes, and what matters in it is usually at one of its ends.
-pub const INDEXED_HEAD: u64 = 4 << 20;
+pub const INDEXED_HEAD_BYTES: u64 = 4 << 20;
 /// Size of the tail of a text that is indexed, in bytes.
-pub const INDEXED_TAIL: u64 = 4 << 20;
+pub const INDEXED_TAIL_BYTES: u64 = 4 << 20;
 
 crate::written_enum! {
     /// What an entry is. The kind decides how long the entry is kept.
@@ -126,14 +126,14 @@ impl Entry {
 
     /// Returns whether the whole text is indexed.
     pub fn is_indexed_whole(&self) -> bool {
-        self.bytes <= INDEXED_HEAD + INDEXED_TAIL
+        self.bytes <= INDEXED_HEAD_BYTES + INDEXED_TAIL_BYTES
     }
 }
 
 /// Returns the parts of a text of this many bytes that are indexed, in order.
 pub fn indexed(bytes: u64) -> Vec<Range<u64>> {
-    if bytes <= INDEXED_HEAD + INDEXED_TAIL {
+    if bytes <= INDEXED_HEAD_BYTES + INDEXED_TAIL_BYTES {
         return std::iter::once(0..bytes).collect();
     }
-    vec![0..INDEXED_HEAD, bytes - INDEXED_TAIL..bytes]
+    vec![0..INDEXED_HEAD_BYTES, bytes - INDEXED_TAIL_BYTES..bytes]
 }

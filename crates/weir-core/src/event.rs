@@ -105,7 +105,7 @@ pub struct Record {
 pub const LONGEST_TEXT: usize = 400;
 
 /// Minimum length at which a cut says how much it left out. A shorter line only shows that it was cut.
-const SHORTEST_SAID: usize = 32;
+const MIN_COUNTED_CUT_BYTES: usize = 32;
 
 /// Returns a text as one line of at most `most` bytes, which says how much of it was left out.
 ///
@@ -147,7 +147,7 @@ fn is_hidden(c: char) -> bool {
 /// Cuts the text to make room for the words that say how much is missing.
 fn cut(written: &mut String, mut left: usize, most: usize) {
     // The number itself may get longer as more is cut.
-    let tries = if most < SHORTEST_SAID { 0 } else { 3 };
+    let tries = if most < MIN_COUNTED_CUT_BYTES { 0 } else { 3 };
     for _ in 0..tries {
         let mark = format!("… ({left} more bytes)");
         if written.len() + mark.len() <= most {
@@ -165,7 +165,7 @@ fn cut(written: &mut String, mut left: usize, most: usize) {
 
 /// Returns which events to drop so that at most `most` are left: the least important first, and of those the oldest.
 /// `priorities` is in the order of the events, oldest first, and so is the result.
-pub fn least(priorities: &[Priority], most: usize) -> Vec<usize> {
+pub fn to_drop(priorities: &[Priority], most: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..priorities.len()).collect();
     order.sort_by_key(|&at| (std::cmp::Reverse(priorities[at]), at));
     order.truncate(priorities.len().saturating_sub(most));
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     fn check(priorities: &[Priority], most: usize, dropped: &[usize]) {
-        assert_eq!(least(priorities, most), dropped);
+        assert_eq!(to_drop(priorities, most), dropped);
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
     proptest! {
         #[test]
         fn none_goes_while_a_less_important_one_is_left(all in prop::collection::vec(priority(), 0..60), most in 0usize..70) {
-            let dropped = least(&all, most);
+            let dropped = to_drop(&all, most);
             let kept: Vec<usize> = (0..all.len()).filter(|at| !dropped.contains(at)).collect();
             prop_assert_eq!(kept.len(), all.len().min(most));
             for &gone in &dropped {

@@ -20,7 +20,7 @@ mod tasks;
 
 pub use reflection::{Form, Span, reflect, span};
 pub use requests::says_little;
-use sections::Whose;
+use sections::Speaker;
 
 use crate::event::{LONGEST_TEXT, line};
 use crate::{EntryKind, Event, Reference, Timestamp};
@@ -56,9 +56,9 @@ pub struct Wanted<'a> {
 }
 
 /// Share of the budget reserved for names, in hundredths.
-const NAMES_SHARE: usize = 60;
+const NAMES_SHARE_PERCENT: usize = 60;
 /// Minimum budget for reserving that share. With a smaller budget, names get what the rest leaves.
-const NAMES_FROM: usize = 150;
+const MIN_NAMES_BUDGET_TOKENS: usize = 150;
 
 /// Writes the guide. `facts` are in order, oldest first. Empty if there is nothing to say.
 pub fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
@@ -67,14 +67,18 @@ pub fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
     // Do not repeat what the requests and the summary say.
     for section in &mut sections {
         section.items.retain(|item| {
-            let is_said = |said: &str| item.whose == Whose::User && said.contains(item.text.as_ref());
+            let is_said = |said: &str| item.speaker == Speaker::User && said.contains(item.text.as_ref());
             !is_said(wanted.summary) && !requests.iter().any(|request| is_said(request))
         });
     }
     let names = names::gather(facts, wanted.summary);
     let named = |budget| names::write(&names, budget, wanted.count);
 
-    let share = if wanted.budget < NAMES_FROM { 0 } else { wanted.budget.saturating_mul(NAMES_SHARE) / 100 };
+    let share = if wanted.budget < MIN_NAMES_BUDGET_TOKENS {
+        0
+    } else {
+        wanted.budget.saturating_mul(NAMES_SHARE_PERCENT) / 100
+    };
     let reserved = (wanted.count)(&named(share));
     if requests.is_empty() && names.is_empty() && sections.iter().all(|section| section.items.is_empty()) {
         return String::new();

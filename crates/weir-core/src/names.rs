@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Minimum length of a name, in bytes.
-const SHORTEST: usize = 5;
+const MIN_NAME_BYTES: usize = 5;
 
 /// Calls `take` with every name in a text, and with whether it is an absolute path, whose first slash is left out. JSON
 /// escapes line ends and tabs; these end a name too.
@@ -31,7 +31,7 @@ pub fn is_name(word: &str) -> bool {
     let bytes = word.as_bytes();
     let has_hump = || bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
     let has_mark = || bytes.iter().any(|byte| byte.is_ascii_digit() || b"_/.".contains(byte));
-    bytes.len() >= SHORTEST && !bytes.iter().all(u8::is_ascii_digit) && (has_mark() || has_hump())
+    bytes.len() >= MIN_NAME_BYTES && !bytes.iter().all(u8::is_ascii_digit) && (has_mark() || has_hump())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::words::{camel_parts, is_cjk, is_stop_word, pairs};
 use crate::{EntryKind, Level, Timestamp};
 
 /// Maximum number of terms. More would take time without adding meaning.
-const MOST_TERMS: usize = 64;
+const MAX_TERMS: usize = 64;
 
 /// A search.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub fn terms(text: &str) -> Vec<Term> {
     let mut chosen = if telling.is_empty() { all } else { telling };
     let mut seen = std::collections::HashSet::new();
     chosen.retain(|term| seen.insert(term.clone()));
-    chosen.truncate(MOST_TERMS);
+    chosen.truncate(MAX_TERMS);
     chosen
 }
 

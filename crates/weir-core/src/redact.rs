@@ -2,8 +2,8 @@
 //!
 //! The rules are data (`rules`), based on gitleaks' list of token shapes. One pass finds their literals (`scan`), and
 //! small matchers look at what surrounds them (`token`, `pair`, `context`, `block`). A text with escape sequences and
-//! other invisible bytes is searched a second time in its visible form (`seen`). The work is linear in the text,
-//! whatever it says, and nothing is built or compiled at start, since a hook calls this.
+//! other invisible bytes is searched a second time in its visible form (`visible_form`). The work is linear in the
+//! text, whatever it says, and nothing is built or compiled at start, since a hook calls this.
 //!
 //! Invariants: bytes outside the findings are unchanged, findings are sorted and disjoint, and redaction is idempotent
 //! (`window` explains why).
@@ -16,13 +16,13 @@ mod pair;
 mod redactor;
 mod rules;
 mod scan;
-mod seen;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod token;
 mod value;
 mod view;
+mod visible_form;
 mod window;
 
 use std::borrow::Cow;
@@ -31,9 +31,9 @@ use std::ops::Range;
 use class::{DIGIT, HEX, LOWER};
 pub use redactor::Redactor;
 use rules::{BEARER_TOKEN, BY_SURROUNDINGS, COOKIE, CURL_PASSWORD, MNEMONIC, PASSWORD};
-use scan::{Hit, Literal, Sign};
-pub use stream::Passed;
-use view::Search;
+use scan::{Literal, LiteralHit, Sign};
+pub use stream::RedactedPart;
+use view::Difference;
 use window::Window;
 
 /// A text without its secrets, and their positions.
@@ -64,8 +64,8 @@ impl Finding {
 
 /// Replaces each secret in `text` with a mark that names the rule: `[redacted:github-pat]`.
 pub fn redact(text: &[u8]) -> Redacted<'_> {
-    if let Search::Found(_) = view::search(text, 0) {
-        return redact_as_seen(text);
+    if let Difference::Found(_) = view::search(text, 0) {
+        return redact_visible_form(text);
     }
     let found = find(text);
     if found.is_empty() {
@@ -75,7 +75,7 @@ pub fn redact(text: &[u8]) -> Redacted<'_> {
     let mut kept = 0;
     for finding in &found {
         out.extend_from_slice(&text[kept..finding.start]);
-        Passed::Mark(finding.rule).write_to(&mut out);
+        RedactedPart::Mark(finding.rule).write_to(&mut out);
         kept = finding.end;
     }
     out.extend_from_slice(&text[kept..]);
@@ -83,15 +83,15 @@ pub fn redact(text: &[u8]) -> Redacted<'_> {
 }
 
 /// Redacts a text whose visible form differs from its stored form.
-fn redact_as_seen(text: &[u8]) -> Redacted<'_> {
+fn redact_visible_form(text: &[u8]) -> Redacted<'_> {
     let mut redactor = Redactor::new();
     let (mut found, mut out, mut at) = (Vec::<Finding>::new(), Vec::with_capacity(text.len()), 0);
-    let mut follow = |passed: Passed<'_>| {
+    let mut follow = |passed: RedactedPart<'_>| {
         passed.write_to(&mut out);
         match passed {
-            Passed::Text(part) => at += part.len(),
-            Passed::Mark(rule) => found.push(Finding::new(rule, at..at)),
-            Passed::Removed(length) => {
+            RedactedPart::Text(part) => at += part.len(),
+            RedactedPart::Mark(rule) => found.push(Finding::new(rule, at..at)),
+            RedactedPart::Removed(length) => {
                 at += length;
                 if let Some(last) = found.last_mut() {
                     last.end = at;
@@ -124,7 +124,7 @@ fn find(text: &[u8]) -> Vec<Finding> {
     merge(found)
 }
 
-fn find_in(window: &Window, hits: &[Hit], found: &mut Vec<Finding>) {
+fn find_in(window: &Window, hits: &[LiteralHit], found: &mut Vec<Finding>) {
     let mut covered = 0..0;
     for hit in hits {
         // A literal within a secret is part of that secret. Skipping it also keeps the work linear.
@@ -142,7 +142,7 @@ fn find_in(window: &Window, hits: &[Hit], found: &mut Vec<Finding>) {
     }
 }
 
-fn find_at(window: &Window, hit: Hit) -> Option<Finding> {
+fn find_at(window: &Window, hit: LiteralHit) -> Option<Finding> {
     let (rule, range) = match hit.literal() {
         Literal::Token(rule) => (rule.name, token::find(window, rule, hit.at)?),
         Literal::Key(key) => pair::find(window, key, hit.at)?,
@@ -164,11 +164,12 @@ fn find_at(window: &Window, hit: Hit) -> Option<Finding> {
 }
 
 /// Returns the mark of an earlier redaction at `hit`.
-fn mark_at(text: &[u8], hit: Hit) -> Option<Range<usize>> {
-    const LONGEST_RULE: usize = 40;
+fn mark_at(text: &[u8], hit: LiteralHit) -> Option<Range<usize>> {
+    const MAX_RULE_NAME_BYTES: usize = 40;
     let Literal::Sign(Sign::Mark) = hit.literal() else { return None };
     let name = &text[hit.end()..];
-    let length = name.iter().take(LONGEST_RULE).take_while(|&&b| LOWER.has(b) || DIGIT.has(b) || b == b'-').count();
+    let length =
+        name.iter().take(MAX_RULE_NAME_BYTES).take_while(|&&b| LOWER.has(b) || DIGIT.has(b) || b == b'-').count();
     let is_ours = text[hit.at..].starts_with(MARK.as_bytes()) && length > 0 && name.get(length) == Some(&b']');
     is_ours.then(|| hit.at..hit.end() + length + 1)
 }

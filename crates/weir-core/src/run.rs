@@ -1,13 +1,13 @@
 //! The result of a run, and which bytes of its output came from which stream.
 //!
 //! Invariant: [`Pieces`] stays small whatever the program prints: adjacent bytes of one stream are one piece, and after
-//! [`MOST_PIECES`] no more pieces are recorded.
+//! [`MAX_PIECES`] no more pieces are recorded.
 
 use std::ops::Range;
 
 /// Maximum number of pieces that are recorded: two to three bytes each, and more than a person or a model ever looks
 /// at.
-pub const MOST_PIECES: usize = 100_000;
+pub const MAX_PIECES: usize = 100_000;
 
 crate::written_enum! {
     /// How a run ended.
@@ -74,7 +74,7 @@ impl Pieces {
         let goes_on = self.last_stream() == Some(stream);
         if let Some(last) = self.lengths.last_mut().filter(|_| goes_on) {
             *last += length;
-        } else if self.lengths.len() >= MOST_PIECES {
+        } else if self.lengths.len() >= MAX_PIECES {
             self.incomplete = true;
         } else {
             self.first = self.first.or(Some(stream));
@@ -145,7 +145,7 @@ impl Pieces {
             for (n, byte) in varint.iter().enumerate() {
                 length |= u64::from(byte & 0x7f).checked_shl(7 * n as u32).filter(|_| n < 9 || *byte < 2)?;
             }
-            if length == 0 || lengths.len() >= MOST_PIECES {
+            if length == 0 || lengths.len() >= MAX_PIECES {
                 return None;
             }
             lengths.push(length);
@@ -194,12 +194,12 @@ mod tests {
     #[test]
     fn too_many_pieces_are_said_to_be_incomplete() {
         let mut pieces = Pieces::default();
-        for number in 0..MOST_PIECES as u64 + 9 {
+        for number in 0..MAX_PIECES as u64 + 9 {
             pieces.push(if number % 2 == 0 { Stream::Out } else { Stream::Err }, 1);
         }
-        assert_eq!((pieces.len(), pieces.is_complete()), (MOST_PIECES, false));
+        assert_eq!((pieces.len(), pieces.is_complete()), (MAX_PIECES, false));
         let bytes = pieces.encode();
-        assert_eq!(bytes.len(), MOST_PIECES + 1);
+        assert_eq!(bytes.len(), MAX_PIECES + 1);
         assert_eq!(Pieces::decode(&bytes), Some(pieces));
     }
 

@@ -4,7 +4,7 @@
 //! on each line, without the control characters:
 //!
 //! - Escape sequences are removed. A string sequence (a title, an image) that does not end by the end of the line or
-//!   within [`LONGEST_STRING`] does not count as one: the text in it is shown, so that no output can hide behind an
+//!   within [`MAX_STRING_BYTES`] does not count as one: the text in it is shown, so that no output can hide behind an
 //!   unfinished title.
 //! - A lone carriage return overwrites the text before it: the last segment that is not empty is shown. A terminal
 //!   would leave the tail of a longer segment visible behind a shorter one; that is noise, and is dropped. `ESC[K` and
@@ -14,7 +14,7 @@
 //!
 //! Invariants: the number of line ends never changes, so lines are numbered as in the raw text; cleaning is idempotent;
 //! the result does not depend on how the text was cut into pieces. Memory is bounded: a line longer than
-//! [`LONGEST_LINE`] is shown in pieces, and a piece that was shown cannot be overwritten.
+//! [`MAX_LINE_BYTES`] is shown in pieces, and a piece that was shown cannot be overwritten.
 
 pub(crate) mod decode;
 pub(crate) mod sequence;
@@ -24,19 +24,19 @@ use std::borrow::Cow;
 use sequence::{Control, Parser, Screen};
 
 /// Maximum bytes of a line that are held back because they may still be overwritten.
-pub const LONGEST_LINE: usize = 64 << 10;
+pub const MAX_LINE_BYTES: usize = 64 << 10;
 /// Maximum length of a string sequence, in bytes. Titles and links are shorter.
-pub const LONGEST_STRING: usize = 4 << 10;
+pub const MAX_STRING_BYTES: usize = 4 << 10;
 /// Maximum length of any other sequence, in bytes. Colours take about twenty.
-const LONGEST_SEQUENCE: usize = 256;
+const MAX_SEQUENCE_BYTES: usize = 256;
 /// Size of the head of a text that is checked for binary data, in bytes.
-pub const BINARY_HEAD: usize = 8 << 10;
+pub const BINARY_HEAD_BYTES: usize = 8 << 10;
 
 const ESCAPE: u8 = 0x1b;
 
 /// Returns whether a text that begins like this is binary: whether it has a NUL in its first 8 KiB.
 pub fn is_binary(head: &[u8]) -> bool {
-    head[..head.len().min(BINARY_HEAD)].contains(&0)
+    head[..head.len().min(BINARY_HEAD_BYTES)].contains(&0)
 }
 
 /// Returns what a terminal would show of `text`, which must begin at the beginning of a line.
@@ -57,12 +57,12 @@ pub fn clean(text: &[u8]) -> Cow<'_, [u8]> {
 #[derive(Debug, Default)]
 pub struct Cleaner {
     parser: Parser,
-    line: Line,
+    line: ScreenLine,
 }
 
 /// The line being written.
 #[derive(Debug, Default)]
-struct Line {
+struct ScreenLine {
     /// The last segment that was not empty, and the one being written.
     shown: Vec<u8>,
     segment: Vec<u8>,
@@ -84,14 +84,14 @@ impl Cleaner {
                 rest = &rest[plain..];
             }
             let line = rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |end| end + 1);
-            self.parser.push(&rest[..line], &mut Lines { line: &mut self.line, out });
+            self.parser.push(&rest[..line], &mut LineScreen { line: &mut self.line, out });
             rest = &rest[line..];
         }
     }
 
     /// Writes the rest.
     pub fn finish(mut self, out: &mut Vec<u8>) {
-        self.parser.finish(&mut Lines { line: &mut self.line, out });
+        self.parser.finish(&mut LineScreen { line: &mut self.line, out });
         out.append(self.line.seen());
     }
 
@@ -100,7 +100,7 @@ impl Cleaner {
     }
 }
 
-impl Line {
+impl ScreenLine {
     /// Returns the visible part of the line.
     fn seen(&mut self) -> &mut Vec<u8> {
         if self.segment.is_empty() { &mut self.shown } else { &mut self.segment }
@@ -108,18 +108,18 @@ impl Line {
 }
 
 /// Writes lines as they finally look.
-struct Lines<'a> {
-    line: &'a mut Line,
+struct LineScreen<'a> {
+    line: &'a mut ScreenLine,
     out: &'a mut Vec<u8>,
 }
 
-impl Screen for Lines<'_> {
+impl Screen for LineScreen<'_> {
     /// Adds to the line. The part of a line that exceeds the maximum length is written out.
     fn show(&mut self, text: &[u8]) {
-        let Line { shown, segment } = self.line;
+        let ScreenLine { shown, segment } = self.line;
         let mut rest = text;
-        while segment.len() + rest.len() >= LONGEST_LINE {
-            let (now, later) = rest.split_at(LONGEST_LINE.saturating_sub(segment.len()).min(rest.len()));
+        while segment.len() + rest.len() >= MAX_LINE_BYTES {
+            let (now, later) = rest.split_at(MAX_LINE_BYTES.saturating_sub(segment.len()).min(rest.len()));
             self.out.append(segment);
             self.out.extend_from_slice(now);
             shown.clear();
@@ -129,7 +129,7 @@ impl Screen for Lines<'_> {
     }
 
     fn control(&mut self, control: Control, _length: usize) {
-        let Line { shown, segment } = self.line;
+        let ScreenLine { shown, segment } = self.line;
         match control {
             Control::Nothing => {}
             Control::LineEnd => {

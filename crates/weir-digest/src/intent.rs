@@ -15,49 +15,49 @@ use crate::page::{Item, Page, Part, Weight};
 use crate::sections::{self, Section};
 
 /// The maximum number of sections kept. More could not be shown.
-const KEPT: usize = 40;
+const MAX_SECTIONS: usize = 40;
 /// The maximum number of words suggested for the next question, and of words counted to choose them.
-const NAMED: usize = 20;
-const COUNTED: usize = 20_000;
+const MAX_SUGGESTED_WORDS: usize = 20;
+const MAX_COUNTED_WORDS: usize = 20_000;
 /// BM25 parameters, as in the index: term frequency saturation (k1) and length normalisation (b).
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.4;
 
 /// What an intent finds in an output.
-pub struct Found {
+pub struct IntentMatches {
     /// How often each of the words asked for occurs.
     pub often: Part,
     /// The sections that match, the best first.
     pub sections: Part,
     /// Words that distinguish the sections of the output, as suggestions for the next question.
     pub words: Part,
-    asked: Asked,
+    asked: Question,
     counts: Counts,
 }
 
 /// Finds the sections that say the most about an intent.
-pub fn find(source: &dyn Source, intent: &str) -> io::Result<Found> {
-    let asked = Asked::new(intent);
+pub fn find(source: &dyn Source, intent: &str) -> io::Result<IntentMatches> {
+    let asked = Question::new(intent);
     let mut counts = Counts { of_term: vec![(0, 0); asked.terms.len()], ..Counts::default() };
-    let mut words = Words::default();
-    sections::each(source, |section| counts.add(&asked.look(section.text), &mut words, section.text))?;
-    let mut best = Best::default();
+    let mut words = SectionWords::default();
+    sections::each(source, |section| counts.add(&asked.count_terms(section.text), &mut words, section.text))?;
+    let mut best = TopSections::default();
     sections::each(source, |section| {
-        let score = counts.score(&asked.look(section.text));
+        let score = counts.score(&asked.count_terms(section.text));
         if score > 0.0 {
             best.keep(score, &section);
         }
     })?;
-    let named = words.telling(counts.sections, &asked);
+    let named = words.distinctive(counts.sections, &asked);
     let items = if named.is_empty() { Vec::new() } else { vec![Item::plain(named.join(" "))] };
     let sections = best.part();
     // Where nothing matches, the words that could have been asked for are the answer.
     let weight = if sections.total == 0 { Weight::Asked } else { Weight::Shape };
     let words = Part::uncounted("other telling words", weight, items);
-    Ok(Found { often: counts.often(&asked), sections, words, asked, counts })
+    Ok(IntentMatches { often: counts.often(&asked), sections, words, asked, counts })
 }
 
-impl Found {
+impl IntentMatches {
     /// Puts what was found before everything else, and sorts the facts of each part so that those that match come
     /// first.
     pub fn lead(self, page: &mut Page) {
@@ -76,24 +76,24 @@ impl Found {
         }
         items.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let total = items.len() as u64;
-        let items = items.into_iter().take(KEPT).map(|(_, item)| item).collect();
+        let items = items.into_iter().take(MAX_SECTIONS).map(|(_, item)| item).collect();
         Part::new("facts that match", Weight::Asked, items).of(total)
     }
 
     /// Scores a fact by its words and the name of its part.
     fn score(&self, name: &str, item: &Item) -> f64 {
-        self.counts.score(&self.asked.look(&format!("{name} {}", item.text)))
+        self.counts.score(&self.asked.count_terms(&format!("{name} {}", item.text)))
     }
 }
 
 /// The best sections. Of sections that differ only in their numbers, one is kept, which leaves room for others.
 #[derive(Default)]
-struct Best {
-    kept: Vec<Kept>,
+struct TopSections {
+    kept: Vec<KeptSection>,
     matching: u64,
 }
 
-struct Kept {
+struct KeptSection {
     score: f64,
     alike: u64,
     same: u64,
@@ -101,7 +101,7 @@ struct Kept {
     text: String,
 }
 
-impl Best {
+impl TopSections {
     fn keep(&mut self, score: f64, section: &Section<'_>) {
         self.matching += 1;
         let alike = without_numbers(section.text);
@@ -115,15 +115,15 @@ impl Best {
         }
         // Of sections with equal scores, the earlier ones come first.
         let place = self.kept.partition_point(|kept| kept.score >= score);
-        if place < KEPT {
-            let kept = Kept { score, alike, same, line: section.line, text: section.text.to_owned() };
+        if place < MAX_SECTIONS {
+            let kept = KeptSection { score, alike, same, line: section.line, text: section.text.to_owned() };
             self.kept.insert(place, kept);
-            self.kept.truncate(KEPT);
+            self.kept.truncate(MAX_SECTIONS);
         }
     }
 
     fn part(self) -> Part {
-        let show = |kept: Kept| match kept.same {
+        let show = |kept: KeptSection| match kept.same {
             0 => Item::at(kept.line, kept.text),
             same => Item::at(kept.line, format!("{}\n… ({same} more like this)", kept.text)),
         };
@@ -140,14 +140,14 @@ fn without_numbers(text: &str) -> u64 {
 }
 
 /// The question: its words, and its phrases.
-struct Asked {
+struct Question {
     terms: Vec<Vec<u16>>,
     /// The terms as the question spells them.
     names: Vec<String>,
     stems: HashMap<String, u16>,
 }
 
-impl Asked {
+impl Question {
     fn new(intent: &str) -> Self {
         let mut asked = Self { terms: Vec::new(), names: Vec::new(), stems: HashMap::new() };
         let single: Vec<String> =
@@ -172,8 +172,8 @@ impl Asked {
     }
 
     /// Counts how often each term occurs in a text, and how many words the text has.
-    fn look(&self, text: &str) -> Look {
-        let mut look = Look { times: vec![0; self.terms.len()], words: 0 };
+    fn count_terms(&self, text: &str) -> TermCounts {
+        let mut look = TermCounts { times: vec![0; self.terms.len()], words: 0 };
         let mut seen: Vec<Option<u16>> = Vec::with_capacity(text.len() / 6);
         each_word(text, |word| seen.push(self.stems.get(word).copied()));
         look.words = seen.len();
@@ -189,7 +189,7 @@ impl Asked {
     }
 }
 
-struct Look {
+struct TermCounts {
     times: Vec<usize>,
     words: usize,
 }
@@ -203,7 +203,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, look: &Look, words: &mut Words, text: &str) {
+    fn add(&mut self, look: &TermCounts, words: &mut SectionWords, text: &str) {
         self.sections += 1;
         self.words += look.words;
         for (times, (with, often)) in look.times.iter().zip(&mut self.of_term) {
@@ -214,7 +214,7 @@ impl Counts {
     }
 
     /// Returns how often each term occurs.
-    fn often(&self, asked: &Asked) -> Part {
+    fn often(&self, asked: &Question) -> Part {
         let counted = asked.names.iter().zip(&self.of_term).filter(|(_, (_, often))| *often > 0);
         let counted: Vec<String> = counted.map(|(name, (_, often))| format!("{name} {often}×")).collect();
         let items = if counted.is_empty() { Vec::new() } else { vec![Item::plain(counted.join(", "))] };
@@ -222,7 +222,7 @@ impl Counts {
     }
 
     /// Scores by BM25, with a bonus for sections that match more of the terms.
-    fn score(&self, look: &Look) -> f64 {
+    fn score(&self, look: &TermCounts) -> f64 {
         let average = self.words as f64 / self.sections.max(1) as f64;
         let long = 1.0 - LENGTH + LENGTH * look.words as f64 / average.max(1.0);
         let (mut score, mut found, mut asked) = (0.0, 0.0, 0.0);
@@ -241,11 +241,11 @@ impl Counts {
 
 /// The words of an output, with the number of sections that contain them.
 #[derive(Default)]
-struct Words {
+struct SectionWords {
     counts: HashMap<String, (usize, usize)>,
 }
 
-impl Words {
+impl SectionWords {
     fn add(&mut self, section: usize, text: &str) {
         for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
             if !(4..=32).contains(&word.len()) || word.starts_with(|c: char| c.is_ascii_digit()) {
@@ -254,14 +254,14 @@ impl Words {
             if let Some((sections, last)) = self.counts.get_mut(word) {
                 *sections += usize::from(*last != section);
                 *last = section;
-            } else if self.counts.len() < COUNTED {
+            } else if self.counts.len() < MAX_COUNTED_WORDS {
                 self.counts.insert(word.to_owned(), (1, section));
             }
         }
     }
 
     /// Returns words that occur in more than one section but not everywhere, the most distinctive first.
-    fn telling(&self, sections: usize, asked: &Asked) -> Vec<&str> {
+    fn distinctive(&self, sections: usize, asked: &Question) -> Vec<&str> {
         let mut words: Vec<(f64, &str)> = Vec::new();
         for (word, (with, _)) in &self.counts {
             if *with < 2 || *with * 4 > sections || asked.stems.contains_key(&stem(&word.to_lowercase())) {
@@ -276,7 +276,7 @@ impl Words {
             words.push((with.ln_1p() * (sections as f64 / with).ln() * name, word));
         }
         words.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.cmp(other)));
-        words.into_iter().take(NAMED).map(|(_, word)| word).collect()
+        words.into_iter().take(MAX_SUGGESTED_WORDS).map(|(_, word)| word).collect()
     }
 }
 

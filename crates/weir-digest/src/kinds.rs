@@ -26,11 +26,11 @@ pub(crate) struct Kind {
     /// Its name.
     pub name: &'static str,
     /// How it is detected and read.
-    pub how: How,
+    pub detector: Detector,
 }
 
 /// How a kind is detected and read.
-pub(crate) enum How {
+pub(crate) enum Detector {
     /// An output that is of this kind from beginning to end, as its beginning shows. `read` may still find that it is
     /// not, and return `None`.
     Whole { is: fn(&Sample<'_>) -> bool, read: fn(&dyn Source, &Sample<'_>) -> io::Result<Option<Page>> },

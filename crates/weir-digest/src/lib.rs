@@ -29,16 +29,16 @@ pub use lines::{Jump, Line, Lines, Source};
 pub use page::{Item, Page, Part, Weight};
 pub use render::{Digest, Frame};
 
-use kinds::{How, KINDS};
+use kinds::{Detector, KINDS};
 use sample::Sample;
 use weir_core::terminal;
 
 /// The largest output, in bytes, that is read whole to see whether it is short once progress bars are folded.
-const CLEANED: u64 = 1 << 20;
+const MAX_WHOLE_BYTES: u64 = 1 << 20;
 /// The budget in tokens of a small output, of one from 40 kB up, and the maximum for any output.
-const SMALLEST: u64 = 1_500;
-const LARGE: u64 = 2_000;
-const LARGEST: u64 = 2_600;
+const MIN_BUDGET: u64 = 1_500;
+const LARGE_BUDGET: u64 = 2_000;
+const MAX_BUDGET: u64 = 2_600;
 /// A token is rarely longer than this many bytes, so a longer text cannot fit.
 const BYTES_PER_TOKEN: usize = 32;
 
@@ -52,12 +52,12 @@ pub struct About<'a> {
 /// Returns the budget in tokens for the digest of an output of this many bytes: about a quarter of an output of a few
 /// thousand tokens, and about 1 % of one of a megabyte.
 pub fn budget(bytes: u64) -> usize {
-    (bytes / 20).clamp(SMALLEST, LARGE).max((bytes / 400).min(LARGEST)) as usize
+    (bytes / 20).clamp(MIN_BUDGET, LARGE_BUDGET).max((bytes / 400).min(MAX_BUDGET)) as usize
 }
 
 /// Returns the output as a terminal would show it, if it has at most this many tokens. Such an output needs no digest.
 pub fn whole(source: &dyn Source, tokens: usize) -> io::Result<Option<String>> {
-    if source.bytes() > CLEANED {
+    if source.bytes() > MAX_WHOLE_BYTES {
         return Ok(None);
     }
     let mut raw = Vec::with_capacity(source.bytes() as usize);
@@ -79,7 +79,7 @@ pub fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
 /// Finds the kind that claims the whole output, and returns its name and the facts it gathered.
 fn read_whole(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<(&'static str, Page)>> {
     for kind in KINDS {
-        if let How::Whole { is, read } = kind.how
+        if let Detector::Whole { is, read } = kind.detector
             && is(sample)
             && let Some(page) = read(source, sample)?
         {

@@ -8,7 +8,7 @@ use weir_core::terminal;
 use crate::text::clip_part;
 
 /// The maximum number of bytes of a line that are kept. Longer lines are not meant for people.
-const LONGEST: usize = 64 << 10;
+const MAX_LINE_BYTES: usize = 64 << 10;
 
 /// An output that can be read from the beginning, more than once.
 pub trait Source {
@@ -92,7 +92,7 @@ impl<'a> Lines<'a> {
             }
             let end = memchr::memchr(b'\n', piece);
             let line = &piece[..end.unwrap_or(piece.len())];
-            let room = (LONGEST - self.raw.len()).min(line.len());
+            let room = (MAX_LINE_BYTES - self.raw.len()).min(line.len());
             self.raw.extend_from_slice(&line[..room]);
             left_out += (line.len() - room) as u64;
             ended = end.is_some();
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_line_without_end_takes_bounded_memory() {
-        let found = all("x".repeat(LONGEST + 7).as_bytes());
-        assert_eq!((found.len(), found[0].1.len(), found[0].2), (1, LONGEST, 7));
+        let found = all("x".repeat(MAX_LINE_BYTES + 7).as_bytes());
+        assert_eq!((found.len(), found[0].1.len(), found[0].2), (1, MAX_LINE_BYTES, 7));
     }
 }

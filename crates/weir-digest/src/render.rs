@@ -14,11 +14,11 @@ use crate::text::clip;
 /// The beginning of our headings between the marks. A line of the output that begins with it is indented by a space.
 const HEADING: &str = "== ";
 /// The share of the remaining budget, in percent, that one weight may take while others are waiting.
-const SHARE: usize = 60;
+const MAX_SHARE_PERCENT: usize = 60;
 /// How many facts of a part that do not fit are skipped in favour of later ones.
-const SKIPPED: usize = 12;
+const MAX_SKIPPED_FACTS: usize = 12;
 /// The maximum number of bytes shown of a line where a whole fact does not fit.
-const CUT: usize = 160;
+const MAX_CUT_LINE_BYTES: usize = 160;
 
 /// The text around the facts.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +59,7 @@ impl std::fmt::Display for Digest {
 impl Page {
     /// Renders the digest in at most `budget` tokens. The frame is rendered in any case.
     pub fn render(&self, frame: &Frame<'_>, budget: usize) -> Digest {
-        let mut chosen = Chosen::all_headings(self);
+        let mut chosen = ShownFacts::all_headings(self);
         let around = weir_tokens::count(&write(self, &chosen, frame).to_string());
         chosen.fill(self, budget.saturating_sub(around));
         loop {
@@ -72,7 +72,7 @@ impl Page {
 }
 
 /// The facts that are shown of each part, as text.
-struct Chosen {
+struct ShownFacts {
     parts: Vec<Vec<Fact>>,
     /// The index of the next candidate in each part.
     next: Vec<usize>,
@@ -87,7 +87,7 @@ struct Fact {
     text: String,
 }
 
-impl Chosen {
+impl ShownFacts {
     fn all_headings(page: &Page) -> Self {
         let count = page.parts.len();
         Self { parts: vec![Vec::new(); count], next: vec![0; count], hidden: vec![false; count] }
@@ -97,13 +97,13 @@ impl Chosen {
         let mut left = budget;
         for weight in Weight::ALL {
             let alone = page.parts.iter().all(|part| part.weight == weight);
-            let share = if alone { left } else { left * SHARE / 100 };
+            let share = if alone { left } else { left * MAX_SHARE_PERCENT / 100 };
             left -= share - self.fill_weight(page, weight, share, 0);
         }
         // What a weight did not use goes to those that had too little, the most important first. A fact that is too
         // long for the remaining budget gives way to shorter ones after it.
         for weight in Weight::ALL {
-            left = self.fill_weight(page, weight, left, SKIPPED);
+            left = self.fill_weight(page, weight, left, MAX_SKIPPED_FACTS);
         }
     }
 
@@ -154,7 +154,7 @@ fn fitting(item: &Item, left: usize) -> Option<(String, usize)> {
         (None, _) => String::new(),
     };
     let first = item.brief.as_deref().unwrap_or(&item.text).lines().next().unwrap_or_default();
-    let cut = clip(first, CUT);
+    let cut = clip(first, MAX_CUT_LINE_BYTES);
     [item.text.as_str(), item.brief.as_deref().unwrap_or_default(), &cut].into_iter().find_map(|text| {
         // A token is at least a byte and rarely more than a dozen, so most texts that cannot fit need not be counted.
         if text.is_empty() || text.len() > left * 16 {
@@ -178,7 +178,7 @@ fn set_off(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn write(page: &Page, chosen: &Chosen, frame: &Frame<'_>) -> Digest {
+fn write(page: &Page, chosen: &ShownFacts, frame: &Frame<'_>) -> Digest {
     let what = if page.what.is_empty() { String::new() } else { format!("; {}", page.what) };
     let lines = counted(frame.lines as usize, "line", "lines");
     let mut head = format!("{}{what}; {lines}, {} held as {}", frame.head, size(frame.bytes), frame.reference);

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use crate::kinds::{How, KINDS, Stretch, stamp};
+use crate::kinds::{Detector, KINDS, Stretch, stamp};
 use crate::text::clip;
 use crate::{About, Item, Line, Lines, Page, Part, Source, Weight};
 
@@ -20,7 +20,7 @@ pub(crate) fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
         about,
         stretches: KINDS.iter().map(|_| None).collect(),
         order: Vec::new(),
-        now: LOG,
+        now: FOLD,
         held: VecDeque::new(),
         spare: Vec::new(),
         ends: VecDeque::new(),
@@ -35,20 +35,20 @@ pub(crate) fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
 }
 
 /// The index of the fold, which takes the lines that no other kind takes.
-const LOG: usize = KINDS.len() - 1;
+const FOLD: usize = KINDS.len() - 1;
 /// The number of lines shown from the end, and the maximum bytes of each. The very last line often says what was done,
 /// so it gets more.
-const ENDS: usize = 3;
-const LONGEST_END: usize = 240;
-const LONGEST_LAST: usize = 1_200;
+const MAX_LAST_LINES: usize = 3;
+const MAX_END_BYTES: usize = 240;
+const MAX_LAST_LINE_BYTES: usize = 1_200;
 /// A page with at least this many parts covers several subjects.
-const MANY: usize = 6;
+const MANY_PARTS: usize = 6;
 /// With at least this many failures, this many other lines are kept as samples, with this many bytes of each.
-const FAILURES: usize = 6;
-const SAMPLES: usize = 8;
-const LONGEST_SAMPLE: usize = 120;
+const MIN_FAILURES: usize = 6;
+const MAX_SAMPLES: usize = 8;
+const MAX_SAMPLE_BYTES: usize = 120;
 /// How many unclaimed lines wait for the line after them.
-const HELD: usize = 2;
+const MAX_PENDING_LINES: usize = 2;
 
 struct Route<'a> {
     about: About<'a>,
@@ -57,23 +57,23 @@ struct Route<'a> {
     order: Vec<usize>,
     now: usize,
     /// Lines for the fold, unless the next line opens a stretch that they belong to.
-    held: VecDeque<Held>,
+    held: VecDeque<OwnedLine>,
     /// Buffers of lines that are no longer held, for reuse.
     spare: Vec<String>,
     /// The last lines, while no other kind has taken them: they often contain the verdict.
-    ends: VecDeque<Held>,
+    ends: VecDeque<OwnedLine>,
     prefix: Prefix,
     /// Whether a builder is repeating what a step printed, between two lines of dashes.
     repeated: bool,
 }
 
-struct Held {
+struct OwnedLine {
     number: u64,
     text: String,
     left_out: u64,
 }
 
-impl Held {
+impl OwnedLine {
     fn line(&self) -> Line<'_> {
         Line { number: self.number, text: &self.text, left_out: self.left_out }
     }
@@ -88,13 +88,13 @@ impl Route<'_> {
             return self.hold(whole);
         }
         let line = &Line { text: self.prefix.strip(whole.text), ..*whole };
-        if self.now != LOG && self.stretches[self.now].as_mut().is_some_and(|stretch| stretch.take(line)) {
-            self.let_go(0);
+        if self.now != FOLD && self.stretches[self.now].as_mut().is_some_and(|stretch| stretch.take(line)) {
+            self.release_all_but(0);
             self.ends.clear();
             return;
         }
         for (place, kind) in KINDS.iter().enumerate() {
-            let How::Lines { opens, .. } = kind.how else { continue };
+            let Detector::Lines { opens, .. } = kind.detector else { continue };
             if opens(line.text, self.about) && self.open(place, line) {
                 self.now = place;
                 self.ends.clear();
@@ -104,7 +104,7 @@ impl Route<'_> {
         // A stretch that refused a line may have more lines later, so it is still asked first, unless a script
         // announces its next step.
         if announces(line.text) {
-            self.now = LOG;
+            self.now = FOLD;
         }
         self.hold(whole);
     }
@@ -122,7 +122,7 @@ impl Route<'_> {
         if taken {
             let kept = self.held.len() - belong;
             self.held.truncate(kept);
-            self.let_go(0);
+            self.release_all_but(0);
         }
         taken
     }
@@ -131,42 +131,43 @@ impl Route<'_> {
         let mut text = self.spare.pop().unwrap_or_default();
         text.clear();
         text.push_str(line.text);
-        self.held.push_back(Held { number: line.number, text, left_out: line.left_out });
-        self.let_go(HELD);
+        self.held.push_back(OwnedLine { number: line.number, text, left_out: line.left_out });
+        self.release_all_but(MAX_PENDING_LINES);
     }
 
     /// Gives the fold all but the last `kept` of the held lines.
-    fn let_go(&mut self, kept: usize) {
+    fn release_all_but(&mut self, kept: usize) {
         while self.held.len() > kept {
             let Some(held) = self.held.pop_front() else { return };
-            stretch(&mut self.stretches, &mut self.order, LOG).take(&held.line());
+            stretch(&mut self.stretches, &mut self.order, FOLD).take(&held.line());
             if held.text.trim().is_empty() {
                 self.spare.push(held.text);
                 continue;
             }
             self.ends.push_back(held);
-            if self.ends.len() > ENDS {
+            if self.ends.len() > MAX_LAST_LINES {
                 self.spare.extend(self.ends.pop_front().map(|end| end.text));
             }
         }
     }
 
     fn page(mut self) -> Page {
-        self.let_go(0);
+        self.release_all_but(0);
         let mut page = Page::default();
         for place in std::mem::take(&mut self.order) {
             if let Some(stretch) = self.stretches[place].take() {
                 page.join(Page { kinds: vec![KINDS[place].name], ..stretch.page() });
             }
         }
-        if page.kinds == [KINDS[LOG].name] {
+        if page.kinds == [KINDS[FOLD].name] {
             let name = if page.what.starts_with("levels: ") { "log" } else { "plain lines" };
             page.what = [name, &page.what].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ");
         }
         make_room(&mut page);
         if let Some(part) = last_lines(&self.ends, &mut page) {
             // Among failures, a script's own verdict comes first.
-            let place = if part.weight == Weight::Failure && page.parts.len() >= MANY { 0 } else { page.parts.len() };
+            let place =
+                if part.weight == Weight::Failure && page.parts.len() >= MANY_PARTS { 0 } else { page.parts.len() };
             page.parts.insert(place, part);
         }
         page
@@ -183,23 +184,23 @@ fn announces(text: &str) -> bool {
 /// Reduces the unclaimed lines to a few samples where other kinds report failures.
 fn make_room(page: &mut Page) {
     let failures = page.parts.iter().filter(|part| part.weight == Weight::Failure).map(|part| part.items.len());
-    if failures.sum::<usize>() < FAILURES {
+    if failures.sum::<usize>() < MIN_FAILURES {
         return;
     }
     for part in page.parts.iter_mut().filter(|part| part.weight == Weight::Sample && part.name == "other lines") {
-        part.items.truncate(SAMPLES);
+        part.items.truncate(MAX_SAMPLES);
         for item in &mut part.items {
-            item.text = clip(&item.text, LONGEST_SAMPLE);
+            item.text = clip(&item.text, MAX_SAMPLE_BYTES);
         }
     }
 }
 
 /// Returns the last lines, removed from the parts that also have them. The last line of a log is one of many, so it is
 /// shown only if it is rare or there is room.
-fn last_lines(ends: &VecDeque<Held>, page: &mut Page) -> Option<Part> {
+fn last_lines(ends: &VecDeque<OwnedLine>, page: &mut Page) -> Option<Part> {
     let last = ends.back()?;
     let stamped = stamp::of(&last.text).is_some();
-    let most = if stamped { 1 } else { ENDS };
+    let most = if stamped { 1 } else { MAX_LAST_LINES };
     let mut weight = if stamped { Weight::Sample } else { Weight::Failure };
     let mut items = Vec::new();
     for end in ends.iter().skip(ends.len().saturating_sub(most)) {
@@ -220,7 +221,7 @@ fn last_lines(ends: &VecDeque<Held>, page: &mut Page) -> Option<Part> {
                 page.parts.remove(place);
             }
         }
-        let most = if is_last { LONGEST_LAST } else { LONGEST_END };
+        let most = if is_last { MAX_LAST_LINE_BYTES } else { MAX_END_BYTES };
         items.push(Item::at(end.number, end.line().clip(most)));
     }
     (!items.is_empty()).then(|| Part::new("last lines", weight, items).folded())
@@ -235,9 +236,9 @@ fn stretch<'a>(
     if slot.is_none() {
         order.push(place);
     }
-    slot.get_or_insert_with(|| match KINDS[place].how {
-        How::Lines { begin, .. } => begin(),
-        How::Whole { .. } => unreachable!("only kinds of lines are given lines"),
+    slot.get_or_insert_with(|| match KINDS[place].detector {
+        Detector::Lines { begin, .. } => begin(),
+        Detector::Whole { .. } => unreachable!("only kinds of lines are given lines"),
     })
     .as_mut()
 }

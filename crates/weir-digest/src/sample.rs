@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use crate::{About, Lines, Source};
 
 /// The number of bytes examined.
-const BYTES: usize = 32 << 10;
+const MAX_BYTES: usize = 32 << 10;
 
 /// The first lines of an output, and what else is known about it.
 pub(crate) struct Sample<'a> {
@@ -21,7 +21,7 @@ pub(crate) struct Sample<'a> {
 impl<'a> Sample<'a> {
     /// Reads the beginning of an output.
     pub(crate) fn of(source: &dyn Source, about: About<'a>) -> io::Result<Self> {
-        Self::of_size(source, about, BYTES)
+        Self::of_size(source, about, MAX_BYTES)
     }
 
     /// Reads the first `bytes` of an output.

@@ -1,7 +1,7 @@
 //! Cuts an output of any size into sections of a few lines while reading it.
 //!
-//! Invariants: sections are consecutive, cover the whole output and have at most [`LONGEST`] bytes; only one section is
-//! in memory.
+//! Invariants: sections are consecutive, cover the whole output and have at most [`MAX_BYTES`] bytes; only one section
+//! is in memory.
 
 use std::borrow::Cow;
 use std::io;
@@ -11,10 +11,10 @@ use weir_core::terminal;
 use crate::Source;
 
 /// The target size of a section in bytes, and its maximum.
-const WANTED: usize = 500;
-const LONGEST: usize = 1_000;
+const TARGET_BYTES: usize = 500;
+const MAX_BYTES: usize = 1_000;
 /// A blank line ends a section that has at least this many bytes.
-const PARAGRAPH: usize = 160;
+const MIN_PARAGRAPH_BYTES: usize = 160;
 
 /// A few lines of an output.
 pub(crate) struct Section<'a> {
@@ -27,7 +27,7 @@ pub(crate) struct Section<'a> {
 /// Visits the sections of an output in order.
 pub(crate) fn each(source: &dyn Source, mut visit: impl FnMut(Section<'_>)) -> io::Result<()> {
     let mut input = source.open()?;
-    let mut held: Vec<u8> = Vec::with_capacity(LONGEST);
+    let mut held: Vec<u8> = Vec::with_capacity(MAX_BYTES);
     let (mut line, mut read, mut jump) = (1, 0, source.jump());
     let mut emit = |held: &mut Vec<u8>, length: usize| {
         if let Some(jump) = jump.take_if(|jump| read >= jump.at) {
@@ -46,16 +46,16 @@ pub(crate) fn each(source: &dyn Source, mut visit: impl FnMut(Section<'_>)) -> i
         if piece.is_empty() {
             break;
         }
-        let taken = piece.len().min(LONGEST - held.len());
+        let taken = piece.len().min(MAX_BYTES - held.len());
         held.extend_from_slice(&piece[..taken]);
         input.consume(taken);
-        while held.len() == LONGEST {
+        while held.len() == MAX_BYTES {
             let length = first(&held);
             emit(&mut held, length);
         }
     }
     while !held.is_empty() {
-        let length = if held.len() <= WANTED { held.len() } else { first(&held) };
+        let length = if held.len() <= TARGET_BYTES { held.len() } else { first(&held) };
         emit(&mut held, length);
     }
     Ok(())
@@ -64,11 +64,11 @@ pub(crate) fn each(source: &dyn Source, mut visit: impl FnMut(Section<'_>)) -> i
 /// Returns the length of the first section: up to a blank line, a line end, or a character that separates values.
 fn first(held: &[u8]) -> usize {
     let paragraph =
-        held.windows(2).enumerate().skip(PARAGRAPH).find(|(_, pair)| *pair == b"\n\n").map(|(at, _)| at + 2);
-    let line_end = memchr::memrchr(b'\n', &held[..held.len().min(WANTED)]).map(|at| at + 1);
+        held.windows(2).enumerate().skip(MIN_PARAGRAPH_BYTES).find(|(_, pair)| *pair == b"\n\n").map(|(at, _)| at + 2);
+    let line_end = memchr::memrchr(b'\n', &held[..held.len().min(TARGET_BYTES)]).map(|at| at + 1);
     let later_line_end = || memchr::memchr(b'\n', held).map(|at| at + 1);
     let value_end = || held.iter().rposition(|byte| matches!(byte, b',' | b';' | b'}' | b'>' | b' ')).map(|at| at + 1);
-    let paragraph = paragraph.filter(|&length| length <= WANTED + PARAGRAPH);
+    let paragraph = paragraph.filter(|&length| length <= TARGET_BYTES + MIN_PARAGRAPH_BYTES);
     let found = paragraph.or(line_end).or_else(later_line_end).or_else(value_end);
     found.unwrap_or_else(|| character_boundary(held))
 }

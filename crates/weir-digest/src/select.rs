@@ -70,7 +70,7 @@ pub fn select(
     wanted: Wanted,
     keep: &dyn Fn(&str) -> bool,
 ) -> Result<Selected, NotSelected> {
-    let out = Out { wanted, keep, room: wanted.room, selected: Selected::default() };
+    let out = Collector { wanted, keep, room: wanted.room, selected: Selected::default() };
     match first_byte(source)? {
         Some(b'{' | b'[') => json::select(source, &path::parse(what)?, out),
         Some(_) => csv::select(source, what, out),
@@ -93,14 +93,14 @@ fn first_byte(source: &dyn Source) -> io::Result<Option<u8>> {
 }
 
 /// Collects the wanted values and counts the others.
-struct Out<'a> {
+struct Collector<'a> {
     wanted: Wanted,
     keep: &'a dyn Fn(&str) -> bool,
     room: usize,
     selected: Selected,
 }
 
-impl Out<'_> {
+impl Collector<'_> {
     /// Adds a value as one line.
     fn push(&mut self, line: String) {
         let line = in_one_line(line);
@@ -144,9 +144,9 @@ fn in_one_line(line: String) -> String {
 
 /// Joins names for a message, limited in number and length.
 fn some_names<'n>(names: impl Iterator<Item = &'n str>, total: usize) -> String {
-    const MOST: usize = 30;
-    const LONGEST: usize = 80;
-    let shown: Vec<String> = names.take(MOST).map(|name| one_line(name, LONGEST)).collect();
+    const MAX_NAMES: usize = 30;
+    const MAX_NAME_BYTES: usize = 80;
+    let shown: Vec<String> = names.take(MAX_NAMES).map(|name| one_line(name, MAX_NAME_BYTES)).collect();
     let more = total.saturating_sub(shown.len());
     let names = shown.join(", ");
     if more > 0 { format!("{names} and {more} more") } else { names }

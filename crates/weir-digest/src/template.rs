@@ -18,24 +18,24 @@ pub(crate) use alike::Template;
 use words::{WILD, Words, hash, mixed};
 
 /// The maximum number of templates.
-const MOST: usize = 1_000;
+const MAX_TEMPLATES: usize = 1_000;
 /// How many of the first templates are never given up.
-const FIRST: usize = 40;
+const PROTECTED_TEMPLATES: usize = 40;
 /// The maximum number of sets of slots tried for a line that matches no template exactly.
-const MOST_MASKS: usize = 24;
+const MAX_MASKS: usize = 24;
 /// How many different words at one position make it a slot.
-const ALIKE: usize = 4;
+const MIN_SLOT_WORDS: usize = 4;
 /// The maximum number of bytes kept of a first and of a last line.
-const LONGEST: usize = 500;
+const MAX_LINE_BYTES: usize = 500;
 /// The maximum number of values kept in all slots together.
-const MOST_VALUES: usize = 12_000;
+const MAX_VALUES: usize = 12_000;
 
 /// The sort of the lines that matter least.
 pub(crate) const COMMON: u8 = u8::MAX;
 
 /// A line to be counted.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Given<'a> {
+pub(crate) struct InputLine<'a> {
     /// Its number.
     pub number: u64,
     /// Its text.
@@ -68,7 +68,7 @@ pub(crate) struct Templates {
 
 impl Templates {
     /// Counts a line. Returns the index of its template, and whether the line is the first of it.
-    pub(crate) fn add(&mut self, given: &Given<'_>) -> Option<(usize, bool)> {
+    pub(crate) fn add(&mut self, given: &InputLine<'_>) -> Option<(usize, bool)> {
         let mut words = std::mem::take(&mut self.words);
         words.split(given.text, given.skip);
         let found = self.add_words(&words, given);
@@ -89,19 +89,19 @@ impl Templates {
         (self.all, self.others)
     }
 
-    fn add_words(&mut self, words: &Words, given: &Given<'_>) -> Option<(usize, bool)> {
+    fn add_words(&mut self, words: &Words, given: &InputLine<'_>) -> Option<(usize, bool)> {
         let mut place = self.find(words, given.sort);
-        if place.is_none() && self.all.len() >= self.join_at.max(MOST / 2) {
+        if place.is_none() && self.all.len() >= self.join_at.max(MAX_TEMPLATES / 2) {
             self.join();
             // Wait until there are many new ones; otherwise every new line would pay for a join.
-            self.join_at = self.all.len() + MOST / 8;
+            self.join_at = self.all.len() + MAX_TEMPLATES / 8;
             place = self.find(words, given.sort);
         }
         let Some(place) = place else {
-            if self.all.len() >= MOST {
+            if self.all.len() >= MAX_TEMPLATES {
                 self.give_up();
             }
-            if self.all.len() >= MOST {
+            if self.all.len() >= MAX_TEMPLATES {
                 self.others += 1;
                 return None;
             }
@@ -117,20 +117,20 @@ impl Templates {
         template.keep(given);
         template.last.0 = given.number;
         template.last.1.clear();
-        template.last.1.push_str(&given.text[..given.text.floor_char_boundary(LONGEST)]);
+        template.last.1.push_str(&given.text[..given.text.floor_char_boundary(MAX_LINE_BYTES)]);
         self.fill(place, words, given);
         Some((place, false))
     }
 
     /// Counts the values of a line in the slots of its template.
-    fn fill(&mut self, place: usize, words: &Words, given: &Given<'_>) {
+    fn fill(&mut self, place: usize, words: &Words, given: &InputLine<'_>) {
         let Some(template) = self.all.get_mut(place) else { return };
         for (word, span) in template.words.iter_mut().zip(&words.spans) {
             let Some(slot) = &mut word.slot else { continue };
             let whole = word.before.is_empty() && word.after.is_empty();
             let (start, end) = if whole { span.word } else { span.value.unwrap_or(span.word) };
             let value = given.text.get(start..end).unwrap_or_default();
-            self.values += usize::from(slot.add(value, (given.number, given.text), self.values < MOST_VALUES));
+            self.values += usize::from(slot.add(value, (given.number, given.text), self.values < MAX_VALUES));
         }
     }
 
@@ -176,8 +176,10 @@ impl Templates {
             }
         }
         keys.sort_unstable();
-        let mut groups: Vec<&[(u64, usize, usize)]> =
-            keys.chunk_by(|one, two| one.0 == two.0 && one.2 == two.2).filter(|group| group.len() >= ALIKE).collect();
+        let mut groups: Vec<&[(u64, usize, usize)]> = keys
+            .chunk_by(|one, two| one.0 == two.0 && one.2 == two.2)
+            .filter(|group| group.len() >= MIN_SLOT_WORDS)
+            .collect();
         // The largest groups first, in an order that does not depend on the hashes.
         groups.sort_by_key(|group| (usize::MAX - group.len(), group.iter().map(|entry| entry.1).min(), group[0].2));
         let mut gone = vec![false; self.all.len()];
@@ -185,7 +187,7 @@ impl Templates {
         for group in groups {
             let members: Vec<usize> = group.iter().map(|entry| entry.1).filter(|&place| !gone[place]).collect();
             let (key, _, at) = group[0];
-            if members.len() < ALIKE || self.by_key.contains_key(&key) || !self.allow_mask(members[0], at) {
+            if members.len() < MIN_SLOT_WORDS || self.by_key.contains_key(&key) || !self.allow_mask(members[0], at) {
                 continue;
             }
             joined = true;
@@ -212,7 +214,7 @@ impl Templates {
         if masks.contains(&mask) {
             return true;
         }
-        let room = masks.len() < MOST_MASKS;
+        let room = masks.len() < MAX_MASKS;
         if room {
             masks.push(mask);
         }
@@ -252,17 +254,17 @@ impl Templates {
     fn give_up(&mut self) {
         let single = |template: &Template| template.count == 1 && template.sort == COMMON;
         let mut firsts: Vec<u64> = self.all.iter().filter(|one| single(one)).map(|one| one.first.0).collect();
-        if firsts.len() < MOST / 8 {
+        if firsts.len() < MAX_TEMPLATES / 8 {
             return;
         }
         firsts.sort_unstable();
-        let from = firsts.get(FIRST).copied().unwrap_or(0);
+        let from = firsts.get(PROTECTED_TEMPLATES).copied().unwrap_or(0);
         let until = firsts.get(firsts.len() / 2).copied().unwrap_or(0);
         let gone: Vec<bool> = self.all.iter().map(|one| single(one) && (from..=until).contains(&one.first.0)).collect();
         self.others += gone.iter().filter(|&&gone| gone).count() as u64;
         self.gave_up = true;
         self.keep(&gone);
-        self.join_at = self.all.len() + MOST / 8;
+        self.join_at = self.all.len() + MAX_TEMPLATES / 8;
     }
 
     fn keep(&mut self, gone: &[bool]) {
@@ -287,7 +289,7 @@ mod tests {
     fn shown(lines: &[String]) -> Vec<String> {
         let mut templates = Templates::default();
         for (number, text) in (1..).zip(lines) {
-            templates.add(&Given { number, text, skip: (0, 0), sort: COMMON });
+            templates.add(&InputLine { number, text, skip: (0, 0), sort: COMMON });
         }
         templates.finish().0.iter().map(|template| format!("{} {}", template.times(), template.show(200))).collect()
     }
@@ -330,10 +332,10 @@ mod tests {
         let texts: Vec<String> = (0..5_000).map(|number| format!("{0} x{0} y{0}", letters(number))).collect();
         let mut templates = Templates::default();
         for (number, text) in (1..).zip(&texts) {
-            templates.add(&Given { number, text, skip: (0, 0), sort: COMMON });
+            templates.add(&InputLine { number, text, skip: (0, 0), sort: COMMON });
         }
         let (all, others) = templates.finish();
-        assert!(all.len() <= MOST);
+        assert!(all.len() <= MAX_TEMPLATES);
         assert_eq!(all.iter().map(|template| template.count).sum::<u64>() + others, 5_000);
     }
 }

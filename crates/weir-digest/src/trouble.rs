@@ -64,9 +64,9 @@ const LEVELS: [(&str, Option<Trouble>); 22] = [
 ];
 
 /// How far into a line, in bytes, a level may be.
-const HEAD: usize = 160;
+const MAX_LEVEL_OFFSET: usize = 160;
 /// How many words are searched for a level.
-const WORDS: usize = 9;
+const MAX_WORDS: usize = 9;
 
 impl Level {
     /// The number of levels.
@@ -100,14 +100,14 @@ impl Level {
 
 /// Returns the level that a line states: `ERROR`, `[warn]`, `level=error`, `"level":"error"`, `E0102 15:04:05`.
 pub(crate) fn level(line: &str) -> Option<Level> {
-    let head = &line[..line.floor_char_boundary(HEAD)];
+    let head = &line[..line.floor_char_boundary(MAX_LEVEL_OFFSET)];
     if let Some(level) = by_letter(head) {
         return Some(level);
     }
     let mut at_start = true;
     let (mut plain, mut timed) = (0, false);
     let mut before = "";
-    for word in head.split_ascii_whitespace().take(WORDS) {
+    for word in head.split_ascii_whitespace().take(MAX_WORDS) {
         if let Some(level) = in_word(word, at_start) {
             return Some(level);
         }

@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 
 use crate::StaticModel;
-use crate::rows::{Rows, Shares};
+use crate::rows::{TokenWeights, VectorTable};
 use crate::vocabulary::Vocabulary;
-use crate::words::Letters;
+use crate::words::LetterNormalisation;
 
 /// The token `[UNK]`.
 const UNKNOWN: u32 = 100;
@@ -16,10 +16,10 @@ pub(crate) static MODEL: StaticModel = StaticModel {
     name: Cow::Borrowed("weir-static-256-v1"),
     width: 256,
     vocabulary: Vocabulary::new(Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/vocabulary.bin")))),
-    letters: Letters { lowercase: true, strip_accents: true },
+    letters: LetterNormalisation { lowercase: true, strip_accents: true },
     unknown: Some(UNKNOWN),
-    longest_word: 100,
+    max_word_chars: 100,
     latin_only: true,
-    rows: Rows::Bytes(Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/rows.bin")))),
-    shares: Shares { rows: None, weights: None },
+    rows: VectorTable::Bytes(Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/rows.bin")))),
+    token_weights: TokenWeights { rows: None, weights: None },
 };

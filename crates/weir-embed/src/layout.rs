@@ -25,7 +25,7 @@ pub(crate) const fn hash(before: u64, byte: u8) -> u64 {
 
 /// Returns the slot at which the search for a hash begins, and the upper bits of its token's slot.
 #[inline]
-pub(crate) fn place(hash: u64, slots: usize) -> (usize, u32) {
+pub(crate) fn first_slot(hash: u64, slots: usize) -> (usize, u32) {
     let mixed = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed >> 32) as usize & (slots - 1), (mixed as u32 >> NUMBER_BITS) << NUMBER_BITS)
 }
@@ -40,7 +40,7 @@ pub(crate) fn lay_out(tokens: &[&str]) -> Result<Vec<u8>, &'static str> {
     let mut ends = Vec::with_capacity(tokens.len());
     let mut text: Vec<u8> = Vec::new();
     for (number, token) in (1..).zip(tokens) {
-        let (mut slot, tag) = place(token.bytes().fold(EMPTY_HASH, hash), slot_count);
+        let (mut slot, tag) = first_slot(token.bytes().fold(EMPTY_HASH, hash), slot_count);
         while slots[slot] != 0 {
             slot = (slot + 1) & (slot_count - 1);
         }

@@ -4,9 +4,9 @@
 
 use std::borrow::Cow;
 
-use crate::rows::{Rows, Shares};
+use crate::rows::{TokenWeights, VectorTable};
 use crate::vocabulary::Vocabulary;
-use crate::words::{self, Letters};
+use crate::words::{self, LetterNormalisation};
 use crate::{Embed, EmbedError, latin};
 
 /// A table with one row per token and nothing else: no layers, and word order does not matter.
@@ -15,15 +15,15 @@ pub struct StaticModel {
     pub(crate) name: Cow<'static, str>,
     pub(crate) width: usize,
     pub(crate) vocabulary: Vocabulary,
-    pub(crate) letters: Letters,
+    pub(crate) letters: LetterNormalisation,
     /// The token for words that no other token fits. It has no meaning.
     pub(crate) unknown: Option<u32>,
     /// The maximum length of a word that is split, in characters. Longer words are ignored.
-    pub(crate) longest_word: usize,
+    pub(crate) max_word_chars: usize,
     /// Whether the model only knows texts in Latin letters.
     pub(crate) latin_only: bool,
-    pub(crate) rows: Rows,
-    pub(crate) shares: Shares,
+    pub(crate) rows: VectorTable,
+    pub(crate) token_weights: TokenWeights,
 }
 
 impl StaticModel {
@@ -33,9 +33,9 @@ impl StaticModel {
         tokens.clear();
         let mut knows_any = false;
         words::each(text, self.letters, word, |word| {
-            if word.len() <= self.longest_word || word.chars().count() <= self.longest_word {
+            if word.len() <= self.max_word_chars || word.chars().count() <= self.max_word_chars {
                 let before = tokens.len();
-                self.vocabulary.cut(word, tokens);
+                self.vocabulary.split_word(word, tokens);
                 let pieces = tokens.len() - before;
                 knows_any |= pieces == 1 || (pieces > 1 && pieces * 2 <= word.len());
             }
@@ -68,7 +68,7 @@ impl Embed for StaticModel {
             if !self.tokens(text, &mut word, &mut tokens) {
                 return None;
             }
-            to_length_one(self.rows.sum(&tokens, &self.shares, self.width))
+            to_length_one(self.rows.sum(&tokens, &self.token_weights, self.width))
         };
         Ok(texts.iter().map(vector).collect())
     }

@@ -10,10 +10,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::rows::{Rows, Shares};
-use crate::tensors::{Numbers, Tensors};
+use crate::rows::{TokenWeights, VectorTable};
+use crate::tensors::{TensorNumbers, Tensors};
 use crate::vocabulary::Vocabulary;
-use crate::words::Letters;
+use crate::words::LetterNormalisation;
 use crate::{EmbedError, StaticModel, latin, layout};
 
 /// The names of the rows in the files of `model2vec` and of `sentence-transformers`.
@@ -37,7 +37,8 @@ impl StaticModel {
         };
         let bytes = read("model.safetensors")?;
         let mark = blake3::hash(&bytes).to_hex();
-        let table = Table::read(bytes, tokeniser.tokens.len()).map_err(|why| unusable("model.safetensors", why))?;
+        let table =
+            ModelTable::read(bytes, tokeniser.tokens.len()).map_err(|why| unusable("model.safetensors", why))?;
 
         let tokens: Vec<&str> = tokeniser.tokens.iter().map(String::as_str).collect();
         let vocabulary = layout::lay_out(&tokens).map_err(|why| unusable(name, why.to_owned()))?;
@@ -48,10 +49,10 @@ impl StaticModel {
             unknown: vocabulary.number(&tokeniser.unknown),
             vocabulary,
             letters: tokeniser.letters,
-            longest_word: tokeniser.longest_word,
+            max_word_chars: tokeniser.max_word_chars,
             latin_only: is_latin_only(&tokens),
             rows: table.rows,
-            shares: table.shares,
+            token_weights: table.token_weights,
         })
     }
 }
@@ -62,13 +63,13 @@ fn is_latin_only(tokens: &[&str]) -> bool {
 }
 
 /// The numbers of a model.
-struct Table {
+struct ModelTable {
     width: usize,
-    rows: Rows,
-    shares: Shares,
+    rows: VectorTable,
+    token_weights: TokenWeights,
 }
 
-impl Table {
+impl ModelTable {
     fn read(bytes: Vec<u8>, tokens: usize) -> Result<Self, String> {
         let tensors = Tensors::read(bytes)?;
         let name = ROWS.into_iter().find(|name| tensors.shape(name).is_some());
@@ -79,27 +80,29 @@ impl Table {
         if width == 0 {
             return Err(format!("`{name}` has rows without numbers"));
         }
-        let shares =
-            Shares { rows: tensors.whole("mapping").transpose()?, weights: tensors.floats("weights").transpose()? };
-        check(&shares, count, tokens)?;
-        let rows = match tensors.into_numbers(name)? {
-            Numbers::Bytes(bytes) => Rows::Bytes(Cow::Owned(bytes)),
-            Numbers::Floats(floats) => Rows::Floats(floats),
+        let token_weights = TokenWeights {
+            rows: tensors.integers("mapping").transpose()?,
+            weights: tensors.floats("weights").transpose()?,
         };
-        Ok(Self { width, rows, shares })
+        check(&token_weights, count, tokens)?;
+        let rows = match tensors.into_numbers(name)? {
+            TensorNumbers::Bytes(bytes) => VectorTable::Bytes(Cow::Owned(bytes)),
+            TensorNumbers::Floats(floats) => VectorTable::Floats(floats),
+        };
+        Ok(Self { width, rows, token_weights })
     }
 }
 
 /// Checks that each token has a row and a weight.
-fn check(shares: &Shares, rows: usize, tokens: usize) -> Result<(), String> {
-    let covered = match &shares.rows {
+fn check(token_weights: &TokenWeights, rows: usize, tokens: usize) -> Result<(), String> {
+    let covered = match &token_weights.rows {
         Some(mapping) if mapping.iter().any(|&row| row as usize >= rows) => {
             return Err("`mapping` refers to rows that do not exist".to_owned());
         }
         Some(mapping) => mapping.len(),
         None => rows,
     };
-    let weights = shares.weights.as_ref().map_or(tokens, Vec::len);
+    let weights = token_weights.weights.as_ref().map_or(tokens, Vec::len);
     if covered < tokens || weights < tokens {
         return Err(format!("{tokens} tokens, but rows for {covered} and weights for {weights}"));
     }
@@ -109,9 +112,9 @@ fn check(shares: &Shares, rows: usize, tokens: usize) -> Result<(), String> {
 /// How texts are split into tokens.
 struct Tokeniser {
     tokens: Vec<String>,
-    letters: Letters,
+    letters: LetterNormalisation,
     unknown: String,
-    longest_word: usize,
+    max_word_chars: usize,
 }
 
 /// The parts of `tokenizer.json` that are supported. Special tokens are treated as ordinary words.
@@ -167,9 +170,9 @@ impl Tokeniser {
         let strip_accents = normalizer.strip_accents.unwrap_or(normalizer.lowercase);
         Ok(Self {
             tokens: in_order(model.vocab)?,
-            letters: Letters { lowercase: normalizer.lowercase, strip_accents },
+            letters: LetterNormalisation { lowercase: normalizer.lowercase, strip_accents },
             unknown: model.unk_token,
-            longest_word: model.max_input_chars_per_word,
+            max_word_chars: model.max_input_chars_per_word,
         })
     }
 
@@ -178,9 +181,9 @@ impl Tokeniser {
         let text = str::from_utf8(bytes).map_err(|error| error.to_string())?;
         Ok(Self {
             tokens: text.lines().map(str::to_owned).collect(),
-            letters: Letters { lowercase: true, strip_accents: true },
+            letters: LetterNormalisation { lowercase: true, strip_accents: true },
             unknown: "[UNK]".to_owned(),
-            longest_word: 100,
+            max_word_chars: 100,
         })
     }
 }
@@ -210,9 +213,9 @@ mod tests {
         "vocab":{"[UNK]":0,"a":1,"b":2}}}"###;
 
     /// One tensor of a file: its name, type, shape and bytes.
-    type Part<'a> = (&'a str, &'a str, &'a [usize], Vec<u8>);
+    type TestTensor<'a> = (&'a str, &'a str, &'a [usize], Vec<u8>);
 
-    fn tensors(parts: &[Part]) -> Vec<u8> {
+    fn tensors(parts: &[TestTensor]) -> Vec<u8> {
         let (mut header, mut numbers) = (serde_json::Map::new(), Vec::new());
         for (name, dtype, shape, bytes) in parts {
             let offsets = [numbers.len(), numbers.len() + bytes.len()];
@@ -228,7 +231,7 @@ mod tests {
         numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
-    fn open(tokeniser: &str, parts: &[Part]) -> Result<StaticModel, String> {
+    fn open(tokeniser: &str, parts: &[TestTensor]) -> Result<StaticModel, String> {
         let folder = TempDir::new().unwrap();
         let name = if tokeniser.starts_with('{') { "tokenizer.json" } else { "vocab.txt" };
         fs::write(folder.path().join(name), tokeniser).unwrap();
@@ -239,7 +242,7 @@ mod tests {
     }
 
     /// Checks the direction of `a b` in these tables.
-    fn check(tokeniser: &str, parts: &[Part], wanted: [f32; 2]) {
+    fn check(tokeniser: &str, parts: &[TestTensor], wanted: [f32; 2]) {
         let model = open(tokeniser, parts).unwrap();
         assert_eq!(model.width(), 2);
         let found = model.embed(&["a B! unknown"]).unwrap().remove(0).unwrap();
@@ -276,7 +279,7 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_named() {
         let rows = || ("embeddings", "F32", &[3, 1][..], floats(&[0.0, 1.0, 2.0]));
-        let error = |tokeniser: &str, parts: &[Part]| open(tokeniser, parts).unwrap_err();
+        let error = |tokeniser: &str, parts: &[TestTensor]| open(tokeniser, parts).unwrap_err();
         let other = TOKENISER.replace("BertPreTokenizer", "Metaspace");
         assert_eq!(
             error(&other, &[rows()]),

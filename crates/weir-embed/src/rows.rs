@@ -9,7 +9,7 @@ const ROWS_IN_SHORT: usize = 255;
 
 /// The rows of a model, one after the other.
 #[derive(Debug)]
-pub(crate) enum Rows {
+pub(crate) enum VectorTable {
     /// Numbers from -128 to 127 with one common scale, which does not affect the direction of a sum.
     Bytes(Cow<'static, [u8]>),
     /// Numbers as they are.
@@ -18,29 +18,29 @@ pub(crate) enum Rows {
 
 /// The row of each token, and its weight.
 #[derive(Debug, Default)]
-pub(crate) struct Shares {
+pub(crate) struct TokenWeights {
     /// The row of each token; without this, a token's row is its own number.
     pub(crate) rows: Option<Vec<u32>>,
     /// The weight of each token's row; without this, all weigh the same.
     pub(crate) weights: Option<Vec<f32>>,
 }
 
-impl Rows {
+impl VectorTable {
     /// Returns the sum of the rows of these tokens.
-    pub(crate) fn sum(&self, tokens: &[u32], shares: &Shares, width: usize) -> Vec<f32> {
-        match (self, &shares.weights) {
-            (Self::Bytes(bytes), None) => sum_of_bytes(bytes, tokens, shares, width),
-            (Self::Bytes(bytes), Some(_)) => weighted(tokens, shares, width, |range| {
+    pub(crate) fn sum(&self, tokens: &[u32], token_weights: &TokenWeights, width: usize) -> Vec<f32> {
+        match (self, &token_weights.weights) {
+            (Self::Bytes(bytes), None) => sum_of_bytes(bytes, tokens, token_weights, width),
+            (Self::Bytes(bytes), Some(_)) => weighted(tokens, token_weights, width, |range| {
                 Some(bytes.get(range)?.iter().map(|&byte| f32::from(byte as i8)))
             }),
             (Self::Floats(floats), _) => {
-                weighted(tokens, shares, width, |range| Some(floats.get(range)?.iter().copied()))
+                weighted(tokens, token_weights, width, |range| Some(floats.get(range)?.iter().copied()))
             }
         }
     }
 }
 
-impl Shares {
+impl TokenWeights {
     fn row(&self, token: u32) -> Option<usize> {
         let row = match &self.rows {
             Some(rows) => *rows.get(token as usize)?,
@@ -54,12 +54,12 @@ impl Shares {
     }
 }
 
-fn sum_of_bytes(bytes: &[u8], tokens: &[u32], shares: &Shares, width: usize) -> Vec<f32> {
+fn sum_of_bytes(bytes: &[u8], tokens: &[u32], token_weights: &TokenWeights, width: usize) -> Vec<f32> {
     let mut sum = vec![0_i32; width];
     let mut short = vec![0_i16; width];
     for tokens in tokens.chunks(ROWS_IN_SHORT) {
         short.fill(0);
-        for row in tokens.iter().filter_map(|&token| shares.row(token)) {
+        for row in tokens.iter().filter_map(|&token| token_weights.row(token)) {
             let Some(row) = bytes.get(row * width..(row + 1) * width) else { continue };
             for (sum, &byte) in short.iter_mut().zip(row) {
                 *sum += i16::from(byte as i8);
@@ -74,14 +74,16 @@ fn sum_of_bytes(bytes: &[u8], tokens: &[u32], shares: &Shares, width: usize) -> 
 
 fn weighted<N: Iterator<Item = f32>>(
     tokens: &[u32],
-    shares: &Shares,
+    token_weights: &TokenWeights,
     width: usize,
     row_at: impl Fn(std::ops::Range<usize>) -> Option<N>,
 ) -> Vec<f32> {
     let mut sum = vec![0.0; width];
     for &token in tokens {
-        let weight = shares.weight(token);
-        let Some(row) = shares.row(token).and_then(|row| row_at(row * width..(row + 1) * width)) else { continue };
+        let weight = token_weights.weight(token);
+        let Some(row) = token_weights.row(token).and_then(|row| row_at(row * width..(row + 1) * width)) else {
+            continue;
+        };
         for (sum, number) in sum.iter_mut().zip(row) {
             *sum += weight * number;
         }
@@ -95,15 +97,15 @@ mod tests {
 
     #[test]
     fn sums_of_bytes_do_not_overflow() {
-        let rows = Rows::Bytes(Cow::Borrowed(&[0x80, 0x7F]));
+        let rows = VectorTable::Bytes(Cow::Borrowed(&[0x80, 0x7F]));
         let tokens = vec![0; 100_000];
-        assert_eq!(rows.sum(&tokens, &Shares::default(), 2), [-12_800_000.0, 12_700_000.0]);
+        assert_eq!(rows.sum(&tokens, &TokenWeights::default(), 2), [-12_800_000.0, 12_700_000.0]);
     }
 
     #[test]
     fn a_token_without_a_row_adds_nothing() {
-        let shares = Shares::default();
-        assert_eq!(Rows::Bytes(Cow::Borrowed(&[1, 2])).sum(&[0, 1, u32::MAX], &shares, 2), [1.0, 2.0]);
-        assert_eq!(Rows::Floats(vec![1.0, 2.0]).sum(&[0, 1, u32::MAX], &shares, 2), [1.0, 2.0]);
+        let token_weights = TokenWeights::default();
+        assert_eq!(VectorTable::Bytes(Cow::Borrowed(&[1, 2])).sum(&[0, 1, u32::MAX], &token_weights, 2), [1.0, 2.0]);
+        assert_eq!(VectorTable::Floats(vec![1.0, 2.0]).sum(&[0, 1, u32::MAX], &token_weights, 2), [1.0, 2.0]);
     }
 }

@@ -13,12 +13,12 @@ pub(crate) struct Tensors {
     bytes: Vec<u8>,
     /// The offset in `bytes` at which the numbers begin.
     start: usize,
-    places: HashMap<String, Place>,
+    tensors: HashMap<String, TensorInfo>,
 }
 
 /// The location, type and shape of a tensor.
 #[derive(Debug, Deserialize)]
-struct Place {
+struct TensorInfo {
     dtype: String,
     shape: Vec<usize>,
     data_offsets: [usize; 2],
@@ -26,7 +26,7 @@ struct Place {
 
 /// The numbers of a tensor.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Numbers {
+pub(crate) enum TensorNumbers {
     /// Signed bytes.
     Bytes(Vec<u8>),
     /// Any floating-point type.
@@ -43,26 +43,26 @@ impl Tensors {
             serde_json::from_slice(header).map_err(|error| format!("cannot parse its header: {error}"))?;
         // Metadata about the file is not a tensor.
         entries.remove("__metadata__");
-        let place = |(name, value)| Ok((name, serde_json::from_value(value)?));
-        let places = entries.into_iter().map(place).collect::<Result<_, serde_json::Error>>();
-        let places = places.map_err(|error| format!("cannot parse its header: {error}"))?;
+        let tensor = |(name, value)| Ok((name, serde_json::from_value(value)?));
+        let tensors = entries.into_iter().map(tensor).collect::<Result<_, serde_json::Error>>();
+        let tensors = tensors.map_err(|error| format!("cannot parse its header: {error}"))?;
         let start = bytes.len() - rest.len() + header.len();
-        Ok(Self { start, places, bytes })
+        Ok(Self { start, tensors, bytes })
     }
 
     /// Returns the shape of a tensor, or `None` if there is no such tensor.
     pub(crate) fn shape(&self, name: &str) -> Option<&[usize]> {
-        Some(&self.places.get(name)?.shape)
+        Some(&self.tensors.get(name)?.shape)
     }
 
     /// Returns the numbers of a tensor of integers, or `None` if there is no such tensor.
-    pub(crate) fn whole(&self, name: &str) -> Option<Result<Vec<u32>, String>> {
-        let place = self.places.get(name)?;
+    pub(crate) fn integers(&self, name: &str) -> Option<Result<Vec<u32>, String>> {
+        let tensor = self.tensors.get(name)?;
         let number =
             |number: Option<u32>| number.ok_or_else(|| format!("`{name}` has a number that is negative or too large"));
-        Some(self.range(name, place).and_then(|range| {
+        Some(self.range(name, tensor).and_then(|range| {
             let bytes = &self.bytes[range];
-            match place.dtype.as_str() {
+            match tensor.dtype.as_str() {
                 "I64" => each(bytes, |bytes| u32::try_from(i64::from_le_bytes(bytes)).ok()).map(number).collect(),
                 "I32" => each(bytes, |bytes| u32::try_from(i32::from_le_bytes(bytes)).ok()).map(number).collect(),
                 other => Err(format!("`{name}` has type {other}, not I32 or I64")),
@@ -71,34 +71,34 @@ impl Tensors {
     }
 
     /// Returns the numbers of a tensor. Consumes the file, so that they are not in memory twice.
-    pub(crate) fn into_numbers(mut self, name: &str) -> Result<Numbers, String> {
-        let place = self.places.remove(name).ok_or_else(|| format!("it has no `{name}`"))?;
-        let range = self.range(name, &place)?;
-        if place.dtype == "I8" {
+    pub(crate) fn into_numbers(mut self, name: &str) -> Result<TensorNumbers, String> {
+        let tensor = self.tensors.remove(name).ok_or_else(|| format!("it has no `{name}`"))?;
+        let range = self.range(name, &tensor)?;
+        if tensor.dtype == "I8" {
             self.bytes.truncate(range.end);
             self.bytes.drain(..range.start);
-            return Ok(Numbers::Bytes(self.bytes));
+            return Ok(TensorNumbers::Bytes(self.bytes));
         }
-        floats(name, &place.dtype, &self.bytes[range]).map(Numbers::Floats)
+        floats(name, &tensor.dtype, &self.bytes[range]).map(TensorNumbers::Floats)
     }
 
     /// Returns the numbers of a tensor as floats, or `None` if there is no such tensor.
     pub(crate) fn floats(&self, name: &str) -> Option<Result<Vec<f32>, String>> {
-        let place = self.places.get(name)?;
-        Some(self.range(name, place).and_then(|range| floats(name, &place.dtype, &self.bytes[range])))
+        let tensor = self.tensors.get(name)?;
+        Some(self.range(name, tensor).and_then(|range| floats(name, &tensor.dtype, &self.bytes[range])))
     }
 
     /// Returns the range of a tensor's bytes, if it is within the file and as long as the shape requires.
-    fn range(&self, name: &str, place: &Place) -> Result<Range<usize>, String> {
-        let [start, end] = place.data_offsets.map(|at| at.checked_add(self.start));
-        let size = match place.dtype.as_str() {
+    fn range(&self, name: &str, tensor: &TensorInfo) -> Result<Range<usize>, String> {
+        let [start, end] = tensor.data_offsets.map(|at| at.checked_add(self.start));
+        let size = match tensor.dtype.as_str() {
             "I8" => 1,
             "F16" | "BF16" => 2,
             "F32" | "I32" => 4,
             "F64" | "I64" => 8,
             other => return Err(format!("`{name}` has type {other}, which is not supported")),
         };
-        let wanted = place.shape.iter().try_fold(size, |product: usize, &count| product.checked_mul(count));
+        let wanted = tensor.shape.iter().try_fold(size, |product: usize, &count| product.checked_mul(count));
         match (start, end) {
             (Some(start), Some(end)) if start <= end && end <= self.bytes.len() && Some(end - start) == wanted => {
                 Ok(start..end)
@@ -160,9 +160,9 @@ mod tests {
         let numbers = [0, 0x3C, 0, 0xC0, 7, 0, 0, 0, 0, 0, 0, 0, 1, 0xFF];
         let tensors = Tensors::read(file(header, &numbers)).unwrap();
         assert_eq!(tensors.floats("x").unwrap().unwrap(), [1.0, -2.0]);
-        assert_eq!(tensors.whole("y").unwrap().unwrap(), [7]);
+        assert_eq!(tensors.integers("y").unwrap().unwrap(), [7]);
         assert_eq!(tensors.shape("z").unwrap(), [2, 1]);
-        assert_eq!(tensors.into_numbers("z").unwrap(), Numbers::Bytes(vec![1, 0xFF]));
+        assert_eq!(tensors.into_numbers("z").unwrap(), TensorNumbers::Bytes(vec![1, 0xFF]));
     }
 
     #[test]

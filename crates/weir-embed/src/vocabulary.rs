@@ -32,7 +32,7 @@ impl Vocabulary {
 
     /// Adds the tokens of a word to `numbers`: the longest token that begins it, then the longest that continues it, up
     /// to its end. Adds none for a word that cannot be split like this.
-    pub(crate) fn cut(&self, word: &str, numbers: &mut Vec<u32>) {
+    pub(crate) fn split_word(&self, word: &str, numbers: &mut Vec<u32>) {
         let view = self.view();
         let before = numbers.len();
         let mut rest = word.as_bytes();
@@ -48,11 +48,11 @@ impl Vocabulary {
         }
     }
 
-    fn view(&self) -> View<'_> {
+    fn view(&self) -> TableView<'_> {
         let table: &[u8] = &self.table;
         let [slots, longest, text_at] = [0, 1, 2].map(|at| number_at(table, at) as usize);
         let slots_end = HEAD_BYTES + slots * 4;
-        View {
+        TableView {
             longest,
             slots: table.get(HEAD_BYTES..slots_end).unwrap_or_default(),
             ends: table.get(slots_end..text_at).unwrap_or_default(),
@@ -62,14 +62,14 @@ impl Vocabulary {
 }
 
 /// The parts of a table.
-struct View<'a> {
+struct TableView<'a> {
     longest: usize,
     slots: &'a [u8],
     ends: &'a [u8],
     text: &'a [u8],
 }
 
-impl View<'_> {
+impl TableView<'_> {
     /// Returns the longest token that is `prefix` followed by a beginning of `rest`, and the length of that beginning.
     fn longest(&self, prefix: &[u8], seed: u64, rest: &[u8]) -> Option<(u32, usize)> {
         let mut hashes = [0; 64];
@@ -96,7 +96,7 @@ impl View<'_> {
         if count == 0 {
             return None;
         }
-        let (mut slot, tag) = layout::place(hash, count);
+        let (mut slot, tag) = layout::first_slot(hash, count);
         loop {
             let found = number_at(self.slots, slot);
             if found == 0 {
@@ -132,7 +132,7 @@ mod tests {
     fn check(tokens: &[&str], word: &str, wanted: &[&str]) {
         let vocabulary = Vocabulary::new(Cow::Owned(layout::lay_out(tokens).unwrap()));
         let mut numbers = Vec::new();
-        vocabulary.cut(word, &mut numbers);
+        vocabulary.split_word(word, &mut numbers);
         let found: Vec<&str> = numbers.iter().map(|&number| tokens[number as usize]).collect();
         assert_eq!(found, wanted, "{word}");
     }
@@ -178,7 +178,7 @@ mod tests {
         let table = layout::lay_out(&["a", "b"]).unwrap();
         for length in 0..table.len() {
             let vocabulary = Vocabulary::new(Cow::Owned(table[..length].to_vec()));
-            vocabulary.cut("ab", &mut Vec::new());
+            vocabulary.split_word("ab", &mut Vec::new());
         }
         check(&[], "a", &[]);
     }

@@ -12,7 +12,7 @@ use unicode_normalization::char::decompose_canonical;
 
 /// How letters are normalised before they are looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Letters {
+pub(crate) struct LetterNormalisation {
     /// Whether they are converted to lower case.
     pub(crate) lowercase: bool,
     /// Whether they lose their accents.
@@ -20,22 +20,22 @@ pub(crate) struct Letters {
 }
 
 /// Calls `take` with each word of the text, using `word` as the buffer.
-pub(crate) fn each(text: &str, letters: Letters, word: &mut String, mut take: impl FnMut(&str)) {
+pub(crate) fn each(text: &str, letters: LetterNormalisation, word: &mut String, mut take: impl FnMut(&str)) {
     word.clear();
-    let mut words = Words { letters, word, take: &mut take };
+    let mut words = WordSplitter { letters, word, take: &mut take };
     for character in text.chars() {
         words.read(character);
     }
     words.end();
 }
 
-struct Words<'a, F> {
-    letters: Letters,
+struct WordSplitter<'a, F> {
+    letters: LetterNormalisation,
     word: &'a mut String,
     take: &'a mut F,
 }
 
-impl<F: FnMut(&str)> Words<'_, F> {
+impl<F: FnMut(&str)> WordSplitter<'_, F> {
     #[inline]
     fn read(&mut self, character: char) {
         if character.is_ascii_alphanumeric() {

@@ -3,7 +3,7 @@
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
 /// The length of the beginning of a page that is searched for a charset declaration, in bytes.
-const DECLARED_WITHIN: usize = 2 << 10;
+const CHARSET_SEARCH_BYTES: usize = 2 << 10;
 
 /// Decodes bytes by their byte order mark, the server's charset or the page's own declaration. Without any of these,
 /// the text is UTF-8 if it is valid, else Windows-1252, like most old pages. Returns a note if characters were
@@ -24,7 +24,7 @@ fn by_label(label: Option<&str>) -> Option<&'static Encoding> {
 
 /// Returns the charset in `<meta charset>` or in an XML declaration.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
-    let head = bytes.get(..DECLARED_WITHIN).unwrap_or(bytes).to_ascii_lowercase();
+    let head = bytes.get(..CHARSET_SEARCH_BYTES).unwrap_or(bytes).to_ascii_lowercase();
     let head = String::from_utf8_lossy(&head);
     let label = |after: &str| {
         let start = head.find(after)? + after.len();

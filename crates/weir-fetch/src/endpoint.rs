@@ -15,11 +15,11 @@ use ureq::http::Response;
 use url::Url;
 use weir_embed::{Embed, EmbedError};
 
-use crate::transport::{Roots, tls_of};
+use crate::transport::{RootCertificates, tls_of};
 use crate::{Proxies, proxy, text};
 
 /// The maximum length of an answer, in bytes: a thousand vectors of 4,096 numbers, written out.
-const LONGEST: u64 = 100 << 20;
+const MAX_ANSWER_BYTES: u64 = 100 << 20;
 
 /// The address of a model and how to use it.
 #[derive(Clone, Default)]
@@ -39,7 +39,7 @@ pub struct Endpoint {
     /// The proxies to use.
     pub proxies: Proxies,
     /// The trusted certificates.
-    pub roots: Roots,
+    pub roots: RootCertificates,
 }
 
 impl std::fmt::Debug for Endpoint {
@@ -193,7 +193,7 @@ fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
 
 fn read(response: Response<ureq::Body>) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    response.into_body().into_reader().take(LONGEST).read_to_end(&mut bytes)?;
+    response.into_body().into_reader().take(MAX_ANSWER_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -6,13 +6,13 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use url::Url;
 
-use crate::html::{self, Converted};
+use crate::html::{self, ConvertedPage};
 
 /// The maximum number of entries.
-const MOST: usize = 500;
+const MAX_ENTRIES: usize = 500;
 
 /// Converts an RSS, RSS 1.0 or Atom feed to Markdown. The result is empty for any other text.
-pub(crate) fn to_markdown(xml: &str, url: &Url) -> Converted {
+pub(crate) fn to_markdown(xml: &str, url: &Url) -> ConvertedPage {
     let mut reader = Reader::from_str(xml);
     reader.config_mut().check_end_names = false;
     let (mut feed, mut notes) = (Feed::default(), Vec::new());
@@ -30,24 +30,24 @@ pub(crate) fn to_markdown(xml: &str, url: &Url) -> Converted {
                 break;
             }
         }
-        if feed.entries.len() > MOST {
+        if feed.entries.len() > MAX_ENTRIES {
             feed.entries.pop();
-            notes.push(format!("cut after {MOST} entries"));
+            notes.push(format!("cut after {MAX_ENTRIES} entries"));
             break;
         }
     }
     let markdown = if feed.entries.is_empty() { String::new() } else { feed.write(url) };
-    Converted { title: Some(feed.title).filter(|title| !title.is_empty()), markdown, notes }
+    ConvertedPage { title: Some(feed.title).filter(|title| !title.is_empty()), markdown, notes }
 }
 
 #[derive(Default)]
 struct Feed {
     title: String,
-    entries: Vec<Entry>,
+    entries: Vec<FeedEntry>,
 }
 
 #[derive(Default)]
-struct Entry {
+struct FeedEntry {
     title: String,
     link: String,
     date: String,
@@ -60,7 +60,7 @@ impl Feed {
         let name = start.local_name();
         let name = name.as_ref();
         if matches!(name, "item" | "entry") {
-            self.entries.push(Entry::default());
+            self.entries.push(FeedEntry::default());
             return true;
         }
         if !matches!(

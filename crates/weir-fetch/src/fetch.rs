@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use ureq::http::{HeaderMap, Response};
 use url::Url;
 
-use crate::page::{self, Origin};
+use crate::page::{self, PageOrigin};
 use crate::{FetchError, Fetched, Fetcher, Request, body};
 
 /// Fetches a page, unless it is unchanged since the stored version.
@@ -53,7 +53,7 @@ fn read(fetcher: &Fetcher, url: Url, redirects: u8, response: Response<ureq::Bod
             FetchError::Broken { host: url.host_str().unwrap_or_default().to_owned(), why }
         }
     })?;
-    let origin = Origin {
+    let origin = PageOrigin {
         url,
         redirects,
         media: header(&parts.headers, "content-type"),

@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::Limits;
 use crate::body;
-use crate::page::{Origin, build};
+use crate::page::{PageOrigin, build};
 
 /// Reads a body as a page of a type, as if a server had sent it, and checks the invariants of its text.
 pub fn page(media: &str, encoding: &str, body: &[u8]) {
@@ -15,7 +15,7 @@ pub fn page(media: &str, encoding: &str, body: &[u8]) {
     assert!(content.bytes.len() as u64 <= limits.bytes);
     let url = Url::parse("https://example.com/a/page").expect("it is an address");
     let media = Some(media.to_owned()).filter(|media| !media.is_empty());
-    let origin = Origin { url, redirects: 0, media, etag: None, last_modified: None };
+    let origin = PageOrigin { url, redirects: 0, media, etag: None, last_modified: None };
     let Ok(page) = build(origin, content) else { return };
     assert!(!page.text.trim().is_empty() && !page.title.contains('\n'), "{page:?}");
 }

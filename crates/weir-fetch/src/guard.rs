@@ -91,10 +91,10 @@ impl Guard {
         if holds(&self.denied, reached, port) {
             return Err(FetchError::Denied { host: host.to_owned() });
         }
-        let allowed = match reach(reached) {
-            Reach::Public => true,
-            Reach::Private => names(&self.allowed, host, port) || holds(&self.allowed, reached, port),
-            Reach::Special => holds(&self.allowed, reached, port),
+        let allowed = match class_of(reached) {
+            AddressClass::Public => true,
+            AddressClass::Private => names(&self.allowed, host, port) || holds(&self.allowed, reached, port),
+            AddressClass::Special => holds(&self.allowed, reached, port),
         };
         if allowed {
             return Ok(());
@@ -203,7 +203,7 @@ fn is_private_name(host: &str) -> bool {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum AddressClass {
     Public,
     /// This machine or a private network.
     Private,
@@ -233,16 +233,16 @@ fn as_reached(address: IpAddr) -> IpAddr {
     }
 }
 
-fn reach(address: IpAddr) -> Reach {
+fn class_of(address: IpAddr) -> AddressClass {
     match address {
-        IpAddr::V4(address) => reach_of_four(address),
-        IpAddr::V6(address) => reach_of_six(address),
+        IpAddr::V4(address) => class_of_ipv4(address),
+        IpAddr::V6(address) => class_of_ipv6(address),
     }
 }
 
-fn reach_of_four(address: Ipv4Addr) -> Reach {
+fn class_of_ipv4(address: Ipv4Addr) -> AddressClass {
     match address.octets() {
-        [127, ..] | [10, ..] | [192, 168, ..] | [100, 64..=127, ..] | [172, 16..=31, ..] => Reach::Private,
+        [127, ..] | [10, ..] | [192, 168, ..] | [100, 64..=127, ..] | [172, 16..=31, ..] => AddressClass::Private,
         // "This network", link-local, protocol assignments, documentation, benchmarking, relays, multicast, reserved.
         [0, ..]
         | [169, 254, ..]
@@ -254,21 +254,21 @@ fn reach_of_four(address: Ipv4Addr) -> Reach {
         | [203, 0, 113, _]
         | [224..=255, ..]
         // The metadata service of a cloud that has it at a public address.
-        | [168, 63, 129, 16] => Reach::Special,
-        _ => Reach::Public,
+        | [168, 63, 129, 16] => AddressClass::Special,
+        _ => AddressClass::Public,
     }
 }
 
-fn reach_of_six(address: Ipv6Addr) -> Reach {
+fn class_of_ipv6(address: Ipv6Addr) -> AddressClass {
     match address.segments() {
-        [0, 0, 0, 0, 0, 0, 0, 1] => Reach::Private,
+        [0, 0, 0, 0, 0, 0, 0, 1] => AddressClass::Private,
         // Metadata services of clouds, which are in the private range.
-        [0xfd00, 0xec2, ..] | [0xfd20, 0xce, ..] => Reach::Special,
-        [0xfc00..=0xfdff, ..] => Reach::Private,
+        [0xfd00, 0xec2, ..] | [0xfd20, 0xce, ..] => AddressClass::Special,
+        [0xfc00..=0xfdff, ..] => AddressClass::Private,
         // Tunnels that carry IPv4, protocol assignments and documentation are within 2000::/3 but are not hosts.
-        [0x2001, 0..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] | [0x3ffe, ..] => Reach::Special,
-        [0x2000..=0x3fff, ..] => Reach::Public,
-        _ => Reach::Special,
+        [0x2001, 0..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] | [0x3ffe, ..] => AddressClass::Special,
+        [0x2000..=0x3fff, ..] => AddressClass::Public,
+        _ => AddressClass::Special,
     }
 }
 

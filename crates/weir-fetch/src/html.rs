@@ -16,7 +16,7 @@ use url::Url;
 
 /// A page converted to Markdown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Converted {
+pub struct ConvertedPage {
     /// The page's own title.
     pub title: Option<String>,
     /// Its text.
@@ -26,22 +26,22 @@ pub struct Converted {
 }
 
 /// The maximum length of a page, in bytes.
-const LONGEST: usize = 32 << 20;
+const MAX_HTML_BYTES: usize = 32 << 20;
 
 /// Converts the readable part of a page to Markdown. Links are resolved against the page's URL, if given; links to the
 /// same host become paths.
-pub fn to_markdown(html: &str, base: Option<&Url>) -> Converted {
+pub fn to_markdown(html: &str, base: Option<&Url>) -> ConvertedPage {
     let mut notes = Vec::new();
-    let html = match html.get(..html.floor_char_boundary(LONGEST)) {
+    let html = match html.get(..html.floor_char_boundary(MAX_HTML_BYTES)) {
         Some(beginning) if beginning.len() < html.len() => {
-            notes.push(format!("cut after {} MB of HTML", LONGEST >> 20));
+            notes.push(format!("cut after {} MB of HTML", MAX_HTML_BYTES >> 20));
             beginning
         }
         _ => html,
     };
     let tree = tree::parse(html);
     if tree.is_cut {
-        notes.push(format!("cut after {} elements", tree::MOST_NODES));
+        notes.push(format!("cut after {} elements", tree::MAX_NODES));
     }
     if tree.too_deep > 0 {
         notes.push(format!(
@@ -64,7 +64,7 @@ pub fn to_markdown(html: &str, base: Option<&Url>) -> Converted {
         .into_iter()
         .map(|title| crate::text::one_line(title, 200))
         .find(|title| !title.is_empty());
-    Converted { title, markdown: written.markdown, notes }
+    ConvertedPage { title, markdown: written.markdown, notes }
 }
 
 /// Returns a text without tags, with its entities replaced once.

@@ -6,9 +6,9 @@
 use serde::de::IgnoredAny;
 
 /// The maximum length of a value that stays on one line.
-const SHORT: usize = 100;
+const MAX_INLINE_BYTES: usize = 100;
 /// The maximum depth of indentation, so that depth does not multiply the length.
-const DEEPEST: usize = 12;
+const MAX_INDENT_DEPTH: usize = 12;
 
 /// Returns the same JSON with long values split over lines, or `None` if it is not JSON.
 pub(crate) fn by_lines(text: &str) -> Option<String> {
@@ -24,7 +24,7 @@ pub(crate) fn by_lines(text: &str) -> Option<String> {
             "{" | "[" => {
                 out.push_str(token);
                 depth += 1;
-                if opened.next().is_some_and(|length| *length <= SHORT) && broken {
+                if opened.next().is_some_and(|length| *length <= MAX_INLINE_BYTES) && broken {
                     inline_since = Some(depth);
                 }
                 if inline_since.is_none() {
@@ -56,7 +56,7 @@ pub(crate) fn by_lines(text: &str) -> Option<String> {
 
 fn new_line(out: &mut String, depth: usize) {
     out.push('\n');
-    for _ in 0..depth.min(DEEPEST) {
+    for _ in 0..depth.min(MAX_INDENT_DEPTH) {
         out.push_str("  ");
     }
 }

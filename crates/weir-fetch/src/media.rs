@@ -7,7 +7,7 @@ use crate::{FetchError, text};
 /// The original format of a page, which determines the format of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Form {
+pub enum PageFormat {
     /// HTML, converted to Markdown.
     Html,
     /// Markdown.
@@ -22,7 +22,7 @@ pub enum Form {
     Plain,
 }
 
-impl Form {
+impl PageFormat {
     /// Returns the name of the format.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Form {
 /// The media type of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Media {
-    pub form: Form,
+    pub form: PageFormat,
     /// The type, such as `text/html`.
     pub name: String,
     pub charset: Option<String>,
@@ -78,17 +78,17 @@ pub(crate) fn of(said: Option<&str>, url: &Url, bytes: &[u8]) -> Result<Media, F
         .find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
         .map(|(_, value)| value.trim().to_owned());
     let form = match name.as_str() {
-        "text/html" | "application/xhtml+xml" => Some(Form::Html),
-        "text/markdown" | "text/x-markdown" => Some(Form::Markdown),
-        "application/json" | "text/json" => Some(Form::Json),
-        "application/rss+xml" | "application/atom+xml" => Some(Form::Feed),
+        "text/html" | "application/xhtml+xml" => Some(PageFormat::Html),
+        "text/markdown" | "text/x-markdown" => Some(PageFormat::Markdown),
+        "application/json" | "text/json" => Some(PageFormat::Json),
+        "application/rss+xml" | "application/atom+xml" => Some(PageFormat::Feed),
         "application/xml" | "text/xml" => Some(xml(bytes)),
-        "text/plain" => Some(if is_markdown(url) { Form::Markdown } else { Form::Plain }),
+        "text/plain" => Some(if is_markdown(url) { PageFormat::Markdown } else { PageFormat::Plain }),
         "" | "application/octet-stream" | "binary/octet-stream" | "application/x-unknown" => sniffed(url, bytes),
         name if name.starts_with("image/") => None,
-        name if name.ends_with("+json") => Some(Form::Json),
+        name if name.ends_with("+json") => Some(PageFormat::Json),
         name if name.ends_with("+xml") => Some(xml(bytes)),
-        name if name.starts_with("text/") || TEXTS.contains(&name) => Some(Form::Plain),
+        name if name.starts_with("text/") || TEXTS.contains(&name) => Some(PageFormat::Plain),
         _ => None,
     };
     match form {
@@ -99,30 +99,30 @@ pub(crate) fn of(said: Option<&str>, url: &Url, bytes: &[u8]) -> Result<Media, F
     }
 }
 
-fn xml(bytes: &[u8]) -> Form {
+fn xml(bytes: &[u8]) -> PageFormat {
     let head = head(bytes);
     if ["<rss", "<feed", "<rdf:rdf"].iter().any(|root| head.contains(root)) {
-        Form::Feed
+        PageFormat::Feed
     } else if head.contains("<html") {
-        Form::Html
+        PageFormat::Html
     } else {
-        Form::Xml
+        PageFormat::Xml
     }
 }
 
-fn sniffed(url: &Url, bytes: &[u8]) -> Option<Form> {
+fn sniffed(url: &Url, bytes: &[u8]) -> Option<PageFormat> {
     let head = head(bytes);
     let start = head.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     if start.starts_with("<!doctype html") || start.starts_with("<html") {
-        Some(Form::Html)
+        Some(PageFormat::Html)
     } else if start.starts_with("<?xml") || start.starts_with("<rss") || start.starts_with("<feed") {
         Some(xml(bytes))
     } else if start.starts_with(['{', '[']) && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok() {
-        Some(Form::Json)
+        Some(PageFormat::Json)
     } else if is_markdown(url) {
-        Some(Form::Markdown)
+        Some(PageFormat::Markdown)
     } else {
-        is_text(bytes).then_some(Form::Plain)
+        is_text(bytes).then_some(PageFormat::Plain)
     }
 }
 
@@ -145,24 +145,24 @@ fn head(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn check(said: Option<&str>, path: &str, bytes: &[u8], expected: Option<Form>) {
+    fn check(said: Option<&str>, path: &str, bytes: &[u8], expected: Option<PageFormat>) {
         let url = Url::parse("https://example.com").unwrap().join(path).unwrap();
         assert_eq!(of(said, &url, bytes).ok().map(|media| media.form), expected, "{said:?} {path}");
     }
 
     #[test]
     fn types_are_told_apart() {
-        check(Some("text/html; charset=utf-8"), "/", b"", Some(Form::Html));
-        check(Some("TEXT/HTML"), "/", b"", Some(Form::Html));
-        check(Some("application/vnd.api+json"), "/", b"", Some(Form::Json));
-        check(Some("text/xml"), "/", b"<?xml version='1.0'?><rss>", Some(Form::Feed));
-        check(Some("application/xml"), "/", b"<project/>", Some(Form::Xml));
-        check(Some("text/plain"), "/README.md", b"", Some(Form::Markdown));
-        check(Some("text/x-rust"), "/", b"", Some(Form::Plain));
-        check(Some("application/toml"), "/", b"", Some(Form::Plain));
-        check(None, "/", b" <!DOCTYPE html>", Some(Form::Html));
-        check(None, "/", b"{\"a\":1}", Some(Form::Json));
-        check(None, "/", b"words", Some(Form::Plain));
+        check(Some("text/html; charset=utf-8"), "/", b"", Some(PageFormat::Html));
+        check(Some("TEXT/HTML"), "/", b"", Some(PageFormat::Html));
+        check(Some("application/vnd.api+json"), "/", b"", Some(PageFormat::Json));
+        check(Some("text/xml"), "/", b"<?xml version='1.0'?><rss>", Some(PageFormat::Feed));
+        check(Some("application/xml"), "/", b"<project/>", Some(PageFormat::Xml));
+        check(Some("text/plain"), "/README.md", b"", Some(PageFormat::Markdown));
+        check(Some("text/x-rust"), "/", b"", Some(PageFormat::Plain));
+        check(Some("application/toml"), "/", b"", Some(PageFormat::Plain));
+        check(None, "/", b" <!DOCTYPE html>", Some(PageFormat::Html));
+        check(None, "/", b"{\"a\":1}", Some(PageFormat::Json));
+        check(None, "/", b"words", Some(PageFormat::Plain));
         check(Some("application/octet-stream"), "/", b"\x7fELF\0", None);
         check(Some("text/plain"), "/", b"a\0b", None);
         check(Some("image/png"), "/", b"", None);

@@ -2,8 +2,8 @@
 
 use url::Url;
 
-use crate::body::Content;
-use crate::media::{self, Form};
+use crate::body::BodyContent;
+use crate::media::{self, PageFormat};
 use crate::{FetchError, charset, feed, html, json, text};
 
 /// The result of a request.
@@ -27,7 +27,7 @@ pub struct Page {
     /// The media type sent by the server, such as `text/html`.
     pub media: String,
     /// The original format.
-    pub form: Form,
+    pub form: PageFormat,
     /// Its text.
     pub text: String,
     /// The entity tag, to check later whether the page has changed.
@@ -41,7 +41,7 @@ pub struct Page {
 }
 
 /// Metadata of a page that is known before its body is read.
-pub(crate) struct Origin {
+pub(crate) struct PageOrigin {
     pub url: Url,
     pub redirects: u8,
     pub media: Option<String>,
@@ -50,8 +50,8 @@ pub(crate) struct Origin {
 }
 
 /// Builds a page from its body.
-pub(crate) fn build(origin: Origin, content: Content) -> Result<Page, FetchError> {
-    let Content { bytes, received, mut notes } = content;
+pub(crate) fn build(origin: PageOrigin, content: BodyContent) -> Result<Page, FetchError> {
+    let BodyContent { bytes, received, mut notes } = content;
     let media = media::of(origin.media.as_deref(), &origin.url, &bytes)?;
     let (decoded, replaced) = charset::decode(&bytes, media.charset.as_deref());
     drop(bytes);
@@ -79,27 +79,27 @@ pub(crate) fn build(origin: Origin, content: Content) -> Result<Page, FetchError
     })
 }
 
-fn convert(form: Form, decoded: String, url: &Url, notes: &mut Vec<String>) -> (Option<String>, String) {
+fn convert(form: PageFormat, decoded: String, url: &Url, notes: &mut Vec<String>) -> (Option<String>, String) {
     match form {
-        Form::Html => {
+        PageFormat::Html => {
             let converted = html::to_markdown(&decoded, Some(url));
             notes.extend(converted.notes);
             (converted.title, converted.markdown)
         }
-        Form::Feed => {
+        PageFormat::Feed => {
             let feed = feed::to_markdown(&decoded, url);
             notes.extend(feed.notes);
             if feed.markdown.is_empty() { (None, decoded) } else { (feed.title, feed.markdown) }
         }
-        Form::Json => match json::by_lines(&decoded) {
+        PageFormat::Json => match json::by_lines(&decoded) {
             Some(lines) => (None, lines),
             None => {
                 notes.push("not valid JSON, so it is stored unchanged".to_owned());
                 (None, decoded)
             }
         },
-        Form::Markdown => (heading(&decoded), decoded),
-        Form::Xml | Form::Plain => (None, decoded),
+        PageFormat::Markdown => (heading(&decoded), decoded),
+        PageFormat::Xml | PageFormat::Plain => (None, decoded),
     }
 }
 

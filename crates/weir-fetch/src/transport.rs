@@ -1,7 +1,7 @@
 //! Sends one request over the network, to checked addresses only.
 //!
-//! Invariants: a direct connection goes to an address returned by [`Checked::resolve`]; redirects are not followed here
-//! but returned to the caller.
+//! Invariants: a direct connection goes to an address returned by [`GuardedResolver::resolve`]; redirects are not
+//! followed here but returned to the caller.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -21,7 +21,7 @@ use crate::proxy::{self, Proxies};
 use crate::{FetchError, text};
 
 /// The maximum length of the response headers, in bytes.
-const HEADERS: usize = 64 << 10;
+const MAX_HEADER_BYTES: usize = 64 << 10;
 
 /// The preferred media types: text that a model can read first, then types that can be converted to it.
 const ACCEPTED: &str =
@@ -48,33 +48,33 @@ impl Default for Limits {
 
 /// The trusted certificates.
 #[derive(Debug, Clone, Default)]
-pub enum Roots {
+pub enum RootCertificates {
     /// The system's certificates, so that a company's own authority is trusted; if there are none, as in small
     /// containers, those that browsers ship.
     #[default]
     System,
     /// These certificates, as DER.
-    These(Vec<Vec<u8>>),
+    Custom(Vec<Vec<u8>>),
 }
 
 /// How names are resolved.
 #[derive(Clone, Default)]
-pub enum Names {
+pub enum NameResolver {
     /// By the system.
     #[default]
     System,
     /// By this function.
-    Given(Arc<Resolve>),
+    Custom(Arc<ResolveFn>),
 }
 
 /// A function that returns the addresses of a name.
-pub type Resolve = dyn Fn(&str) -> Vec<IpAddr> + Send + Sync;
+pub type ResolveFn = dyn Fn(&str) -> Vec<IpAddr> + Send + Sync;
 
-impl fmt::Debug for Names {
+impl fmt::Debug for NameResolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::System => "System",
-            Self::Given(_) => "Given",
+            Self::Custom(_) => "Custom",
         })
     }
 }
@@ -89,9 +89,9 @@ pub struct Settings {
     /// The proxies to use.
     pub proxies: Proxies,
     /// The trusted certificates.
-    pub roots: Roots,
+    pub roots: RootCertificates,
     /// How names are resolved.
-    pub names: Names,
+    pub names: NameResolver,
     /// Whether a redirect may lead from https to http.
     pub downgrade: bool,
 }
@@ -119,7 +119,7 @@ impl Fetcher {
     /// Creates a fetcher. Reads the trusted certificates but opens no connection.
     pub fn new(settings: Settings) -> Self {
         let tls = tls_of(&settings.roots);
-        let resolver = Checked { guard: settings.guard.clone(), names: settings.names.clone() };
+        let resolver = GuardedResolver { guard: settings.guard.clone(), names: settings.names.clone() };
         let direct = Connections::with_parts(config(&tls, None), DefaultConnector::default(), resolver);
         Self { settings, direct, tls }
     }
@@ -179,7 +179,7 @@ impl Fetcher {
             }
             Error::Io(error) => FetchError::Unreachable { host, why: error.to_string() },
             Error::LargeResponseHeader(..) => {
-                FetchError::Broken { host, why: format!("its headers are longer than {} KB", HEADERS >> 10) }
+                FetchError::Broken { host, why: format!("its headers are longer than {} KB", MAX_HEADER_BYTES >> 10) }
             }
             other => FetchError::Broken { host, why: text::one_line(&other.to_string(), 200) },
         }
@@ -194,7 +194,7 @@ fn config(tls: &TlsConfig, proxy: Option<Proxy>) -> ureq::config::Config {
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
-        .max_response_header_size(HEADERS)
+        .max_response_header_size(MAX_HEADER_BYTES)
         // A reused connection would not be checked again.
         .max_idle_connections(0)
         .user_agent(concat!("weir/", env!("CARGO_PKG_VERSION"))) // tidy: allow(agent)
@@ -202,15 +202,15 @@ fn config(tls: &TlsConfig, proxy: Option<Proxy>) -> ureq::config::Config {
 }
 
 /// Returns the TLS configuration that trusts these certificates.
-pub(crate) fn tls_of(roots: &Roots) -> TlsConfig {
+pub(crate) fn tls_of(roots: &RootCertificates) -> TlsConfig {
     TlsConfig::builder().root_certs(root_certificates(roots)).build()
 }
 
-fn root_certificates(roots: &Roots) -> RootCerts {
+fn root_certificates(roots: &RootCertificates) -> RootCerts {
     let of = |der: &[u8]| Certificate::from_der(der).to_owned();
     match roots {
-        Roots::These(list) => RootCerts::Specific(Arc::new(list.iter().map(|der| of(der)).collect())),
-        Roots::System => {
+        RootCertificates::Custom(list) => RootCerts::Specific(Arc::new(list.iter().map(|der| of(der)).collect())),
+        RootCertificates::System => {
             let found = rustls_native_certs::load_native_certs().certs;
             if found.is_empty() {
                 return RootCerts::WebPki;
@@ -222,19 +222,21 @@ fn root_certificates(roots: &Roots) -> RootCerts {
 
 /// Resolves a name and refuses it if one of its addresses may not be reached.
 #[derive(Debug)]
-struct Checked {
+struct GuardedResolver {
     guard: Guard,
-    names: Names,
+    names: NameResolver,
 }
 
-impl Resolver for Checked {
+impl Resolver for GuardedResolver {
     fn resolve(&self, uri: &Uri, _: &ureq::config::Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
         let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
         let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
         let found: Vec<SocketAddr> = match (&self.names, host.parse::<IpAddr>()) {
             (_, Ok(address)) => vec![SocketAddr::new(address, port)],
-            (Names::Given(names), _) => names(host).into_iter().map(|address| SocketAddr::new(address, port)).collect(),
-            (Names::System, _) => resolve(host, port, *timeout.after)?,
+            (NameResolver::Custom(names), _) => {
+                names(host).into_iter().map(|address| SocketAddr::new(address, port)).collect()
+            }
+            (NameResolver::System, _) => resolve(host, port, *timeout.after)?,
         };
         let mut checked = self.empty();
         for address in found.into_iter().take(16) {
@@ -248,14 +250,14 @@ impl Resolver for Checked {
 /// Resolves a name on a separate thread, since the system's resolver cannot be interrupted. The thread is abandoned if
 /// it does not answer in time.
 fn resolve(host: &str, port: u16, within: Duration) -> Result<Vec<SocketAddr>, Error> {
-    let (tell, told) = mpsc::sync_channel(1);
+    let (sender, receiver) = mpsc::sync_channel(1);
     let name = (host.to_owned(), port);
     std::thread::Builder::new().name("resolve".to_owned()).spawn(move || {
         let found = (name.0.as_str(), name.1).to_socket_addrs().map(Iterator::collect::<Vec<_>>);
         // If it took too long, the receiver is gone.
-        let _ = tell.send(found);
+        let _ = sender.send(found);
     })?;
-    match told.recv_timeout(within) {
+    match receiver.recv_timeout(within) {
         Ok(Ok(found)) => Ok(found),
         Ok(Err(_)) => Err(Error::HostNotFound),
         Err(_) => Err(Error::Timeout(Timeout::Resolve)),

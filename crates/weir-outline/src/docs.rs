@@ -2,11 +2,11 @@
 
 use tree_sitter::Node;
 
-use crate::languages::{Class, Table};
+use crate::languages::{NodeClass, Table};
 use crate::spec::Spec;
 
 /// Maximum length of a sentence in characters. A longer one is cut.
-const LONGEST: usize = 160;
+const MAX_SENTENCE_CHARS: usize = 160;
 
 /// Returns the first sentence of the file's own documentation.
 pub(crate) fn of_file(spec: &Spec, table: &Table, root: Node<'_>, text: &str) -> Option<String> {
@@ -17,7 +17,7 @@ pub(crate) fn of_file(spec: &Spec, table: &Table, root: Node<'_>, text: &str) ->
     let mut block = String::new();
     let mut end = None;
     for node in root.children(&mut cursor) {
-        if !matches!(table.class(node), Class::Comment) {
+        if !matches!(table.class(node), NodeClass::Comment) {
             break;
         }
         let comment = text.get(node.byte_range()).unwrap_or_default();
@@ -85,12 +85,12 @@ pub(crate) fn first_sentence(text: &str) -> Option<String> {
             sentence.truncate(end);
             break;
         }
-        if sentence.len() > LONGEST {
+        if sentence.len() > MAX_SENTENCE_CHARS {
             break;
         }
     }
-    if sentence.chars().count() > LONGEST {
-        let end = sentence.char_indices().nth(LONGEST).map_or(sentence.len(), |(at, _)| at);
+    if sentence.chars().count() > MAX_SENTENCE_CHARS {
+        let end = sentence.char_indices().nth(MAX_SENTENCE_CHARS).map_or(sentence.len(), |(at, _)| at);
         sentence.truncate(sentence[..end].rfind(' ').unwrap_or(end));
         sentence.push('…');
     }

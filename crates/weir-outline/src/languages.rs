@@ -124,12 +124,12 @@ pub static LANGUAGES: &[&Language] = &[
 
 /// A language whose files can be outlined.
 pub struct Language {
-    pub(crate) how: How,
+    pub(crate) method: ReadMethod,
     table: OnceLock<Table>,
 }
 
 /// How a language is read.
-pub(crate) enum How {
+pub(crate) enum ReadMethod {
     /// By the walk over the syntax tree.
     Walk(Spec),
     /// By its own reader.
@@ -149,12 +149,12 @@ pub(crate) struct Reader {
 /// A spec indexed by the kind IDs of its grammar.
 pub(crate) struct Table {
     pub grammar: tree_sitter::Language,
-    rows: Vec<Class>,
+    rows: Vec<NodeClass>,
 }
 
 /// What a node kind means to the walk.
 #[derive(Clone, Copy)]
-pub(crate) enum Class {
+pub(crate) enum NodeClass {
     Other,
     Row(Row),
     Comment,
@@ -165,49 +165,49 @@ pub(crate) enum Class {
 impl Language {
     #[allow(dead_code, reason = "used by the languages that are built in")]
     pub(crate) const fn walked(spec: Spec) -> Self {
-        Self { how: How::Walk(spec), table: OnceLock::new() }
+        Self { method: ReadMethod::Walk(spec), table: OnceLock::new() }
     }
 
     #[allow(dead_code, reason = "used by the languages that are built in")]
     pub(crate) const fn read_by(reader: Reader) -> Self {
-        Self { how: How::Own(reader), table: OnceLock::new() }
+        Self { method: ReadMethod::Own(reader), table: OnceLock::new() }
     }
 
     /// Returns the usual name of the language, in lower case.
     pub fn name(&self) -> &'static str {
-        match &self.how {
-            How::Walk(spec) => spec.name,
-            How::Own(reader) => reader.name,
+        match &self.method {
+            ReadMethod::Walk(spec) => spec.name,
+            ReadMethod::Own(reader) => reader.name,
         }
     }
 
     /// Returns a number that increases when the same bytes give a different outline.
     pub fn version(&self) -> u32 {
-        match &self.how {
-            How::Walk(spec) => spec.version,
-            How::Own(reader) => reader.version,
+        match &self.method {
+            ReadMethod::Walk(spec) => spec.version,
+            ReadMethod::Own(reader) => reader.version,
         }
     }
 
     /// Returns the file name extensions, without the dot.
     pub fn extensions(&self) -> &'static [&'static str] {
-        match &self.how {
-            How::Walk(spec) => spec.extensions,
-            How::Own(reader) => reader.extensions,
+        match &self.method {
+            ReadMethod::Walk(spec) => spec.extensions,
+            ReadMethod::Own(reader) => reader.extensions,
         }
     }
 
     fn file_names(&self) -> &'static [&'static str] {
-        match &self.how {
-            How::Walk(spec) => spec.file_names,
-            How::Own(reader) => reader.file_names,
+        match &self.method {
+            ReadMethod::Walk(spec) => spec.file_names,
+            ReadMethod::Own(reader) => reader.file_names,
         }
     }
 
     fn claims(&self, text: &str) -> bool {
-        match &self.how {
-            How::Walk(spec) => (spec.hooks.claims)(text),
-            How::Own(_) => true,
+        match &self.method {
+            ReadMethod::Walk(spec) => (spec.hooks.claims)(text),
+            ReadMethod::Own(_) => true,
         }
     }
 
@@ -223,26 +223,26 @@ impl Table {
             let kind = grammar.node_kind_for_id(id).unwrap_or_default();
             // A keyword may have the same name as a node kind.
             if !grammar.node_kind_is_named(id) {
-                return Class::Other;
+                return NodeClass::Other;
             }
-            let row = spec.rows.iter().find(|(name, _)| *name == kind).map(|(_, row)| Class::Row(*row));
+            let row = spec.rows.iter().find(|(name, _)| *name == kind).map(|(_, row)| NodeClass::Row(*row));
             row.unwrap_or(match kind {
-                _ if spec.comments.contains(&kind) => Class::Comment,
-                _ if spec.attributes.contains(&kind) => Class::Attribute,
-                _ if spec.atoms.contains(&kind) => Class::Atom,
-                _ => Class::Other,
+                _ if spec.comments.contains(&kind) => NodeClass::Comment,
+                _ if spec.attributes.contains(&kind) => NodeClass::Attribute,
+                _ if spec.atoms.contains(&kind) => NodeClass::Atom,
+                _ => NodeClass::Other,
             })
         };
         let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
         Self { rows: (0..count).map(class).collect(), grammar }
     }
 
-    pub(crate) fn class(&self, node: tree_sitter::Node<'_>) -> Class {
+    pub(crate) fn class(&self, node: tree_sitter::Node<'_>) -> NodeClass {
         // A node that could not be parsed may contain items.
         if node.is_error() {
-            return Class::Row(Row::Through);
+            return NodeClass::Row(Row::Through);
         }
-        self.rows.get(usize::from(node.kind_id())).copied().unwrap_or(Class::Other)
+        self.rows.get(usize::from(node.kind_id())).copied().unwrap_or(NodeClass::Other)
     }
 }
 
@@ -263,8 +263,8 @@ fn by_first_line(text: &str) -> Option<&'static &'static Language> {
     let mut words = line.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
     let program =
         words.find(|word| !matches!(*word, "env" | "-S"))?.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    LANGUAGES.iter().find(|language| match &language.how {
-        How::Walk(spec) => spec.programs.contains(&program),
-        How::Own(_) => false,
+    LANGUAGES.iter().find(|language| match &language.method {
+        ReadMethod::Walk(spec) => spec.programs.contains(&program),
+        ReadMethod::Own(_) => false,
     })
 }

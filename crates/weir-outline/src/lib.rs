@@ -24,6 +24,6 @@ mod walk;
 pub mod wire;
 
 pub use languages::{LANGUAGES, Language, language_of};
-pub use model::{Item, Kind, Outline, Place, Visibility};
+pub use model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 pub use outlined::{LARGEST, NoOutline, outline};
 pub use render::{Level, Shown, show};

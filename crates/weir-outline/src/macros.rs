@@ -2,7 +2,7 @@
 
 use tree_sitter::Range;
 
-use crate::model::{Item, Place};
+use crate::model::{Item, ItemOrigin};
 use crate::walk::Walk;
 
 /// Parses ranges of the file as one text, and adds their items.
@@ -21,8 +21,8 @@ pub(crate) fn read(walk: &mut Walk<'_>, ranges: &[Range], inside: Option<&Item>,
 }
 
 fn place(item: &mut Item) {
-    if item.place == Place::Program {
-        item.place = Place::Macro;
+    if item.place == ItemOrigin::Program {
+        item.place = ItemOrigin::Macro;
     }
     item.children.iter_mut().for_each(place);
 }

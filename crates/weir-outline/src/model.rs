@@ -31,7 +31,7 @@ pub struct Outline {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
     /// What it is.
-    pub kind: Kind,
+    pub kind: ItemKind,
     /// Its names: several if one declaration names several, none if it has no name.
     pub names: Vec<String>,
     /// Its tokens on one line, without body and comments.
@@ -39,7 +39,7 @@ pub struct Item {
     /// Who may use it.
     pub visibility: Visibility,
     /// Whether it belongs to the program, to its tests, or to the tokens of a macro.
-    pub place: Place,
+    pub place: ItemOrigin,
     /// The first sentence of its documentation.
     pub doc: Option<String>,
     /// Its derives, decorators and annotations.
@@ -54,7 +54,7 @@ pub struct Item {
 
 /// The kind of an item, independent of its language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Kind {
+pub enum ItemKind {
     /// A module, namespace or package with items inside.
     Module,
     /// A struct, class, enum, union, interface, trait, protocol or alias.
@@ -92,7 +92,7 @@ pub enum Visibility {
 
 /// What an item is a part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Place {
+pub enum ItemOrigin {
     /// The program.
     Program,
     /// Its tests.
@@ -120,6 +120,6 @@ impl Outline {
 impl Item {
     /// Returns whether the item is part of the interface: visible at least to its own package, and not a test.
     pub fn is_offered(&self) -> bool {
-        self.visibility > Visibility::Private && self.place != Place::Test
+        self.visibility > Visibility::Private && self.place != ItemOrigin::Test
     }
 }

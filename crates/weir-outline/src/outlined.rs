@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::languages::{How, Language};
+use crate::languages::{Language, ReadMethod};
 use crate::model::Outline;
 use crate::parse::Parsing;
 use crate::walk::Source;
@@ -52,34 +52,34 @@ pub fn outline(language: &'static Language, text: &str) -> Result<Outline, NoOut
         return Err(NoOutline::Unfit);
     }
     let mut made = Outline::empty(language, text);
-    let spec = match &language.how {
-        How::Own(reader) => {
+    let spec = match &language.method {
+        ReadMethod::Own(reader) => {
             (reader.read)(text, &mut made);
             return Ok(made);
         }
-        How::Walk(spec) => spec,
+        ReadMethod::Walk(spec) => spec,
     };
     let table = language.table(spec);
-    let parsed = mended(text, spec.hooks.mend);
+    let parsed = preprocessed(text, spec.hooks.preprocess);
     let mut parsing = Parsing::new(&table.grammar).ok_or(NoOutline::Unfit)?;
     let tree = parsing.whole(&parsed).ok_or(NoOutline::Unfit)?;
     let source = Source { text, parsed: &parsed };
-    let mut seen = walk::items(spec, table, &mut parsing, (&tree, source));
-    if seen.broken > 0 {
-        seen = recover::look_again(spec, table, &mut parsing, (seen, source));
+    let mut walked = walk::items(spec, table, &mut parsing, (&tree, source));
+    if walked.broken > 0 {
+        walked = recover::recover_items(spec, table, &mut parsing, (walked, source));
     }
-    (spec.hooks.finish)(&mut seen.items, tree.root_node(), text);
-    made.items = seen.items;
-    made.broken = seen.broken;
+    (spec.hooks.finish)(&mut walked.items, tree.root_node(), text);
+    made.items = walked.items;
+    made.broken = walked.broken;
     made.purpose = docs::of_file(spec, table, tree.root_node(), text);
     Ok(made)
 }
 
 /// Returns the text to parse: without conflict markers, and with syntax that the grammar cannot read replaced. It has
 /// the same number of bytes and the same lines.
-fn mended(text: &str, mend: fn(&str) -> Option<String>) -> Cow<'_, str> {
+fn preprocessed(text: &str, preprocess: fn(&str) -> Option<String>) -> Cow<'_, str> {
     let whole = without_conflict_marks(text);
-    let more = mend(&whole);
+    let more = preprocess(&whole);
     match more {
         Some(more) if more.len() == text.len() => Cow::Owned(more),
         _ => whole,

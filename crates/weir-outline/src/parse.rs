@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tree_sitter::{ParseOptions, Parser, Range, Tree};
 
 /// Maximum time for all parses of one file. A megabyte takes a tenth of it; only hostile files take longer.
-const PATIENCE: Duration = Duration::from_secs(4);
+const PARSE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// A parser with a deadline.
 pub(crate) struct Parsing {
@@ -19,7 +19,7 @@ impl Parsing {
     pub(crate) fn new(grammar: &tree_sitter::Language) -> Option<Self> {
         let mut parser = Parser::new();
         parser.set_language(grammar).ok()?;
-        Some(Self { parser, until: Instant::now() + PATIENCE })
+        Some(Self { parser, until: Instant::now() + PARSE_TIMEOUT })
     }
 
     /// Parses a text. Returns `None` if it takes too long.
@@ -48,7 +48,7 @@ impl Parsing {
 
 /// Maximum number of indentation levels. A deeper text is not parsed: some scanners store the levels in a buffer of
 /// fixed size, and those of Python and YAML write past its end.
-const MOST_STEPS: usize = 150;
+const MAX_STEPS: usize = 150;
 
 /// Returns whether a text has more indentation levels than a grammar's scanner can store.
 pub(crate) fn is_too_deep(text: &str) -> bool {
@@ -60,7 +60,7 @@ pub(crate) fn is_too_deep(text: &str) -> bool {
         if steps.last() != Some(&column) {
             steps.push(column);
         }
-        steps.len() > MOST_STEPS
+        steps.len() > MAX_STEPS
     };
     text.lines().any(|line| {
         let mut rest = line.trim_start();

@@ -10,49 +10,49 @@ use crate::languages::Table;
 use crate::model::Item;
 use crate::parse::Parsing;
 use crate::spec::Spec;
-use crate::walk::{self, Seen, Source};
+use crate::walk::{self, Source, WalkedItems};
 
 /// Maximum number of members of one part to parse. Code written by people has fewer.
-const MOST_MEMBERS: usize = 1_000;
+const MAX_MEMBERS: usize = 1_000;
 
 /// Returns the items of a broken file, parsed part by part if that finds more than parsing it as a whole.
-pub(crate) fn look_again(
+pub(crate) fn recover_items(
     spec: &Spec,
     table: &Table,
     parsing: &mut Parsing,
-    (whole, source): (Seen, Source<'_>),
-) -> Seen {
-    let mut look = Look { spec, table, parsing, source };
+    (whole, source): (WalkedItems, Source<'_>),
+) -> WalkedItems {
+    let mut recovery = Recovery { spec, table, parsing, source };
     let lines = lines(source.parsed);
-    let mut seen = Seen { items: Vec::new(), broken: 0 };
+    let mut recovered = WalkedItems { items: Vec::new(), broken: 0 };
     for part in parts(&lines) {
-        let Some(of_part) = look.part(part) else { return whole };
-        seen.broken += of_part.broken;
-        seen.items.extend(of_part.items);
+        let Some(of_part) = recovery.part(part) else { return whole };
+        recovered.broken += of_part.broken;
+        recovered.items.extend(of_part.items);
     }
-    if worth(&seen.items) > worth(&whole.items) { seen } else { whole }
+    if worth(&recovered.items) > worth(&whole.items) { recovered } else { whole }
 }
 
-struct Look<'a> {
+struct Recovery<'a> {
     spec: &'a Spec,
     table: &'a Table,
     parsing: &'a mut Parsing,
     source: Source<'a>,
 }
 
-impl Look<'_> {
+impl Recovery<'_> {
     /// Parses a part, or its members one by one if that finds more. Returns `None` when time is up.
-    fn part(&mut self, part: &[Line<'_>]) -> Option<Seen> {
-        let whole = self.seen(&[range(part)])?;
+    fn part(&mut self, part: &[SourceLine<'_>]) -> Option<WalkedItems> {
+        let whole = self.parse_ranges(&[range(part)])?;
         let members = members(part);
         if whole.broken == 0 || members.is_empty() {
             return Some(whole);
         }
         let mut items: Vec<Item> = Vec::new();
-        for member in members.iter().take(MOST_MEMBERS) {
+        for member in members.iter().take(MAX_MEMBERS) {
             let ranges: Vec<Range> =
                 member.iter().filter(|lines| !lines.is_empty()).map(|lines| range(lines)).collect();
-            for item in self.seen(&ranges)?.items {
+            for item in self.parse_ranges(&ranges)?.items {
                 // The head is parsed again with each member.
                 match items.iter_mut().find(|other| other.bytes.start == item.bytes.start) {
                     Some(same) => same.children.extend(item.children),
@@ -60,10 +60,10 @@ impl Look<'_> {
                 }
             }
         }
-        Some(if worth(&items) > worth(&whole.items) { Seen { items, broken: whole.broken } } else { whole })
+        Some(if worth(&items) > worth(&whole.items) { WalkedItems { items, broken: whole.broken } } else { whole })
     }
 
-    fn seen(&mut self, ranges: &[Range]) -> Option<Seen> {
+    fn parse_ranges(&mut self, ranges: &[Range]) -> Option<WalkedItems> {
         let tree = self.parsing.parts(self.source.parsed, ranges)?;
         Some(walk::items(self.spec, self.table, self.parsing, (&tree, self.source)))
     }
@@ -80,13 +80,13 @@ fn worth(items: &[Item]) -> (usize, usize) {
 
 /// A line, and where it is.
 #[derive(Clone, Copy)]
-struct Line<'t> {
+struct SourceLine<'t> {
     text: &'t str,
     start: usize,
     row: usize,
 }
 
-impl Line<'_> {
+impl SourceLine<'_> {
     fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
@@ -106,10 +106,10 @@ impl Line<'_> {
     }
 }
 
-fn lines(text: &str) -> Vec<Line<'_>> {
+fn lines(text: &str) -> Vec<SourceLine<'_>> {
     let mut start = 0;
     let line = |(row, text): (usize, _)| {
-        let line = Line { text, start, row };
+        let line = SourceLine { text, start, row };
         start += text.len();
         line
     };
@@ -117,7 +117,7 @@ fn lines(text: &str) -> Vec<Line<'_>> {
 }
 
 /// Converts lines to a range of the file. `lines` must not be empty.
-fn range(lines: &[Line<'_>]) -> Range {
+fn range(lines: &[SourceLine<'_>]) -> Range {
     let (first, last) = (lines[0], lines[lines.len() - 1]);
     Range {
         start_byte: first.start,
@@ -128,7 +128,7 @@ fn range(lines: &[Line<'_>]) -> Range {
 }
 
 /// Splits a file into parts: each starts at the left margin, after a blank line or the end of another.
-fn parts<'l, 't>(lines: &'l [Line<'t>]) -> Vec<&'l [Line<'t>]> {
+fn parts<'l, 't>(lines: &'l [SourceLine<'t>]) -> Vec<&'l [SourceLine<'t>]> {
     let begins = |at: usize| {
         let (line, above) = (lines[at], lines[at - 1]);
         line.indent() == 0
@@ -140,12 +140,12 @@ fn parts<'l, 't>(lines: &'l [Line<'t>]) -> Vec<&'l [Line<'t>]> {
 }
 
 /// Splits a part into its members, each with the head and the end of the part around it.
-fn members<'l, 't>(part: &'l [Line<'t>]) -> Vec<[&'l [Line<'t>]; 3]> {
-    let inside = |line: &Line<'_>| !line.is_blank() && line.indent() > 0;
+fn members<'l, 't>(part: &'l [SourceLine<'t>]) -> Vec<[&'l [SourceLine<'t>]; 3]> {
+    let inside = |line: &SourceLine<'_>| !line.is_blank() && line.indent() > 0;
     let Some(first) = part.iter().position(inside) else { return Vec::new() };
     let end = part.iter().rposition(inside).map_or(first, |at| at + 1);
     let body = &part[first..end];
-    let step = body.iter().filter(|line| !line.is_blank()).map(Line::indent).min().unwrap_or_default();
+    let step = body.iter().filter(|line| !line.is_blank()).map(SourceLine::indent).min().unwrap_or_default();
     let begins = |at: usize| {
         let (line, above) = (body[at], body[at - 1]);
         let introduced = above.indent() == step && above.introduces() && !above.is_blank();
@@ -157,7 +157,7 @@ fn members<'l, 't>(part: &'l [Line<'t>]) -> Vec<[&'l [Line<'t>]; 3]> {
 }
 
 /// Splits before every line at which something begins.
-fn cut<'l, 't>(lines: &'l [Line<'t>], begins: impl Fn(usize) -> bool) -> Vec<&'l [Line<'t>]> {
+fn cut<'l, 't>(lines: &'l [SourceLine<'t>], begins: impl Fn(usize) -> bool) -> Vec<&'l [SourceLine<'t>]> {
     let mut starts: Vec<usize> = (1..lines.len()).filter(|at| begins(*at)).collect();
     starts.insert(0, 0);
     let ends = starts.iter().skip(1).copied().chain([lines.len()]);

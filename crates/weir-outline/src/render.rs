@@ -5,12 +5,12 @@
 mod lines;
 mod names;
 
-use crate::model::{Item, Kind, Outline, Place, Visibility};
+use crate::model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 
 /// Maximum share of the file's tokens. A level above it gives way to the next smaller one.
-const LARGEST_SHARE: f64 = 0.7;
+const MAX_TOKEN_SHARE: f64 = 0.7;
 /// Below this share of the file's non-whitespace bytes, an outline certainly has fewer tokens than that.
-const SURELY_SMALLER: f64 = 0.1;
+const QUICK_ACCEPT_SHARE: f64 = 0.1;
 
 /// How much of a file is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,11 +47,11 @@ pub fn show(outline: &Outline, text: &str, level: Level) -> Shown {
 fn is_smaller(shown: &str, text: &str) -> bool {
     // White space costs hardly any tokens.
     let dense = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
-    if (shown.len() as f64) < dense as f64 * SURELY_SMALLER {
+    if (shown.len() as f64) < dense as f64 * QUICK_ACCEPT_SHARE {
         return true;
     }
     let [shown, whole] = [shown, text].map(|text| weir_tokens::count(text) as f64);
-    shown <= whole * LARGEST_SHARE
+    shown <= whole * MAX_TOKEN_SHARE
 }
 
 impl Outline {
@@ -69,8 +69,8 @@ impl Outline {
             Level::Minimal => names::write(&self.items, least, &mut text),
             Level::Standard | Level::Verbose => lines::write(&self.items, (level, least), &mut text),
         }
-        let left = Left::of(&self.items, least);
-        left.write(&mut text);
+        let omitted = OmittedCounts::of(&self.items, least);
+        omitted.write(&mut text);
         text
     }
 
@@ -89,31 +89,31 @@ impl Outline {
 }
 
 fn has_interface(item: &Item) -> bool {
-    item.is_offered() && item.kind != Kind::Implementation || item.children.iter().any(has_interface)
+    item.is_offered() && item.kind != ItemKind::Implementation || item.children.iter().any(has_interface)
 }
 
 /// Returns whether an item is shown.
 fn is_shown(item: &Item, least: Visibility) -> bool {
-    item.visibility >= least && item.place != Place::Test
+    item.visibility >= least && item.place != ItemOrigin::Test
 }
 
 /// Numbers of items left out.
 #[derive(Default)]
-struct Left {
+struct OmittedCounts {
     private: usize,
     tests: usize,
 }
 
-impl Left {
+impl OmittedCounts {
     fn of(items: &[Item], least: Visibility) -> Self {
-        let mut left = Self::default();
-        left.count(items, least);
-        left
+        let mut omitted = Self::default();
+        omitted.count(items, least);
+        omitted
     }
 
     fn count(&mut self, items: &[Item], least: Visibility) {
         for item in items {
-            if item.place == Place::Test {
+            if item.place == ItemOrigin::Test {
                 self.tests += total(item);
             } else if item.visibility < least {
                 self.private += total(item);

@@ -7,35 +7,36 @@ use std::ops::Range;
 
 use tree_sitter::{Node, TreeCursor};
 
-use crate::languages::{Class, Table};
+use crate::languages::{NodeClass, Table};
 use crate::spec::Spec;
 
 /// Values of more bytes are omitted.
-const LONG_VALUE: usize = 80;
+const MAX_VALUE_BYTES: usize = 80;
 /// Maximum nesting of a signature. Only hostile files exceed it.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 
 /// What to omit from a signature.
 #[derive(Default)]
-pub(crate) struct Without {
+pub(crate) struct Omissions {
     /// Ranges to omit without a trace.
     pub bodies: Vec<Range<usize>>,
     /// Ranges to replace by `…`.
     pub values: Vec<Range<usize>>,
 }
 
-impl Without {
+impl Omissions {
     /// Omits a value if it is long.
     pub(crate) fn long_value(&mut self, node: Node<'_>) {
-        if node.end_byte() - node.start_byte() > LONG_VALUE {
+        if node.end_byte() - node.start_byte() > MAX_VALUE_BYTES {
             self.values.push(node.byte_range());
         }
     }
 }
 
 /// Returns the signature of a node.
-pub(crate) fn write(spec: &Spec, table: &Table, (node, text): (Node<'_>, &str), without: &Without) -> String {
-    let mut writer = Writer { spec, table, text, without, line: String::new(), end: node.start_byte(), owed: false };
+pub(crate) fn write(spec: &Spec, table: &Table, (node, text): (Node<'_>, &str), omissions: &Omissions) -> String {
+    let mut writer =
+        SignatureWriter { spec, table, text, omissions, line: String::new(), end: node.start_byte(), owed: false };
     writer.node(&mut node.walk(), 0);
     let line = writer.line.trim_end();
     let line = line.trim_end_matches([';', ',']).trim_end();
@@ -43,11 +44,11 @@ pub(crate) fn write(spec: &Spec, table: &Table, (node, text): (Node<'_>, &str), 
     line.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-struct Writer<'a> {
+struct SignatureWriter<'a> {
     spec: &'a Spec,
     table: &'a Table,
     text: &'a str,
-    without: &'a Without,
+    omissions: &'a Omissions,
     line: String,
     /// Where the last token ended.
     end: usize,
@@ -55,26 +56,26 @@ struct Writer<'a> {
     owed: bool,
 }
 
-impl Writer<'_> {
+impl SignatureWriter<'_> {
     fn node(&mut self, cursor: &mut TreeCursor<'_>, depth: usize) {
         let node = cursor.node();
-        if self.without.bodies.contains(&node.byte_range()) {
+        if self.omissions.bodies.contains(&node.byte_range()) {
             return;
         }
-        if self.without.values.contains(&node.byte_range()) {
+        if self.omissions.values.contains(&node.byte_range()) {
             self.token(node.start_byte(), node.end_byte(), "…");
             return;
         }
         match self.table.class(node) {
-            Class::Comment => return,
+            NodeClass::Comment => return,
             // Attributes of the item itself are kept separately; inside it, as on a parameter, they are part of the
             // signature.
-            Class::Attribute if matches!(depth, 1 | 2) && self.line.is_empty() => {
+            NodeClass::Attribute if matches!(depth, 1 | 2) && self.line.is_empty() => {
                 self.end = node.end_byte();
                 return;
             }
-            Class::Atom => return self.copy(node),
-            _ if node.child_count() == 0 || depth > DEEPEST => return self.copy(node),
+            NodeClass::Atom => return self.copy(node),
+            _ if node.child_count() == 0 || depth > MAX_DEPTH => return self.copy(node),
             _ => {}
         }
         let by_lines = self.spec.by_lines.contains(&node.kind());

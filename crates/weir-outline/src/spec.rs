@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 
 /// A language, as data.
 pub(crate) struct Spec {
@@ -48,20 +48,20 @@ pub(crate) enum Row {
 /// The kind of an item, and where its parts are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ItemRow {
-    pub kind: Kind,
+    pub kind: ItemKind,
     /// The field that holds its name.
     pub name: &'static str,
     /// The part to omit from its signature.
-    pub body: Option<Part>,
+    pub body: Option<NodeSelector>,
     /// The part to omit from its signature that contains items, if its row is [`Row::Through`].
-    pub open: Option<Part>,
+    pub open: Option<NodeSelector>,
     /// The part to omit if it is long.
-    pub value: Option<Part>,
+    pub value: Option<NodeSelector>,
 }
 
 /// How to find a part of a node.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Part {
+pub(crate) enum NodeSelector {
     /// The child in a field.
     Field(&'static str),
     /// The first child of a kind.
@@ -71,7 +71,7 @@ pub(crate) enum Part {
 }
 
 /// Creates an item row whose name is in the field `name`.
-pub(crate) const fn item(kind: Kind) -> ItemRow {
+pub(crate) const fn item(kind: ItemKind) -> ItemRow {
     ItemRow { kind, name: "name", body: None, open: None, value: None }
 }
 
@@ -81,27 +81,27 @@ impl ItemRow {
     }
 
     pub(crate) const fn body(self, field: &'static str) -> Self {
-        Self { body: Some(Part::Field(field)), ..self }
+        Self { body: Some(NodeSelector::Field(field)), ..self }
     }
 
     pub(crate) const fn body_kind(self, kind: &'static str) -> Self {
-        Self { body: Some(Part::Kind(kind)), ..self }
+        Self { body: Some(NodeSelector::Kind(kind)), ..self }
     }
 
     pub(crate) const fn open(self, field: &'static str) -> Self {
-        Self { open: Some(Part::Field(field)), ..self }
+        Self { open: Some(NodeSelector::Field(field)), ..self }
     }
 
     pub(crate) const fn open_kind(self, kind: &'static str) -> Self {
-        Self { open: Some(Part::Kind(kind)), ..self }
+        Self { open: Some(NodeSelector::Kind(kind)), ..self }
     }
 
     pub(crate) const fn open_by(self, find: for<'t> fn(Node<'t>) -> Option<Node<'t>>) -> Self {
-        Self { open: Some(Part::By(find)), ..self }
+        Self { open: Some(NodeSelector::By(find)), ..self }
     }
 
     pub(crate) const fn value(self, field: &'static str) -> Self {
-        Self { value: Some(Part::Field(field)), ..self }
+        Self { value: Some(NodeSelector::Field(field)), ..self }
     }
 
     /// Converts the row for use in a table.
@@ -110,7 +110,7 @@ impl ItemRow {
     }
 }
 
-impl Part {
+impl NodeSelector {
     pub(crate) fn of<'t>(self, node: Node<'t>) -> Option<Node<'t>> {
         match self {
             Self::Field(field) => node.child_by_field_name(field),
@@ -157,7 +157,7 @@ impl<'t> Site<'t> {
 
     /// Returns the first child of a kind.
     pub(crate) fn child(&self, kind: &'static str) -> Option<Node<'t>> {
-        Part::Kind(kind).of(self.node)
+        NodeSelector::Kind(kind).of(self.node)
     }
 
     /// Returns whether a node of a kind is between it and the enclosing item.
@@ -179,7 +179,7 @@ pub(crate) struct Hooks {
     pub claims: fn(&str) -> bool,
     /// Replaces syntax that the grammar cannot read. The result must have the same number of bytes and the same
     /// newlines.
-    pub mend: fn(&str) -> Option<String>,
+    pub preprocess: fn(&str) -> Option<String>,
     /// The row of a node whose kind does not determine it, or determines it wrongly.
     pub row: fn(&Site<'_>) -> Option<Row>,
     /// Further parts of an item to omit if they are long: the values of a declaration with several names.
@@ -203,7 +203,7 @@ pub(crate) struct Hooks {
 impl Hooks {
     pub(crate) const NONE: Self = Self {
         claims: |_| true,
-        mend: |_| None,
+        preprocess: |_| None,
         row: |_| None,
         values: |_| Vec::new(),
         bodies: |_| Vec::new(),

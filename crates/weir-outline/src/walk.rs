@@ -6,18 +6,18 @@
 use tree_sitter::{Node, Tree, TreeCursor};
 
 use crate::docs;
-use crate::languages::{Class, Table};
+use crate::languages::{NodeClass, Table};
 use crate::macros;
-use crate::model::{Item, Kind, Place};
+use crate::model::{Item, ItemKind, ItemOrigin};
 use crate::parse::Parsing;
-use crate::signature::{self, Without};
+use crate::signature::{self, Omissions};
 use crate::spec::{ItemRow, Row, Site, Spec};
 
 /// Maximum nesting of items. Only hostile files exceed it.
-const DEEPEST: usize = 120;
+const MAX_DEPTH: usize = 120;
 
 /// The items found in a file.
-pub(crate) struct Seen {
+pub(crate) struct WalkedItems {
     pub items: Vec<Item>,
     /// Number of places that could not be parsed.
     pub broken: usize,
@@ -31,14 +31,19 @@ pub(crate) struct Source<'a> {
 }
 
 /// Collects the items of a tree.
-pub(crate) fn items(spec: &Spec, table: &Table, parsing: &mut Parsing, (tree, source): (&Tree, Source<'_>)) -> Seen {
+pub(crate) fn items(
+    spec: &Spec,
+    table: &Table,
+    parsing: &mut Parsing,
+    (tree, source): (&Tree, Source<'_>),
+) -> WalkedItems {
     let root = tree.root_node();
     let Source { text, parsed } = source;
     let mut walk = Walk { spec, table, parsing, text, parsed, broken: 0, through: Vec::new(), depth: 0 };
     let mut items = Vec::new();
     walk.children(&mut root.walk(), None, &mut items);
     let broken = if root.has_error() { walk.broken.max(1) } else { 0 };
-    Seen { items, broken }
+    WalkedItems { items, broken }
 }
 
 pub(crate) struct Walk<'a> {
@@ -55,7 +60,7 @@ pub(crate) struct Walk<'a> {
 
 /// What was found on the way to an item.
 #[derive(Default)]
-struct Pending {
+struct ItemPreamble {
     doc: String,
     /// The row on which the documentation ends.
     row: usize,
@@ -67,17 +72,17 @@ struct Pending {
 impl Walk<'_> {
     /// Reads the items among the children of the cursor's node.
     pub(crate) fn children(&mut self, cursor: &mut TreeCursor<'_>, inside: Option<&Item>, into: &mut Vec<Item>) {
-        self.children_after(Pending::default(), cursor, inside, into);
+        self.children_after(ItemPreamble::default(), cursor, inside, into);
     }
 
     fn children_after(
         &mut self,
-        mut pending: Pending,
+        mut pending: ItemPreamble,
         cursor: &mut TreeCursor<'_>,
         inside: Option<&Item>,
         into: &mut Vec<Item>,
     ) {
-        if self.depth > DEEPEST || !cursor.goto_first_child() {
+        if self.depth > MAX_DEPTH || !cursor.goto_first_child() {
             return;
         }
         self.depth += 1;
@@ -95,42 +100,42 @@ impl Walk<'_> {
         &mut self,
         cursor: &mut TreeCursor<'_>,
         inside: Option<&Item>,
-        pending: &mut Pending,
+        pending: &mut ItemPreamble,
         into: &mut Vec<Item>,
     ) {
         let node = cursor.node();
         let row = (self.spec.hooks.row)(&self.site(node, &[], inside));
-        match row.map_or_else(|| self.table.class(node), Class::Row) {
-            Class::Comment => return self.comment(node, pending),
-            Class::Attribute => return pending.attributes.push(self.flat(node)),
-            Class::Row(Row::Item(row)) => {
-                let met = std::mem::take(pending);
-                if let Some(item) = self.item(node, row, inside, met) {
+        match row.map_or_else(|| self.table.class(node), NodeClass::Row) {
+            NodeClass::Comment => return self.comment(node, pending),
+            NodeClass::Attribute => return pending.attributes.push(self.flat(node)),
+            NodeClass::Row(Row::Item(row)) => {
+                let preamble = std::mem::take(pending);
+                if let Some(item) = self.item(node, row, inside, preamble) {
                     into.push(item);
                 }
             }
-            Class::Row(Row::Through) => {
+            NodeClass::Row(Row::Through) => {
                 self.broken += usize::from(node.is_error());
                 self.through.push(node.kind_id());
                 let from = into.len();
                 self.children(cursor, inside, into);
                 self.through.pop();
-                adopt(std::mem::take(pending), node, into.get_mut(from..).and_then(<[Item]>::first_mut));
+                attach_preamble(std::mem::take(pending), node, into.get_mut(from..).and_then(<[Item]>::first_mut));
             }
-            Class::Row(Row::Macro) => {
-                *pending = Pending::default();
+            NodeClass::Row(Row::Macro) => {
+                *pending = ItemPreamble::default();
                 let site = self.site(node, &[], inside);
                 let ranges = (self.spec.hooks.macros)(&site);
                 macros::read(self, &ranges, inside, into);
             }
             // Punctuation between items has no effect.
             _ if !node.is_named() => return,
-            _ => *pending = Pending::default(),
+            _ => *pending = ItemPreamble::default(),
         }
         pending.behind = Some(node.end_position().row);
     }
 
-    fn comment(&self, node: Node<'_>, pending: &mut Pending) {
+    fn comment(&self, node: Node<'_>, pending: &mut ItemPreamble) {
         let text = self.text.get(node.byte_range()).unwrap_or_default();
         let row = node.start_position().row;
         if pending.behind == Some(row) || !(self.spec.docs.item)(text) {
@@ -145,24 +150,30 @@ impl Walk<'_> {
         pending.row = row + text.trim_end().matches('\n').count();
     }
 
-    fn item(&mut self, node: Node<'_>, row: ItemRow, inside: Option<&Item>, mut met: Pending) -> Option<Item> {
-        self.attributes(node, &mut met.attributes);
+    fn item(
+        &mut self,
+        node: Node<'_>,
+        row: ItemRow,
+        inside: Option<&Item>,
+        mut preamble: ItemPreamble,
+    ) -> Option<Item> {
+        self.attributes(node, &mut preamble.attributes);
         let opened = row.open.and_then(|part| part.of(node));
-        let opened = opened.filter(|node| matches!(self.table.class(*node), Class::Row(Row::Through)));
-        let signature = signature::write(self.spec, self.table, (node, self.text), &self.without(node, row, opened));
-        let site = self.site(node, &met.attributes, inside);
+        let opened = opened.filter(|node| matches!(self.table.class(*node), NodeClass::Row(Row::Through)));
+        let signature = signature::write(self.spec, self.table, (node, self.text), &self.omissions(node, row, opened));
+        let site = self.site(node, &preamble.attributes, inside);
         let names = (self.spec.hooks.names)(&site)
             .unwrap_or_else(|| site.field(row.name).map(str::to_owned).into_iter().collect());
         let doc = (self.spec.hooks.doc)(node, self.text).or_else(|| {
-            let near = pending_is_near(&met, node);
-            (near && !met.doc.is_empty()).then(|| docs::bare(&met.doc))
+            let near = preamble_is_near(&preamble, node);
+            (near && !preamble.doc.is_empty()).then(|| docs::bare(&preamble.doc))
         });
         let mut item = Item {
             kind: row.kind,
             names,
             signature,
             visibility: (self.spec.hooks.visibility)(&site),
-            place: inside.map_or(Place::Program, |item| item.place),
+            place: inside.map_or(ItemOrigin::Program, |item| item.place),
             doc: doc.as_deref().and_then(docs::first_sentence),
             attributes: Vec::new(),
             bytes: node.byte_range(),
@@ -172,12 +183,12 @@ impl Walk<'_> {
         if !(self.spec.hooks.refine)(&site, &mut item) {
             return None;
         }
-        item.attributes = met.attributes;
+        item.attributes = preamble.attributes;
         if let Some(opened) = opened {
             let around = std::mem::take(&mut self.through);
             let mut children = Vec::new();
-            let met = self.before(node, opened);
-            self.children_after(met, &mut opened.walk(), Some(&item), &mut children);
+            let preamble = self.before(node, opened);
+            self.children_after(preamble, &mut opened.walk(), Some(&item), &mut children);
             item.children = children;
             self.through = around;
         }
@@ -189,8 +200,8 @@ impl Walk<'_> {
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
             match self.table.class(child) {
-                Class::Row(_) => break,
-                Class::Attribute => into.push(self.flat(child)),
+                NodeClass::Row(_) => break,
+                NodeClass::Attribute => into.push(self.flat(child)),
                 _ if child.kind() == "modifiers" => self.attributes(child, into),
                 _ => {}
             }
@@ -199,34 +210,34 @@ impl Walk<'_> {
 
     /// Collects the comments between the head of an item and its opened part: some grammars put a comment there that
     /// belongs to the first item inside.
-    fn before(&self, node: Node<'_>, opened: Node<'_>) -> Pending {
-        let mut pending = Pending { behind: Some(node.start_position().row), ..Pending::default() };
+    fn before(&self, node: Node<'_>, opened: Node<'_>) -> ItemPreamble {
+        let mut pending = ItemPreamble { behind: Some(node.start_position().row), ..ItemPreamble::default() };
         let mut cursor = node.walk();
         for child in node.children(&mut cursor).take_while(|child| child.start_byte() < opened.start_byte()) {
-            if matches!(self.table.class(child), Class::Comment) {
+            if matches!(self.table.class(child), NodeClass::Comment) {
                 self.comment(child, &mut pending);
             }
         }
         pending
     }
 
-    fn without(&self, node: Node<'_>, row: ItemRow, opened: Option<Node<'_>>) -> Without {
-        let mut without = Without::default();
-        without.bodies.extend(row.body.and_then(|part| part.of(node)).map(|node| node.byte_range()));
-        without.bodies.extend(opened.map(|node| node.byte_range()));
-        without.bodies.extend((self.spec.hooks.bodies)(node).iter().map(Node::byte_range));
+    fn omissions(&self, node: Node<'_>, row: ItemRow, opened: Option<Node<'_>>) -> Omissions {
+        let mut omissions = Omissions::default();
+        omissions.bodies.extend(row.body.and_then(|part| part.of(node)).map(|node| node.byte_range()));
+        omissions.bodies.extend(opened.map(|node| node.byte_range()));
+        omissions.bodies.extend((self.spec.hooks.bodies)(node).iter().map(Node::byte_range));
         let value = row.value.and_then(|part| part.of(node));
         for value in value.into_iter().chain((self.spec.hooks.values)(node)) {
             match self.table.class(value) {
                 // A function or a class as a value: its head describes it.
-                Class::Row(Row::Item(row)) if row.body.or(row.open).is_some() => {
+                NodeClass::Row(Row::Item(row)) if row.body.or(row.open).is_some() => {
                     let body = row.body.or(row.open).and_then(|part| part.of(value));
-                    without.bodies.extend(body.map(|node| node.byte_range()));
+                    omissions.bodies.extend(body.map(|node| node.byte_range()));
                 }
-                _ => without.long_value(value),
+                _ => omissions.long_value(value),
             }
         }
-        without
+        omissions
     }
 
     fn site<'t>(&'t self, node: Node<'t>, attributes: &'t [String], inside: Option<&'t Item>) -> Site<'t> {
@@ -235,7 +246,7 @@ impl Walk<'_> {
 
     /// Returns the text of a node on one line.
     fn flat(&self, node: Node<'_>) -> String {
-        signature::write(self.spec, self.table, (node, self.text), &Without::default())
+        signature::write(self.spec, self.table, (node, self.text), &Omissions::default())
     }
 }
 
@@ -249,21 +260,21 @@ fn lines(node: Node<'_>, text: &str) -> (u32, u32) {
 }
 
 /// Returns whether the pending documentation or attributes are directly before an item.
-fn pending_is_near(met: &Pending, node: Node<'_>) -> bool {
-    !met.attributes.is_empty() || met.row + 2 > node.start_position().row
+fn preamble_is_near(preamble: &ItemPreamble, node: Node<'_>) -> bool {
+    !preamble.attributes.is_empty() || preamble.row + 2 > node.start_position().row
 }
 
 /// Gives an item what was found before the node that contains it.
-fn adopt(met: Pending, around: Node<'_>, item: Option<&mut Item>) {
+fn attach_preamble(preamble: ItemPreamble, around: Node<'_>, item: Option<&mut Item>) {
     let Some(item) = item else { return };
     // Only if the item fills the node: a comment before a list does not describe its first member.
     if item.bytes.end < around.end_byte().saturating_sub(2) {
         return;
     }
-    if item.doc.is_none() && pending_is_near(&met, around) && !met.doc.is_empty() {
-        item.doc = docs::first_sentence(&docs::bare(&met.doc));
+    if item.doc.is_none() && preamble_is_near(&preamble, around) && !preamble.doc.is_empty() {
+        item.doc = docs::first_sentence(&docs::bare(&preamble.doc));
     }
-    if item.kind != Kind::Export {
-        item.attributes.extend(met.attributes);
+    if item.kind != ItemKind::Export {
+        item.attributes.extend(preamble.attributes);
     }
 }

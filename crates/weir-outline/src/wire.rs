@@ -11,7 +11,7 @@ use crate::outlined::{NoOutline, outline};
 
 /// The parser process's findings about a text.
 #[derive(Serialize, Deserialize)]
-struct Found {
+struct WireOutline {
     purpose: Option<String>,
     items: Vec<Item>,
     broken: usize,
@@ -25,14 +25,14 @@ pub fn request(language: &Language, text: &str) -> Vec<u8> {
 /// Answers a request. This is where untrusted text reaches the parsers.
 pub fn answer(request: &[u8]) -> Vec<u8> {
     let outlined = parts(request).ok_or(NoOutline::Unfit).and_then(|(language, text)| outline(language, text));
-    let found = outlined.map(|Outline { purpose, items, broken, .. }| Found { purpose, items, broken });
+    let found = outlined.map(|Outline { purpose, items, broken, .. }| WireOutline { purpose, items, broken });
     serde_json::to_vec(&found).unwrap_or_default()
 }
 
 /// Decodes the answer to a request.
 pub fn read(language: &'static Language, text: &str, answer: &[u8]) -> Result<Outline, NoOutline> {
-    let found: Result<Found, NoOutline> = serde_json::from_slice(answer).map_err(|_| NoOutline::Unfit)?;
-    let Found { purpose, items, broken } = found?;
+    let found: Result<WireOutline, NoOutline> = serde_json::from_slice(answer).map_err(|_| NoOutline::Unfit)?;
+    let WireOutline { purpose, items, broken } = found?;
     let made = Outline { purpose, items, broken, ..Outline::empty(language, text) };
     if made.items.iter().all(|item| fits(item, text, made.lines)) { Ok(made) } else { Err(NoOutline::Unfit) }
 }

@@ -54,7 +54,7 @@ pub fn take(tree: &mut Tree, roots: &[PathBuf], now: SystemTime) -> Result<Befor
     let roots: Vec<PathBuf> = roots.iter().map(canonical).collect();
     let mut marks = Marks::new(&roots);
     for root in &roots {
-        let (tree, error) = tree.other_in_part(root, now);
+        let (tree, error) = tree.other_partial(root, now);
         marks.add_all(tree, root);
         error.map_or(Ok(()), Err)?;
     }
@@ -64,10 +64,10 @@ pub fn take(tree: &mut Tree, roots: &[PathBuf], now: SystemTime) -> Result<Befor
 
 /// Finds what appeared or changed since `before`.
 pub fn compare(before: &Before, tree: &mut Tree, now: SystemTime) -> Found {
-    let mut incomplete = tree.again(now).err();
+    let mut incomplete = tree.update(now).err();
     let mut marks = Marks::new(&before.roots);
     for root in &before.roots {
-        let (tree, error) = tree.other_in_part(root, now);
+        let (tree, error) = tree.other_partial(root, now);
         marks.add_all(tree, root);
         incomplete = incomplete.or(error);
     }

@@ -31,21 +31,21 @@ pub struct Reason {
     /// The wrappers around the command, outermost first.
     pub inside: Vec<String>,
     /// The rule that decided.
-    pub rule: Option<Decider>,
+    pub rule: Option<DecidingRule>,
     /// Why, as the rest of a sentence that starts with the command.
     pub why: String,
 }
 
 /// A rule that decided, and the file that contains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decider {
+pub struct DecidingRule {
     /// The rule as written.
     pub text: String,
     /// The file.
     pub path: PathBuf,
 }
 
-impl Decider {
+impl DecidingRule {
     fn of(rule: &Rule) -> Self {
         Self { text: rule.text.clone(), path: rule.path.clone() }
     }
@@ -71,8 +71,8 @@ pub fn judge_tool(rules: &Rules, tool: &str) -> Judgement {
         verdict: rule.verdict,
         command: tool.to_owned(),
         inside: Vec::new(),
-        rule: Some(Decider::of(rule)),
-        why: said(rule.verdict).to_owned(),
+        rule: Some(DecidingRule::of(rule)),
+        why: verdict_text(rule.verdict).to_owned(),
     }));
     let verdict = reasons.iter().map(|reason| reason.verdict).max().unwrap_or(Verdict::Allow);
     Judgement { verdict, reasons }
@@ -84,7 +84,7 @@ fn whole_run(rules: &Rules) -> impl Iterator<Item = Reason> {
         verdict: Verdict::Ask,
         command: "every run".to_owned(),
         inside: Vec::new(),
-        rule: Some(Decider { text: problem.rule.clone().unwrap_or_default(), path: problem.path.clone() }),
+        rule: Some(DecidingRule { text: problem.rule.clone().unwrap_or_default(), path: problem.path.clone() }),
         why: format!("needs confirmation, because a rule could not be read: {}", problem.wrong),
     });
     let all_reading = rules.iter().filter(|rule| {
@@ -94,7 +94,7 @@ fn whole_run(rules: &Rules) -> impl Iterator<Item = Reason> {
         verdict: Verdict::Ask,
         command: "every run".to_owned(),
         inside: Vec::new(),
-        rule: Some(Decider::of(rule)),
+        rule: Some(DecidingRule::of(rule)),
         why: "needs confirmation, because all reading is restricted and a run reads files".to_owned(),
     }))
 }
@@ -117,7 +117,8 @@ fn of_command(rules: &Rules, command: &Command) -> Reason {
             (_, Match::Perhaps) => Some(Verdict::Ask),
         };
         let guessed = found == Some(Verdict::Ask) && rule.verdict == Verdict::Deny;
-        let why = if guessed { "needs confirmation, because it could match a deny rule" } else { said(rule.verdict) };
+        let why =
+            if guessed { "needs confirmation, because it could match a deny rule" } else { verdict_text(rule.verdict) };
         if let Some(verdict) = found
             && best.as_ref().is_none_or(|(strictest, ..)| verdict > *strictest)
         {
@@ -125,13 +126,13 @@ fn of_command(rules: &Rules, command: &Command) -> Reason {
         }
     }
     let (verdict, rule, why) = match best {
-        Some((verdict, rule, why)) => (verdict, Some(Decider::of(rule)), why),
+        Some((verdict, rule, why)) => (verdict, Some(DecidingRule::of(rule)), why),
         None => (Verdict::Allow, None, "is allowed: no rule mentions it, and the sandbox contains it"),
     };
     Reason { verdict, command: command.source(), inside: command.inside.clone(), rule, why: why.to_owned() }
 }
 
-fn said(verdict: Verdict) -> &'static str {
+fn verdict_text(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Allow => "is allowed",
         Verdict::Ask => "needs confirmation",
@@ -161,8 +162,8 @@ impl fmt::Display for Reason {
         }
         write!(f, " {}", self.why)?;
         match &self.rule {
-            Some(Decider { text, path }) if text.is_empty() => write!(f, " ({})", path.display()),
-            Some(Decider { text, path }) => write!(f, " (rule `{text}` in {})", path.display()),
+            Some(DecidingRule { text, path }) if text.is_empty() => write!(f, " ({})", path.display()),
+            Some(DecidingRule { text, path }) => write!(f, " (rule `{text}` in {})", path.display()),
             None => Ok(()),
         }
     }

@@ -21,7 +21,7 @@ pub use homes::Homes;
 pub(crate) use tree::Stamp;
 pub use tree::{Entry, EntryKind, Interest, MAX_ENTRIES, Nearest, Refreshed, Tree, TreeError};
 
-use crate::audit::names::{Kind, NAMES, Persistent, find};
+use crate::audit::names::{Kind, NAMES, PersistentName, find};
 use crate::rules::{Rules, Subject, Verdict};
 
 /// The paths to hide and to protect for one run.
@@ -86,10 +86,10 @@ pub(crate) fn names_interest() -> Interest {
 
 fn interest_with<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Interest {
     // Patterns with a star are looked for everywhere.
-    let (everyday, names): (Vec<&Persistent>, Vec<&Persistent>) =
+    let (everyday, names): (Vec<&PersistentName>, Vec<&PersistentName>) =
         NAMES.iter().partition(|known| known.kind == Kind::Executed && !known.last().contains('*'));
     let names = names.into_iter().map(|known| -> &'a str { known.last() }).chain([".git"]);
-    Interest::of(names.chain(patterns)).and_own(everyday.into_iter().map(Persistent::last))
+    Interest::of(names.chain(patterns)).and_own(everyday.into_iter().map(PersistentName::last))
 }
 
 /// Returns whether an existing path with this name in this folder is mounted read-only.

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - Input that is not understood in a list of denials or questions never makes a verdict more lenient. Such a rule or
-//!   file is reported as a [`Problem`], and every run asks until it is fixed.
+//!   file is reported as a [`RuleProblem`], and every run asks until it is fixed.
 //! - A rule that allows something enters [`Rules`] only from a source that [may widen](SourceKind::may_widen).
 
 mod command;
@@ -100,7 +100,7 @@ pub struct Own {
 
 /// A file or a rule that was not understood, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct RuleProblem {
     /// The file with the rule.
     pub path: PathBuf,
     /// The rule as written, if it is one rule.
@@ -108,7 +108,7 @@ pub struct Problem {
     /// What is wrong, as a sentence.
     pub wrong: String,
     /// How to fix it, as a sentence.
-    pub mend: String,
+    pub fix: String,
     /// Whether every run asks until it is fixed.
     pub asks: bool,
 }
@@ -147,7 +147,7 @@ pub struct Rules {
     rules: Vec<Rule>,
     readable: Vec<PathPattern>,
     additional: Vec<PathBuf>,
-    problems: Vec<Problem>,
+    problems: Vec<RuleProblem>,
 }
 
 impl Rules {
@@ -157,20 +157,20 @@ impl Rules {
         for source in sources {
             settings::read(source, &mut rules);
         }
-        let place = settings::Place { path: &own.path, base: &own.base, kind: SourceKind::Own };
+        let origin = settings::RuleOrigin { path: &own.path, base: &own.base, kind: SourceKind::Own };
         for (verdict, list) in [(Verdict::Deny, &own.deny), (Verdict::Ask, &own.ask), (Verdict::Allow, &own.allow)] {
             for text in list {
-                rules.add(&place, verdict, text);
+                rules.add(&origin, verdict, text);
             }
         }
         for text in &own.readable {
             match PathPattern::parse(text, &own.base) {
                 Ok(pattern) => rules.readable.push(pattern),
-                Err(wrong) => rules.problems.push(Problem {
+                Err(wrong) => rules.problems.push(RuleProblem {
                     path: own.path.clone(),
                     rule: Some(text.clone()),
                     wrong,
-                    mend: "Fix the pattern; until then it lifts no mask.".to_owned(),
+                    fix: "Fix the pattern; until then it lifts no mask.".to_owned(),
                     asks: false,
                 }),
             }
@@ -180,11 +180,11 @@ impl Rules {
 
     /// Records a settings file that exists but cannot be read, since it may deny anything.
     pub fn add_unreadable(&mut self, path: &Path, why: &str) {
-        self.problems.push(Problem {
+        self.problems.push(RuleProblem {
             path: path.to_owned(),
             rule: None,
             wrong: format!("Cannot read the file: {why}."),
-            mend: "Fix or remove it; until then every run needs confirmation.".to_owned(),
+            fix: "Fix or remove it; until then every run needs confirmation.".to_owned(),
             asks: true,
         });
     }
@@ -195,7 +195,7 @@ impl Rules {
     }
 
     /// Returns the files and rules that were not understood.
-    pub fn problems(&self) -> &[Problem] {
+    pub fn problems(&self) -> &[RuleProblem] {
         &self.problems
     }
 
@@ -225,28 +225,28 @@ impl Rules {
         self.rules.iter().any(strict) || self.problems.iter().any(|problem| problem.asks)
     }
 
-    fn add(&mut self, place: &settings::Place<'_>, verdict: Verdict, text: &str) {
-        if verdict == Verdict::Allow && !place.kind.may_widen() {
+    fn add(&mut self, origin: &settings::RuleOrigin<'_>, verdict: Verdict, text: &str) {
+        if verdict == Verdict::Allow && !origin.kind.may_widen() {
             return;
         }
-        match settings::rule(place, verdict, text) {
+        match settings::rule(origin, verdict, text) {
             Ok(rule) => self.rules.push(rule),
-            Err(wrong) => self.problem(place, verdict, Some(text), wrong),
+            Err(wrong) => self.problem(origin, verdict, Some(text), wrong),
         }
     }
 
-    fn problem(&mut self, place: &settings::Place<'_>, verdict: Verdict, rule: Option<&str>, wrong: String) {
+    fn problem(&mut self, origin: &settings::RuleOrigin<'_>, verdict: Verdict, rule: Option<&str>, wrong: String) {
         let asks = verdict > Verdict::Allow;
-        let mend = if asks {
+        let fix = if asks {
             "Fix it; until then every run needs confirmation."
         } else {
             "Fix it; until then it allows nothing."
         };
-        self.problems.push(Problem {
-            path: place.path.to_owned(),
+        self.problems.push(RuleProblem {
+            path: origin.path.to_owned(),
             rule: rule.map(str::to_owned),
             wrong,
-            mend: mend.to_owned(),
+            fix: fix.to_owned(),
             asks,
         });
     }

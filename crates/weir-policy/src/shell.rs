@@ -33,7 +33,7 @@ pub const MAX_DEPTH: usize = 32;
 pub const MAX_COMMANDS: usize = 2_000;
 
 /// Maximum size of all commands together in bytes, which bounds the time to judge them.
-const MAX_TOTAL: usize = 6 * MAX_CHARACTERS;
+const MAX_TOTAL_CHARACTERS: usize = 6 * MAX_CHARACTERS;
 
 /// Everything that a script could run, as far as its text shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -110,7 +110,7 @@ pub fn split(script: &str) -> Split {
 /// assignment, expansion, second command or comment.
 pub fn simple_literal(script: &str) -> Option<Vec<String>> {
     let found = walk::walk(script).ok()?;
-    let [walk::Found::Command { words, .. }] = &found.found[..] else { return None };
+    let [walk::ScriptPart::Command { words, .. }] = &found.found[..] else { return None };
     if !found.plain {
         return None;
     }
@@ -136,14 +136,14 @@ impl Collector {
         };
         for found in walked.found {
             match found {
-                walk::Found::Command { words, input } => {
+                walk::ScriptPart::Command { words, input } => {
                     self.command(Command { words, inside: inside.to_vec(), input });
                 }
-                walk::Found::Script { text, inside: name } => {
+                walk::ScriptPart::Script { text, inside: name } => {
                     let inside: Vec<String> = inside.iter().cloned().chain([name]).collect();
                     self.script(&text, &inside);
                 }
-                walk::Found::Unclear(kind, text, why) => self.unclear(kind, &text, why),
+                walk::ScriptPart::Unclear(kind, text, why) => self.unclear(kind, &text, why),
             }
         }
     }
@@ -153,7 +153,8 @@ impl Collector {
             return;
         }
         self.total += command.words.iter().map(|word| word.source().len() + 1).sum::<usize>();
-        if self.commands.len() >= MAX_COMMANDS || self.total > MAX_TOTAL || command.inside.len() > MAX_DEPTH {
+        if self.commands.len() >= MAX_COMMANDS || self.total > MAX_TOTAL_CHARACTERS || command.inside.len() > MAX_DEPTH
+        {
             return self.unclear(UnclearKind::Script, &command.source(), "holds too many commands");
         }
         self.commands.push(command.clone());
@@ -161,15 +162,17 @@ impl Collector {
             return self.unclear(UnclearKind::Name, &command.source(), "has a name that is only known when it runs");
         }
         for inner in unwrap::inner(&command) {
-            if self.total > MAX_TOTAL {
+            if self.total > MAX_TOTAL_CHARACTERS {
                 break;
             }
             let inside: Vec<String> =
                 command.inside.iter().cloned().chain(command.program().map(str::to_owned)).collect();
             match inner {
-                unwrap::Inner::Words(words) => self.command(Command { words, inside, input: command.input.clone() }),
-                unwrap::Inner::Script(text) => self.script(&text, &inside),
-                unwrap::Inner::Unclear(kind, why) => self.unclear(kind, &command.source(), why),
+                unwrap::CarriedCommand::Words(words) => {
+                    self.command(Command { words, inside, input: command.input.clone() })
+                }
+                unwrap::CarriedCommand::Script(text) => self.script(&text, &inside),
+                unwrap::CarriedCommand::Unclear(kind, why) => self.unclear(kind, &command.source(), why),
             }
         }
     }
@@ -184,7 +187,12 @@ impl Collector {
 
 /// Returns the beginning of a text on one line, for reports.
 pub(crate) fn shorten(text: &str) -> String {
-    const LONGEST: usize = 80;
-    let line: String = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST + 1).collect();
-    if line.chars().count() > LONGEST { line.chars().take(LONGEST).chain(['…']).collect() } else { line }
+    const MAX_SHOWN_CHARS: usize = 80;
+    let line: String =
+        text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_SHOWN_CHARS + 1).collect();
+    if line.chars().count() > MAX_SHOWN_CHARS {
+        line.chars().take(MAX_SHOWN_CHARS).chain(['…']).collect()
+    } else {
+        line
+    }
 }

@@ -31,15 +31,15 @@ pub use deny::{Refusal, check, may_have, programs};
 use weir_core::run::Stream;
 
 use crate::Stopper;
-use crate::egress::listen::{Server, Stop};
-use frame::{Answer, MOST_REQUEST};
+use crate::egress::listen::{Server, ShutdownSignal};
+use frame::{Answer, MAX_REQUEST_BYTES};
 
 /// Maximum number of concurrent calls.
-const CALLS: usize = 8;
+const MAX_CALLS: usize = 8;
 /// Maximum number of recorded calls.
-const RECORDED: usize = 100;
+const MAX_RECORDED_CALLS: usize = 100;
 /// Time limit for receiving a request, and for a client to accept an answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A secret that identifies the processes of one run.
 #[derive(Clone)]
@@ -106,26 +106,26 @@ pub fn serve(
     grant: Grant,
     run: impl Fn(&Call<'_>, &mut Sink<'_>) -> io::Result<i32> + Send + Sync + 'static,
 ) -> io::Result<Broker> {
-    let record = Record::default();
+    let record = CallRecord::default();
     let stopper = Stopper::new()?;
-    let desk = Desk { used: AtomicU32::new(0), grant, record: record.clone(), stopper: stopper.clone() };
-    let handle = move |client: &TcpStream, stop: &Stop| desk.serve(client, stop, &run);
+    let state = BrokerState { used: AtomicU32::new(0), grant, record: record.clone(), stopper: stopper.clone() };
+    let handle = move |client: &TcpStream, stop: &ShutdownSignal| state.serve(client, stop, &run);
     // A call beyond the maximum is closed, which the client notices.
-    let server = Server::start(listener, CALLS, handle, drop)?;
+    let server = Server::start(listener, MAX_CALLS, handle, drop)?;
     Ok(Broker { record, stopper, _server: server })
 }
 
 /// A running broker. Dropping it stops it and the programs it runs.
 #[derive(Debug)]
 pub struct Broker {
-    record: Record,
+    record: CallRecord,
     stopper: Stopper,
     _server: Server,
 }
 
 impl Broker {
     /// Returns the record of calls, which stays readable after the broker is dropped.
-    pub fn record(&self) -> Record {
+    pub fn record(&self) -> CallRecord {
         self.record.clone()
     }
 }
@@ -139,20 +139,20 @@ impl Drop for Broker {
 
 /// The calls that the broker received. Clones share the same record.
 #[derive(Debug, Clone, Default)]
-pub struct Record(Arc<Mutex<(Vec<Asked>, u64)>>);
+pub struct CallRecord(Arc<Mutex<(Vec<BrokeredCall>, u64)>>);
 
 /// A command that the broker was asked to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct BrokeredCall {
     /// The program's name and its arguments. Empty if the token was wrong.
     pub argv: Vec<OsString>,
     /// Why the call was refused, or `None` if it was run.
     pub refused: Option<String>,
 }
 
-impl Record {
+impl CallRecord {
     /// Returns the calls so far, in order.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<BrokeredCall> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
@@ -163,8 +163,8 @@ impl Record {
 
     fn add(&self, argv: Vec<OsString>, refused: Option<String>) {
         let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if recorded.0.len() < RECORDED {
-            recorded.0.push(Asked { argv, refused });
+        if recorded.0.len() < MAX_RECORDED_CALLS {
+            recorded.0.push(BrokeredCall { argv, refused });
         } else {
             recorded.1 += 1;
         }
@@ -172,16 +172,21 @@ impl Record {
 }
 
 /// State shared by the threads of a broker.
-struct Desk {
+struct BrokerState {
     grant: Grant,
     used: AtomicU32,
-    record: Record,
+    record: CallRecord,
     stopper: Stopper,
 }
 
-impl Desk {
-    fn serve(&self, client: &TcpStream, stop: &Stop, run: &impl Fn(&Call<'_>, &mut Sink<'_>) -> io::Result<i32>) {
-        let send = |answer: &Answer<'_>| stop.write_all(client, &answer.encode(), Instant::now() + PATIENCE);
+impl BrokerState {
+    fn serve(
+        &self,
+        client: &TcpStream,
+        stop: &ShutdownSignal,
+        run: &impl Fn(&Call<'_>, &mut Sink<'_>) -> io::Result<i32>,
+    ) {
+        let send = |answer: &Answer<'_>| stop.write_all(client, &answer.encode(), Instant::now() + CLIENT_TIMEOUT);
         if client.set_nonblocking(true).is_err() {
             return;
         }
@@ -226,8 +231,8 @@ impl Desk {
 }
 
 /// Reads a request, with one deadline for all of it.
-fn request(client: &TcpStream, stop: &Stop) -> io::Result<(Vec<u8>, Vec<OsString>)> {
-    let until = Instant::now() + PATIENCE;
+fn request(client: &TcpStream, stop: &ShutdownSignal) -> io::Result<(Vec<u8>, Vec<OsString>)> {
+    let until = Instant::now() + CLIENT_TIMEOUT;
     let read = |size: usize| -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; size];
         let mut filled = 0;
@@ -240,7 +245,7 @@ fn request(client: &TcpStream, stop: &Stop) -> io::Result<(Vec<u8>, Vec<OsString
         Ok(bytes)
     };
     let size = frame::number(&read(4)?)?;
-    if size > MOST_REQUEST {
+    if size > MAX_REQUEST_BYTES {
         return Err(io::ErrorKind::InvalidData.into());
     }
     frame::decode_request(&read(size)?)

@@ -19,9 +19,9 @@ use std::time::{Duration, Instant};
 pub use inside::{Fences, serve};
 
 /// Maximum size of a request or an answer in bytes.
-const LONGEST: usize = 16 << 20;
-/// Time in use after which a process is replaced, before the kernel ends it at [`inside::CPU_SECONDS`].
-const WORN: Duration = Duration::from_secs(inside::CPU_SECONDS / 2);
+const MAX_MESSAGE_BYTES: usize = 16 << 20;
+/// Time in use after which a process is replaced, before the kernel ends it at [`inside::MAX_CPU_SECONDS`].
+const MAX_USE: Duration = Duration::from_secs(inside::MAX_CPU_SECONDS / 2);
 
 /// A confined process that answers requests. Dropping this ends the process.
 pub struct Confined {
@@ -71,7 +71,7 @@ impl Confined {
 
     /// Returns whether the process has run for so long that the next request may exceed its processor time limit.
     pub fn is_worn(&self) -> bool {
-        self.used > WORN
+        self.used > MAX_USE
     }
 
     fn exchange(&mut self, request: &[u8], until: Instant) -> io::Result<Vec<u8>> {

@@ -16,7 +16,7 @@ use rustix::net::{
 use crate::codec::{Reader, Writer};
 
 /// Maximum size of a message from the helper in bytes.
-const LONGEST: usize = 64 << 10;
+const MAX_MESSAGE_BYTES: usize = 64 << 10;
 
 /// A message from the helper.
 #[derive(Debug)]
@@ -26,12 +26,12 @@ pub(crate) enum Message {
     /// Carries the listeners inside the sandbox, to be served from outside.
     Listeners,
     /// The run has ended.
-    Over(Over),
+    RunEnd(RunEnd),
 }
 
 /// How a run ended, as seen by the helper.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Over {
+pub(crate) struct RunEnd {
     /// The exit code, unless a signal ended the run.
     pub(crate) code: Option<i32>,
     /// The signal that ended the run.
@@ -78,12 +78,12 @@ pub(crate) fn send(socket: &UnixStream, message: &Message, descriptors: &[Borrow
             out.number(u64::from(*refused));
         }
         Message::Listeners => out.number(1),
-        Message::Over(over) => {
+        Message::RunEnd(end) => {
             out.number(2);
-            out.number(over.code.map_or(0, |code| 1 << 32 | u64::from(code as u32)));
-            out.number(over.signal.map_or(0, |signal| 1 << 32 | u64::from(signal as u32)));
-            let (memory, unmasked) = (u64::from(over.memory), u64::from(over.unmasked));
-            [memory, unmasked, over.step, over.left, over.cpu_micros].into_iter().for_each(|n| out.number(n));
+            out.number(end.code.map_or(0, |code| 1 << 32 | u64::from(code as u32)));
+            out.number(end.signal.map_or(0, |signal| 1 << 32 | u64::from(signal as u32)));
+            let (memory, unmasked) = (u64::from(end.memory), u64::from(end.unmasked));
+            [memory, unmasked, end.step, end.left, end.cpu_micros].into_iter().for_each(|n| out.number(n));
         }
     }
     let length = (out.0.len() as u64).to_le_bytes();
@@ -139,7 +139,7 @@ impl Inbox {
     pub(crate) fn next(&mut self) -> io::Result<Option<Message>> {
         let Some((length, rest)) = self.bytes.split_first_chunk::<8>() else { return Ok(None) };
         let length = u64::from_le_bytes(*length) as usize;
-        if length > LONGEST {
+        if length > MAX_MESSAGE_BYTES {
             return Err(io::Error::other("the helper sent too much data"));
         }
         let Some(frame) = rest.get(..length) else { return Ok(None) };
@@ -154,7 +154,7 @@ fn decode(from: &mut Reader<'_>) -> io::Result<Message> {
     Ok(match from.number()? {
         0 => Message::Failed { step: from.text()?, why: from.text()?, refused: from.number()? == 1 },
         1 => Message::Listeners,
-        _ => Message::Over(Over {
+        _ => Message::RunEnd(RunEnd {
             code: number(from.number()?),
             signal: number(from.number()?),
             memory: from.number()? == 1,

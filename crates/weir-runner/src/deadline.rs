@@ -8,24 +8,24 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The line to append when the deadline passes, and the file it goes to.
-struct Note {
+struct LogLine {
     path: CString,
     line: Vec<u8>,
 }
 
-static NOTE: AtomicPtr<Note> = AtomicPtr::new(null_mut());
+static LOG_LINE: AtomicPtr<LogLine> = AtomicPtr::new(null_mut());
 
 /// Ends this process with exit code 0 after `seconds`, appending `line` to the file `log`. Call this once, and
 /// [`call_off_deadline`] when the work is done.
 #[expect(unsafe_code, reason = "no library sets a handler that is not its own")]
 pub fn set_deadline(seconds: u32, log: &Path, line: String) {
     let Ok(path) = CString::new(log.as_os_str().as_encoded_bytes()) else { return };
-    NOTE.store(Box::into_raw(Box::new(Note { path, line: line.into_bytes() })), Ordering::Release);
+    LOG_LINE.store(Box::into_raw(Box::new(LogLine { path, line: line.into_bytes() })), Ordering::Release);
     // SAFETY: the handler has the signature required without SA_SIGINFO and is async-signal-safe. The other calls only
     // require valid pointers.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = over as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        action.sa_sigaction = on_deadline as extern "C" fn(libc::c_int) as libc::sighandler_t;
         libc::sigaction(libc::SIGALRM, &raw const action, null_mut());
         // The parent process may have blocked the signal.
         let mut signals: libc::sigset_t = std::mem::zeroed();
@@ -46,15 +46,15 @@ pub fn call_off_deadline() {
 }
 
 #[expect(unsafe_code, reason = "what is safe in a signal are system calls only")]
-extern "C" fn over(_signal: libc::c_int) {
-    let note = NOTE.load(Ordering::Acquire);
-    // SAFETY: the note is never freed once it is set, and every call here is async-signal-safe.
+extern "C" fn on_deadline(_signal: libc::c_int) {
+    let log_line = LOG_LINE.load(Ordering::Acquire);
+    // SAFETY: the log line is never freed once it is set, and every call here is async-signal-safe.
     unsafe {
-        if let Some(note) = note.as_ref() {
+        if let Some(log_line) = log_line.as_ref() {
             let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_NONBLOCK | libc::O_CLOEXEC;
-            let log = libc::open(note.path.as_ptr(), flags, 0o600);
+            let log = libc::open(log_line.path.as_ptr(), flags, 0o600);
             if log >= 0 {
-                libc::write(log, note.line.as_ptr().cast(), note.line.len());
+                libc::write(log, log_line.line.as_ptr().cast(), log_line.line.len());
             }
         }
         libc::_exit(0)

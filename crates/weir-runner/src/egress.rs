@@ -36,9 +36,9 @@ pub use pattern::{BadPattern, HostPattern};
 use listen::Server;
 
 /// Maximum number of concurrent connections of a run.
-const CONNECTIONS: usize = 32;
+const MAX_CONNECTIONS: usize = 32;
 /// Maximum number of different hosts recorded for a run.
-const RECORDED: usize = 100;
+const MAX_RECORDED_HOSTS: usize = 100;
 
 /// What a run may reach, and how.
 #[derive(Clone)]
@@ -94,40 +94,40 @@ pub fn system_resolver() -> Resolver {
 
 /// Starts the proxy. `listener` is a listening TCP socket, usually in another network namespace.
 pub fn serve(listener: OwnedFd, rules: Rules) -> io::Result<Egress> {
-    let record = Record::default();
+    let record = HostRecord::default();
     let shared = record.clone();
-    let handle = move |client: &TcpStream, stop: &listen::Stop| session::serve(client, &rules, &shared, stop);
-    let server = Server::start(listener, CONNECTIONS, handle, session::busy)?;
+    let handle = move |client: &TcpStream, stop: &listen::ShutdownSignal| session::serve(client, &rules, &shared, stop);
+    let server = Server::start(listener, MAX_CONNECTIONS, handle, session::refuse_excess)?;
     Ok(Egress { record, _server: server })
 }
 
 /// A running proxy. Dropping it stops it.
 #[derive(Debug)]
 pub struct Egress {
-    record: Record,
+    record: HostRecord,
     _server: Server,
 }
 
 impl Egress {
     /// Returns the record of requests, which stays readable after the proxy is dropped.
-    pub fn record(&self) -> Record {
+    pub fn record(&self) -> HostRecord {
         self.record.clone()
     }
 }
 
 /// The hosts that a run asked for. Clones share the same record.
 #[derive(Debug, Clone, Default)]
-pub struct Record(Arc<Mutex<Recorded>>);
+pub struct HostRecord(Arc<Mutex<RecordedHosts>>);
 
 #[derive(Debug, Default)]
-struct Recorded {
+struct RecordedHosts {
     asked: BTreeMap<(String, u16, Option<String>), u64>,
     left_out: u64,
 }
 
 /// A host that a run asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestedHost {
     /// The name or address, as the run gave it.
     pub host: String,
     /// The port.
@@ -138,11 +138,11 @@ pub struct Asked {
     pub times: u64,
 }
 
-impl Record {
+impl HostRecord {
     /// Returns the requests so far, sorted by name.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<RequestedHost> {
         let recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let one = |((host, port, refused), times): (&(String, u16, Option<String>), &u64)| Asked {
+        let one = |((host, port, refused), times): (&(String, u16, Option<String>), &u64)| RequestedHost {
             host: host.clone(),
             port: *port,
             refused: refused.clone(),
@@ -161,7 +161,7 @@ impl Record {
         let key = (host.to_owned(), port, refused);
         if let Some(times) = recorded.asked.get_mut(&key) {
             *times += 1;
-        } else if recorded.asked.len() < RECORDED {
+        } else if recorded.asked.len() < MAX_RECORDED_HOSTS {
             recorded.asked.insert(key, 1);
         } else {
             recorded.left_out += 1;

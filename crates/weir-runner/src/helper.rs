@@ -8,11 +8,11 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::spec::Ground;
+use crate::spec::Isolation;
 use crate::{HELPER, Streams};
 
 /// Pipe size in bytes. It is larger than the default, so large outputs need fewer reads.
-const PIPE: usize = 256 << 10;
+const PIPE_BYTES: usize = 256 << 10;
 /// Number of seconds that a helper has to exit by itself.
 const GRACE_SECONDS: i64 = 2;
 
@@ -24,18 +24,18 @@ pub struct Ready {
     pub(crate) helper: Child,
     pub(crate) control: UnixStream,
     pub(crate) pipes: Pipes,
-    ground: Ground,
+    isolation: Isolation,
     streams: Streams,
 }
 
 impl Ready {
     /// Starts a helper ahead of a run in a full sandbox, so the run does not have to wait for it.
     pub fn new(helper: &Path) -> io::Result<Self> {
-        Self::start(helper, Ground::Namespaces, Streams::Merged)
+        Self::start(helper, Isolation::Namespaces, Streams::Merged)
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the runner")]
-    pub(crate) fn start(helper: &Path, ground: Ground, streams: Streams) -> io::Result<Self> {
+    pub(crate) fn start(helper: &Path, isolation: Isolation, streams: Streams) -> io::Result<Self> {
         let (control, theirs) = UnixStream::pair()?;
         let (output, output_end) = new_pipe()?;
         let (error, error_end) = match streams {
@@ -43,15 +43,15 @@ impl Ready {
             Streams::Apart => new_pipe().map(|(error, end)| (Some(error), end))?,
         };
         let mut command = Command::new(helper);
-        command.args([HELPER, ground.as_str()]).env_clear();
+        command.args([HELPER, isolation.as_str()]).env_clear();
         // The command holds copies of the pipes' write ends. It must go out of scope here, or the pipes would never
         // report end of file.
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(output_end).stderr(error_end);
-        Ok(Self { helper: command.spawn()?, control, pipes: [Some(output), error], ground, streams })
+        Ok(Self { helper: command.spawn()?, control, pipes: [Some(output), error], isolation, streams })
     }
 
     /// Returns whether the helper has the given isolation and streams and is still alive.
-    pub(crate) fn fits(&self, ground: Ground, streams: Streams) -> bool {
+    pub(crate) fn fits(&self, isolation: Isolation, streams: Streams) -> bool {
         let pid = rustix::process::Pid::from_child(&self.helper);
         let alive = rustix::process::waitid(
             rustix::process::WaitId::Pid(pid),
@@ -59,7 +59,7 @@ impl Ready {
                 | rustix::process::WaitIdOptions::NOHANG
                 | rustix::process::WaitIdOptions::NOWAIT,
         );
-        self.ground == ground && self.streams == streams && matches!(alive, Ok(None))
+        self.isolation == isolation && self.streams == streams && matches!(alive, Ok(None))
     }
 
     /// Ends a helper that was not used.
@@ -80,7 +80,7 @@ impl Farewell {
     }
 
     /// Returns a value that waits for nothing.
-    pub(crate) fn said() -> Self {
+    pub(crate) fn done() -> Self {
         Self(None)
     }
 }
@@ -106,7 +106,7 @@ fn end(helper: &mut Child) {
 fn new_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     // If the user's pipe quota is used up, the default size is good enough.
-    let _ = rustix::pipe::fcntl_setpipe_size(&writer, PIPE);
+    let _ = rustix::pipe::fcntl_setpipe_size(&writer, PIPE_BYTES);
     let flags = rustix::fs::fcntl_getfl(&reader)?;
     rustix::fs::fcntl_setfl(&reader, flags | rustix::fs::OFlags::NONBLOCK)?;
     Ok((reader, writer))

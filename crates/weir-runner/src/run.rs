@@ -62,16 +62,16 @@ pub fn run(
     }
     drop(farewell);
     watch.drain(run.most_output, sink)?;
-    Ok((watch.outcome(run.spec.level, started.elapsed())?, Farewell::said()))
+    Ok((watch.outcome(run.spec.level, started.elapsed())?, Farewell::done()))
 }
 
 fn start(run: &mut Run<'_>) -> io::Result<Ready> {
-    let (ground, streams) = (run.spec.ground(), run.streams);
+    let (isolation, streams) = (run.spec.isolation(), run.streams);
     match run.ready.take() {
-        Some(ready) if ready.fits(ground, streams) => Ok(ready),
+        Some(ready) if ready.fits(isolation, streams) => Ok(ready),
         other => {
             other.into_iter().for_each(Ready::dismiss);
-            Ready::start(&run.helper, ground, streams)
+            Ready::start(&run.helper, isolation, streams)
         }
     }
 }

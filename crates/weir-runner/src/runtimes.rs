@@ -86,7 +86,7 @@ pub struct Runtime {
     /// Commands that install it, one per system.
     pub install: &'static [&'static str],
     /// Builds the plan of a run.
-    plan: fn(&Request<'_>) -> Plan,
+    plan: fn(&PlanRequest<'_>) -> Plan,
 }
 
 /// The first two numbers of a version.
@@ -108,7 +108,7 @@ pub struct Found {
 
 /// No suitable runtime for a language is installed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no runtime for {language} found{}; to install one: {}", seen(.unfit), .install.join(", or "))]
+#[error("no runtime for {language} found{}; to install one: {}", unfit_text(.unfit), .install.join(", or "))]
 pub struct Missing {
     /// The name of the language.
     pub language: &'static str,
@@ -118,7 +118,7 @@ pub struct Missing {
     pub install: &'static [&'static str],
 }
 
-fn seen(unfit: &[String]) -> String {
+fn unfit_text(unfit: &[String]) -> String {
     if unfit.is_empty() { String::new() } else { format!(" ({})", unfit.join("; ")) }
 }
 
@@ -178,7 +178,7 @@ impl Found {
     /// Plans a run of `code`, with `file` as its input file if given. `scratch` is the absolute path of an empty folder
     /// that the run may write to.
     pub fn plan(&self, code: &str, file: Option<&Path>, scratch: &Path) -> Plan {
-        let request = Request { program: &self.program, code, has_file: file.is_some(), scratch };
+        let request = PlanRequest { program: &self.program, code, has_file: file.is_some(), scratch };
         let mut plan = (self.runtime.plan)(&request);
         if let Some(file) = file {
             plan.env.push((FILE_VARIABLE.into(), file.into()));
@@ -188,14 +188,14 @@ impl Found {
 }
 
 /// The input of a runtime's plan function.
-struct Request<'a> {
+struct PlanRequest<'a> {
     program: &'a Path,
     code: &'a str,
     has_file: bool,
     scratch: &'a Path,
 }
 
-impl Request<'_> {
+impl PlanRequest<'_> {
     /// Returns the path of a file in the scratch folder.
     fn path(&self, name: &str) -> PathBuf {
         self.scratch.join(name)

@@ -26,7 +26,7 @@ use rustix::process::{WaitOptions, waitpid};
 pub(crate) use child::drop_capabilities;
 
 use crate::control::{self, Message};
-use crate::spec::Ground;
+use crate::spec::Isolation;
 
 /// Why the sandbox could not be built.
 pub(crate) struct Failure {
@@ -43,37 +43,37 @@ impl Failure {
 }
 
 /// Marks a failure as caused by the files of this run.
-trait AboutFiles<T> {
+trait FileFailure<T> {
     fn about_files(self) -> Result<T, Failure>;
 }
 
-impl<T> AboutFiles<T> for Result<T, Failure> {
+impl<T> FileFailure<T> for Result<T, Failure> {
     fn about_files(self) -> Result<T, Failure> {
         self.map_err(|failure| Failure { refused: true, ..failure })
     }
 }
 
 /// Adds the step that failed to an error.
-trait Doing<T> {
+trait FailureContext<T> {
     fn doing(self, step: impl Into<String>) -> Result<T, Failure>;
 }
 
-impl<T, E: std::fmt::Display> Doing<T> for Result<T, E> {
+impl<T, E: std::fmt::Display> FailureContext<T> for Result<T, E> {
     fn doing(self, step: impl Into<String>) -> Result<T, Failure> {
         self.map_err(|error| Failure { step: step.into(), why: error.to_string(), refused: false })
     }
 }
 
-/// The entry point of the helper: enters namespaces if `ground` says so, reads the spec from its standard input, which
-/// is the control socket, and executes the run. Results go over the socket; the exit code carries no information.
+/// The entry point of the helper: enters namespaces if `isolation` says so, reads the spec from its standard input,
+/// which is the control socket, and executes the run. Results go over the socket; the exit code carries no information.
 ///
 /// Namespaces do not depend on the spec, so a helper can be started ahead of its run and wait with its namespaces
 /// ready.
-pub fn helper_main(ground: Option<&OsStr>) -> ExitCode {
+pub fn helper_main(isolation: Option<&OsStr>) -> ExitCode {
     let Ok(socket) = take_socket() else { return ExitCode::FAILURE };
-    let ground = Ground::ALL.iter().find(|known| Some(OsStr::new(known.as_str())) == ground);
-    let Some(&ground) = ground else { return ExitCode::FAILURE };
-    if let Err(failure) = help(&socket, ground) {
+    let isolation = Isolation::ALL.iter().find(|known| Some(OsStr::new(known.as_str())) == isolation);
+    let Some(&isolation) = isolation else { return ExitCode::FAILURE };
+    if let Err(failure) = help(&socket, isolation) {
         let Failure { step, why, refused } = failure;
         // If this fails, there is no other way to report the failure.
         let _ = control::send(&socket, &Message::Failed { step, why, refused }, &[]);
@@ -82,16 +82,16 @@ pub fn helper_main(ground: Option<&OsStr>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn help(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
+fn help(socket: &UnixStream, isolation: Isolation) -> Result<(), Failure> {
     // A process without a controlling terminal cannot inject input into one.
     rustix::process::setsid().doing("leave the terminal's session")?;
-    if ground != Ground::Bare {
-        namespaces::enter(ground).doing("make namespaces (unshare)")?;
+    if isolation != Isolation::Bare {
+        namespaces::enter(isolation).doing("make namespaces (unshare)")?;
     }
     // The child is the first process of the new process namespace or, without one, the process that outlives the
     // others.
     match namespaces::fork().doing("fork")? {
-        None => init::run(socket, ground),
+        None => init::run(socket, isolation),
         Some(pid) => {
             // This child exits last: the kernel lets it exit only when every other process in its namespace is gone.
             while waitpid(Some(pid), WaitOptions::empty()).is_err_and(|error| error == rustix::io::Errno::INTR) {}

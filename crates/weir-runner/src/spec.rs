@@ -71,7 +71,7 @@ impl Default for Caps {
 
 /// The isolation of a helper, chosen when it is started, before it knows its spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ground {
+pub(crate) enum Isolation {
     /// Namespaces of every kind.
     Namespaces,
     /// The same, but with the host's network.
@@ -80,7 +80,7 @@ pub(crate) enum Ground {
     Bare,
 }
 
-impl Ground {
+impl Isolation {
     pub(crate) const ALL: [Self; 3] = [Self::Namespaces, Self::HostNetwork, Self::Bare];
 
     /// Returns the helper's command-line argument for this isolation.
@@ -152,11 +152,11 @@ impl Spec {
     }
 
     /// Returns the isolation that the helper needs.
-    pub(crate) fn ground(&self) -> Ground {
+    pub(crate) fn isolation(&self) -> Isolation {
         match (self.level, self.network) {
-            (Level::Full, Network::Host) => Ground::HostNetwork,
-            (Level::Full, _) => Ground::Namespaces,
-            _ => Ground::Bare,
+            (Level::Full, Network::Host) => Isolation::HostNetwork,
+            (Level::Full, _) => Isolation::Namespaces,
+            _ => Isolation::Bare,
         }
     }
 

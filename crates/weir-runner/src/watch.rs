@@ -9,19 +9,19 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use weir_core::run::{Ended, Stream};
 
-use crate::control::{Inbox, Message, Over};
+use crate::control::{Inbox, Message, RunEnd};
 use crate::helper::Pipes;
 use crate::{Level, Outcome, Problem, Run, RunError, Stopper};
 
 /// How long a run's pipes may stay open after its end. By then they are closed, unless there was no sandbox and a
 /// process escaped.
-const GRACE: Duration = Duration::from_secs(2);
+const OPEN_PIPE_GRACE: Duration = Duration::from_secs(2);
 
 /// A run being watched.
 pub(crate) struct Watch {
     inbox: Inbox,
     pipes: Pipes,
-    over: Option<Over>,
+    end: Option<RunEnd>,
     problem: Option<Problem>,
     cause: Option<Ended>,
     counts: [u64; 2],
@@ -34,7 +34,7 @@ impl Watch {
         Self {
             inbox: Inbox::new(control),
             pipes,
-            over: None,
+            end: None,
             problem: None,
             cause: None,
             counts: [0, 0],
@@ -54,7 +54,7 @@ impl Watch {
             let ready = self.wait(run.stopper, listening).map_err(RunError::Helper)?;
             if ready.control && !self.hear(run).map_err(RunError::Helper)? {
                 listening = false;
-                self.deadline = self.deadline.min(Instant::now() + GRACE);
+                self.deadline = self.deadline.min(Instant::now() + OPEN_PIPE_GRACE);
             }
             for (number, stream) in [Stream::Out, Stream::Err].into_iter().enumerate() {
                 if ready.pipes[number] {
@@ -62,7 +62,7 @@ impl Watch {
                 }
             }
             let cause = match ready {
-                News { stopped: true, .. } => Some(Ended::Cancelled),
+                ReadySet { stopped: true, .. } => Some(Ended::Cancelled),
                 _ if Instant::now() >= self.deadline => Some(Ended::Timeout),
                 _ => None,
             };
@@ -74,7 +74,7 @@ impl Watch {
         Ok(())
     }
 
-    fn wait(&self, stopper: &Stopper, listening: bool) -> io::Result<News> {
+    fn wait(&self, stopper: &Stopper, listening: bool) -> io::Result<ReadySet> {
         let mut descriptors = vec![PollFd::new(stopper, PollFlags::IN)];
         let control = self.inbox.descriptor();
         if listening {
@@ -91,7 +91,7 @@ impl Watch {
         }
         let is_ready = |at: usize| !descriptors[at].revents().is_empty();
         let first_pipe = 1 + usize::from(listening);
-        let mut ready = News { stopped: is_ready(0), control: listening && is_ready(1), pipes: [false; 2] };
+        let mut ready = ReadySet { stopped: is_ready(0), control: listening && is_ready(1), pipes: [false; 2] };
         for (at, number) in open.into_iter().enumerate() {
             ready.pipes[number] = is_ready(first_pipe + at);
         }
@@ -108,7 +108,7 @@ impl Watch {
                     let listeners = std::mem::take(&mut self.inbox.descriptors);
                     self.served = run.serve.map(|serve| serve(listeners));
                 }
-                Message::Over(over) => self.over = Some(over),
+                Message::RunEnd(end) => self.end = Some(end),
             }
         }
         Ok(more)
@@ -141,7 +141,7 @@ impl Watch {
 
     /// Returns whether the run ended by itself, left no processes behind, and all its output was read.
     pub(crate) fn is_all_over(&self) -> bool {
-        let ended = self.over.is_some_and(|over| over.left == 0 && (over.code.is_some() || over.signal.is_some()));
+        let ended = self.end.is_some_and(|end| end.left == 0 && (end.code.is_some() || end.signal.is_some()));
         ended && self.cause.is_none() && self.pipes.iter().all(Option::is_none)
     }
 
@@ -171,24 +171,24 @@ impl Watch {
         if let Some(problem) = self.problem {
             return Err(RunError::Sandbox(problem));
         }
-        let over = self.over.unwrap_or_default();
-        let ended = match (self.over, self.cause) {
+        let end = self.end.unwrap_or_default();
+        let ended = match (self.end, self.cause) {
             (_, Some(Ended::Quota)) => Ended::Quota,
-            (Some(Over { memory: true, .. }), _) => Ended::Memory,
-            (Some(Over { unmasked: true, .. }), _) => Ended::Unmasked,
+            (Some(RunEnd { memory: true, .. }), _) => Ended::Memory,
+            (Some(RunEnd { unmasked: true, .. }), _) => Ended::Unmasked,
             (Some(_), _) => Ended::Exited,
             (None, Some(cause)) => cause,
             (None, None) => Ended::Lost,
         };
         Ok(Outcome {
             ended,
-            exit_code: over.code,
-            signal: over.signal,
+            exit_code: end.code,
+            signal: end.signal,
             level,
             took,
-            cpu: Duration::from_micros(over.cpu_micros),
-            step: over.step as usize,
-            left: over.left,
+            cpu: Duration::from_micros(end.cpu_micros),
+            step: end.step as usize,
+            left: end.left,
             output_bytes: self.counts[0],
             error_bytes: self.counts[1],
         })
@@ -196,7 +196,7 @@ impl Watch {
 }
 
 /// The descriptors that are ready.
-struct News {
+struct ReadySet {
     stopped: bool,
     control: bool,
     pipes: [bool; 2],

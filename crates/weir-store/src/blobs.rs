@@ -21,28 +21,28 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use crate::db::Db;
 use crate::error::{Fault, Result, StoreError, from_system};
 pub use check::Depth;
-pub(crate) use frames::FRAME;
+pub(crate) use frames::FRAME_BYTES;
 use frames::Frames;
 pub(crate) use parts::random_name;
 pub use reader::{BlobReader, Line};
-pub(crate) use stage::Staged;
-use stage::{Place, Stage};
+pub(crate) use stage::StagedText;
+use stage::{Stage, StagedData};
+pub(crate) use writer::FinishedText;
 pub use writer::TextWriter;
-pub(crate) use writer::Written;
 
 /// Maximum stored size of a text in the database. Up to this size, the engine reads it faster than the file system
 /// would.
-const LARGEST_HELD: usize = 16 << 10;
+const MAX_INLINE_BYTES: usize = 16 << 10;
 
 /// Number of times a text with a missing file is looked up again before the store counts as damaged.
-const MOST_TRIES: usize = 5;
+const MAX_TRIES: usize = 5;
 
 /// The texts of one store.
 pub(crate) struct Blobs {
     folder: PathBuf,
     database: PathBuf,
     /// Whether files were renamed since the folder was last synced to the disk.
-    unsettled: Cell<bool>,
+    has_unsynced_names: Cell<bool>,
 }
 
 /// A text whose row was removed.
@@ -53,11 +53,11 @@ pub(crate) struct RemovedText {
 
 impl Blobs {
     pub(crate) fn new(folder: PathBuf, database: &Path) -> Self {
-        Self { folder, database: database.to_owned(), unsettled: Cell::new(false) }
+        Self { folder, database: database.to_owned(), has_unsynced_names: Cell::new(false) }
     }
 
     /// Compresses a text and, if it is large, writes it to the disk under a temporary name.
-    pub(crate) fn stage(&self, text: &[u8]) -> Result<Staged> {
+    pub(crate) fn stage(&self, text: &[u8]) -> Result<StagedText> {
         let mut stage = Stage::new(&self.folder);
         stage.write(text)?;
         stage.finish()
@@ -69,9 +69,9 @@ impl Blobs {
         TextWriter::new(&self.folder)
     }
 
-    /// Adds a row for a staged text, or finds the row of an identical text. [`Self::settle`] must be called before the
-    /// transaction is committed.
-    pub(crate) fn commit(&self, tx: &Transaction<'_>, staged: &Staged) -> Result<i64, Fault> {
+    /// Adds a row for a staged text, or finds the row of an identical text. [`Self::sync_names`] must be called before
+    /// the transaction is committed.
+    pub(crate) fn commit(&self, tx: &Transaction<'_>, staged: &StagedText) -> Result<i64, Fault> {
         let known: Option<i64> = tx
             .prepare_cached("SELECT id FROM blobs WHERE hash = ?1")
             .and_then(|mut statement| statement.query_row([staged.hash.as_bytes()], |row| row.get(0)).optional())?;
@@ -79,9 +79,9 @@ impl Blobs {
             self.replace_lost_file(staged)?;
             return Ok(id);
         }
-        let (stored, data) = match &staged.place {
-            Place::Held(data) => (data.len() as u64, Some(data)),
-            Place::File(part) => {
+        let (stored, data) = match &staged.data {
+            StagedData::Held(data) => (data.len() as u64, Some(data)),
+            StagedData::File(part) => {
                 self.name(part, &staged.hash)?;
                 (part.length(), None)
             }
@@ -105,21 +105,21 @@ impl Blobs {
     }
 
     /// Waits until the new file names are on the disk. The contents of the files are there already.
-    pub(crate) fn settle(&self) -> Result<()> {
-        if self.unsettled.replace(false) { sync_folder(&self.folder) } else { Ok(()) }
+    pub(crate) fn sync_names(&self) -> Result<()> {
+        if self.has_unsynced_names.replace(false) { sync_folder(&self.folder) } else { Ok(()) }
     }
 
     /// Restores the file of a text that is kept again, if it is missing or cut short.
-    fn replace_lost_file(&self, staged: &Staged) -> Result<()> {
-        match &staged.place {
-            Place::File(part) if !self.is_whole(&staged.hash, part.length()) => self.name(part, &staged.hash),
+    fn replace_lost_file(&self, staged: &StagedText) -> Result<()> {
+        match &staged.data {
+            StagedData::File(part) if !self.is_whole(&staged.hash, part.length()) => self.name(part, &staged.hash),
             _ => Ok(()),
         }
     }
 
-    fn name(&self, part: &parts::Part, hash: &blake3::Hash) -> Result<()> {
+    fn name(&self, part: &parts::PartFile, hash: &blake3::Hash) -> Result<()> {
         part.rename(&self.path_of(hash))?;
-        self.unsettled.set(true);
+        self.has_unsynced_names.set(true);
         Ok(())
     }
 
@@ -176,13 +176,13 @@ impl Blobs {
             let Some((found, row)) = found else { return Ok(None) };
             match self.reader(row) {
                 // Another process may have removed the text since the lookup. If so, the next lookup does not find it.
-                Err(StoreError::Unreadable { .. }) if tries < MOST_TRIES => tries += 1,
+                Err(StoreError::Unreadable { .. }) if tries < MAX_TRIES => tries += 1,
                 other => return other.map(|reader| Some((found, reader))),
             }
         }
     }
 
-    fn reader(&self, (hash, bytes, frames, data, lines): Row) -> Result<BlobReader> {
+    fn reader(&self, (hash, bytes, frames, data, lines): BlobRow) -> Result<BlobReader> {
         let hash = self.hash(&hash)?;
         let data = match data {
             Some(data) => reader::Data::Held(data),
@@ -267,9 +267,9 @@ pub(crate) fn file_name(hash: &[u8]) -> String {
     format!("{hex}.zst")
 }
 
-type Row = (Vec<u8>, i64, Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);
+type BlobRow = (Vec<u8>, i64, Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);
 
-fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<BlobRow> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
 }
 

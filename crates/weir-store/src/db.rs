@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, InterruptHandle, Transaction, TransactionBehavior};
 
-use self::connect::{How, connect};
+use self::connect::{OpenMode, connect};
 use self::file_id::FileId;
-use crate::error::{Fault, PATIENCE, Result, StoreError, from_engine, from_system};
+use crate::error::{DEFAULT_PATIENCE, Fault, Result, StoreError, from_engine, from_system};
 use crate::migrate::{self, Migration};
 use crate::private;
 
@@ -43,7 +43,7 @@ impl Patience {
 
 impl Default for Patience {
     fn default() -> Self {
-        Self::Each(PATIENCE)
+        Self::Each(DEFAULT_PATIENCE)
     }
 }
 
@@ -85,7 +85,7 @@ impl Db {
 
     fn open_to_write(path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
         create_private_file(path)?;
-        let mut db = Self::new(connect(path, &How::Writing)?, (path, patience), Access::Writing)?;
+        let mut db = Self::new(connect(path, &OpenMode::Writing)?, (path, patience), Access::Writing)?;
         migrate::bring_up_to_date(&mut db, migrations)?;
         Ok(db)
     }
@@ -93,11 +93,11 @@ impl Db {
     fn open_to_read((path, patience): (&Path, Patience), migrations: &[Migration], access: Access) -> Result<Self> {
         // Without a write-ahead log, the database file is complete. With one, the engine needs its side files, which
         // exist unless the last process closed the database in an orderly way.
-        let how = match std::fs::metadata(with_suffix(path, "-wal")) {
-            Ok(about) if about.len() > 0 => How::Reading,
-            _ => How::Unchanging,
+        let mode = match std::fs::metadata(with_suffix(path, "-wal")) {
+            Ok(about) if about.len() > 0 => OpenMode::Reading,
+            _ => OpenMode::Unchanging,
         };
-        let db = Self::new(connect(path, &how)?, (path, patience), access)?;
+        let db = Self::new(connect(path, &mode)?, (path, patience), access)?;
         migrate::check_is_current(&db, migrations)?;
         Ok(db)
     }
@@ -148,7 +148,7 @@ impl Db {
     }
 
     /// Leaves the write-ahead log as it is when the connection closes.
-    pub(crate) fn is_short_lived(&self) -> Result<()> {
+    pub(crate) fn disable_checkpoints(&self) -> Result<()> {
         let named = |error: rusqlite::Error| from_engine(&self.path, &error);
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(named)?;
         self.outside_transaction("PRAGMA wal_autocheckpoint = 0")
@@ -162,13 +162,13 @@ impl Db {
     }
 
     fn begin_grown_log_again(&self, before: u64) {
-        const STEP: u64 = 16 << 20;
+        const STEP_BYTES: u64 = 16 << 20;
         let after = self.log_size();
-        if after < 2 * STEP || after / STEP <= before / STEP {
+        if after < 2 * STEP_BYTES || after / STEP_BYTES <= before / STEP_BYTES {
             return;
         }
         // The write is already committed, so errors here do not matter.
-        let _ = self.connection.busy_timeout(self.wait_for_readers(after / STEP));
+        let _ = self.connection.busy_timeout(self.wait_for_readers(after / STEP_BYTES));
         let _ = self.outside_transaction("PRAGMA wal_checkpoint(RESTART)");
         let _ = self.connection.busy_timeout(self.patience.left());
     }
@@ -177,9 +177,10 @@ impl Db {
     /// then longer with every step, so that slow readers cannot make the log grow without end. The usual patience for
     /// the write lock does not apply here, except that a hook never waits longer than it may.
     fn wait_for_readers(&self, steps: u64) -> Duration {
-        const EACH: Duration = Duration::from_millis(300);
-        const LONGEST: Duration = Duration::from_secs(10);
-        let wait = EACH.saturating_mul(u32::try_from(steps).unwrap_or(u32::MAX).saturating_sub(1)).min(LONGEST);
+        const WAIT_PER_STEP: Duration = Duration::from_millis(300);
+        const MAX_WAIT: Duration = Duration::from_secs(10);
+        let wait =
+            WAIT_PER_STEP.saturating_mul(u32::try_from(steps).unwrap_or(u32::MAX).saturating_sub(1)).min(MAX_WAIT);
         match self.patience {
             Patience::InAll(left) => wait.min(left),
             Patience::Each(_) => wait,
@@ -194,8 +195,8 @@ impl Db {
     /// opens the database alone would read all of the log. The engine's own mechanism does not help: it restarts the
     /// log only if it remembers that all of it was copied, and no process lives long enough to remember.
     pub(crate) fn empty_grown_log(&self) -> Result<()> {
-        const GROWN: u64 = 256 << 10;
-        if self.log_size() > GROWN {
+        const MAX_LOG_BYTES: u64 = 256 << 10;
+        if self.log_size() > MAX_LOG_BYTES {
             self.outside_transaction("PRAGMA busy_timeout = 0")?;
             self.truncate_write_ahead_log()?;
         }
@@ -205,9 +206,11 @@ impl Db {
     /// Reads pages from the system's memory map without copying them, which makes a scan of vectors five times as fast.
     /// For readers only: the pages count as memory of the process, although the system reclaims them when it needs to.
     pub(crate) fn map_for_reading(&mut self) -> Result<()> {
-        const MOST: i64 = 2 << 30;
+        const MAX_MAPPED_BYTES: i64 = 2 << 30;
         if !self.mapped {
-            self.read(|connection| connection.query_row(&format!("PRAGMA mmap_size = {MOST}"), [], |_| Ok(())))?;
+            self.read(|connection| {
+                connection.query_row(&format!("PRAGMA mmap_size = {MAX_MAPPED_BYTES}"), [], |_| Ok(()))
+            })?;
             self.mapped = true;
         }
         Ok(())

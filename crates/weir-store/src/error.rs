@@ -147,7 +147,7 @@ impl Fault {
 }
 
 /// Default time that a write waits for other processes.
-pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+pub(crate) const DEFAULT_PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// Turns an error of the engine into an error for the file it happened in.
 pub(crate) fn from_engine(path: &Path, error: &rusqlite::Error) -> StoreError {

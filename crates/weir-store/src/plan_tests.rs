@@ -67,7 +67,7 @@ fn steps_of(work: impl FnOnce()) -> BTreeMap<String, i32> {
 }
 
 /// Tables that do not grow with use: one row each, or one per project, migration or client.
-const SMALL: &[&str] =
+const SMALL_TABLES: &[&str] =
     &["owner", "totals", "progress", "migrations", "projects", "hooks", "sqlite_schema", "sqlite_master", "map_roots"];
 
 #[test]
@@ -146,7 +146,7 @@ fn is_scan(step: &str) -> bool {
     // A full-text table is queried by MATCH (`M`) or by row. Only an index number without either is a scan.
     let full_text = rest.contains("VIRTUAL TABLE INDEX") && (rest.contains(":M") || rest.contains('='));
     let constant = table == "CONSTANT" || rest.starts_with("CONSTANT ROW");
-    !full_text && !constant && !SMALL.contains(&table)
+    !full_text && !constant && !SMALL_TABLES.contains(&table)
 }
 
 fn explain(db: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {

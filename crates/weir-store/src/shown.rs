@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 pub use matching::Repeat;
-use record::{HEADER_BYTES, Record};
+use record::{HEADER_BYTES, ShownRecord};
 
 use crate::private;
 use crate::store::redacted_text;
@@ -98,18 +98,18 @@ impl ShownLines {
     pub fn was_shortened(&self, call: &str) -> bool {
         let call = self.short_hash(call);
         let records = self.records.as_deref().unwrap_or_default();
-        record::all(records).any(|record| matches!(record, Record::Shortened(hash) if hash == call))
+        record::all(records).any(|record| matches!(record, ShownRecord::Shortened(hash) if hash == call))
     }
 
     /// Records that a text was shown. The label is a phrase that can follow "same as in".
     pub fn add(&mut self, label: &str, text: &HashedText) -> std::io::Result<()> {
-        self.append(&Record::text(&redacted_text(label), &text.lines).record())
+        self.append(&ShownRecord::text(&redacted_text(label), &text.lines).record())
     }
 
     /// Records that a call was answered with lines left out.
     pub fn add_shortened(&mut self, call: &str) -> std::io::Result<()> {
         let call = self.short_hash(call);
-        self.append(&Record::Shortened(call))
+        self.append(&ShownRecord::Shortened(call))
     }
 
     /// Forgets what was shown under labels that contain this text, because it is about to be needed again word for
@@ -118,18 +118,18 @@ impl ShownLines {
         if self.records.is_none() {
             return Ok(());
         }
-        self.append(&Record::Forgotten(&redacted_text(part)))
+        self.append(&ShownRecord::Forgotten(&redacted_text(part)))
     }
 
     /// Returns how far the conversation's transcript has been searched.
     pub fn transcript_searched(&self) -> u64 {
         let records = self.records.as_deref().unwrap_or_default();
-        record::all(records).fold(0, |last, record| if let Record::Searched(to) = record { to } else { last })
+        record::all(records).fold(0, |last, record| if let ShownRecord::Searched(to) = record { to } else { last })
     }
 
     /// Records how far the transcript has been searched.
     pub fn set_transcript_searched(&mut self, to: u64) -> std::io::Result<()> {
-        self.append(&Record::Searched(to))
+        self.append(&ShownRecord::Searched(to))
     }
 
     /// Forgets everything that was shown, but not how far the transcript has been searched.
@@ -165,7 +165,7 @@ impl ShownLines {
         u64::from_le_bytes(first)
     }
 
-    fn append(&mut self, record: &Record<'_>) -> std::io::Result<()> {
+    fn append(&mut self, record: &ShownRecord<'_>) -> std::io::Result<()> {
         let bytes = record.encode();
         let Some(records) = &mut self.records else {
             let whole = [&record::header(&self.key), bytes.as_slice()].concat();

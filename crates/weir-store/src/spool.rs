@@ -1,7 +1,7 @@
 //! The spool: what hooks could not write to the log, in small files next to it until the next call takes them in.
 //!
 //! Invariants: a record is complete as soon as it has its name; names sort in the order of their times; the spool never
-//! grows past [`MOST_BYTES`] and [`MOST_RECORDS`].
+//! grows past [`MAX_SPOOL_BYTES`] and [`MAX_RECORDS`].
 
 mod record;
 
@@ -12,15 +12,15 @@ use weir_core::{Limits, Scope, Timestamp};
 
 use crate::db::{create_private_folder, private_file_options};
 use crate::error::{Result, StoreError, from_system};
-pub(crate) use record::Read;
+pub(crate) use record::DecodedRecord;
 pub use record::Spooled;
 
 /// Name of the folder within the store's folder.
 const FOLDER: &str = "spool";
 /// Maximum size of all records together, in bytes.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_SPOOL_BYTES: u64 = 64 << 20;
 /// Maximum number of records.
-const MOST_RECORDS: usize = 10_000;
+const MAX_RECORDS: usize = 10_000;
 /// Maximum size of the text of one output, in bytes. A larger output is not spooled.
 pub const LONGEST_TEXT: u64 = 8 << 20;
 /// File extension of a record.
@@ -77,7 +77,7 @@ impl Spool {
     }
 
     /// Reads a record. Returns `None` if another process has taken it in or set it aside.
-    pub(crate) fn read(&self, name: &str) -> Result<Option<Read>> {
+    pub(crate) fn read(&self, name: &str) -> Result<Option<DecodedRecord>> {
         let path = self.path_of(name);
         match std::fs::read(&path) {
             Ok(bytes) => record::decode(&bytes)
@@ -133,7 +133,7 @@ impl Spool {
             count += 1;
             bytes += file.metadata().map_or(0, |about| about.len());
         }
-        if count < MOST_RECORDS && bytes <= MOST_BYTES {
+        if count < MAX_RECORDS && bytes <= MAX_SPOOL_BYTES {
             return Ok(());
         }
         let detail = format!("the spool is full: {count} records, {} MiB", bytes >> 20);

@@ -4,13 +4,13 @@
 //! up to date before it is queried.
 
 mod backup;
-mod care;
 mod export;
 mod files;
 mod hooks;
 mod import;
 mod keep;
 mod lost;
+mod maintenance;
 mod map;
 mod meter;
 mod notes;
@@ -36,25 +36,25 @@ use crate::index::embed::Lock;
 use crate::index::origin::Standing;
 use crate::index::{self, Learner};
 use crate::log::history::{self, HistoryFilter, Moment};
-use crate::log::places::{self, Place};
 use crate::log::projects::{self, KnownProject};
+use crate::log::scopes::{self, ScopeIds};
 use crate::log::sessions::{self, SessionAbout};
 use crate::log::{self, entries, events};
 pub use backup::Copied;
-pub use care::{Health, Swept};
 pub use export::{Exported, ExportedEntry, ExportedEvent};
 pub use import::{Fresh, Past};
 pub(crate) use keep::redact_labels;
 pub use keep::{Kept, NotKept};
 pub use lost::LostText;
+pub use maintenance::{Health, Swept};
 pub use map::MapChange;
 pub use notes::NoteSeen;
 pub use sources::NewFile;
 
 /// Time limit for indexing after an entry is kept. The entry is already safe in the log by then.
-const SOON: Duration = Duration::from_secs(1);
+const MAX_INDEX_TIME: Duration = Duration::from_secs(1);
 /// Time limit for one wait on another process that is indexing.
-const A_MOMENT: Duration = Duration::from_millis(200);
+const MAX_INDEX_WAIT: Duration = Duration::from_millis(200);
 /// How far the index has followed the log.
 enum Progress {
     /// The index has taken in everything.
@@ -146,7 +146,7 @@ impl Store {
     /// the disk is left to [`Self::close_after_hook`].
     pub fn open_for_hook(folder: &Path, owner: Owner, limits: Limits, patience: Patience) -> Result<Self> {
         let store = Self::open_within(folder, owner, limits, patience)?;
-        store.log.is_short_lived()?;
+        store.log.disable_checkpoints()?;
         Ok(store)
     }
 
@@ -171,7 +171,7 @@ impl Store {
         let Some(model) = self.model.clone() else { return Ok(0) };
         self.open_index()?;
         let Some(index) = &mut self.index else { return Ok(0) };
-        index::embed::some(index, model.as_ref(), most, Lock::Wait)
+        index::embed::embed_pending(index, model.as_ref(), most, Lock::Wait)
     }
 
     /// Like [`Self::embed_some`], for use while someone waits for an answer: does nothing unless the model is quick and
@@ -180,7 +180,7 @@ impl Store {
         let Some(model) = self.model.clone().filter(|model| model.is_quick()) else { return Ok(()) };
         self.open_index()?;
         let Some(index) = &mut self.index else { return Ok(()) };
-        index::embed::some(index, model.as_ref(), most, Lock::IfFree).map(drop)
+        index::embed::embed_pending(index, model.as_ref(), most, Lock::IfFree).map(drop)
     }
 
     /// Returns whether there is a model that is quick enough to wait for.
@@ -200,15 +200,15 @@ impl Store {
         let event = redacted_event(event);
         let own = self.own_scope(scope);
         self.log.write(Durability::Process, |tx| {
-            let place = places::find_or_make(tx, &own, now)?;
-            events::append(tx, place, &event, now)
+            let scope_ids = scopes::find_or_make(tx, &own, now)?;
+            events::append(tx, scope_ids, &event, now)
         })
     }
 
     /// Looks up a reference, and records that the entry was used.
     pub fn get(&mut self, scope: &Scope, reference: Reference, now: Timestamp) -> Result<Found> {
-        let place = self.place(scope)?;
-        if let Some(stored) = self.log.read(|c| entries::by_reference(c, place, reference))? {
+        let scope_ids = self.scope_ids(scope)?;
+        if let Some(stored) = self.log.read(|c| entries::by_reference(c, scope_ids, reference))? {
             self.note_use(stored.id, stored.used_at, now);
             return Ok(Found::Here(Box::new(stored.entry)));
         }
@@ -218,9 +218,9 @@ impl Store {
 
     /// Opens the text of an entry for reading.
     pub fn text(&self, scope: &Scope, reference: Reference) -> Result<Option<BlobReader>> {
-        let place = self.place(scope)?;
+        let scope_ids = self.scope_ids(scope)?;
         let find = |c: &Connection| -> Result<_, Fault> {
-            Ok(entries::by_reference(c, place, reference)?.map(|stored| ((), stored.blob_id)))
+            Ok(entries::by_reference(c, scope_ids, reference)?.map(|stored| ((), stored.blob_id)))
         };
         Ok(self.blobs.open(&self.log, find)?.map(|((), reader)| reader))
     }
@@ -264,14 +264,14 @@ impl Store {
         Ok(followed)
     }
 
-    /// Brings the index up to date with the log as far as possible within [`SOON`].
+    /// Brings the index up to date with the log as far as possible within [`MAX_INDEX_TIME`].
     fn catch_up_soon(&mut self) -> Result<Progress> {
         self.open_index()?;
         let begun = Instant::now();
         let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Progress::Behind) };
         while index::apply::standing(index, log)? != Standing::CaughtUp {
-            let is_free = index::apply::step_within(A_MOMENT, index, (log, blobs), learner)?.is_some();
-            if !is_free || begun.elapsed() > SOON {
+            let is_free = index::apply::step_within(MAX_INDEX_WAIT, index, (log, blobs), learner)?.is_some();
+            if !is_free || begun.elapsed() > MAX_INDEX_TIME {
                 break;
             }
         }
@@ -327,9 +327,9 @@ impl Store {
         }
     }
 
-    fn place(&self, scope: &Scope) -> Result<Place> {
+    fn scope_ids(&self, scope: &Scope) -> Result<ScopeIds> {
         self.check_scope(scope)?;
-        self.log.read(|c| places::find(c, scope))
+        self.log.read(|c| scopes::find(c, scope))
     }
 
     /// Returns the scope as this store records it. Sessions and works belong to projects, so the user's store has none.

@@ -6,7 +6,7 @@ use unicode_general_category::{GeneralCategory as Category, get_general_category
 
 /// The class of one character: a small set of the traits below.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Class(u8);
+pub(crate) struct CharClass(u8);
 
 /// In `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`: may be in the upper part of a word.
 const UPPER: u8 = 1;
@@ -21,7 +21,7 @@ const SPACE: u8 = 16;
 /// In `[\r\n]`.
 const NEWLINE: u8 = 32;
 
-impl Class {
+impl CharClass {
     /// Returns the class of the character at byte `at` of `text`, and its length, or `None` at the end.
     #[inline]
     pub(crate) fn at(text: &str, at: usize) -> Option<(Self, usize)> {
@@ -97,13 +97,13 @@ impl Class {
 }
 
 /// The classes of ASCII, where most text is.
-static ASCII: [Class; 128] = ascii();
+static ASCII: [CharClass; 128] = ascii();
 
-const fn ascii() -> [Class; 128] {
-    let mut classes = [Class(0); 128];
+const fn ascii() -> [CharClass; 128] {
+    let mut classes = [CharClass(0); 128];
     let mut byte = 0;
     while byte < 128 {
-        classes[byte as usize] = Class(match byte {
+        classes[byte as usize] = CharClass(match byte {
             b'A'..=b'Z' => UPPER,
             b'a'..=b'z' => LOWER,
             b'0'..=b'9' => NUMBER,

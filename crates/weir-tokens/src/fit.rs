@@ -8,9 +8,9 @@
 //!   the next piece, joins the spaces before it; that affects the last two pieces and no earlier one.
 //! - The piece that the cut goes through may be split differently, for instance if it loses one half of `'re`.
 
-use crate::layout::LONGEST;
+use crate::layout::MAX_TOKEN_BYTES;
 use crate::merge::Merger;
-use crate::window::Reach;
+use crate::window::TokenExtent;
 use crate::{count, split, walk};
 
 /// Returns the length in bytes of a long prefix of `text` that ends on a character boundary and has at most `budget`
@@ -20,8 +20,8 @@ use crate::{count, split, walk};
 /// piece otherwise. The time it takes is that of counting the prefix, however long the text is.
 pub fn fit(text: &str, budget: usize) -> usize {
     // No longer text can fit, and a single piece may be much longer than this.
-    let text = &text[..text.floor_char_boundary(budget.saturating_mul(LONGEST))];
-    let mut cutter = Cutter { text, budget, marks: [Reach::default(); 3], merger: Merger::default() };
+    let text = &text[..text.floor_char_boundary(budget.saturating_mul(MAX_TOKEN_BYTES))];
+    let mut cutter = Cutter { text, budget, marks: [TokenExtent::default(); 3], merger: Merger::default() };
     loop {
         let at = cutter.marks[2];
         let rest = &text[at.bytes..];
@@ -29,11 +29,12 @@ pub fn fit(text: &str, budget: usize) -> usize {
             return text.len();
         }
         let piece = &rest[..split::first(rest)];
-        let reach = walk(piece.as_bytes(), budget - at.tokens, &mut cutter.merger);
-        if reach.bytes < piece.len() {
+        let extent = walk(piece.as_bytes(), budget - at.tokens, &mut cutter.merger);
+        if extent.bytes < piece.len() {
             return cutter.cut(piece);
         }
-        cutter.marks = [cutter.marks[1], at, Reach { tokens: at.tokens + reach.tokens, bytes: at.bytes + reach.bytes }];
+        cutter.marks =
+            [cutter.marks[1], at, TokenExtent { tokens: at.tokens + extent.tokens, bytes: at.bytes + extent.bytes }];
     }
 }
 
@@ -42,7 +43,7 @@ struct Cutter<'a> {
     text: &'a str,
     budget: usize,
     /// The bounds of the last pieces that fit; the last one is where the next piece begins.
-    marks: [Reach; 3],
+    marks: [TokenExtent; 3],
     merger: Merger,
 }
 
@@ -74,8 +75,8 @@ impl Cutter<'_> {
         let start = self.marks[2].bytes;
         let mut spare = 0;
         while spare < limit {
-            let reach = walk(piece.as_bytes(), limit - spare, &mut self.merger);
-            let cut = piece.floor_char_boundary(reach.bytes);
+            let extent = walk(piece.as_bytes(), limit - spare, &mut self.merger);
+            let cut = piece.floor_char_boundary(extent.bytes);
             if cut > 0 && self.fits(start + cut) {
                 return Some(start + cut);
             }

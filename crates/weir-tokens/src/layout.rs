@@ -7,7 +7,7 @@
 //! Invariant: nothing here depends on the machine, since the table may be built on a different one than it is read on.
 
 /// The length of the longest token of o200k, in bytes.
-pub(crate) const LONGEST: usize = 128;
+pub(crate) const MAX_TOKEN_BYTES: usize = 128;
 
 /// The rank of bytes that are not a token, both in an empty slot and as the result of a lookup.
 pub(crate) const NO_RANK: u32 = 0xFF_FFFF;
@@ -18,12 +18,13 @@ pub(crate) const RANK_BYTES: usize = 3;
 /// The length of a bucket's displacement, in bytes.
 pub(crate) const DISPLACEMENT_BYTES: usize = 2;
 
-/// The length of one [`Shape`] in the head of the table, which has one for each token length from 0 to [`LONGEST`].
+/// The length of one [`LengthShape`] in the head of the table, which has one for each token length from 0 to
+/// [`MAX_TOKEN_BYTES`].
 pub(crate) const SHAPE_BYTES: usize = 16;
 
 /// The location of the tokens of one length. In the table, these are four little-endian `u32` in this order.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct LengthShape {
     /// The offset of the displacements in the table.
     pub(crate) displacements: u32,
     /// The number of displacements.
@@ -67,13 +68,13 @@ pub(crate) fn pack(bytes: &[u8]) -> u64 {
 
 /// Returns the bucket, in `shape`, of bytes with this hash.
 #[inline]
-pub(crate) fn bucket(hash: u64, shape: Shape) -> usize {
+pub(crate) fn bucket(hash: u64, shape: LengthShape) -> usize {
     scale(hash >> 32, shape.buckets)
 }
 
 /// Returns the slot, in `shape`, of bytes with this hash, in a bucket with this displacement.
 #[inline]
-pub(crate) fn slot(hash: u64, displacement: u16, shape: Shape) -> usize {
+pub(crate) fn slot(hash: u64, displacement: u16, shape: LengthShape) -> usize {
     let moved = hash ^ u64::from(displacement).wrapping_mul(MULTIPLIERS[3]);
     scale(fold(moved, MULTIPLIERS[0]) >> 32, shape.slots)
 }

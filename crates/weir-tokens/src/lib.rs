@@ -9,8 +9,8 @@
 mod class;
 mod fit;
 mod layout;
-mod lowest;
 mod merge;
+mod min_tree;
 mod split;
 mod table;
 mod window;
@@ -19,7 +19,7 @@ pub use fit::fit;
 
 use layout::NO_RANK;
 use merge::Merger;
-use window::{Reach, WINDOWS};
+use window::{TokenExtent, WINDOWS};
 
 /// Returns the number of o200k tokens in `text`.
 pub fn count(text: &str) -> usize {
@@ -35,10 +35,10 @@ pub fn count(text: &str) -> usize {
 }
 
 /// Returns how far the tokens of one piece reach: all of them, or the first `limit` if there are more.
-fn walk(piece: &[u8], limit: usize, merger: &mut Merger) -> Reach {
+fn walk(piece: &[u8], limit: usize, merger: &mut Merger) -> TokenExtent {
     let bytes = piece.len();
     if limit > 0 && table::rank(piece) != NO_RANK {
-        return Reach { tokens: 1, bytes };
+        return TokenExtent { tokens: 1, bytes };
     }
     WINDOWS.walk(piece, limit, merger)
 }

@@ -3,11 +3,11 @@
 //! Invariant: [`Merger::merge`] takes O(n log n) time in the length of the piece.
 
 use crate::layout::NO_RANK;
-use crate::lowest::Lowest;
+use crate::min_tree::MinTree;
 use crate::table::rank;
 
 /// The maximum length of a piece for which scanning all pairs before each merge is faster than tracking the lowest one.
-const SHORT: usize = 64;
+const MAX_LINEAR_SCAN_BYTES: usize = 64;
 
 /// Merges pieces, one after another, reusing its memory.
 #[derive(Default)]
@@ -17,13 +17,13 @@ pub(crate) struct Merger {
     /// For a short piece: the rank of the token that each token would make with the next.
     ranks: Vec<u32>,
     /// For a long piece: the token that begins at each byte.
-    parts: Vec<Part>,
+    spans: Vec<TokenSpan>,
     /// For a long piece: the rank of the token that the one beginning at each byte would make with the next.
-    pairs: Lowest,
+    pairs: MinTree,
 }
 
 /// A token of a long piece during merging, indexed by its start.
-struct Part {
+struct TokenSpan {
     /// The start of the token before it.
     previous: usize,
     /// The start of the token after it.
@@ -33,7 +33,7 @@ struct Part {
 impl Merger {
     /// Returns the start of each token of `piece`, and finally its end.
     pub(crate) fn merge(&mut self, piece: &[u8]) -> &[usize] {
-        if piece.len() <= SHORT {
+        if piece.len() <= MAX_LINEAR_SCAN_BYTES {
             self.merge_short(piece);
         } else {
             self.merge_long(piece);
@@ -60,15 +60,16 @@ impl Merger {
     }
 
     fn merge_long(&mut self, piece: &[u8]) {
-        self.parts.clear();
-        self.parts.extend((0..piece.len()).map(|start| Part { previous: start.saturating_sub(1), end: start + 1 }));
+        self.spans.clear();
+        self.spans
+            .extend((0..piece.len()).map(|start| TokenSpan { previous: start.saturating_sub(1), end: start + 1 }));
         self.pairs.fill(piece.windows(2).map(rank));
         while let Some(left) = self.pairs.leftmost() {
-            let right = self.parts[left].end;
-            let end = self.parts[right].end;
-            self.parts[left].end = end;
+            let right = self.spans[left].end;
+            let end = self.spans[right].end;
+            self.spans[left].end = end;
             self.pairs.set(right, NO_RANK);
-            let together = match self.parts.get_mut(end) {
+            let together = match self.spans.get_mut(end) {
                 Some(next) => {
                     next.previous = left;
                     rank(&piece[left..next.end])
@@ -77,15 +78,15 @@ impl Merger {
             };
             self.pairs.set(left, together);
             if left > 0 {
-                let before = self.parts[left].previous;
+                let before = self.spans[left].previous;
                 self.pairs.set(before, rank(&piece[before..end]));
             }
         }
         self.bounds.clear();
         self.bounds.push(0);
         let mut end = 0;
-        while let Some(part) = self.parts.get(end) {
-            end = part.end;
+        while let Some(span) = self.spans.get(end) {
+            end = span.end;
             self.bounds.push(end);
         }
     }

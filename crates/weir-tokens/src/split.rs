@@ -14,12 +14,12 @@
 //!
 //! Invariants: the pieces follow each other without a gap; splitting a whole text takes linear time.
 
-use crate::class::Class;
+use crate::class::CharClass;
 
 /// Returns the length in bytes of the first piece of `text`: 0 only if `text` is empty.
 #[inline]
 pub(crate) fn first(text: &str) -> usize {
-    let Some((class, length)) = Class::at(text, 0) else {
+    let Some((class, length)) = CharClass::at(text, 0) else {
         return 0;
     };
     if class.is_number() {
@@ -35,7 +35,7 @@ pub(crate) fn first(text: &str) -> usize {
 /// once.
 ///
 /// `class` and `length` are those of the first character.
-fn word(text: &str, class: Class, length: usize) -> Option<usize> {
+fn word(text: &str, class: CharClass, length: usize) -> Option<usize> {
     let start = if class.is_letter() {
         0
     } else if class.may_lead() {
@@ -45,7 +45,7 @@ fn word(text: &str, class: Class, length: usize) -> Option<usize> {
     };
     let mut upper_end = start;
     let mut last_lower = None;
-    while let Some((class, length)) = Class::at(text, upper_end)
+    while let Some((class, length)) = CharClass::at(text, upper_end)
         && class.is_upper()
     {
         upper_end += length;
@@ -53,7 +53,7 @@ fn word(text: &str, class: Class, length: usize) -> Option<usize> {
             last_lower = Some(upper_end);
         }
     }
-    let lower_end = run(text, upper_end, Class::is_lower);
+    let lower_end = run(text, upper_end, CharClass::is_lower);
     let end = if lower_end > upper_end {
         lower_end
     } else if let Some(end) = last_lower {
@@ -87,7 +87,7 @@ fn contraction(rest: &[u8]) -> usize {
 fn number(text: &str) -> usize {
     let mut end = 0;
     for _ in 0..3 {
-        match Class::at(text, end) {
+        match CharClass::at(text, end) {
             Some((class, length)) if class.is_number() => end += length,
             _ => break,
         }
@@ -98,7 +98,7 @@ fn number(text: &str) -> usize {
 /// Matches ` ?[^\s\p{L}\p{N}]+[\r\n/]*`.
 fn symbols(text: &str) -> Option<usize> {
     let start = usize::from(text.starts_with(' '));
-    let end = run(text, start, Class::is_symbol);
+    let end = run(text, start, CharClass::is_symbol);
     let tail = || text.as_bytes()[end..].iter();
     (end > start).then(|| end + tail().take_while(|byte| matches!(byte, b'\r' | b'\n' | b'/')).count())
 }
@@ -108,7 +108,7 @@ fn space(text: &str) -> usize {
     let mut end = 0;
     let mut last = 0;
     let mut last_newline = None;
-    while let Some((class, length)) = Class::at(text, end)
+    while let Some((class, length)) = CharClass::at(text, end)
         && class.is_space()
     {
         last = end;
@@ -127,9 +127,9 @@ fn space(text: &str) -> usize {
 
 /// Returns the end of the run of characters, beginning at `start`, that are `wanted`.
 #[inline]
-fn run(text: &str, start: usize, wanted: impl Fn(Class) -> bool) -> usize {
+fn run(text: &str, start: usize, wanted: impl Fn(CharClass) -> bool) -> usize {
     let mut end = start;
-    while let Some((class, length)) = Class::at(text, end)
+    while let Some((class, length)) = CharClass::at(text, end)
         && wanted(class)
     {
         end += length;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a lookup needs no initialisation and no memory; it costs only the pages it touches.
 
-use crate::layout::{self, DISPLACEMENT_BYTES, LONGEST, NO_RANK, RANK_BYTES, SHAPE_BYTES, Shape};
+use crate::layout::{self, DISPLACEMENT_BYTES, LengthShape, MAX_TOKEN_BYTES, NO_RANK, RANK_BYTES, SHAPE_BYTES};
 
 /// Returns the rank of the token with these bytes, or [`NO_RANK`].
 ///
@@ -35,17 +35,17 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 static TABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k.bin"));
 
 /// The head of the table, parsed at compile time.
-static SHAPES: [Shape; LONGEST + 1] = shapes(TABLE_IN_CONST);
+static SHAPES: [LengthShape; MAX_TOKEN_BYTES + 1] = shapes(TABLE_IN_CONST);
 
 /// The same bytes as a constant, since a static cannot be read while another is evaluated.
 const TABLE_IN_CONST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k.bin"));
 
-const fn shapes(table: &[u8]) -> [Shape; LONGEST + 1] {
-    let mut shapes = [Shape { displacements: 0, buckets: 0, entries: 0, slots: 0 }; LONGEST + 1];
+const fn shapes(table: &[u8]) -> [LengthShape; MAX_TOKEN_BYTES + 1] {
+    let mut shapes = [LengthShape { displacements: 0, buckets: 0, entries: 0, slots: 0 }; MAX_TOKEN_BYTES + 1];
     let mut length = 0;
     while length < shapes.len() {
         let at = length * SHAPE_BYTES;
-        shapes[length] = Shape {
+        shapes[length] = LengthShape {
             displacements: number(table, at),
             buckets: number(table, at + 4),
             entries: number(table, at + 8),
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_token_have_no_rank() {
-        for length in 0..=LONGEST + 1 {
+        for length in 0..=MAX_TOKEN_BYTES + 1 {
             assert_eq!(rank(&vec![0xFF; length + 3]), NO_RANK);
         }
         assert_eq!(rank(b""), NO_RANK);

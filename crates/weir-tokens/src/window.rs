@@ -12,12 +12,12 @@
 //!
 //! Invariant: the tokens of a piece are those that merging the whole piece at once gives.
 
-use crate::layout::LONGEST;
+use crate::layout::MAX_TOKEN_BYTES;
 use crate::merge::Merger;
 
 /// The extent of some tokens.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Reach {
+pub(crate) struct TokenExtent {
     /// The number of tokens.
     pub(crate) tokens: usize,
     /// Their length in bytes.
@@ -34,16 +34,16 @@ pub(crate) struct Windows {
 }
 
 /// A window small enough to stay in the processor's cache, and an overlap of twice the longest token.
-pub(crate) const WINDOWS: Windows = Windows { step: 1024, overlap: 2 * LONGEST };
+pub(crate) const WINDOWS: Windows = Windows { step: 1024, overlap: 2 * MAX_TOKEN_BYTES };
 
 impl Windows {
     /// Returns the extent of all tokens of `piece`, or of the first `limit` if there are more.
     ///
     /// It reads little more of the piece than the result covers. The first `limit` tokens are therefore those of a
     /// prefix that itself has exactly `limit` tokens, and are not necessarily the first ones of the whole piece.
-    pub(crate) fn walk(self, piece: &[u8], limit: usize, merger: &mut Merger) -> Reach {
+    pub(crate) fn walk(self, piece: &[u8], limit: usize, merger: &mut Merger) -> TokenExtent {
         if piece.len() <= self.step {
-            return reach(merger.merge(piece), 0, limit);
+            return extent(merger.merge(piece), 0, limit);
         }
         let mut before = 0;
         let mut known = merge(piece, 0, self.step, merger);
@@ -53,7 +53,7 @@ impl Windows {
             let from = known.partition_point(|&bound| bound + self.overlap < end).min(known.len().saturating_sub(2));
             let next = merge(piece, known[from], end + self.step, merger);
             let Some((old, new)) = common_token(&known[from..], &next) else {
-                return reach(merger.merge(piece), 0, limit);
+                return extent(merger.merge(piece), 0, limit);
             };
             if before + from + old >= limit {
                 break;
@@ -61,7 +61,7 @@ impl Windows {
             before += from + old;
             known = next[new..].to_vec();
         }
-        reach(&known, before, limit)
+        extent(&known, before, limit)
     }
 }
 
@@ -72,9 +72,9 @@ fn merge(piece: &[u8], start: usize, end: usize, merger: &mut Merger) -> Vec<usi
 }
 
 /// Returns the extent of the first `limit` tokens, if `before` tokens precede those within `bounds`.
-fn reach(bounds: &[usize], before: usize, limit: usize) -> Reach {
+fn extent(bounds: &[usize], before: usize, limit: usize) -> TokenExtent {
     let last = (bounds.len() - 1).min(limit - before);
-    Reach { tokens: before + last, bytes: bounds[last] }
+    TokenExtent { tokens: before + last, bytes: bounds[last] }
 }
 
 /// Returns the positions, in each sequence, of the first token that both have.
@@ -107,7 +107,7 @@ mod tests {
         #[test]
         fn windows_do_not_show(piece in "[a-c ]{1,300}|[a-zA-Z0-9+/]{1,300}|[ \t\n]{1,300}|\\PC{1,80}", limit in 0usize..300) {
             let (piece, mut merger) = (piece.as_bytes(), Merger::default());
-            let whole = Reach { tokens: merger.merge(piece).len() - 1, bytes: piece.len() };
+            let whole = TokenExtent { tokens: merger.merge(piece).len() - 1, bytes: piece.len() };
             prop_assert_eq!(TINY.walk(piece, usize::MAX, &mut merger), whole);
 
             let part = TINY.walk(piece, limit, &mut merger);

@@ -16,13 +16,13 @@ pub(crate) struct Budget(usize);
 
 impl Budget {
     /// The smallest budget. Anything less cannot hold even a sentence about what was left out.
-    const LEAST: usize = 120;
+    const MIN_TOKENS: usize = 120;
     /// The largest budget. For longer texts, the caller reads on with another call.
-    const MOST: usize = 20_000;
+    const MAX_TOKENS: usize = 20_000;
 
     /// Returns the requested budget, clamped to the allowed range, or the default.
     pub(crate) fn new(asked: Option<u32>, default: usize) -> Self {
-        Self(asked.map_or(default, |tokens| (tokens as usize).clamp(Self::LEAST, Self::MOST)))
+        Self(asked.map_or(default, |tokens| (tokens as usize).clamp(Self::MIN_TOKENS, Self::MAX_TOKENS)))
     }
 
     /// Returns the number of tokens.

@@ -49,7 +49,7 @@ pub(crate) struct Config {
     /// The tools that clients are shown.
     pub tools: ListedTools,
     /// The model for search by meaning.
-    pub meaning: Meaning,
+    pub embedding_model: EmbeddingModel,
     /// The user's own rules, in the format of Claude Code's settings.
     pub policy: PolicyLists,
 }
@@ -94,7 +94,7 @@ pub(crate) enum ListedTools {
 
 /// The model for search by meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub(crate) enum EmbeddingModel {
     /// No model: search uses words alone.
     Off,
     /// The built-in model.
@@ -286,7 +286,7 @@ struct RawRetention {
 
 /// Reads the configuration file. A missing file means the defaults.
 pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
-    let text = match foreign::of_user(path, foreign::SETTINGS) {
+    let text = match foreign::read_user_file(path, foreign::MAX_SETTINGS_BYTES) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|_| unusable(path, "it is not UTF-8"))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(unusable(path, &error.to_string())),
@@ -318,7 +318,7 @@ pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
         guide_tokens: raw.guide.tokens.map_or(GUIDE_TOKENS, |tokens| (tokens as usize).clamp(100, 4_000)),
         hold_out: hold_out(&raw.stats).map_err(|problem| unusable(path, &problem))?,
         tools: tools(raw.tools).map_err(|problem| unusable(path, &problem))?,
-        meaning: meaning(raw.search).map_err(|problem| unusable(path, &problem))?,
+        embedding_model: embedding_model(raw.search).map_err(|problem| unusable(path, &problem))?,
         policy: raw.policy,
     })
 }
@@ -371,11 +371,11 @@ fn fetch(raw: &RawFetch) -> Result<FetchConfig, String> {
 }
 
 /// Converts the settings of the model for search by meaning.
-fn meaning(raw: RawSearch) -> Result<Meaning, String> {
+fn embedding_model(raw: RawSearch) -> Result<EmbeddingModel, String> {
     match (raw.model.as_deref(), raw.endpoint) {
-        (Some("off"), None) => Ok(Meaning::Off),
-        (None | Some("built-in"), None) => Ok(Meaning::BuiltIn),
-        (Some(folder), None) => Ok(Meaning::Folder(PathBuf::from(folder))),
+        (Some("off"), None) => Ok(EmbeddingModel::Off),
+        (None | Some("built-in"), None) => Ok(EmbeddingModel::BuiltIn),
+        (Some(folder), None) => Ok(EmbeddingModel::Folder(PathBuf::from(folder))),
         (None, Some(_)) => Err("[search] has an endpoint and no model: name the model it shall use".to_owned()),
         (Some(model), Some(url)) => {
             let read = |path: PathBuf| {
@@ -383,7 +383,7 @@ fn meaning(raw: RawSearch) -> Result<Meaning, String> {
                 key.map_err(|error| format!("[search] key_file {}: {error}", path.display()))
             };
             let key = raw.key_file.map(read).transpose()?.map(|key| key.trim().to_owned());
-            Ok(Meaning::Endpoint { url, model: model.to_owned(), key })
+            Ok(EmbeddingModel::Endpoint { url, model: model.to_owned(), key })
         }
     }
 }

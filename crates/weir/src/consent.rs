@@ -6,12 +6,12 @@
 use crate::error::{CommandError, ErrorKind};
 
 /// The most that a question may show. Clients show it in a dialog, where few people scroll.
-const MOST_CHARACTERS: usize = 4_000;
-const MOST_LINES: usize = 60;
+const MAX_CHARS: usize = 4_000;
+const MAX_LINES: usize = 60;
 /// The longest line. Anything beyond it may be outside the visible area.
-const LONGEST_LINE: usize = 400;
+const MAX_LINE_CHARS: usize = 400;
 /// A gap this wide inside a line is replaced by its width.
-const GAP: usize = 12;
+const MIN_GAP_CHARS: usize = 12;
 
 /// Returns a text in a form that a person can judge. Refuses a text that cannot be shown completely.
 pub(crate) fn shown(text: &str) -> Result<String, CommandError> {
@@ -24,14 +24,14 @@ pub(crate) fn shown(text: &str) -> Result<String, CommandError> {
         Err(CommandError::new(ErrorKind::Denied, message)
             .hint("shorten it, or write it to a project file first, where the user can read it"))
     };
-    if lines.len() > MOST_LINES {
-        return too("the number of lines", lines.len(), MOST_LINES);
+    if lines.len() > MAX_LINES {
+        return too("the number of lines", lines.len(), MAX_LINES);
     }
-    if longest > LONGEST_LINE {
-        return too("the number of characters in a line", longest, LONGEST_LINE);
+    if longest > MAX_LINE_CHARS {
+        return too("the number of characters in a line", longest, MAX_LINE_CHARS);
     }
-    if characters > MOST_CHARACTERS {
-        return too("the number of characters", characters, MOST_CHARACTERS);
+    if characters > MAX_CHARS {
+        return too("the number of characters", characters, MAX_CHARS);
     }
     Ok(lines.join("\n"))
 }
@@ -64,7 +64,7 @@ fn line(text: &str) -> String {
 
 /// Appends spaces, or their number if they could push the rest of the line out of sight. Indentation is kept.
 fn push_gap(shown: &mut String, spaces: usize) {
-    if spaces >= GAP && !shown.trim().is_empty() {
+    if spaces >= MIN_GAP_CHARS && !shown.trim().is_empty() {
         shown.push_str(&format!(" <{spaces} spaces> "));
     } else {
         shown.extend(std::iter::repeat_n(' ', spaces));

@@ -11,49 +11,49 @@ use weir_store::{KnownProject, Owner, Patience, Store};
 
 use crate::config::{self, Config};
 use crate::consent;
+use crate::embedding::LazyModel;
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 use crate::git::Head;
-use crate::meaning::Model;
 use crate::moved;
 use crate::project::Project;
-use crate::run::Running;
+use crate::run::ActiveRuns;
 use crate::when;
 
 /// The context of a call. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Context {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     /// The origin of the caller, and thus of the texts it passes.
     pub origin: Origin,
     session: Option<SessionKey>,
     cancel: CancellationToken,
     tell: fn(&str),
-    ask: Ask,
+    ask: ConsentPrompt,
 }
 
 /// Asks the user for consent: takes a question and what the question is about, and resolves to whether the user agreed.
 /// Without one, the answer is no.
-pub(crate) type Ask = Option<Arc<dyn Fn(String, String) -> Asked + Send + Sync>>;
+pub(crate) type ConsentPrompt = Option<Arc<dyn Fn(String, String) -> ConsentFuture + Send + Sync>>;
 
 /// The user's pending answer.
-pub(crate) type Asked = Pin<Box<dyn Future<Output = bool> + Send>>;
+pub(crate) type ConsentFuture = Pin<Box<dyn Future<Output = bool> + Send>>;
 
-struct Shared {
+struct SharedState {
     env: Env,
     paths: Paths,
     project: Project,
     config: Config,
     stores: Mutex<Stores>,
-    model: Model,
-    running: Running,
+    model: LazyModel,
+    running: ActiveRuns,
 }
 
-impl Shared {
+impl SharedState {
     /// Returns a state with no store open and nothing running.
     fn new(env: Env, paths: Paths, project: Project, config: Config) -> Self {
-        let (stores, model, running) = (Mutex::default(), Model::default(), Running::default());
+        let (stores, model, running) = (Mutex::default(), LazyModel::default(), ActiveRuns::default());
         Self { env, paths, project, config, stores, model, running }
     }
 }
@@ -77,7 +77,7 @@ impl Context {
         })?;
         let config = config::read(&paths.config)?;
         let session = env.session.clone().map(|key| SessionKey { client: "shell".to_owned(), key });
-        let shared = Shared::new(env.clone(), paths, project, config);
+        let shared = SharedState::new(env.clone(), paths, project, config);
         Ok(Self {
             shared: Arc::new(shared),
             origin,
@@ -89,12 +89,12 @@ impl Context {
     }
 
     /// Returns the same context with a function that receives progress messages.
-    pub(crate) fn telling(self, tell: fn(&str)) -> Self {
+    pub(crate) fn with_progress(self, tell: fn(&str)) -> Self {
         Self { tell, ..self }
     }
 
     /// Reports the progress of long work, if anything receives it.
-    pub(crate) fn tell(&self, progress: &str) {
+    pub(crate) fn report_progress(&self, progress: &str) {
         (self.tell)(progress);
     }
 
@@ -104,7 +104,7 @@ impl Context {
     }
 
     /// Returns the same context with a way to ask the user.
-    pub(crate) fn asking(self, ask: Ask) -> Self {
+    pub(crate) fn with_consent_prompt(self, ask: ConsentPrompt) -> Self {
         Self { ask, ..self }
     }
 
@@ -123,20 +123,20 @@ impl Context {
     }
 
     /// Returns the same context with its own stores, so that other calls do not wait for them.
-    pub(crate) fn with_stores_of_its_own(&self) -> Self {
-        let Shared { env, paths, project, config, .. } = &*self.shared;
-        let shared = Shared::new(env.clone(), paths.clone(), project.clone(), config.clone());
+    pub(crate) fn with_own_stores(&self) -> Self {
+        let SharedState { env, paths, project, config, .. } = &*self.shared;
+        let shared = SharedState::new(env.clone(), paths.clone(), project.clone(), config.clone());
         Self { shared: Arc::new(shared), ..self.clone() }
     }
 
     /// Returns why search by meaning does not work, if it is configured but does not.
     pub(crate) fn model_problem(&self) -> Option<&str> {
-        self.shared.model.problem(&self.shared.config.meaning)
+        self.shared.model.problem(&self.shared.config.embedding_model)
     }
 
     /// Returns the name of the model for search by meaning, if there is one.
     pub(crate) fn model_name(&self) -> Option<String> {
-        self.shared.model.get(&self.shared.config.meaning).map(|model| model.name().to_owned())
+        self.shared.model.get(&self.shared.config.embedding_model).map(|model| model.name().to_owned())
     }
 
     /// Returns the paths of Weir's data, configuration and cache.
@@ -155,7 +155,7 @@ impl Context {
     }
 
     /// Returns the runs in progress.
-    pub(crate) fn running(&self) -> &Running {
+    pub(crate) fn running(&self) -> &ActiveRuns {
         &self.shared.running
     }
 
@@ -186,7 +186,7 @@ impl Context {
     }
 
     /// Returns a hint for an empty store if the project may have been moved.
-    pub(crate) fn moved_hint(&self, open: &mut Open<'_>) -> Option<String> {
+    pub(crate) fn moved_hint(&self, open: &mut LockedStores<'_>) -> Option<String> {
         moved::hint(open, &self.shared.project, &self.shared.paths.data.join("projects"))
     }
 
@@ -198,17 +198,17 @@ impl Context {
     /// Runs work on the stores on the current thread, for callers that have a thread of their own.
     pub(crate) fn with_stores_here<T>(
         &self,
-        work: impl FnOnce(&mut Open<'_>) -> Result<T, CommandError>,
+        work: impl FnOnce(&mut LockedStores<'_>) -> Result<T, CommandError>,
     ) -> Result<T, CommandError> {
         let mut stores = lock(&self.shared.stores);
-        work(&mut Open { context: self, stores: &mut stores, now: when::now(), patience: Patience::default() })
+        work(&mut LockedStores { context: self, stores: &mut stores, now: when::now(), patience: Patience::default() })
     }
 
     /// Runs work on the stores, off the async thread. Cancelling the call interrupts the running statement.
     pub(crate) async fn with_stores<T, F>(&self, work: F) -> Result<T, CommandError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Open<'_>) -> Result<T, CommandError> + Send + 'static,
+        F: FnOnce(&mut LockedStores<'_>) -> Result<T, CommandError> + Send + 'static,
     {
         let context = self.clone();
         let runtime = tokio::runtime::Handle::current();
@@ -224,7 +224,7 @@ impl Context {
                 interrupt();
             });
             let patience = Patience::default();
-            let mut open = Open { context: &context, stores: &mut stores, now: when::now(), patience };
+            let mut open = LockedStores { context: &context, stores: &mut stores, now: when::now(), patience };
             let result = work(&mut open);
             watch.abort();
             result
@@ -237,7 +237,7 @@ impl Context {
 }
 
 /// The stores, locked for one piece of work.
-pub(crate) struct Open<'a> {
+pub(crate) struct LockedStores<'a> {
     context: &'a Context,
     stores: &'a mut Stores,
     /// When the work began.
@@ -245,7 +245,7 @@ pub(crate) struct Open<'a> {
     patience: Patience,
 }
 
-impl Open<'_> {
+impl LockedStores<'_> {
     /// Returns the store that holds entries of this level.
     pub(crate) fn store(&mut self, level: Level) -> Result<&mut Store, CommandError> {
         match level {
@@ -276,10 +276,10 @@ impl Open<'_> {
             let mut store = Store::open_within(&context.project_folder(), owner, limits, self.patience)?;
             // There is no daemon, so every call does a part of the housekeeping. The answer does not depend on it.
             let _ = store.tidy(self.now);
-            store.set_model(context.shared.model.get(&context.shared.config.meaning));
+            store.set_model(context.shared.model.get(&context.shared.config.embedding_model));
             let known = KnownProject {
                 key: context.shared.project.key.0.clone(),
-                root: foreign::text(&context.shared.project.root),
+                root: foreign::path_text(&context.shared.project.root),
                 folder: context.shared.project.folder_name(),
                 used_at: self.now,
             };
@@ -301,7 +301,7 @@ impl Open<'_> {
             let shared = &self.context.shared;
             let limits = shared.config.limits.clone();
             let mut store = Store::open_within(&self.context.user_folder(), Owner::User, limits, self.patience)?;
-            store.set_model(shared.model.get(&shared.config.meaning));
+            store.set_model(shared.model.get(&shared.config.embedding_model));
             self.stores.user = Some(store);
         }
         self.stores.user.as_mut().ok_or_else(cancelled)

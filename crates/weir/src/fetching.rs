@@ -10,15 +10,15 @@ use weir_core::{Entry, EntryKind, Level, NewEntry, Origin, Scope};
 use weir_fetch::{FetchError, Fetched, Fetcher, Limits, Page, Request, Settings, Url};
 use weir_store::{BlobReader, Found, Kept, PageState, Validators};
 
-use crate::context::{Context, Open, cancelled};
+use crate::context::{Context, LockedStores, cancelled};
 use crate::error::{CommandError, ErrorKind};
 use crate::permission;
 
 /// How many pages are fetched concurrently.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT_FETCHES: usize = 4;
 
 /// A request to fetch pages.
-pub(crate) struct Order {
+pub(crate) struct FetchRequest {
     /// The addresses, as given.
     pub urls: Vec<String>,
     /// The name under which the pages can be found, before their addresses.
@@ -28,25 +28,25 @@ pub(crate) struct Order {
 }
 
 /// The outcome for one address.
-pub(crate) struct Outcome {
+pub(crate) struct FetchOutcome {
     /// The address, as given.
     pub url: String,
     /// The page, or why it is missing.
-    pub result: Result<Got, CommandError>,
+    pub result: Result<StoredPage, CommandError>,
 }
 
 /// A page in the store.
-pub(crate) struct Got {
+pub(crate) struct StoredPage {
     /// The entry.
     pub entry: Entry,
     /// The entry's text.
     pub text: BlobReader,
     /// How the page was obtained.
-    pub how: How,
+    pub how: PageOrigin,
 }
 
 /// How a page was obtained.
-pub(crate) enum How {
+pub(crate) enum PageOrigin {
     /// Over the network.
     Fetched {
         /// The format of the page.
@@ -66,21 +66,21 @@ pub(crate) enum How {
 pub(crate) const TOOL: &str = "ctx_fetch_and_index";
 
 /// Fetches pages, some at once. The outcomes are in the order of the addresses.
-pub(crate) async fn fetch(context: &Context, order: Order) -> Result<Vec<Outcome>, CommandError> {
+pub(crate) async fn fetch(context: &Context, order: FetchRequest) -> Result<Vec<FetchOutcome>, CommandError> {
     let planned = plan(context, &order).await?;
     let hosts: Vec<&str> = planned.iter().flat_map(|plan| &plan.url).filter_map(|url| url.host_str()).collect();
     let denied = permission::denied_hosts(context, TOOL, &hosts).await;
-    let came = ask(context, &planned, denied).await?;
+    let came = request_pages(context, &planned, denied).await?;
     let (scope, label) = (context.scope(), order.label);
-    let work = move |open: &mut Open<'_>| {
-        let settle = |(plan, came)| settle(open, &scope, plan, (came, label.as_deref()));
-        Ok(planned.into_iter().zip(came).map(settle).collect())
+    let work = move |open: &mut LockedStores<'_>| {
+        let store = |(plan, came)| store_page(open, &scope, plan, (came, label.as_deref()));
+        Ok(planned.into_iter().zip(came).map(store).collect())
     };
     context.with_stores(work).await
 }
 
 /// What is known about an address before it is requested.
-struct Plan {
+struct PlannedFetch {
     given: String,
     url: Result<Url, FetchError>,
     known: Option<PageState>,
@@ -89,10 +89,10 @@ struct Plan {
 }
 
 /// Looks up the pages that are already stored.
-async fn plan(context: &Context, order: &Order) -> Result<Vec<Plan>, CommandError> {
+async fn plan(context: &Context, order: &FetchRequest) -> Result<Vec<PlannedFetch>, CommandError> {
     let (urls, fresh) = (order.urls.clone(), order.fresh);
     let (scope, keeps) = (context.scope(), context.config().fetch.ttl);
-    let work = move |open: &mut Open<'_>| {
+    let work = move |open: &mut LockedStores<'_>| {
         let now = open.now;
         let mut planned = Vec::with_capacity(urls.len());
         for given in urls {
@@ -103,7 +103,7 @@ async fn plan(context: &Context, order: &Order) -> Result<Vec<Plan>, CommandErro
             };
             let age = known.as_ref().map(|page| age(now, page));
             let is_fresh = age.is_some_and(|age| age < keeps) && !fresh;
-            planned.push(Plan { given, url, known, is_fresh, asks_anew: fresh });
+            planned.push(PlannedFetch { given, url, known, is_fresh, asks_anew: fresh });
         }
         Ok(planned)
     };
@@ -114,11 +114,15 @@ fn age(now: weir_core::Timestamp, page: &PageState) -> Duration {
     Duration::from_millis(u64::try_from(now.0 - page.checked_at.0).unwrap_or_default())
 }
 
-type Came = Option<Result<Fetched, FetchError>>;
+type FetchResult = Option<Result<Fetched, FetchError>>;
 
 /// Requests the pages from their servers where needed. Returns `None` for pages that are fresh.
-async fn ask(context: &Context, planned: &[Plan], denied: Vec<String>) -> Result<Vec<Came>, CommandError> {
-    let mut came: Vec<Came> = Vec::with_capacity(planned.len());
+async fn request_pages(
+    context: &Context,
+    planned: &[PlannedFetch],
+    denied: Vec<String>,
+) -> Result<Vec<FetchResult>, CommandError> {
+    let mut came: Vec<FetchResult> = Vec::with_capacity(planned.len());
     let mut wanted = Vec::new();
     for (place, plan) in planned.iter().enumerate() {
         match &plan.url {
@@ -139,7 +143,7 @@ async fn ask(context: &Context, planned: &[Plan], denied: Vec<String>) -> Result
     let broken = |error: tokio::task::JoinError| CommandError::broken(&format!("a fetch failed: {error}"));
     // Creating a fetcher reads the machine's trusted certificates.
     let fetcher = tokio::task::spawn_blocking(move || Fetcher::new(settings)).await.map_err(broken)?;
-    let (fetcher, slots) = (Arc::new(fetcher), Arc::new(Semaphore::new(AT_ONCE)));
+    let (fetcher, slots) = (Arc::new(fetcher), Arc::new(Semaphore::new(MAX_CONCURRENT_FETCHES)));
     let mut tasks = JoinSet::new();
     for (place, request) in wanted {
         let (fetcher, slots) = (Arc::clone(&fetcher), Arc::clone(&slots));
@@ -178,27 +182,32 @@ fn settings(context: &Context, denied: Vec<String>) -> Result<Settings, CommandE
 }
 
 /// Stores a fetched page, and returns the page from the store.
-fn settle(open: &mut Open<'_>, scope: &Scope, plan: Plan, (came, label): (Came, Option<&str>)) -> Outcome {
+fn store_page(
+    open: &mut LockedStores<'_>,
+    scope: &Scope,
+    plan: PlannedFetch,
+    (came, label): (FetchResult, Option<&str>),
+) -> FetchOutcome {
     let url = plan.url.as_ref().map(Url::to_string).unwrap_or_default();
     let result = match (came, plan.known) {
-        (Some(Err(error)), _) => Err(told(&error)),
+        (Some(Err(error)), _) => Err(command_error(&error)),
         (Some(Ok(Fetched::Page(page))), _) => keep(open, scope, &url, (*page, label)),
         (Some(Ok(Fetched::Unchanged)), Some(known)) => unchanged(open, scope, &url, &known),
         (None, Some(known)) => {
             let age = age(open.now, &known);
-            find(open, scope, &known, How::Kept(age))
+            find(open, scope, &known, PageOrigin::Kept(age))
         }
         (_, None) => Err(CommandError::broken("a page that is not stored cannot be unchanged")),
     };
-    Outcome { url: plan.given, result }
+    FetchOutcome { url: plan.given, result }
 }
 
 fn keep(
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     scope: &Scope,
     url: &str,
     (page, label): (Page, Option<&str>),
-) -> Result<Got, CommandError> {
+) -> Result<StoredPage, CommandError> {
     let now = open.now;
     let source = match label {
         Some(label) => format!("{label}/{}", page.url),
@@ -213,7 +222,7 @@ fn keep(
     let kept = open.project()?.keep_page(scope, (url, entry), &validators, now)?;
     let mut notes = page.notes;
     notes.extend(remarks(&kept));
-    let how = How::Fetched { form: page.form.as_str(), redirects: page.redirects, notes };
+    let how = PageOrigin::Fetched { form: page.form.as_str(), redirects: page.redirects, notes };
     let state = PageState { reference: kept.reference, validators, checked_at: now };
     find(open, scope, &state, how)
 }
@@ -230,26 +239,36 @@ fn remarks(kept: &Kept) -> Vec<String> {
     remarks
 }
 
-fn unchanged(open: &mut Open<'_>, scope: &Scope, url: &str, known: &PageState) -> Result<Got, CommandError> {
+fn unchanged(
+    open: &mut LockedStores<'_>,
+    scope: &Scope,
+    url: &str,
+    known: &PageState,
+) -> Result<StoredPage, CommandError> {
     let now = open.now;
     open.project()?.page_is_unchanged(scope, url, now)?;
-    find(open, scope, known, How::Unchanged)
+    find(open, scope, known, PageOrigin::Unchanged)
 }
 
-fn find(open: &mut Open<'_>, scope: &Scope, page: &PageState, how: How) -> Result<Got, CommandError> {
+fn find(
+    open: &mut LockedStores<'_>,
+    scope: &Scope,
+    page: &PageState,
+    how: PageOrigin,
+) -> Result<StoredPage, CommandError> {
     let now = open.now;
     let store = open.project()?;
     let gone = || CommandError::broken("the stored page is gone");
     match store.get(scope, page.reference, now)? {
         Found::Here(entry) => {
             let text = store.text(scope, page.reference)?.ok_or_else(gone)?;
-            Ok(Got { entry: *entry, text, how })
+            Ok(StoredPage { entry: *entry, text, how })
         }
         _ => Err(gone()),
     }
 }
 
-fn told(error: &FetchError) -> CommandError {
+fn command_error(error: &FetchError) -> CommandError {
     let kind = match error {
         FetchError::Url { .. } | FetchError::Scheme { .. } | FetchError::Credentials => ErrorKind::Usage,
         FetchError::Private { .. } | FetchError::Denied { .. } | FetchError::Downgrade { .. } => ErrorKind::Denied,

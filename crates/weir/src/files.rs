@@ -3,24 +3,24 @@
 //! Invariants: no path leads out of the project unless the user's rules allow it, regardless of the links in it; a file
 //! is written completely or not at all, and never over content that the writer has not seen.
 
+mod delivery;
 pub(crate) mod diff;
 pub(crate) mod edit;
+mod file_use;
 mod folder;
-mod given;
 mod lines;
+mod location;
 mod lock;
 mod outlined;
-mod place;
 mod replace;
-mod seen;
 mod text;
 
+pub(crate) use delivery::{Delivery, FileSavings};
+pub(crate) use file_use::{FileAction, FileUse, keep};
 pub(crate) use folder::Folder;
-pub(crate) use given::{Given, Spared};
-pub(crate) use lines::{Part, Range};
+pub(crate) use lines::{LineSelection, Range};
+pub(crate) use location::{Access, FileLocation, permit};
 pub(crate) use lock::lock;
 pub(crate) use outlined::{changes, outlined};
-pub(crate) use place::{Access, Place, permit};
 pub(crate) use replace::{Failure, create, replace};
-pub(crate) use seen::{How, Seen, keep};
 pub(crate) use text::{Content, Text};

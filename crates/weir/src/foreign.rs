@@ -12,25 +12,25 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 /// The largest settings file that is read, in bytes.
-pub(crate) const SETTINGS: u64 = 1 << 20;
+pub(crate) const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
 /// Reads one of the user's own files. Follows links, since many people keep their settings elsewhere and link to them.
-pub(crate) fn of_user(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    whole(open_of_user(path)?, most)
+pub(crate) fn read_user_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    whole(open_user_file(path)?, most)
 }
 
-/// Opens a file that the user or one of their clients names, under the same rules as [`of_user`].
-pub(crate) fn open_of_user(path: &Path) -> io::Result<File> {
+/// Opens a file that the user or one of their clients names, under the same rules as [`read_user_file`].
+pub(crate) fn open_user_file(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     regular(File::options().read(true).custom_flags(flags).open(path)?)
 }
 
 /// Reads a file below a folder. Follows links within the folder and refuses all others.
-pub(crate) fn below(folder: &Path, name: &Path, most: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read_below(folder: &Path, name: &Path, most: u64) -> io::Result<Vec<u8>> {
     whole(open_below(folder, name)?, most)
 }
 
-/// Opens a file below a folder, under the same rules as [`below`].
+/// Opens a file below a folder, under the same rules as [`read_below`].
 pub(crate) fn open_below(folder: &Path, name: &Path) -> io::Result<File> {
     let is_plain = name.components().all(|part| matches!(part, Component::Normal(_)));
     if !is_plain || name.as_os_str().is_empty() {
@@ -94,7 +94,7 @@ pub(crate) fn resolved(path: &Path) -> PathBuf {
 
 /// Returns a path as text. Different paths have different texts: a path that is not UTF-8 ends in a mark made from its
 /// bytes.
-pub(crate) fn text(path: &Path) -> String {
+pub(crate) fn path_text(path: &Path) -> String {
     match path.to_str() {
         Some(text) => text.to_owned(),
         None => {
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     fn check(folder: &Path, name: &str) -> String {
-        match below(folder, Path::new(name), 16) {
+        match read_below(folder, Path::new(name), 16) {
             Ok(bytes) => String::from_utf8(bytes).unwrap(),
             Err(error) => error.to_string(),
         }
@@ -152,9 +152,9 @@ mod tests {
             }
         }
         assert!(check(&folder, "loop").contains("symbolic links"), "{}", check(&folder, "loop"));
-        assert!(below(&folder, Path::new("none"), 16).is_err_and(|error| error.kind() == io::ErrorKind::NotFound));
-        assert_eq!(of_user(&folder.join("out"), 16).unwrap(), b"outside");
-        assert!(of_user(&folder.join("zero"), 16).is_err() && of_user(&pipe, 16).is_err());
+        assert!(read_below(&folder, Path::new("none"), 16).is_err_and(|error| error.kind() == io::ErrorKind::NotFound));
+        assert_eq!(read_user_file(&folder.join("out"), 16).unwrap(), b"outside");
+        assert!(read_user_file(&folder.join("zero"), 16).is_err() && read_user_file(&pipe, 16).is_err());
     }
 
     #[test]
@@ -172,8 +172,8 @@ mod tests {
     fn paths_that_differ_in_bytes_differ_as_text() {
         use std::os::unix::ffi::OsStrExt as _;
         let path = |bytes: &'static [u8]| Path::new(std::ffi::OsStr::from_bytes(bytes));
-        assert_eq!(text(path(b"a/b")), "a/b");
-        assert_ne!(text(path(b"a\xff")), text(path(b"a\xfe")));
-        assert!(text(path(b"a\xff")).starts_with("a\u{fffd}~"));
+        assert_eq!(path_text(path(b"a/b")), "a/b");
+        assert_ne!(path_text(path(b"a\xff")), path_text(path(b"a\xfe")));
+        assert!(path_text(path(b"a\xff")).starts_with("a\u{fffd}~"));
     }
 }

@@ -30,9 +30,9 @@ pub(crate) struct Head {
 }
 
 /// The most that is read of a file that contains a single name, in bytes.
-const NAME: u64 = 64 << 10;
+const MAX_NAME_BYTES: u64 = 64 << 10;
 /// The most that is read of the list of packed references, in bytes.
-const PACKED: u64 = 64 << 20;
+const MAX_PACKED_REFS_BYTES: u64 = 64 << 20;
 
 /// Finds the repository that contains a folder.
 pub(crate) fn discover(folder: &Path) -> Option<Repository> {
@@ -65,7 +65,7 @@ impl Repository {
 
     fn resolve_packed(&self, name: &str) -> Option<String> {
         let packed = foreign::open_below(&self.common, Path::new("packed-refs")).ok()?;
-        let mut packed = BufReader::new(packed.take(PACKED));
+        let mut packed = BufReader::new(packed.take(MAX_PACKED_REFS_BYTES));
         let mut line = Vec::new();
         while packed.read_until(b'\n', &mut line).ok()? > 0 {
             if let Some((hash, of)) = std::str::from_utf8(&line).ok().and_then(|line| line.trim_end().split_once(' '))
@@ -113,7 +113,7 @@ fn is_linked(own: &Path, common: &Path, folder: &Path) -> bool {
 /// Whether the configuration in a git folder names this work tree as its own, as that of a submodule does.
 fn is_work_tree_of(own: &Path, folder: &Path) -> bool {
     ["config.worktree", "config"].iter().any(|name| {
-        let config = foreign::below(own, Path::new(name), foreign::SETTINGS).unwrap_or_default();
+        let config = foreign::read_below(own, Path::new(name), foreign::MAX_SETTINGS_BYTES).unwrap_or_default();
         let named = work_tree(&String::from_utf8_lossy(&config)).map(|named| own.join(named));
         named.and_then(|named| named.canonicalize().ok()).is_some_and(|named| named == folder)
     })
@@ -144,7 +144,7 @@ fn is_reference(name: &str) -> bool {
 
 /// Returns the first line of a file below a folder.
 fn first_line(folder: &Path, name: &str) -> Option<String> {
-    let bytes = foreign::below(folder, Path::new(name), NAME).ok()?;
+    let bytes = foreign::read_below(folder, Path::new(name), MAX_NAME_BYTES).ok()?;
     let line = bytes.split(|byte| *byte == b'\n').next()?;
     Some(std::str::from_utf8(line).ok()?.trim_end().to_owned())
 }

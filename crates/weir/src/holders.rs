@@ -8,7 +8,7 @@ use weir_core::wording::one_line;
 /// The byte of the shared-memory file that a writer locks: <https://www.sqlite.org/walformat.html#wal_locks>.
 const WRITE_LOCK: u64 = 120;
 /// How many characters of a command line are shown.
-const SHOWN: usize = 80;
+const MAX_COMMAND_CHARS: usize = 80;
 
 /// Describes the process that holds the write lock of a database or, failing that, the processes that have it open.
 /// Returns `None` if the system does not tell.
@@ -38,7 +38,7 @@ fn describe(process: u32) -> String {
     let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let stopped = state.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'));
     let stopped = if stopped { ", which is stopped" } else { "" };
-    format!("process {process} ({}){stopped}", one_line(&line, SHOWN))
+    format!("process {process} ({}){stopped}", one_line(&line, MAX_COMMAND_CHARS))
 }
 
 /// Returns the processes that hold the write lock, from the system's list of locks:

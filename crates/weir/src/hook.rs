@@ -3,18 +3,18 @@
 //! Invariants: nothing is set up that a hook does not need; any failure is Weir's fault, never the client's, so on a
 //! failure or a missed deadline the answer is empty, the exit code is 0, and one line goes to a log that `weir doctor`
 //! shows; nothing is written to the client's terminal; the hook's events are in the log before the answer is given, or
-//! in the spool next to it if another process holds the log for longer than [`WAIT`].
+//! in the spool next to it if another process holds the log for longer than [`STORE_WAIT`].
 
 pub(crate) mod compaction;
 mod deadline;
 pub(crate) mod faults;
+mod file_state;
 mod forks;
 pub(crate) mod guides;
 pub(crate) mod hold;
+pub(crate) mod location;
 mod meter;
-mod past;
 mod payload;
-pub(crate) mod place;
 pub(crate) mod rewrite;
 mod trial;
 
@@ -32,24 +32,24 @@ use weir_store::{HookSeen, Patience, ShownLines, Spooled, Store, StoreError};
 
 use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
-use crate::run::unfinished::{self, Haste};
+use crate::run::unfinished::{self, AuditDepth};
 use crate::when;
-pub(crate) use past::Files;
+pub(crate) use file_state::FileState;
+use location::SessionLocation;
 use payload::Payload;
-use place::Place;
-use rewrite::Rewritten;
+use rewrite::RewriteStatus;
 
 /// The argument that selects this mode.
 pub(crate) const HOOK: &str = "hook";
 /// Anywhere in a command, this text makes hooks leave the command and its output alone.
-const LEAVE: &str = "weir:off";
+const OPT_OUT_MARK: &str = "weir:off";
 
 /// How long a hook waits for other processes in total. Clients give up on a hook after a few seconds and lose its
 /// answer.
-const WAIT: Duration = Duration::from_secs(1);
+const STORE_WAIT: Duration = Duration::from_secs(1);
 
 /// The longest title of a held output.
-const TITLE: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 
 /// Answers one hook.
 pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
@@ -70,7 +70,7 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
         Ok(Ok(None)) => return ExitCode::SUCCESS,
         Ok(Ok(Some(answer))) => write(&answer).err().map(|error| format!("the answer was not taken: {error}")),
         Ok(Err(error)) => Some(error.to_string()),
-        Err(panic) => Some(format!("broken: {}", faults::said(&*panic))),
+        Err(panic) => Some(format!("broken: {}", faults::panic_message(&*panic))),
     };
     if let Some(fault) = fault {
         faults::note(&format!("{client} {event}"), &fault);
@@ -96,16 +96,16 @@ fn answer(client: &str, event: &str, started: Instant) -> Result<Option<Value>, 
     let (env, paths) = environment()?;
     weir_store::private::folder(&paths.data).map_err(unreadable)?;
     deadline::begin(&paths, &format!("{} {event}", client.name));
-    for remark in unfinished::finish(&paths, Haste::Hook) {
+    for remark in unfinished::finish(&paths, AuditDepth::TopLevel) {
         faults::note("audit", &remark);
     }
-    let at = At { env: &env, paths, now: when::now(), started, files: Files::AsTheyAre };
+    let at = HookContext { env: &env, paths, now: when::now(), started, files: FileState::AsTheyAre };
     let answered = at.answer(client, event, &mut std::io::stdin().lock())?;
     Ok(answered.and_then(|(_, reply)| reply))
 }
 
 /// The circumstances in which a hook is answered.
-pub(crate) struct At<'a> {
+pub(crate) struct HookContext<'a> {
     /// The environment.
     pub env: &'a Env,
     /// The locations of the data and the configuration.
@@ -115,10 +115,10 @@ pub(crate) struct At<'a> {
     /// When the hook arrived.
     pub started: Instant,
     /// The state of the files that tools have read.
-    pub files: Files,
+    pub files: FileState,
 }
 
-impl At<'_> {
+impl HookContext<'_> {
     /// Answers one hook, using the payload that the client sent. Returns the reply and its encoding for the client, if
     /// the client has a way to accept it.
     pub(crate) fn answer(
@@ -126,17 +126,17 @@ impl At<'_> {
         client: &'static Client,
         event: &str,
         input: &mut dyn Read,
-    ) -> Result<Option<(Said, Option<Value>)>, CommandError> {
+    ) -> Result<Option<(HookReply, Option<Value>)>, CommandError> {
         let Self { env, paths, now, started, files } = self;
         let payload = Payload::read(input, &paths.data).map_err(unreadable)?;
         let wire = Wire { event, payload: &payload.value };
         let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
-        if files == Files::OfThePast {
-            past::forget_files(&mut hook);
+        if files == FileState::OfThePast {
+            file_state::forget_files(&mut hook);
         }
         let rewritten = rewrite::complete(&paths, &mut hook);
         let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
-        let place = Place::find(env, &paths, &hook.folder, session)?;
+        let place = SessionLocation::find(env, &paths, &hook.folder, session)?;
         // Clearing needs no store and must not wait for one: lines left here would be taken for lines that the model
         // still has.
         if loses_texts(&hook.point)
@@ -144,12 +144,12 @@ impl At<'_> {
         {
             faults::note("forgetting what was shown", &error.to_string());
         }
-        let telling = Telling { client, hook: &hook, payload: &payload, event, started };
-        let store = match place.open(&paths, Patience::InAll(WAIT)) {
+        let report = HookReport { client, hook: &hook, payload: &payload, event, started };
+        let store = match place.open(&paths, Patience::InAll(STORE_WAIT)) {
             Ok(store) => store,
             // The store cannot be read either, but the hook's events still go to the spool.
             Err(error) if error.may_pass() => {
-                let (told, seen) = (telling.told(None), Some(telling.seen(now)));
+                let (told, seen) = (report.events(None), Some(report.arrival(now)));
                 let spooled = Spooled { told, seen, texts_lost: loses_texts(&hook.point), ..Spooled::default() };
                 place.spool().put(&place.scope, &spooled, &Limits::default(), now)?;
                 return Ok(None);
@@ -160,12 +160,12 @@ impl At<'_> {
         let aside = Spooled::default();
         let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, files, aside };
         // The events are recorded regardless of the answer, and before it if the answer may miss the deadline.
-        let mut told = telling.told(Some((&call.store, &call.scope)));
+        let mut told = report.events(Some((&call.store, &call.scope)));
         if call.may_take_long() {
             call.append(std::mem::take(&mut told))?;
         }
         let said = call.answer(rewritten);
-        call.record(told, telling.seen(now))?;
+        call.record(told, report.arrival(now))?;
         let mut is_untouched = false;
         if let Ok(Some(said)) = &said {
             is_untouched = trial::is_untouched(&call);
@@ -188,7 +188,7 @@ fn conversation(client: &Client, hook: &Hook) -> String {
 }
 
 /// The information that a hook carries.
-struct Telling<'a> {
+struct HookReport<'a> {
     client: &'static Client,
     hook: &'a Hook,
     payload: &'a Payload,
@@ -196,9 +196,9 @@ struct Telling<'a> {
     started: Instant,
 }
 
-impl Telling<'_> {
+impl HookReport<'_> {
     /// Returns the hook's events, including the fix of an earlier failure if the hook reports one.
-    fn told(&self, store: Option<(&Store, &Scope)>) -> Vec<Event> {
+    fn events(&self, store: Option<(&Store, &Scope)>) -> Vec<Event> {
         let hook = brief(self.hook, self.payload);
         let mut told: Vec<Event> = capture::events(&hook);
         told.extend(store.and_then(|(store, scope)| repaired(store, scope, &hook)));
@@ -206,7 +206,7 @@ impl Telling<'_> {
     }
 
     /// Returns the record that the hook arrived, with the time taken so far.
-    fn seen(&self, now: Timestamp) -> HookSeen {
+    fn arrival(&self, now: Timestamp) -> HookSeen {
         HookSeen {
             client: self.client.name.to_owned(),
             event: self.event.to_owned(),
@@ -235,7 +235,7 @@ fn put_off<T>(result: Result<T, StoreError>, mark: impl FnOnce()) -> Result<Opti
 }
 
 /// The reply to a hook.
-pub(crate) enum Said {
+pub(crate) enum HookReply {
     /// Information for the model.
     Context(String),
     /// A replacement for a tool's output.
@@ -246,7 +246,7 @@ pub(crate) enum Said {
     Keep(String),
 }
 
-impl Said {
+impl HookReply {
     fn as_reply(&self) -> Reply<'_> {
         match self {
             Self::Context(text) => Reply::Context(text),
@@ -269,7 +269,7 @@ struct Call<'a> {
     store: Store,
     now: Timestamp,
     /// The state of the files that tools have read.
-    files: Files,
+    files: FileState,
     /// The data that could not be written to the store.
     aside: Spooled,
 }
@@ -281,33 +281,33 @@ impl Call<'_> {
     }
 
     /// Returns the reply, if there is one. If a command was killed, the client has not shown its output.
-    fn answer(&mut self, rewritten: Rewritten) -> Result<Option<Said>, CommandError> {
+    fn answer(&mut self, rewritten: RewriteStatus) -> Result<Option<HookReply>, CommandError> {
         let hook = self.hook;
         match &hook.point {
             Point::SessionStart(start) if hook.subagent.is_none() => {
                 if *start == Start::Compact {
-                    compaction::note_words(self)?;
+                    compaction::record_last_messages(self)?;
                 }
                 guides::at_start(self, *start)
             }
             Point::BeforeCompaction => {
-                let is_conversation = compaction::note_words(self)?;
+                let is_conversation = compaction::record_last_messages(self)?;
                 let moments = guides::keep(self)?;
-                Ok(if is_conversation { compaction::to_keep(self, &moments)?.map(Said::Keep) } else { None })
+                Ok(if is_conversation { compaction::to_keep(self, &moments)?.map(HookReply::Keep) } else { None })
             }
             Point::AfterCompaction { summary } => {
-                compaction::note_words(self)?;
+                compaction::record_last_messages(self)?;
                 compaction::keep_summary(self, summary)?;
                 guides::keep(self).map(|_| None)
             }
-            Point::BeforeTool(call) => Ok(rewrite::command(self, call).map(Said::Command)),
-            Point::AfterTool(call, done) if rewritten == Rewritten::Killed => {
+            Point::BeforeTool(call) => Ok(rewrite::command(self, call).map(HookReply::Command)),
+            Point::AfterTool(call, done) if rewritten == RewriteStatus::Killed => {
                 let shown = hold::killed(self, call, done)?;
                 rewrite::clear(self, call);
-                Ok(Some(if hook.takes.output { Said::Output(shown) } else { Said::Context(shown) }))
+                Ok(Some(if hook.takes.output { HookReply::Output(shown) } else { HookReply::Context(shown) }))
             }
             Point::AfterTool(call, done) => match hold::output(self, call, (done, rewritten))? {
-                Some(shown) => Ok(Some(Said::Output(shown))),
+                Some(shown) => Ok(Some(HookReply::Output(shown))),
                 None => guides::waiting(self),
             },
             Point::Prompt { .. } => guides::waiting(self),

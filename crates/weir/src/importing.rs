@@ -24,14 +24,14 @@ use crate::context::{Context, cancelled};
 use crate::error::CommandError;
 use crate::foreign;
 use crate::project::Project;
-use crate::replay::places::{self, Found, Places};
-use ahead::Read;
-use report::Report;
-use session::Telling;
+use crate::replay::places::{self, Places, TranscriptLocation};
+use ahead::TranscriptPiece;
+use report::ImportReport;
+use session::StepConverter;
 
 /// Which sessions are imported, and into which project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum ImportScope {
     /// The sessions of this project.
     Project,
     /// The sessions of every project, each into its own project.
@@ -41,7 +41,7 @@ pub(crate) enum Whose {
 }
 
 /// A request to import.
-pub(crate) struct Order {
+pub(crate) struct ImportRequest {
     /// Transcripts, or folders with transcripts. If empty, the transcripts of every client.
     pub paths: Vec<PathBuf>,
     /// Limits the import to this client.
@@ -51,26 +51,26 @@ pub(crate) struct Order {
     /// Whether to only report what would be imported.
     pub dry_run: bool,
     /// Which sessions to import.
-    pub whose: Whose,
+    pub whose: ImportScope,
 }
 
 /// Imports what was requested. Uses stores of its own.
-pub(crate) fn run(context: &Context, order: &Order, now: Timestamp) -> Result<Answer, CommandError> {
+pub(crate) fn run(context: &Context, order: &ImportRequest, now: Timestamp) -> Result<Answer, CommandError> {
     let Places { mut found, unreadable } = places::find(context.env(), &order.paths)?;
     // The oldest come first, so that entries are stored as nearly in order as possible.
     found.reverse();
-    let wanted = |found: &&Found| order.since.is_none_or(|since| found.changed_at() >= since);
-    let found: Vec<&Found> = found.iter().filter(wanted).collect();
-    let mut import = Import {
+    let wanted = |found: &&TranscriptLocation| order.since.is_none_or(|since| found.changed_at() >= since);
+    let found: Vec<&TranscriptLocation> = found.iter().filter(wanted).collect();
+    let mut import = ImportJob {
         context,
         order,
         now,
-        contexts: HashMap::from([(context.env().folder.clone(), Some(context.with_stores_of_its_own()))]),
-        report: Report::new(order.dry_run),
+        contexts: HashMap::from([(context.env().folder.clone(), Some(context.with_own_stores()))]),
+        report: ImportReport::new(order.dry_run),
     };
     import.report.unreadable = unreadable;
     import.all(&found)?;
-    context.tell("");
+    context.report_progress("");
     Ok(import.report.answer(order.whose))
 }
 
@@ -86,20 +86,20 @@ fn progress((at, of): (usize, usize), (bytes, total): (u64, u64), begun: Instant
 }
 
 /// An import in progress.
-struct Import<'a> {
+struct ImportJob<'a> {
     context: &'a Context,
-    order: &'a Order,
+    order: &'a ImportRequest,
     now: Timestamp,
     /// The context of each folder that sessions worked in, or `None` if the folder no longer exists.
     contexts: HashMap<PathBuf, Option<Context>>,
-    report: Report,
+    report: ImportReport,
 }
 
 /// A conversation that is being read from a transcript.
-struct Reading {
+struct OpenConversation {
     context: Context,
     conversation: Conversation,
-    telling: Telling,
+    converter: StepConverter,
     known: Known,
     /// How far the conversation was imported before, unless the transcript was rewritten since.
     before: ReadTo,
@@ -111,7 +111,7 @@ struct Reading {
 #[derive(Default)]
 struct Conversations {
     /// The conversations by session and subagent, or `None` for those that are not imported.
-    open: HashMap<(String, String), Option<Box<Reading>>>,
+    open: HashMap<(String, String), Option<Box<OpenConversation>>>,
     /// Whether the rest of the transcript is not needed.
     is_over: bool,
     /// Whether the transcript differs from what was imported before.
@@ -125,23 +125,23 @@ impl Conversations {
     }
 }
 
-impl Import<'_> {
+impl ImportJob<'_> {
     /// Imports every transcript.
-    fn all(&mut self, found: &[&Found]) -> Result<(), CommandError> {
+    fn all(&mut self, found: &[&TranscriptLocation]) -> Result<(), CommandError> {
         let (begun, mut bytes) = (Instant::now(), 0);
         let total: u64 = found.iter().map(|found| found.bytes()).sum();
         let mut conversations = Conversations::default();
         ahead::read(found, |at, read| {
             match read {
-                Read::Part(part) => self.part(found[at], *part, &mut conversations, false)?,
-                Read::End(result) => {
+                TranscriptPiece::Part(part) => self.part(found[at], *part, &mut conversations, false)?,
+                TranscriptPiece::End(result) => {
                     let ended = std::mem::take(&mut conversations);
                     match ended.is_rewritten || ended.is_shorter() {
-                        true => self.anew(found[at])?,
+                        true => self.reimport(found[at])?,
                         false => self.end(found[at], ended, result)?,
                     }
                     bytes += found[at].bytes();
-                    self.context.tell(&progress((at, found.len()), (bytes, total), begun));
+                    self.context.report_progress(&progress((at, found.len()), (bytes, total), begun));
                     if self.context.cancelled().is_cancelled() {
                         return Err(cancelled());
                     }
@@ -152,7 +152,7 @@ impl Import<'_> {
     }
 
     /// Imports a transcript from its beginning because it was rewritten since the last import.
-    fn anew(&mut self, found: &Found) -> Result<(), CommandError> {
+    fn reimport(&mut self, found: &TranscriptLocation) -> Result<(), CommandError> {
         let (mut conversations, mut failed) = (Conversations::default(), None);
         let read = found.stream(&mut |part| match self.part(found, part, &mut conversations, true) {
             Ok(()) => ControlFlow::Continue(()),
@@ -170,12 +170,12 @@ impl Import<'_> {
     /// Finishes a transcript.
     fn end(
         &mut self,
-        found: &Found,
+        found: &TranscriptLocation,
         ended: Conversations,
         read: io::Result<Option<Skipped>>,
     ) -> Result<(), CommandError> {
         for mut reading in ended.open.into_values().flatten() {
-            let past = reading.telling.finish().into_iter().collect();
+            let past = reading.converter.finish().into_iter().collect();
             self.write(&mut reading, past)?;
         }
         match read {
@@ -189,7 +189,7 @@ impl Import<'_> {
     /// Imports a part of a transcript.
     fn part(
         &mut self,
-        found: &Found,
+        found: &TranscriptLocation,
         part: Part,
         conversations: &mut Conversations,
         anew: bool,
@@ -218,15 +218,20 @@ impl Import<'_> {
             }
             reading.now.message = dated.message;
             match is_known {
-                true => reading.telling.skip(&dated.step, at),
-                false => past.extend(reading.telling.step(&part.session, dated.step, at)),
+                true => reading.converter.skip(&dated.step, at),
+                false => past.extend(reading.converter.step(&part.session, dated.step, at)),
             }
         }
         self.write(reading, past)
     }
 
     /// Starts to read a conversation, if it is to be imported.
-    fn begin(&mut self, found: &Found, part: &Part, anew: bool) -> Result<Option<Reading>, CommandError> {
+    fn begin(
+        &mut self,
+        found: &TranscriptLocation,
+        part: &Part,
+        anew: bool,
+    ) -> Result<Option<OpenConversation>, CommandError> {
         let Part { session, steps } = part;
         if session.key.is_empty() || self.order.client.is_some_and(|client| client.name != session.client().name) {
             return Ok(None);
@@ -254,15 +259,15 @@ impl Import<'_> {
             false => (ReadTo::default(), Known::default(), Vec::new()),
         };
         let folder = if folder.as_os_str().is_empty() { context.env().folder.clone() } else { folder };
-        let telling = Telling::new(session, folder, !known.is_empty(), failures);
+        let converter = StepConverter::new(session, folder, !known.is_empty(), failures);
         self.report.session(session);
-        Ok(Some(Reading { context, conversation, telling, known, before, now: ReadTo::default() }))
+        Ok(Some(OpenConversation { context, conversation, converter, known, before, now: ReadTo::default() }))
     }
 
     /// Returns the context of the project that a session belongs to, if its sessions are to be imported.
     fn context_of(&mut self, folder: &Path) -> Option<Context> {
         let here = self.context;
-        if self.order.whose == Whose::Here {
+        if self.order.whose == ImportScope::Here {
             return self.contexts.get(&here.env().folder).cloned().flatten();
         }
         let (env, origin) = (here.env(), here.origin);
@@ -277,14 +282,14 @@ impl Import<'_> {
             self.report.gone += 1;
             return None;
         };
-        if self.order.whose == Whose::Project && context.project().key != here.project().key {
+        if self.order.whose == ImportScope::Project && context.project().key != here.project().key {
             self.report.elsewhere += 1;
             return None;
         }
         Some(context)
     }
 
-    fn write(&mut self, reading: &mut Reading, past: Vec<Past>) -> Result<(), CommandError> {
+    fn write(&mut self, reading: &mut OpenConversation, past: Vec<Past>) -> Result<(), CommandError> {
         if reading.now.steps <= reading.before.steps {
             return Ok(());
         }
@@ -294,18 +299,18 @@ impl Import<'_> {
         if self.order.dry_run {
             return Ok(());
         }
-        let Reading { context, conversation, telling, now: to, .. } = reading;
-        let scope = Scope { work: telling.branch(), ..context.scope() };
+        let OpenConversation { context, conversation, converter, now: to, .. } = reading;
+        let scope = Scope { work: converter.branch(), ..context.scope() };
         context.with_stores_here(|open| Ok(open.project()?.import(&scope, conversation, (fresh, to), self.now)?))
     }
 }
 
 /// Returns the folder that a session worked in. Gemini CLI records it in a file next to a project's transcripts.
-fn folder_of(found: &Found, session: &Session) -> PathBuf {
+fn folder_of(found: &TranscriptLocation, session: &Session) -> PathBuf {
     if !session.folder.is_empty() {
         return PathBuf::from(&session.folder);
     }
     let beside = found.path.parent().and_then(Path::parent).map(|folder| folder.join(".project_root"));
-    let written = beside.and_then(|path| foreign::of_user(&path, 4 << 10).ok());
+    let written = beside.and_then(|path| foreign::read_user_file(&path, 4 << 10).ok());
     written.map(|text| PathBuf::from(String::from_utf8_lossy(&text).trim())).unwrap_or_default()
 }

@@ -4,10 +4,10 @@
 //! counted by reason; an unreadable file does not stop the indexing; memory does not grow with the amount of text.
 
 mod ignored;
+mod job;
 mod label;
 mod read;
 mod report;
-mod take;
 mod walk;
 
 use std::path::{Path, PathBuf};
@@ -18,20 +18,20 @@ use weir_core::{EntryKind, Level, NewEntry, Scope};
 use weir_store::{NewFile, Stamp};
 
 use crate::answer::{Answer, one_line};
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 use crate::permission;
+use job::IndexJob;
+pub(crate) use job::SETTLE_NANOS;
 pub(crate) use read::content as read_content;
-use report::Report;
-pub(crate) use take::UNSETTLED;
-use take::Work;
+use report::IndexReport;
 use walk::Globs;
-pub(crate) use walk::{Found, Listing};
+pub(crate) use walk::{FolderListing, FoundFile};
 use weir_policy::gate::Gate;
 
 /// A request to index.
-pub(crate) struct Order {
+pub(crate) struct IndexRequest {
     /// A file or a folder, with its links resolved.
     pub path: PathBuf,
     /// The name under which the texts can be found. Defaults to the path.
@@ -43,24 +43,29 @@ pub(crate) struct Order {
 }
 
 /// Indexes a file or a folder.
-pub(crate) async fn index(context: &Context, order: Order) -> Result<Answer, CommandError> {
+pub(crate) async fn index(context: &Context, order: IndexRequest) -> Result<Answer, CommandError> {
     let scope = context.scope();
     // Indexing may take minutes, and other calls must not wait for it.
-    let context = context.with_stores_of_its_own();
+    let context = context.with_own_stores();
     let own = context.clone();
-    let work = move |open: &mut Open<'_>| {
+    let work = move |open: &mut LockedStores<'_>| {
         if order.path.is_dir() { folder(&own, open, &scope, &order) } else { file(&own, open, &scope, &order) }
     };
     let result = context.with_stores(work).await;
-    context.tell("");
+    context.report_progress("");
     result
 }
 
-fn folder(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) -> Result<Answer, CommandError> {
+fn folder(
+    context: &Context,
+    open: &mut LockedStores<'_>,
+    scope: &Scope,
+    order: &IndexRequest,
+) -> Result<Answer, CommandError> {
     let started = Instant::now();
     let globs = Globs::read(&order.path, &order.include, &order.exclude)?;
     let gate = permission::gate(context);
-    let mut report = Report::default();
+    let mut report = IndexReport::default();
     let listing = walk::list(&order.path, &globs, &gate, context.cancelled(), &mut report)?;
     let now = open.now;
     let store = open.project()?;
@@ -68,7 +73,7 @@ fn folder(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) 
         Some(label) => label.clone(),
         None => label::of(store, scope, &context.project().root, &order.path)?,
     };
-    let mut work = Work::new(context, store, scope, now, &mut report);
+    let mut work = IndexJob::new(context, store, scope, now, &mut report);
     work.files(&label, listing, &globs)?;
     if order.label.is_none() && label == label::ROOT {
         work.forget_parts_of_the_root(&context.project().root)?;
@@ -77,7 +82,12 @@ fn folder(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) 
     Ok(report.answer(&label))
 }
 
-fn file(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) -> Result<Answer, CommandError> {
+fn file(
+    context: &Context,
+    open: &mut LockedStores<'_>,
+    scope: &Scope,
+    order: &IndexRequest,
+) -> Result<Answer, CommandError> {
     let started = Instant::now();
     let gate = permission::gate(context);
     let shown = one_line(&order.path.display().to_string(), 200);
@@ -92,8 +102,8 @@ fn file(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) ->
         Some(label) => label.clone(),
         None => label::of(store, scope, &context.project().root, &order.path)?,
     };
-    let mut report = Report::of_one();
-    Work::new(context, store, scope, now, &mut report).file(&label, found)?;
+    let mut report = IndexReport::of_one();
+    IndexJob::new(context, store, scope, now, &mut report).file(&label, found)?;
     report.took = started.elapsed();
     if let Some(why) = report.only_reason() {
         return Err(CommandError::usage(format!("cannot index {shown}: {}", why.of_one())));
@@ -117,10 +127,10 @@ pub(crate) async fn text(context: &Context, text: String, label: Option<String>)
     context.with_stores(move |open| keep_text(open, &scope, entry)).await
 }
 
-fn keep_text(open: &mut Open<'_>, scope: &Scope, entry: NewEntry) -> Result<Answer, CommandError> {
+fn keep_text(open: &mut LockedStores<'_>, scope: &Scope, entry: NewEntry) -> Result<Answer, CommandError> {
     let now = open.now;
     let store = open.project()?;
-    let mut report = Report::of_one();
+    let mut report = IndexReport::of_one();
     report.bytes = entry.text.len() as u64;
     let Some(label) = entry.source.clone() else {
         report.is_new(store.keep(scope, entry, now)?);
@@ -147,8 +157,8 @@ pub(crate) fn list_all(
     folder: &Path,
     gate: &Gate,
     cancel: &CancellationToken,
-) -> Result<Listing, CommandError> {
-    walk::list(root, &Globs::read(root, &[], &[])?.within(folder), gate, cancel, &mut Report::default())
+) -> Result<FolderListing, CommandError> {
+    walk::list(root, &Globs::read(root, &[], &[])?.within(folder), gate, cancel, &mut IndexReport::default())
 }
 
 fn cannot_read(shown: &str, why: &str) -> CommandError {
@@ -157,5 +167,5 @@ fn cannot_read(shown: &str, why: &str) -> CommandError {
 
 /// Returns a path relative to a folder, as sources write it. Different files have different paths.
 pub(crate) fn below(root: &Path, path: &Path) -> Option<String> {
-    path.strip_prefix(root).ok().map(foreign::text)
+    path.strip_prefix(root).ok().map(foreign::path_text)
 }

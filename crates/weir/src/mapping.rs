@@ -6,7 +6,7 @@
 
 mod history;
 mod refresh;
-mod shown;
+mod render;
 mod symbols;
 
 use std::collections::HashMap;
@@ -17,13 +17,13 @@ use weir_outline::map::{Commits, Known, Wish, rank, unpack};
 use weir_store::{MapFile, Store};
 
 use crate::answer::{Answer, Budget};
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
-pub(crate) use symbols::{FoundSymbol, Wanted, find as find_symbols};
+pub(crate) use symbols::{FoundSymbol, SymbolQuery, find as find_symbols};
 
 /// A request for a map.
-pub(crate) struct Order {
+pub(crate) struct MapRequest {
     /// The folder, with links resolved.
     pub folder: PathBuf,
     /// Which files take part in the ranking.
@@ -46,18 +46,23 @@ pub(crate) enum Reach {
 }
 
 /// Makes a map.
-pub(crate) async fn map(context: &Context, order: Order) -> Result<Answer, CommandError> {
+pub(crate) async fn map(context: &Context, order: MapRequest) -> Result<Answer, CommandError> {
     let scope = context.scope();
     // The first map may take a while, and other calls must not wait for it.
-    let context = context.with_stores_of_its_own();
+    let context = context.with_own_stores();
     let own = context.clone();
-    let work = move |open: &mut Open<'_>| made(&own, open, &scope, &order);
+    let work = move |open: &mut LockedStores<'_>| build_map(&own, open, &scope, &order);
     let result = context.with_stores(work).await;
-    context.tell("");
+    context.report_progress("");
     result
 }
 
-fn made(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) -> Result<Answer, CommandError> {
+fn build_map(
+    context: &Context,
+    open: &mut LockedStores<'_>,
+    scope: &Scope,
+    order: &MapRequest,
+) -> Result<Answer, CommandError> {
     // A folder of the project belongs to the project's map, however small a part of it is needed now.
     let root = if order.folder.starts_with(&context.project().root) { &context.project().root } else { &order.folder };
     let now = open.now;
@@ -78,14 +83,14 @@ fn made(context: &Context, open: &mut Open<'_>, scope: &Scope, order: &Order) ->
         commits.with(&focus, |path| place.get(path).copied())
     };
     let (ranked, heat) = rank(&known, Wish { focus: &focus, query: &order.query, together: &together });
-    let drawing = shown::Drawing { root, order, known: &known, counts: &counts, ranked, heat };
-    shown::answer(context, (store, scope), drawing)
+    let drawing = render::RankedMap { root, order, known: &known, counts: &counts, ranked, heat };
+    render::answer(context, (store, scope), drawing)
 }
 
 /// Returns the positions of the focused files in the list of files.
 fn places(focus: &[PathBuf], root: &Path, place: &HashMap<&str, usize>) -> Result<Vec<usize>, CommandError> {
     let one = |path: &PathBuf| {
-        let below = crate::indexing::below(root, path).unwrap_or_else(|| foreign::text(path));
+        let below = crate::indexing::below(root, path).unwrap_or_else(|| foreign::path_text(path));
         place.get(below.as_str()).copied().ok_or_else(|| {
             CommandError::new(ErrorKind::NotFound, format!("{below} is not in the map"))
                 .hint("the map covers files in supported languages that are neither ignored by git nor denied by rules")
@@ -101,8 +106,8 @@ fn known(file: MapFile) -> Known {
 
 /// Returns the key under which a folder's map is stored.
 fn key(root: &Path) -> String {
-    foreign::text(root)
+    foreign::path_text(root)
 }
 
 /// The store of the map, and the scope it is used from.
-type Kept<'a> = (&'a mut Store, &'a Scope);
+type ScopedStore<'a> = (&'a mut Store, &'a Scope);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use weir_store::{KnownProject, private};
 
-use crate::context::Open;
+use crate::context::LockedStores;
 use crate::project::Project;
 
 /// The file next to the log that records the device and inode numbers of the project's folder.
@@ -30,7 +30,7 @@ pub(crate) fn remember(store: &Path, project: &Project) {
 }
 
 /// Returns a hint if the store is empty and the project may have been moved here.
-pub(crate) fn hint(open: &mut Open<'_>, project: &Project, stores: &Path) -> Option<String> {
+pub(crate) fn hint(open: &mut LockedStores<'_>, project: &Project, stores: &Path) -> Option<String> {
     if !open.project().ok()?.is_blank().ok()? {
         return None;
     }

@@ -82,7 +82,7 @@ pub(crate) trait Declared:
     const FOLLOWS_REFERENCES: bool = false;
 
     /// Converts arguments from the shell, where they differ from JSON, into the operation's own form.
-    fn settle(self) -> Result<Self, CommandError> {
+    fn adapt_from_shell(self) -> Result<Self, CommandError> {
         Ok(self)
     }
 
@@ -116,7 +116,7 @@ pub(crate) enum Effect {
     Runs,
 }
 
-type Running = Pin<Box<dyn Future<Output = Result<Answer, CommandError>> + Send>>;
+type AnswerFuture = Pin<Box<dyn Future<Output = Result<Answer, CommandError>> + Send>>;
 
 /// An operation with its types erased, for the faces.
 pub(crate) struct Operation {
@@ -135,9 +135,9 @@ pub(crate) struct Operation {
     /// Returns the description and the schema of the arguments.
     pub schema: fn() -> (String, Map<String, Value>),
     /// Runs the operation with arguments from JSON.
-    pub call: fn(Context, Value) -> Result<Running, CommandError>,
+    pub call: fn(Context, Value) -> Result<AnswerFuture, CommandError>,
     /// Runs the operation with arguments from the command line.
-    pub call_command: fn(Context, &ArgMatches) -> Result<Running, CommandError>,
+    pub call_command: fn(Context, &ArgMatches) -> Result<AnswerFuture, CommandError>,
 }
 
 impl Operation {
@@ -157,7 +157,7 @@ impl Operation {
             },
             call_command: |context, matches| {
                 let arguments = T::from_arg_matches(matches).map_err(|error| CommandError::usage(error.to_string()))?;
-                Ok(start(arguments.settle()?, context))
+                Ok(start(arguments.adapt_from_shell()?, context))
             },
         }
     }
@@ -193,6 +193,6 @@ pub(crate) fn random_name() -> Result<String, CommandError> {
     Ok(random_mark()?.as_str().to_owned())
 }
 
-fn start<T: Declared>(arguments: T, context: Context) -> Running {
+fn start<T: Declared>(arguments: T, context: Context) -> AnswerFuture {
     Box::pin(async move { arguments.run(&context).await })
 }

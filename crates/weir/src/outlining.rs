@@ -14,7 +14,7 @@ use weir_runner::{Confined, Fences, Lost};
 /// The argument that starts the program as the parser.
 pub(crate) const PARSER: &str = "parse-helper";
 /// How long to wait for a parser. Longer than the parser itself takes to give up.
-const PATIENCE: Duration = Duration::from_secs(8);
+const PARSER_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Processes waiting for the next file.
 static IDLE: Mutex<Vec<Confined>> = Mutex::new(Vec::new());
@@ -55,7 +55,7 @@ pub(crate) fn prepare() {
 
 /// Describes how parsers are confined on this machine.
 pub(crate) fn fences() -> String {
-    let said = start().map(|mut parser| parser.fences(PATIENCE));
+    let said = start().map(|mut parser| parser.fences(PARSER_TIMEOUT));
     match said {
         Ok(Ok(Fences::Filtered)) => "in a process without access to files, the network or other processes".to_owned(),
         Ok(Ok(Fences::Limited)) => {
@@ -73,7 +73,7 @@ fn start() -> Result<Confined, NoOutline> {
 }
 
 fn ask(mut parser: Confined, request: &[u8]) -> Result<Vec<u8>, NoOutline> {
-    let answer = parser.ask(request, PATIENCE).map_err(|lost| match lost {
+    let answer = parser.ask(request, PARSER_TIMEOUT).map_err(|lost| match lost {
         Lost::Crashed => NoOutline::Crashed,
         Lost::TooSlow => NoOutline::Unfit,
     })?;

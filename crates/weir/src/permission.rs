@@ -152,9 +152,9 @@ pub(crate) fn rules(context: &Context) -> Rules {
         // In the home folder, the project's settings are the user's, and may be a link.
         let read = match path.strip_prefix(root) {
             Ok(name) if real.is_none_or(|real| !trusted.contains(&real)) => {
-                foreign::below(root, name, foreign::SETTINGS)
+                foreign::read_below(root, name, foreign::MAX_SETTINGS_BYTES)
             }
-            _ => foreign::of_user(&path, foreign::SETTINGS),
+            _ => foreign::read_user_file(&path, foreign::MAX_SETTINGS_BYTES),
         };
         match read {
             Ok(bytes) => {

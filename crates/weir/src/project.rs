@@ -24,13 +24,15 @@ impl Project {
         let folder = folder.canonicalize()?;
         Ok(match git::discover(&folder) {
             Some(repository) => Self {
-                key: ProjectKey(format!("git:{}", foreign::text(&repository.common))),
+                key: ProjectKey(format!("git:{}", foreign::path_text(&repository.common))),
                 root: repository.work_tree.clone(),
                 repository: Some(repository),
             },
-            None => {
-                Self { key: ProjectKey(format!("path:{}", foreign::text(&folder))), root: folder, repository: None }
-            }
+            None => Self {
+                key: ProjectKey(format!("path:{}", foreign::path_text(&folder))),
+                root: folder,
+                repository: None,
+            },
         })
     }
 

@@ -24,15 +24,15 @@ use crate::faces::stores::Scratch;
 use crate::hook::faults;
 use clients::Behaviour;
 use judge::Player;
-use places::{Found, Places};
+use places::{Places, TranscriptLocation};
 use prices::Prices;
 pub(crate) use report::progress;
-use report::{Played, Report};
+use report::{ReplayReport, ReplayedSession};
 
 /// How many of the clients' transcripts are played by default.
-const NEWEST: usize = 100;
+const DEFAULT_TRANSCRIPTS: usize = 100;
 /// How many results with unseen but later used identifiers are shown by default.
-const SHOWN: usize = 5;
+const DEFAULT_UNSEEN_RESULTS: usize = 5;
 
 const LONG_ABOUT: &str = "\
 Replay your clients' recorded sessions through Weir's hooks and report what Weir would have saved, what it would have hidden \
@@ -92,29 +92,35 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         arguments.get_many("path").into_iter().flatten().map(|path: &PathBuf| env.folder.join(path)).collect();
     let number = |name: &str| arguments.get_one::<u32>(name).map(|number| *number as usize);
     let Places { mut found, unreadable } = places::find(env, &paths)?;
-    let most = number("newest").unwrap_or(if paths.is_empty() { NEWEST } else { usize::MAX });
+    let most = number("newest").unwrap_or(if paths.is_empty() { DEFAULT_TRANSCRIPTS } else { usize::MAX });
     let left_out = found.len().saturating_sub(most);
     found.truncate(most);
     let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
-    let prices = Prices::read(named.or_else(|| prices::of_user(context.paths())).as_deref())?;
-    let (behaviours, show) = (clients::all()?, number("show").unwrap_or(SHOWN));
-    let mut report =
-        Report { left_out, unreadable, prices_of: prices.date.clone(), behaviours, show, ..Report::default() };
+    let prices = Prices::read(named.or_else(|| prices::user_file(context.paths())).as_deref())?;
+    let (behaviours, show) = (clients::all()?, number("show").unwrap_or(DEFAULT_UNSEEN_RESULTS));
+    let mut report = ReplayReport {
+        left_out,
+        unreadable,
+        prices_of: prices.date.clone(),
+        behaviours,
+        show,
+        ..ReplayReport::default()
+    };
     let scratch = Scratch::new(&context.paths().cache)?;
     for (at, transcript) in found.iter().enumerate() {
-        context.tell(&progress(at, found.len(), &transcript.name));
+        context.report_progress(&progress(at, found.len(), &transcript.name));
         play(context, transcript, (&prices, scratch.path()), &mut report)?;
     }
-    context.tell("");
+    context.report_progress("");
     Ok(report.answer())
 }
 
 /// Plays every session of a transcript.
 fn play(
     context: &Context,
-    found: &Found,
+    found: &TranscriptLocation,
     (prices, scratch): (&Prices, &Path),
-    report: &mut Report,
+    report: &mut ReplayReport,
 ) -> Result<(), CommandError> {
     let transcript = match found.read() {
         Ok(Some(transcript)) => transcript,
@@ -153,7 +159,7 @@ fn play(
         let (rates, requests) = (player.rates, session.requests.len());
         let (version, model) = (session.version.clone(), session.model.clone());
         let path = found.path.clone();
-        report.sessions.push(Played { name, path, client, version, model, requests, rates, judged });
+        report.sessions.push(ReplayedSession { name, path, client, version, model, requests, rates, judged });
         std::fs::remove_dir_all(&place).map_err(|error| cannot_use(&place, &error))?;
     }
     Ok(())

@@ -6,15 +6,15 @@
 
 pub(crate) mod background;
 mod cause;
+mod environment;
 pub(crate) mod health;
 mod homes;
 pub(crate) mod masks;
 mod outside;
-mod place;
 mod planted;
+mod render;
 mod running;
 mod runtime;
-mod shown;
 pub(crate) mod unfinished;
 
 use std::path::PathBuf;
@@ -32,29 +32,29 @@ use crate::config::Sandbox;
 use crate::context::{Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
 use crate::permission::{self, Consent, Deed};
+pub(crate) use environment::{new_scratch, search_path};
 pub(crate) use outside::{STAND_IN, stand_in};
-pub(crate) use place::{new_scratch, search_path};
-pub(crate) use running::Running;
-pub(crate) use shown::{Want, answer, brief, data, looked_for, read_on, show};
+pub(crate) use render::{DisplayOptions, answer, brief, data, looked_for, read_on, show};
+pub(crate) use running::ActiveRuns;
 
 /// The tool that runs code. Rules about it hold for every way to run something.
 pub(crate) const TOOL: &str = "ctx_execute";
 
 /// Longer than this nobody waits for a run that is not in the background.
-pub(crate) const LONGEST: Duration = Duration::from_secs(60 * 60);
+pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 /// The time limit for a program that is queried about itself.
-const A_MOMENT: Duration = Duration::from_secs(5);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long to wait for another process that holds the store, before the output of a run is shown without being stored.
-const KEEP_WAIT: Duration = Duration::from_secs(5);
+const STORE_WAIT: Duration = Duration::from_secs(5);
 
 /// The helper of a run is this program itself, even if its file has been replaced or removed.
 pub(crate) const HELPER: &str = "/proc/self/exe";
 
 /// A request to run code.
 #[derive(Debug, Clone)]
-pub(crate) struct Order {
+pub(crate) struct RunRequest {
     /// The language of the code.
     pub language: &'static Language,
     /// The code.
@@ -70,7 +70,7 @@ pub(crate) struct Order {
 }
 
 /// A finished run.
-pub(crate) struct Done {
+pub(crate) struct FinishedRun {
     /// The stored entry, or why nothing was stored.
     pub kept: Result<Box<Entry>, CommandError>,
     /// The title of the run in lists.
@@ -88,7 +88,7 @@ pub(crate) struct Done {
 }
 
 /// Options of a run.
-struct How<'a> {
+struct RunOptions<'a> {
     /// Stops the run.
     stopper: &'a Stopper,
     /// The reference under which the output is stored. A new one if `None`.
@@ -98,7 +98,7 @@ struct How<'a> {
 }
 
 /// Lets a run pass, or says why not.
-async fn permit(context: &Context, order: &Order) -> Result<(), CommandError> {
+async fn permit(context: &Context, order: &RunRequest) -> Result<(), CommandError> {
     let action = match order.language.name {
         "shell" => Action::Script(&order.code),
         // Code in another language counts as a use of its runtime; masks contain what it starts.
@@ -115,14 +115,14 @@ async fn permit(context: &Context, order: &Order) -> Result<(), CommandError> {
 }
 
 /// Runs it, unless the rules are against it. Cancelling the call ends the run; what it printed is kept all the same.
-pub(crate) async fn run(context: &Context, order: Order) -> Result<Done, CommandError> {
+pub(crate) async fn run(context: &Context, order: RunRequest) -> Result<FinishedRun, CommandError> {
     permit(context, &order).await?;
     let stopper = Stopper::new().map_err(|error| failed(&format!("cannot prepare a run: {error}")))?;
     let (send, receive) = tokio::sync::oneshot::channel();
     let number = context.running().enter(&stopper);
     let (own, brake) = (context.clone(), stopper.clone());
     let thread = std::thread::Builder::new().name("run".to_owned()).spawn(move || {
-        let done = perform(&own, &order, &How { stopper: &brake, reference: None, tee: None });
+        let done = perform(&own, &order, &RunOptions { stopper: &brake, reference: None, tee: None });
         own.running().leave(number);
         // The caller may be gone; the output is stored by now.
         let _ = send.send(done);
@@ -148,14 +148,14 @@ pub(crate) async fn run(context: &Context, order: Order) -> Result<Done, Command
 }
 
 /// Runs code on the current thread and stores its output.
-fn perform(context: &Context, order: &Order, how: &How<'_>) -> Result<Done, CommandError> {
+fn perform(context: &Context, order: &RunRequest, how: &RunOptions<'_>) -> Result<FinishedRun, CommandError> {
     // The store is opened first, because its folder must exist in order to be hidden.
     let new_writer = || context.with_stores_here(|open| Ok(open.project()?.writer()?));
     let mut writer = new_writer()?;
     let found = runtime::locate(context, order.language)?;
-    let mut place = place::prepare(context, order, &found)?;
-    let mut watch = planted::Watch::begin(context, &place::writable(context))?;
-    watch.look_on();
+    let mut place = environment::prepare(context, order, &found)?;
+    let mut watch = planted::Watch::begin(context, &environment::writable(context))?;
+    watch.start_watching();
     let attempted = attempt(context, order, how, &mut place, &mut writer);
     let planted = watch.end(&place.spec);
     let (outcome, farewell) = attempted?;
@@ -183,15 +183,15 @@ fn perform(context: &Context, order: &Order, how: &How<'_>) -> Result<Done, Comm
     let (kept, text) = keep(context, new, writer);
     drop(farewell);
     let caps = (context.config().run.output_bytes, place.spec.caps.memory_bytes);
-    Ok(Done { kept, title: title(order), text, outcome, steps: place.spec.steps.len(), caps, remarks })
+    Ok(FinishedRun { kept, title: title(order), text, outcome, steps: place.spec.steps.len(), caps, remarks })
 }
 
 /// Runs code in the best sandbox that is available and that the user accepts.
 fn attempt(
     context: &Context,
-    order: &Order,
-    how: &How<'_>,
-    place: &mut place::Place,
+    order: &RunRequest,
+    how: &RunOptions<'_>,
+    place: &mut environment::RunEnvironment,
     writer: &mut TextWriter,
 ) -> Result<(Outcome, Farewell), CommandError> {
     let outside = place.outside.clone();
@@ -219,7 +219,7 @@ fn attempt(
     };
     match make(&place.spec) {
         Err(RunError::Sandbox(problem)) if !problem.refused && context.config().sandbox == Sandbox::BestEffort => {
-            place.lower(context, &problem)?;
+            place.fall_back_to_landlock(context, &problem)?;
             make(&place.spec).map_err(|error| unusable(context, error))
         }
         other => other.map_err(|error| unusable(context, error)),
@@ -234,12 +234,12 @@ pub(crate) fn masked(context: &Context, spec: Spec) -> Option<Spec> {
 }
 
 /// Runs one of our own programs and returns its output, within a time limit. Nothing is stored.
-pub(crate) fn ask(spec: &Spec, patience: Duration) -> Result<Vec<u8>, RunError> {
-    ask_at_length(spec, patience, 4096)
+pub(crate) fn output_of(spec: &Spec, patience: Duration) -> Result<Vec<u8>, RunError> {
+    output_of_with_limit(spec, patience, 4096)
 }
 
-/// Like [`ask`], with a limit on the output.
-pub(crate) fn ask_at_length(spec: &Spec, patience: Duration, most_output: u64) -> Result<Vec<u8>, RunError> {
+/// Like [`output_of`], with a limit on the output.
+pub(crate) fn output_of_with_limit(spec: &Spec, patience: Duration, most_output: u64) -> Result<Vec<u8>, RunError> {
     let stopper = Stopper::new().map_err(RunError::Helper)?;
     let run = Run {
         spec,
@@ -265,7 +265,7 @@ fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> (Result<Box<Ent
     let mut output = None;
     let kept = context.with_stores_here(|open| {
         let now = open.now;
-        open.set_patience(Patience::Each(KEEP_WAIT))?;
+        open.set_patience(Patience::Each(STORE_WAIT))?;
         let store = open.project()?;
         let kept = match store.keep_and_open(&scope, new, writer, now) {
             Ok((kept, text)) => {
@@ -296,7 +296,7 @@ pub(crate) fn quoted(word: &str) -> String {
 }
 
 /// Returns the title of a run in lists: its first line.
-fn title(order: &Order) -> String {
+fn title(order: &RunRequest) -> String {
     let first = order.code.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(nothing)");
     let about = order.file.as_ref().map(|file| format!(" on {}", file.display())).unwrap_or_default();
     match order.language.name {

@@ -10,7 +10,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::when;
 
 /// How many sessions are listed when a name is not found.
-const NAMED: usize = 5;
+const MAX_LISTED_SESSIONS: usize = 5;
 
 /// Finds a session by name: `current`, `last`, or a key or its prefix.
 pub(crate) fn find(store: &Store, scope: &Scope, name: &str) -> Result<SessionKey, CommandError> {
@@ -36,7 +36,7 @@ pub(crate) fn last(store: &Store, scope: &Scope) -> Result<Option<SessionKey>, C
 }
 
 fn not_found(store: &Store, what: &str) -> CommandError {
-    let newest = store.sessions(None, NAMED).unwrap_or_default();
+    let newest = store.sessions(None, MAX_LISTED_SESSIONS).unwrap_or_default();
     let error = CommandError::new(ErrorKind::NotFound, what);
     match newest.is_empty() {
         true => error.hint("no sessions are recorded here: `weir import` imports past sessions"),

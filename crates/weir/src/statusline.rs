@@ -16,7 +16,7 @@ use weir_core::{EventKind, SessionKey, Timestamp};
 use weir_store::{HistoryFilter, Patience};
 
 use crate::env::{Env, Paths};
-use crate::hook::place::Place;
+use crate::hook::location::SessionLocation;
 use crate::replay::prices::{self, Prices};
 use crate::when;
 
@@ -24,15 +24,15 @@ use crate::when;
 pub(crate) const STATUSLINE: &str = "statusline";
 
 /// The largest input from a client, in bytes.
-const LONGEST: u64 = 1 << 20;
+const MAX_INPUT_BYTES: u64 = 1 << 20;
 /// How long to wait for other processes.
-const WAIT: Duration = Duration::from_millis(50);
+const STORE_WAIT: Duration = Duration::from_millis(50);
 /// The smallest window that is worth compacting, in tokens.
-const SMALLEST: u64 = 60_000;
+const MIN_WINDOW_TOKENS: u64 = 60_000;
 /// How many of the newest events are checked for work that has just ended.
-const NEWEST: usize = 4;
+const MAX_RECENT_EVENTS: usize = 4;
 /// The period over which the tokens kept out are summed, in milliseconds.
-const DAYS: i64 = 7 * weir_core::time::DAY;
+const PERIOD_MILLIS: i64 = 7 * weir_core::time::DAY;
 
 const LONG_ABOUT: &str = "\
 Print one line for the status line of Claude Code: how full the window is, the minimum cost of the next request, what Weir \
@@ -55,7 +55,7 @@ pub(crate) fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     let mut input = Vec::new();
-    let _ = std::io::stdin().lock().take(LONGEST).read_to_end(&mut input);
+    let _ = std::io::stdin().lock().take(MAX_INPUT_BYTES).read_to_end(&mut input);
     let told: Value = serde_json::from_slice(&input).unwrap_or_default();
     let line = line(&told, when::now());
     if !line.is_empty() {
@@ -72,10 +72,13 @@ fn line(told: &Value, now: Timestamp) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(window.map(|tokens| fullness(tokens, &told["context_window"])));
     parts.extend(window.and_then(|tokens| next_request(tokens, told, paths.as_ref())));
-    if let Some(known) = paths.and_then(|paths| Known::read(&env, &paths, told, now)) {
+    if let Some(known) = paths.and_then(|paths| SessionFacts::read(&env, &paths, told, now)) {
         parts.extend((known.net != 0).then(|| format!("weir {}", signed(known.net))));
         parts.extend(
-            known.ended.filter(|_| window >= Some(SMALLEST)).map(|what| format!("{what}: a good moment to /compact")),
+            known
+                .ended
+                .filter(|_| window >= Some(MIN_WINDOW_TOKENS))
+                .map(|what| format!("{what}: a good moment to /compact")),
         );
     }
     parts.join(" · ")
@@ -91,33 +94,34 @@ fn fullness(tokens: u64, window: &Value) -> String {
 
 /// Returns the minimum cost of the next request: the whole window, read from the cache.
 fn next_request(tokens: u64, told: &Value, paths: Option<&Paths>) -> Option<String> {
-    let prices = Prices::read(paths.and_then(prices::of_user).as_deref()).ok()?;
+    let prices = Prices::read(paths.and_then(prices::user_file).as_deref()).ok()?;
     let rates = prices.of(told["model"]["id"].as_str()?);
     let dollars = tokens as f64 * rates.read * rates.dollars?;
     Some(format!("next from ${dollars:.2}"))
 }
 
 /// What the store knows about the session.
-struct Known {
+struct SessionFacts {
     /// The tokens kept out of the window, less those added to it.
     net: i64,
     /// The work that has just ended.
     ended: Option<&'static str>,
 }
 
-impl Known {
+impl SessionFacts {
     fn read(env: &Env, paths: &Paths, told: &Value, now: Timestamp) -> Option<Self> {
         let folder = told["workspace"]["current_dir"].as_str().or(told["cwd"].as_str())?;
         let key = told["session_id"].as_str()?.to_owned();
         let session = SessionKey { client: weir_clients::find("claude")?.session.to_owned(), key };
-        let place = Place::find(env, paths, Path::new(folder), session.clone()).ok()?;
+        let place = SessionLocation::find(env, paths, Path::new(folder), session.clone()).ok()?;
         if !place.folder.join("log.db").exists() {
             return None;
         }
-        let store = place.open(paths, Patience::InAll(WAIT)).ok()?;
-        let rows = store.metered(Some(Timestamp(now.0 - DAYS))).ok()?;
+        let store = place.open(paths, Patience::InAll(STORE_WAIT)).ok()?;
+        let rows = store.metered(Some(Timestamp(now.0 - PERIOD_MILLIS))).ok()?;
         let net = rows.iter().filter(|row| row.session == session).map(|row| row.reading.net()).sum();
-        let filter = HistoryFilter { session: Some(session.key.clone()), limit: NEWEST, ..HistoryFilter::default() };
+        let filter =
+            HistoryFilter { session: Some(session.key.clone()), limit: MAX_RECENT_EVENTS, ..HistoryFilter::default() };
         let newest = store.history(&place.scope, &filter).ok()?;
         let ended = newest.iter().find_map(|moment| match moment.record.event.kind {
             EventKind::Git if moment.record.event.text.starts_with("git commit") => Some("committed"),

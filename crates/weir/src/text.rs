@@ -12,36 +12,36 @@ use crate::error::CommandError;
 
 /// How many frames of one MiB are read at each end of a text that has more than twice as many. Reading a whole gibibyte
 /// would take too long.
-const FRAMES: usize = 4;
-const FRAME: u64 = 1 << 20;
+const FRAMES_PER_END: usize = 4;
+const FRAME_BYTES: u64 = 1 << 20;
 
 /// A stored text that is to be digested.
-pub(crate) struct Stored<'a> {
+pub(crate) struct StoredTextSource<'a> {
     text: &'a BlobReader,
     /// The frames left out in the middle. Reading continues after the first line end behind them.
-    left_out: Option<LeftOut>,
+    left_out: Option<OmittedFrames>,
     /// The cached frame of a text with only one frame, since a digest reads its text several times.
     only: OnceCell<Vec<u8>>,
 }
 
-struct LeftOut {
+struct OmittedFrames {
     frames: Range<usize>,
     jump: Jump,
 }
 
-impl<'a> Stored<'a> {
+impl<'a> StoredTextSource<'a> {
     /// Returns a reader that skips the middle of a very long text.
     pub(crate) fn new(text: &'a BlobReader) -> Result<Self, CommandError> {
-        let frames = FRAMES..text.frame_count().saturating_sub(FRAMES);
+        let frames = FRAMES_PER_END..text.frame_count().saturating_sub(FRAMES_PER_END);
         if frames.is_empty() {
             return Ok(Self::whole(text));
         }
         let before = cut_after_line(&text.frame(frames.start - 1)?).len();
         let after = skip_line(&text.frame(frames.end)?);
-        let next = frames.end as u64 * FRAME + after as u64;
-        let at = (frames.start as u64 - 1) * FRAME + before as u64;
+        let next = frames.end as u64 * FRAME_BYTES + after as u64;
+        let at = (frames.start as u64 - 1) * FRAME_BYTES + before as u64;
         let jump = Jump { at, line: text.line_ends_before(next)? + 1 };
-        Ok(Self { left_out: Some(LeftOut { frames, jump }), ..Self::whole(text) })
+        Ok(Self { left_out: Some(OmittedFrames { frames, jump }), ..Self::whole(text) })
     }
 
     /// Returns a reader of the complete text, however long it is.
@@ -59,11 +59,11 @@ impl<'a> Stored<'a> {
 
     /// Returns a remark about the parts that were not read.
     pub(crate) fn remark(&self) -> Option<String> {
-        self.left_out.as_ref().map(|_| format!("facts and counts cover only the first and last {FRAMES} MiB"))
+        self.left_out.as_ref().map(|_| format!("facts and counts cover only the first and last {FRAMES_PER_END} MiB"))
     }
 
     fn has_one_frame(&self) -> bool {
-        self.text.frame_count() == 1 && self.text.bytes() <= FRAME
+        self.text.frame_count() == 1 && self.text.bytes() <= FRAME_BYTES
     }
 
     fn frame(&self, number: usize) -> Result<Cow<'_, [u8]>, StoreError> {
@@ -84,7 +84,7 @@ pub(crate) fn unreadable(error: io::Error) -> CommandError {
 }
 
 /// The beginning and the end of a text that is not in the store.
-pub(crate) struct Ends {
+pub(crate) struct ExcerptedEnds {
     /// The text to show, with a line between the two ends that says how much is left out.
     pub text: String,
     /// Whether the text is complete.
@@ -92,7 +92,7 @@ pub(crate) struct Ends {
 }
 
 /// Cuts a text to a number of tokens: returns all of it if it fits, otherwise its beginning and its end.
-pub(crate) fn ends(text: &BlobReader, tokens: usize) -> Result<Ends, CommandError> {
+pub(crate) fn ends(text: &BlobReader, tokens: usize) -> Result<ExcerptedEnds, CommandError> {
     // An upper estimate: a token has at least one byte, and a few on average.
     const BYTES_PER_TOKEN: u64 = 6;
     let (bytes, room) = (text.bytes(), tokens as u64 * BYTES_PER_TOKEN);
@@ -101,7 +101,7 @@ pub(crate) fn ends(text: &BlobReader, tokens: usize) -> Result<Ends, CommandErro
     if bytes <= room {
         let all = read(0..bytes)?;
         if weir_tokens::count(&all) <= tokens {
-            return Ok(Ends { text: all, whole: true });
+            return Ok(ExcerptedEnds { text: all, whole: true });
         }
     }
     let head = read(0..bytes.min(room / 2))?;
@@ -118,7 +118,7 @@ pub(crate) fn ends(text: &BlobReader, tokens: usize) -> Result<Ends, CommandErro
         true => "… middle left out …".to_owned(),
         false => format!("… {} bytes left out …", bytes - (head.len() + tail.len()) as u64),
     };
-    Ok(Ends { text: format!("{head}\n{line}\n{tail}"), whole: false })
+    Ok(ExcerptedEnds { text: format!("{head}\n{line}\n{tail}"), whole: false })
 }
 
 /// Returns a frame up to its last line end, if it has one.
@@ -131,7 +131,7 @@ fn skip_line(frame: &[u8]) -> usize {
     frame.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1)
 }
 
-impl Source for Stored<'_> {
+impl Source for StoredTextSource<'_> {
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
         Ok(Box::new(Frames { stored: self, next: 0, frame: Cow::Borrowed(&[]), read: 0 }))
     }
@@ -146,7 +146,7 @@ impl Source for Stored<'_> {
 }
 
 struct Frames<'a> {
-    stored: &'a Stored<'a>,
+    stored: &'a StoredTextSource<'a>,
     next: usize,
     frame: Cow<'a, [u8]>,
     read: usize,
@@ -159,7 +159,7 @@ impl Frames<'_> {
         self.frame = self.stored.frame(self.next).map_err(io::Error::other)?;
         self.read = 0;
         self.next += 1;
-        if let Some(LeftOut { frames, .. }) = &self.stored.left_out {
+        if let Some(OmittedFrames { frames, .. }) = &self.stored.left_out {
             if self.next == frames.start {
                 let length = cut_after_line(&self.frame).len();
                 self.frame.to_mut().truncate(length);
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_text_is_read_as_often_as_one_likes() {
         let text = BlobReader::of(b"one\ntwo\n".to_vec());
-        let source = Stored::new(&text).unwrap();
+        let source = StoredTextSource::new(&text).unwrap();
         for _ in 0..2 {
             let mut read = String::new();
             source.open().unwrap().read_to_string(&mut read).unwrap();
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn a_text_of_one_frame_is_inflated_once() {
         let text = BlobReader::of("a line\n".repeat(14_000).into_bytes());
-        let source = Stored::new(&text).unwrap();
+        let source = StoredTextSource::new(&text).unwrap();
         assert_eq!(source.lines().unwrap(), 14_000);
         let counted = source.only.get().map(Vec::as_ptr);
         // Both are open at the same time, so two copies would have two addresses.
@@ -224,10 +224,10 @@ mod tests {
 
     #[test]
     fn a_longer_text_is_not_held() {
-        let text = BlobReader::of(vec![b'\n'; FRAME as usize + 1]);
-        let source = Stored::new(&text).unwrap();
-        assert_eq!(source.lines().unwrap(), FRAME + 1);
-        assert_eq!(io::copy(&mut source.open().unwrap(), &mut io::sink()).unwrap(), FRAME + 1);
+        let text = BlobReader::of(vec![b'\n'; FRAME_BYTES as usize + 1]);
+        let source = StoredTextSource::new(&text).unwrap();
+        assert_eq!(source.lines().unwrap(), FRAME_BYTES + 1);
+        assert_eq!(io::copy(&mut source.open().unwrap(), &mut io::sink()).unwrap(), FRAME_BYTES + 1);
         assert!(source.only.get().is_none());
     }
 }

@@ -15,17 +15,17 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::replay::places::{self, Places};
 use crate::replay::prices::{self, Prices};
-use report::Report;
-use simulation::{Aftermath, Course};
+use report::WindowReport;
+use simulation::{Aftermath, WindowGrowth};
 
 /// How many transcripts of the clients are read by default.
-const NEWEST: usize = 100;
+const DEFAULT_TRANSCRIPTS: usize = 100;
 /// The fewest requests of a session that counts. Shorter sessions end before the window matters.
-const SHORTEST: usize = 30;
+const MIN_REQUESTS: usize = 30;
 /// The lengths to try, in tokens.
 const LENGTHS: [u64; 9] = [60_000, 80_000, 100_000, 120_000, 167_000, 200_000, 300_000, 500_000, 967_000];
 /// The default length for comparison: the window of clients before windows of a million tokens.
-const AGAINST: u64 = 167_000;
+const DEFAULT_COMPARED_LENGTH: u64 = 167_000;
 
 const LONG_ABOUT: &str = "\
 See what your recorded sessions would have cost if their conversations had been compacted earlier or later.
@@ -79,16 +79,16 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         arguments.get_many("path").into_iter().flatten().map(|path: &PathBuf| env.folder.join(path)).collect();
     let Places { mut found, mut unreadable } = places::find(env, &paths)?;
     let newest = arguments.get_one::<u32>("newest").map(|number| *number as usize);
-    let most = newest.unwrap_or(if paths.is_empty() { NEWEST } else { usize::MAX });
+    let most = newest.unwrap_or(if paths.is_empty() { DEFAULT_TRANSCRIPTS } else { usize::MAX });
     let left_out = found.len().saturating_sub(most);
     found.truncate(most);
     let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
-    let prices = Prices::read(named.or_else(|| prices::of_user(context.paths())).as_deref())?;
-    let against = arguments.get_one::<u64>("against").copied().unwrap_or(AGAINST);
+    let prices = Prices::read(named.or_else(|| prices::user_file(context.paths())).as_deref())?;
+    let against = arguments.get_one::<u64>("against").copied().unwrap_or(DEFAULT_COMPARED_LENGTH);
 
     let (mut courses, mut aftermath, mut short, mut others) = (Vec::new(), Aftermath::default(), 0, 0);
     for (at, transcript) in found.iter().enumerate() {
-        context.tell(&crate::replay::progress(at, found.len(), &transcript.name));
+        context.report_progress(&crate::replay::progress(at, found.len(), &transcript.name));
         let read = match transcript.read() {
             Ok(Some(read)) => read,
             Ok(None) => {
@@ -102,15 +102,15 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         };
         for session in &read.sessions {
             aftermath.learn(session);
-            if session.requests.len() < SHORTEST {
+            if session.requests.len() < MIN_REQUESTS {
                 short += 1;
                 continue;
             }
-            courses.push(Course::of(session, &transcript.name, prices.of(&session.model)));
+            courses.push(WindowGrowth::of(session, &transcript.name, prices.of(&session.model)));
         }
     }
-    context.tell("");
-    Ok(Report { courses, aftermath, short, left_out, others, unreadable, against }.answer())
+    context.report_progress("");
+    Ok(WindowReport { courses, aftermath, short, left_out, others, unreadable, against }.answer())
 }
 
 /// Returns how many of the newest longer sessions of a client would have had to compact again immediately at this
@@ -119,12 +119,12 @@ pub(crate) fn too_small(context: &Context, client: &str, length: u64) -> Result<
     let rates = Prices::read(None)?.of("");
     let (mut courses, mut aftermath) = (Vec::new(), Aftermath::default());
     let found = places::find(context.env(), &[])?.found;
-    for transcript in found.iter().take(NEWEST) {
+    for transcript in found.iter().take(DEFAULT_TRANSCRIPTS) {
         let Ok(Some(read)) = transcript.read() else { continue };
         for session in &read.sessions {
             aftermath.learn(session);
-            if session.requests.len() >= SHORTEST && session.client().name == client {
-                courses.push(Course::of(session, &transcript.name, rates));
+            if session.requests.len() >= MIN_REQUESTS && session.client().name == client {
+                courses.push(WindowGrowth::of(session, &transcript.name, rates));
             }
         }
     }

@@ -12,14 +12,14 @@ use weir_core::{Event, EventKind, Priority};
 use super::event;
 
 /// The maximum length of a sentence, in bytes.
-const LONGEST_SENTENCE: usize = 380;
+const MAX_SENTENCE_BYTES: usize = 380;
 /// The maximum length of a prompt that is searched, in bytes, and the maximum number of sentences that are kept.
-const MOST_BYTES: usize = 8 << 10;
-const MOST_FOUND: usize = 8;
+const MAX_EXAMINED_BYTES: usize = 8 << 10;
+const MAX_SENTENCES: usize = 8;
 
 /// Returns the events of a prompt's sentences, in order.
 pub(super) fn events(said: &str) -> Vec<Event> {
-    let said = &said[..said.floor_char_boundary(MOST_BYTES)];
+    let said = &said[..said.floor_char_boundary(MAX_EXAMINED_BYTES)];
     let mut found: Vec<Event> = Vec::new();
     for sentence in sentences(said) {
         let Some(kind) = kind(sentence) else { continue };
@@ -30,7 +30,7 @@ pub(super) fn events(said: &str) -> Vec<Event> {
         let priority =
             if matches!(kind, EventKind::Rejected | EventKind::Intent) { Priority::P2 } else { Priority::P1 };
         found.push(event(kind, priority, sentence));
-        if found.len() == MOST_FOUND {
+        if found.len() == MAX_SENTENCES {
             break;
         }
     }
@@ -60,11 +60,11 @@ fn split_sentences(line: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the kind of event that a sentence expresses, if any.
 fn kind(sentence: &str) -> Option<EventKind> {
-    if sentence.len() > LONGEST_SENTENCE || sentence.len() < 6 || sentence.ends_with('?') {
+    if sentence.len() > MAX_SENTENCE_BYTES || sentence.len() < 6 || sentence.ends_with('?') {
         return None;
     }
     let lower = sentence.to_lowercase().replace('’', "'");
-    let words = Words(without_fillers(&lower));
+    let words = LowercaseSentence(without_fillers(&lower));
     if words.begins_any(phrases::UNSURE) || words.has_any(phrases::DOUBT) {
         return None;
     }
@@ -81,7 +81,7 @@ fn is_labelled(sentence: &str) -> bool {
 }
 
 /// The tests for each kind, in the order in which they are applied.
-const TESTS: &[(Test, EventKind)] = &[
+const TESTS: &[(SentenceTest, EventKind)] = &[
     (is_goal, EventKind::Goal),
     (is_blocker, EventKind::Blocker),
     (is_rejected, EventKind::Rejected),
@@ -90,37 +90,37 @@ const TESTS: &[(Test, EventKind)] = &[
     (is_intent, EventKind::Intent),
 ];
 
-type Test = fn(Words<'_>) -> bool;
+type SentenceTest = fn(LowercaseSentence<'_>) -> bool;
 
-fn is_goal(words: Words<'_>) -> bool {
+fn is_goal(words: LowercaseSentence<'_>) -> bool {
     words.begins_any(phrases::GOAL)
 }
 
-fn is_blocker(words: Words<'_>) -> bool {
+fn is_blocker(words: LowercaseSentence<'_>) -> bool {
     words.begins_any(phrases::BLOCKED)
 }
 
-fn is_rejected(words: Words<'_>) -> bool {
+fn is_rejected(words: LowercaseSentence<'_>) -> bool {
     let tried = words.begins_any(phrases::TRIED) && words.has_any(phrases::FAILED);
     tried || words.has_any(phrases::DROPPED) || words.begins_any(phrases::AGAINST)
 }
 
-fn is_correction(words: Words<'_>) -> bool {
+fn is_correction(words: LowercaseSentence<'_>) -> bool {
     words.begins_any(phrases::WRONG) || is_forbidding(words) || is_contradiction(words) || is_redirection(words)
 }
 
 /// "Use … instead", and something to do with something not to do: "add …, but never …".
-fn is_redirection(words: Words<'_>) -> bool {
+fn is_redirection(words: LowercaseSentence<'_>) -> bool {
     if !words.begins_any(phrases::INSTEAD) {
         return false;
     }
     let is_instead = |(at, _): (usize, &str)| !words.0[at..].starts_with("instead of");
     let clauses = [", and ", ", but ", " and ", " but ", "; "].iter().flat_map(|joint| words.0.split(joint).skip(1));
-    words.0.match_indices("instead").any(is_instead) || clauses.map(Words).any(is_forbidding)
+    words.0.match_indices("instead").any(is_instead) || clauses.map(LowercaseSentence).any(is_forbidding)
 }
 
 /// Returns whether a sentence is "don't" or "never" with an action; "don't worry" and "don't know" are not.
-fn is_forbidding(words: Words<'_>) -> bool {
+fn is_forbidding(words: LowercaseSentence<'_>) -> bool {
     ["don't", "do not", "dont", "never", "you must not", "you mustn't"].iter().any(|not| {
         words.after(not).is_some_and(|rest| {
             let first = rest.0.split_whitespace().next().unwrap_or_default();
@@ -133,33 +133,33 @@ fn is_forbidding(words: Words<'_>) -> bool {
 }
 
 /// Returns whether a sentence is "No, …" followed by what is meant instead.
-fn is_contradiction(words: Words<'_>) -> bool {
+fn is_contradiction(words: LowercaseSentence<'_>) -> bool {
     let Some(rest) = words.0.strip_prefix("no,").or_else(|| words.0.strip_prefix("nope,")) else { return false };
-    let rest = Words(rest.trim_start());
+    let rest = LowercaseSentence(rest.trim_start());
     !rest.begins_any(phrases::AGREES) && rest.begins_any(phrases::MEANS)
 }
 
-fn is_decision(words: Words<'_>) -> bool {
+fn is_decision(words: LowercaseSentence<'_>) -> bool {
     let instead = words.has_any(&["instead of", "rather than"]) && words.begins_any(phrases::INSTEAD);
     instead || words.begins_any(phrases::CHOSEN) || words.begins_any(phrases::STANDING)
 }
 
-fn is_intent(words: Words<'_>) -> bool {
-    let is_work = |rest: Words<'_>| !rest.0.is_empty() && !rest.begins_any(phrases::ASKS);
+fn is_intent(words: LowercaseSentence<'_>) -> bool {
+    let is_work = |rest: LowercaseSentence<'_>| !rest.0.is_empty() && !rest.begins_any(phrases::ASKS);
     phrases::WANTS.iter().any(|want| words.after(want).is_some_and(is_work))
 }
 
 /// A sentence in lower case.
 #[derive(Clone, Copy)]
-struct Words<'s>(&'s str);
+struct LowercaseSentence<'s>(&'s str);
 
-impl<'s> Words<'s> {
+impl<'s> LowercaseSentence<'s> {
     /// Returns the text after these words if the sentence begins with them.
-    fn after(self, words: &str) -> Option<Words<'s>> {
+    fn after(self, words: &str) -> Option<LowercaseSentence<'s>> {
         let rest = self.0.strip_prefix(words)?;
         let ends =
             words.ends_with(':') || rest.is_empty() || rest.starts_with(|c: char| !c.is_alphanumeric() && c != '\'');
-        ends.then(|| Words(rest.trim_start_matches(|c: char| !c.is_alphanumeric())))
+        ends.then(|| LowercaseSentence(rest.trim_start_matches(|c: char| !c.is_alphanumeric())))
     }
 
     fn begins_any(self, phrases: &[&str]) -> bool {
@@ -170,7 +170,7 @@ impl<'s> Words<'s> {
         phrases.iter().any(|phrase| {
             self.0.match_indices(phrase).any(|(at, _)| {
                 let before = self.0[..at].chars().next_back();
-                !before.is_some_and(char::is_alphanumeric) && Words(&self.0[at..]).after(phrase).is_some()
+                !before.is_some_and(char::is_alphanumeric) && LowercaseSentence(&self.0[at..]).after(phrase).is_some()
             })
         })
     }

@@ -6,12 +6,12 @@
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::shell::{self, Part};
-use super::{Used, event};
+use super::shell::{self, SimpleCommand};
+use super::{ToolUse, event};
 use crate::Tool;
 
 /// Returns the changes that a command made to the environment.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     let Tool::Shell { command } = &used.call.tool else { return Vec::new() };
     if used.failed() {
         return Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
 }
 
 /// Describes a folder that was entered, or variables that were set.
-fn place(part: &Part) -> Option<String> {
+fn place(part: &SimpleCommand) -> Option<String> {
     match part.program() {
         "cd" | "pushd" => Some(format!("in folder {}", Some(part.verb()).filter(|to| !to.is_empty()).unwrap_or("~"))),
         "export" => {
@@ -45,7 +45,7 @@ fn name(word: &str) -> &str {
 }
 
 /// Describes a toolchain that was chosen.
-fn toolchain(part: &Part) -> Option<String> {
+fn toolchain(part: &SimpleCommand) -> Option<String> {
     let said = || line(&part.words.join(" "), 160);
     let verb = part.verb();
     let chosen = match part.program() {
@@ -64,7 +64,7 @@ fn toolchain(part: &Part) -> Option<String> {
 }
 
 /// Describes dependencies that were installed or removed.
-fn installed(part: &Part) -> Option<String> {
+fn installed(part: &SimpleCommand) -> Option<String> {
     let args: Vec<&str> = part.args().filter(|word| !word.starts_with('-')).collect();
     let verb = args.first().copied().unwrap_or_default();
     let changes = match part.program() {

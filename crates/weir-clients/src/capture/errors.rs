@@ -7,21 +7,21 @@ use serde_json::{Value, json};
 use weir_core::event::{LONGEST_TEXT, line};
 use weir_core::{Event, EventKind, Priority};
 
-use super::shell::{self, Part, Spoken};
-use super::{Used, event_with, files, rejected, telling};
+use super::shell::{self, CoveredCommands, SimpleCommand};
+use super::{ToolUse, event_with, failure_text, files, rejected};
 use crate::{Done, Hook, Point, Tool, ToolCall};
 
 /// Exit codes of a command that was interrupted, or whose reader closed the pipe.
-const STOPPED: &[i32] = &[130, 141];
+const STOPPED_EXIT_CODES: &[i32] = &[130, 141];
 
 /// Returns the error of a failed tool call.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     if !used.failed() || rejected::is_refused(used) || is_answer(used) {
         return Vec::new();
     }
     let subject = subject(used);
     let exit = used.done.exit_code;
-    let why = telling::line_of(&used.done.output.text);
+    let why = failure_text::failure_line(&used.done.output.text);
     let text = match (why, exit) {
         (Some(why), _) => format!("{}: {why}", line(&subject, 120)),
         (None, Some(exit)) => format!("{}: exit code {exit}", line(&subject, 120)),
@@ -43,7 +43,7 @@ pub fn may_fix(hook: &Hook) -> bool {
 /// first.
 pub fn fix(hook: &Hook, failures: &[Event]) -> Option<Event> {
     let Point::AfterTool(call, done) = &hook.point else { return None };
-    let used = Used { hook, call, done };
+    let used = ToolUse { hook, call, done };
     if used.failed() || failures.is_empty() {
         return None;
     }
@@ -60,14 +60,14 @@ pub fn fix(hook: &Hook, failures: &[Event]) -> Option<Event> {
 }
 
 /// Returns the subject of a tool call. Two calls with the same subject are two attempts at the same thing.
-pub(super) fn subject(used: &Used<'_>) -> String {
+pub(super) fn subject(used: &ToolUse<'_>) -> String {
     let name = &used.call.name;
     match &used.call.tool {
         Tool::Shell { command } => {
             let parts = shell::split(command);
-            let Spoken { commands, .. } = shell::spoken(&parts);
-            let spoken = line(&commands.join(" && "), LONGEST_TEXT);
-            [spoken, shell::subject(&parts), line(command, 200)]
+            let CoveredCommands { commands, .. } = shell::covered_commands(&parts);
+            let covered = line(&commands.join(" && "), LONGEST_TEXT);
+            [covered, shell::subject(&parts), line(command, 200)]
                 .into_iter()
                 .find(|text| !text.is_empty())
                 .unwrap_or_default()
@@ -83,7 +83,7 @@ pub(super) fn subject(used: &Used<'_>) -> String {
 }
 
 /// Returns the priority of a failure. A failed read, search or fetch matters less than a failed command.
-fn priority(used: &Used<'_>) -> Priority {
+fn priority(used: &ToolUse<'_>) -> Priority {
     match &used.call.tool {
         Tool::Shell { command } if shell::split(command).iter().any(builds_or_tests) => Priority::P1,
         Tool::Read { .. } | Tool::Search { .. } | Tool::Fetch { .. } => Priority::P3,
@@ -91,7 +91,7 @@ fn priority(used: &Used<'_>) -> Priority {
     }
 }
 
-fn builds_or_tests(part: &Part) -> bool {
+fn builds_or_tests(part: &SimpleCommand) -> bool {
     let verb = part.verb();
     match part.program() {
         "cargo" | "go" | "dotnet" | "swift" | "zig" | "bazel" => {
@@ -108,9 +108,9 @@ fn builds_or_tests(part: &Part) -> bool {
 }
 
 /// Returns whether the exit code is an answer and not a failure: nothing found, files differ, a test is false.
-fn is_answer(used: &Used<'_>) -> bool {
+fn is_answer(used: &ToolUse<'_>) -> bool {
     let (Tool::Shell { command }, Some(exit)) = (&used.call.tool, used.done.exit_code) else { return false };
-    if STOPPED.contains(&exit) {
+    if STOPPED_EXIT_CODES.contains(&exit) {
         return true;
     }
     let parts = shell::split(command);
@@ -132,12 +132,12 @@ fn is_answer(used: &Used<'_>) -> bool {
 }
 
 /// Returns the commands that are known to have succeeded.
-fn succeeded(used: &Used<'_>) -> Option<Vec<String>> {
+fn succeeded(used: &ToolUse<'_>) -> Option<Vec<String>> {
     let Tool::Shell { command } = &used.call.tool else { return Some(vec![subject(used)]) };
-    let Spoken { commands, piped } = shell::spoken(&shell::split(command));
+    let CoveredCommands { commands, piped } = shell::covered_commands(&shell::split(command));
     let output = &used.done.output.text;
     // A filter succeeds whatever its input says, so only the text can tell.
-    let doubtful = piped && (output.trim().is_empty() || telling::speaks_of_failure(output));
+    let doubtful = piped && (output.trim().is_empty() || failure_text::reports_failure(output));
     (!doubtful && !commands.is_empty()).then_some(commands)
 }
 

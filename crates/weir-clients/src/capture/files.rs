@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::shell::{self, Part};
-use super::{Used, event, event_with, rules};
+use super::shell::{self, SimpleCommand};
+use super::{ToolUse, event, event_with, rules};
 use crate::{Hook, Tool, ToolCall};
 
 /// The maximum length of a path.
-const LONGEST_PATH: usize = 300;
+const MAX_PATH_BYTES: usize = 300;
 /// The maximum number of files kept from one call.
-const MOST_FILES: usize = 40;
+const MAX_FILES: usize = 40;
 
 /// Returns the events about files. A call that failed has none.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     if used.failed() {
         return Vec::new();
     }
@@ -46,7 +46,7 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
 pub(super) fn relative(hook: &Hook, path: &str) -> String {
     let below =
         Path::new(path).strip_prefix(&hook.folder).ok().and_then(Path::to_str).filter(|below| !below.is_empty());
-    line(below.unwrap_or(path).trim_start_matches("./"), LONGEST_PATH)
+    line(below.unwrap_or(path).trim_start_matches("./"), MAX_PATH_BYTES)
 }
 
 fn file(hook: &Hook, how: &str, path: &str) -> Event {
@@ -59,7 +59,7 @@ fn file(hook: &Hook, how: &str, path: &str) -> Event {
 fn patched(hook: &Hook, call: &ToolCall) -> Vec<Event> {
     let texts = ["input", "patch", "command", "patchText"].iter().filter_map(|key| text(&call.input[*key]));
     let Some(patch) = texts.into_iter().find(|text| text.contains("*** Begin Patch")) else { return Vec::new() };
-    let files = patch.lines().filter_map(patched_file).take(MOST_FILES);
+    let files = patch.lines().filter_map(patched_file).take(MAX_FILES);
     files.map(|(how, path)| file(hook, how, path)).collect()
 }
 
@@ -90,12 +90,12 @@ fn written(hook: &Hook, command: &str) -> Vec<Event> {
             |path: &&str| !path.starts_with(['-', '$']) && !path.starts_with("/dev/") && !path.starts_with("/tmp/");
         events.extend(files.into_iter().filter(is_kept).map(|path| file(hook, how, path)));
     }
-    events.truncate(MOST_FILES);
+    events.truncate(MAX_FILES);
     events
 }
 
 /// Returns the files of `sed -i` and the like: the arguments after its scripts.
-fn changed_in_place(part: &Part) -> Vec<&str> {
+fn changed_in_place(part: &SimpleCommand) -> Vec<&str> {
     let scripts = part.args().filter(|word| *word == "-e").count().max(1);
     part.args().filter(|word| !word.is_empty() && !word.starts_with('-')).skip(scripts).collect()
 }

@@ -4,43 +4,43 @@ use serde_json::{Map, Value, json};
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::shell::{self, Part};
-use super::{Used, event_with};
+use super::shell::{self, SimpleCommand};
+use super::{ToolUse, event_with};
 use crate::Tool;
 
 /// The maximum length of a commit's subject.
-const LONGEST_SUBJECT: usize = 200;
+const MAX_SUBJECT_BYTES: usize = 200;
 /// The length of the output that is searched for git's report of a commit, in bytes.
-const MOST_OUTPUT: usize = 64 << 10;
+const MAX_SEARCHED_BYTES: usize = 64 << 10;
 
 /// Returns the events of git commands. If the script failed, only commits that git itself reported count.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     let Tool::Shell { command } = &used.call.tool else { return Vec::new() };
     if !command.contains("git") {
         return Vec::new();
     }
     let output = &used.done.output.text;
-    let mut said = commits(&output[..output.floor_char_boundary(MOST_OUTPUT)]);
+    let mut reports = commits(&output[..output.floor_char_boundary(MAX_SEARCHED_BYTES)]);
     let mut events = Vec::new();
     for part in shell::split(command).iter().filter(|part| part.program() == "git") {
-        let Some(call) = call(part) else { continue };
-        let told = if call.verb == "commit" { said.next() } else { None };
-        if !used.failed() || told.is_some() {
-            events.push(git(part, &call, told));
+        let Some(call) = git_command(part) else { continue };
+        let report = if call.verb == "commit" { reports.next() } else { None };
+        if !used.failed() || report.is_some() {
+            events.push(git_event(part, &call, report));
         }
     }
     events
 }
 
 /// A git command that changes something.
-struct Call<'p> {
+struct GitCommand<'p> {
     verb: &'p str,
     args: Vec<&'p str>,
     /// The folder given with `-C`.
     folder: Option<&'p str>,
 }
 
-fn call(part: &Part) -> Option<Call<'_>> {
+fn git_command(part: &SimpleCommand) -> Option<GitCommand<'_>> {
     let mut words = part.args();
     let mut folder = None;
     let verb = loop {
@@ -52,8 +52,8 @@ fn call(part: &Part) -> Option<Call<'_>> {
         }
     };
     let args: Vec<&str> = words.collect();
-    let only_says = |word: &&str| matches!(*word, "--help" | "-h" | "--dry-run");
-    (changes(verb, &args) && !args.iter().any(only_says)).then_some(Call { verb, args, folder })
+    let changes_nothing = |word: &&str| matches!(*word, "--help" | "-h" | "--dry-run");
+    (changes(verb, &args) && !args.iter().any(changes_nothing)).then_some(GitCommand { verb, args, folder })
 }
 
 /// Returns whether a command changes the repository.
@@ -65,13 +65,13 @@ fn changes(verb: &str, args: &[&str]) -> bool {
         "stash" => !matches!(first, "list" | "show"),
         // Without a name, or with these options, these commands list.
         "tag" => {
-            names(args)
-                && !lists(args, &["-l", "--list", "-n", "--contains", "--points-at", "-v", "--verify", "--merged"])
+            has_name(args)
+                && !is_listing(args, &["-l", "--list", "-n", "--contains", "--points-at", "-v", "--verify", "--merged"])
         }
         "branch" => {
             let listing =
                 ["-a", "-r", "-v", "-vv", "-l", "--list", "--show-current", "--contains", "--merged", "--no-merged"];
-            names(args) && !lists(args, &listing)
+            has_name(args) && !is_listing(args, &listing)
         }
         "worktree" => matches!(first, "add" | "remove" | "move" | "prune"),
         "remote" => matches!(first, "add" | "remove" | "rm" | "set-url" | "rename"),
@@ -81,29 +81,31 @@ fn changes(verb: &str, args: &[&str]) -> bool {
     }
 }
 
-fn names(args: &[&str]) -> bool {
+fn has_name(args: &[&str]) -> bool {
     args.iter().any(|word| !word.starts_with('-'))
 }
 
-fn lists(args: &[&str], options: &[&str]) -> bool {
+fn is_listing(args: &[&str], options: &[&str]) -> bool {
     args.iter().any(|word| options.contains(word) || word.starts_with("--sort") || word.starts_with("--format"))
 }
 
-fn git(part: &Part, call: &Call<'_>, told: Option<Commit<'_>>) -> Event {
+fn git_event(part: &SimpleCommand, call: &GitCommand<'_>, report: Option<CommitReport<'_>>) -> Event {
     let mut data = Map::new();
     data.insert("command".to_owned(), json!(line(call.verb, 40)));
-    let branch = told.as_ref().and_then(|told| told.branch).or_else(|| branch(call));
-    for (key, value) in [("branch", branch), ("commit", told.as_ref().map(|told| told.hash)), ("folder", call.folder)] {
+    let branch = report.as_ref().and_then(|report| report.branch).or_else(|| branch(call));
+    for (key, value) in
+        [("branch", branch), ("commit", report.as_ref().map(|report| report.hash)), ("folder", call.folder)]
+    {
         if let Some(value) = value {
             data.insert(key.to_owned(), json!(line(value, 120)));
         }
     }
-    let text = match (call.verb, told) {
-        ("commit", Some(Commit { hash, subject, .. })) => {
-            format!("git commit {hash}: {}", line(subject, LONGEST_SUBJECT))
+    let text = match (call.verb, report) {
+        ("commit", Some(CommitReport { hash, subject, .. })) => {
+            format!("git commit {hash}: {}", line(subject, MAX_SUBJECT_BYTES))
         }
         ("commit", None) => match message(part, call) {
-            Some(subject) => format!("git commit: {}", line(&subject, LONGEST_SUBJECT)),
+            Some(subject) => format!("git commit: {}", line(&subject, MAX_SUBJECT_BYTES)),
             None => "git commit".to_owned(),
         },
         _ => format!("git {} {}", call.verb, call.args.join(" ")),
@@ -112,7 +114,7 @@ fn git(part: &Part, call: &Call<'_>, told: Option<Commit<'_>>) -> Event {
 }
 
 /// Returns the branch that a command switches to.
-fn branch<'p>(call: &Call<'p>) -> Option<&'p str> {
+fn branch<'p>(call: &GitCommand<'p>) -> Option<&'p str> {
     let (switches, makes) = match call.verb {
         "switch" => (true, ["-c", "-C", "--create", "--orphan"]),
         "checkout" => (!call.args.contains(&"--"), ["-b", "-B", "--orphan", "-b"]),
@@ -129,7 +131,7 @@ fn branch<'p>(call: &Call<'p>) -> Option<&'p str> {
 }
 
 /// Returns the first line of the message given to a commit.
-fn message(part: &Part, call: &Call<'_>) -> Option<String> {
+fn message(part: &SimpleCommand, call: &GitCommand<'_>) -> Option<String> {
     let mut words = call.args.iter();
     let mut given = None;
     while let Some(word) = words.next() {
@@ -151,18 +153,18 @@ fn message(part: &Part, call: &Call<'_>) -> Option<String> {
 }
 
 /// Git's report of a commit: `[main 1a2b3c4] subject`.
-struct Commit<'o> {
+struct CommitReport<'o> {
     branch: Option<&'o str>,
     hash: &'o str,
     subject: &'o str,
 }
 
-fn commits(output: &str) -> impl Iterator<Item = Commit<'_>> {
+fn commits(output: &str) -> impl Iterator<Item = CommitReport<'_>> {
     output.lines().filter_map(|line| {
         let (place, subject) = line.trim_end().strip_prefix('[')?.split_once("] ")?;
         let (branch, hash) = place.rsplit_once(' ')?;
         let is_hash = (7..=40).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
         let branch = branch.split(' ').next().filter(|_| !branch.starts_with("detached"));
-        is_hash.then_some(Commit { branch, hash, subject })
+        is_hash.then_some(CommitReport { branch, hash, subject })
     })
 }

@@ -8,19 +8,19 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use weir_core::{Event, names};
 
-use super::{Used, data_of, files};
+use super::{ToolUse, data_of, files};
 use crate::Hook;
 
 /// The length of a tool's input that is searched, in bytes.
-const MOST_BYTES: usize = 32 << 10;
+const MAX_INPUT_BYTES: usize = 32 << 10;
 /// The maximum total length of the names of one call.
-const LONGEST: usize = 1_500;
+const MAX_NAMES_BYTES: usize = 1_500;
 /// The maximum length of a name. Anything longer is data.
-const LONGEST_NAME: usize = 120;
+const MAX_NAME_BYTES: usize = 120;
 
 /// Adds the names in a tool's input to the events of the call. The names in each part of a patch go to its file's
 /// event.
-pub(super) fn attach(events: &mut [Event], used: &Used<'_>) {
+pub(super) fn attach(events: &mut [Event], used: &ToolUse<'_>) {
     let texts = texts(&used.call.input);
     let parts = match texts.iter().find(|text| text.contains("*** Begin Patch")) {
         Some(patch) => of_patch(patch),
@@ -29,7 +29,7 @@ pub(super) fn attach(events: &mut [Event], used: &Used<'_>) {
     let mut all: Vec<Value> = events.iter().map(data_of).collect();
     for (path, texts) in parts {
         let path = path.filter(|path| !path.is_empty()).map(|path| files::relative(used.hook, path));
-        let names = found(used.hook, &texts);
+        let names = most_frequent(used.hook, &texts);
         // The event of a file already names the file.
         let names: Vec<&str> = names.split(' ').filter(|name| Some(*name) != path.as_deref()).collect();
         let names = names.join(" ");
@@ -67,11 +67,11 @@ fn texts(value: &Value) -> Vec<&str> {
     }
 }
 
-/// Returns the names in some texts, the most frequent first, up to [`LONGEST`].
-pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
+/// Returns the names in some texts, the most frequent first, up to [`MAX_NAMES_BYTES`].
+pub(super) fn most_frequent(hook: &Hook, texts: &[&str]) -> String {
     let folder = hook.folder.to_str().filter(|folder| folder.len() > 1).map(|folder| format!("{folder}/"));
     let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
-    let mut left = MOST_BYTES;
+    let mut left = MAX_INPUT_BYTES;
     for text in texts {
         let text = &text[..text.floor_char_boundary(left)];
         left -= text.len();
@@ -81,7 +81,7 @@ pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
             None => (*text).to_owned(),
         };
         names::each(&text, |name, absolute| {
-            let Some(name) = kept(name) else { return };
+            let Some(name) = plain_name(name) else { return };
             let name = if absolute && name.contains('/') { format!("/{name}") } else { name.to_owned() };
             let next = counts.len();
             counts.entry(name).or_insert((0, next)).0 += 1;
@@ -91,7 +91,7 @@ pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
     ranked.sort_by_key(|(_, (times, first))| (std::cmp::Reverse(*times), *first));
     let mut written = String::new();
     for (name, _) in ranked {
-        if written.len() + name.len() < LONGEST {
+        if written.len() + name.len() < MAX_NAMES_BYTES {
             written.push_str(if written.is_empty() { "" } else { " " });
             written.push_str(&name);
         }
@@ -103,11 +103,11 @@ pub(super) fn found(hook: &Hook, texts: &[&str]) -> String {
 const OF_TOOLS: &[&str] = &["in_progress", "files_with_matches", "general-purpose", "dev/null"];
 
 /// Returns a name without its line number, or `None` for a value, a colour or a temporary file.
-fn kept(name: &str) -> Option<&str> {
+fn plain_name(name: &str) -> Option<&str> {
     let end = name.match_indices(':').find(|(at, _)| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
     let name = end.map_or(name, |(at, _)| &name[..at]);
     let is_colour = matches!(name.len(), 6 | 8) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_value = name.starts_with(|c: char| c.is_ascii_digit()) || is_colour;
     let is_passing = name.starts_with("tmp/") || OF_TOOLS.contains(&name);
-    (!is_value && !is_passing && name.len() <= LONGEST_NAME && names::is_name(name)).then_some(name)
+    (!is_value && !is_passing && name.len() <= MAX_NAME_BYTES && names::is_name(name)).then_some(name)
 }

@@ -10,16 +10,16 @@ use weir_core::{Event, EventKind, Priority};
 use super::event;
 
 /// The minimum length of data. Anything shorter stays in the prompt.
-const BIG: usize = 1_000;
+const MIN_DATA_BYTES: usize = 1_000;
 /// The length of a block that is examined to classify it.
-const LOOKED_AT: usize = 4 << 10;
+const MAX_EXAMINED_BYTES: usize = 4 << 10;
 /// The minimum percentage of letters, spaces and punctuation in prose.
-const PROSE: usize = 88;
+const MIN_PROSE_PERCENT: usize = 88;
 /// The maximum length of a line of prose above or below a block.
-const LONGEST_LEAD: usize = 400;
+const MAX_LEAD_BYTES: usize = 400;
 
 /// A prompt whose data has been taken out.
-pub(super) struct Found {
+pub(super) struct SplitPrompt {
     /// The request, with a placeholder for the data.
     pub(super) request: String,
     /// The request without placeholders and code: the user's own words.
@@ -29,50 +29,50 @@ pub(super) struct Found {
 }
 
 /// Takes the data out of a prompt. `unseen` is the number of bytes that were not examined and count as data.
-pub(super) fn take(text: &str, unseen: usize) -> Found {
-    let mut found = Found { request: String::new(), said: String::new(), data: None };
-    let mut pasted = Pasted { bytes: unseen, lines: 0, first: String::new() };
+pub(super) fn split_prompt(text: &str, unseen: usize) -> SplitPrompt {
+    let mut split = SplitPrompt { request: String::new(), said: String::new(), data: None };
+    let mut pasted = PastedData { bytes: unseen, lines: 0, first: String::new() };
     for block in blocks(text) {
-        if block.text.len() < BIG || !block.is_data() {
-            push(&mut found.request, block.text);
+        if block.text.len() < MIN_DATA_BYTES || !block.is_data() {
+            push(&mut split.request, block.text);
             if !block.fenced {
-                push(&mut found.said, block.text);
+                push(&mut split.said, block.text);
             }
             continue;
         }
         let (lead, data, trail) = block.parts();
-        push(&mut found.request, lead);
-        push(&mut found.said, lead);
+        push(&mut split.request, lead);
+        push(&mut split.said, lead);
         pasted.bytes += data.len();
         pasted.lines += data.lines().count();
         if pasted.first.is_empty() {
             pasted.first = first_line(data);
         }
-        push(&mut found.request, &format!("[pasted: {}]", size(data.len() as u64)));
-        push(&mut found.request, trail);
-        push(&mut found.said, trail);
+        push(&mut split.request, &format!("[pasted: {}]", size(data.len() as u64)));
+        push(&mut split.request, trail);
+        push(&mut split.said, trail);
     }
     if pasted.bytes > 0 {
-        let Pasted { bytes, lines, first } = pasted;
+        let PastedData { bytes, lines, first } = pasted;
         let text = format!("pasted {}, {}, beginning: {first}", size(bytes as u64), counted(lines, "line", "lines"));
-        found.data = Some(event(EventKind::Data, Priority::P3, &text));
+        split.data = Some(event(EventKind::Data, Priority::P3, &text));
     }
-    found
+    split
 }
 
-struct Pasted {
+struct PastedData {
     bytes: usize,
     lines: usize,
     first: String,
 }
 
 /// A part of a prompt.
-struct Block<'t> {
+struct PromptBlock<'t> {
     text: &'t str,
     fenced: bool,
 }
 
-impl<'t> Block<'t> {
+impl<'t> PromptBlock<'t> {
     fn is_data(&self) -> bool {
         self.fenced || !is_prose(self.text)
     }
@@ -82,7 +82,8 @@ impl<'t> Block<'t> {
         if self.fenced {
             return ("", self.text, "");
         }
-        let is_said = |line: &str| line.len() <= LONGEST_LEAD && line.split_whitespace().count() > 1 && is_prose(line);
+        let is_said =
+            |line: &str| line.len() <= MAX_LEAD_BYTES && line.split_whitespace().count() > 1 && is_prose(line);
         let (lead, rest) = match self.text.split_once('\n') {
             Some((first, rest)) if is_said(first) => (first, rest),
             _ => ("", self.text),
@@ -96,7 +97,7 @@ impl<'t> Block<'t> {
 }
 
 /// Returns fenced texts and paragraphs, in order.
-fn blocks(text: &str) -> Vec<Block<'_>> {
+fn blocks(text: &str) -> Vec<PromptBlock<'_>> {
     let mut blocks = Vec::new();
     let (mut from, mut at, mut fenced) = (0, 0, false);
     for line in text.split_inclusive('\n') {
@@ -106,27 +107,27 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
         if is_end {
             // An opening fence begins a block; a closing one ends it.
             let end = if is_fence && !fenced { at } else { next };
-            blocks.push(Block { text: &text[from..end], fenced });
+            blocks.push(PromptBlock { text: &text[from..end], fenced });
             from = end;
             fenced ^= is_fence;
         }
         at = next;
     }
-    blocks.push(Block { text: &text[from..], fenced });
+    blocks.push(PromptBlock { text: &text[from..], fenced });
     blocks.retain(|block| !block.text.trim().is_empty());
     blocks
 }
 
 /// Returns whether a text reads like sentences: nearly all of it is letters, spaces and punctuation.
 fn is_prose(text: &str) -> bool {
-    let head = &text[..text.floor_char_boundary(LOOKED_AT)];
+    let head = &text[..text.floor_char_boundary(MAX_EXAMINED_BYTES)];
     let (mut all, mut words) = (0, 0);
     for c in head.trim().chars() {
         all += 1;
         words += usize::from(c.is_alphabetic() || c == ' ' || ".,'’?!".contains(c));
     }
     // A single endless word is not a sentence either.
-    words * 100 >= all * PROSE && head.split_whitespace().count() * 25 >= all
+    words * 100 >= all * MIN_PROSE_PERCENT && head.split_whitespace().count() * 25 >= all
 }
 
 fn first_line(data: &str) -> String {

@@ -7,16 +7,16 @@ use serde_json::json;
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::{Used, event, event_with};
+use super::{ToolUse, event, event_with};
 use crate::{Tool, ToolCall};
 
 /// The maximum number of headings kept from a plan.
-const MOST_HEADINGS: usize = 8;
+const MAX_HEADINGS: usize = 8;
 /// The maximum length of a question.
-const LONGEST_QUESTION: usize = 180;
+const MAX_QUESTION_BYTES: usize = 180;
 
 /// Returns the event of a plan that the user saw, or of a question that was answered.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     if used.failed() {
         return Vec::new();
     }
@@ -25,7 +25,7 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
             vec![event(EventKind::Plan, Priority::P1, &format!("plan: {}", outline(text)))]
         }
         Tool::Question { text } if !text.trim().is_empty() => {
-            let (question, answer) = (line(text, LONGEST_QUESTION), line(&used.done.output.text, LONGEST_QUESTION));
+            let (question, answer) = (line(text, MAX_QUESTION_BYTES), line(&used.done.output.text, MAX_QUESTION_BYTES));
             let text = format!("asked the user: {question}; the answer: {answer}");
             vec![event_with(EventKind::Plan, Priority::P2, &text, &json!({ "question": question, "answer": answer }))]
         }
@@ -54,7 +54,7 @@ pub(super) fn left_open(last: &str) -> Option<Event> {
 }
 
 fn question(text: &str, priority: Priority) -> Event {
-    let question = line(text, LONGEST_QUESTION);
+    let question = line(text, MAX_QUESTION_BYTES);
     event_with(EventKind::Plan, priority, &format!("asked the user: {question}"), &json!({ "question": question }))
 }
 
@@ -62,9 +62,9 @@ fn question(text: &str, priority: Priority) -> Event {
 fn outline(plan: &str) -> String {
     let head = &plan[..plan.floor_char_boundary(32 << 10)];
     let lines = || head.lines().map(str::trim).filter(|line| !line.is_empty());
-    let mut found: Vec<&str> = lines().filter(|line| line.starts_with('#')).take(MOST_HEADINGS).collect();
+    let mut found: Vec<&str> = lines().filter(|line| line.starts_with('#')).take(MAX_HEADINGS).collect();
     if found.len() < 2 {
-        found = lines().take(MOST_HEADINGS).collect();
+        found = lines().take(MAX_HEADINGS).collect();
     }
     let bare = |line: &&str| line.trim_start_matches('#').trim().to_owned();
     found.iter().map(bare).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")

@@ -7,9 +7,9 @@ use weir_core::{Event, EventKind, Priority};
 use super::{decisions, pasted};
 
 /// The maximum length of a prompt that is kept.
-const LONGEST_PROMPT: usize = 2_000;
+const MAX_PROMPT_BYTES: usize = 2_000;
 /// The length of a prompt that is examined, in bytes. The rest counts as pasted.
-const MOST_BYTES: usize = 256 << 10;
+const MAX_EXAMINED_BYTES: usize = 256 << 10;
 
 /// Elements that clients and hooks put into prompts. Their content is not the user's.
 const NOISE: &[&str] = &[
@@ -112,21 +112,21 @@ const COMMANDS: &[&str] = &[
 
 /// Returns the events of the prompt itself, of the user's decisions in it and of pasted data.
 pub(super) fn events(text: &str) -> Vec<Event> {
-    let (head, rest) = text.split_at(text.floor_char_boundary(MOST_BYTES));
+    let (head, rest) = text.split_at(text.floor_char_boundary(MAX_EXAMINED_BYTES));
     let words = without_noise(head);
     if words.trim().is_empty() || is_command(words.trim()) || is_not_the_user(words.trim()) {
         return Vec::new();
     }
-    let found = pasted::take(&words, rest.len());
+    let split = pasted::split_prompt(&words, rest.len());
     let prompt = Event {
         kind: EventKind::Prompt,
         priority: Priority::P1,
-        text: line(&found.request, LONGEST_PROMPT),
+        text: line(&split.request, MAX_PROMPT_BYTES),
         data: None,
     };
     let mut events = vec![prompt];
-    events.extend(decisions::events(&found.said));
-    events.extend(found.data);
+    events.extend(decisions::events(&split.said));
+    events.extend(split.data);
     events
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::{Used, errors, event, event_with};
+use super::{ToolUse, errors, event, event_with};
 use crate::Tool;
 
 /// Phrases with which clients report that the user stopped a tool.
@@ -22,7 +22,7 @@ const REFUSALS: &[&str] = &[
 ];
 
 /// Returns the events of a tool call that the user refused.
-pub(super) fn refused(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn refused(used: &ToolUse<'_>) -> Vec<Event> {
     if !is_refused(used) {
         return Vec::new();
     }
@@ -45,7 +45,7 @@ fn said(text: &str) -> Option<&str> {
 }
 
 /// Returns whether the user stopped the tool.
-pub(super) fn is_refused(used: &Used<'_>) -> bool {
+pub(super) fn is_refused(used: &ToolUse<'_>) -> bool {
     let text = &used.done.output.text;
     let head = &text[..text.floor_char_boundary(400)];
     used.failed() && REFUSALS.iter().any(|refusal| head.contains(refusal))

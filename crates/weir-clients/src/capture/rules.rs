@@ -3,7 +3,7 @@
 use serde_json::json;
 use weir_core::{Event, EventKind, Priority};
 
-use super::{Used, event_with, files};
+use super::{ToolUse, event_with, files};
 use crate::{Hook, Tool};
 
 /// The names of such files in various clients.
@@ -22,7 +22,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// Returns the event of rules that the model read itself.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     match &used.call.tool {
         Tool::Read { path, .. } if is_rules(path) && !used.failed() => vec![loaded(used.hook, path)],
         _ => Vec::new(),

@@ -9,19 +9,19 @@ use lexer::{Lexer, Token};
 use weir_core::event::line;
 
 /// The length of a script that is parsed, in bytes.
-const MOST_BYTES: usize = 16 << 10;
+const MAX_SCRIPT_BYTES: usize = 16 << 10;
 /// The maximum number of commands that are kept.
-const MOST_PARTS: usize = 64;
+const MAX_COMMANDS: usize = 64;
 /// The maximum length of a subject.
-const LONGEST_SUBJECT: usize = 240;
+const MAX_SUBJECT_BYTES: usize = 240;
 
 /// A simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct SimpleCommand {
     /// Its words without quotes, redirections, variables set for it, and wrappers such as `sudo`.
     pub(crate) words: Vec<String>,
     /// How it is joined to the command before it.
-    pub(crate) join: Join,
+    pub(crate) join: Separator,
     /// The text of its here-document.
     pub(crate) here: String,
     /// The files that its output is redirected to.
@@ -32,7 +32,7 @@ pub(crate) struct Part {
 
 /// How a command is joined to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Join {
+pub(crate) enum Separator {
     /// Runs if that succeeded; also used for the first command.
     And,
     /// Runs if that failed.
@@ -43,7 +43,7 @@ pub(crate) enum Join {
     Pipe,
 }
 
-impl Part {
+impl SimpleCommand {
     /// Returns the name of the program, without its folder.
     pub(crate) fn program(&self) -> &str {
         let word = self.words.first().map_or("", String::as_str);
@@ -60,7 +60,7 @@ impl Part {
         self.args().find(|word| !word.starts_with('-')).unwrap_or_default()
     }
 
-    fn new(join: Join) -> Self {
+    fn new(join: Separator) -> Self {
         Self { words: Vec::new(), join, here: String::new(), writes: Vec::new(), background: false }
     }
 
@@ -69,10 +69,10 @@ impl Part {
     }
 
     /// Returns whether it only prepares for other commands or prints a message.
-    pub(crate) fn is_aside(&self) -> bool {
-        let asides =
+    pub(crate) fn is_auxiliary(&self) -> bool {
+        let auxiliaries =
             ["cd", "echo", "printf", "export", "source", ".", "set", "true", ":", "sleep", "pushd", "popd", "unset"];
-        asides.contains(&self.program())
+        auxiliaries.contains(&self.program())
     }
 
     /// Returns whether it only feeds text to the next command, and so is not the main command of a pipeline.
@@ -82,22 +82,22 @@ impl Part {
 }
 
 /// Splits a script into simple commands.
-pub(crate) fn split(script: &str) -> Vec<Part> {
-    let mut lexer = Lexer::new(&script[..script.floor_char_boundary(MOST_BYTES)]);
+pub(crate) fn split(script: &str) -> Vec<SimpleCommand> {
+    let mut lexer = Lexer::new(&script[..script.floor_char_boundary(MAX_SCRIPT_BYTES)]);
     let mut parts = Vec::new();
-    let mut part = Part::new(Join::And);
+    let mut part = SimpleCommand::new(Separator::And);
     while let Some(token) = lexer.token() {
         match token {
             Token::Word(word) => part.words.push(word),
             Token::Here(text) => part.here = text,
             Token::Write(path) => part.writes.push(path),
-            Token::Join(join) => push(&mut parts, std::mem::replace(&mut part, Part::new(join))),
+            Token::Separator(join) => push(&mut parts, std::mem::replace(&mut part, SimpleCommand::new(join))),
             Token::Background => {
                 part.background = true;
-                push(&mut parts, std::mem::replace(&mut part, Part::new(Join::Then)));
+                push(&mut parts, std::mem::replace(&mut part, SimpleCommand::new(Separator::Then)));
             }
         }
-        if parts.len() >= MOST_PARTS {
+        if parts.len() >= MAX_COMMANDS {
             return parts;
         }
     }
@@ -106,18 +106,18 @@ pub(crate) fn split(script: &str) -> Vec<Part> {
 }
 
 /// Adds a command unless it is empty without its wrappers.
-fn push(parts: &mut Vec<Part>, mut part: Part) {
+fn push(parts: &mut Vec<SimpleCommand>, mut part: SimpleCommand) {
     part.words = unwrapped(std::mem::take(&mut part.words));
     if part.words.is_empty() {
         return;
     }
     if parts.is_empty() {
-        part.join = Join::And;
+        part.join = Separator::And;
     }
     // After `set -e`, every failure ends the script.
     let strict = parts.iter().any(|part| part.program() == "set" && part.args().any(|word| word.starts_with("-e")));
-    if strict && part.join == Join::Then {
-        part.join = Join::And;
+    if strict && part.join == Separator::Then {
+        part.join = Separator::And;
     }
     parts.push(part);
 }
@@ -160,7 +160,7 @@ pub(crate) fn is_assignment(word: &str) -> bool {
 
 /// The commands that the exit code of a script covers.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Spoken {
+pub(crate) struct CoveredCommands {
     /// The commands that all succeeded if the script did.
     pub(crate) commands: Vec<String>,
     /// Whether the output of one was piped into another, so that its own exit code is lost.
@@ -168,36 +168,38 @@ pub(crate) struct Spoken {
 }
 
 /// Returns the commands that the exit code covers: the last one, and those it depends on.
-pub(crate) fn spoken(parts: &[Part]) -> Spoken {
-    let from = parts.iter().rposition(|part| matches!(part.join, Join::Then | Join::Or)).unwrap_or(0);
+pub(crate) fn covered_commands(parts: &[SimpleCommand]) -> CoveredCommands {
+    let from = parts.iter().rposition(|part| matches!(part.join, Separator::Then | Separator::Or)).unwrap_or(0);
     let pipefail = parts.iter().any(|part| part.program() == "set" && part.args().any(|word| word == "pipefail"));
     if parts.last().is_none_or(|part| part.background) {
-        return Spoken::default();
+        return CoveredCommands::default();
     }
-    let mains = mains(&parts[from..]);
-    let piped = !pipefail && mains.iter().any(|(_, piped)| *piped);
-    Spoken { commands: mains.into_iter().map(|(command, _)| command).collect(), piped }
+    let main_commands = main_commands(&parts[from..]);
+    let piped = !pipefail && main_commands.iter().any(|(_, piped)| *piped);
+    CoveredCommands { commands: main_commands.into_iter().map(|(command, _)| command).collect(), piped }
 }
 
 /// Returns the subject of a script: its commands, without those that only prepare, filter or print messages.
-pub(crate) fn subject(parts: &[Part]) -> String {
-    let mains: Vec<String> = mains(parts).into_iter().map(|(command, _)| command).collect();
-    line(&mains.join(" && "), LONGEST_SUBJECT)
+pub(crate) fn subject(parts: &[SimpleCommand]) -> String {
+    let main_commands: Vec<String> = main_commands(parts).into_iter().map(|(command, _)| command).collect();
+    line(&main_commands.join(" && "), MAX_SUBJECT_BYTES)
 }
 
 /// Returns the main commands, each with whether others filter its output.
-fn mains(parts: &[Part]) -> Vec<(String, bool)> {
+fn main_commands(parts: &[SimpleCommand]) -> Vec<(String, bool)> {
     let mut found: Vec<(String, bool)> = Vec::new();
     let mut at = 0;
     while at < parts.len() {
-        let end =
-            parts[at + 1..].iter().position(|part| part.join != Join::Pipe).map_or(parts.len(), |next| at + 1 + next);
+        let end = parts[at + 1..]
+            .iter()
+            .position(|part| part.join != Separator::Pipe)
+            .map_or(parts.len(), |next| at + 1 + next);
         let pipe = &parts[at..end];
         at = end;
         let place = pipe.iter().position(|part| !part.is_source()).unwrap_or(0);
         let part = &pipe[place];
-        if !part.is_aside() {
-            found.push((line(&part.text(), LONGEST_SUBJECT), place + 1 < pipe.len()));
+        if !part.is_auxiliary() {
+            found.push((line(&part.text(), MAX_SUBJECT_BYTES), place + 1 < pipe.len()));
         }
     }
     found

@@ -4,13 +4,13 @@ use serde_json::json;
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::{Used, event_with};
+use super::{ToolUse, event_with};
 use crate::Tool;
 
 /// The maximum length of a result. If the result has a reference, it leads to the whole text.
-const LONGEST_RESULT: usize = 280;
+const MAX_RESULT_BYTES: usize = 280;
 /// The maximum number of lines taken from a result.
-const MOST_LINES: usize = 4;
+const MAX_RESULT_LINES: usize = 4;
 
 /// Returns the event of a subagent that started.
 pub(super) fn started(kind: Option<&str>) -> Event {
@@ -27,7 +27,7 @@ pub(super) fn stopped(kind: Option<&str>, result: &str) -> Event {
 }
 
 /// Returns the event of the tool call that ran a subagent. Some clients report nothing else about it.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     let Tool::Subagent { task } = &used.call.tool else { return Vec::new() };
     let result = first_lines(&used.done.output.text);
     if used.failed() || result.is_empty() {
@@ -46,5 +46,5 @@ fn first_lines(text: &str) -> String {
     let head = &text[..text.floor_char_boundary(8 << 10)];
     let is_tag = |line: &&str| line.starts_with('<') && line.ends_with('>');
     let lines = head.lines().map(str::trim).filter(|line| !line.is_empty() && !is_tag(line));
-    line(&lines.take(MOST_LINES).collect::<Vec<_>>().join(" "), LONGEST_RESULT)
+    line(&lines.take(MAX_RESULT_LINES).collect::<Vec<_>>().join(" "), MAX_RESULT_BYTES)
 }

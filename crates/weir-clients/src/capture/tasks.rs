@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::{Used, event_with};
+use super::{ToolUse, event_with};
 use crate::Tool;
 use crate::wire::first_text;
 
 /// The maximum number of tasks kept from a list, and the maximum length of each.
-const MOST_TASKS: usize = 100;
-const LONGEST_TASK: usize = 160;
+const MAX_TASKS: usize = 100;
+const MAX_TASK_BYTES: usize = 160;
 
 /// The keys under which clients send a list.
 const LISTS: &[&str] = &["todos", "plan", "tasks", "items"];
@@ -20,7 +20,7 @@ const TEXTS: &[&str] = &["content", "subject", "step", "description", "title", "
 const KEYS: &[&str] = &["id", "taskId", "task_id", "key"];
 
 /// Returns the event of a change to the task list.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     if used.call.tool != Tool::Tasks || used.failed() {
         return Vec::new();
     }
@@ -32,7 +32,7 @@ pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
 }
 
 fn whole(list: &[Value]) -> Event {
-    let mut tasks: Vec<Value> = list.iter().take(MOST_TASKS).map(task).filter(|task| !text(task).is_empty()).collect();
+    let mut tasks: Vec<Value> = list.iter().take(MAX_TASKS).map(task).filter(|task| !text(task).is_empty()).collect();
     for task in tasks.iter_mut().filter(|task| task["state"].is_null()) {
         task["state"] = json!("open");
     }
@@ -49,7 +49,7 @@ fn whole(list: &[Value]) -> Event {
 }
 
 /// Returns the event of one task that was created or changed.
-fn one(used: &Used<'_>) -> Option<Event> {
+fn one(used: &ToolUse<'_>) -> Option<Event> {
     let mut task = task(&used.call.input);
     // A task without a key is new.
     if task["key"].is_null() {
@@ -74,7 +74,7 @@ fn task(value: &Value) -> Value {
     }
     let text = value.as_str().unwrap_or_else(|| first_text(value, TEXTS));
     if !text.is_empty() {
-        task.insert("text".to_owned(), json!(line(text, LONGEST_TASK)));
+        task.insert("text".to_owned(), json!(line(text, MAX_TASK_BYTES)));
     }
     // A change without a state leaves the state as it was.
     if let Some(state) = state(first_text(value, &["status", "state"])) {

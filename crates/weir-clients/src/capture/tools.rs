@@ -4,11 +4,11 @@ use serde_json::json;
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::{Used, event, event_with, shell};
+use super::{ToolUse, event, event_with, shell};
 use crate::Tool;
 
 /// Returns the event of a tool call.
-pub(super) fn events(used: &Used<'_>) -> Vec<Event> {
+pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     let text = match &used.call.tool {
         Tool::Shell { command } => {
             let subject = shell::subject(&shell::split(command));

@@ -29,7 +29,7 @@ pub(super) fn add(text: &str, hooks: &Hooks, call: Call<'_>) -> Result<String, U
             let list = all.array_value_or_create(event);
             let list = list.ok_or_else(|| Unusable::new(format!("`{HOOKS}.{event}` is not a list")))?;
             match ours_in(&list).first() {
-                Some(hook) => mend(hook, &command),
+                Some(hook) => update_command(hook, &command),
                 None => {
                     list.append(input(&written(hooks, &command, *matcher)));
                 }
@@ -102,7 +102,7 @@ fn command_of(hook: &CstObject) -> Option<(&'static str, String)> {
 }
 
 /// Updates the command, which may name a path that our program has moved away from.
-fn mend(hook: &CstObject, command: &str) {
+fn update_command(hook: &CstObject, command: &str) {
     let Some((key, present)) = command_of(hook) else { return };
     if let Some(property) = hook.get(key).filter(|_| present != command) {
         property.set_value(input(&json!(command)));

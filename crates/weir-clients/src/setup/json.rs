@@ -25,7 +25,7 @@ pub(super) fn edit(text: &str, change: impl FnOnce(&CstObject) -> Result<(), Unu
 }
 
 /// Returns whether the text has no value, or an object with nothing in it but a version.
-pub(super) fn says_nothing(text: &str) -> bool {
+pub(super) fn is_effectively_empty(text: &str) -> bool {
     let Ok(root) = parse(text.trim_start_matches(BYTE_ORDER_MARK)) else { return false };
     let nothing = |object: &CstObject| {
         object.properties().iter().all(|property| property.decoded_name().as_deref() == Some("version"))

@@ -7,7 +7,7 @@ use super::json::{edit, existing_object_at, input, object_at, prune};
 use super::ours::{NAME, is_our_server};
 
 /// The keys that may be updated in an entry of ours. The user may have chosen the others.
-const MENDED: [&str; 2] = ["command", "args"];
+const UPDATED_KEYS: [&str; 2] = ["command", "args"];
 
 /// Adds our server to the object at this path.
 pub(super) fn add(text: &str, at: &[&str], entry: &Value) -> Result<String, Unusable> {
@@ -20,7 +20,7 @@ pub(super) fn add(text: &str, at: &[&str], entry: &Value) -> Result<String, Unus
         let present =
             property.object_value().filter(|object| object.to_serde_value().is_some_and(|it| is_our_server(&it)));
         let present = present.ok_or_else(|| Unusable::new(format!("it has a server `{NAME}` that is not ours")))?;
-        for key in MENDED {
+        for key in UPDATED_KEYS {
             match (present.get(key), entry.get(key)) {
                 (Some(old), Some(new)) if old.value().and_then(|old| old.to_serde_value()).as_ref() != Some(new) => {
                     old.set_value(input(new));

@@ -18,7 +18,7 @@ pub(super) fn add(text: &str, servers: &str, program: &str) -> Result<String, Un
         None => Ok(append(text, servers, &command)),
         Some(Item::Table(table)) => match table.get(NAME) {
             None => Ok(append(text, servers, &command)),
-            Some(entry) => mend(text, entry, program, &command),
+            Some(entry) => update_command(text, entry, program, &command),
         },
         Some(_) => Err(Unusable::new(format!(
             "`{servers}` is not a table of its own; write `{NAME} = {{ command = {command}, args = [\"mcp\"] }}` into it"
@@ -92,7 +92,7 @@ fn append(text: &str, servers: &str, command: &str) -> String {
 }
 
 /// Updates the command, which may name a path that our program has moved away from.
-fn mend(text: &str, entry: &Item, program: &str, command: &str) -> Result<String, Unusable> {
+fn update_command(text: &str, entry: &Item, program: &str, command: &str) -> Result<String, Unusable> {
     if !is_ours(entry) {
         return Err(Unusable::new(format!("it has a server `{NAME}` that is not ours")));
     }

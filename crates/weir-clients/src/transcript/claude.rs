@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, take, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, content_text, take, time};
 use crate::clients::claude::CLAUDE;
 use crate::wire::text;
 
@@ -15,8 +15,8 @@ pub(super) const FORMAT: Format = Format {
     database: None,
     many: false,
     knows,
-    reader: || Box::<Rows>::default(),
-    told,
+    reader: || Box::<ClaudeReader>::default(),
+    hooks_for,
 };
 
 fn knows(row: &Value) -> bool {
@@ -25,7 +25,7 @@ fn knows(row: &Value) -> bool {
 
 /// The rows of a transcript. Older versions mix in the rows of subagents, which are not part of the conversation.
 #[derive(Default)]
-struct Rows {
+struct ClaudeReader {
     main: Conversation,
     subagents: Conversation,
     /// Whether the transcript is a subagent's own.
@@ -41,7 +41,7 @@ struct Conversation {
     requests: HashMap<String, usize>,
 }
 
-impl Reader for Rows {
+impl RowReader for ClaudeReader {
     fn row(&mut self, row: Value) -> bool {
         let of_subagent = row["isSidechain"] == true;
         let is_main = match row["message"].is_object() {
@@ -61,7 +61,7 @@ impl Conversation {
     fn row(&mut self, mut row: Value) -> bool {
         self.draft.rows += 1;
         self.draft.begin(time(&row["timestamp"]), text(&row["uuid"]));
-        self.draft.learn(&row, ["sessionId", "version", "cwd", "gitBranch"]);
+        self.draft.fill_missing(&row, ["sessionId", "version", "cwd", "gitBranch"]);
         if row["isSidechain"] == true && self.draft.subagent.is_empty() {
             let name = text(&row["agentId"]);
             self.draft.subagent = if name.is_empty() { "subagent" } else { name }.to_owned();
@@ -71,15 +71,15 @@ impl Conversation {
             return true;
         }
         match text(&row["type"]) {
-            "assistant" => self.said(&mut take(&mut row, "message")),
-            "user" => self.told(&mut row),
+            "assistant" => self.assistant_message(&mut take(&mut row, "message")),
+            "user" => self.user_row(&mut row),
             // Many more rows describe the session. Only those of the conversation have a message.
             kind => return kind.starts_with("api-request") || !(kind.is_empty() || row["message"].is_object()),
         }
         true
     }
 
-    fn said(&mut self, message: &mut Value) {
+    fn assistant_message(&mut self, message: &mut Value) {
         let count = self.requests.len();
         let at = *self.requests.entry(text(&message["id"]).to_owned()).or_insert(count);
         let used = usage(&message["usage"]);
@@ -105,7 +105,7 @@ impl Conversation {
         }
     }
 
-    fn told(&mut self, row: &mut Value) {
+    fn user_row(&mut self, row: &mut Value) {
         let is_meta = row["isMeta"] == true;
         let mut response = take(row, "toolUseResult");
         let content = take(&mut take(row, "message"), "content");
@@ -152,18 +152,18 @@ fn usage(usage: &Value) -> Usage {
     }
 }
 
-fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
     let transcript = transcript_of(place.transcript);
     let place = Place { transcript: &transcript, ..*place };
     match step {
-        Step::Prompt { text } => vec![place.tell("UserPromptSubmit", json!({ "prompt": text }))],
+        Step::Prompt { text } => vec![place.hook_payload("UserPromptSubmit", json!({ "prompt": text }))],
         Step::Said { .. } | Step::Called { .. } => Vec::new(),
-        Step::Result(result) => vec![place.tell_done_or_failed(result)],
+        Step::Result(result) => vec![place.tool_outcome_payload(result)],
         Step::Compacted { text } => vec![
-            place.tell("PreCompact", json!({ "trigger": "auto", "custom_instructions": null })),
-            place.tell("SubagentStop", json!({ "agent_type": "", "last_assistant_message": text })),
-            place.tell("SessionStart", json!({ "source": "compact" })),
-            place.tell("PostCompact", json!({ "trigger": "auto", "compact_summary": text })),
+            place.hook_payload("PreCompact", json!({ "trigger": "auto", "custom_instructions": null })),
+            place.hook_payload("SubagentStop", json!({ "agent_type": "", "last_assistant_message": text })),
+            place.hook_payload("SessionStart", json!({ "source": "compact" })),
+            place.hook_payload("PostCompact", json!({ "trigger": "auto", "compact_summary": text })),
         ],
     }
 }

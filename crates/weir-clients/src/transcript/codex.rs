@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, content_text, time};
 use crate::clients::codex::CODEX;
 use crate::wire::{first_text, text};
 
@@ -14,8 +14,8 @@ pub(super) const FORMAT: Format = Format {
     database: None,
     many: false,
     knows,
-    reader: || Box::<Rows>::default(),
-    told,
+    reader: || Box::<CodexReader>::default(),
+    hooks_for,
 };
 
 fn knows(row: &Value) -> bool {
@@ -23,15 +23,15 @@ fn knows(row: &Value) -> bool {
 }
 
 #[derive(Default)]
-struct Rows {
+struct CodexReader {
     draft: Draft,
     /// The name and input of each tool call, by its key.
     calls: HashMap<String, (String, Value)>,
     /// The latest usage, since the same figures are written more than once.
-    used: Value,
+    last_usage: Value,
 }
 
-impl Reader for Rows {
+impl RowReader for CodexReader {
     fn row(&mut self, row: Value) -> bool {
         let item = &row["payload"];
         self.draft.rows += 1;
@@ -52,7 +52,7 @@ impl Reader for Rows {
             (_, "message") => self.message(item),
             (_, "function_call" | "custom_tool_call") => self.call(item),
             (_, "function_call_output" | "custom_tool_call_output") => self.result(item),
-            (_, "token_count") => self.used(&item["info"]["last_token_usage"]),
+            (_, "token_count") => self.token_count(&item["info"]["last_token_usage"]),
             (kind, _) => return !kind.is_empty() && item.is_object(),
         }
         true
@@ -63,17 +63,17 @@ impl Reader for Rows {
     }
 }
 
-impl Rows {
+impl CodexReader {
     fn message(&mut self, item: &Value) {
         let said = content_text(&item["content"]);
         match text(&item["role"]) {
             "user" => self.draft.push(Step::Prompt { text: said }),
-            "assistant" => self.said(said),
+            "assistant" => self.assistant_message(said),
             _ => {}
         }
     }
 
-    fn said(&mut self, text: String) {
+    fn assistant_message(&mut self, text: String) {
         self.draft.push(Step::Said { text, request: self.draft.requests.len() });
     }
 
@@ -93,16 +93,16 @@ impl Rows {
         let text = whole.split_once("Output:\n").map_or(whole.as_str(), |(_, output)| output).to_owned();
         let key = crate::wire::text(&item["call_id"]).to_owned();
         let (name, input) = self.calls.remove(&key).unwrap_or_default();
-        let (name, input) = hooked(name, input);
+        let (name, input) = as_in_hooks(name, input);
         let response = json!(text);
         self.draft.push(Step::Result(ToolResult { key, name, input, text, response, failed: false }));
     }
 
-    fn used(&mut self, used: &Value) {
-        if !used.is_object() || *used == self.used {
+    fn token_count(&mut self, used: &Value) {
+        if !used.is_object() || *used == self.last_usage {
             return;
         }
-        self.used = used.clone();
+        self.last_usage = used.clone();
         let number = |key: &str| used[key].as_u64().unwrap_or(0);
         let cached = number("cached_input_tokens");
         self.draft.requests.push(Usage {
@@ -125,7 +125,7 @@ fn name(call: &Value) -> String {
 }
 
 /// Returns a tool and its input as hooks have them: all shells are one tool, whose command is one string.
-fn hooked(name: String, input: Value) -> (String, Value) {
+fn as_in_hooks(name: String, input: Value) -> (String, Value) {
     if !["exec_command", "shell", "shell_command", "local_shell"].contains(&name.as_str()) {
         return (name, input);
     }
@@ -136,14 +136,14 @@ fn hooked(name: String, input: Value) -> (String, Value) {
     ("Bash".to_owned(), json!({ "command": command }))
 }
 
-fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
     match step {
-        Step::Prompt { text } => vec![place.tell("UserPromptSubmit", json!({ "prompt": text }))],
+        Step::Prompt { text } => vec![place.hook_payload("UserPromptSubmit", json!({ "prompt": text }))],
         Step::Said { .. } | Step::Called { .. } => Vec::new(),
-        Step::Result(result) => vec![place.tell_done_or_failed(ToolResult { failed: false, ..result })],
+        Step::Result(result) => vec![place.tool_outcome_payload(ToolResult { failed: false, ..result })],
         Step::Compacted { .. } => vec![
-            place.tell("PreCompact", json!({ "trigger": "auto" })),
-            place.tell("SessionStart", json!({ "source": "compact" })),
+            place.hook_payload("PreCompact", json!({ "trigger": "auto" })),
+            place.hook_payload("SessionStart", json!({ "source": "compact" })),
         ],
     }
 }

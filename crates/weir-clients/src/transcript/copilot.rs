@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::session::extend;
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, time};
 use crate::clients::copilot::COPILOT;
 use crate::wire::{first_text, text};
 
@@ -15,8 +15,8 @@ pub(super) const FORMAT: Format = Format {
     database: None,
     many: false,
     knows,
-    reader: || Box::<Rows>::default(),
-    told,
+    reader: || Box::<CopilotReader>::default(),
+    hooks_for,
 };
 
 fn knows(row: &Value) -> bool {
@@ -27,13 +27,13 @@ fn knows(row: &Value) -> bool {
 const ASIDE: &[&str] = &["session.", "hook.", "system.", "assistant.", "tool.", "subagent.", "skill.", "permission."];
 
 #[derive(Default)]
-struct Rows {
+struct CopilotReader {
     draft: Draft,
     /// The name and input of each tool call, by its key.
     calls: HashMap<String, (String, Value)>,
 }
 
-impl Reader for Rows {
+impl RowReader for CopilotReader {
     fn row(&mut self, row: Value) -> bool {
         self.draft.rows += 1;
         self.draft.begin(time(&row["timestamp"]), text(&row["id"]));
@@ -46,9 +46,9 @@ impl Reader for Rows {
                 text(&data["context"]["branch"]).clone_into(&mut self.draft.branch);
             }
             "user.message" => self.draft.push(Step::Prompt { text: text(&data["content"]).to_owned() }),
-            "assistant.message" => self.said(data),
+            "assistant.message" => self.assistant_message(data),
             "tool.execution_complete" => self.result(data),
-            "session.usage_record" => self.used(&data["usage"]),
+            "session.usage_record" => self.usage_record(&data["usage"]),
             "session.compaction_complete" if data["success"] == true => {
                 self.draft.push(Step::Compacted { text: text(&data["summaryContent"]).to_owned() });
             }
@@ -62,8 +62,8 @@ impl Reader for Rows {
     }
 }
 
-impl Rows {
-    fn said(&mut self, data: &Value) {
+impl CopilotReader {
+    fn assistant_message(&mut self, data: &Value) {
         // The usage of a request precedes its messages.
         let request = self.draft.requests.len().saturating_sub(1);
         let said = text(&data["content"]);
@@ -89,7 +89,7 @@ impl Rows {
         self.draft.push(Step::Result(ToolResult { key, name, input, text, response, failed }));
     }
 
-    fn used(&mut self, used: &Value) {
+    fn usage_record(&mut self, used: &Value) {
         let number = |key: &str| used[key].as_u64().unwrap_or(0);
         let (read, write) = (number("cacheReadTokens"), number("cacheWriteTokens"));
         self.draft.requests.push(Usage {
@@ -103,8 +103,8 @@ impl Rows {
     }
 }
 
-fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
-    let tell = |event, more: Value| {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
+    let hook_payloads = |event, more: Value| {
         let mut payload = json!({
             "sessionId": place.session, "cwd": place.folder.to_string_lossy(),
             "transcriptPath": place.transcript.to_string_lossy(),
@@ -113,14 +113,14 @@ fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
         vec![Told { event, payload }]
     };
     match step {
-        Step::Prompt { text } => tell("userPromptSubmitted", json!({ "prompt": text })),
+        Step::Prompt { text } => hook_payloads("userPromptSubmitted", json!({ "prompt": text })),
         Step::Said { .. } | Step::Called { .. } => Vec::new(),
         Step::Result(ToolResult { failed: true, name, input, text, .. }) => {
-            tell("postToolUseFailure", json!({ "toolName": name, "toolArgs": input, "error": text }))
+            hook_payloads("postToolUseFailure", json!({ "toolName": name, "toolArgs": input, "error": text }))
         }
         Step::Result(ToolResult { name, input, response, .. }) => {
-            tell("postToolUse", json!({ "toolName": name, "toolArgs": input, "toolResult": response }))
+            hook_payloads("postToolUse", json!({ "toolName": name, "toolArgs": input, "toolResult": response }))
         }
-        Step::Compacted { .. } => tell("preCompact", json!({ "trigger": "auto" })),
+        Step::Compacted { .. } => hook_payloads("preCompact", json!({ "trigger": "auto" })),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, take, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, content_text, take, time};
 use crate::clients::gemini::GEMINI;
 use crate::wire::{first_text, text};
 
@@ -15,8 +15,8 @@ pub(super) const FORMAT: Format = Format {
     database: None,
     many: false,
     knows,
-    reader: || Box::<Rows>::default(),
-    told,
+    reader: || Box::<GeminiReader>::default(),
+    hooks_for,
 };
 
 /// The beginning of a text that replaces a conversation.
@@ -29,14 +29,14 @@ fn knows(row: &Value) -> bool {
 }
 
 #[derive(Default)]
-struct Rows {
+struct GeminiReader {
     key: String,
     messages: Vec<Value>,
     /// The position of each message.
     places: HashMap<String, usize>,
 }
 
-impl Reader for Rows {
+impl RowReader for GeminiReader {
     fn row(&mut self, mut row: Value) -> bool {
         if let Some(key) = row["sessionId"].as_str().filter(|_| self.key.is_empty()) {
             key.clone_into(&mut self.key);
@@ -104,11 +104,11 @@ fn result(call: &Value) -> ToolResult {
     let error = if failed { json!({ "message": text }) } else { Value::Null };
     let response = json!({ "llmContent": text, "returnDisplay": call["resultDisplay"], "error": error });
     let (key, name) = (crate::wire::text(&call["id"]).to_owned(), crate::wire::text(&call["name"]).to_owned());
-    ToolResult { key, name, input: today(call["args"].clone()), text, response, failed }
+    ToolResult { key, name, input: with_current_keys(call["args"].clone()), text, response, failed }
 }
 
 /// Renames the fields of a tool's input to those of the current version.
-fn today(mut input: Value) -> Value {
+fn with_current_keys(mut input: Value) -> Value {
     let Value::Object(given) = &mut input else { return input };
     for (old, new) in [("absolute_path", "file_path"), ("offset", "start_line"), ("limit", "end_line")] {
         if let Some(value) = given.remove(old).filter(|_| !given.contains_key(new)) {
@@ -129,14 +129,14 @@ fn usage(tokens: &Value) -> Usage {
     }
 }
 
-fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
     match step {
-        Step::Prompt { text } => vec![place.tell("BeforeAgent", json!({ "prompt": text }))],
+        Step::Prompt { text } => vec![place.hook_payload("BeforeAgent", json!({ "prompt": text }))],
         Step::Said { .. } | Step::Called { .. } => Vec::new(),
         Step::Result(mut result) => {
             let response = result.response.take();
-            vec![place.tell_used("AfterTool", result, ("tool_response", response))]
+            vec![place.after_tool_payload("AfterTool", result, ("tool_response", response))]
         }
-        Step::Compacted { .. } => vec![place.tell("PreCompress", json!({ "trigger": "auto" }))],
+        Step::Compacted { .. } => vec![place.hook_payload("PreCompress", json!({ "trigger": "auto" }))],
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, take, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, take, time};
 use crate::clients::opencode::OPENCODE;
 use crate::wire::{first_text, text};
 
@@ -15,8 +15,8 @@ pub(super) const FORMAT: Format = Format {
     database: Some(".local/share/opencode/opencode.db"),
     many: false,
     knows,
-    reader: || Box::<Rows>::default(),
-    told,
+    reader: || Box::<OpenCodeReader>::default(),
+    hooks_for,
 };
 
 fn knows(row: &Value) -> bool {
@@ -34,7 +34,7 @@ fn is_about(row: &Value) -> bool {
 }
 
 #[derive(Default)]
-struct Rows {
+struct OpenCodeReader {
     sessions: BTreeMap<String, Parts>,
     /// The messages by key, without their parts.
     messages: HashMap<String, Value>,
@@ -45,7 +45,7 @@ struct Rows {
 /// The parts of a session, by key.
 type Parts = BTreeMap<String, Value>;
 
-impl Reader for Rows {
+impl RowReader for OpenCodeReader {
     fn row(&mut self, mut row: Value) -> bool {
         if is_export(&row) {
             self.about(&row["info"]);
@@ -81,7 +81,7 @@ impl Reader for Rows {
     }
 }
 
-impl Rows {
+impl OpenCodeReader {
     fn about(&mut self, session: &Value) {
         if let (Some(id), Some(version)) = (session["id"].as_str(), session["version"].as_str()) {
             let folder = text(&session["directory"]).to_owned();
@@ -149,15 +149,15 @@ fn usage(tokens: &Value) -> Usage {
     }
 }
 
-fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
-    let tell = |event, input: Value, output: Value| {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
+    let hook_payloads = |event, input: Value, output: Value| {
         let directory = place.folder.to_string_lossy();
         vec![Told { event, payload: json!({ "directory": directory, "input": input, "output": output }) }]
     };
     match step {
         Step::Prompt { text } => {
             let parts = json!({ "parts": [{ "type": "text", "text": text }] });
-            tell("chat.message", json!({ "sessionID": place.session }), parts)
+            hook_payloads("chat.message", json!({ "sessionID": place.session }), parts)
         }
         Step::Said { .. } | Step::Called { .. } => Vec::new(),
         // It calls no hook after a tool that failed.
@@ -165,10 +165,12 @@ fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
         Step::Result(result) => {
             let (tool, call, args) = (&result.name, &result.key, &result.input);
             let input = json!({ "tool": tool, "sessionID": place.session, "callID": call, "args": args });
-            tell("tool.execute.after", input, result.response)
+            hook_payloads("tool.execute.after", input, result.response)
         }
-        Step::Compacted { .. } => {
-            tell("experimental.session.compacting", json!({ "sessionID": place.session }), json!({ "context": [] }))
-        }
+        Step::Compacted { .. } => hook_payloads(
+            "experimental.session.compacting",
+            json!({ "sessionID": place.session }),
+            json!({ "context": [] }),
+        ),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, claude, take, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, claude, take, time};
 use crate::Client;
 use crate::clients::claude::CLAUDE;
 use crate::wire::{first_text, text};
@@ -10,8 +10,15 @@ use crate::wire::{first_text, text};
 /// Any program that writes sessions as plain rows and uses Claude Code's tool names.
 const PLAIN: Client = Client { name: "plain", title: "Plain rows", session: "plain", ..CLAUDE };
 
-pub(super) const FORMAT: Format =
-    Format { client: &PLAIN, folders: &[], database: None, many: true, knows, reader: || Box::<Rows>::default(), told };
+pub(super) const FORMAT: Format = Format {
+    client: &PLAIN,
+    folders: &[],
+    database: None,
+    many: true,
+    knows,
+    reader: || Box::<PlainReader>::default(),
+    hooks_for,
+};
 
 fn knows(row: &Value) -> bool {
     row["session"].is_string() && row["role"].is_string()
@@ -19,9 +26,9 @@ fn knows(row: &Value) -> bool {
 
 /// The sessions of a file, in order of their first row.
 #[derive(Default)]
-struct Rows(Vec<Draft>);
+struct PlainReader(Vec<Draft>);
 
-impl Reader for Rows {
+impl RowReader for PlainReader {
     fn row(&mut self, mut row: Value) -> bool {
         let key = text(&row["session"]).to_owned();
         let text = text(&row["text"]).to_owned();
@@ -38,7 +45,7 @@ impl Reader for Rows {
         // A row without an identifier is identified by its position.
         let position = draft.rows.to_string();
         draft.begin(time(&row["at"]), row["id"].as_str().unwrap_or(&position));
-        draft.learn(&row, ["session", "version", "folder", "branch"]);
+        draft.fill_missing(&row, ["session", "version", "folder", "branch"]);
         let step = match row["role"].as_str() {
             Some("user") => Step::Prompt { text },
             Some("assistant") => Step::Said { text, request: 0 },
@@ -58,6 +65,6 @@ impl Reader for Rows {
     }
 }
 
-fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
-    (claude::FORMAT.told)(step, place)
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
+    (claude::FORMAT.hooks_for)(step, place)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, Reader, Step, Told, ToolResult, Usage, content_text, time};
+use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, content_text, time};
 use crate::clients::qwen::QWEN;
 use crate::wire::text;
 
@@ -14,8 +14,8 @@ pub(super) const FORMAT: Format = Format {
     database: None,
     many: false,
     knows,
-    reader: || Box::<Rows>::default(),
-    told,
+    reader: || Box::<QwenReader>::default(),
+    hooks_for,
 };
 
 fn knows(row: &Value) -> bool {
@@ -23,20 +23,20 @@ fn knows(row: &Value) -> bool {
 }
 
 #[derive(Default)]
-struct Rows {
+struct QwenReader {
     draft: Draft,
     /// The input of each tool call, by its key.
     calls: HashMap<String, Value>,
 }
 
-impl Reader for Rows {
+impl RowReader for QwenReader {
     fn row(&mut self, row: Value) -> bool {
         self.draft.rows += 1;
         self.draft.begin(time(&row["timestamp"]), text(&row["uuid"]));
-        self.draft.learn(&row, ["sessionId", "version", "cwd", "gitBranch"]);
+        self.draft.fill_missing(&row, ["sessionId", "version", "cwd", "gitBranch"]);
         match text(&row["type"]) {
-            "user" => self.asked(&row),
-            "assistant" => self.said(&row),
+            "user" => self.user_row(&row),
+            "assistant" => self.assistant_row(&row),
             "tool_result" => self.result(&row),
             "system" if row["subtype"] == "chat_compression" => {
                 let history = &row["systemPayload"]["compressedHistory"];
@@ -52,8 +52,8 @@ impl Reader for Rows {
     }
 }
 
-impl Rows {
-    fn asked(&mut self, row: &Value) {
+impl QwenReader {
+    fn user_row(&mut self, row: &Value) {
         // Messages that the client itself writes on behalf of the user have a subtype.
         if row["subtype"].is_string() {
             return;
@@ -63,7 +63,7 @@ impl Rows {
         self.draft.push(Step::Prompt { text });
     }
 
-    fn said(&mut self, row: &Value) {
+    fn assistant_row(&mut self, row: &Value) {
         let request = self.draft.requests.len();
         for part in row["message"]["parts"].as_array().into_iter().flatten() {
             if let Some(said) = part["text"].as_str().filter(|_| part["thought"] != true) {
@@ -103,17 +103,17 @@ fn usage(used: &Value) -> Usage {
     }
 }
 
-fn told(step: Step, place: &Place<'_>) -> Vec<Told> {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
     match step {
         // It also calls this hook for every tool result, with an empty prompt.
         Step::Prompt { text } if text.is_empty() => Vec::new(),
-        Step::Prompt { text } => vec![place.tell("UserPromptSubmit", json!({ "prompt": text }))],
+        Step::Prompt { text } => vec![place.hook_payload("UserPromptSubmit", json!({ "prompt": text }))],
         Step::Said { .. } | Step::Called { .. } => Vec::new(),
-        Step::Result(result) => vec![place.tell_done_or_failed(result)],
+        Step::Result(result) => vec![place.tool_outcome_payload(result)],
         Step::Compacted { text } => vec![
-            place.tell("PreCompact", json!({ "trigger": "auto" })),
-            place.tell("PostCompact", json!({ "trigger": "auto", "compact_summary": text })),
-            place.tell("SessionStart", json!({ "source": "compact" })),
+            place.hook_payload("PreCompact", json!({ "trigger": "auto" })),
+            place.hook_payload("PostCompact", json!({ "trigger": "auto", "compact_summary": text })),
+            place.hook_payload("SessionStart", json!({ "source": "compact" })),
         ],
     }
 }

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
-use super::{LARGEST, Reading};
+use super::{MAX_BUFFERED_BYTES, Reading};
 
 /// The maximum length of a row, in bytes.
-const LONGEST: usize = 32 << 20;
+const MAX_ROW_BYTES: usize = 32 << 20;
 
 /// Passes every row to `to` and calls `after` after each one, until it breaks.
 pub(super) fn read(
@@ -20,7 +20,7 @@ pub(super) fn read(
     let (mut number, mut first) = (0, true);
     while next(input, &mut line)? {
         number += 1;
-        if line.len() > LONGEST {
+        if line.len() > MAX_ROW_BYTES {
             to.skip(number);
         } else if !line.trim_ascii().is_empty() {
             match serde_json::from_slice(&line) {
@@ -40,7 +40,7 @@ pub(super) fn read(
     Ok(ControlFlow::Continue(()))
 }
 
-/// Reads one line without its end, dropping everything past [`LONGEST`]. Returns whether there was a line.
+/// Reads one line without its end, dropping everything past [`MAX_ROW_BYTES`]. Returns whether there was a line.
 fn next(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let mut any = false;
@@ -52,7 +52,7 @@ fn next(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
         any = true;
         let end = buffer.iter().position(|&byte| byte == b'\n');
         let taken = end.unwrap_or(buffer.len());
-        let room = (LONGEST + 1).saturating_sub(line.len()).min(taken);
+        let room = (MAX_ROW_BYTES + 1).saturating_sub(line.len()).min(taken);
         line.extend_from_slice(&buffer[..room]);
         input.consume(taken + usize::from(end.is_some()));
         if end.is_some() {
@@ -64,7 +64,7 @@ fn next(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
 /// Reads a document that begins with the given text, or each of its lines if it is not a single document.
 fn document(mut text: Vec<u8>, rest: &mut dyn BufRead, to: &mut Reading) -> io::Result<()> {
     text.push(b'\n');
-    rest.take((LARGEST - LONGEST) as u64).read_to_end(&mut text)?;
+    rest.take((MAX_BUFFERED_BYTES - MAX_ROW_BYTES) as u64).read_to_end(&mut text)?;
     match serde_json::from_slice::<Value>(&text) {
         Ok(row) => to.row(row, text.len(), 1),
         Err(_) => {

@@ -157,13 +157,13 @@ impl Session {
 
     /// Returns the hooks that the client would have called at one of its steps.
     pub fn told(&self, step: Step, place: &Place<'_>) -> Vec<Told> {
-        (self.format.told)(step, place)
+        (self.format.hooks_for)(step, place)
     }
 }
 
 impl Place<'_> {
     /// Builds a hook call, for clients that use Claude Code's field names.
-    pub(super) fn tell(&self, event: &'static str, more: Value) -> Told {
+    pub(super) fn hook_payload(&self, event: &'static str, more: Value) -> Told {
         let mut payload = json!({
             "session_id": self.session, "transcript_path": self.transcript.to_string_lossy(),
             "cwd": self.folder.to_string_lossy(), "hook_event_name": event, "permission_mode": "default",
@@ -173,25 +173,30 @@ impl Place<'_> {
     }
 
     /// Builds the hook call after a tool, with its output at a key, for clients that use Claude Code's field names.
-    pub(super) fn tell_used(&self, event: &'static str, result: ToolResult, (key, given): (&str, Value)) -> Told {
-        let mut told = self.tell(event, Value::Null);
-        told.payload["tool_name"] = Value::String(result.name);
-        told.payload["tool_input"] = result.input;
-        told.payload["tool_use_id"] = Value::String(result.key);
-        told.payload[key] = given;
-        told
+    pub(super) fn after_tool_payload(
+        &self,
+        event: &'static str,
+        result: ToolResult,
+        (key, given): (&str, Value),
+    ) -> Told {
+        let mut hook = self.hook_payload(event, Value::Null);
+        hook.payload["tool_name"] = Value::String(result.name);
+        hook.payload["tool_input"] = result.input;
+        hook.payload["tool_use_id"] = Value::String(result.key);
+        hook.payload[key] = given;
+        hook
     }
 
     /// Builds the hook call after a tool, for clients that have a separate event for failures.
-    pub(super) fn tell_done_or_failed(&self, mut result: ToolResult) -> Told {
+    pub(super) fn tool_outcome_payload(&self, mut result: ToolResult) -> Told {
         match result.failed {
             true => {
                 let text = Value::String(std::mem::take(&mut result.text));
-                self.tell_used("PostToolUseFailure", result, ("error", text))
+                self.after_tool_payload("PostToolUseFailure", result, ("error", text))
             }
             false => {
                 let response = result.response.take();
-                self.tell_used("PostToolUse", result, ("tool_response", response))
+                self.after_tool_payload("PostToolUse", result, ("tool_response", response))
             }
         }
     }

@@ -20,7 +20,7 @@ pub enum Form {
 }
 
 /// Size of the head of a text that is examined, in bytes.
-const LOOK: usize = 8 << 10;
+const MAX_HEAD_BYTES: usize = 8 << 10;
 
 const MARKDOWN: &[&str] = &["md", "markdown", "mdx", "mdown", "mkd", "qmd", "rmd"];
 const JSON: &[&str] = &["json", "jsonl", "ndjson", "geojson", "ipynb", "webmanifest", "har", "sarif", "jsonc", "json5"];
@@ -41,7 +41,7 @@ const SOURCE_NAMES: &[&str] =
 impl Form {
     /// Determines the form of a text by the file extension of its source, otherwise by its beginning.
     pub fn of(kind: EntryKind, source: Option<&str>, head: &[u8]) -> Self {
-        let head = &head[..head.len().min(LOOK)];
+        let head = &head[..head.len().min(MAX_HEAD_BYTES)];
         match kind {
             EntryKind::Import => Self::Turns,
             // The source is a command, and the output of a program is Markdown only by chance.

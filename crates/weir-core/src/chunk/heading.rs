@@ -1,16 +1,16 @@
 //! The heading of a chunk: a path, short enough for one line.
 //!
-//! Invariant: a heading is never longer than [`LONGEST`] bytes; what does not fit is left out from its beginning.
+//! Invariant: a heading is never longer than [`MAX_HEADING_BYTES`]; what does not fit is left out from its beginning.
 
 /// Maximum length of a heading, in bytes.
-pub(super) const LONGEST: usize = 120;
+pub(super) const MAX_HEADING_BYTES: usize = 120;
 /// Maximum length of one part of a path, in bytes.
-const LONGEST_PART: usize = 72;
-const BETWEEN: &str = " > ";
+const MAX_PART_BYTES: usize = 72;
+const HEADING_SEPARATOR: &str = " > ";
 
 /// Returns one part of a path: one line, without runs of spaces, cut between two characters.
 pub(super) fn part(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST_PART * 4)]);
+    let text = String::from_utf8_lossy(&text[..text.len().min(MAX_PART_BYTES * 4)]);
     let mut part = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
         if !part.is_empty() {
@@ -18,7 +18,7 @@ pub(super) fn part(text: &[u8]) -> String {
         }
         part.push_str(word);
     }
-    shorten(&mut part, LONGEST_PART);
+    shorten(&mut part, MAX_PART_BYTES);
     part
 }
 
@@ -27,14 +27,14 @@ pub(super) fn path<'a>(parts: impl DoubleEndedIterator<Item = &'a str>) -> Strin
     let mut chosen: Vec<&str> = Vec::new();
     let mut length = 0;
     for part in parts.rev().filter(|part| !part.is_empty()) {
-        length += part.len() + if chosen.is_empty() { 0 } else { BETWEEN.len() };
-        if length > LONGEST {
+        length += part.len() + if chosen.is_empty() { 0 } else { HEADING_SEPARATOR.len() };
+        if length > MAX_HEADING_BYTES {
             break;
         }
         chosen.push(part);
     }
     chosen.reverse();
-    chosen.join(BETWEEN)
+    chosen.join(HEADING_SEPARATOR)
 }
 
 /// Cuts `text` to at most this many bytes, including the mark of the cut.

@@ -3,28 +3,28 @@
 //! Invariant: every byte is read at most a fixed number of times, and the state is bounded, however deep the text nests
 //! and whether or not a string ever ends. Text without a place to cut is cut as plain text.
 
-use super::pack::{Block, Joint};
-use super::{LIMIT, TARGET, heading, plain};
+use super::pack::{Joint, TextBlock};
+use super::{MAX_CHUNK_BYTES, TARGET_CHUNK_BYTES, heading, plain};
 
 /// Maximum depth to which paths are recorded. Deeper levels are only counted.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Maximum length of a key that is stored in full, in bytes.
-const LONGEST_KEY: usize = 64;
+const MAX_KEY_BYTES: usize = 64;
 
 /// The state at the current position.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Scanner {
-    open: Vec<Level>,
+pub(super) struct JsonScanner {
+    open: Vec<OpenContainer>,
     /// Number of levels below those in `open`.
     deeper: usize,
-    string: Text,
+    string: StringState,
     /// The last string, which is a key if a colon follows.
     last: Vec<u8>,
 }
 
 /// Whether a byte is in a string.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Text {
+enum StringState {
     #[default]
     Outside,
     Inside,
@@ -34,29 +34,29 @@ enum Text {
 
 /// A container, and the position in it.
 #[derive(Debug, Clone)]
-enum Level {
+enum OpenContainer {
     Object(Vec<u8>),
     Array(usize),
 }
 
-impl Scanner {
+impl JsonScanner {
     /// Returns about a chunk from the beginning of `rest`.
-    pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
-        if rest.is_empty() || (rest.len() <= LIMIT && !is_last) {
+    pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<TextBlock> {
+        if rest.is_empty() || (rest.len() <= MAX_CHUNK_BYTES && !is_last) {
             return None;
         }
         let heading = Some(self.path(rest));
-        let length = if rest.len() <= LIMIT { rest.len() } else { self.clone().best_cut(rest) };
+        let length = if rest.len() <= MAX_CHUNK_BYTES { rest.len() } else { self.clone().best_cut(rest) };
         rest[..length].iter().for_each(|&byte| self.read(byte));
-        Some(Block { length, joint: Joint::Follows, heading })
+        Some(TextBlock { length, joint: Joint::Follows, heading })
     }
 
     /// Returns the cut at the least depth, and of those the closest to the target.
     fn best_cut(mut self, rest: &[u8]) -> usize {
         let mut best: Option<(usize, usize)> = None;
-        let distance = |at: usize| at.abs_diff(TARGET);
+        let distance = |at: usize| at.abs_diff(TARGET_CHUNK_BYTES);
         let mut is_cut = false;
-        for (at, &byte) in rest[..LIMIT].iter().enumerate() {
+        for (at, &byte) in rest[..MAX_CHUNK_BYTES].iter().enumerate() {
             // A comma keeps the line end after it and the blanks before that.
             let cuts_here = is_cut && !matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
             if cuts_here {
@@ -65,13 +65,13 @@ impl Scanner {
                 let is_better = best.is_none_or(|(best_depth, best_at)| {
                     depth < best_depth || (depth == best_depth && distance(at) < distance(best_at))
                 });
-                if at >= TARGET / 2 && is_better {
+                if at >= TARGET_CHUNK_BYTES / 2 && is_better {
                     best = Some((depth, at));
                 }
             }
             self.read(byte);
             let is_between = byte == b',' || (byte == b'\n' && self.depth() == 0);
-            is_cut |= is_between && self.string == Text::Outside;
+            is_cut |= is_between && self.string == StringState::Outside;
         }
         best.map_or_else(|| plain::cut(rest), |(_, at)| at)
     }
@@ -82,42 +82,42 @@ impl Scanner {
 
     fn read(&mut self, byte: u8) {
         match (self.string, byte) {
-            (Text::Escaped, _) => {
+            (StringState::Escaped, _) => {
                 self.keep(byte);
-                self.string = Text::Inside;
+                self.string = StringState::Inside;
             }
-            (Text::Inside, b'\\') => self.string = Text::Escaped,
-            (Text::Inside, b'"') => self.string = Text::Outside,
-            (Text::Inside, _) => self.keep(byte),
-            (Text::Outside, b'"') => {
+            (StringState::Inside, b'\\') => self.string = StringState::Escaped,
+            (StringState::Inside, b'"') => self.string = StringState::Outside,
+            (StringState::Inside, _) => self.keep(byte),
+            (StringState::Outside, b'"') => {
                 self.last.clear();
-                self.string = Text::Inside;
+                self.string = StringState::Inside;
             }
-            (Text::Outside, b'{') => self.enter(Level::Object(Vec::new())),
-            (Text::Outside, b'[') => self.enter(Level::Array(0)),
-            (Text::Outside, b'}' | b']') => self.leave(),
-            (Text::Outside, b':') if self.deeper == 0 => {
-                if let Some(Level::Object(key)) = self.open.last_mut() {
+            (StringState::Outside, b'{') => self.enter(OpenContainer::Object(Vec::new())),
+            (StringState::Outside, b'[') => self.enter(OpenContainer::Array(0)),
+            (StringState::Outside, b'}' | b']') => self.leave(),
+            (StringState::Outside, b':') if self.deeper == 0 => {
+                if let Some(OpenContainer::Object(key)) = self.open.last_mut() {
                     key.clone_from(&self.last);
                 }
             }
-            (Text::Outside, b',') if self.deeper == 0 => match self.open.last_mut() {
-                Some(Level::Array(index)) => *index += 1,
-                Some(Level::Object(key)) => key.clear(),
+            (StringState::Outside, b',') if self.deeper == 0 => match self.open.last_mut() {
+                Some(OpenContainer::Array(index)) => *index += 1,
+                Some(OpenContainer::Object(key)) => key.clear(),
                 None => {}
             },
-            (Text::Outside, _) => {}
+            (StringState::Outside, _) => {}
         }
     }
 
     fn keep(&mut self, byte: u8) {
-        if self.last.len() < LONGEST_KEY {
+        if self.last.len() < MAX_KEY_BYTES {
             self.last.push(byte);
         }
     }
 
-    fn enter(&mut self, level: Level) {
-        if self.open.len() < DEEPEST {
+    fn enter(&mut self, level: OpenContainer) {
+        if self.open.len() < MAX_DEPTH {
             self.open.push(level);
         } else {
             self.deeper += 1;
@@ -138,13 +138,13 @@ impl Scanner {
         let mut path = String::new();
         for level in &self.open {
             match level {
-                Level::Array(index) => path.push_str(&format!("[{index}]")),
-                Level::Object(key) if key.is_empty() => add_key(&mut path, &key_ahead(rest)),
-                Level::Object(key) => add_key(&mut path, key),
+                OpenContainer::Array(index) => path.push_str(&format!("[{index}]")),
+                OpenContainer::Object(key) if key.is_empty() => add_key(&mut path, &key_ahead(rest)),
+                OpenContainer::Object(key) => add_key(&mut path, key),
             }
         }
-        if path.len() > heading::LONGEST {
-            let start = path.ceil_char_boundary(path.len() - heading::LONGEST + '…'.len_utf8());
+        if path.len() > heading::MAX_HEADING_BYTES {
+            let start = path.ceil_char_boundary(path.len() - heading::MAX_HEADING_BYTES + '…'.len_utf8());
             path.replace_range(..start, "…");
         }
         path
@@ -164,6 +164,8 @@ fn add_key(path: &mut String, key: &[u8]) {
 
 /// Returns the key that follows.
 fn key_ahead(rest: &[u8]) -> Vec<u8> {
-    let Some((b'"', text)) = rest[..rest.len().min(LIMIT)].trim_ascii_start().split_first() else { return Vec::new() };
-    text.iter().copied().take(LONGEST_KEY).take_while(|&byte| byte != b'"').collect()
+    let Some((b'"', text)) = rest[..rest.len().min(MAX_CHUNK_BYTES)].trim_ascii_start().split_first() else {
+        return Vec::new();
+    };
+    text.iter().copied().take(MAX_KEY_BYTES).take_while(|&byte| byte != b'"').collect()
 }

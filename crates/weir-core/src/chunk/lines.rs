@@ -2,11 +2,11 @@
 //!
 //! Invariant: the result for a line never changes when more text arrives.
 
-use super::LIMIT;
+use super::MAX_CHUNK_BYTES;
 
 /// What is known about a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum LineEnd {
     /// The line ends here, after its line end.
     Ends(usize),
     /// The line is longer than a chunk may be.
@@ -18,15 +18,15 @@ pub(super) enum Line {
 }
 
 /// Returns the line that begins at `at`.
-pub(super) fn line(text: &[u8], at: usize, is_last: bool) -> Line {
+pub(super) fn line(text: &[u8], at: usize, is_last: bool) -> LineEnd {
     let rest = text.get(at..).unwrap_or_default();
-    let window = &rest[..rest.len().min(LIMIT)];
+    let window = &rest[..rest.len().min(MAX_CHUNK_BYTES)];
     match window.iter().position(|&byte| byte == b'\n') {
-        Some(end) => Line::Ends(at + end + 1),
-        None if rest.len() > LIMIT => Line::Long,
-        None if !is_last => Line::Open,
-        None if rest.is_empty() => Line::Nothing,
-        None => Line::Ends(text.len()),
+        Some(end) => LineEnd::Ends(at + end + 1),
+        None if rest.len() > MAX_CHUNK_BYTES => LineEnd::Long,
+        None if !is_last => LineEnd::Open,
+        None if rest.is_empty() => LineEnd::Nothing,
+        None => LineEnd::Ends(text.len()),
     }
 }
 

@@ -2,15 +2,15 @@
 //!
 //! Invariant: a fenced block that fits into a chunk is one block, and text in a fence or a comment is never a heading.
 
-use super::lines::{Line, indented, is_blank, line};
-use super::pack::{Block, Joint};
-use super::{LIMIT, heading, plain};
+use super::lines::{LineEnd, indented, is_blank, line};
+use super::pack::{Joint, TextBlock};
+use super::{MAX_CHUNK_BYTES, heading, plain};
 
 /// The open headings, and what a cut has left open.
 #[derive(Debug, Default)]
-pub(super) struct Scanner {
+pub(super) struct MarkdownScanner {
     headings: Vec<(u8, String)>,
-    inside: Inside,
+    inside: Enclosure,
     has_begun: bool,
     /// Whether a cut fell within a line, so that what follows does not begin a block.
     is_within_line: bool,
@@ -18,7 +18,7 @@ pub(super) struct Scanner {
 
 /// What a line is inside of, if that is not Markdown.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Inside {
+enum Enclosure {
     #[default]
     Text,
     Fence {
@@ -29,12 +29,12 @@ enum Inside {
 }
 
 /// A block that is being read.
-struct Reading {
+struct OpenBlock {
     /// Whether the block begins within a line.
     is_within_line: bool,
-    kind: Kind,
+    kind: BlockKind,
     end: usize,
-    inside: Inside,
+    inside: Enclosure,
     /// The position where the open fence or comment begins.
     opened_at: usize,
     /// The position where the last fence or comment ended.
@@ -47,7 +47,7 @@ struct Reading {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BlockKind {
     Unknown,
     Paragraph,
     List,
@@ -56,7 +56,7 @@ enum Kind {
 }
 
 /// The effect of a line on the block being read.
-enum Step {
+enum LineEffect {
     /// The line belongs to the block.
     Takes,
     /// The line begins another block.
@@ -65,15 +65,15 @@ enum Step {
     Titles(u8),
 }
 
-impl Scanner {
+impl MarkdownScanner {
     /// Returns the block that `rest` begins with, including the blank lines after it.
-    pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
+    pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<TextBlock> {
         if let Some(length) = self.front_matter(rest, is_last)? {
-            return Some(self.block(length, Inside::Text));
+            return Some(self.block(length, Enclosure::Text));
         }
-        let mut reading = Reading {
+        let mut reading = OpenBlock {
             is_within_line: self.is_within_line,
-            kind: if self.inside == Inside::Text { Kind::Unknown } else { Kind::Closed },
+            kind: if self.inside == Enclosure::Text { BlockKind::Unknown } else { BlockKind::Closed },
             end: 0,
             inside: self.inside,
             opened_at: 0,
@@ -85,16 +85,18 @@ impl Scanner {
         let mut level = None;
         loop {
             let next = match line(rest, reading.end, is_last) {
-                Line::Ends(next) if next <= LIMIT => next,
-                Line::Open => return None,
-                Line::Nothing => break,
-                Line::Ends(next) => return Some(self.overflow(rest, &rest[reading.end..next], reading)),
-                Line::Long => return Some(self.overflow(rest, &rest[reading.end..reading.end + LIMIT], reading)),
+                LineEnd::Ends(next) if next <= MAX_CHUNK_BYTES => next,
+                LineEnd::Open => return None,
+                LineEnd::Nothing => break,
+                LineEnd::Ends(next) => return Some(self.overflow(rest, &rest[reading.end..next], reading)),
+                LineEnd::Long => {
+                    return Some(self.overflow(rest, &rest[reading.end..reading.end + MAX_CHUNK_BYTES], reading));
+                }
             };
-            match reading.step(&rest[reading.end..next]) {
-                Step::Takes => {}
-                Step::Ends => break,
-                Step::Titles(found) => level = Some(found),
+            match reading.push_line(&rest[reading.end..next]) {
+                LineEffect::Takes => {}
+                LineEffect::Ends => break,
+                LineEffect::Titles(found) => level = Some(found),
             }
             reading.end = next;
         }
@@ -105,7 +107,7 @@ impl Scanner {
             return Some(self.block(reading.end, reading.inside));
         };
         self.open(level, &rest[..reading.end]);
-        let mut block = self.block(reading.end, Inside::Text);
+        let mut block = self.block(reading.end, Enclosure::Text);
         block.joint = Joint::Section(level);
         block.heading = Some(heading::path(self.headings.iter().map(|(_, title)| title.as_str())));
         Some(block)
@@ -121,8 +123,8 @@ impl Scanner {
         let mut mark: &[u8] = b"";
         let found = loop {
             let next = match line(rest, end, is_last) {
-                Line::Open => return None,
-                Line::Ends(next) if next <= LIMIT => next,
+                LineEnd::Open => return None,
+                LineEnd::Ends(next) if next <= MAX_CHUNK_BYTES => next,
                 _ => break None,
             };
             let text = rest[end..next].trim_ascii_end();
@@ -139,30 +141,30 @@ impl Scanner {
     }
 
     /// Cuts a block that is too long with the line at its end.
-    fn overflow(&mut self, rest: &[u8], line: &[u8], mut reading: Reading) -> Block {
+    fn overflow(&mut self, rest: &[u8], line: &[u8], mut reading: OpenBlock) -> TextBlock {
         let mut inside = reading.inside;
-        let begins_another = reading.kind != Kind::Unknown && matches!(reading.step(line), Step::Ends);
-        if inside == Inside::Text {
+        let begins_another = reading.kind != BlockKind::Unknown && matches!(reading.push_line(line), LineEffect::Ends);
+        if inside == Enclosure::Text {
             inside = reading.inside;
         }
         let between = reading.item_at.max(reading.closed_at);
         let cut = match inside {
-            Inside::Text if begins_another => reading.end,
-            Inside::Text if between > 0 => between,
-            Inside::Text => plain::cut(rest),
+            Enclosure::Text if begins_another => reading.end,
+            Enclosure::Text if between > 0 => between,
+            Enclosure::Text => plain::cut(rest),
             // The fence or comment opened here may still fit into a chunk of its own.
             _ if reading.opened_at > 0 => reading.opened_at,
             _ => plain::cut(rest),
         };
-        let block = self.block(cut, if cut > reading.opened_at { inside } else { Inside::Text });
+        let block = self.block(cut, if cut > reading.opened_at { inside } else { Enclosure::Text });
         self.is_within_line = rest[cut - 1] != b'\n';
         block
     }
 
-    fn block(&mut self, length: usize, inside: Inside) -> Block {
+    fn block(&mut self, length: usize, inside: Enclosure) -> TextBlock {
         self.inside = inside;
         self.is_within_line = false;
-        Block { length, joint: Joint::Follows, heading: None }
+        TextBlock { length, joint: Joint::Follows, heading: None }
     }
 
     fn open(&mut self, level: u8, text: &[u8]) {
@@ -171,54 +173,55 @@ impl Scanner {
     }
 }
 
-impl Reading {
-    fn step(&mut self, line: &[u8]) -> Step {
+impl OpenBlock {
+    fn push_line(&mut self, line: &[u8]) -> LineEffect {
         let (indent, text) = indented(line);
         let first = text.first().copied().unwrap_or(b'\n');
-        if self.inside != Inside::Text {
+        if self.inside != Enclosure::Text {
             self.go_on_inside(text, self.end + line.len());
-            return Step::Takes;
+            return LineEffect::Takes;
         }
         if std::mem::take(&mut self.is_within_line) {
-            self.kind = Kind::Paragraph;
-            return Step::Takes;
+            self.kind = BlockKind::Paragraph;
+            return LineEffect::Takes;
         }
         if matches!(first, b'\n' | b'\r') && is_blank(text) {
-            self.has_gap = self.kind != Kind::Unknown;
-            return Step::Takes;
+            self.has_gap = self.kind != BlockKind::Unknown;
+            return LineEffect::Takes;
         }
         let begins_inside = begins(first, text);
         let level = if indent < 4 && first == b'#' { atx_level(text) } else { None };
         let is_item = is_item(text);
-        if self.kind == Kind::Unknown {
+        if self.kind == BlockKind::Unknown {
             self.lines = 1;
             self.kind = match begins_inside {
                 Some(inside) => {
                     self.enter(inside, text);
-                    Kind::Closed
+                    BlockKind::Closed
                 }
-                None if level.is_some() => Kind::Closed,
-                None if is_item => Kind::List,
-                None => Kind::Paragraph,
+                None if level.is_some() => BlockKind::Closed,
+                None if is_item => BlockKind::List,
+                None => BlockKind::Paragraph,
             };
-            return level.map_or(Step::Takes, Step::Titles);
+            return level.map_or(LineEffect::Takes, LineEffect::Titles);
         }
         let is_over = match self.kind {
-            Kind::Unknown => false,
-            Kind::Closed => true,
-            Kind::Paragraph => self.has_gap,
+            BlockKind::Unknown => false,
+            BlockKind::Closed => true,
+            BlockKind::Paragraph => self.has_gap,
             // After a gap, a list continues with another item, or with what is indented below one.
-            Kind::List => self.has_gap && !is_item && indent < 2,
+            BlockKind::List => self.has_gap && !is_item && indent < 2,
         };
-        let starts_anew = level.is_some() || (begins_inside.is_some() && (self.kind == Kind::Paragraph || indent < 2));
+        let starts_anew =
+            level.is_some() || (begins_inside.is_some() && (self.kind == BlockKind::Paragraph || indent < 2));
         if is_over || starts_anew {
-            return Step::Ends;
+            return LineEffect::Ends;
         }
-        if let (Kind::Paragraph, Some(level)) = (self.kind, setext_level(indent, text))
+        if let (BlockKind::Paragraph, Some(level)) = (self.kind, setext_level(indent, text))
             && self.lines <= 2
         {
-            self.kind = Kind::Closed;
-            return Step::Titles(level);
+            self.kind = BlockKind::Closed;
+            return LineEffect::Titles(level);
         }
         if is_item && indent < 2 {
             self.item_at = self.end;
@@ -228,12 +231,12 @@ impl Reading {
         }
         self.has_gap = false;
         self.lines += 1;
-        Step::Takes
+        LineEffect::Takes
     }
 
-    fn enter(&mut self, inside: Inside, text: &[u8]) {
+    fn enter(&mut self, inside: Enclosure, text: &[u8]) {
         // A comment may end on the line it begins on.
-        let is_over = inside == Inside::Comment && contains(text, b"-->");
+        let is_over = inside == Enclosure::Comment && contains(text, b"-->");
         if !is_over {
             self.inside = inside;
             self.opened_at = self.end;
@@ -242,30 +245,30 @@ impl Reading {
 
     fn go_on_inside(&mut self, text: &[u8], end: usize) {
         let is_over = match self.inside {
-            Inside::Text => true,
-            Inside::Comment => contains(text, b"-->"),
-            Inside::Fence { mark, count } => {
+            Enclosure::Text => true,
+            Enclosure::Comment => contains(text, b"-->"),
+            Enclosure::Fence { mark, count } => {
                 let marks = run(text, mark);
                 marks >= count && is_blank(&text[marks..])
             }
         };
         if is_over {
-            self.inside = Inside::Text;
+            self.inside = Enclosure::Text;
             self.closed_at = end;
         }
     }
 }
 
 /// Returns what a line opens that is not Markdown.
-fn begins(first: u8, text: &[u8]) -> Option<Inside> {
+fn begins(first: u8, text: &[u8]) -> Option<Enclosure> {
     match first {
         b'`' | b'~' => {
             let count = run(text, first);
             // A line such as ```` ```code``` ```` is a paragraph.
             let is_fence = count >= 3 && (first == b'~' || !text[count..].contains(&b'`'));
-            is_fence.then_some(Inside::Fence { mark: first, count })
+            is_fence.then_some(Enclosure::Fence { mark: first, count })
         }
-        b'<' if text.starts_with(b"<!--") => Some(Inside::Comment),
+        b'<' if text.starts_with(b"<!--") => Some(Enclosure::Comment),
         _ => None,
     }
 }

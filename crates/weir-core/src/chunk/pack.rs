@@ -1,18 +1,18 @@
 //! Packs the blocks of a text into chunks.
 //!
-//! Invariant: a block is never cut, and a chunk is never longer than [`LIMIT`]. A chunk is only emitted once the next
-//! one is known, so that a tail or a short opening can still join it.
+//! Invariant: a block is never cut, and a chunk is never longer than [`MAX_CHUNK_BYTES`]. A chunk is only emitted once
+//! the next one is known, so that a tail or a short opening can still join it.
 
-use super::{LIMIT, Piece, TARGET};
+use super::{MAX_CHUNK_BYTES, Piece, TARGET_CHUNK_BYTES};
 
 /// Size below which a chunk joins its neighbour, in bytes.
-const TINY: usize = 200;
+const MIN_CHUNK_BYTES: usize = 200;
 /// Minimum size of a chunk when looking for a better place to cut, in bytes.
-const LEAST: usize = TARGET / 4;
+const MIN_CUT_BYTES: usize = TARGET_CHUNK_BYTES / 4;
 
 /// A block found by a scanner: a part of the text that is best kept whole, never longer than a chunk may be.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct TextBlock {
     pub(super) length: usize,
     pub(super) joint: Joint,
     /// The heading from here on, if it changes.
@@ -37,7 +37,7 @@ pub(super) enum Joint {
 #[derive(Debug, Default)]
 pub(super) struct Packer {
     full: Option<Chunk>,
-    growing: Vec<Block>,
+    growing: Vec<TextBlock>,
     /// The length of `growing`.
     length: usize,
     /// Number of bytes emitted in this call.
@@ -65,12 +65,12 @@ impl Packer {
     }
 
     /// Takes the next block.
-    pub(super) fn push(&mut self, block: Block, pieces: &mut Vec<Piece>) {
+    pub(super) fn push(&mut self, block: TextBlock, pieces: &mut Vec<Piece>) {
         match block.joint {
             Joint::Apart => self.finish(pieces),
             Joint::Section(level) => {
                 let is_below = self.is_only_headings() && self.last_level() < Some(level);
-                if !is_below || self.length + block.length > LIMIT {
+                if !is_below || self.length + block.length > MAX_CHUNK_BYTES {
                     self.close(self.growing.len(), pieces);
                 }
             }
@@ -96,10 +96,10 @@ impl Packer {
         }
     }
 
-    fn has_room_for(&self, block: &Block) -> bool {
+    fn has_room_for(&self, block: &TextBlock) -> bool {
         let together = self.length + block.length;
-        let is_short = self.length < TARGET / 2 || self.is_only_headings();
-        self.growing.is_empty() || together <= TARGET || (is_short && together <= LIMIT)
+        let is_short = self.length < TARGET_CHUNK_BYTES / 2 || self.is_only_headings();
+        self.growing.is_empty() || together <= TARGET_CHUNK_BYTES || (is_short && together <= MAX_CHUNK_BYTES)
     }
 
     fn is_only_headings(&self) -> bool {
@@ -123,7 +123,7 @@ impl Packer {
         let mut before = self.length;
         for (at, block) in self.growing.iter().enumerate().rev() {
             before -= block.length;
-            if before < LEAST {
+            if before < MIN_CUT_BYTES {
                 break;
             }
             if strength(block.joint) > strongest {
@@ -176,13 +176,13 @@ impl Packer {
 /// Returns whether a full chunk and the next one should be joined.
 fn joins(full: &Chunk, next: &Chunk) -> bool {
     let together = full.length + next.length;
-    together <= LIMIT
+    together <= MAX_CHUNK_BYTES
         && match next.opens {
             // The tail of a section, or the text before its first symbol.
-            None => next.length < TINY || full.length < TINY,
+            None => next.length < MIN_CHUNK_BYTES || full.length < MIN_CHUNK_BYTES,
             // A title with a line or two below it says little without the section that follows.
-            Some(level) if level > full.level => full.length < TINY,
-            Some(_) => together < TINY,
+            Some(level) if level > full.level => full.length < MIN_CHUNK_BYTES,
+            Some(_) => together < MIN_CHUNK_BYTES,
         }
 }
 

@@ -4,33 +4,33 @@
 
 mod symbol;
 
-use super::lines::{Line, indented, is_blank, line};
-use super::pack::{Block, Joint};
-use super::{LIMIT, heading, plain};
+use super::lines::{LineEnd, indented, is_blank, line};
+use super::pack::{Joint, TextBlock};
+use super::{MAX_CHUNK_BYTES, heading, plain};
 use symbol::Symbol;
 
 /// The symbols that are open at the current position.
 #[derive(Debug, Default)]
-pub(super) struct Scanner {
-    open: Vec<Open>,
+pub(super) struct SourceScanner {
+    open: Vec<OpenSymbol>,
     /// Whether a cut fell within a line, so that what follows does not begin a symbol.
     is_within_line: bool,
 }
 
 /// A symbol that is open.
 #[derive(Debug, Clone)]
-struct Open {
+struct OpenSymbol {
     indent: usize,
     name: String,
     is_container: bool,
 }
 
 /// Maximum nesting depth of open symbols.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
-impl Scanner {
+impl SourceScanner {
     /// Returns the block that `rest` begins with, up to a blank line or the next symbol.
-    pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<Block> {
+    pub(super) fn next(&mut self, rest: &[u8], is_last: bool) -> Option<TextBlock> {
         let mut open = self.open.clone();
         let mut joint = Joint::Follows;
         let mut heading = None;
@@ -40,15 +40,15 @@ impl Scanner {
         let (mut has_words, mut has_ended) = (false, false);
         loop {
             let next = match line(rest, end, is_last) {
-                Line::Ends(next) if next <= LIMIT => next,
-                Line::Open => return None,
-                Line::Nothing => break,
-                Line::Ends(_) | Line::Long => {
+                LineEnd::Ends(next) if next <= MAX_CHUNK_BYTES => next,
+                LineEnd::Open => return None,
+                LineEnd::Nothing => break,
+                LineEnd::Ends(_) | LineEnd::Long => {
                     let cut = if has_ended { end } else { plain::cut(rest) };
                     self.is_within_line = rest[cut - 1] != b'\n';
                     let heading = heading.or_else(|| Some(path(&open)));
                     self.open = open;
-                    return Some(Block { length: cut, joint, heading });
+                    return Some(TextBlock { length: cut, joint, heading });
                 }
             };
             let text = &rest[end..next];
@@ -88,27 +88,27 @@ impl Scanner {
         self.is_within_line = false;
         let heading = heading.or_else(|| Some(path(&open)));
         self.open = open;
-        Some(Block { length: end, joint, heading })
+        Some(TextBlock { length: end, joint, heading })
     }
 }
 
-fn path(open: &[Open]) -> String {
+fn path(open: &[OpenSymbol]) -> String {
     heading::path(open.iter().map(|symbol| symbol.name.as_str()))
 }
 
 /// Returns whether a symbol may begin here. A definition inside a function is part of that function.
-fn may_begin(open: &[Open], indent: usize) -> bool {
+fn may_begin(open: &[OpenSymbol], indent: usize) -> bool {
     open.iter().rev().find(|symbol| symbol.indent < indent).is_none_or(|symbol| symbol.is_container)
 }
 
-fn enter(open: &mut Vec<Open>, indent: usize, symbol: Symbol<'_>) {
+fn enter(open: &mut Vec<OpenSymbol>, indent: usize, symbol: Symbol<'_>) {
     open.retain(|outer| outer.indent < indent);
-    if open.len() < DEEPEST {
-        open.push(Open { indent, name: heading::part(symbol.name), is_container: symbol.is_container });
+    if open.len() < MAX_DEPTH {
+        open.push(OpenSymbol { indent, name: heading::part(symbol.name), is_container: symbol.is_container });
     }
 }
 
 /// Closes the symbols that a line is not within.
-fn leave(open: &mut Vec<Open>, indent: usize, text: &[u8]) {
+fn leave(open: &mut Vec<OpenSymbol>, indent: usize, text: &[u8]) {
     open.retain(|outer| outer.indent < indent || (outer.indent == indent && symbol::goes_on(text)));
 }

@@ -36,8 +36,8 @@ fn assert_covers(form: Form, text: &[u8]) {
     let mut end = 0;
     for Piece { span, heading } in whole(form, text) {
         assert_eq!(span.start, end, "{form:?}");
-        assert!(!span.is_empty() && span.len() <= LIMIT, "{form:?} {span:?}");
-        assert!(heading.len() <= heading::LONGEST && !heading.contains('\n'), "{form:?} {heading:?}");
+        assert!(!span.is_empty() && span.len() <= MAX_CHUNK_BYTES, "{form:?} {span:?}");
+        assert!(heading.len() <= heading::MAX_HEADING_BYTES && !heading.contains('\n'), "{form:?} {heading:?}");
         end = span.end;
     }
     assert_eq!(end, text.len(), "{form:?}");

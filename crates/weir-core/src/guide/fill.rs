@@ -1,15 +1,15 @@
 //! Fills a guide up to its budget. Invariant: the result never has more tokens than the budget.
 
 use super::Wanted;
-use super::sections::Section;
+use super::sections::GuideSection;
 use crate::wording::counted;
 
 /// Maximum lengths in bytes to which an item's text is cut if it does not fit in full. They are tried in this order.
-const LENGTHS: [usize; 3] = [240, 120, 60];
+const CUT_LENGTHS_BYTES: [usize; 3] = [240, 120, 60];
 
 /// The part of a section that is written so far.
-struct Written<'s> {
-    section: &'s Section<'s>,
+struct FilledSection<'s> {
+    section: &'s GuideSection<'s>,
     /// The lines of the items, with the tokens of each.
     lines: Vec<(String, usize)>,
     /// The tokens of the heading.
@@ -18,7 +18,7 @@ struct Written<'s> {
     closed: bool,
 }
 
-impl Written<'_> {
+impl FilledSection<'_> {
     /// Returns the tokens of the section with another line of `line` tokens.
     fn with(&self, count: fn(&str) -> usize, line: usize) -> usize {
         let lines: usize = self.lines.iter().map(|(_, tokens)| tokens).sum();
@@ -47,15 +47,15 @@ impl Written<'_> {
 }
 
 /// Writes the opening lines, then as much of each section as the budget allows.
-pub(super) fn fill(opening: Vec<String>, sections: &[Section<'_>], wanted: &Wanted<'_>) -> String {
+pub(super) fn fill(opening: Vec<String>, sections: &[GuideSection<'_>], wanted: &Wanted<'_>) -> String {
     let count = wanted.count;
     let mut opening: Vec<String> = opening.into_iter().filter(|line| !line.is_empty()).collect();
     let start = |section| {
-        let section: &Section<'_> = section;
+        let section: &GuideSection<'_> = section;
         let heading = count(&format!("{}\n", section.heading));
-        Written { section, lines: Vec::new(), heading, closed: section.items.is_empty() }
+        FilledSection { section, lines: Vec::new(), heading, closed: section.items.is_empty() }
     };
-    let mut written: Vec<Written<'_>> = sections.iter().map(start).collect();
+    let mut written: Vec<FilledSection<'_>> = sections.iter().map(start).collect();
     let mut taken: Vec<usize> = Vec::new();
     let mut spent = count(&opening_text(&opening));
     while let Some(next) = next(&written) {
@@ -63,7 +63,8 @@ pub(super) fn fill(opening: Vec<String>, sections: &[Section<'_>], wanted: &Want
         let before = section.count(count);
         let left = (wanted.budget + before).saturating_sub(spent);
         let item = &section.section.items[section.lines.len()];
-        let lengths = std::iter::once(item.longest).chain(LENGTHS.into_iter().filter(|most| *most < item.longest));
+        let lengths =
+            std::iter::once(item.longest).chain(CUT_LENGTHS_BYTES.into_iter().filter(|most| *most < item.longest));
         let lines = lengths.map(|most| item.line(most));
         let mut counted = lines.map(|line| {
             let tokens = count(&format!("{line}\n"));
@@ -100,9 +101,9 @@ pub(super) fn fill(opening: Vec<String>, sections: &[Section<'_>], wanted: &Want
 
 /// Returns the section whose turn it is: one without a line, otherwise the one whose next item matters most, and of
 /// those the one with the fewest lines.
-fn next(written: &[Written<'_>]) -> Option<usize> {
+fn next(written: &[FilledSection<'_>]) -> Option<usize> {
     let open = written.iter().enumerate().filter(|(_, section)| !section.closed);
-    let rank = |section: &Written<'_>| {
+    let rank = |section: &FilledSection<'_>| {
         let shown = section.lines.len();
         (shown > 0, (shown > 0).then(|| section.section.items[shown].priority), shown)
     };
@@ -113,7 +114,7 @@ fn opening_text(opening: &[String]) -> String {
     opening.iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn render(opening: &[String], written: &[Written<'_>]) -> String {
+fn render(opening: &[String], written: &[FilledSection<'_>]) -> String {
     let mut text = opening_text(opening);
     for section in written.iter().filter(|section| !section.lines.is_empty()) {
         text.push_str(&section.section.heading);
@@ -128,8 +129,8 @@ fn render(opening: &[String], written: &[Written<'_>]) -> String {
 }
 
 /// Returns the line that says how many sections have items but no room for them.
-fn not_shown(written: &[Written<'_>]) -> String {
-    let is_hidden = |section: &&Written<'_>| section.lines.is_empty() && !section.section.items.is_empty();
+fn not_shown(written: &[FilledSection<'_>]) -> String {
+    let is_hidden = |section: &&FilledSection<'_>| section.lines.is_empty() && !section.section.items.is_empty();
     match written.iter().filter(is_hidden).count() {
         0 => String::new(),
         hidden => format!("+{} not shown\n", counted(hidden, "section", "sections")),

@@ -11,13 +11,13 @@ use crate::EventKind;
 use crate::event::line;
 
 /// Number of tool calls after which a name has half its weight.
-const HALF: f64 = 10.0;
+const HALF_LIFE_CALLS: f64 = 10.0;
 /// Maximum number of names that are tried.
-const MOST: usize = 400;
+const MAX_NAMES: usize = 400;
 /// The length that a path counts as, whatever its actual length.
 const PATH_LENGTH: f64 = 12.0;
 /// Maximum length of a path, in bytes.
-const LONGEST_PATH: usize = 300;
+const MAX_PATH_BYTES: usize = 300;
 /// The line above the names.
 const HEADING: &str = "Names at hand, by file (what the model wrote last and most):\n";
 /// The label of names that belong to no file.
@@ -27,7 +27,7 @@ const ELSEWHERE: &str = "elsewhere";
 pub(super) struct Names {
     ranked: Vec<Name>,
     /// The changes of each changed file.
-    changed: HashMap<String, Change>,
+    changed: HashMap<String, FileChange>,
 }
 
 /// A name, and the file it was last written for.
@@ -41,7 +41,7 @@ struct Name {
 
 /// The changes of a file.
 #[derive(Default)]
-struct Change {
+struct FileChange {
     times: usize,
     deleted: bool,
     /// Whether the summary names the file.
@@ -53,7 +53,7 @@ pub(super) fn write(names: &Names, budget: usize, count: fn(&str) -> usize) -> S
     let mut chosen: Vec<&Name> = Vec::new();
     let mut places: HashSet<&str> = HashSet::new();
     let mut spent = count(HEADING) + count(&names.not_named(&places));
-    for name in names.ranked.iter().take(MOST) {
+    for name in names.ranked.iter().take(MAX_NAMES) {
         let place = place_of(name);
         let opens = if places.contains(place) { 0 } else { count(&format!("- {}: \n", names.noted(place))) };
         let cost = opens + if name.is_file { 0 } else { count(&format!(", {}", name.text)) };
@@ -114,16 +114,16 @@ impl Names {
     /// Returns a file with a note on its changes.
     fn noted(&self, place: &str) -> String {
         match self.changed.get(place) {
-            Some(Change { deleted: true, .. }) => format!("{place} (deleted)"),
-            Some(Change { times: 1, .. }) => format!("{place} (changed)"),
-            Some(Change { times, .. }) => format!("{place} (changed {times} times)"),
+            Some(FileChange { deleted: true, .. }) => format!("{place} (deleted)"),
+            Some(FileChange { times: 1, .. }) => format!("{place} (changed)"),
+            Some(FileChange { times, .. }) => format!("{place} (changed {times} times)"),
             None => place.to_owned(),
         }
     }
 
     /// Returns the line that says how many changed files have no line.
     fn not_named(&self, shown: &HashSet<&str>) -> String {
-        let is_hidden = |(path, change): &(&String, &Change)| !change.known && !shown.contains(path.as_str());
+        let is_hidden = |(path, change): &(&String, &FileChange)| !change.known && !shown.contains(path.as_str());
         match self.changed.iter().filter(is_hidden).count() {
             0 => String::new(),
             1 => "- +1 more changed file\n".to_owned(),
@@ -135,20 +135,20 @@ impl Names {
 /// Gathers the names of a session, except those that the summary has.
 pub(super) fn gather(facts: &[Fact<'_>], summary: &str) -> Names {
     let mut names: HashMap<String, Name> = HashMap::new();
-    let mut changed: HashMap<String, Change> = HashMap::new();
+    let mut changed: HashMap<String, FileChange> = HashMap::new();
     let mut age = 0.0;
     // The client loads rules itself.
     for fact in facts.iter().rev().filter(|fact| fact.event.kind != EventKind::Rule) {
         // Ignore what a subagent wrote.
         let data = read(fact.event.data.as_deref()).filter(|data| data.get("agent").is_none());
         let Some(data) = data else { continue };
-        let path = text(&data, "path").map(|path| line(&path, LONGEST_PATH)).filter(|path| !path.is_empty());
+        let path = text(&data, "path").map(|path| line(&path, MAX_PATH_BYTES)).filter(|path| !path.is_empty());
         let written = text(&data, "names").unwrap_or_default();
         if path.is_none() && written.is_empty() {
             continue;
         }
         age += 1.0;
-        let weight = 1.0 / (1.0 + age / HALF);
+        let weight = 1.0 / (1.0 + age / HALF_LIFE_CALLS);
         let mut add = |name: &str, is_file: bool| {
             let file = path.clone().filter(|_| !is_file);
             let name = names.entry(name.to_owned()).or_insert_with(|| Name {

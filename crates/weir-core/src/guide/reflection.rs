@@ -8,14 +8,14 @@ use std::collections::HashMap;
 use super::data::{read, text};
 use super::errors::{self, Failure};
 use super::fill::fill;
-use super::sections::{self, Item, Section, Whose};
+use super::sections::{self, GuideSection, SectionItem, Speaker};
 use super::{Fact, Wanted, questions, requests, tasks};
 use crate::{EventKind, Priority};
 
 /// Maximum pause that still counts as work, in milliseconds.
-const PAUSE: i64 = 30 * 60 * 1000;
+const MAX_PAUSE_MILLIS: i64 = 30 * 60 * 1000;
 /// Maximum number of changed files that are named.
-const FILES: usize = 12;
+const MAX_FILES: usize = 12;
 
 /// The format of a reflection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,14 +39,14 @@ pub struct Span {
 pub fn span(facts: &[Fact<'_>]) -> Span {
     let steps = facts.windows(2).map(|pair| pair[1].at.0.saturating_sub(pair[0].at.0).max(0));
     steps.fold(Span { millis: 0, pauses: 0 }, |span, step| match step {
-        0..=PAUSE => Span { millis: span.millis + step, ..span },
+        0..=MAX_PAUSE_MILLIS => Span { millis: span.millis + step, ..span },
         _ => Span { pauses: span.pauses + 1, ..span },
     })
 }
 
 /// Writes the reflection. `facts` are in order, oldest first.
 pub fn reflect(facts: &[Fact<'_>], wanted: &Wanted<'_>, form: Form) -> String {
-    let section = |name: &str, called, items| Section {
+    let section = |name: &str, called, items| GuideSection {
         heading: match form {
             Form::Text => format!("{name}:"),
             Form::Markdown => format!("## {name}"),
@@ -78,17 +78,17 @@ pub fn reflect(facts: &[Fact<'_>], wanted: &Wanted<'_>, form: Form) -> String {
 }
 
 /// Returns what the user asked for, oldest first.
-fn asked<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+fn asked<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let is_request = |fact: &Fact<'_>| fact.event.kind == EventKind::Prompt && !requests::says_little(&fact.event.text);
     let asked = facts.iter().enumerate().filter(|(_, fact)| is_request(fact));
-    asked.map(|(at, fact)| sections::item(at, fact, Whose::User)).collect()
+    asked.map(|(at, fact)| sections::item(at, fact, Speaker::User)).collect()
 }
 
 /// Returns what was committed, which tasks were done and which files were changed.
-fn done<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+fn done<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let commits =
         sections::of_kinds(facts, &[EventKind::Git]).filter(|(_, fact)| fact.event.text.starts_with("git commit"));
-    let mut items: Vec<Item<'a>> = commits.map(|(at, fact)| sections::item(at, fact, Whose::Plain)).collect();
+    let mut items: Vec<SectionItem<'a>> = commits.map(|(at, fact)| sections::item(at, fact, Speaker::Plain)).collect();
     let tasks = tasks::gather(facts).into_iter().filter(|task| !task.is_open());
     items.extend(
         tasks.map(|task| sections::plain(format!("task {}: {}", task.state, task.text), Priority::P1, usize::MAX)),
@@ -98,7 +98,7 @@ fn done<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
 }
 
 /// Returns the changed files, those with the most changes first.
-fn changed<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+fn changed<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let mut files: HashMap<String, (usize, usize)> = HashMap::new();
     for (at, fact) in facts.iter().enumerate().filter(|(_, fact)| fact.event.kind == EventKind::File) {
         let Some(data) = read(fact.event.data.as_deref()) else { continue };
@@ -109,13 +109,13 @@ fn changed<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     }
     let mut files: Vec<(String, (usize, usize))> = files.into_iter().collect();
     files.sort_by(|(path, (times, _)), (other, (of_other, _))| of_other.cmp(times).then_with(|| path.cmp(other)));
-    let more = files.len().saturating_sub(FILES);
-    files.truncate(FILES);
+    let more = files.len().saturating_sub(MAX_FILES);
+    files.truncate(MAX_FILES);
     let file = |(path, (times, at))| {
         let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
         sections::plain(format!("changed {path}{times}"), Priority::P2, at)
     };
-    let mut items: Vec<Item<'a>> = files.into_iter().map(file).collect();
+    let mut items: Vec<SectionItem<'a>> = files.into_iter().map(file).collect();
     if let Some(last) = items.last_mut().filter(|_| more > 0) {
         last.note = format!(" and {more} more files");
     }
@@ -123,26 +123,27 @@ fn changed<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
 }
 
 /// Returns what failed, with whether it was repaired.
-fn failed<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+fn failed<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let open = errors::unresolved(facts).into_iter().map(|Failure { event, times, at }| {
         let times = if times > 1 { format!(", {times} times") } else { String::new() };
         let note = format!(" (tool{times}; not fixed)");
-        Item { note, ..sections::plain(event.text.clone(), event.priority, at) }
+        SectionItem { note, ..sections::plain(event.text.clone(), event.priority, at) }
     });
     let fixed = sections::of_kinds(facts, &[EventKind::Fix]);
-    let mut items: Vec<Item<'a>> = open.chain(fixed.map(|(at, fact)| sections::item(at, fact, Whose::Plain))).collect();
+    let mut items: Vec<SectionItem<'a>> =
+        open.chain(fixed.map(|(at, fact)| sections::item(at, fact, Speaker::Plain))).collect();
     // A file that could not be read or found matters less than other failures.
     items.sort_by_key(|item| item.priority);
     items
 }
 
 /// Returns what is left to do: open tasks, unanswered questions, and what the model said last.
-fn open<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+fn open<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let tasks = tasks::gather(facts).into_iter().filter(tasks::Task::is_open);
-    let mut items: Vec<Item<'a>> =
+    let mut items: Vec<SectionItem<'a>> =
         tasks.map(|task| sections::plain(format!("task: {}", task.text), Priority::P1, usize::MAX)).collect();
-    let asked = |(at, question): (usize, String)| Item {
-        whose: Whose::Model,
+    let asked = |(at, question): (usize, String)| SectionItem {
+        speaker: Speaker::Model,
         ..sections::plain(format!("asked: {question}"), Priority::P1, at)
     };
     items.extend(questions::open(facts).into_iter().map(asked));
@@ -150,6 +151,6 @@ fn open<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
     let is_word = |fact: &Fact<'_>| matches!(fact.event.kind, EventKind::Said | EventKind::Prompt);
     let last = facts.iter().enumerate().rev().find(|(_, fact)| is_word(fact));
     let said = last.filter(|(_, fact)| fact.event.kind == EventKind::Said);
-    items.extend(said.map(|(at, fact)| sections::item(at, fact, Whose::Model)));
+    items.extend(said.map(|(at, fact)| sections::item(at, fact, Speaker::Model)));
     items
 }

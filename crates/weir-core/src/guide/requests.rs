@@ -5,9 +5,9 @@ use crate::EventKind;
 use crate::event::line;
 
 /// Maximum share of the budget for each of the two, in hundredths.
-const SHARE: usize = 20;
+const REQUEST_SHARE_PERCENT: usize = 20;
 /// Minimum for each of the two however small the budget is, in tokens.
-const LEAST: usize = 40;
+const MIN_REQUEST_TOKENS: usize = 40;
 
 /// Words that say nothing without the request before them: "ok, go on".
 const SAY_LITTLE: &[&str] = &[
@@ -23,7 +23,7 @@ pub(super) fn newest_first<'f, 'a>(facts: &'f [Fact<'a>]) -> impl DoubleEndedIte
 
 /// The requests at the beginning of a guide.
 #[derive(Clone, Copy)]
-pub(super) struct Told<'f, 'a> {
+pub(super) struct OpeningRequests<'f, 'a> {
     /// The request that began the work, unless it is one of the others.
     first: Option<&'f Fact<'a>>,
     /// The request before the last, if the last one says little by itself.
@@ -31,7 +31,7 @@ pub(super) struct Told<'f, 'a> {
     last: &'f Fact<'a>,
 }
 
-impl<'f, 'a> Told<'f, 'a> {
+impl<'f, 'a> OpeningRequests<'f, 'a> {
     /// Picks the requests. Returns `None` if there are none.
     pub(super) fn pick(facts: &'f [Fact<'a>]) -> Option<Self> {
         let mut newest = newest_first(facts);
@@ -50,7 +50,7 @@ impl<'f, 'a> Told<'f, 'a> {
 
 /// Writes the lines with the requests, each within its share of the budget.
 pub(super) fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> Vec<String> {
-    let Some(Told { first, before, last }) = Told::pick(facts) else { return Vec::new() };
+    let Some(OpeningRequests { first, before, last }) = OpeningRequests::pick(facts) else { return Vec::new() };
     let goal = first.map(|first| {
         let text = &first.event.text;
         within(wanted, text.len(), |most| format!("The work began with (user): \"{}\"", line(text, most)))
@@ -74,7 +74,7 @@ pub(super) fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> Vec<String> {
 /// Returns a line with as many bytes of a text of this length as its share of the budget allows. Empty if too few bytes
 /// would fit.
 fn within(wanted: &Wanted<'_>, length: usize, written: impl Fn(usize) -> String) -> String {
-    let share = (wanted.budget.saturating_mul(SHARE) / 100).max(wanted.budget.min(LEAST));
+    let share = (wanted.budget.saturating_mul(REQUEST_SHARE_PERCENT) / 100).max(wanted.budget.min(MIN_REQUEST_TOKENS));
     // Text that people write has at least one token in eight bytes; the bound allows twice that.
     let (mut fits, mut above) = (0, length.min(share.saturating_mul(16)) + 1);
     while fits + 1 < above {

@@ -11,20 +11,20 @@ use crate::{EntryKind, EventKind, Priority};
 
 /// A section.
 #[derive(Debug)]
-pub(super) struct Section<'a> {
+pub(super) struct GuideSection<'a> {
     /// The line above the items.
     pub(super) heading: String,
     /// The singular and plural of what the items are called when they are left out.
     pub(super) called: (&'static str, &'static str),
     /// The items, the most important first.
-    pub(super) items: Vec<Item<'a>>,
+    pub(super) items: Vec<SectionItem<'a>>,
 }
 
 /// One line of a section.
 #[derive(Debug)]
-pub(super) struct Item<'a> {
+pub(super) struct SectionItem<'a> {
     /// Whose words they are.
-    pub(super) whose: Whose,
+    pub(super) speaker: Speaker,
     /// The words.
     pub(super) text: Cow<'a, str>,
     /// Our addition.
@@ -38,7 +38,7 @@ pub(super) struct Item<'a> {
 
 /// Whose words an item contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum Speaker {
     /// The user's, in quotation marks.
     User,
     /// The model's.
@@ -47,20 +47,20 @@ pub(super) enum Whose {
     Plain,
 }
 
-impl Item<'_> {
+impl SectionItem<'_> {
     /// Returns the item as one line, with at most `most` bytes of its words.
     pub(super) fn line(&self, most: usize) -> String {
         let (text, note) = (line(&self.text, most), &self.note);
-        match self.whose {
-            Whose::User => format!("- user: \"{text}\"{note}"),
-            Whose::Model => format!("- model: {text}{note}"),
-            Whose::Plain => format!("- {text}{note}"),
+        match self.speaker {
+            Speaker::User => format!("- user: \"{text}\"{note}"),
+            Speaker::Model => format!("- model: {text}{note}"),
+            Speaker::Plain => format!("- {text}{note}"),
         }
     }
 }
 
 /// Returns all sections in order, including empty ones.
-pub(super) fn gather<'a>(facts: &[Fact<'a>]) -> Vec<Section<'a>> {
+pub(super) fn gather<'a>(facts: &[Fact<'a>]) -> Vec<GuideSection<'a>> {
     vec![
         section("Instructions and decisions:", ("statement", "statements"), decided(facts)),
         standing(facts),
@@ -85,28 +85,32 @@ const DECIDED: &[EventKind] = &[
 ];
 
 /// Maximum length of an item's words, in bytes.
-const LONGEST: usize = 240;
+const MAX_ITEM_BYTES: usize = 240;
 /// Maximum number of open tasks that are named.
-const TASKS: usize = 4;
+const MAX_TASKS: usize = 4;
 /// Maximum number of failures that are named.
-const FAILURES: usize = 3;
+const MAX_FAILURES: usize = 3;
 
 /// Creates a section with its items sorted by importance, then newest first.
-fn section<'a>(heading: &str, called: (&'static str, &'static str), mut items: Vec<Item<'a>>) -> Section<'a> {
+fn section<'a>(
+    heading: &str,
+    called: (&'static str, &'static str),
+    mut items: Vec<SectionItem<'a>>,
+) -> GuideSection<'a> {
     items.retain(|item| !item.text.trim().is_empty());
     items.sort_by_key(|item| (item.priority, std::cmp::Reverse(item.at)));
-    Section { heading: heading.to_owned(), called, items }
+    GuideSection { heading: heading.to_owned(), called, items }
 }
 
 /// Returns the state of the work: the current task, what fails, and what the model said last.
-fn standing<'a>(facts: &[Fact<'a>]) -> Section<'a> {
+fn standing<'a>(facts: &[Fact<'a>]) -> GuideSection<'a> {
     let tasks = tasks::gather(facts);
     let done = tasks.iter().filter(|task| !task.is_open()).count();
     let counted = format!(" ({done} of {} tasks done)", tasks.len());
     let mut open: Vec<_> = tasks.into_iter().filter(tasks::Task::is_open).collect();
     open.sort_by_key(|task| !task.is_now());
-    let more = open.len().saturating_sub(TASKS);
-    open.truncate(TASKS);
+    let more = open.len().saturating_sub(MAX_TASKS);
+    open.truncate(MAX_TASKS);
     let task = |(nth, task): (usize, tasks::Task)| {
         let state = if task.is_now() { "current task" } else { "open task" };
         let mut item = plain(format!("{state}: {}", task.text), Priority::P1, 0);
@@ -115,19 +119,19 @@ fn standing<'a>(facts: &[Fact<'a>]) -> Section<'a> {
         }
         item
     };
-    let mut items: Vec<Item<'a>> = open.into_iter().enumerate().map(task).collect();
+    let mut items: Vec<SectionItem<'a>> = open.into_iter().enumerate().map(task).collect();
     if let Some(last) = items.last_mut().filter(|_| more > 0) {
         last.note.push_str(&format!(" (+{more} more open)"));
     }
-    items.extend(errors::unresolved(facts).into_iter().filter(is_failing).take(FAILURES).map(fails));
+    items.extend(errors::unresolved(facts).into_iter().filter(is_failing).take(MAX_FAILURES).map(fails));
     // What the model said before the last request was answered by that request.
     let last =
         facts.iter().enumerate().rev().find(|(_, fact)| matches!(fact.event.kind, EventKind::Said | EventKind::Prompt));
     if let Some((at, fact)) = last.filter(|(_, fact)| fact.event.kind == EventKind::Said) {
-        items.insert(items.len().min(TASKS), item(at, fact, Whose::Model));
+        items.insert(items.len().min(MAX_TASKS), item(at, fact, Speaker::Model));
     }
     items.retain(|item| !item.text.trim().is_empty());
-    Section { heading: "Where the work stood:".to_owned(), called: ("line", "lines"), items }
+    GuideSection { heading: "Where the work stood:".to_owned(), called: ("line", "lines"), items }
 }
 
 /// Returns whether a failure blocks the work. A file that could not be read or found does not.
@@ -135,33 +139,35 @@ fn is_failing(failure: &Failure<'_>) -> bool {
     failure.event.priority < Priority::P3
 }
 
-fn fails<'a>(failure: Failure<'a>) -> Item<'a> {
+fn fails<'a>(failure: Failure<'a>) -> SectionItem<'a> {
     let Failure { event, times, at } = failure;
     let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
-    Item { note: times, ..plain(format!("fails (tool): {}", event.text), event.priority, at) }
+    SectionItem { note: times, ..plain(format!("fails (tool): {}", event.text), event.priority, at) }
 }
 
 /// Returns what was decided, each sentence once.
-pub(super) fn decided<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
-    let whole = |(at, fact): (usize, &Fact<'a>)| Item { longest: LONGEST_TEXT, ..item(at, fact, whose(fact)) };
+pub(super) fn decided<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
+    let whole = |(at, fact): (usize, &Fact<'a>)| SectionItem { longest: LONGEST_TEXT, ..item(at, fact, speaker(fact)) };
     of_kinds(facts, DECIDED).map(whole).collect()
 }
 
 /// Returns the requests of the user, each once. Requests that say nothing by themselves, and those that are decisions as a
 /// whole, are left out.
-fn requested<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
-    let told = requests::Told::pick(facts);
+fn requested<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
+    let told = requests::OpeningRequests::pick(facts);
     let decided: HashSet<&str> = of_kinds(facts, DECIDED).map(|(_, fact)| fact.event.text.as_str()).collect();
     let is_told = |text: &str| decided.contains(text) || told.is_some_and(|told| told.has(text));
     of_kinds(facts, &[EventKind::Prompt])
         .filter(|(_, fact)| !requests::says_little(&fact.event.text) && !is_told(&fact.event.text))
-        .map(|(at, fact)| Item { priority: Priority::P3, ..item(at, fact, Whose::User) })
+        .map(|(at, fact)| SectionItem { priority: Priority::P3, ..item(at, fact, Speaker::User) })
         .collect()
 }
 
 /// Returns changes of the environment, and what the user pasted.
-fn surroundings<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
-    of_kinds(facts, &[EventKind::Environment, EventKind::Data]).map(|(at, fact)| item(at, fact, Whose::Plain)).collect()
+fn surroundings<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
+    of_kinds(facts, &[EventKind::Environment, EventKind::Data])
+        .map(|(at, fact)| item(at, fact, Speaker::Plain))
+        .collect()
 }
 
 /// Returns the facts of these kinds, newest first, each text once.
@@ -177,31 +183,38 @@ pub(super) fn of_kinds<'f, 'a>(
         .filter(move |(_, fact)| kinds.contains(&fact.event.kind) && seen.insert(fact.event.text.as_str()))
 }
 
-pub(super) fn item<'a>(at: usize, fact: &Fact<'a>, whose: Whose) -> Item<'a> {
+pub(super) fn item<'a>(at: usize, fact: &Fact<'a>, speaker: Speaker) -> SectionItem<'a> {
     let event = fact.event;
     let text = event.text.as_str().into();
-    Item { whose, text, note: String::new(), priority: event.priority, at, longest: LONGEST }
+    SectionItem { speaker, text, note: String::new(), priority: event.priority, at, longest: MAX_ITEM_BYTES }
 }
 
 /// Returns an item in our own words.
-pub(super) fn plain<'a>(text: String, priority: Priority, at: usize) -> Item<'a> {
-    Item { whose: Whose::Plain, text: text.into(), note: String::new(), priority, at, longest: LONGEST }
+pub(super) fn plain<'a>(text: String, priority: Priority, at: usize) -> SectionItem<'a> {
+    SectionItem {
+        speaker: Speaker::Plain,
+        text: text.into(),
+        note: String::new(),
+        priority,
+        at,
+        longest: MAX_ITEM_BYTES,
+    }
 }
 
 /// Returns whose words a decision contains. A refused tool call is in our words, and the model decides too.
-fn whose(fact: &Fact<'_>) -> Whose {
+fn speaker(fact: &Fact<'_>) -> Speaker {
     let data = read(fact.event.data.as_deref()).unwrap_or_default();
     match () {
-        () if data.get("refused").is_some() => Whose::Plain,
-        () if fact.event.is_by_model() => Whose::Model,
-        () => Whose::User,
+        () if data.get("refused").is_some() => Speaker::Plain,
+        () if fact.event.is_by_model() => Speaker::Model,
+        () => Speaker::User,
     }
 }
 
 /// Returns what was committed, with the current branch first, as far as git commands name it.
-fn git<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+fn git<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let commits = of_kinds(facts, &[EventKind::Git]).filter(|(_, fact)| fact.event.text.starts_with("git commit"));
-    let mut items: Vec<_> = commits.map(|(at, fact)| item(at, fact, Whose::Plain)).collect();
+    let mut items: Vec<_> = commits.map(|(at, fact)| item(at, fact, Speaker::Plain)).collect();
     let branch = facts.iter().rev().filter(|fact| fact.event.kind == EventKind::Git).find_map(|fact| {
         // A command in another folder concerns another work tree.
         let data = read(fact.event.data.as_deref()).filter(|data| data.get("folder").is_none())?;
@@ -214,12 +227,12 @@ fn git<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
 }
 
 /// Returns what the model proposed, and its questions that are not answered.
-fn plans<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+fn plans<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let is_plan = |fact: &Fact<'_>| read(fact.event.data.as_deref()).is_none_or(|data| data.get("question").is_none());
     let plans = of_kinds(facts, &[EventKind::Plan]).filter(|(_, fact)| is_plan(fact));
-    let mut items: Vec<_> = plans.map(|(at, fact)| item(at, fact, Whose::Model)).collect();
-    let asked = |(at, question): (usize, String)| Item {
-        whose: Whose::Model,
+    let mut items: Vec<_> = plans.map(|(at, fact)| item(at, fact, Speaker::Model)).collect();
+    let asked = |(at, question): (usize, String)| SectionItem {
+        speaker: Speaker::Model,
         ..plain(format!("asked: {question}"), Priority::P1, at)
     };
     items.extend(questions::open(facts).into_iter().map(asked));
@@ -228,19 +241,19 @@ fn plans<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
 
 /// Returns the results of subagents. A client may report a result twice, when the subagent ends and when its tool
 /// returns.
-fn subagents<'a>(facts: &[Fact<'a>]) -> Vec<Item<'a>> {
+fn subagents<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let mut seen = HashSet::new();
     let result = |fact: &Fact<'_>| read(fact.event.data.as_deref()).and_then(|data| text(&data, "result"));
     let mut is_new = |fact: &Fact<'_>| result(fact).is_some_and(|result| seen.insert(result));
     of_kinds(facts, &[EventKind::Subagent])
         .filter(|(_, fact)| is_new(fact))
-        .map(|(at, fact)| item(at, fact, Whose::Plain))
+        .map(|(at, fact)| item(at, fact, Speaker::Plain))
         .collect()
 }
 
 /// Returns entries that were kept and are not gone, newest first: those of one kind, or those that no other section
 /// has.
-fn entries<'a>(facts: &[Fact<'a>], kind: Option<EntryKind>) -> Vec<Item<'a>> {
+fn entries<'a>(facts: &[Fact<'a>], kind: Option<EntryKind>) -> Vec<SectionItem<'a>> {
     let mut seen = HashSet::new();
     let mut items = Vec::new();
     for (at, fact) in facts.iter().enumerate().rev() {

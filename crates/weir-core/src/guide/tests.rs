@@ -8,14 +8,14 @@ use crate::EventKind;
 use crate::Priority::{self, P1, P2, P3, P4};
 
 /// An event: its kind, its priority, its line and its data.
-type Told = (EventKind, Priority, String, Option<String>);
+type TestEvent = (EventKind, Priority, String, Option<String>);
 
-fn told(kind: EventKind, priority: Priority, text: &str, data: &str) -> Told {
+fn told(kind: EventKind, priority: Priority, text: &str, data: &str) -> TestEvent {
     (kind, priority, text.to_owned(), Some(data.to_owned()).filter(|data| !data.is_empty()))
 }
 
-fn events(history: &[Told]) -> Vec<Event> {
-    let event = |(kind, priority, text, data): &Told| Event {
+fn events(history: &[TestEvent]) -> Vec<Event> {
+    let event = |(kind, priority, text, data): &TestEvent| Event {
         kind: *kind,
         priority: *priority,
         text: text.clone(),
@@ -57,12 +57,12 @@ fn wanted(budget: usize) -> Wanted<'static> {
     }
 }
 
-fn check(history: &[Told], budget: usize, expected: Expect) {
+fn check(history: &[TestEvent], budget: usize, expected: Expect) {
     expected.assert_eq(&write(&facts(&events(history)), &wanted(budget)));
 }
 
 /// Returns a session with some of everything.
-fn session() -> Vec<Told> {
+fn session() -> Vec<TestEvent> {
     use EventKind::*;
     vec![
         told(Rule, P3, "rules of CLAUDE.md", r#"{"path":"CLAUDE.md"}"#),
@@ -338,7 +338,7 @@ fn an_answer_closes_a_question() {
 
 #[test]
 fn open_tasks_and_errors_without_a_fix_are_unfinished_work() {
-    let is_unfinished = |history: &[Told]| is_unfinished(&facts(&events(history)));
+    let is_unfinished = |history: &[TestEvent]| is_unfinished(&facts(&events(history)));
     assert!(is_unfinished(&session()) && is_unfinished(&session()[..13]));
     assert!(!is_unfinished(&session()[..6]));
     assert!(is_unfinished(&[told(EventKind::Error, P1, "no such table", "")]));
@@ -363,7 +363,7 @@ fn is_ours(line: &str, headings: &[String]) -> bool {
         || headings.iter().any(|heading| heading == line)
 }
 
-fn history() -> impl Strategy<Value = Vec<Told>> {
+fn history() -> impl Strategy<Value = Vec<TestEvent>> {
     let data = prop_oneof![
         Just(None),
         "[a-z/]{1,12}".prop_map(|path| Some(format!(r#"{{"path":"{path}","how":"edited"}}"#))),

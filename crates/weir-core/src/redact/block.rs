@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::class::{BASE64, BASE64_EQ, Class, UPPER_ALNUM, WORD};
-use super::scan::{Hit, Literal, Sign};
+use super::scan::{Literal, LiteralHit, Sign};
 use super::window::Window;
 
 /// Returns the spans between `<private>` and `</private>`, tags included.
@@ -11,7 +11,7 @@ use super::window::Window;
 /// Fails closed: a span without an end extends to the end of the text, and a nested opening tag needs its own end. If
 /// the opening tag directly follows a word, it only counts if an end follows. Otherwise the `Local<Private>` of a C++
 /// file would remove the rest of that file.
-pub(super) fn private(text: &[u8], hits: &[Hit], marks: &[Range<usize>]) -> Vec<Range<usize>> {
+pub(super) fn private(text: &[u8], hits: &[LiteralHit], marks: &[Range<usize>]) -> Vec<Range<usize>> {
     let tags: Vec<Tag> = hits.iter().filter_map(|hit| tag_at(text, *hit)).collect();
     let last_close = tags.iter().rev().find(|tag| !tag.opens).map_or(0, |tag| tag.range.start);
     let mut spans = Vec::new();
@@ -45,7 +45,7 @@ pub(super) struct Tag {
 }
 
 /// Returns the tag at `hit`, if it is one.
-pub(super) fn tag_at(text: &[u8], hit: Hit) -> Option<Tag> {
+pub(super) fn tag_at(text: &[u8], hit: LiteralHit) -> Option<Tag> {
     let opens = match hit.literal() {
         Literal::Sign(Sign::PrivateOpen) => true,
         Literal::Sign(Sign::PrivateClose) => false,
@@ -66,13 +66,13 @@ pub(super) fn pem(window: &Window, at: usize) -> Option<Range<usize>> {
     loop {
         let line = line_at(window, at);
         match kind_of(window, &line) {
-            Line::Blank => {}
-            Line::Header => first = first.or(Some(line.start)),
-            Line::Key => {
+            PemLine::Blank => {}
+            PemLine::Header => first = first.or(Some(line.start)),
+            PemLine::Key => {
                 first = first.or(Some(line.start));
                 end = Some(line.end);
             }
-            Line::Other => {
+            PemLine::Other => {
                 if end.is_some() && is_last(window, &line) {
                     end = Some(line.end);
                 }
@@ -97,7 +97,7 @@ fn label_end(window: &Window, at: usize) -> Option<usize> {
 }
 
 /// How a line relates to the key it may belong to.
-pub(super) enum Step {
+pub(super) enum KeyLine {
     /// The line belongs to the key, and what follows may too.
     Key { end: usize, next: usize },
     /// The line is blank or a header; what follows may belong to the key.
@@ -108,16 +108,16 @@ pub(super) enum Step {
 
 /// Reads one more line of a key that is too long to be read as a whole. The rest of a line that belongs to the key
 /// belongs to it too, whatever it looks like.
-pub(super) fn step(window: &Window, at: usize, is_rest_of_line: bool) -> Step {
+pub(super) fn next_key_line(window: &Window, at: usize, is_rest_of_line: bool) -> KeyLine {
     let line = line_at(window, at);
     let next = next_line(window, line.end);
-    let kind = if is_rest_of_line { Line::Key } else { kind_of(window, &line) };
+    let kind = if is_rest_of_line { PemLine::Key } else { kind_of(window, &line) };
     match kind {
-        Line::Key if next == line.end => Step::End { end: Some(line.end) },
-        Line::Key => Step::Key { end: line.end, next },
-        Line::Blank | Line::Header if next > line.end => Step::Between { next },
-        Line::Other if is_last(window, &line) => Step::End { end: Some(line.end) },
-        _ => Step::End { end: None },
+        PemLine::Key if next == line.end => KeyLine::End { end: Some(line.end) },
+        PemLine::Key => KeyLine::Key { end: line.end, next },
+        PemLine::Blank | PemLine::Header if next > line.end => KeyLine::Between { next },
+        PemLine::Other if is_last(window, &line) => KeyLine::End { end: Some(line.end) },
+        _ => KeyLine::End { end: None },
     }
 }
 
@@ -164,19 +164,19 @@ pub(super) fn putty(window: &Window, at: usize) -> Option<Range<usize>> {
 
 /// Returns the lines that consist only of `class` after the line at `at`.
 pub(super) fn lines_after(window: &Window, at: usize, class: Class) -> Option<Range<usize>> {
-    const HEAD: usize = 64;
-    const LONGEST: usize = 160;
-    const MOST: usize = 1_000;
-    const LEAST: usize = 16;
-    let head = window.run_while(at, HEAD, |byte| byte != b'\n' && byte != b'\\');
+    const MAX_HEAD_BYTES: usize = 64;
+    const MAX_LINE_BYTES: usize = 160;
+    const MAX_LINES: usize = 1_000;
+    const MIN_FIRST_LINE_BYTES: usize = 16;
+    let head = window.run_while(at, MAX_HEAD_BYTES, |byte| byte != b'\n' && byte != b'\\');
     let mut next = next_line(window, head);
     let (mut first, mut end) = (None, None);
-    for _ in 0..MOST {
+    for _ in 0..MAX_LINES {
         let start = window.skip_blanks(next);
-        let line = start..window.run(start, class, LONGEST);
+        let line = start..window.run(start, class, MAX_LINE_BYTES);
         let follows = next_line(window, line.end);
         if line.is_empty()
-            || (first.is_none() && line.len() < LEAST)
+            || (first.is_none() && line.len() < MIN_FIRST_LINE_BYTES)
             || follows == line.end && window.byte(line.end).is_some()
         {
             break;
@@ -191,7 +191,7 @@ pub(super) fn lines_after(window: &Window, at: usize, class: Class) -> Option<Ra
     Some(first?..end?)
 }
 
-enum Line {
+enum PemLine {
     Key,
     Header,
     Blank,
@@ -200,17 +200,17 @@ enum Line {
 
 /// Classifies a line. Line numbers, quotes and indentation may surround the key's characters, as long as these are the
 /// larger part.
-fn kind_of(window: &Window, line: &Range<usize>) -> Line {
-    const LONG_RUN: usize = 16;
+fn kind_of(window: &Window, line: &Range<usize>) -> PemLine {
+    const MIN_RUN_BYTES: usize = 16;
     const HEADERS: &[&[u8]] = &[b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:", b"Hash:", b"Charset:"];
     let text = window.slice(line.clone());
     let in_runs: usize =
-        text.split(|&byte| !BASE64.has(byte)).map(<[u8]>::len).filter(|&length| length >= LONG_RUN).sum();
+        text.split(|&byte| !BASE64.has(byte)).map(<[u8]>::len).filter(|&length| length >= MIN_RUN_BYTES).sum();
     if in_runs * 2 >= text.len() && in_runs > 0 {
-        return Line::Key;
+        return PemLine::Key;
     }
     if HEADERS.iter().any(|header| text.windows(header.len()).any(|part| part == *header)) {
-        return Line::Header;
+        return PemLine::Header;
     }
-    if !BASE64_EQ.has_any(text) { Line::Blank } else { Line::Other }
+    if !BASE64_EQ.has_any(text) { PemLine::Blank } else { PemLine::Other }
 }

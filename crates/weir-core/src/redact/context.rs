@@ -10,7 +10,7 @@ use super::value;
 use super::window::Window;
 
 /// Maximum length of a `user:password`, in bytes.
-const LONGEST_USERINFO: usize = 512;
+const MAX_USERINFO_BYTES: usize = 512;
 
 /// Returns the password in the address whose `://` is at `at`, or the token in place of a user.
 pub(super) fn in_url(window: &Window, at: usize) -> Option<(&'static str, Range<usize>)> {
@@ -19,7 +19,7 @@ pub(super) fn in_url(window: &Window, at: usize) -> Option<(&'static str, Range<
     }
     let start = at + "://".len();
     let ends = |byte: u8| byte <= b' ' || b"/?#\"'`<>\\".contains(&byte);
-    let end = window.run_while(start, LONGEST_USERINFO, |byte| !ends(byte));
+    let end = window.run_while(start, MAX_USERINFO_BYTES, |byte| !ends(byte));
     let authority = window.slice(start..end);
     // A password may contain an unescaped `@`, so the last one counts.
     let at_sign = authority.iter().rposition(|&byte| byte == b'@')?;
@@ -66,23 +66,23 @@ pub(super) fn bearer(window: &Window, end: usize) -> Option<Range<usize>> {
 
 /// Returns the password in `curl -u user:password`, where the flag is `at..end`.
 pub(super) fn curl_password(window: &Window, at: usize, end: usize) -> Option<Range<usize>> {
-    const FARTHEST: usize = 256;
-    let line = window.run_while_back(at, FARTHEST, |byte| byte != b'\n');
+    const MAX_DISTANCE_BYTES: usize = 256;
+    let line = window.run_while_back(at, MAX_DISTANCE_BYTES, |byte| byte != b'\n');
     if !window.slice(line..at).windows(5).any(|part| part == b"curl ") {
         return None;
     }
     let start = window.run_while(end, 4, |byte| b" \"'\\".contains(&byte));
     let ends = |byte: u8| byte <= b' ' || b"\"'\\".contains(&byte);
-    let user_end = window.run_while(start, FARTHEST, |byte| byte != b':' && !ends(byte));
-    let password = user_end + 1..window.run_while(user_end + 1, FARTHEST, |byte| !ends(byte));
+    let user_end = window.run_while(start, MAX_DISTANCE_BYTES, |byte| byte != b':' && !ends(byte));
+    let password = user_end + 1..window.run_while(user_end + 1, MAX_DISTANCE_BYTES, |byte| !ends(byte));
     let text = window.slice(password.clone());
     (window.byte(user_end) == Some(b':') && text.len() >= 3 && !value::is_placeholder(text)).then_some(password)
 }
 
 /// Returns the password after ` -p` of `mysql` and `sshpass`, where the flag ends at `end`.
 pub(super) fn dash_p(window: &Window, end: usize) -> Option<Range<usize>> {
-    const FARTHEST: usize = 256;
-    let line = window.slice(window.run_while_back(end, FARTHEST, |byte| byte != b'\n')..end);
+    const MAX_DISTANCE_BYTES: usize = 256;
+    let line = window.slice(window.run_while_back(end, MAX_DISTANCE_BYTES, |byte| byte != b'\n')..end);
     let has = |name: &[u8]| line.windows(name.len()).any(|part| part == name);
     let start = match (has(b"sshpass "), has(b"mysql") || has(b"mariadb")) {
         (true, _) => window.skip_blanks(end),
@@ -101,11 +101,12 @@ pub(super) fn identified_by(window: &Window, at: usize, end: usize) -> Option<Ra
 
 /// Returns a password chosen by a person, with or without quotes.
 fn chosen(window: &Window, at: usize) -> Option<Range<usize>> {
-    const LONGEST: usize = 128;
+    const MAX_PASSWORD_BYTES: usize = 128;
     let quote = window.byte(at).filter(|byte| b"'\"".contains(byte));
     let start = at + usize::from(quote.is_some());
     let ends = |byte: u8| byte <= b' ' || b"'\"`\\;|&<>()".contains(&byte);
-    let end = window.run_while(start, LONGEST, |byte| quote.map_or(!ends(byte), |quote| byte != quote && byte >= b' '));
+    let end = window
+        .run_while(start, MAX_PASSWORD_BYTES, |byte| quote.map_or(!ends(byte), |quote| byte != quote && byte >= b' '));
     let text = window.slice(start..end);
     (value::is_password(text) || value::is_random(text)).then_some(start..end)
 }
@@ -125,13 +126,13 @@ pub(super) fn pgpass(window: &Window, end: usize) -> Option<Range<usize>> {
 
 /// Returns the values after the word `Cookie` that ends at `end`, from the first to the last random one.
 pub(super) fn cookie(window: &Window, end: usize) -> Option<Range<usize>> {
-    const MOST: usize = 64;
+    const MAX_COOKIES: usize = 64;
     let mut at = window.run_while(end, 12, |byte| b"\"'`\\ \t:".contains(&byte));
     if !window.slice(end..at).contains(&b':') {
         return None;
     }
     let mut found: Option<Range<usize>> = None;
-    for _ in 0..MOST {
+    for _ in 0..MAX_COOKIES {
         let name = window.run_while(at, 128, |byte| URL64_DOT.has(byte));
         if name == at || window.byte(name) != Some(b'=') {
             break;

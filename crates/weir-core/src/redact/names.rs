@@ -5,29 +5,29 @@ pub(super) struct Key {
     /// The core of the name in lower case. It matches in any case.
     pub(super) stem: &'static str,
     /// What the value has to look like.
-    pub(super) bar: Bar,
+    pub(super) strictness: Strictness,
     /// Whether the stem may directly follow a word (`pgpassword`); `auth` may not (`oauth`).
     pub(super) glued: bool,
 }
 
 /// How much a value has to look like a secret.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Bar {
+pub(super) enum Strictness {
     /// Chosen by a person: short, and often close to a word.
     Password,
     /// Made by a machine: long and random.
     Random,
 }
 
-const fn key(stem: &'static str, bar: Bar) -> Key {
-    Key { stem, bar, glued: true }
+const fn key(stem: &'static str, strictness: Strictness) -> Key {
+    Key { stem, strictness, glued: true }
 }
 
-const fn word(stem: &'static str, bar: Bar) -> Key {
-    Key { stem, bar, glued: false }
+const fn word(stem: &'static str, strictness: Strictness) -> Key {
+    Key { stem, strictness, glued: false }
 }
 
-use Bar::{Password, Random};
+use Strictness::{Password, Random};
 
 /// The names that announce a secret.
 pub(super) const KEYS: &[Key] = &[

@@ -5,27 +5,27 @@
 use std::ops::Range;
 
 use super::class::{ALPHA, DIGIT, LOWER, UPPER, URL64, WORD};
-use super::names::{ANY_KEY, Bar, Key, OTHER_KEYS, PUBLIC, TAILS, UUID_SECRETS};
+use super::names::{ANY_KEY, Key, OTHER_KEYS, PUBLIC, Strictness, TAILS, UUID_SECRETS};
 use super::rules::{GENERIC_SECRET, PASSWORD};
 use super::value;
 use super::window::Window;
 
 /// Maximum length of a name, in bytes. Longer runs of letters are something else.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 /// Maximum length of a value, in bytes. Longer values are data.
-const LONGEST_VALUE: usize = 8192;
+const MAX_VALUE_BYTES: usize = 8192;
 /// Maximum length of a password without quotes, in bytes. People do not type longer ones, and much text would be read
 /// more than once.
-const LONGEST_BARE_PASSWORD: usize = 256;
+const MAX_BARE_PASSWORD_BYTES: usize = 256;
 
 /// Returns the secret that the name with `key` at `at` announces, and the rule that found it.
 pub(super) fn find(window: &Window, key: &Key, at: usize) -> Option<(&'static str, Range<usize>)> {
     let name = name_around(window, key, at)?;
-    let place = separator_end(window, &name)?;
+    let value_start = separator_end(window, &name)?;
     if is_public(window, &name) {
         return None;
     }
-    let value = value_at(window, place, key.bar)?;
+    let value = value_at(window, value_start, key.strictness)?;
     // Tests print `pass: …` for what has passed.
     if key.stem == "pass" && !window.slice(name.end..value.range.start).contains(&b'=') {
         return None;
@@ -44,13 +44,13 @@ fn name_around(window: &Window, key: &Key, at: usize) -> Option<Range<usize>> {
     }
     let end = tail_end(window, at + key.stem.len())?;
     let is_parameter = matches!(window.byte(at), Some(b'?' | b'&'));
-    Some(if is_parameter { at + 1 } else { window.run_back(at, URL64, LONGEST_NAME) }..end)
+    Some(if is_parameter { at + 1 } else { window.run_back(at, URL64, MAX_NAME_BYTES) }..end)
 }
 
 /// Returns the end of the name, if everything after the stem is known not to change its meaning.
 fn tail_end(window: &Window, stem_end: usize) -> Option<usize> {
     let mut at = stem_end;
-    while at - stem_end < LONGEST_NAME {
+    while at - stem_end < MAX_NAME_BYTES {
         let next = window.byte(at);
         let is_joint = next.is_some_and(|byte| byte == b'_' || byte == b'-');
         if !is_joint && !next.is_some_and(|byte| WORD.has(byte)) {
@@ -90,7 +90,7 @@ fn has_component(name: &[u8], word: &[u8]) -> bool {
 
 /// Where a value would begin, and how it was announced.
 #[derive(Clone, Copy)]
-struct Place {
+struct ValueStart {
     at: usize,
     style: Style,
 }
@@ -110,10 +110,10 @@ enum Style {
     Bare,
 }
 
-fn separator_end(window: &Window, name: &Range<usize>) -> Option<Place> {
+fn separator_end(window: &Window, name: &Range<usize>) -> Option<ValueStart> {
     let (start, end) = (name.start, name.end);
     if window.before(start) == Some(b'<') && window.byte(end) == Some(b'>') {
-        return Some(Place { at: end + 1, style: Style::Element });
+        return Some(ValueStart { at: end + 1, style: Style::Element });
     }
     let after_quote = skip_quote(window, end);
     let after_bracket = after_quote + usize::from(window.byte(after_quote) == Some(b']'));
@@ -125,7 +125,7 @@ fn separator_end(window: &Window, name: &Range<usize>) -> Option<Place> {
         (b'=', Some(b'>')) | (b':' | b'?', Some(b'=')) => 2,
         (b'=' | b':', _) => 1,
         (b'|', _) if is_in_table(window, start) => {
-            return Some(Place { at: window.skip_blanks(at + 1), style: Style::Line });
+            return Some(ValueStart { at: window.skip_blanks(at + 1), style: Style::Line });
         }
         // A flag and its argument.
         _ if at > end && window.has(start, b"--") => 0,
@@ -135,10 +135,10 @@ fn separator_end(window: &Window, name: &Range<usize>) -> Option<Place> {
     let value = window.skip_blanks(at + length);
     if first == b':' && length == 1 {
         let value = next_line(window, value).unwrap_or(value);
-        return Some(Place { at: after_type(window, value).unwrap_or(value), style: Style::Bare });
+        return Some(ValueStart { at: after_type(window, value).unwrap_or(value), style: Style::Bare });
     }
     let is_tight = first == b'=' && at == end && value == at + 1;
-    Some(Place { at: value, style: if is_tight || length == 0 { Style::Env } else { Style::Bare } })
+    Some(ValueStart { at: value, style: if is_tight || length == 0 { Style::Env } else { Style::Bare } })
 }
 
 /// Returns whether the name that begins at `start` is a cell of a table.
@@ -150,11 +150,11 @@ fn is_in_table(window: &Window, start: usize) -> bool {
 /// Returns whether a value follows the name without a sign between them: `WITH PASSWORD '…'` in SQL, `machine host
 /// login me password …` in a `.netrc`.
 fn is_statement(window: &Window, name: &Range<usize>, first: u8) -> bool {
-    const FARTHEST: usize = 256;
+    const MAX_DISTANCE_BYTES: usize = 256;
     if !window.has_folded(name.start, b"password") || name.len() != "password".len() {
         return false;
     }
-    let before = window.slice(window.run_while_back(name.start, FARTHEST, |_| true)..name.start);
+    let before = window.slice(window.run_while_back(name.start, MAX_DISTANCE_BYTES, |_| true)..name.start);
     let has = |word: &[u8]| before.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
     let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
     let follows = |word: &[u8]| line.len() >= word.len() && line[line.len() - word.len()..].eq_ignore_ascii_case(word);
@@ -180,23 +180,23 @@ fn after_type(window: &Window, at: usize) -> Option<usize> {
     (window.byte(end) == Some(b'=') && window.byte(quote).is_some_and(is_quote)).then_some(value)
 }
 
-struct Value {
+struct ValueMatch {
     range: Range<usize>,
     style: Style,
 }
 
-fn value_at(window: &Window, place: Place, bar: Bar) -> Option<Value> {
+fn value_at(window: &Window, value_start: ValueStart, strictness: Strictness) -> Option<ValueMatch> {
     // Some languages put a letter or two before a quote: `b"…"`, `r"…"`.
-    let prefix_end = window.run(place.at, ALPHA, 2);
-    for at in [place.at, prefix_end] {
+    let prefix_end = window.run(value_start.at, ALPHA, 2);
+    for at in [value_start.at, prefix_end] {
         let inside = skip_quote(window, at);
         if inside > at {
             return quoted(window, at, inside);
         }
     }
-    match bar {
-        Bar::Random => bare_random(window, place),
-        Bar::Password => bare_password(window, place),
+    match strictness {
+        Strictness::Random => bare_random(window, value_start),
+        Strictness::Password => bare_password(window, value_start),
     }
 }
 
@@ -212,16 +212,16 @@ fn is_quote(byte: u8) -> bool {
 
 /// Returns the value whose opening quote, with its backslashes, is `at..inside`. It has no blanks: text with blanks is
 /// prose.
-fn quoted(window: &Window, at: usize, inside: usize) -> Option<Value> {
+fn quoted(window: &Window, at: usize, inside: usize) -> Option<ValueMatch> {
     let quote = window.byte(inside - 1)?;
     let escapes = inside - 1 - at;
     let mut end = inside;
     let mut slashes = 0;
-    while end - inside < LONGEST_VALUE {
+    while end - inside < MAX_VALUE_BYTES {
         let byte = window.byte(end).filter(|&byte| byte > b' ')?;
         if byte == quote && slashes <= escapes {
             let range = inside..end - slashes;
-            return (slashes == escapes && !range.is_empty()).then_some(Value { range, style: Style::Quoted });
+            return (slashes == escapes && !range.is_empty()).then_some(ValueMatch { range, style: Style::Quoted });
         }
         slashes = if byte == b'\\' { slashes + 1 } else { 0 };
         end += 1;
@@ -230,35 +230,35 @@ fn quoted(window: &Window, at: usize, inside: usize) -> Option<Value> {
 }
 
 /// Returns a random value without quotes. It may contain `=` only at its end.
-fn bare_random(window: &Window, place: Place) -> Option<Value> {
-    let equals = bare_end(window, place, LONGEST_VALUE, |byte| byte != b'=')?;
+fn bare_random(window: &Window, value_start: ValueStart) -> Option<ValueMatch> {
+    let equals = bare_end(window, value_start, MAX_VALUE_BYTES, |byte| byte != b'=')?;
     let end = window.run_while(equals, 3, |byte| byte == b'=');
     let is_ended = !window.byte(end).is_some_and(|byte| WORD.has(byte) || byte == b'=');
-    let value = place.at..without_stop(window, place.at, end, b".,:!?");
-    (is_ended && !value.is_empty()).then_some(Value { range: value, style: place.style })
+    let value = value_start.at..without_stop(window, value_start.at, end, b".,:!?");
+    (is_ended && !value.is_empty()).then_some(ValueMatch { range: value, style: value_start.style })
 }
 
-fn bare_password(window: &Window, place: Place) -> Option<Value> {
-    let mut end = bare_end(window, place, LONGEST_BARE_PASSWORD, |_| true)?;
+fn bare_password(window: &Window, value_start: ValueStart) -> Option<ValueMatch> {
+    let mut end = bare_end(window, value_start, MAX_BARE_PASSWORD_BYTES, |_| true)?;
     let is_whole_line = |end: usize| matches!(window.byte(window.skip_blanks(end)), None | Some(b'\n' | b'\r'));
-    if place.style == Style::Bare && matches!(window.byte(end), Some(b'&' | b'|')) {
+    if value_start.style == Style::Bare && matches!(window.byte(end), Some(b'&' | b'|')) {
         // These characters are only part of a password if it is alone on the line.
         let longer =
-            window.run_while(end, LONGEST_BARE_PASSWORD, |byte| byte > b' ' && !b"\"'`,;(){}[]<>\\".contains(&byte));
+            window.run_while(end, MAX_BARE_PASSWORD_BYTES, |byte| byte > b' ' && !b"\"'`,;(){}[]<>\\".contains(&byte));
         end = if is_whole_line(longer) { longer } else { end };
     }
-    let style = if place.style == Style::Bare && is_whole_line(end) { Style::Line } else { place.style };
-    let stops: &[u8] = if place.style == Style::Env { b"" } else { b".,:" };
-    let value = place.at..without_stop(window, place.at, end, stops);
-    (!value.is_empty()).then_some(Value { range: value, style })
+    let style = if value_start.style == Style::Bare && is_whole_line(end) { Style::Line } else { value_start.style };
+    let stops: &[u8] = if value_start.style == Style::Env { b"" } else { b".,:" };
+    let value = value_start.at..without_stop(window, value_start.at, end, stops);
+    (!value.is_empty()).then_some(ValueMatch { range: value, style })
 }
 
 /// Returns where a value without quotes ends, unless it turns out to be code: a call, an index, a literal of a type.
-fn bare_end(window: &Window, place: Place, most: usize, keep: impl Fn(u8) -> bool) -> Option<usize> {
+fn bare_end(window: &Window, value_start: ValueStart, most: usize, keep: impl Fn(u8) -> bool) -> Option<usize> {
     let is_code = |byte: u8| b"([{".contains(&byte);
     let ends = |byte: u8| byte <= b' ' || b"\"'`,;)}]<>&|\\".contains(&byte);
-    let end = window.run_while(place.at, most, |byte| !ends(byte) && !is_code(byte) && keep(byte));
-    let is_open = place.style == Style::Element && !window.has(end, b"</");
+    let end = window.run_while(value_start.at, most, |byte| !ends(byte) && !is_code(byte) && keep(byte));
+    let is_open = value_start.style == Style::Element && !window.has(end, b"</");
     (!is_open && !window.byte(end).is_some_and(is_code)).then_some(end)
 }
 
@@ -281,7 +281,7 @@ fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static 
     if is_aws && value::is_aws_secret(value) {
         return Some("aws-secret-key");
     }
-    if key.bar == Bar::Random {
+    if key.strictness == Strictness::Random {
         let is_scrambled = || key.stem == "secret" && style == Style::Quoted && value::is_scrambled(value);
         return (value::is_random(value) || is_scrambled()).then_some(GENERIC_SECRET);
     }

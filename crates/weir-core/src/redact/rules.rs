@@ -18,7 +18,7 @@ pub(super) struct Rule {
     /// The literal that every such token has, in this case.
     pub(super) literal: &'static str,
     /// The parts after the literal.
-    pub(super) body: &'static [Part],
+    pub(super) body: &'static [RulePart],
     /// A run that must precede the literal and belongs to the token.
     pub(super) lead: Option<(Class, usize, usize)>,
     /// Whether the literal also occurs within names or base64, so that no character of these may precede it.
@@ -28,16 +28,16 @@ pub(super) struct Rule {
 }
 
 /// A part of a token.
-pub(super) enum Part {
+pub(super) enum RulePart {
     /// A run of a class, with its minimum and maximum length in bytes.
     Run(Class, usize, usize),
     /// Exactly this text.
     Text(&'static str),
 }
 
-use Part::{Run, Text};
+use RulePart::{Run, Text};
 
-const fn rule(name: &'static str, literal: &'static str, body: &'static [Part]) -> Rule {
+const fn rule(name: &'static str, literal: &'static str, body: &'static [RulePart]) -> Rule {
     Rule { name, literal, body, lead: None, apart: false, keeps_literal: false }
 }
 
@@ -59,10 +59,10 @@ impl Rule {
 pub(super) const LONG: usize = 1 << 16;
 
 /// A Twilio key is `SK` and 32 hexadecimal digits. The first digit is part of the literal, which needs three bytes.
-const TWILIO: &[Part] = &[Run(HEX, 31, 31)];
+const TWILIO: &[RulePart] = &[Run(HEX, 31, 31)];
 
 /// What follows the beginning of a private key in base64.
-const PEM: &[Part] = &[Run(BASE64_EQ, 100, LONG)];
+const PEM: &[RulePart] = &[Run(BASE64_EQ, 100, LONG)];
 
 /// Tokens that are recognised by their shape, wherever they occur.
 #[rustfmt::skip]

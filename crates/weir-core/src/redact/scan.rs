@@ -16,7 +16,7 @@ use super::rules::{Rule, TOKENS};
 
 /// A literal that occurs in the text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hit {
+pub(super) struct LiteralHit {
     /// Where the literal starts.
     pub(super) at: usize,
     index: u16,
@@ -87,7 +87,7 @@ const SIGNS: &[(&str, Sign)] = &[
     ("[redacted:", Sign::Mark),
 ];
 
-impl Hit {
+impl LiteralHit {
     /// Returns what the literal may begin.
     pub(super) fn literal(self) -> Literal {
         let index = usize::from(self.index);
@@ -107,14 +107,14 @@ impl Hit {
 }
 
 /// Returns every literal in `text`.
-pub(super) fn scan(text: &[u8]) -> Vec<Hit> {
+pub(super) fn scan(text: &[u8]) -> Vec<LiteralHit> {
     let mut hits = Vec::new();
     scan_between(text, 0..text.len(), &mut hits);
     hits
 }
 
 /// Finds every literal that starts in a part of `text`; it may extend beyond that part.
-pub(super) fn scan_between(text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
+pub(super) fn scan_between(text: &[u8], part: Range<usize>, hits: &mut Vec<LiteralHit>) {
     let bytes = text.get(part.start..text.len().min(part.end + GRAM - 1)).unwrap_or_default();
     // Read four bytes at once and look up three of them, which is one load instead of three.
     for (i, four) in bytes.array_windows::<4>().enumerate() {
@@ -132,15 +132,15 @@ pub(super) fn scan_between(text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>)
 /// Returns the first literal in the slot of the lower three bytes.
 #[inline]
 fn first_in(bytes: u32) -> u16 {
-    INDEX.first[slot(bytes & 0x00ff_ffff | 0x0020_2020)]
+    LITERAL_TABLE.first[slot(bytes & 0x00ff_ffff | 0x0020_2020)]
 }
 
 /// Maximum length of a literal, including everything that decides whether it is a mark or a tag: `[redacted:`, a name
 /// of 40, `]`.
-pub(super) const LONGEST: usize = 64;
+pub(super) const MAX_LITERAL_BYTES: usize = 64;
 
 #[inline(never)]
-fn push_hits(hits: &mut Vec<Hit>, text: &[u8], at: usize, first: u16) {
+fn push_hits(hits: &mut Vec<LiteralHit>, text: &[u8], at: usize, first: u16) {
     let rest = &text[at..];
     let mut index = first;
     while index != NONE {
@@ -148,10 +148,10 @@ fn push_hits(hits: &mut Vec<Hit>, text: &[u8], at: usize, first: u16) {
         if let Some(found) = rest.get(..literal.len()) {
             let in_this_case = usize::from(index) < TOKENS.len();
             if found == literal || (!in_this_case && found.eq_ignore_ascii_case(literal)) {
-                hits.push(Hit { at, index });
+                hits.push(LiteralHit { at, index });
             }
         }
-        index = INDEX.next[usize::from(index)];
+        index = LITERAL_TABLE.next[usize::from(index)];
     }
 }
 
@@ -161,25 +161,25 @@ const SLOT_BITS: u32 = 13;
 const NONE: u16 = u16::MAX;
 
 /// A hash table of literals: the first of each slot, and for each literal the next in its slot.
-struct Index {
+struct LiteralTable {
     first: [u16; 1 << SLOT_BITS],
     next: [u16; COUNT],
 }
 
-static INDEX: Index = index();
+static LITERAL_TABLE: LiteralTable = build_table();
 
-const fn index() -> Index {
-    let mut index = Index { first: [NONE; 1 << SLOT_BITS], next: [NONE; COUNT] };
+const fn build_table() -> LiteralTable {
+    let mut table = LiteralTable { first: [NONE; 1 << SLOT_BITS], next: [NONE; COUNT] };
     // From the last to the first, so that each slot lists its literals in the order of the rules.
     let mut literal = COUNT;
     while literal > 0 {
         literal -= 1;
         let text = text_of(literal).as_bytes();
         let gram = fold(text[0]) as u32 | (fold(text[1]) as u32) << 8 | (fold(text[2]) as u32) << 16;
-        index.next[literal] = index.first[slot(gram)];
-        index.first[slot(gram)] = literal as u16;
+        table.next[literal] = table.first[slot(gram)];
+        table.first[slot(gram)] = literal as u16;
     }
-    index
+    table
 }
 
 const fn text_of(index: usize) -> &'static str {

@@ -3,45 +3,46 @@
 //! A matcher at a literal reads a little before it and some way after it, always through its window. The window notices
 //! when a matcher reads beyond what is known so far. In that case the literal waits for more text, along with
 //! everything from shortly before it. What is passed on was therefore decided on the same bytes as in the whole text,
-//! and it does not matter where the pieces begin and end. Only the matchers of blocks read further than [`WINDOW`].
+//! and it does not matter where the pieces begin and end. Only the matchers of blocks read further than
+//! [`WINDOW_BYTES`].
 //!
-//! Invariants: the findings are those of [`super::find`] in the whole text, unless a block is longer than [`WINDOW`];
-//! such a block stays closed until its end is seen, and nothing of it is passed on. At most about twice [`WINDOW`] is
-//! held.
+//! Invariants: the findings are those of [`super::find`] in the whole text, unless a block is longer than
+//! [`WINDOW_BYTES`]; such a block stays closed until its end is seen, and nothing of it is passed on. At most about
+//! twice [`WINDOW_BYTES`] is held.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::block::{self, Step, Tag};
+use super::block::{self, KeyLine, Tag};
 use super::class::WORD;
-use super::scan::{self, Hit, Literal, Sign};
+use super::scan::{self, Literal, LiteralHit, Sign};
 use super::window::Window;
 use super::{Finding, MARK, find_at, mark_at, merge};
 
 /// Number of bytes that may wait for what follows them. A matcher reads at most three runs of 64 KiB, as in a JWT.
-pub(super) const WINDOW: usize = 256 << 10;
+pub(super) const WINDOW_BYTES: usize = 256 << 10;
 /// Number of bytes that arrive before they are searched.
-pub(super) const BLOCK: usize = 64 << 10;
+pub(super) const BLOCK_BYTES: usize = 64 << 10;
 /// Number of bytes before its literal that a matcher reads: 256 bytes for `curl`, and the blanks and names around that.
-const BEFORE: usize = 1024;
+const CONTEXT_BYTES: usize = 1024;
 /// Maximum distance from the beginning of a secret to its literal, in bytes.
-const LEAD: usize = 96;
+const MAX_LEAD_BYTES: usize = 96;
 
 /// The rule of a private block.
 const PRIVATE: &str = "private";
 
 /// A part of the redacted text, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Passed<'a> {
+pub enum RedactedPart<'a> {
     /// Text as it arrived.
     Text(&'a [u8]),
-    /// The place of a secret, whose bytes follow as [`Passed::Removed`]. The mark names the rule.
+    /// The place of a secret, whose bytes follow as [`RedactedPart::Removed`]. The mark names the rule.
     Mark(&'static str),
     /// This many bytes that arrived are not passed on.
     Removed(usize),
 }
 
-impl Passed<'_> {
+impl RedactedPart<'_> {
     /// Writes this part of the redacted text.
     pub fn write_to(&self, out: &mut Vec<u8>) {
         match self {
@@ -58,7 +59,7 @@ impl Passed<'_> {
 
 /// Finds secrets in a text that arrives in pieces.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct SecretStream {
     block: usize,
     window: usize,
     text: Vec<u8>,
@@ -66,7 +67,7 @@ pub(super) struct Stream {
     done: usize,
     scanned: usize,
     /// What was found and is not decided yet.
-    hits: VecDeque<Hit>,
+    hits: VecDeque<LiteralHit>,
     marks: VecDeque<Range<usize>>,
     tags: VecDeque<GluedTag>,
     last_mark_end: Option<usize>,
@@ -98,8 +99,8 @@ struct LongKey {
     is_within_line: bool,
 }
 
-impl Stream {
-    /// Creates a stream at the beginning of a text, with other sizes than [`BLOCK`] and [`WINDOW`].
+impl SecretStream {
+    /// Creates a stream at the beginning of a text, with other sizes than [`BLOCK_BYTES`] and [`WINDOW_BYTES`].
     pub(super) fn with_sizes(block: usize, window: usize) -> Self {
         Self {
             block,
@@ -128,24 +129,24 @@ impl Stream {
     }
 
     /// Takes more text, and passes on the part of it that is decided.
-    pub(super) fn push_to(&mut self, bytes: &[u8], pass: &mut impl FnMut(Passed<'_>)) {
+    pub(super) fn push_to(&mut self, bytes: &[u8], pass: &mut impl FnMut(RedactedPart<'_>)) {
         for piece in bytes.chunks(self.block) {
             self.text.extend_from_slice(piece);
-            if self.text.len() - self.scanned >= self.block + scan::LONGEST {
+            if self.text.len() - self.scanned >= self.block + scan::MAX_LITERAL_BYTES {
                 self.advance(false, pass);
             }
         }
     }
 
     /// Passes on the rest.
-    pub(super) fn finish_to(&mut self, pass: &mut impl FnMut(Passed<'_>)) {
+    pub(super) fn finish_to(&mut self, pass: &mut impl FnMut(RedactedPart<'_>)) {
         self.advance(true, pass);
     }
 
     /// Returns how many bytes it holds, including its notes about them.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
-        let noted = self.hits.capacity() * size_of::<Hit>() + self.tags.capacity() * size_of::<GluedTag>();
+        let noted = self.hits.capacity() * size_of::<LiteralHit>() + self.tags.capacity() * size_of::<GluedTag>();
         self.text.capacity() + noted + self.marks.capacity() * size_of::<Range<usize>>()
     }
 
@@ -155,15 +156,15 @@ impl Stream {
     }
 
     /// Searches what has arrived. How often this is called before the last time does not matter.
-    pub(super) fn advance(&mut self, is_last: bool, pass: &mut impl FnMut(Passed<'_>)) {
+    pub(super) fn advance(&mut self, is_last: bool, pass: &mut impl FnMut(RedactedPart<'_>)) {
         // A literal that begins after this position may be incomplete.
-        let known = if is_last { self.text.len() } else { self.text.len().saturating_sub(scan::LONGEST) };
+        let known = if is_last { self.text.len() } else { self.text.len().saturating_sub(scan::MAX_LITERAL_BYTES) };
         self.scan(known);
         let tags_to = self.follow_tags(is_last);
         let hits_to = self.look_at_hits(known, is_last);
-        let limit = if is_last { known } else { known.min(tags_to).min(hits_to).saturating_sub(LEAD) };
+        let limit = if is_last { known } else { known.min(tags_to).min(hits_to).saturating_sub(MAX_LEAD_BYTES) };
         self.pass_on(limit.max(self.done), is_last, pass);
-        self.forget(self.done.saturating_sub(BEFORE));
+        self.forget(self.done.saturating_sub(CONTEXT_BYTES));
     }
 
     /// Finds the literals of new text.
@@ -282,11 +283,11 @@ impl Stream {
         loop {
             let _ = self.is_in_mark(key.next_line);
             let window = self.window_at(known, is_last);
-            let step = block::step(&window, key.next_line, key.is_within_line);
+            let line = block::next_key_line(&window, key.next_line, key.is_within_line);
             let is_open = window.take_looked_ahead();
             let waits = is_open && self.text.len() - key.next_line <= self.window;
-            match step {
-                Step::Key { end, .. } | Step::End { end: Some(end) } if is_open && !waits => {
+            match line {
+                KeyLine::Key { end, .. } | KeyLine::End { end: Some(end) } if is_open && !waits => {
                     self.key = Some(LongKey { end, next_line: end, is_within_line: true, ..key });
                     return Some(end);
                 }
@@ -295,9 +296,9 @@ impl Stream {
                     self.key = Some(key);
                     return Some(at);
                 }
-                Step::Key { end, next } => key = LongKey { end, next_line: next, is_within_line: false, ..key },
-                Step::Between { next } => key.next_line = next,
-                Step::End { end } => {
+                KeyLine::Key { end, next } => key = LongKey { end, next_line: next, is_within_line: false, ..key },
+                KeyLine::Between { next } => key.next_line = next,
+                KeyLine::End { end } => {
                     let range = key.start..end.unwrap_or(key.end);
                     self.covered = range.clone();
                     self.found.push(Finding::new("private-key", range));
@@ -308,7 +309,7 @@ impl Stream {
     }
 
     /// Passes on the text up to `limit`, or up to a secret that may extend beyond it.
-    fn pass_on(&mut self, limit: usize, is_last: bool, pass: &mut impl FnMut(Passed<'_>)) {
+    fn pass_on(&mut self, limit: usize, is_last: bool, pass: &mut impl FnMut(RedactedPart<'_>)) {
         let end = if is_last { self.text.len() } else { usize::MAX };
         let private = (self.depth > 0).then(|| Finding::new(PRIVATE, self.private_start..end));
         let key = self.key.as_ref().map(|key| Finding::new("private-key", key.start..end));
@@ -327,16 +328,16 @@ impl Stream {
             let is_too_long = self.text.len() - group.start.min(self.text.len()) > self.window;
             if !goes_on {
                 self.inside = false;
-                pass(Passed::Text(&self.text[self.done..group.start]));
+                pass(RedactedPart::Text(&self.text[self.done..group.start]));
                 self.done = group.start;
                 if group.end > limit && !is_too_long {
                     self.found.retain(|finding| finding.end > group.start);
                     return;
                 }
-                pass(Passed::Mark(group.rule));
+                pass(RedactedPart::Mark(group.rule));
             }
             let to = group.end.min(limit);
-            pass(Passed::Removed(to - self.done));
+            pass(RedactedPart::Removed(to - self.done));
             self.done = to;
             self.inside = group.end > limit;
             if self.inside {
@@ -344,7 +345,7 @@ impl Stream {
             }
         }
         if !self.inside {
-            pass(Passed::Text(&self.text[self.done..limit]));
+            pass(RedactedPart::Text(&self.text[self.done..limit]));
             self.done = limit;
         }
         let done = self.done;

@@ -3,15 +3,15 @@
 //! Sample secrets are assembled at run time from an alphabet, so that no scanner takes this file for a leak.
 
 mod properties;
-mod seen;
 mod shapes;
 mod stream;
+mod visible_form;
 
 use std::borrow::Cow;
 
 use super::class::{ALNUM, ALPHA, AZURE, BASE64, Class, DIGIT, HEX, LOWER_ALNUM, UPPER_ALNUM};
 use super::redact;
-use super::rules::{Part, Rule, TOKENS};
+use super::rules::{Rule, RulePart, TOKENS};
 
 #[track_caller]
 fn check(input: &str, expected: &str) {
@@ -49,8 +49,8 @@ fn every_rule_finds_a_token_of_its_shape() {
 fn token_of(rule: &Rule) -> String {
     let lead = rule.lead.map_or_else(String::new, |(class, min, _)| fake(class, min));
     let parts = rule.body.iter().map(|part| match part {
-        Part::Run(class, min, _) => fake(*class, *min),
-        Part::Text(text) => (*text).to_owned(),
+        RulePart::Run(class, min, _) => fake(*class, *min),
+        RulePart::Text(text) => (*text).to_owned(),
     });
     lead + rule.literal + &parts.collect::<String>()
 }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::class::{ALNUM, Class, URL64, URL64_BASE64, WORD};
-use super::rules::{LONG, Part, Rule};
+use super::rules::{LONG, Rule, RulePart};
 use super::value;
 use super::window::Window;
 
@@ -33,7 +33,7 @@ fn opening(window: &Window, rule: &Rule, at: usize) -> Option<usize> {
 /// A short literal is easily part of a longer name. A literal with an endless run must not begin within the run of the
 /// one before, since that would make `-eyJ-eyJ-eyJ…` quadratic.
 fn edge(rule: &Rule) -> Class {
-    let is_endless = matches!(rule.body.first(), Some(Part::Run(_, _, LONG)));
+    let is_endless = matches!(rule.body.first(), Some(RulePart::Run(_, _, LONG)));
     match rule.apart {
         true => URL64_BASE64,
         false if is_endless || rule.literal.len() <= 3 => URL64,
@@ -46,13 +46,13 @@ fn follow(window: &Window, rule: &Rule, from: usize) -> Option<usize> {
     let mut end = from;
     for part in rule.body {
         match part {
-            Part::Text(text) => {
+            RulePart::Text(text) => {
                 if !window.has(end, text.as_bytes()) {
                     return None;
                 }
                 end += text.len();
             }
-            Part::Run(class, min, max) => {
+            RulePart::Run(class, min, max) => {
                 let run = window.run(end, *class, *max) - end;
                 end = match run < *min {
                     true if may_wrap => wrapped(window, (*class, *min, *max), end..end + run)?,
@@ -67,9 +67,9 @@ fn follow(window: &Window, rule: &Rule, from: usize) -> Option<usize> {
 
 /// Returns the end of a run that continues on the next line, as in a terminal or mail that is too narrow for it.
 fn wrapped(window: &Window, (class, min, max): (Class, usize, usize), first: Range<usize>) -> Option<usize> {
-    const LONG_RUN: usize = 20;
-    const LEAST: usize = 8;
-    if min < LONG_RUN || first.len() < LEAST {
+    const MIN_RUN_BYTES: usize = 20;
+    const MIN_FIRST_BYTES: usize = 8;
+    if min < MIN_RUN_BYTES || first.len() < MIN_FIRST_BYTES {
         return None;
     }
     let line_end = first.end + usize::from(window.byte(first.end) == Some(b'\r'));

@@ -10,13 +10,13 @@ use crate::terminal::decode::pop_character;
 use crate::terminal::sequence::{Control, Screen};
 
 /// Maximum number of bytes that backspaces may delete.
-const ROOM: usize = 256;
+const MAX_BACKSPACE_BYTES: usize = 256;
 /// Maximum number of invisible bytes, in addition to eight times the visible ones, before a text is cut.
-const MOST_UNSEEN: usize = 1 << 20;
+const MAX_UNSEEN_BYTES: usize = 1 << 20;
 
 /// Bytes of the view, and the bytes of the text that they stand for.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct ByteMapping {
     /// As many as `text`, or one for all of them, or none.
     view: usize,
     text: usize,
@@ -27,7 +27,7 @@ struct Run {
 pub(super) struct View {
     /// Visible bytes that were not taken yet.
     pending: Vec<u8>,
-    runs: VecDeque<Run>,
+    runs: VecDeque<ByteMapping>,
     /// Number of the last bytes that a backspace may delete: those of the visible line.
     room: usize,
     /// What may be the beginning of a character written by its number.
@@ -40,7 +40,7 @@ pub(super) struct View {
 }
 
 /// A part of a view that can no longer change.
-pub(super) struct Settled {
+pub(super) struct SettledPart {
     pub(super) seen: Vec<u8>,
     /// Whether nothing that follows may belong to this part.
     pub(super) is_cut: bool,
@@ -48,16 +48,16 @@ pub(super) struct Settled {
 
 impl View {
     /// Takes the visible bytes that can no longer change, up to a cut.
-    pub(super) fn settled(&mut self) -> Option<Settled> {
-        let length = self.cut.unwrap_or(self.pending.len().saturating_sub(ROOM));
+    pub(super) fn settled(&mut self) -> Option<SettledPart> {
+        let length = self.cut.unwrap_or(self.pending.len().saturating_sub(MAX_BACKSPACE_BYTES));
         let is_cut = self.cut.take().is_some();
-        (length > 0 || is_cut).then(|| Settled { seen: self.pending.drain(..length).collect(), is_cut })
+        (length > 0 || is_cut).then(|| SettledPart { seen: self.pending.drain(..length).collect(), is_cut })
     }
 
     /// Takes the rest.
-    pub(super) fn finish(&mut self) -> Settled {
-        self.give_up_escape();
-        Settled { seen: std::mem::take(&mut self.pending), is_cut: true }
+    pub(super) fn finish(&mut self) -> SettledPart {
+        self.flush_escape();
+        SettledPart { seen: std::mem::take(&mut self.pending), is_cut: true }
     }
 
     /// Returns how many bytes of the text correspond to the next `view` bytes, including invisible ones before each of
@@ -66,7 +66,7 @@ impl View {
         let (mut rest, mut text) = (view, 0);
         while let Some(run) = self.runs.front_mut().filter(|_| rest > 0) {
             if run.view == run.text && run.view > rest {
-                *run = Run { view: run.view - rest, text: run.text - rest };
+                *run = ByteMapping { view: run.view - rest, text: run.text - rest };
                 return text + rest;
             }
             rest -= run.view;
@@ -83,26 +83,26 @@ impl View {
 
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
-        self.pending.capacity() + self.runs.capacity() * size_of::<Run>()
+        self.pending.capacity() + self.runs.capacity() * size_of::<ByteMapping>()
     }
 
     fn push(&mut self, bytes: &[u8]) {
         self.seen += bytes.len();
         self.pending.extend_from_slice(bytes);
-        self.room = (self.room + bytes.len()).min(ROOM);
+        self.room = (self.room + bytes.len()).min(MAX_BACKSPACE_BYTES);
         match self.runs.back_mut().filter(|run| run.view == run.text) {
-            Some(run) => *run = Run { view: run.view + bytes.len(), text: run.text + bytes.len() },
-            None => self.runs.push_back(Run { view: bytes.len(), text: bytes.len() }),
+            Some(run) => *run = ByteMapping { view: run.view + bytes.len(), text: run.text + bytes.len() },
+            None => self.runs.push_back(ByteMapping { view: bytes.len(), text: bytes.len() }),
         }
     }
 
     fn push_unseen(&mut self, length: usize) {
         match self.runs.back_mut().filter(|run| run.view == 0) {
             Some(run) => run.text += length,
-            None => self.runs.push_back(Run { view: 0, text: length }),
+            None => self.runs.push_back(ByteMapping { view: 0, text: length }),
         }
         self.unseen += length;
-        if self.unseen > MOST_UNSEEN + 8 * self.seen {
+        if self.unseen > MAX_UNSEEN_BYTES + 8 * self.seen {
             self.cut = Some(self.pending.len());
             (self.seen, self.unseen, self.room) = (0, 0, 0);
         }
@@ -112,8 +112,8 @@ impl View {
     fn push_for(&mut self, byte: u8, length: usize) {
         self.seen += 1;
         self.pending.push(byte);
-        self.room = (self.room + 1).min(ROOM);
-        self.runs.push_back(Run { view: 1, text: length });
+        self.room = (self.room + 1).min(MAX_BACKSPACE_BYTES);
+        self.runs.push_back(ByteMapping { view: 1, text: length });
     }
 
     /// Adds a byte that ends a stretch of a line.
@@ -134,15 +134,15 @@ impl View {
         let mut rest = popped;
         while let Some(run) = self.runs.pop_back_if(|run| rest > 0 || run.view == 0) {
             match run {
-                Run { view: 0, text } => unseen += text,
-                Run { view, text } if view == text => {
+                ByteMapping { view: 0, text } => unseen += text,
+                ByteMapping { view, text } if view == text => {
                     unseen += rest.min(view);
                     if view > rest {
-                        self.runs.push_back(Run { view: view - rest, text: view - rest });
+                        self.runs.push_back(ByteMapping { view: view - rest, text: view - rest });
                     }
                     rest = rest.saturating_sub(view);
                 }
-                Run { text, .. } => {
+                ByteMapping { text, .. } => {
                     unseen += text;
                     rest -= 1;
                 }
@@ -162,13 +162,13 @@ impl View {
             Escape::Begun => {}
             Escape::None => {
                 self.escape.pop();
-                self.give_up_escape();
+                self.flush_escape();
                 self.show(&[byte]);
             }
         }
     }
 
-    fn give_up_escape(&mut self) {
+    fn flush_escape(&mut self) {
         let escape = std::mem::take(&mut self.escape);
         if !escape.is_empty() {
             self.push(&escape);
@@ -200,7 +200,7 @@ impl Screen for View {
     }
 
     fn control(&mut self, control: Control, length: usize) {
-        self.give_up_escape();
+        self.flush_escape();
         match control {
             Control::Nothing | Control::EraseAfter => self.push_unseen(length),
             Control::LineEnd => self.end_stretch(b'\n', length),
@@ -212,7 +212,7 @@ impl Screen for View {
 
 /// Whether the visible form of a text differs from its stored form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Search {
+pub(super) enum Difference {
     /// The first difference is here.
     Found(usize),
     /// There is no difference before this position, where something incomplete begins.
@@ -220,30 +220,30 @@ pub(super) enum Search {
 }
 
 /// Number of bytes that are checked at once.
-const BLOCK: usize = 32;
+const BLOCK_BYTES: usize = 32;
 
 /// Searches for the first difference between visible and stored form. `from` must be the beginning of a character.
-pub(super) fn search(text: &[u8], from: usize) -> Search {
+pub(super) fn search(text: &[u8], from: usize) -> Difference {
     let mut at = from;
     while at < text.len() {
         // Most text is plain, which is recognised a block at a time.
-        let (blocks, _) = text[at..].as_chunks::<BLOCK>();
-        at += BLOCK * blocks.iter().take_while(|block| is_plain(block)).count();
-        let block_end = text.len().min(at + BLOCK);
+        let (blocks, _) = text[at..].as_chunks::<BLOCK_BYTES>();
+        at += BLOCK_BYTES * blocks.iter().take_while(|block| is_plain(block)).count();
+        let block_end = text.len().min(at + BLOCK_BYTES);
         while at < block_end {
             at += text[at..block_end].iter().take_while(|&&byte| PLAIN[usize::from(byte)]).count();
             match text.get(at..).filter(|rest| !rest.is_empty()).map(width_of) {
                 Some(Width::Seen(length)) => at += length,
-                Some(Width::Unseen) => return Search::Found(at),
-                Some(Width::Incomplete) => return Search::Clear(at),
+                Some(Width::Unseen) => return Difference::Found(at),
+                Some(Width::Incomplete) => return Difference::Clear(at),
                 None => {}
             }
         }
     }
-    Search::Clear(text.len())
+    Difference::Clear(text.len())
 }
 
-fn is_plain(block: &[u8; BLOCK]) -> bool {
+fn is_plain(block: &[u8; BLOCK_BYTES]) -> bool {
     !block.iter().fold(false, |any, &byte| any | is_special(byte))
 }
 

@@ -4,7 +4,7 @@
 //! Invariant: a [`Screen`] receives every byte once and in order, however the text is cut into pieces.
 
 use super::decode::{Decoder, Unit};
-use super::{ESCAPE, LONGEST_LINE, LONGEST_SEQUENCE, LONGEST_STRING};
+use super::{ESCAPE, MAX_LINE_BYTES, MAX_SEQUENCE_BYTES, MAX_STRING_BYTES};
 
 /// Where a text is shown.
 pub(crate) trait Screen {
@@ -37,7 +37,7 @@ pub(crate) enum Control {
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
     decoder: Decoder,
-    state: State,
+    state: ParserState,
     /// Number of bytes that opened the sequence.
     opening: usize,
     /// The bytes after the opening, in case the sequence turns out not to be one.
@@ -45,7 +45,7 @@ pub(crate) struct Parser {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ParserState {
     #[default]
     Text,
     /// After `ESC`.
@@ -63,7 +63,7 @@ enum State {
 impl Parser {
     /// Returns whether the parser is not within a character or sequence.
     pub(crate) fn is_at_text(&self) -> bool {
-        self.state == State::Text && self.decoder.is_empty()
+        self.state == ParserState::Text && self.decoder.is_empty()
     }
 
     /// Returns how many bytes the parser holds.
@@ -77,7 +77,7 @@ impl Parser {
         let mut rest = text;
         while let Some(&first) = rest.first() {
             if self.is_at_text() {
-                let run = rest.iter().take(LONGEST_LINE).take_while(|&&byte| is_shown(byte)).count();
+                let run = rest.iter().take(MAX_LINE_BYTES).take_while(|&&byte| is_shown(byte)).count();
                 if run > 0 {
                     screen.show(&rest[..run]);
                     rest = &rest[run..];
@@ -100,8 +100,8 @@ impl Parser {
         if let Some(unit) = self.decoder.finish() {
             self.take(unit, screen);
         }
-        let is_escaped = self.state == State::StringEscape;
-        self.abandon(screen);
+        let is_escaped = self.state == ParserState::StringEscape;
+        self.flush_unfinished(screen);
         if is_escaped {
             screen.control(Control::Nothing, 1);
         }
@@ -110,31 +110,31 @@ impl Parser {
     /// Takes one character, control character or invalid byte.
     fn take(&mut self, unit: Unit, screen: &mut impl Screen) {
         match self.state {
-            State::Text => self.take_text(unit, screen),
-            State::Escape => self.take_escape(unit, screen),
-            State::Intermediate => match unit.as_ascii() {
-                Some(0x20..=0x2f) => self.hold(unit, LONGEST_SEQUENCE, screen),
+            ParserState::Text => self.take_text(unit, screen),
+            ParserState::Escape => self.take_escape(unit, screen),
+            ParserState::Intermediate => match unit.as_ascii() {
+                Some(0x20..=0x2f) => self.hold(unit, MAX_SEQUENCE_BYTES, screen),
                 Some(0x30..=0x7e) => self.end_sequence(Control::Nothing, 1, screen),
-                _ => self.give_up(unit, screen),
+                _ => self.reject(unit, screen),
             },
-            State::Control => match unit.as_ascii() {
-                Some(0x20..=0x3f) => self.hold(unit, LONGEST_SEQUENCE, screen),
+            ParserState::Control => match unit.as_ascii() {
+                Some(0x20..=0x3f) => self.hold(unit, MAX_SEQUENCE_BYTES, screen),
                 Some(last @ 0x40..=0x7e) => self.end_sequence(control(last, &self.held), 1, screen),
-                _ => self.give_up(unit, screen),
+                _ => self.reject(unit, screen),
             },
-            State::String { is_title } => match unit {
+            ParserState::String { is_title } => match unit {
                 Unit::Ascii(0x07) if is_title => self.end_sequence(Control::Nothing, 1, screen),
                 Unit::C1(0x9c) => self.end_sequence(Control::Nothing, 1, screen),
-                Unit::Ascii(ESCAPE) => self.state = State::StringEscape,
-                Unit::Ascii(b'\n' | 0x18 | 0x1a) => self.give_up(unit, screen),
-                _ => self.hold(unit, LONGEST_STRING, screen),
+                Unit::Ascii(ESCAPE) => self.state = ParserState::StringEscape,
+                Unit::Ascii(b'\n' | 0x18 | 0x1a) => self.reject(unit, screen),
+                _ => self.hold(unit, MAX_STRING_BYTES, screen),
             },
-            State::StringEscape => match unit {
+            ParserState::StringEscape => match unit {
                 Unit::Ascii(b'\\') => self.end_sequence(Control::Nothing, 2, screen),
                 _ => {
                     // Another sequence begins where this one should have ended.
-                    self.abandon(screen);
-                    self.begin(State::Escape, 1);
+                    self.flush_unfinished(screen);
+                    self.begin(ParserState::Escape, 1);
                     self.take(unit, screen);
                 }
             },
@@ -143,30 +143,30 @@ impl Parser {
 
     fn take_text(&mut self, unit: Unit, screen: &mut impl Screen) {
         match unit {
-            Unit::Ascii(ESCAPE) => self.begin(State::Escape, 1),
+            Unit::Ascii(ESCAPE) => self.begin(ParserState::Escape, 1),
             // An eight-bit control character is equivalent to ESC and another byte.
-            Unit::C1(0x9b) => self.begin(State::Control, 1),
-            Unit::C1(0x9d) => self.begin(State::String { is_title: true }, 1),
-            Unit::C1(0x90 | 0x98 | 0x9e | 0x9f) => self.begin(State::String { is_title: false }, 1),
+            Unit::C1(0x9b) => self.begin(ParserState::Control, 1),
+            Unit::C1(0x9d) => self.begin(ParserState::String { is_title: true }, 1),
+            Unit::C1(0x90 | 0x98 | 0x9e | 0x9f) => self.begin(ParserState::String { is_title: false }, 1),
             _ => take_plain(unit, screen),
         }
     }
 
     fn take_escape(&mut self, unit: Unit, screen: &mut impl Screen) {
         match unit {
-            Unit::Ascii(b'[') => self.begin(State::Control, 2),
-            Unit::Ascii(b']') => self.begin(State::String { is_title: true }, 2),
-            Unit::Ascii(b'P' | b'X' | b'^' | b'_') => self.begin(State::String { is_title: false }, 2),
+            Unit::Ascii(b'[') => self.begin(ParserState::Control, 2),
+            Unit::Ascii(b']') => self.begin(ParserState::String { is_title: true }, 2),
+            Unit::Ascii(b'P' | b'X' | b'^' | b'_') => self.begin(ParserState::String { is_title: false }, 2),
             Unit::Ascii(0x20..=0x2f) => {
-                self.state = State::Intermediate;
-                self.hold(unit, LONGEST_SEQUENCE, screen);
+                self.state = ParserState::Intermediate;
+                self.hold(unit, MAX_SEQUENCE_BYTES, screen);
             }
             Unit::Ascii(0x30..=0x7e) => self.end_sequence(Control::Nothing, 1, screen),
-            _ => self.give_up(unit, screen),
+            _ => self.reject(unit, screen),
         }
     }
 
-    fn begin(&mut self, state: State, opening: usize) {
+    fn begin(&mut self, state: ParserState, opening: usize) {
         self.state = state;
         self.opening = opening;
     }
@@ -174,7 +174,7 @@ impl Parser {
     fn hold(&mut self, unit: Unit, most: usize, screen: &mut impl Screen) {
         self.held.extend_from_slice(unit.bytes());
         if self.held.len() > most {
-            self.abandon(screen);
+            self.flush_unfinished(screen);
         }
     }
 
@@ -182,21 +182,21 @@ impl Parser {
     fn end_sequence(&mut self, control: Control, last: usize, screen: &mut impl Screen) {
         screen.control(control, self.opening + self.held.len() + last);
         self.held.clear();
-        self.begin(State::Text, 0);
+        self.begin(ParserState::Text, 0);
     }
 
     /// Shows the bytes of a sequence that turned out not to be one, then takes the unit that broke it.
-    fn give_up(&mut self, unit: Unit, screen: &mut impl Screen) {
-        self.abandon(screen);
+    fn reject(&mut self, unit: Unit, screen: &mut impl Screen) {
+        self.flush_unfinished(screen);
         self.take_text(unit, screen);
     }
 
     /// Shows the bytes of an unfinished sequence. Nothing in them begins another sequence.
-    fn abandon(&mut self, screen: &mut impl Screen) {
+    fn flush_unfinished(&mut self, screen: &mut impl Screen) {
         if self.opening > 0 {
             screen.control(Control::Nothing, self.opening);
         }
-        self.begin(State::Text, 0);
+        self.begin(ParserState::Text, 0);
         let mut decoder = Decoder::default();
         for &byte in &self.held {
             for unit in decoder.push(byte).into_iter().flatten() {

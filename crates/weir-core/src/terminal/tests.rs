@@ -66,9 +66,9 @@ fn nothing_hides_behind_an_unfinished_sequence() {
     check("\x1b]0;seen\x18 after", "0;seen after");
     check("\x1b[12;3\n4m\n", "12;3\n4m\n");
     check("\x1b\nx\x1b", "\nx");
-    let long = "y".repeat(LONGEST_STRING + 1);
+    let long = "y".repeat(MAX_STRING_BYTES + 1);
     check(&format!("\x1b]52;c;{long}\x07z"), &format!("52;c;{long}z"));
-    let digits = "7".repeat(LONGEST_SEQUENCE + 1);
+    let digits = "7".repeat(MAX_SEQUENCE_BYTES + 1);
     check(&format!("\x1b[{digits}mz"), &format!("{digits}mz"));
 }
 
@@ -96,8 +96,8 @@ fn a_backspace_takes_a_character_away() {
 
 #[test]
 fn a_line_without_end_is_shown_in_pieces() {
-    let long = "x".repeat(LONGEST_LINE * 3 + 5);
-    check(&format!("{long}\ry\n"), &format!("{}y\n", &long[..LONGEST_LINE * 3]));
+    let long = "x".repeat(MAX_LINE_BYTES * 3 + 5);
+    check(&format!("{long}\ry\n"), &format!("{}y\n", &long[..MAX_LINE_BYTES * 3]));
     let mut cleaner = Cleaner::new();
     let mut out = Vec::new();
     for _ in 0..1_000 {
@@ -110,13 +110,13 @@ fn a_line_without_end_is_shown_in_pieces() {
         cleaner.push(long.as_bytes(), &mut out);
     }
     let held = cleaner.line.segment.capacity() + cleaner.line.shown.capacity() + cleaner.parser.held();
-    assert!(held < 4 * LONGEST_LINE, "{held}");
+    assert!(held < 4 * MAX_LINE_BYTES, "{held}");
 }
 
 #[test]
 fn a_nul_near_the_beginning_makes_it_binary() {
     assert!(is_binary(b"\x7fELF\x02\x01\x01\x00") && !is_binary("größe\n".as_bytes()) && !is_binary(b""));
-    let late = [vec![b'a'; BINARY_HEAD], vec![0]].concat();
+    let late = [vec![b'a'; BINARY_HEAD_BYTES], vec![0]].concat();
     assert!(!is_binary(&late) && is_binary(&late[1..]));
 }
 
@@ -132,8 +132,8 @@ fn any_text() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         200 => prop::sample::select(PIECES).prop_map(<[u8]>::to_vec),
         25 => any::<u8>().prop_map(|byte| vec![byte]),
-        3 => (LONGEST_STRING - 3..LONGEST_STRING + 3).prop_map(|length| vec![b'z'; length]),
-        1 => (LONGEST_LINE - 3..LONGEST_LINE + 3).prop_map(|length| vec![b'z'; length]),
+        3 => (MAX_STRING_BYTES - 3..MAX_STRING_BYTES + 3).prop_map(|length| vec![b'z'; length]),
+        1 => (MAX_LINE_BYTES - 3..MAX_LINE_BYTES + 3).prop_map(|length| vec![b'z'; length]),
     ];
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }

@@ -2,8 +2,8 @@
 
 mod block;
 mod build_steps;
+pub(super) mod diagnostic;
 pub(super) mod eslint;
-pub(super) mod found;
 pub(super) mod gcc;
 pub(super) mod mypy;
 pub(super) mod ruff;

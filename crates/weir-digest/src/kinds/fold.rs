@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_core::wording::counted;
 
-use crate::kinds::shared::{kept::Kept, stamp};
-use crate::kinds::{How, Kind, Stretch};
-use crate::template::{COMMON, Given, Template, Templates};
+use crate::kinds::shared::{bounded_items::BoundedItems, stamp};
+use crate::kinds::{Detector, Kind, Stretch};
+use crate::template::{COMMON, InputLine, Template, Templates};
 use crate::text::{clip, number};
 use crate::trouble::{self, Level, Trouble};
 use crate::{Item, Line, Page, Part, Weight};
@@ -23,27 +23,27 @@ mod steps;
 pub(crate) mod times;
 mod totals;
 
-use slow::Slow;
+use slow::SlowOperations;
 use sources::Sources;
 use times::Times;
 use totals::Totals;
 
 pub(crate) const KIND: Kind =
-    Kind { name: "lines", how: How::Lines { opens: |_, _| false, begin: || Box::new(Fold::default()) } };
+    Kind { name: "lines", detector: Detector::Lines { opens: |_, _| false, begin: || Box::new(Fold::default()) } };
 
 /// The maximum number of facts kept of each sort. More could not be shown.
-const KEPT: usize = 60;
+const MAX_ITEMS: usize = 60;
 /// The maximum number of bytes shown of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 /// The maximum number of lines of an output that is shown by its lines.
-const FEW: u64 = 40;
+const MAX_LINES_SHOWN_WHOLE: u64 = 40;
 /// The maximum number of lines kept that explain an error, and of bytes of each.
-const BODY: usize = 8;
-const BODY_LINE: usize = 240;
+const MAX_BODY_LINES: usize = 8;
+const MAX_BODY_LINE_BYTES: usize = 240;
 /// The maximum number of errors in a group that are shown separately.
-const APART: u64 = 4;
+const MAX_SEPARATE_ERRORS: u64 = 4;
 /// How many lines directly before an error are shown before others.
-const BEFORE: u64 = 2;
+const LINES_BEFORE_ERROR: u64 = 2;
 
 /// The lines that belong to no other kind.
 #[derive(Default)]
@@ -55,9 +55,9 @@ pub(crate) struct Fold {
     warnings: u64,
     templates: Templates,
     times: Times,
-    slow: Slow,
+    slow: SlowOperations,
     sources: Sources,
-    steps: Kept,
+    steps: BoundedItems,
     totals: Totals,
     first: Vec<(u64, String)>,
     bodies: Bodies,
@@ -73,14 +73,14 @@ struct Bodies {
     /// The numbers of the lines directly before an error.
     near: BTreeSet<u64>,
     /// The error that the following lines explain.
-    open: Option<Open>,
+    open: Option<OpenError>,
     /// Whether the lines are a record between `---` and `...`, whose fields mean nothing by themselves.
     is_record: bool,
 }
 
 /// An error that is being explained.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenError {
     error: u64,
     /// Its indentation.
     indent: usize,
@@ -163,11 +163,11 @@ impl Fold {
 impl Bodies {
     /// Returns whether a line explains the error before it. If so, it is kept with that error.
     fn take(&mut self, line: &Line<'_>, stamped: bool, rest: &str) -> bool {
-        let Some(Open { error, indent, next }) = self.open.filter(|open| open.next == line.number) else {
+        let Some(OpenError { error, indent, next }) = self.open.filter(|open| open.next == line.number) else {
             self.close();
             return false;
         };
-        self.open = Some(Open { error, indent, next: next + 1 });
+        self.open = Some(OpenError { error, indent, next: next + 1 });
         let trimmed = line.text.trim();
         if matches!(trimmed, "---" | "..." | "|-") || trimmed.starts_with("duration_ms:") {
             self.is_record |= trimmed == "---";
@@ -179,12 +179,12 @@ impl Bodies {
         let labelled = label_at(rest).is_some() || (!stamped && rest.starts_with("Caused by"));
         let deeper = !stamped && indent_of(line.text) > indent;
         let body = self.of.entry(error).or_default();
-        if !(labelled || deeper) || body.len() >= BODY {
+        if !(labelled || deeper) || body.len() >= MAX_BODY_LINES {
             self.close();
             return false;
         }
         let text = if stamped { from_label(rest) } else { line.text.trim_end() };
-        body.push(clip(text, BODY_LINE));
+        body.push(clip(text, MAX_BODY_LINE_BYTES));
         self.lines.insert(line.number, error);
         true
     }
@@ -192,9 +192,9 @@ impl Bodies {
     /// Expects the lines that explain an error.
     fn begin(&mut self, line: &Line<'_>) {
         self.close();
-        if self.of.len() < KEPT {
-            self.open = Some(Open { error: line.number, indent: indent_of(line.text), next: line.number + 1 });
-            self.near.extend(line.number.saturating_sub(BEFORE)..line.number);
+        if self.of.len() < MAX_ITEMS {
+            self.open = Some(OpenError { error: line.number, indent: indent_of(line.text), next: line.number + 1 });
+            self.near.extend(line.number.saturating_sub(LINES_BEFORE_ERROR)..line.number);
         }
     }
 
@@ -235,8 +235,8 @@ impl Stretch for Fold {
         if let Some(stamp) = &stamp {
             self.times.add(stamp, line.text, line.number);
         }
-        if (self.first.len() as u64) < FEW {
-            self.first.push((line.number, line.clip(LONGEST)));
+        if (self.first.len() as u64) < MAX_LINES_SHOWN_WHOLE {
+            self.first.push((line.number, line.clip(MAX_LINE_BYTES)));
         }
         let rest = stamp.map_or(line.text, |stamp| stamp.rest(line.text));
         let level = trouble::level(line.text);
@@ -255,9 +255,9 @@ impl Stretch for Fold {
             self.sources.add(rest, trouble.map(|of| of.1));
         }
         let skip = stamp.map_or((0, 0), |stamp| (stamp.start, stamp.end));
-        let found = self.templates.add(&Given { number: line.number, text: line.text, skip, sort });
+        let found = self.templates.add(&InputLine { number: line.number, text: line.text, skip, sort });
         if sort != OTHER {
-            let few = found.is_some_and(|(place, _)| self.templates.count(place) <= APART);
+            let few = found.is_some_and(|(place, _)| self.templates.count(place) <= MAX_SEPARATE_ERRORS);
             if few && sort <= WARNING { self.bodies.begin(line) } else { self.bodies.close() }
         }
         true
@@ -277,7 +277,7 @@ impl Stretch for Fold {
         if let Some((count, item)) = sources.item() {
             page.push(Part::uncounted(format!("lines by source, {count} in all"), Weight::Fact, vec![item]));
         }
-        if full <= FEW {
+        if full <= MAX_LINES_SHOWN_WHOLE {
             // Errors and warnings are shown above, grouped.
             let rest = first
                 .into_iter()
@@ -287,7 +287,7 @@ impl Stretch for Fold {
             return page;
         }
         let mut rest = of_sort(OTHER);
-        if steps.total() as usize <= KEPT {
+        if steps.total() as usize <= MAX_ITEMS {
             page.push(steps.part("steps", Weight::Fact).folded());
         } else {
             rest.extend(of_sort(STEP));

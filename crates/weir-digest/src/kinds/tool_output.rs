@@ -18,19 +18,19 @@ use crate::kinds::test_runs::jest;
 use crate::kinds::test_runs::nextest;
 use crate::kinds::test_runs::pytest;
 use crate::kinds::test_runs::vitest;
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 
 pub(crate) const KIND: Kind = Kind {
     name: "tool_output",
-    how: How::Whole { is, read: |source, sample| crate::route::read(source, sample.about).map(Some) },
+    detector: Detector::Whole { is, read: |source, sample| crate::route::read(source, sample.about).map(Some) },
 };
 
 /// The minimum percentage of lines that must be recognised with certainty: one in twenty, since code and notes may
 /// follow each.
-const PERCENT: usize = 5;
+const MIN_PERCENT: usize = 5;
 /// The minimum number of such lines.
-const FEWEST: usize = 3;
+const MIN_LINES: usize = 3;
 
 /// Functions that recognise a line with certainty.
 const KNOWN: &[fn(&str, About<'_>) -> bool] = &[
@@ -48,12 +48,13 @@ const KNOWN: &[fn(&str, About<'_>) -> bool] = &[
 /// Test runs declare themselves at the beginning, and then show much code.
 const RUNS: &[Kind] = &[nextest::KIND, cargo_test::KIND, pytest::KIND, jest::KIND, vitest::KIND, go_test::KIND];
 /// The number of lines at the beginning.
-const BEGINNING: usize = 8;
+const BEGINNING_LINES: usize = 8;
 
 fn is(sample: &Sample<'_>) -> bool {
-    let begins =
-        |line: &str| RUNS.iter().any(|kind| matches!(kind.how, How::Lines { opens, .. } if opens(line, sample.about)));
-    if sample.full_lines().take(BEGINNING).any(begins) {
+    let begins = |line: &str| {
+        RUNS.iter().any(|kind| matches!(kind.detector, Detector::Lines { opens, .. } if opens(line, sample.about)))
+    };
+    if sample.full_lines().take(BEGINNING_LINES).any(begins) {
         return true;
     }
     let (mut all, mut known) = (0, 0);
@@ -61,7 +62,7 @@ fn is(sample: &Sample<'_>) -> bool {
         all += 1;
         known += usize::from(KNOWN.iter().any(|is_known| is_known(line, sample.about)));
     }
-    known >= FEWEST && known * 100 >= all * PERCENT
+    known >= MIN_LINES && known * 100 >= all * MIN_PERCENT
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::text::number;
 use crate::{Lines, Source, trouble};
 
 /// The number of lines examined.
-const LINES: usize = 200;
+const MAX_LINES: usize = 200;
 
 /// The prefix of the lines of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Prefix {
         let (mut all, mut levels) = (0, 0);
         let forms = [Self::Time, Self::NamedTime, Self::Service, Self::Layer];
         let mut counts = [0; 4];
-        while all < LINES
+        while all < MAX_LINES
             && let Some(line) = lines.read()?
         {
             if line.text.trim().is_empty() {

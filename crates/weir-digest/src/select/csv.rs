@@ -1,13 +1,13 @@
 //! Selects columns from separated values.
 
-use super::{NotSelected, Out, Selected, in_one_line, some_names};
+use super::{Collector, NotSelected, Selected, in_one_line, some_names};
 use crate::Source;
 
 /// The possible separators.
 const SEPARATORS: [u8; 4] = *b",;\t|";
 
 /// Selects the columns with these names or numbers, row by row.
-pub(super) fn select(source: &dyn Source, what: &str, mut out: Out<'_>) -> Result<Selected, NotSelected> {
+pub(super) fn select(source: &dyn Source, what: &str, mut out: Collector<'_>) -> Result<Selected, NotSelected> {
     out.selected.unit = "rows";
     let mut first = String::new();
     std::io::BufRead::read_line(&mut std::io::Read::take(source.open()?, 64 << 10), &mut first)?;

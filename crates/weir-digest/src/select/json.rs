@@ -6,14 +6,14 @@ use std::io::BufRead;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::path::Step;
-use super::{NotSelected, Out, Selected, some_names};
+use super::{Collector, NotSelected, Selected, some_names};
 use crate::Source;
 
 /// The maximum number of bytes printed of one value.
-const LONGEST: usize = 4 << 10;
+const MAX_VALUE_BYTES: usize = 4 << 10;
 
 /// Selects the values that a path leads to.
-pub(super) fn select(source: &dyn Source, steps: &[Step], mut out: Out<'_>) -> Result<Selected, NotSelected> {
+pub(super) fn select(source: &dyn Source, steps: &[Step], mut out: Collector<'_>) -> Result<Selected, NotSelected> {
     out.selected.unit = "values";
     let many = has_one_value_per_line(source)?;
     let mut missed = None;
@@ -50,7 +50,7 @@ fn has_one_value_per_line(source: &dyn Source) -> Result<bool, NotSelected> {
 /// Follows the remaining steps.
 struct Walk<'a, 'o> {
     steps: &'a [Step],
-    out: &'a mut Out<'o>,
+    out: &'a mut Collector<'o>,
     /// The first name that was missing, and what was available there.
     missed: &'a mut Option<(String, String)>,
     /// Whether the contents of the value are listed one by one.
@@ -62,7 +62,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_, '_> {
 
     fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
         if self.steps.is_empty() && !self.apart {
-            let text = Print.deserialize(value)?;
+            let text = PrintSeed.deserialize(value)?;
             self.out.push(text);
             return Ok(());
         }
@@ -104,7 +104,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
             total += 1;
             match self.steps.first() {
                 None => {
-                    let value = map.next_value_seed(Print)?;
+                    let value = map.next_value_seed(PrintSeed)?;
                     self.out.push(format!("{}: {value}", name(key)));
                 }
                 Some(Step::Every) => map.next_value_seed(self.further())?,
@@ -134,7 +134,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
         let (mut place, mut found) = (0, false);
         loop {
             let more = match self.steps.first() {
-                None => list.next_element_seed(Print)?.map(|value| self.out.push(value)),
+                None => list.next_element_seed(PrintSeed)?.map(|value| self.out.push(value)),
                 Some(Step::Every) => list.next_element_seed(self.further())?,
                 Some(Step::Name(_)) if index == Some(place) => {
                     let element = list.next_element_seed(self.further())?;
@@ -180,13 +180,13 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
 }
 
 /// Prints a value of any size on one line, as much of it as is shown.
-struct Print;
+struct PrintSeed;
 
-impl<'de> DeserializeSeed<'de> for Print {
+impl<'de> DeserializeSeed<'de> for PrintSeed {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<String, D::Error> {
-        let mut printed = Printed::default();
+        let mut printed = PrintBuffer::default();
         Printer(&mut printed).deserialize(value)?;
         if printed.left_out > 0 {
             printed.text.push_str(&format!("… ({} more bytes)", printed.left_out));
@@ -196,21 +196,21 @@ impl<'de> DeserializeSeed<'de> for Print {
 }
 
 #[derive(Default)]
-struct Printed {
+struct PrintBuffer {
     text: String,
     left_out: usize,
 }
 
-impl Printed {
+impl PrintBuffer {
     fn push(&mut self, text: &str) {
-        let room = if self.left_out > 0 { 0 } else { LONGEST.saturating_sub(self.text.len()) };
+        let room = if self.left_out > 0 { 0 } else { MAX_VALUE_BYTES.saturating_sub(self.text.len()) };
         let end = text.floor_char_boundary(room);
         self.text.push_str(&text[..end]);
         self.left_out += text.len() - end;
     }
 }
 
-struct Printer<'a>(&'a mut Printed);
+struct Printer<'a>(&'a mut PrintBuffer);
 
 impl<'de> DeserializeSeed<'de> for Printer<'_> {
     type Value = ();
@@ -221,9 +221,9 @@ impl<'de> DeserializeSeed<'de> for Printer<'_> {
 }
 
 /// An element, with the character printed before it.
-struct After<'a>(&'static str, &'a mut Printed);
+struct SeparatedElement<'a>(&'static str, &'a mut PrintBuffer);
 
-impl<'de> DeserializeSeed<'de> for After<'_> {
+impl<'de> DeserializeSeed<'de> for SeparatedElement<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
@@ -255,7 +255,7 @@ impl<'de> Visitor<'de> for Printer<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         let mut before = "[";
         // The separator is printed once the element has begun, since only then is it known to exist.
-        while list.next_element_seed(After(before, &mut *self.0))?.is_some() {
+        while list.next_element_seed(SeparatedElement(before, &mut *self.0))?.is_some() {
             before = ",";
         }
         self.0.push(if before == "[" { "[]" } else { "]" });

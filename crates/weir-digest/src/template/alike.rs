@@ -2,14 +2,14 @@
 
 use super::slot::Slot;
 use super::words::{self, WILD, Words};
-use super::{Given, LONGEST};
+use super::{InputLine, MAX_LINE_BYTES};
 use crate::text::clip;
 
 /// The maximum number of first lines kept, and of bytes of each.
-const KEPT: usize = 12;
-const KEPT_LENGTH: usize = 240;
+const MAX_FIRST_LINES: usize = 12;
+const MAX_FIRST_LINE_BYTES: usize = 240;
 /// How many letters of shared words a template needs for each of its slots to be informative.
-const SLOT: usize = 4;
+const MIN_LETTERS_PER_SLOT: usize = 4;
 
 /// Lines that differ only in their slots.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ pub(super) struct Word {
 }
 
 impl Template {
-    pub(super) fn of(words: &Words, given: &Given<'_>) -> Self {
+    pub(super) fn of(words: &Words, given: &InputLine<'_>) -> Self {
         let made = words.spans.iter().map(|span| {
             let part = |start: usize, end: usize| given.text.get(start..end).unwrap_or_default().to_owned();
             let (start, end) = span.word;
@@ -60,9 +60,9 @@ impl Template {
         });
         Self {
             count: 1,
-            first: (given.number, clip(given.text, LONGEST)),
+            first: (given.number, clip(given.text, MAX_LINE_BYTES)),
             last: (given.number, String::new()),
-            kept: vec![(given.number, clip(given.text, KEPT_LENGTH))],
+            kept: vec![(given.number, clip(given.text, MAX_FIRST_LINE_BYTES))],
             sort: given.sort,
             words: made.collect(),
             open: words.more,
@@ -95,7 +95,7 @@ impl Template {
         self.late |= other.late;
         self.kept.extend_from_slice(&other.kept);
         self.kept.sort_by_key(|(number, _)| *number);
-        self.kept.truncate(KEPT);
+        self.kept.truncate(MAX_FIRST_LINES);
         if other.first.0 < self.first.0 {
             self.first = other.first.clone();
         }
@@ -106,9 +106,9 @@ impl Template {
     }
 
     /// Keeps a line if it is one of the first.
-    pub(super) fn keep(&mut self, given: &Given<'_>) {
-        if self.kept.len() < KEPT {
-            self.kept.push((given.number, clip(given.text, KEPT_LENGTH)));
+    pub(super) fn keep(&mut self, given: &InputLine<'_>) {
+        if self.kept.len() < MAX_FIRST_LINES {
+            self.kept.push((given.number, clip(given.text, MAX_FIRST_LINE_BYTES)));
         }
     }
 
@@ -155,8 +155,8 @@ impl Template {
         })
     }
 
-    /// Returns whether the words that the lines share are informative: they need at least [`SLOT`] letters for each
-    /// slot whose values differ.
+    /// Returns whether the words that the lines share are informative: they need at least [`MIN_LETTERS_PER_SLOT`]
+    /// letters for each slot whose values differ.
     pub(crate) fn is_telling(&self) -> bool {
         let letters = |text: &str| text.bytes().filter(u8::is_ascii_alphanumeric).count();
         let (mut literal, mut slots) = (0, 0);
@@ -164,7 +164,7 @@ impl Template {
             literal += letters(&word.before) + letters(&word.after);
             slots += usize::from(word.slot.as_ref().is_some_and(|slot| slot.differs()));
         }
-        literal >= slots * SLOT
+        literal >= slots * MIN_LETTERS_PER_SLOT
     }
 
     /// Returns, for each slot that holds only numbers, the line with the greatest one.

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 /// The maximum number of different values.
-const MOST: usize = 64;
+const MAX_VALUES: usize = 64;
 /// The maximum number of bytes kept of a value.
-const LONGEST: usize = 60;
+const MAX_VALUE_BYTES: usize = 60;
 /// The maximum number of bytes kept of the line with the greatest value.
-const LINE: usize = 160;
+const MAX_LINE_BYTES: usize = 160;
 /// The maximum number of values shown.
-const SHOWN: usize = 5;
+const MAX_VALUES_SHOWN: usize = 5;
 
 /// The values at one position of a template.
 #[derive(Debug, Clone, Default)]
@@ -39,12 +39,12 @@ impl Slot {
     pub(super) fn add(&mut self, value: &str, line: (u64, &str), room: bool) -> bool {
         self.count += 1;
         self.add_number(value, line);
-        let value = &value[..value.floor_char_boundary(LONGEST)];
+        let value = &value[..value.floor_char_boundary(MAX_VALUE_BYTES)];
         if let Some(count) = self.values.get_mut(value) {
             *count += 1;
             return false;
         }
-        if !room || self.more || self.values.len() >= MOST {
+        if !room || self.more || self.values.len() >= MAX_VALUES {
             self.more = true;
             return false;
         }
@@ -68,7 +68,7 @@ impl Slot {
         for (value, count) in &other.values {
             if let Some(known) = self.values.get_mut(value) {
                 *known += count;
-            } else if self.more || self.values.len() >= MOST {
+            } else if self.more || self.values.len() >= MAX_VALUES {
                 self.more = true;
             } else {
                 self.values.insert(value.clone(), *count);
@@ -121,7 +121,7 @@ impl Slot {
         }
         text.push('{');
         let kept: u64 = self.values.values().sum();
-        let few = !self.more && self.values.len() <= SHOWN + 1;
+        let few = !self.more && self.values.len() <= MAX_VALUES_SHOWN + 1;
         let all_numbers = self.numbers.as_ref().filter(|numbers| numbers.count == self.count);
         // Values that rarely repeat are names of single objects; their counts are not informative.
         let telling = kept >= 3 * self.values.len() as u64 && kept * 2 >= self.count;
@@ -132,7 +132,7 @@ impl Slot {
             }
         } else if few || telling {
             let values = self.most_frequent();
-            let shown = if few { values.len() } else { SHOWN };
+            let shown = if few { values.len() } else { MAX_VALUES_SHOWN };
             let list: Vec<String> = values
                 .iter()
                 .take(shown)
@@ -199,7 +199,7 @@ impl Numbers {
 
 /// Returns as much of a line as is kept.
 fn start(line: &str) -> String {
-    line[..line.floor_char_boundary(LINE)].to_owned()
+    line[..line.floor_char_boundary(MAX_LINE_BYTES)].to_owned()
 }
 
 /// Parses a number with an optional short unit: `12.5ms`. Times are converted to milliseconds.

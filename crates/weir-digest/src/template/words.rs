@@ -3,7 +3,7 @@
 /// The hash of a word that may be anything.
 pub(super) const WILD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The maximum number of words of a line that are examined.
-const MOST: usize = 40;
+const MAX_WORDS: usize = 40;
 
 /// The words of one line. One value is reused for all lines, which avoids most allocations.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl Words {
             {
                 at += 1;
             }
-            if self.spans.len() == MOST {
+            if self.spans.len() == MAX_WORDS {
                 self.more = true;
                 return;
             }
@@ -140,13 +140,13 @@ fn value_of(word: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// The names of fields whose values describe what a line is about.
-const SAYS: [&[u8]; 10] =
+const MESSAGE_KEYS: [&[u8]; 10] =
     [b"msg", b"message", b"level", b"lvl", b"severity", b"event", b"error", b"err", b"component", b"logger"];
 
 fn is_key(key: &[u8]) -> bool {
     let key = key.strip_prefix(b"[").or_else(|| key.strip_prefix(b"(")).unwrap_or(key);
     let letters = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
-    (1..40).contains(&key.len()) && key.iter().all(letters) && !SAYS.contains(&key)
+    (1..40).contains(&key.len()) && key.iter().all(letters) && !MESSAGE_KEYS.contains(&key)
 }
 
 /// Returns the value after `key=`, without quotes and closing punctuation.

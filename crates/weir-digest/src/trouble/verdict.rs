@@ -4,24 +4,24 @@ use super::Trouble;
 use crate::text::number;
 
 /// How far into a line, in bytes, a verdict may begin.
-const HEAD: usize = 300;
+const MAX_VERDICT_OFFSET: usize = 300;
 /// The number of clauses examined, and the maximum number of words in a clause before a verdict.
-const CLAUSES: usize = 6;
-const WORDS_BEFORE: usize = 6;
+const MAX_CLAUSES: usize = 6;
+const MAX_WORDS_BEFORE: usize = 6;
 
 /// Returns the verdict at the beginning of a text, which follows the time of its line.
 pub(super) fn of(text: &str) -> Option<Trouble> {
-    let head = &text[..text.floor_char_boundary(HEAD)];
+    let head = &text[..text.floor_char_boundary(MAX_VERDICT_OFFSET)];
     let mut rest = without_prefix(head);
-    for place in 0..CLAUSES {
+    for place in 0..MAX_CLAUSES {
         let (clause, after) = match rest.find(": ") {
             Some(at) => (&rest[..at], Some(&rest[at + 2..])),
             None => (rest.strip_suffix(':').unwrap_or(rest), None),
         };
         match of_clause(clause.trim(), rest, place > 0) {
-            Said::Trouble(trouble) => return Some(trouble),
-            Said::Fine => return None,
-            Said::Nothing => {}
+            ClauseVerdict::Trouble(trouble) => return Some(trouble),
+            ClauseVerdict::Fine => return None,
+            ClauseVerdict::Nothing => {}
         }
         match after {
             Some(after) if may_lead(clause) => rest = after.trim_start(),
@@ -39,7 +39,7 @@ pub(super) fn is_excerpt(line: &str) -> bool {
 }
 
 /// What a clause says.
-enum Said {
+enum ClauseVerdict {
     Trouble(Trouble),
     /// All is well, or something is still pending.
     Fine,
@@ -72,12 +72,12 @@ fn without_prefix(text: &str) -> &str {
     rest.trim_start_matches(['=', '-', '*', '#', '!', '+', '>', '[', ' '])
 }
 
-fn of_clause(clause: &str, rest: &str, follows: bool) -> Said {
+fn of_clause(clause: &str, rest: &str, follows: bool) -> ClauseVerdict {
     if clause.starts_with("** ") || clause.starts_with("*** ") {
-        return Said::Trouble(Trouble::Error);
+        return ClauseVerdict::Trouble(Trouble::Error);
     }
     if ["✖ ", "✗ ", "✘ ", "× ", "❌"].iter().any(|sign| clause.starts_with(sign)) {
-        return Said::Trouble(Trouble::Error);
+        return ClauseVerdict::Trouble(Trouble::Error);
     }
     if let Some(counts) = clause.strip_prefix("ok=") {
         let failed = |name: &str| {
@@ -85,62 +85,62 @@ fn of_clause(clause: &str, rest: &str, follows: bool) -> Said {
             value.is_some_and(|(count, _)| count > 0)
         };
         let any = failed(" failed=") || failed(" unreachable=");
-        return if any { Said::Trouble(Trouble::Error) } else { Said::Fine };
+        return if any { ClauseVerdict::Trouble(Trouble::Error) } else { ClauseVerdict::Fine };
     }
     let clause = clause.trim_start_matches(['[', '(', '*', '-']);
     if let Some((count, after)) = number(clause) {
         // `3 failed, 2 passed`, but not `0 errors`.
         let counted = after.strip_prefix(' ').and_then(word).and_then(by_name);
         return match counted {
-            Some(trouble) if count > 0 => Said::Trouble(trouble),
-            Some(_) => Said::Fine,
-            None => Said::Nothing,
+            Some(trouble) if count > 0 => ClauseVerdict::Trouble(trouble),
+            Some(_) => ClauseVerdict::Fine,
+            None => ClauseVerdict::Nothing,
         };
     }
-    let Some(first) = word(clause) else { return Said::Nothing };
+    let Some(first) = word(clause) else { return ClauseVerdict::Nothing };
     let after = &clause[first.len()..];
     let second = after.strip_prefix(' ').map(str::trim_start).and_then(word).unwrap_or_default();
     if is_fine(first) {
-        return Said::Fine;
+        return ClauseVerdict::Fine;
     }
     if first == "not" && second == "ok" {
         return if rest.contains("# TODO") || rest.contains("# SKIP") {
-            Said::Fine
+            ClauseVerdict::Fine
         } else {
-            Said::Trouble(Trouble::Error)
+            ClauseVerdict::Trouble(Trouble::Error)
         };
     }
     if first == "thread" && rest.contains("' panicked at ") {
-        return Said::Trouble(Trouble::Error);
+        return ClauseVerdict::Trouble(Trouble::Error);
     }
     if matches!(first, "npm" | "pnpm" | "yarn" | "gyp") {
         return second_says(second);
     }
     if first == "Found" && follows_count(after) {
-        return Said::Trouble(Trouble::Error);
+        return ClauseVerdict::Trouble(Trouble::Error);
     }
     if is_phrase(clause) || (first == "definitely" && second == "lost" && !rest.contains("lost: 0 bytes")) {
-        return Said::Trouble(Trouble::Error);
+        return ClauseVerdict::Trouble(Trouble::Error);
     }
     if let Some(trouble) = by_name(first) {
         let after_clause = &rest[first.len().min(rest.len())..];
         return if stands(first, after, second) && !is_none(after_clause) {
-            Said::Trouble(trouble)
+            ClauseVerdict::Trouble(trouble)
         } else {
-            Said::Nothing
+            ClauseVerdict::Nothing
         };
     }
     match of_type(first, after) {
-        Some(trouble) if !follows || after.is_empty() => Said::Trouble(trouble),
-        _ => Said::Nothing,
+        Some(trouble) if !follows || after.is_empty() => ClauseVerdict::Trouble(trouble),
+        _ => ClauseVerdict::Nothing,
     }
 }
 
-fn second_says(second: &str) -> Said {
+fn second_says(second: &str) -> ClauseVerdict {
     match second {
-        "ERR" | "error" | "ERROR" => Said::Trouble(Trouble::Error),
-        "WARN" | "warn" | "warning" => Said::Trouble(Trouble::Warning),
-        _ => Said::Nothing,
+        "ERR" | "error" | "ERROR" => ClauseVerdict::Trouble(Trouble::Error),
+        "WARN" | "warn" | "warning" => ClauseVerdict::Trouble(Trouble::Warning),
+        _ => ClauseVerdict::Nothing,
     }
 }
 
@@ -262,7 +262,7 @@ fn is_phrase(clause: &str) -> bool {
 fn may_lead(clause: &str) -> bool {
     let mut words = clause.split_ascii_whitespace();
     let one = words.next().is_some() && words.next().is_none();
-    let few = clause.split_ascii_whitespace().count() <= WORDS_BEFORE;
+    let few = clause.split_ascii_whitespace().count() <= MAX_WORDS_BEFORE;
     let quoted = clause.starts_with(['"', '{']);
     !quoted && (one || few && !clause.contains(['(', '{', ';', '=', '<', '"', '|']))
 }

@@ -8,7 +8,7 @@ use weir_core::wording::size;
 use crate::outputs::{digest, one, project};
 
 /// The outputs shown, in this order.
-const SHOWN: [(&str, &str); 10] = [
+const SHOWN_OUTPUTS: [(&str, &str); 10] = [
     ("pytest-billing", "pytest"),
     ("rustc-depot", "cargo check"),
     ("git-diff-shop", "git diff"),
@@ -22,7 +22,7 @@ const SHOWN: [(&str, &str); 10] = [
 ];
 
 /// How many lines of the output are shown before its digest.
-const BEFORE: usize = 4;
+const LINES_BEFORE: usize = 4;
 
 #[test]
 fn the_gallery_is_current() {
@@ -34,7 +34,7 @@ set](benchmarks.md), each with its first lines and its whole digest. This page i
 `UPDATE_EXPECT=1 cargo test -p weir-digest gallery` and checked by every run of the tests.
 "
     .to_owned();
-    for (name, command) in SHOWN {
+    for (name, command) in SHOWN_OUTPUTS {
         let output = one(name);
         let raw = String::from_utf8_lossy(&output.raw);
         let tokens = weir_tokens::count(&raw);
@@ -42,7 +42,7 @@ set](benchmarks.md), each with its first lines and its whole digest. This page i
         let after = weir_tokens::count(&digest);
         write!(text, "\n## `{command}`\n\nBefore: {} lines, ", raw.lines().count()).unwrap();
         write!(text, "{}, {tokens} tokens, beginning with\n\n", size(output.raw.len() as u64)).unwrap();
-        let first: Vec<String> = raw.lines().take(BEFORE).map(|line| line.chars().take(100).collect()).collect();
+        let first: Vec<String> = raw.lines().take(LINES_BEFORE).map(|line| line.chars().take(100).collect()).collect();
         write!(text, "````text\n{}\n````\n\n", first.join("\n")).unwrap();
         let share = 100.0 * after as f64 / tokens as f64;
         write!(text, "After: {after} tokens, {share:.1} % of it:\n\n````text\n{digest}\n````\n").unwrap();

@@ -192,7 +192,7 @@ pub(crate) struct Endless<'a> {
 
 impl Source for Endless<'_> {
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
-        let made = Made { output: self.output, next: 0, held: self.output.head.into(), used: 0 };
+        let made = HostileReader { output: self.output, next: 0, held: self.output.head.into(), used: 0 };
         Ok(Box::new(io::BufReader::new(made.take(self.left))))
     }
 
@@ -201,14 +201,14 @@ impl Source for Endless<'_> {
     }
 }
 
-struct Made<'a> {
+struct HostileReader<'a> {
     output: &'a Hostile,
     next: usize,
     held: Vec<u8>,
     used: usize,
 }
 
-impl Read for Made<'_> {
+impl Read for HostileReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         while self.used == self.held.len() {
             self.held = (self.output.piece)(self.next);

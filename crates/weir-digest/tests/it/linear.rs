@@ -13,21 +13,21 @@ use crate::openers::OPENERS;
 use crate::outputs::{page, render};
 
 /// The number of bytes that are compared with four times as many.
-const DIGESTED: usize = 128 << 10;
-const LOOKED_AT: usize = 48 << 10;
+const DIGESTED_BYTES: usize = 128 << 10;
+const EXAMINED_BYTES: usize = 48 << 10;
 /// Four times the bytes may take at most this many times the time: that allows for caches and for costs that begin only
 /// later, but not for the factor of sixteen of quadratic time.
-const RATIO: f64 = 7.0;
+const MAX_RATIO: f64 = 7.0;
 /// The maximum number of nanoseconds per byte, as the tests are built.
-const PER_BYTE: f64 = 1_500.0;
+const MAX_NANOS_PER_BYTE: f64 = 1_500.0;
 /// How often a measurement that is too long is repeated. The minimum counts.
-const TRIES: usize = 4;
+const MAX_TRIES: usize = 4;
 /// How often an output may be read from beginning to end, and the maximum number of bytes of its facts.
-const PASSES: f64 = 4.0;
-const FACTS: usize = 256 << 10;
+const MAX_PASSES: f64 = 4.0;
+const MAX_FACT_BYTES: usize = 256 << 10;
 /// The size of an output whose memory is measured, and the maximum growth of memory.
-const HUGE: u64 = 16 << 20;
-const MEMORY_KIB: u64 = 8 << 10;
+const HUGE_BYTES: u64 = 16 << 20;
+const MAX_MEMORY_KIB: u64 = 8 << 10;
 /// The outputs with the most to remember.
 const MEMORABLE: [&str; 6] = [
     "templates that are all different",
@@ -40,20 +40,20 @@ const MEMORABLE: [&str; 6] = [
 
 #[test]
 fn digests_take_linear_time() {
-    none(HOSTILE.iter().filter_map(|output| slow(output.name, |size| output.first(size * DIGESTED), digest)));
+    none(HOSTILE.iter().filter_map(|output| slow(output.name, |size| output.first(size * DIGESTED_BYTES), digest)));
 }
 
 #[test]
 fn digests_of_lines_of_any_kind_take_linear_time() {
-    none(OPENERS.iter().filter_map(|opener| slow(opener, |size| in_turn(&[opener], size * LOOKED_AT), digest)));
-    none(slow("all kinds in turn", |size| in_turn(OPENERS, size * DIGESTED), digest));
+    none(OPENERS.iter().filter_map(|opener| slow(opener, |size| in_turn(&[opener], size * EXAMINED_BYTES), digest)));
+    none(slow("all kinds in turn", |size| in_turn(OPENERS, size * DIGESTED_BYTES), digest));
 }
 
 #[test]
 fn intents_take_linear_time() {
     let question = format!("why did the connection fail? {}", "error in word1 and word2 of x, ".repeat(20));
     let find = |raw: &[u8]| drop(black_box(intent::find(&raw, &question)));
-    none(HOSTILE.iter().filter_map(|output| slow(output.name, |size| output.first(size * LOOKED_AT), find)));
+    none(HOSTILE.iter().filter_map(|output| slow(output.name, |size| output.first(size * EXAMINED_BYTES), find)));
 }
 
 #[test]
@@ -61,21 +61,21 @@ fn selections_take_linear_time() {
     let wanted = Wanted { first: 1, last: 1_000, room: 100_000 };
     for what in ["[].a", "a,b"] {
         let take = |raw: &[u8]| drop(black_box(select(&raw, what, wanted, &|_| true)));
-        none(HOSTILE.iter().filter_map(|output| slow(output.name, |size| output.first(size * LOOKED_AT), take)));
+        none(HOSTILE.iter().filter_map(|output| slow(output.name, |size| output.first(size * EXAMINED_BYTES), take)));
     }
 }
 
 #[test]
 fn an_output_is_read_a_few_times_and_little_of_it_is_kept() {
     for output in HOSTILE {
-        let raw = output.first(DIGESTED);
-        let source = Counted { raw: &raw, read: Cell::new(0) };
+        let raw = output.first(DIGESTED_BYTES);
+        let source = CountedSource { raw: &raw, read: Cell::new(0) };
         let page = weir_digest::read(&source, About::default()).unwrap();
         let passes = source.read.get() as f64 / raw.len() as f64;
-        assert!(passes <= PASSES, "{}: read {passes:.1} times", output.name);
+        assert!(passes <= MAX_PASSES, "{}: read {passes:.1} times", output.name);
         let texts = page.parts.iter().flat_map(|part| &part.items).map(|item| item.text.len());
         let kept: usize = texts.sum();
-        assert!(kept <= FACTS, "{}: {kept} bytes of facts", output.name);
+        assert!(kept <= MAX_FACT_BYTES, "{}: {kept} bytes of facts", output.name);
     }
 }
 
@@ -83,13 +83,13 @@ fn an_output_is_read_a_few_times_and_little_of_it_is_kept() {
 #[ignore = "needs a process of its own, which nextest gives it; .ci/run runs it"]
 fn memory_does_not_grow_with_the_output() {
     // One-time allocations are made before the first measurement.
-    digest(&in_turn(OPENERS, DIGESTED));
+    digest(&in_turn(OPENERS, DIGESTED_BYTES));
     let before = most_memory();
     for name in MEMORABLE {
         let output = HOSTILE.iter().find(|output| output.name == name).unwrap();
-        black_box(weir_digest::read(&Endless { output, left: HUGE }, About::default()).unwrap());
+        black_box(weir_digest::read(&Endless { output, left: HUGE_BYTES }, About::default()).unwrap());
         let more = most_memory() - before;
-        assert!(more <= MEMORY_KIB, "{name}: {more} KiB more");
+        assert!(more <= MAX_MEMORY_KIB, "{name}: {more} KiB more");
     }
 }
 
@@ -102,7 +102,7 @@ fn slow(name: &str, make: impl Fn(usize) -> Vec<u8>, work: impl Fn(&[u8])) -> Op
     let inputs = [make(1), make(4)];
     let mut least = [f64::MAX; 2];
     let mut said = None;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_TRIES {
         for (input, least) in inputs.iter().zip(&mut least) {
             let before = processor_time();
             work(input);
@@ -112,7 +112,7 @@ fn slow(name: &str, make: impl Fn(usize) -> Vec<u8>, work: impl Fn(&[u8])) -> Op
         // Work that takes almost no time has no meaningful ratio.
         let ratio = big / small.max(inputs[0].len() as f64);
         let per_byte = big / inputs[1].len() as f64;
-        if ratio <= RATIO && per_byte <= PER_BYTE {
+        if ratio <= MAX_RATIO && per_byte <= MAX_NANOS_PER_BYTE {
             return None;
         }
         said =
@@ -140,14 +140,14 @@ fn most_memory() -> u64 {
 }
 
 /// An output that counts how much of it is read.
-struct Counted<'a> {
+struct CountedSource<'a> {
     raw: &'a [u8],
     read: Cell<usize>,
 }
 
-impl Source for Counted<'_> {
+impl Source for CountedSource<'_> {
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
-        Ok(Box::new(Counting { left: self.raw, read: &self.read }))
+        Ok(Box::new(CountingReader { left: self.raw, read: &self.read }))
     }
 
     fn bytes(&self) -> u64 {
@@ -155,12 +155,12 @@ impl Source for Counted<'_> {
     }
 }
 
-struct Counting<'a> {
+struct CountingReader<'a> {
     left: &'a [u8],
     read: &'a Cell<usize>,
 }
 
-impl io::Read for Counting<'_> {
+impl io::Read for CountingReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let length = io::Read::read(&mut self.left, into)?;
         self.read.set(self.read.get() + length);
@@ -168,7 +168,7 @@ impl io::Read for Counting<'_> {
     }
 }
 
-impl BufRead for Counting<'_> {
+impl BufRead for CountingReader<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         Ok(self.left)
     }

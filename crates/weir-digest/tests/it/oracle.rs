@@ -6,10 +6,10 @@
 use weir_digest::{Item, Lines, Page, Part};
 
 /// How many lines before the number of a block, and how many after it, may contain its words.
-const BEFORE: u64 = 100;
-const BLOCK: u64 = 400;
+const MAX_LINES_BEFORE: u64 = 100;
+const MAX_BLOCK_LINES: u64 = 400;
 /// The maximum length of a line that is read completely.
-const LONGEST: usize = 60_000;
+const MAX_LINE_BYTES: usize = 60_000;
 
 /// The result of checking the statements of one digest.
 #[derive(Default)]
@@ -111,9 +111,10 @@ fn examine_item(output: &Output, part: &Part, item: &Item, verdict: &mut Verdict
     };
     if !part.folded {
         // Other kinds describe a block in our words and those of its lines.
-        let block: Vec<&str> = output.between(number.saturating_sub(BEFORE), number + BLOCK).collect();
+        let block: Vec<&str> =
+            output.between(number.saturating_sub(MAX_LINES_BEFORE), number + MAX_BLOCK_LINES).collect();
         let words: Vec<&str> = words(uncut(first)).collect();
-        let long = block.iter().any(|line| line.len() > LONGEST);
+        let long = block.iter().any(|line| line.len() > MAX_LINE_BYTES);
         let is_there =
             |word: &&&str| block.iter().any(|line| line.contains(**word)) || long && output.raw.contains(**word);
         let there = words.iter().filter(is_there).count();

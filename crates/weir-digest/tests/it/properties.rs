@@ -6,7 +6,7 @@ use crate::openers::OPENERS;
 use crate::outputs::{page, render};
 
 /// The budget, as in the answer to a run.
-const WHOLE: usize = 2_000;
+const WHOLE_TOKENS: usize = 2_000;
 
 fn line() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -30,7 +30,7 @@ proptest! {
     #[test]
     fn no_answer_is_longer_than_the_output(text in text()) {
         let bytes = text.as_bytes();
-        if weir_digest::whole(&bytes, WHOLE).unwrap().is_some() {
+        if weir_digest::whole(&bytes, WHOLE_TOKENS).unwrap().is_some() {
             return Ok(());
         }
         let page = page(bytes);

@@ -3,7 +3,7 @@
 //! Invariant: at least 40 % of the text outside menus is chosen, so that indexing does not lose the answer.
 
 use super::tags::Tag;
-use super::tree::{NONE, Node, Tree};
+use super::tree::{NONE, Node, PageTree};
 
 /// Names of the parts around a text. Such a part is left out only if it is mostly links, or short.
 const AROUND: &[&str] = &[
@@ -41,7 +41,7 @@ const AROUND: &[&str] = &[
 ];
 
 /// The chosen part of a page.
-pub(super) struct Chosen {
+pub(super) struct PageSelection {
     /// The element that contains the text.
     pub root: u32,
     /// For each element, whether it is left out with everything in it.
@@ -52,7 +52,7 @@ pub(super) struct Chosen {
 
 /// The number of letters in an element and its descendants.
 #[derive(Clone, Copy, Default)]
-struct Weight {
+struct TextWeight {
     letters: u32,
     linked: u32,
     /// Whether it contains the page's heading or its main part.
@@ -60,11 +60,11 @@ struct Weight {
 }
 
 /// Chooses the readable part of a page.
-pub(super) fn choose(tree: &Tree) -> Chosen {
+pub(super) fn choose(tree: &PageTree) -> PageSelection {
     let weights = weigh(tree, &[]);
     let dropped = drop_around(tree, &weights);
     let kept = weigh(tree, &dropped);
-    let letters = |weights: &[Weight], place: u32| weights.get(place as usize).map_or(0, |weight| weight.letters);
+    let letters = |weights: &[TextWeight], place: u32| weights.get(place as usize).map_or(0, |weight| weight.letters);
     let all = letters(&kept, 0);
     let marked = tree
         .nodes
@@ -83,16 +83,16 @@ pub(super) fn choose(tree: &Tree) -> Chosen {
     }
     let (shown, whole) = (u64::from(letters(&kept, root)), u64::from(letters(&weights, 0)));
     let left_out = ((whole - shown.min(whole)) * 100).checked_div(whole).unwrap_or_default() as usize;
-    Chosen { root, dropped, left_out }
+    PageSelection { root, dropped, left_out }
 }
 
 /// Sums up from the last node to the first, that is, from children to parents.
-fn weigh(tree: &Tree, dropped: &[bool]) -> Vec<Weight> {
-    let mut weights = vec![Weight::default(); tree.nodes.len()];
+fn weigh(tree: &PageTree, dropped: &[bool]) -> Vec<TextWeight> {
+    let mut weights = vec![TextWeight::default(); tree.nodes.len()];
     for (place, node) in tree.nodes.iter().enumerate().rev() {
         let mut weight = weights.get(place).copied().unwrap_or_default();
         if dropped.get(place).copied().unwrap_or_default() {
-            weight = Weight::default();
+            weight = TextWeight::default();
         } else {
             match node.tag {
                 Tag::Text => {
@@ -115,7 +115,7 @@ fn weigh(tree: &Tree, dropped: &[bool]) -> Vec<Weight> {
     weights
 }
 
-fn drop_around(tree: &Tree, weights: &[Weight]) -> Vec<bool> {
+fn drop_around(tree: &PageTree, weights: &[TextWeight]) -> Vec<bool> {
     let all = weights.first().map_or(0, |weight| weight.letters);
     let mut dropped = vec![false; tree.nodes.len()];
     let mut within = vec![false; tree.nodes.len()];
@@ -132,7 +132,7 @@ fn drop_around(tree: &Tree, weights: &[Weight]) -> Vec<bool> {
     dropped
 }
 
-fn is_around(node: &Node, weight: Weight, all: u32, is_within: bool) -> bool {
+fn is_around(node: &Node, weight: TextWeight, all: u32, is_within: bool) -> bool {
     let (letters, all) = (u64::from(weight.letters), u64::from(all));
     match node.tag {
         Tag::Nav => true,
@@ -152,7 +152,7 @@ fn has_name(node: &Node, is_meant: impl Fn(&str) -> bool) -> bool {
 }
 
 /// Returns the element with the most paragraphs among its children and grandchildren.
-fn by_paragraphs(tree: &Tree, kept: &[Weight]) -> u32 {
+fn by_paragraphs(tree: &PageTree, kept: &[TextWeight]) -> u32 {
     let mut scores = vec![0_u64; tree.nodes.len()];
     for (place, node) in tree.nodes.iter().enumerate() {
         let weight = kept.get(place).copied().unwrap_or_default();

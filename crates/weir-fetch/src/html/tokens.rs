@@ -8,9 +8,9 @@ use html5gum::{Emitter, Error, State, Tokenizer, naive_next_state};
 use super::tree::Builder;
 
 /// The maximum lengths of a name and of a value, and the maximum number of attributes.
-const NAME: usize = 40;
-const VALUE: usize = 600;
-const ATTRIBUTES: usize = 40;
+const MAX_NAME_BYTES: usize = 40;
+const MAX_VALUE_BYTES: usize = 600;
+const MAX_ATTRIBUTES: usize = 40;
 
 /// The attributes of a tag.
 #[derive(Default)]
@@ -48,7 +48,7 @@ impl Attributes {
 
     fn get(&self, name: &str) -> Option<&[u8]> {
         let found = self.list.iter().take(self.count).find(|attribute| attribute.0 == name.as_bytes())?;
-        Some(if found.1.len() < VALUE { &found.1 } else { b"" })
+        Some(if found.1.len() < MAX_VALUE_BYTES { &found.1 } else { b"" })
     }
 }
 
@@ -132,7 +132,7 @@ impl Emitter for Tokens<'_> {
     fn set_force_quirks(&mut self) {}
 
     fn push_tag_name(&mut self, name: &[u8]) {
-        push(&mut self.name, name, NAME);
+        push(&mut self.name, name, MAX_NAME_BYTES);
     }
 
     fn push_comment(&mut self, _: &[u8]) {}
@@ -142,7 +142,7 @@ impl Emitter for Tokens<'_> {
     fn init_doctype(&mut self) {}
 
     fn init_attribute(&mut self) {
-        if self.attributes.count < ATTRIBUTES {
+        if self.attributes.count < MAX_ATTRIBUTES {
             match self.attributes.list.get_mut(self.attributes.count) {
                 Some(attribute) => {
                     attribute.0.clear();
@@ -157,14 +157,14 @@ impl Emitter for Tokens<'_> {
     fn push_attribute_name(&mut self, name: &[u8]) {
         let place = self.attributes.count.wrapping_sub(1);
         if let Some(attribute) = self.attributes.list.get_mut(place) {
-            push(&mut attribute.0, name, NAME);
+            push(&mut attribute.0, name, MAX_NAME_BYTES);
         }
     }
 
     fn push_attribute_value(&mut self, value: &[u8]) {
         let place = self.attributes.count.wrapping_sub(1);
         if let Some(attribute) = self.attributes.list.get_mut(place) {
-            push(&mut attribute.1, value, VALUE);
+            push(&mut attribute.1, value, MAX_VALUE_BYTES);
         }
     }
 

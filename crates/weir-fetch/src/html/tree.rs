@@ -7,14 +7,14 @@ use super::tags::{self, Tag};
 use super::tokens::{self, Attributes};
 
 /// The maximum number of elements and texts.
-pub(super) const MOST_NODES: usize = 500_000;
+pub(super) const MAX_NODES: usize = 500_000;
 /// The maximum depth. Elements below it are transparent.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 /// The index that means no node.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A parsed page.
-pub(super) struct Tree {
+pub(super) struct PageTree {
     pub nodes: Vec<Node>,
     /// All texts, one after the other.
     pub texts: Vec<u8>,
@@ -37,14 +37,14 @@ pub(super) struct Node {
     pub first: u32,
     pub next: u32,
     last: u32,
-    /// The range of a piece of text in [`Tree::texts`].
+    /// The range of a piece of text in [`PageTree::texts`].
     pub text: (u32, u32),
-    pub attributes: Option<Box<Kept>>,
+    pub attributes: Option<Box<ElementAttributes>>,
 }
 
 /// The attributes that matter here.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct ElementAttributes {
     /// The target of a link, or the source of an image.
     pub link: String,
     /// The alternative text of an image.
@@ -55,7 +55,7 @@ pub(super) struct Kept {
     pub start: Option<u32>,
 }
 
-impl Tree {
+impl PageTree {
     /// Returns the text of a text node.
     pub(super) fn text(&self, node: &Node) -> &[u8] {
         self.texts.get(node.text.0 as usize..node.text.1 as usize).unwrap_or_default()
@@ -68,16 +68,16 @@ impl Tree {
 }
 
 /// Parses a page.
-pub(super) fn parse(html: &str) -> Tree {
+pub(super) fn parse(html: &str) -> PageTree {
     let mut builder = Builder::default();
     builder.add(Tag::Body, None);
-    builder.open.push(Open { tag: Tag::Body, node: 0, silent: false });
+    builder.open.push(OpenElement { tag: Tag::Body, node: 0, silent: false });
     tokens::read(html, &mut builder);
     builder.tree
 }
 
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenElement {
     tag: Tag,
     node: u32,
     /// Whether its text is ignored.
@@ -86,8 +86,8 @@ struct Open {
 
 /// Builds the tree from tags and texts in order.
 pub(super) struct Builder {
-    tree: Tree,
-    open: Vec<Open>,
+    tree: PageTree,
+    open: Vec<OpenElement>,
     /// The number of open elements of each tag, so that most unmatched end tags are detected at once.
     counts: [u32; tags::COUNT],
     silent: usize,
@@ -97,7 +97,7 @@ pub(super) struct Builder {
 
 impl Default for Builder {
     fn default() -> Self {
-        let tree = Tree {
+        let tree = PageTree {
             nodes: Vec::new(),
             texts: Vec::new(),
             title: String::new(),
@@ -119,7 +119,7 @@ impl Builder {
             Tag::Meta | Tag::Base => return self.read_head(tag, attributes),
             // A second or late body starts nothing.
             Tag::Body => return,
-            _ => self.end_what_it_ends(tag),
+            _ => self.close_implied(tag),
         }
         if self.silent > 0 && tag.is_void() {
             return;
@@ -130,7 +130,7 @@ impl Builder {
         }
         let hidden = attributes.is_hidden() && !tag.is_void();
         if !tag.is_void() {
-            if self.open.len() >= DEEPEST {
+            if self.open.len() >= MAX_DEPTH {
                 self.beyond += 1;
                 self.tree.too_deep += 1;
                 return;
@@ -138,9 +138,9 @@ impl Builder {
             self.tree.hidden += usize::from(hidden && self.silent == 0);
         }
         let silent = hidden || tag.is_silent();
-        let node = if silent || self.silent > 0 { NONE } else { self.add(tag, kept(tag, attributes)) };
+        let node = if silent || self.silent > 0 { NONE } else { self.add(tag, element_attributes(tag, attributes)) };
         if !tag.is_void() {
-            self.open.push(Open { tag, node, silent });
+            self.open.push(OpenElement { tag, node, silent });
             self.silent += usize::from(silent);
             if let Some(count) = self.counts.get_mut(tag as usize) {
                 *count += 1;
@@ -161,7 +161,7 @@ impl Builder {
         if self.counts.get(tag as usize).is_none_or(|count| *count == 0) {
             return;
         }
-        let stops = |open: &Open| match tag {
+        let stops = |open: &OpenElement| match tag {
             Tag::Table | Tag::Rows | Tag::Tr | Tag::Td | Tag::Th => open.tag == Tag::Table && tag != Tag::Table,
             _ if tag.is_block() => open.tag.is_boundary(),
             // An end tag inside a list item or a cell does not close an element outside it.
@@ -204,8 +204,8 @@ impl Builder {
         self.open.last().map_or(NONE, |open| open.node)
     }
 
-    fn add(&mut self, tag: Tag, attributes: Option<Box<Kept>>) -> u32 {
-        if self.tree.nodes.len() >= MOST_NODES {
+    fn add(&mut self, tag: Tag, attributes: Option<Box<ElementAttributes>>) -> u32 {
+        if self.tree.nodes.len() >= MAX_NODES {
             self.tree.is_cut = true;
             return NONE;
         }
@@ -228,7 +228,7 @@ impl Builder {
     }
 
     /// Closes the elements that a start tag closes implicitly.
-    fn end_what_it_ends(&mut self, tag: Tag) {
+    fn close_implied(&mut self, tag: Tag) {
         match tag {
             Tag::Li => self.pop_to(|open| open.tag == Tag::Li, |open| is_list(open.tag) || open.tag.is_boundary()),
             Tag::Dt | Tag::Dd => {
@@ -257,7 +257,7 @@ impl Builder {
     }
 
     /// Closes everything up to the nearest element that matches, unless an element that stops the search comes first.
-    fn pop_to(&mut self, is_meant: impl Fn(&Open) -> bool, stops: impl Fn(&Open) -> bool) {
+    fn pop_to(&mut self, is_meant: impl Fn(&OpenElement) -> bool, stops: impl Fn(&OpenElement) -> bool) {
         let found = self.open.iter().enumerate().skip(1).rev().find(|(_, open)| is_meant(open) || stops(open));
         let Some((place, found)) = found else { return };
         if !is_meant(found) {
@@ -286,21 +286,22 @@ fn is_list(tag: Tag) -> bool {
     matches!(tag, Tag::Ul | Tag::Ol)
 }
 
-fn kept(tag: Tag, attributes: &Attributes) -> Option<Box<Kept>> {
-    let mut kept = Kept::default();
+fn element_attributes(tag: Tag, attributes: &Attributes) -> Option<Box<ElementAttributes>> {
+    let mut element = ElementAttributes::default();
     match tag {
-        Tag::A => kept.link = attributes.text("href"),
+        Tag::A => element.link = attributes.text("href"),
         Tag::Img => {
-            kept.link = attributes.text("src");
-            kept.alt = attributes.text("alt");
+            element.link = attributes.text("src");
+            element.alt = attributes.text("alt");
         }
-        Tag::Ol => kept.start = attributes.text("start").parse().ok(),
+        Tag::Ol => element.start = attributes.text("start").parse().ok(),
         _ => {}
     }
     if (tag.is_block() || tag == Tag::Code) && !attributes.is_empty() {
         let names = [attributes.text("class"), attributes.text("id"), attributes.text("role")].join(" ");
-        kept.names = names.trim().to_ascii_lowercase();
+        element.names = names.trim().to_ascii_lowercase();
     }
-    let has_any = !kept.link.is_empty() || !kept.alt.is_empty() || !kept.names.is_empty() || kept.start.is_some();
-    has_any.then(|| Box::new(kept))
+    let has_any =
+        !element.link.is_empty() || !element.alt.is_empty() || !element.names.is_empty() || element.start.is_some();
+    has_any.then(|| Box::new(element))
 }

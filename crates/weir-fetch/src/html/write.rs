@@ -6,15 +6,15 @@ mod tables;
 
 use url::Url;
 
-use super::choose::Chosen;
+use super::choose::PageSelection;
 use super::tags::Tag;
-use super::tree::{NONE, Node, Tree};
+use super::tree::{NONE, Node, PageTree};
 use blocks::Blocks;
 use links::Links;
-use tables::Table;
+use tables::TableWriter;
 
 /// The Markdown of a page.
-pub(super) struct Written {
+pub(super) struct MarkdownOutput {
     pub markdown: String,
     /// The first `h1` heading.
     pub heading: String,
@@ -22,9 +22,9 @@ pub(super) struct Written {
 }
 
 /// Writes the chosen part of a page as Markdown.
-pub(super) fn write(tree: &Tree, chosen: &Chosen, base: Option<&Url>) -> Written {
+pub(super) fn write(tree: &PageTree, chosen: &PageSelection, base: Option<&Url>) -> MarkdownOutput {
     let is_data = tables::find(tree);
-    let mut writer = Writer {
+    let mut writer = MarkdownWriter {
         tree,
         is_data: &is_data,
         links: Links::of(base, tree.base.as_deref()),
@@ -61,36 +61,36 @@ pub(super) fn write(tree: &Tree, chosen: &Chosen, base: Option<&Url>) -> Written
     }
     writer.blocks.flush();
     let (markdown, is_cut) = writer.blocks.finish();
-    Written { markdown, heading: writer.heading, is_cut }
+    MarkdownOutput { markdown, heading: writer.heading, is_cut }
 }
 
 /// The start of an inline element.
-struct Mark {
+struct InlineMark {
     tag: Tag,
     start: usize,
     /// The number of its line. If the number has changed at its end, the element spans several lines.
     line: u32,
 }
 
-struct List {
+struct OpenList {
     next: Option<u32>,
     is_empty: bool,
 }
 
-struct Writer<'a> {
-    tree: &'a Tree,
+struct MarkdownWriter<'a> {
+    tree: &'a PageTree,
     is_data: &'a [u32],
     links: Links,
     blocks: Blocks,
-    marks: Vec<Mark>,
-    lists: Vec<List>,
-    tables: Vec<Table>,
+    marks: Vec<InlineMark>,
+    lists: Vec<OpenList>,
+    tables: Vec<TableWriter>,
     preformatted: usize,
     heading: String,
     is_in_heading: bool,
 }
 
-impl Writer<'_> {
+impl MarkdownWriter<'_> {
     /// Starts a node. Returns whether its children are to be written.
     fn enter(&mut self, node: &Node, place: u32) -> bool {
         let tag = node.tag;
@@ -111,7 +111,7 @@ impl Writer<'_> {
             Tag::Hr => self.blocks.write("---"),
             Tag::Img => self.image(node),
             Tag::Pre => self.preformatted += 1,
-            Tag::Ul | Tag::Ol => self.lists.push(List { next: start(node), is_empty: true }),
+            Tag::Ul | Tag::Ol => self.lists.push(OpenList { next: start(node), is_empty: true }),
             Tag::Li => self.item(),
             Tag::Dt => self.blocks.indent("- ", "  "),
             Tag::Dd => {
@@ -119,7 +119,7 @@ impl Writer<'_> {
                 self.blocks.is_tight = true;
             }
             Tag::Quote => self.blocks.indent("> ", "> "),
-            Tag::Table => self.tables.push(Table::new(self.is_data.binary_search(&place).is_ok())),
+            Tag::Table => self.tables.push(TableWriter::new(self.is_data.binary_search(&place).is_ok())),
             Tag::Td | Tag::Th => {
                 if let Some(table) = self.tables.last_mut() {
                     table.begin_cell();
@@ -127,7 +127,7 @@ impl Writer<'_> {
             }
             Tag::A | Tag::Em | Tag::Strong | Tag::Del | Tag::Code => {
                 let (start, line) = self.blocks.place();
-                self.marks.push(Mark { tag, start, line });
+                self.marks.push(InlineMark { tag, start, line });
             }
             _ if tag.heading().is_some() => self.is_in_heading = true,
             _ => {}
@@ -149,7 +149,7 @@ impl Writer<'_> {
             }
             // A table may end with cells outside any row.
             Tag::Tr | Tag::Table => {
-                if let Some(row) = self.tables.last_mut().and_then(Table::end_row) {
+                if let Some(row) = self.tables.last_mut().and_then(TableWriter::end_row) {
                     self.blocks.flush();
                     self.blocks.is_tight = row.is_tight;
                     self.blocks.write(&row.text);
@@ -223,7 +223,7 @@ impl Writer<'_> {
             return;
         }
         let is_linked = self.marks.iter().any(|mark| mark.tag == Tag::A);
-        match self.links.whole(&attributes.link) {
+        match self.links.resolve(&attributes.link) {
             Some(link) if !is_linked && !self.is_in_heading => self.blocks.words(&format!("![{alt}]({link})")),
             _ => self.blocks.words(&alt),
         }
@@ -234,7 +234,7 @@ impl Writer<'_> {
         if self.preformatted > 0 || self.marks.iter().any(|outer| outer.tag == mark.tag) {
             return;
         }
-        let link = node.attributes.as_ref().and_then(|attributes| self.links.whole(&attributes.link));
+        let link = node.attributes.as_ref().and_then(|attributes| self.links.resolve(&attributes.link));
         if mark.tag == Tag::A && self.blocks.place().1 != mark.line {
             // The link spans whole blocks, as on cards, so it is written below them.
             if let Some(link) = link.filter(|_| !self.is_in_cell()) {

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use weir_embed::{Embed, EmbedError};
 use weir_fetch::endpoint::{Endpoint, Remote};
 
-use crate::server::{Server, answer};
+use crate::server::{TestServer, answer};
 
 /// A model whose vectors contain the length of the text, and which answers in the wrong order.
-fn model() -> Server {
-    Server::new(|asked, stream| {
+fn model() -> TestServer {
+    TestServer::new(|asked, stream| {
         let body: Value = serde_json::from_str(&asked.body).unwrap();
         let texts = body["input"].as_array().unwrap();
         let mut data: Vec<Value> = texts
@@ -26,7 +26,7 @@ fn model() -> Server {
     })
 }
 
-fn endpoint(server: &Server) -> Endpoint {
+fn endpoint(server: &TestServer) -> Endpoint {
     Endpoint {
         url: server.url("/v1"),
         model: "small".to_owned(),
@@ -50,7 +50,7 @@ fn texts_come_back_as_vectors_in_their_order() {
     assert_eq!((&vectors[1], &vectors[2]), (&None, &None));
     assert!(near(&vectors[3], [6.0 / 52_f32.sqrt(), 4.0 / 52_f32.sqrt(), 0.0]));
     assert!(near(&vectors[4], [0.6, 0.8, 0.0]));
-    let asked = server.asked();
+    let asked = server.requests();
     assert_eq!((asked.len(), asked[1].path()), (3, "/v1/embeddings"));
     assert_eq!(asked[1].header("authorization"), Some("Bearer k-1"));
 }
@@ -68,7 +68,7 @@ fn the_width_may_be_given_and_then_nothing_is_asked() {
 #[test]
 fn refusals_say_why_and_whether_to_try_again() {
     let refuse = |status: &str, body: &str| {
-        let server = Server::saying(format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len()));
+        let server = TestServer::saying(format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len()));
         Remote::connect(endpoint(&server)).unwrap_err()
     };
     let error = refuse("401 No", r#"{"error":{"message":"wrong key"}}"#);

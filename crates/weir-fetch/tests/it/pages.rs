@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use expect_test::{Expect, expect};
-use weir_fetch::{FetchError, Fetched, Fetcher, Form, Proxies, Request, Settings, fetch};
+use weir_fetch::{FetchError, Fetched, Fetcher, PageFormat, Proxies, Request, Settings, fetch};
 
-use crate::server::{Server, answer, get, get_with, page_of, settings};
+use crate::server::{TestServer, answer, get, get_with, page_of, settings};
 
 fn check(headers: &str, body: impl AsRef<[u8]>, expected: Expect) {
-    let server = Server::saying(answer(headers, body));
+    let server = TestServer::saying(answer(headers, body));
     let page = get(&server.url("/docs/file")).unwrap();
     let mut shown = format!("{} ({}, {})\n", page.title, page.form.as_str(), page.media);
     page.notes.iter().for_each(|note| shown.push_str(&format!("note: {note}\n")));
@@ -130,15 +130,15 @@ fn compressed_pages_are_inflated() {
     gz.write_all(text.as_bytes()).unwrap();
     let compressed = gz.finish().unwrap();
     let received = compressed.len() as u64;
-    let server = Server::saying(answer("content-type: text/plain\r\ncontent-encoding: gzip", compressed));
+    let server = TestServer::saying(answer("content-type: text/plain\r\ncontent-encoding: gzip", compressed));
     let page = get(&server.url("/")).unwrap();
     assert_eq!((page.text.as_str(), page.received), (text.as_str(), received));
-    assert_eq!(server.asked()[0].header("accept-encoding"), Some("gzip, br"));
+    assert_eq!(server.requests()[0].header("accept-encoding"), Some("gzip, br"));
 }
 
 #[test]
 fn what_is_kept_is_asked_for_and_not_sent_again() {
-    let server = Server::new(|asked, stream| {
+    let server = TestServer::new(|asked, stream| {
         let known = asked.header("if-none-match") == Some("\"v1\"");
         let answer = if known {
             b"HTTP/1.1 304 Not Modified\r\netag: \"v1\"\r\n\r\n".to_vec()
@@ -154,22 +154,22 @@ fn what_is_kept_is_asked_for_and_not_sent_again() {
     request.etag = page.etag;
     request.last_modified = page.last_modified;
     assert_eq!(fetch(&request, &fetcher).unwrap(), Fetched::Unchanged);
-    let asked = server.asked();
+    let asked = server.requests();
     assert_eq!(asked[1].header("if-modified-since"), Some("Mon, 01 Jan 2026 00:00:00 GMT"));
     assert_eq!(asked[0].header("if-none-match"), None);
 }
 
 #[test]
 fn what_has_no_text_says_what_it_is() {
-    let server = Server::saying(answer("content-type: application/zip", "PK"));
+    let server = TestServer::saying(answer("content-type: application/zip", "PK"));
     let error = get(&server.url("/a.zip")).unwrap_err();
     assert_eq!(error.to_string(), "`application/zip` is not supported");
     assert!(!error.hint().is_empty());
-    let server = Server::saying(page_of("<script>render()</script><div id=root></div>"));
+    let server = TestServer::saying(page_of("<script>render()</script><div id=root></div>"));
     assert!(matches!(get(&server.url("/")).unwrap_err(), FetchError::Empty { .. }));
-    let server = Server::saying("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+    let server = TestServer::saying("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
     assert!(matches!(get(&server.url("/")).unwrap_err(), FetchError::Status { status: 404, .. }));
-    let server = Server::saying("HTTP/1.1 429 Slow\r\nretry-after: 30\r\ncontent-length: 0\r\n\r\n");
+    let server = TestServer::saying("HTTP/1.1 429 Slow\r\nretry-after: 30\r\ncontent-length: 0\r\n\r\n");
     let error = get(&server.url("/")).unwrap_err();
     assert_eq!(error.to_string(), format!("{} answered 429, retry after 30", server.url("/")));
 }
@@ -177,7 +177,7 @@ fn what_has_no_text_says_what_it_is() {
 #[test]
 fn a_page_is_asked_of_the_proxy_by_its_name() {
     // The proxy does not connect but reads the request and answers on behalf of the host.
-    let proxy = Server::new(|_, stream| {
+    let proxy = TestServer::new(|_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
         let mut lines = std::io::BufRead::lines(std::io::BufReader::new(stream.try_clone().unwrap()));
         while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
@@ -188,9 +188,9 @@ fn a_page_is_asked_of_the_proxy_by_its_name() {
         ..Settings::default()
     };
     let page = get_with(settings.clone(), "http://docs.example.com/page").unwrap();
-    assert_eq!((page.text.as_str(), page.form), ("through the proxy", Form::Plain));
-    assert_eq!(proxy.asked()[0].line.trim(), "CONNECT docs.example.com:80 HTTP/1.1");
+    assert_eq!((page.text.as_str(), page.form), ("through the proxy", PageFormat::Plain));
+    assert_eq!(proxy.requests()[0].line.trim(), "CONNECT docs.example.com:80 HTTP/1.1");
     let error = get_with(settings, "http://metadata.google.internal/").unwrap_err();
     assert!(matches!(error, FetchError::Private { .. }));
-    assert_eq!(proxy.asked().len(), 1);
+    assert_eq!(proxy.requests().len(), 1);
 }

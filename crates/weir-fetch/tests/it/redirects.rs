@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use weir_fetch::{FetchError, Fetched, Fetcher, Request, fetch};
 
-use crate::server::{Server, answer, get, page_of, settings};
+use crate::server::{TestServer, answer, get, page_of, settings};
 
 fn to(location: &str) -> Vec<u8> {
     format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n").into_bytes()
@@ -13,7 +13,7 @@ fn to(location: &str) -> Vec<u8> {
 
 #[test]
 fn redirects_are_followed_and_counted() {
-    let server = Server::new(|asked, stream| {
+    let server = TestServer::new(|asked, stream| {
         let answer = match asked.path() {
             "/a" => to("b?x=1#part"),
             "/b?x=1" => to("/c"),
@@ -28,13 +28,13 @@ fn redirects_are_followed_and_counted() {
 #[test]
 fn circles_end() {
     let began = Instant::now();
-    let server = Server::new(|asked, stream| {
+    let server = TestServer::new(|asked, stream| {
         let next = if asked.path() == "/a" { "/b" } else { "/a" };
         stream.write_all(&to(next)).unwrap();
     });
     let error = get(&server.url("/a")).unwrap_err();
     assert_eq!(error, FetchError::TooManyRedirects { most: 5, url: server.url("/a") });
-    assert_eq!(server.asked().len(), 6);
+    assert_eq!(server.requests().len(), 6);
     assert!(began.elapsed().as_secs() < 5);
 }
 
@@ -51,27 +51,27 @@ fn a_redirect_does_not_lead_to_where_a_request_would_not() {
         "http://user:pass@example.com/",
         "javascript:alert(1)",
     ] {
-        let server = Server::saying(to(location));
+        let server = TestServer::saying(to(location));
         let error = get(&server.url("/")).unwrap_err();
         assert!(
             matches!(error, FetchError::Private { .. } | FetchError::Scheme { .. } | FetchError::Credentials),
             "{location}: {error}"
         );
     }
-    let server = Server::saying("HTTP/1.1 302 Found\r\ncontent-length: 0\r\n\r\n");
+    let server = TestServer::saying("HTTP/1.1 302 Found\r\ncontent-length: 0\r\n\r\n");
     assert!(matches!(get(&server.url("/")).unwrap_err(), FetchError::Broken { .. }));
 }
 
 #[test]
 fn what_one_host_said_is_not_told_another() {
-    let other = Server::saying(answer("content-type: text/plain", "other"));
+    let other = TestServer::saying(answer("content-type: text/plain", "other"));
     let there = format!("http://localhost:{}/", other.address.port());
-    let server = Server::saying(to(&there));
+    let server = TestServer::saying(to(&there));
     let mut settings = settings();
     settings.guard = weir_fetch::Guard::allowing(&["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
-    settings.names = weir_fetch::Names::Given(std::sync::Arc::new(|_| vec![crate::server::this_machine()]));
+    settings.names = weir_fetch::NameResolver::Custom(std::sync::Arc::new(|_| vec![crate::server::this_machine()]));
     let request = Request { url: server.url("/"), etag: Some("\"secret\"".to_owned()), ..Request::default() };
     assert!(matches!(fetch(&request, &Fetcher::new(settings)).unwrap(), Fetched::Page(_)));
-    assert_eq!(server.asked()[0].header("if-none-match"), Some("\"secret\""));
-    assert_eq!(other.asked()[0].header("if-none-match"), None);
+    assert_eq!(server.requests()[0].header("if-none-match"), Some("\"secret\""));
+    assert_eq!(other.requests()[0].header("if-none-match"), None);
 }

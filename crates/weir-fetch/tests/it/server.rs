@@ -10,13 +10,13 @@ use weir_fetch::{FetchError, Fetched, Fetcher, Guard, Limits, Page, Request, Set
 
 /// A received request.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub line: String,
     pub headers: Vec<(String, String)>,
     pub body: String,
 }
 
-impl Asked {
+impl ReceivedRequest {
     pub(crate) fn path(&self) -> &str {
         self.line.split(' ').nth(1).unwrap_or_default()
     }
@@ -28,27 +28,27 @@ impl Asked {
 
 /// A server that ends with the test process.
 #[derive(Clone)]
-pub(crate) struct Server {
+pub(crate) struct TestServer {
     pub address: SocketAddr,
     pub connections: Arc<AtomicUsize>,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
-impl Server {
+impl TestServer {
     /// Answers each request with this function, which may write anything to the socket.
-    pub(crate) fn new(answer: impl Fn(&Asked, &mut TcpStream) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(answer: impl Fn(&ReceivedRequest, &mut TcpStream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let server =
-            Self { address: listener.local_addr().unwrap(), connections: Arc::default(), asked: Arc::default() };
+            Self { address: listener.local_addr().unwrap(), connections: Arc::default(), requests: Arc::default() };
         let (shared, answer) = (server.clone(), Arc::new(answer));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 shared.connections.fetch_add(1, Ordering::SeqCst);
                 let (shared, answer, mut stream) = (shared.clone(), Arc::clone(&answer), stream.unwrap());
                 std::thread::spawn(move || {
-                    if let Some(asked) = read(&stream) {
-                        shared.asked.lock().unwrap().push(asked.clone());
-                        answer(&asked, &mut stream);
+                    if let Some(request) = read(&stream) {
+                        shared.requests.lock().unwrap().push(request.clone());
+                        answer(&request, &mut stream);
                     }
                 });
             }
@@ -66,8 +66,8 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
     pub(crate) fn was_reached(&self) -> bool {
@@ -75,10 +75,10 @@ impl Server {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Asked> {
+fn read(stream: &TcpStream) -> Option<ReceivedRequest> {
     let mut reader = BufReader::new(stream);
-    let mut asked = Asked::default();
-    reader.read_line(&mut asked.line).ok()?;
+    let mut request = ReceivedRequest::default();
+    reader.read_line(&mut request.line).ok()?;
     let mut length = 0;
     loop {
         let mut line = String::new();
@@ -88,12 +88,12 @@ fn read(stream: &TcpStream) -> Option<Asked> {
         if name == "content-length" {
             length = value.parse().ok()?;
         }
-        asked.headers.push((name, value));
+        request.headers.push((name, value));
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    asked.body = String::from_utf8(body).ok()?;
-    (!asked.line.is_empty()).then_some(asked)
+    request.body = String::from_utf8(body).ok()?;
+    (!request.line.is_empty()).then_some(request)
 }
 
 /// Returns a response with a length.

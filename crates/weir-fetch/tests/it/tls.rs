@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
-use weir_fetch::{FetchError, Guard, Names, Roots};
+use weir_fetch::{FetchError, Guard, NameResolver, RootCertificates};
 
 use crate::server::{answer, get_with, settings, this_machine};
 
@@ -49,11 +49,11 @@ fn serve() -> (Vec<u8>, u16) {
     (authority.der().to_vec(), port)
 }
 
-fn trusting(roots: Roots) -> weir_fetch::Settings {
+fn trusting(roots: RootCertificates) -> weir_fetch::Settings {
     weir_fetch::Settings {
         roots,
         guard: Guard::allowing(&["docs.example.com".to_owned(), "other.example.com".to_owned()]).unwrap(),
-        names: Names::Given(Arc::new(|_| vec![this_machine()])),
+        names: NameResolver::Custom(Arc::new(|_| vec![this_machine()])),
         ..settings()
     }
 }
@@ -62,12 +62,12 @@ fn trusting(roots: Roots) -> weir_fetch::Settings {
 fn a_trusted_certificate_for_the_name_is_wanted() {
     let (authority, port) = serve();
     let url = format!("https://docs.example.com:{port}/");
-    let page = get_with(trusting(Roots::These(vec![authority.clone()])), &url).unwrap();
+    let page = get_with(trusting(RootCertificates::Custom(vec![authority.clone()])), &url).unwrap();
     assert_eq!(page.text, "over TLS");
-    let error = get_with(trusting(Roots::System), &url).unwrap_err();
+    let error = get_with(trusting(RootCertificates::System), &url).unwrap_err();
     assert!(matches!(error, FetchError::Untrusted { .. }), "{error:?}");
     let other = format!("https://other.example.com:{port}/");
-    let error = get_with(trusting(Roots::These(vec![authority])), &other).unwrap_err();
+    let error = get_with(trusting(RootCertificates::Custom(vec![authority])), &other).unwrap_err();
     assert!(matches!(error, FetchError::Untrusted { .. }), "{error:?}");
 }
 
@@ -75,7 +75,7 @@ fn a_trusted_certificate_for_the_name_is_wanted() {
 fn a_redirect_to_plain_http_is_refused_unless_it_is_asked_for() {
     let (authority, port) = serve();
     let url = format!("https://docs.example.com:{port}/down");
-    let settings = trusting(Roots::These(vec![authority]));
+    let settings = trusting(RootCertificates::Custom(vec![authority]));
     let error = get_with(settings.clone(), &url).unwrap_err();
     assert_eq!(error, FetchError::Downgrade { url: "http://docs.example.com/".to_owned() });
     let error = get_with(weir_fetch::Settings { downgrade: true, ..settings }, &url).unwrap_err();

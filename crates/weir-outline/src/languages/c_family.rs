@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::common::{children, fields};
-use crate::model::{Item, Kind};
+use crate::model::{Item, ItemKind};
 use crate::spec::Site;
 
 /// Returns the names that a declaration declares.
@@ -97,9 +97,9 @@ pub(super) fn refine(site: &Site<'_>, item: &mut Item) -> bool {
         "struct_specifier" | "union_specifier" | "enum_specifier" | "class_specifier" if !has("body") => return false,
         // A macro without a value is an include guard.
         "preproc_def" if !has("value") => return false,
-        "declaration" | "field_declaration" if is_function(site.node) => item.kind = Kind::Function,
-        "declaration" | "field_declaration" if !has("declarator") => item.kind = Kind::Type,
-        "field_declaration" => item.kind = Kind::Field,
+        "declaration" | "field_declaration" if is_function(site.node) => item.kind = ItemKind::Function,
+        "declaration" | "field_declaration" if !has("declarator") => item.kind = ItemKind::Type,
+        "field_declaration" => item.kind = ItemKind::Field,
         _ => {}
     }
     // A multi-line macro does not fit on one line.
@@ -119,7 +119,7 @@ pub(super) fn without_announcements(items: &mut Vec<Item>) {
     let mut kept: Vec<Item> = Vec::with_capacity(items.len());
     let mut seen = std::collections::HashMap::new();
     for item in items.drain(..) {
-        if item.kind != Kind::Function {
+        if item.kind != ItemKind::Function {
             kept.push(item);
             continue;
         }

@@ -30,7 +30,7 @@ const MARKS: [&str; 22] = [
 ];
 
 /// Returns the text without such macros, or `None` if there are none.
-pub(super) fn mend(text: &str) -> Option<String> {
+pub(super) fn preprocess(text: &str) -> Option<String> {
     let mut bytes = text.as_bytes().to_vec();
     let linkage = blank_linkage(text, &mut bytes);
     let marks = blank_marks(text, &mut bytes);
@@ -182,12 +182,12 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::mend;
+    use super::preprocess;
 
     fn check(text: &str, expected: Option<&str>) {
-        let mended = mend(text);
-        assert_eq!(mended.as_deref(), expected, "{text}");
-        assert!(mended.is_none_or(|mended| mended.len() == text.len()));
+        let preprocessed = preprocess(text);
+        assert_eq!(preprocessed.as_deref(), expected, "{text}");
+        assert!(preprocessed.is_none_or(|preprocessed| preprocessed.len() == text.len()));
     }
 
     #[test]

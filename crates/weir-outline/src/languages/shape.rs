@@ -7,20 +7,20 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::common::Lines;
-use crate::model::{Item, Kind, Place, Visibility};
+use crate::model::{Item, ItemKind, ItemOrigin, Visibility};
 
 /// Maximum depth. Deeper values are shown by their size.
-const DEEPEST: usize = 3;
+const MAX_DEPTH: usize = 3;
 /// Maximum number of keys of one map to show. Further ones are counted.
-const MOST_KEYS: usize = 60;
+const MAX_KEYS: usize = 60;
 /// Minimum number of maps with the same keys to show as one.
-const ALIKE: usize = 8;
+const MIN_ALIKE_MAPS: usize = 8;
 /// Maximum number of names of such maps to show.
-const NAMED: usize = 6;
+const MAX_NAMED: usize = 6;
 
 /// A key with its value, and their position.
 #[derive(Clone)]
-pub(super) struct Entry {
+pub(super) struct KeyValue {
     pub key: String,
     pub value: Value,
     pub bytes: Range<usize>,
@@ -31,7 +31,7 @@ pub(super) struct Entry {
 pub(super) enum Value {
     /// The name of its type.
     Scalar(Cow<'static, str>),
-    Map(Vec<Entry>),
+    Map(Vec<KeyValue>),
     List(Vec<Value>),
 }
 
@@ -73,37 +73,37 @@ pub(super) fn items(value: &Value, text: &str) -> Vec<Item> {
         Value::Map(entries) => of_map(entries, 1, &lines),
         Value::Scalar(_) => Vec::new(),
         Value::List(_) => {
-            let whole = Entry { key: String::new(), value: value.clone(), bytes: 0..text.trim_end().len() };
+            let whole = KeyValue { key: String::new(), value: value.clone(), bytes: 0..text.trim_end().len() };
             vec![of_entry(&whole, 1, &lines)]
         }
     }
 }
 
-fn of_map(entries: &[Entry], depth: usize, lines: &Lines) -> Vec<Item> {
-    let mut items: Vec<Item> = entries.iter().take(MOST_KEYS).map(|entry| of_entry(entry, depth, lines)).collect();
-    if let Some(next) = entries.get(MOST_KEYS) {
+fn of_map(entries: &[KeyValue], depth: usize, lines: &Lines) -> Vec<Item> {
+    let mut items: Vec<Item> = entries.iter().take(MAX_KEYS).map(|entry| of_entry(entry, depth, lines)).collect();
+    if let Some(next) = entries.get(MAX_KEYS) {
         let end = entries.last().map_or(next.bytes.end, |last| last.bytes.end);
-        let rest = format!("… {} more keys", entries.len() - MOST_KEYS);
+        let rest = format!("… {} more keys", entries.len() - MAX_KEYS);
         items.push(item((String::new(), rest), next.bytes.start..end, Vec::new(), lines));
     }
     items
 }
 
-fn of_entry(entry: &Entry, depth: usize, lines: &Lines) -> Item {
+fn of_entry(entry: &KeyValue, depth: usize, lines: &Lines) -> Item {
     let key = entry.key.as_str();
-    let is_deep = depth >= DEEPEST;
-    let inside = |entries: &[Entry]| of_map(entries, depth + 1, lines);
+    let is_deep = depth >= MAX_DEPTH;
+    let inside = |entries: &[KeyValue]| of_map(entries, depth + 1, lines);
     let (signature, children) = match &entry.value {
         Value::Map(entries) if is_deep && !entries.is_empty() => (labelled(key, &size(entries.len())), Vec::new()),
         Value::Map(entries) if !entries.is_empty() => match alike(entries) {
             Some(merged) => {
-                let names: Vec<&str> = entries.iter().take(NAMED).map(|entry| entry.key.as_str()).collect();
+                let names: Vec<&str> = entries.iter().take(MAX_NAMED).map(|entry| entry.key.as_str()).collect();
                 (format!("{key}: {{{}, …}} × {}, each", names.join(", "), entries.len()), inside(&merged))
             }
             None => (key.to_owned(), inside(entries)),
         },
         Value::List(values) if !is_deep => {
-            let maps: Vec<&[Entry]> = values.iter().filter_map(as_map).collect();
+            let maps: Vec<&[KeyValue]> = values.iter().filter_map(as_map).collect();
             let children = if maps.is_empty() { Vec::new() } else { inside(&merge(&maps)) };
             (labelled(key, &entry.value.kind()), children)
         }
@@ -120,7 +120,7 @@ fn labelled(key: &str, kind: &str) -> String {
     if key.is_empty() { kind.to_owned() } else { format!("{key}: {kind}") }
 }
 
-fn as_map(value: &Value) -> Option<&[Entry]> {
+fn as_map(value: &Value) -> Option<&[KeyValue]> {
     match value {
         Value::Map(entries) => Some(entries),
         _ => None,
@@ -128,9 +128,9 @@ fn as_map(value: &Value) -> Option<&[Entry]> {
 }
 
 /// Returns the merged keys of many maps with the same keys, as in a table indexed by name.
-fn alike(entries: &[Entry]) -> Option<Vec<Entry>> {
-    let maps: Vec<&[Entry]> = entries.iter().filter_map(|entry| as_map(&entry.value)).collect();
-    if entries.len() < ALIKE || maps.len() < entries.len() {
+fn alike(entries: &[KeyValue]) -> Option<Vec<KeyValue>> {
+    let maps: Vec<&[KeyValue]> = entries.iter().filter_map(|entry| as_map(&entry.value)).collect();
+    if entries.len() < MIN_ALIKE_MAPS || maps.len() < entries.len() {
         return None;
     }
     let merged = merge(&maps);
@@ -140,8 +140,8 @@ fn alike(entries: &[Entry]) -> Option<Vec<Entry>> {
 }
 
 /// Merges maps. A key that is not in all of them gets a `?`.
-fn merge(maps: &[&[Entry]]) -> Vec<Entry> {
-    let mut merged: Vec<(Entry, Vec<Value>)> = Vec::new();
+fn merge(maps: &[&[KeyValue]]) -> Vec<KeyValue> {
+    let mut merged: Vec<(KeyValue, Vec<Value>)> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for entry in maps.iter().flat_map(|map| map.iter()) {
         let at = *places.entry(entry.key.as_str()).or_insert(merged.len());
@@ -150,9 +150,9 @@ fn merge(maps: &[&[Entry]]) -> Vec<Entry> {
             None => merged.push((entry.clone(), vec![entry.value.clone()])),
         }
     }
-    let one = |(entry, values): (Entry, Vec<Value>)| {
+    let one = |(entry, values): (KeyValue, Vec<Value>)| {
         let mark = if values.len() < maps.len() { "?" } else { "" };
-        Entry { key: format!("{}{mark}", entry.key), value: joined(values), ..entry }
+        KeyValue { key: format!("{}{mark}", entry.key), value: joined(values), ..entry }
     };
     merged.into_iter().map(one).collect()
 }
@@ -160,7 +160,7 @@ fn merge(maps: &[&[Entry]]) -> Vec<Entry> {
 /// Merges the values of one key.
 fn joined(values: Vec<Value>) -> Value {
     if values.iter().all(|value| as_map(value).is_some()) {
-        let maps: Vec<&[Entry]> = values.iter().filter_map(as_map).collect();
+        let maps: Vec<&[KeyValue]> = values.iter().filter_map(as_map).collect();
         return Value::Map(merge(&maps));
     }
     if values.iter().all(|value| matches!(value, Value::List(_))) {
@@ -175,11 +175,11 @@ fn joined(values: Vec<Value>) -> Value {
 fn item((name, signature): (String, String), bytes: Range<usize>, children: Vec<Item>, lines: &Lines) -> Item {
     Item {
         // A small member is shown on the line of its parent.
-        kind: if children.is_empty() { Kind::Field } else { Kind::Key },
+        kind: if children.is_empty() { ItemKind::Field } else { ItemKind::Key },
         names: if name.is_empty() { Vec::new() } else { vec![name] },
         signature,
         visibility: Visibility::Public,
-        place: Place::Program,
+        place: ItemOrigin::Program,
         doc: None,
         attributes: Vec::new(),
         lines: (lines.at(bytes.start), lines.at(bytes.end.saturating_sub(1).max(bytes.start))),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::names::{WEIGHT_BITS, is_telling, mentioned, number, word_number, words_of};
-use crate::model::{Item, Kind, Outline, Place};
+use crate::model::{Item, ItemKind, ItemOrigin, Outline};
 
 /// The weight of a word, by where it occurs.
 const IN_PATH: u32 = 3;
@@ -11,9 +11,9 @@ const IN_NAME: u32 = 3;
 const IN_SIGNATURE: u32 = 1;
 const IN_DOC: u32 = 1;
 /// Maximum weight of a word, however often it occurs in a file.
-const MOST: u32 = 12;
+const MAX_WEIGHT: u32 = 12;
 /// Maximum length of a stored signature in characters.
-const LONGEST: usize = 240;
+const MAX_SIGNATURE_CHARS: usize = 240;
 
 /// What the map knows about one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,8 +66,8 @@ impl Facts {
         let mut words = BTreeMap::new();
         add(&mut words, path, IN_PATH);
         add(&mut words, outline.purpose.as_deref().unwrap_or_default(), IN_DOC);
-        let mut gather = Gather { facts: &mut facts, words: &mut words };
-        outline.items.iter().for_each(|item| gather.item(item, "", true));
+        let mut builder = FactsBuilder { facts: &mut facts, words: &mut words };
+        outline.items.iter().for_each(|item| builder.item(item, "", true));
         facts.defines.sort_unstable();
         facts.defines.dedup();
         facts.words = words.into_iter().map(|(word, weight)| word << WEIGHT_BITS | weight).collect();
@@ -75,24 +75,24 @@ impl Facts {
     }
 }
 
-struct Gather<'a> {
+struct FactsBuilder<'a> {
     facts: &'a mut Facts,
     words: &'a mut BTreeMap<u32, u32>,
 }
 
-impl Gather<'_> {
+impl FactsBuilder<'_> {
     fn item(&mut self, item: &Item, above: &str, is_reachable: bool) {
-        if item.place == Place::Test {
+        if item.place == ItemOrigin::Test {
             return;
         }
         let is_offered = is_reachable && item.is_offered();
         let under = |name: &str| if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };
         // The members of a trait implementation are known from the trait.
-        let by_trait = item.kind == Kind::Implementation && item.names.len() > 1;
+        let by_trait = item.kind == ItemKind::Implementation && item.names.len() > 1;
         // Re-exported items are known where they are defined, and a module that is only declared here is known by its
         // file.
-        let is_elsewhere = item.kind == Kind::Export || (item.kind == Kind::Module && item.children.is_empty());
-        if item.kind != Kind::Implementation && !is_elsewhere {
+        let is_elsewhere = item.kind == ItemKind::Export || (item.kind == ItemKind::Module && item.children.is_empty());
+        if item.kind != ItemKind::Implementation && !is_elsewhere {
             for name in &item.names {
                 self.symbol(item, name, &under(name), is_offered);
             }
@@ -105,7 +105,12 @@ impl Gather<'_> {
     fn symbol(&mut self, item: &Item, name: &str, path: &str, is_offered: bool) {
         let is_name = matches!(
             item.kind,
-            Kind::Type | Kind::Function | Kind::Constant | Kind::Macro | Kind::Variant | Kind::Module
+            ItemKind::Type
+                | ItemKind::Function
+                | ItemKind::Constant
+                | ItemKind::Macro
+                | ItemKind::Variant
+                | ItemKind::Module
         );
         if is_name && is_offered && is_telling(name, path.contains('.')) {
             self.facts.defines.push(number(name));
@@ -132,7 +137,7 @@ fn plain(name: &str) -> &str {
 fn add(words: &mut BTreeMap<u32, u32>, text: &str, weight: u32) {
     words_of(text, |word| {
         let count = words.entry(word_number(word)).or_default();
-        *count = (*count + weight).min(MOST);
+        *count = (*count + weight).min(MAX_WEIGHT);
     });
 }
 
@@ -142,7 +147,7 @@ fn one_line(text: &str) -> String {
 }
 
 fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_SIGNATURE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

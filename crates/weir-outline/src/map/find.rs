@@ -22,24 +22,24 @@ pub struct FoundSymbol {
 /// Returns the symbols that a query may mean, best first. Each must match the name, or more than half of the query's
 /// words.
 pub fn find<'a>(symbols: impl IntoIterator<Item = &'a Symbol>, query: &str) -> Vec<FoundSymbol> {
-    let asked = Asked::read(query);
-    if asked.words.is_empty() && asked.names.is_empty() {
+    let parsed = ParsedQuery::read(query);
+    if parsed.words.is_empty() && parsed.names.is_empty() {
         return Vec::new();
     }
     let scored = symbols.into_iter().enumerate();
     let mut found: Vec<FoundSymbol> =
-        scored.filter_map(|(at, symbol)| asked.score(symbol).map(|score| FoundSymbol { at, score })).collect();
+        scored.filter_map(|(at, symbol)| parsed.score(symbol).map(|score| FoundSymbol { at, score })).collect();
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.at.cmp(&b.at)));
     found
 }
 
-struct Asked {
+struct ParsedQuery {
     /// The words as written, in lower case: `Store::open` is two of them.
     names: Vec<String>,
     words: Vec<u32>,
 }
 
-impl Asked {
+impl ParsedQuery {
     fn read(query: &str) -> Self {
         let names = query.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| name.len() > 1);
         let mut words = Vec::new();

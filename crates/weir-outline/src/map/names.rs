@@ -1,11 +1,11 @@
 //! Names and words as numbers. Names are compared often and never shown, so four bytes for each are enough.
 
 /// Minimum length of a name. A shorter one says nothing about where it is defined.
-const SHORTEST: usize = 3;
+const MIN_NAME_BYTES: usize = 3;
 /// Below this length, a plain word is more likely a word than a name.
-const PLAIN: usize = 7;
+const MIN_PLAIN_NAME_BYTES: usize = 7;
 /// Maximum length of a name. Longer runs of letters are data.
-const LONGEST: usize = 80;
+const MAX_NAME_BYTES: usize = 80;
 
 /// Number of bits of a word in the facts that hold its weight.
 pub(super) const WEIGHT_BITS: u32 = 4;
@@ -36,7 +36,7 @@ pub(super) fn mentioned(text: &str) -> Vec<u32> {
             continue;
         }
         let length = run(&bytes[at..]);
-        if (SHORTEST..=LONGEST).contains(&length) {
+        if (MIN_NAME_BYTES..=MAX_NAME_BYTES).contains(&length) {
             found.push(number(&text[at..at + length]));
         }
         at += length;
@@ -61,28 +61,30 @@ pub(super) fn is_telling(name: &str, is_member: bool) -> bool {
     let has_hump = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
     let is_compound = has_hump || bytes.iter().skip(1).any(|byte| *byte == b'_');
     let is_type = bytes.first().is_some_and(u8::is_ascii_uppercase) && bytes.iter().any(u8::is_ascii_lowercase);
-    name.len() >= SHORTEST && (is_compound || (!is_member && (is_type || name.len() >= PLAIN)))
+    name.len() >= MIN_NAME_BYTES && (is_compound || (!is_member && (is_type || name.len() >= MIN_PLAIN_NAME_BYTES)))
 }
 
 /// Calls `give` with each word of a text as people would search for it: the parts of names, in lower case, without
 /// endings. Repeated words are given repeatedly.
 pub fn words_of(text: &str, mut give: impl FnMut(&str)) {
     let mut word = String::new();
-    let mut before = Class::Other;
+    let mut before = LetterClass::Other;
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
-        let class = Class::of(letter);
-        let next = letters.peek().map_or(Class::Other, |next| Class::of(*next));
+        let class = LetterClass::of(letter);
+        let next = letters.peek().map_or(LetterClass::Other, |next| LetterClass::of(*next));
         let breaks = match (before, class) {
-            (_, Class::Other) | (Class::Lower, Class::Upper) | (Class::Digit, Class::Lower | Class::Upper) => true,
+            (_, LetterClass::Other)
+            | (LetterClass::Lower, LetterClass::Upper)
+            | (LetterClass::Digit, LetterClass::Lower | LetterClass::Upper) => true,
             // The last capital of HTTPServer begins the next word.
-            (Class::Upper, Class::Upper) => next == Class::Lower,
+            (LetterClass::Upper, LetterClass::Upper) => next == LetterClass::Lower,
             _ => false,
         };
         if breaks {
             emit(&mut word, &mut give);
         }
-        if class != Class::Other {
+        if class != LetterClass::Other {
             word.extend(letter.to_lowercase());
         }
         before = class;
@@ -107,14 +109,14 @@ fn stem(word: &str) -> &str {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum LetterClass {
     Lower,
     Upper,
     Digit,
     Other,
 }
 
-impl Class {
+impl LetterClass {
     fn of(letter: char) -> Self {
         match letter {
             _ if letter.is_uppercase() => Self::Upper,

@@ -72,9 +72,9 @@ pub struct Heat {
 
 /// A cheap hasher, since the numbers of names are already evenly distributed.
 #[derive(Default)]
-struct Plain(u64);
+struct NumberHasher(u64);
 
-impl Hasher for Plain {
+impl Hasher for NumberHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -89,7 +89,7 @@ impl Hasher for Plain {
     }
 }
 
-type Numbers<T> = HashMap<u32, T, BuildHasherDefault<Plain>>;
+type Numbers<T> = HashMap<u32, T, BuildHasherDefault<NumberHasher>>;
 
 impl Heat {
     /// Returns how much a symbol matters.
@@ -176,12 +176,12 @@ fn least(file: &Known) -> f64 {
 
 /// How many files mention a name, and how many define it.
 #[derive(Clone, Copy, Default)]
-struct Spread {
+struct NameFrequency {
     mentions: u32,
     defines: u32,
 }
 
-impl Spread {
+impl NameFrequency {
     fn weight(self, files: usize) -> f64 {
         let rare = (files as f64 / f64::from(self.mentions.max(1))).ln().max(0.0);
         rare / f64::from(self.defines.max(1))
@@ -198,7 +198,7 @@ fn references(files: &[Known], focus: &[usize]) -> (Vec<f64>, Numbers<f64>) {
         all
     };
     let (offers, uses) = (gather(|file| &file.defines), gather(|file| &file.mentions));
-    let mut spread: Numbers<Spread> = Numbers::default();
+    let mut spread: Numbers<NameFrequency> = Numbers::default();
     for file in files {
         each_shared(&offers, &file.mentions, |name| spread.entry(name).or_default().mentions += 1);
         each_shared(&uses, &file.defines, |name| spread.entry(name).or_default().defines += 1);
@@ -223,7 +223,7 @@ fn references(files: &[Known], focus: &[usize]) -> (Vec<f64>, Numbers<f64>) {
 
 /// Scores how much other files mention what each file offers, and returns the weight of each name.
 fn offered(files: &[Known]) -> (Vec<f64>, Numbers<f64>) {
-    let mut spread: Numbers<Spread> = Numbers::default();
+    let mut spread: Numbers<NameFrequency> = Numbers::default();
     for name in files.iter().flat_map(|file| &file.defines) {
         spread.entry(*name).or_default().defines += 1;
     }
@@ -232,7 +232,7 @@ fn offered(files: &[Known]) -> (Vec<f64>, Numbers<f64>) {
             it.mentions += 1;
         }
     }
-    let heat = |it: Spread| it.weight(files.len()) * f64::from(it.mentions.saturating_sub(1)).sqrt();
+    let heat = |it: NameFrequency| it.weight(files.len()) * f64::from(it.mentions.saturating_sub(1)).sqrt();
     let heats: Numbers<f64> = spread.into_iter().map(|(name, it)| (name, heat(it))).collect();
     let score = |file: &Known| file.defines.iter().filter_map(|name| heats.get(name)).sum::<f64>();
     (files.iter().map(score).collect(), heats)
@@ -241,7 +241,7 @@ fn offered(files: &[Known]) -> (Vec<f64>, Numbers<f64>) {
 /// Scores how well files match the words of a query, and returns the weight of each word.
 fn by_words(files: &[Known], query: &str) -> (Vec<f64>, Numbers<f64>) {
     /// The weight in a file at which a word reaches half of its maximum score.
-    const HALF: f64 = 3.0;
+    const HALF_SCORE_WEIGHT: f64 = 3.0;
     let mut asked: Vec<u32> = Vec::new();
     words_of(query, |word| asked.push(word_number(word)));
     asked.sort_unstable();
@@ -256,7 +256,7 @@ fn by_words(files: &[Known], query: &str) -> (Vec<f64>, Numbers<f64>) {
         let rare = ((files.len() + 1) as f64 / have.len().max(1) as f64).ln();
         weights.insert(word, rare);
         for (at, weight) in have {
-            scores[at] += rare * weight / (weight + HALF);
+            scores[at] += rare * weight / (weight + HALF_SCORE_WEIGHT);
         }
     }
     (scores, weights)

@@ -9,9 +9,9 @@ use super::facts::Symbol;
 use super::rank::{Heat, Ranked};
 
 /// Maximum length of a signature in characters. A longer one is cut.
-const LONGEST: usize = 110;
+const MAX_SIGNATURE_CHARS: usize = 110;
 /// The factor by which each further symbol of a file counts less.
-const FADES: f64 = 0.75;
+const SYMBOL_DECAY: f64 = 0.75;
 
 /// A ranked file with its symbols.
 #[derive(Debug, Clone, Copy)]
@@ -42,11 +42,11 @@ pub fn show(entries: &[Entry<'_>], heat: &Heat, budget: usize) -> Map {
     let mut chosen: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     let mut order: Vec<(usize, Option<usize>)> = Vec::new();
     let mut left = budget;
-    for wanted in wanted(entries, heat) {
-        let Some(entry) = entries.get(wanted.entry) else { continue };
-        let is_new = !chosen.contains_key(&wanted.entry);
+    for candidate in candidate_lines(entries, heat) {
+        let Some(entry) = entries.get(candidate.entry) else { continue };
+        let is_new = !chosen.contains_key(&candidate.entry);
         let head = if is_new { cost(entry.path) } else { 0 };
-        let line = wanted.symbol.and_then(|at| entry.symbols.get(at)).map_or(0, |symbol| cost(&line(symbol)));
+        let line = candidate.symbol.and_then(|at| entry.symbols.get(at)).map_or(0, |symbol| cost(&line(symbol)));
         if head + line > left {
             // A shorter line may still fit, but stop when the budget is nearly used up.
             if left < 12 {
@@ -55,8 +55,8 @@ pub fn show(entries: &[Entry<'_>], heat: &Heat, budget: usize) -> Map {
             continue;
         }
         left -= head + line;
-        chosen.entry(wanted.entry).or_default().extend(wanted.symbol);
-        order.push((wanted.entry, wanted.symbol));
+        chosen.entry(candidate.entry).or_default().extend(candidate.symbol);
+        order.push((candidate.entry, candidate.symbol));
     }
     loop {
         let text = write(entries, &chosen);
@@ -83,14 +83,14 @@ fn finished(text: String, chosen: &BTreeMap<usize, BTreeSet<usize>>) -> Map {
 }
 
 /// A line that may be shown.
-struct Wanted {
+struct CandidateLine {
     entry: usize,
     symbol: Option<usize>,
     gain: f64,
 }
 
 /// Returns all lines that could be shown, best first.
-fn wanted(entries: &[Entry<'_>], heat: &Heat) -> Vec<Wanted> {
+fn candidate_lines(entries: &[Entry<'_>], heat: &Heat) -> Vec<CandidateLine> {
     let mut all = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         let mut symbols: Vec<(usize, f64)> =
@@ -98,10 +98,15 @@ fn wanted(entries: &[Entry<'_>], heat: &Heat) -> Vec<Wanted> {
         symbols.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         // A file deserves a line even if none of its symbols stands out.
         let strongest = symbols.first().map_or(1.0, |(_, heat)| heat.max(f64::MIN_POSITIVE));
-        all.push(Wanted { entry: at, symbol: symbols.first().map(|(place, _)| *place), gain: entry.ranked.score });
+        all.push(CandidateLine {
+            entry: at,
+            symbol: symbols.first().map(|(place, _)| *place),
+            gain: entry.ranked.score,
+        });
         for (nth, (place, heat)) in symbols.into_iter().enumerate().skip(1) {
-            let gain = entry.ranked.score * (heat / strongest) * FADES.powi(i32::try_from(nth).unwrap_or(i32::MAX));
-            all.push(Wanted { entry: at, symbol: Some(place), gain });
+            let gain =
+                entry.ranked.score * (heat / strongest) * SYMBOL_DECAY.powi(i32::try_from(nth).unwrap_or(i32::MAX));
+            all.push(CandidateLine { entry: at, symbol: Some(place), gain });
         }
     }
     all.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.entry.cmp(&b.entry)).then(a.symbol.cmp(&b.symbol)));
@@ -119,7 +124,7 @@ fn write(entries: &[Entry<'_>], chosen: &BTreeMap<usize, BTreeSet<usize>>) -> St
 
 /// Formats a symbol on one line: its enclosing name, its signature and its line number.
 fn line(symbol: &Symbol) -> String {
-    let signature = match symbol.signature.char_indices().nth(LONGEST) {
+    let signature = match symbol.signature.char_indices().nth(MAX_SIGNATURE_CHARS) {
         Some((end, _)) => format!("{}…", &symbol.signature[..end]),
         None => symbol.signature.clone(),
     };

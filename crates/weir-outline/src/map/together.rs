@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 /// Maximum number of files in a commit. A larger one says nothing about any two of them.
-const MOST_FILES: usize = 40;
+const MAX_FILES: usize = 40;
 
 /// The files changed by commits, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Commits(Vec<Vec<String>>);
 impl Commits {
     /// Creates the list from the files of each commit, newest first.
     pub fn new(commits: impl IntoIterator<Item = Vec<String>>) -> Self {
-        let tells = |files: &Vec<String>| (2..=MOST_FILES).contains(&files.len());
+        let tells = |files: &Vec<String>| (2..=MAX_FILES).contains(&files.len());
         Self(commits.into_iter().filter(tells).collect())
     }
 

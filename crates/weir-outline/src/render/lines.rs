@@ -3,17 +3,17 @@
 //! Invariant: an item without a line number is on the line after the item above it.
 
 use super::{Level, is_shown};
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 
 /// Maximum length of an attribute to show, in bytes. The arguments of a longer one are not worth their length.
-const LONGEST_MARK: usize = 24;
+const MAX_ATTRIBUTE_BYTES: usize = 24;
 
 /// Writes items and their contents.
 pub(super) fn write(items: &[Item], (level, least): (Level, Visibility), text: &mut String) {
-    Writer { level, least, text, line: 0 }.items(items.iter(), 0);
+    LineWriter { level, least, text, line: 0 }.items(items.iter(), 0);
 }
 
-struct Writer<'a> {
+struct LineWriter<'a> {
     level: Level,
     least: Visibility,
     text: &'a mut String,
@@ -21,7 +21,7 @@ struct Writer<'a> {
     line: u32,
 }
 
-impl Writer<'_> {
+impl LineWriter<'_> {
     fn items<'i>(&mut self, items: impl Iterator<Item = &'i Item>, depth: usize) {
         let mut folded: Vec<(&str, Vec<&str>)> = Vec::new();
         let least = self.least;
@@ -60,7 +60,7 @@ impl Writer<'_> {
         }
         self.text.push('\n');
         // The members of a trait implementation are known from the trait.
-        let of_trait = item.kind == Kind::Implementation && item.names.len() > 1;
+        let of_trait = item.kind == ItemKind::Implementation && item.names.len() > 1;
         if !of_trait || self.level == Level::Verbose {
             self.items(large.into_iter(), depth + 1);
         }
@@ -78,7 +78,7 @@ impl Writer<'_> {
     }
 
     fn is_small(&self, item: &Item) -> bool {
-        let is_member = matches!(item.kind, Kind::Field | Kind::Variant) && item.children.is_empty();
+        let is_member = matches!(item.kind, ItemKind::Field | ItemKind::Variant) && item.children.is_empty();
         is_member && self.level != Level::Verbose
     }
 
@@ -90,7 +90,7 @@ impl Writer<'_> {
 /// Returns the type and the trait of an `impl` with nothing else in its signature.
 fn plain_impl(item: &Item) -> Option<(&str, &str)> {
     let [of, which] = item.names.as_slice() else { return None };
-    let plain = item.kind == Kind::Implementation && item.signature == format!("impl {which} for {of}");
+    let plain = item.kind == ItemKind::Implementation && item.signature == format!("impl {which} for {of}");
     plain.then_some((of, which))
 }
 
@@ -105,12 +105,12 @@ fn fold<'i>(folded: &mut Vec<(&'i str, Vec<&'i str>)>, of: &'i str, which: &'i s
 /// Returns whether an inherent `impl` has nothing to show.
 fn is_empty_impl(item: &Item, least: Visibility) -> bool {
     let shows = item.children.iter().any(|child| is_shown(child, least));
-    item.kind == Kind::Implementation && item.names.len() < 2 && !shows
+    item.kind == ItemKind::Implementation && item.names.len() < 2 && !shows
 }
 
 /// Returns whether an attribute is a short marker that says what an item is: `@property`, `@Override`.
 fn is_short_mark(attribute: &str) -> bool {
-    attribute.starts_with('@') && attribute.len() <= LONGEST_MARK
+    attribute.starts_with('@') && attribute.len() <= MAX_ATTRIBUTE_BYTES
 }
 
 /// Returns the traits that a type derives.

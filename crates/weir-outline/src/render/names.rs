@@ -1,15 +1,15 @@
 //! Renders items by their names, with the signatures of top-level functions.
 
 use super::is_shown;
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 
 /// Writes items, one per line.
 pub(super) fn write(items: &[Item], least: Visibility, text: &mut String) {
     for item in items.iter().filter(|item| is_shown(item, least)) {
         let members = members(item, least);
         match item.kind {
-            Kind::Implementation if members.is_empty() || item.names.len() > 1 => continue,
-            Kind::Function => text.push_str(&item.signature),
+            ItemKind::Implementation if members.is_empty() || item.names.len() > 1 => continue,
+            ItemKind::Function => text.push_str(&item.signature),
             _ => text.push_str(&item.names.join(", ")),
         }
         if !members.is_empty() {

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use weir_outline::{Item, Kind, Outline, Place, language_of, outline};
+use weir_outline::{Item, ItemKind, ItemOrigin, Outline, language_of, outline};
 
 /// A public item.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
@@ -133,15 +133,15 @@ pub(crate) fn public(outline: &Outline) -> Vec<Public> {
 }
 
 fn flatten(item: &Item, above: &str, found: &mut Vec<Public>) {
-    if !item.is_offered() || item.place != Place::Program {
+    if !item.is_offered() || item.place != ItemOrigin::Program {
         return;
     }
     // The members of a trait implementation are known from the trait.
-    if item.kind == Kind::Implementation && item.names.len() > 1 {
+    if item.kind == ItemKind::Implementation && item.names.len() > 1 {
         return;
     }
     let under = |name: &str| if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };
-    if item.kind != Kind::Implementation {
+    if item.kind != ItemKind::Implementation {
         found.extend(item.names.iter().map(|name| Public { path: under(name), signature: item.signature.clone() }));
     }
     let inside = under(&item.names.first().map(|name| name.split_whitespace().collect::<String>()).unwrap_or_default());

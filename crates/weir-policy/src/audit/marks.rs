@@ -35,7 +35,7 @@ pub(super) struct Marks<'a> {
 
 /// How a path is marked.
 #[derive(Clone, Copy)]
-struct As<'a> {
+struct MarkLabel<'a> {
     top: &'a Path,
     kind: Kind,
     what: &'static str,
@@ -60,16 +60,16 @@ impl<'a> Marks<'a> {
     /// Marks everything in a tree.
     pub(super) fn add_all(&mut self, tree: &Tree, root: &Path) {
         for (folder, entries) in tree.kept_by_folder() {
-            let place = Place::of(folder, root);
+            let owner = FolderOwner::of(folder, root);
             for entry in entries {
-                self.add_named(folder, &entry.name.to_string_lossy(), entry.kind, place);
+                self.add_named(folder, &entry.name.to_string_lossy(), entry.kind, owner);
             }
         }
         for (folder, below) in tree.folders() {
             let has = |name: &str| below.iter().any(|folder| folder.eq_ignore_ascii_case(name));
             if has("objects") && has("refs") && !is_in_repository(folder) {
-                let place = Place::of(folder, root);
-                self.add_bare(folder, place);
+                let owner = FolderOwner::of(folder, root);
+                self.add_bare(folder, owner);
             }
         }
     }
@@ -81,64 +81,64 @@ impl<'a> Marks<'a> {
                 Ok(kind) if kind.is_dir() => EntryKind::Folder,
                 _ => EntryKind::File,
             };
-            self.add_named(root, &entry.file_name().to_string_lossy(), kind, Place::Project);
+            self.add_named(root, &entry.file_name().to_string_lossy(), kind, FolderOwner::Project);
         }
         for known in NAMES.iter().filter(|known| known.name.contains('/')) {
             let path = root.join(known.name);
-            self.add(&path, As { top: &path, kind: known.kind, what: known.what, by_link: false });
+            self.add(&path, MarkLabel { top: &path, kind: known.kind, what: known.what, by_link: false });
         }
         if root.join("objects").is_dir() && root.join("refs").is_dir() {
-            self.add_bare(root, Place::Project);
+            self.add_bare(root, FolderOwner::Project);
         }
     }
 
-    fn add_named(&mut self, folder: &Path, name: &str, entry: EntryKind, place: Place) {
+    fn add_named(&mut self, folder: &Path, name: &str, entry: EntryKind, owner: FolderOwner) {
         let path = folder.join(name);
         if name.eq_ignore_ascii_case(".git") {
-            let kind = place.kind_of_repository();
+            let kind = owner.kind_of_repository();
             let what = match entry {
                 EntryKind::Folder => "a git repository inside the project",
                 _ => "a link to a git repository elsewhere",
             };
-            let found = As { top: &path, kind, what, by_link: false };
+            let found = MarkLabel { top: &path, kind, what, by_link: false };
             self.add_one(&path, found);
             if entry == EntryKind::Folder {
                 self.add_settings(&path, found);
             }
         } else if let Some(known) = names::find(folder, name)
-            && place.counts(known.kind)
+            && owner.counts(known.kind)
             && !is_in_repository(folder)
         {
-            self.add(&path, As { top: &path, kind: known.kind, what: known.what, by_link: false });
+            self.add(&path, MarkLabel { top: &path, kind: known.kind, what: known.what, by_link: false });
         }
     }
 
-    fn add_bare(&mut self, folder: &Path, place: Place) {
+    fn add_bare(&mut self, folder: &Path, owner: FolderOwner) {
         // Without a `HEAD`, the folder is not a repository, and its contents may be the user's.
         let head = folder.join("HEAD");
         if fs::symlink_metadata(&head).is_err() {
             return;
         }
         let what = "a bare git repository inside the project";
-        let found = As { top: &head, kind: place.kind_of_repository(), what, by_link: false };
+        let found = MarkLabel { top: &head, kind: owner.kind_of_repository(), what, by_link: false };
         self.add_one(&head, found);
         self.add_settings(folder, found);
     }
 
-    fn add_settings(&mut self, repository: &Path, found: As<'_>) {
+    fn add_settings(&mut self, repository: &Path, found: MarkLabel<'_>) {
         for (place, what) in IN_REPOSITORY {
-            self.add(&repository.join(place), As { what, ..found });
+            self.add(&repository.join(place), MarkLabel { what, ..found });
         }
     }
 
     /// Marks a file, or a folder and the files in it. Follows links to targets that a run can change.
-    fn add(&mut self, path: &Path, found: As<'_>) {
+    fn add(&mut self, path: &Path, found: MarkLabel<'_>) {
         let mut waiting = vec![(path.to_path_buf(), None::<PathBuf>)];
         let mut seen = 0;
         while let Some((path, target)) = waiting.pop() {
             seen += 1;
             let found = match &target {
-                Some(target) => As { top: target, by_link: true, ..found },
+                Some(target) => MarkLabel { top: target, by_link: true, ..found },
                 None => found,
             };
             let Some(kind) = (seen <= MAX_FILES).then(|| self.add_one(&path, found)).flatten() else { continue };
@@ -147,7 +147,7 @@ impl<'a> Marks<'a> {
                 waiting.extend(entries.map(|entry| (entry.path(), target.clone())));
             } else if kind.is_symlink() && target.is_none() {
                 // The target of a dangling link may still be created.
-                let Some(end) = where_it_leads(&path) else { continue };
+                let Some(end) = link_target(&path) else { continue };
                 if self.roots.iter().any(|root| end.starts_with(root) && end != *root) {
                     waiting.push((end.clone(), Some(end)));
                 }
@@ -156,9 +156,9 @@ impl<'a> Marks<'a> {
     }
 
     /// Marks one path and returns its type.
-    fn add_one(&mut self, path: &Path, found: As<'_>) -> Option<fs::FileType> {
+    fn add_one(&mut self, path: &Path, found: MarkLabel<'_>) -> Option<fs::FileType> {
         let metadata = fs::symlink_metadata(path).ok()?;
-        let As { top, kind, what, by_link } = found;
+        let MarkLabel { top, kind, what, by_link } = found;
         let mark = Mark { stamp: Stamp::of(&metadata), kind, what, top: top.to_path_buf(), by_link };
         self.marks.entry(path.to_path_buf()).or_insert(mark);
         Some(metadata.file_type())
@@ -167,7 +167,7 @@ impl<'a> Marks<'a> {
 
 /// Who writes to a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum FolderOwner {
     Project,
     /// Builds, and people too.
     Filled,
@@ -175,7 +175,7 @@ enum Place {
     Packages,
 }
 
-impl Place {
+impl FolderOwner {
     fn of(folder: &Path, root: &Path) -> Self {
         let below = folder.strip_prefix(root).unwrap_or(folder);
         if !in_dependencies(folder, root) {
@@ -200,7 +200,7 @@ impl Place {
 
 /// Returns whether names that run code are protected in a folder: everywhere except in installed packages.
 pub(crate) fn is_looked_into(folder: &Path, root: &Path) -> bool {
-    Place::of(folder, root) != Place::Packages
+    FolderOwner::of(folder, root) != FolderOwner::Packages
 }
 
 fn is_in_repository(folder: &Path) -> bool {
@@ -208,7 +208,7 @@ fn is_in_repository(folder: &Path) -> bool {
 }
 
 /// Returns the path that a link points to, whether it exists or not.
-fn where_it_leads(link: &Path) -> Option<PathBuf> {
+fn link_target(link: &Path) -> Option<PathBuf> {
     if let Ok(end) = fs::canonicalize(link) {
         return Some(end);
     }

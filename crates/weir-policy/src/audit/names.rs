@@ -20,7 +20,7 @@ pub enum Kind {
 
 /// A listed name, how it is handled, and what it does.
 #[derive(Debug, Clone, Copy)]
-pub struct Persistent {
+pub struct PersistentName {
     /// The name of a file or folder in lower case, with `*` as in globs, or the end of a path.
     pub name: &'static str,
     /// How it is handled.
@@ -29,20 +29,20 @@ pub struct Persistent {
     pub what: &'static str,
 }
 
-const fn quarantine(name: &'static str, what: &'static str) -> Persistent {
-    Persistent { name, kind: Kind::Quarantine, what }
+const fn quarantine(name: &'static str, what: &'static str) -> PersistentName {
+    PersistentName { name, kind: Kind::Quarantine, what }
 }
 
-const fn report(name: &'static str, what: &'static str) -> Persistent {
-    Persistent { name, kind: Kind::Report, what }
+const fn report(name: &'static str, what: &'static str) -> PersistentName {
+    PersistentName { name, kind: Kind::Report, what }
 }
 
-const fn executed(name: &'static str, what: &'static str) -> Persistent {
-    Persistent { name, kind: Kind::Executed, what }
+const fn executed(name: &'static str, what: &'static str) -> PersistentName {
+    PersistentName { name, kind: Kind::Executed, what }
 }
 
 /// All names, compared without regard to case, since some file systems ignore it.
-pub const NAMES: &[Persistent] = &[
+pub const NAMES: &[PersistentName] = &[
     // Clients.
     quarantine(".mcp.json", "servers that a client starts"),
     quarantine(".lsp.json", "servers that a client starts"),
@@ -293,7 +293,7 @@ pub(crate) const IN_REPOSITORY: &[(&str, &str)] = &[
     ("objects/info/alternates", "another place for git's objects"),
 ];
 
-impl Persistent {
+impl PersistentName {
     /// Returns the last component of the name, without the folders it must be in.
     pub fn last(&self) -> &'static str {
         self.name.rsplit('/').next().unwrap_or(self.name)
@@ -308,10 +308,10 @@ impl Persistent {
 }
 
 /// The names without stars by their last component, and those with stars.
-type Table = (HashMap<&'static str, Vec<&'static Persistent>>, Vec<&'static Persistent>);
+type Table = (HashMap<&'static str, Vec<&'static PersistentName>>, Vec<&'static PersistentName>);
 
 /// Looks up a name in a folder.
-pub fn find(folder: &Path, name: &str) -> Option<&'static Persistent> {
+pub fn find(folder: &Path, name: &str) -> Option<&'static PersistentName> {
     static TABLE: LazyLock<Table> = LazyLock::new(|| {
         let mut table = Table::default();
         for known in NAMES {
@@ -330,7 +330,7 @@ pub fn find(folder: &Path, name: &str) -> Option<&'static Persistent> {
 }
 
 /// Looks up a path below a root, by its own name or by that of a folder above it.
-pub fn find_in(root: &Path, path: &Path) -> Option<&'static Persistent> {
+pub fn find_in(root: &Path, path: &Path) -> Option<&'static PersistentName> {
     let below = path.strip_prefix(root).unwrap_or(path);
     let above: Vec<&Path> = below.ancestors().filter(|part| !part.as_os_str().is_empty()).collect();
     above.into_iter().rev().find_map(|part| {

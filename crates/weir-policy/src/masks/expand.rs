@@ -31,13 +31,14 @@ pub(super) fn expand(tree: &mut Tree, rules: &Rules, places: &Places, now: Syste
     }
     masks.left_out = tree.left_out();
     let (hidden, read_only) = (BTreeSet::new(), BTreeSet::new());
-    let mut work = Work { tree, places: &places, now, listings: Listings::default(), masks, hidden, read_only };
-    work.defaults(rules);
-    work.denials(rules);
-    work.finish()
+    let mut builder =
+        MaskBuilder { tree, places: &places, now, listings: Listings::default(), masks, hidden, read_only };
+    builder.defaults(rules);
+    builder.denials(rules);
+    builder.finish()
 }
 
-struct Work<'a> {
+struct MaskBuilder<'a> {
     tree: &'a mut Tree,
     places: &'a Places,
     now: SystemTime,
@@ -47,7 +48,7 @@ struct Work<'a> {
     read_only: BTreeSet<PathBuf>,
 }
 
-impl Work<'_> {
+impl MaskBuilder<'_> {
     /// Applies the default lists of secrets and of names that run code later.
     fn defaults(&mut self, rules: &Rules) {
         let places = self.places;
@@ -75,7 +76,7 @@ impl Work<'_> {
         // A folder that cannot be listed could contain anything, and a run could make it readable.
         hidden.extend_from_slice(self.tree.unreadable());
         for path in hidden.into_iter().filter(|path| !lifted(path)) {
-            self.hide(&path, Origin::Default);
+            self.hide(&path, MaskOrigin::Default);
         }
         for path in protected {
             self.protect(&path);
@@ -93,7 +94,7 @@ impl Work<'_> {
                 Subject::Read(pattern) | Subject::Edit(pattern) if is_deep(pattern) => deep.extend(self.roots(pattern)),
                 Subject::Read(pattern) | Subject::Edit(pattern) => {
                     for path in self.matching(pattern) {
-                        self.obey(rule, &path);
+                        self.apply_rule(rule, &path);
                     }
                 }
                 Subject::Command(_) | Subject::Tool(_) => {}
@@ -114,7 +115,7 @@ impl Work<'_> {
                     for (rule, path) in
                         found.iter().flat_map(|(rules, path)| rules.iter().map(move |rule| (rule, path)))
                     {
-                        self.obey(rule, path);
+                        self.apply_rule(rule, path);
                     }
                 }
                 Err(error) => {
@@ -126,9 +127,9 @@ impl Work<'_> {
     }
 
     /// Hides or protects a path, as a rule requires.
-    fn obey(&mut self, rule: &Rule, path: &Path) {
+    fn apply_rule(&mut self, rule: &Rule, path: &Path) {
         match rule.subject {
-            Subject::Read(_) => self.hide(path, Origin::Rule),
+            Subject::Read(_) => self.hide(path, MaskOrigin::Rule),
             _ => self.protect(path),
         }
     }
@@ -169,7 +170,7 @@ impl Work<'_> {
 
     /// Hides a path. A link cannot be mounted over, so its target is hidden instead: always for a rule, and for a
     /// default only if the target is in the project or the home folder.
-    fn hide(&mut self, path: &Path, origin: Origin) {
+    fn hide(&mut self, path: &Path, origin: MaskOrigin) {
         let Ok(metadata) = fs::symlink_metadata(path) else { return };
         let Some(real) = real_path(path) else { return };
         if !metadata.is_symlink() {
@@ -187,7 +188,7 @@ impl Work<'_> {
                 "It is a link to a folder that contains the project or the home folder, which cannot be hidden.",
                 true,
             );
-        } else if near || origin == Origin::Rule {
+        } else if near || origin == MaskOrigin::Rule {
             self.hidden.insert(target);
         }
     }
@@ -225,7 +226,7 @@ fn is_deep(pattern: &PathPattern) -> bool {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Origin {
+enum MaskOrigin {
     Default,
     Rule,
 }

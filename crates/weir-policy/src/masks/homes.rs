@@ -14,7 +14,7 @@ use super::toolchains::{HOMES, SHARED, TOOLCHAINS};
 use crate::rules::{Places, Rules};
 
 /// Maximum number of links on the way to a path, the same as in the kernel.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// The folders that are hidden as a whole, and the paths in them that are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Homes {
                     let here = real.join(name);
                     if fs::symlink_metadata(&here).ok()?.is_symlink() {
                         links += 1;
-                        let target = fs::read_link(&here).ok().filter(|_| links <= MOST_LINKS)?;
+                        let target = fs::read_link(&here).ok().filter(|_| links <= MAX_LINKS)?;
                         if self.covers(&here) {
                             self.links.push((here, target.clone()));
                         }

@@ -20,7 +20,7 @@ pub const MAX_ENTRIES: usize = 1_000_000;
 
 /// How long the times of a folder are not trusted after a change: some file systems only store times to one or two
 /// seconds.
-const UNSETTLED: Duration = Duration::from_secs(2);
+const MIN_SETTLED_AGE: Duration = Duration::from_secs(2);
 
 /// Why a tree could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -171,7 +171,7 @@ impl Stamp {
         let seconds = u64::try_from(self.touched.0).unwrap_or(0);
         let touched = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).unwrap_or(now);
         let last = self.changed.max(touched);
-        now.duration_since(last).is_ok_and(|age| age > UNSETTLED)
+        now.duration_since(last).is_ok_and(|age| age > MIN_SETTLED_AGE)
     }
 }
 
@@ -254,12 +254,12 @@ impl Tree {
             let (root, interest) = (root.to_path_buf(), interest.clone());
             *self = Self { most: self.most, nearest: self.nearest.take(), root, interest, ..Self::default() };
         }
-        self.again(now)
+        self.update(now)
     }
 
     /// Updates the index with the root and interest of the last refresh. If there are too many entries, the index holds
     /// those nearest to the root.
-    pub fn again(&mut self, now: SystemTime) -> Result<Refreshed, TreeError> {
+    pub fn update(&mut self, now: SystemTime) -> Result<Refreshed, TreeError> {
         let mut old = std::mem::take(&mut self.folders);
         self.unreadable.clear();
         self.left_out = false;
@@ -363,12 +363,12 @@ impl Tree {
         if root == self.root {
             return Ok(self);
         }
-        let (tree, error) = self.other_in_part(root, now);
+        let (tree, error) = self.other_partial(root, now);
         error.map_or(Ok(tree), Err)
     }
 
     /// Like [`Self::other`], but also returns an index that could only be read in part.
-    pub(crate) fn other_in_part(&mut self, root: &Path, now: SystemTime) -> (&Self, Option<TreeError>) {
+    pub(crate) fn other_partial(&mut self, root: &Path, now: SystemTime) -> (&Self, Option<TreeError>) {
         if root == self.root {
             return (self, None);
         }

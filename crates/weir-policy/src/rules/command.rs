@@ -27,9 +27,9 @@ pub enum Match {
 /// A command in all the forms it is compared in, computed once for all rules.
 pub struct Readings<'a> {
     command: &'a Command,
-    texts: Vec<Vec<Token>>,
+    texts: Vec<Vec<TextUnit>>,
     /// The command without the options before its subcommand.
-    plain: Vec<(Command, Vec<Vec<Token>>)>,
+    plain: Vec<(Command, Vec<Vec<TextUnit>>)>,
 }
 
 impl<'a> Readings<'a> {
@@ -78,7 +78,7 @@ impl CommandPattern {
         self.matches_texts(&texts(command))
     }
 
-    fn matches_texts(&self, texts: &[Vec<Token>]) -> Match {
+    fn matches_texts(&self, texts: &[Vec<TextUnit>]) -> Match {
         if self.is_everything() {
             return Match::Yes;
         }
@@ -168,25 +168,26 @@ fn is_program(name: &str) -> bool {
 
 /// One position in a command's text.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Token {
+enum TextUnit {
     Char(char),
     Any,
 }
 
 /// Whether an unquoted expansion may be empty, so the space before it is gone as well.
 #[derive(Clone, Copy, PartialEq)]
-enum Gone {
+enum EmptyExpansion {
     No,
     Perhaps,
 }
 
 /// Returns the texts of a command: with the name as written and without its folder, and with its quotes as in the
 /// script.
-fn texts(command: &Command) -> Vec<Vec<Token>> {
+fn texts(command: &Command) -> Vec<Vec<TextUnit>> {
     let programs = [None, command.program()];
-    let each = programs.iter().flat_map(|program| [Gone::No, Gone::Perhaps].map(|gone| (program, gone)));
-    let each = each.map(|(program, gone)| tokens(&command.words, *program, gone)).chain([as_written(command)]);
-    let mut texts: Vec<Vec<Token>> = Vec::new();
+    let each =
+        programs.iter().flat_map(|program| [EmptyExpansion::No, EmptyExpansion::Perhaps].map(|empty| (program, empty)));
+    let each = each.map(|(program, empty)| tokens(&command.words, *program, empty)).chain([as_written(command)]);
+    let mut texts: Vec<Vec<TextUnit>> = Vec::new();
     for text in each {
         if !texts.contains(&text) {
             texts.push(text);
@@ -195,43 +196,43 @@ fn texts(command: &Command) -> Vec<Vec<Token>> {
     texts
 }
 
-fn tokens(words: &[Word], program: Option<&str>, gone: Gone) -> Vec<Token> {
+fn tokens(words: &[Word], program: Option<&str>, empty: EmptyExpansion) -> Vec<TextUnit> {
     let mut all = Vec::new();
     let mut vanished = false;
     for (at, word) in words.iter().enumerate() {
-        let vanishes = gone == Gone::Perhaps && word.splits() && word.pieces() == [Piece::Unknown];
+        let vanishes = empty == EmptyExpansion::Perhaps && word.splits() && word.pieces() == [Piece::Unknown];
         let space = at > 0 && !vanishes && !vanished;
         vanished = vanishes;
         if space {
-            all.push(Token::Char(' '));
+            all.push(TextUnit::Char(' '));
         }
         match program {
-            Some(program) if at == 0 => all.extend(program.chars().map(Token::Char)),
+            Some(program) if at == 0 => all.extend(program.chars().map(TextUnit::Char)),
             _ => all.extend(word.pieces().iter().flat_map(piece)),
         }
     }
     all
 }
 
-fn piece(piece: &Piece) -> Vec<Token> {
+fn piece(piece: &Piece) -> Vec<TextUnit> {
     match piece {
-        Piece::Known(text) => text.chars().map(Token::Char).collect(),
-        Piece::Unknown => vec![Token::Any],
+        Piece::Known(text) => text.chars().map(TextUnit::Char).collect(),
+        Piece::Unknown => vec![TextUnit::Any],
     }
 }
 
-fn as_written(command: &Command) -> Vec<Token> {
-    command.source().split_whitespace().collect::<Vec<_>>().join(" ").chars().map(Token::Char).collect()
+fn as_written(command: &Command) -> Vec<TextUnit> {
+    command.source().split_whitespace().collect::<Vec<_>>().join(" ").chars().map(TextUnit::Char).collect()
 }
 
 /// Checks the beginning of a pattern, up to its first `*`, to rule out [`overlaps`] quickly. Most rules are about
 /// another program, which the first characters show.
-fn may_overlap(pattern: &str, text: &[Token], guess: bool) -> bool {
+fn may_overlap(pattern: &str, text: &[TextUnit], guess: bool) -> bool {
     let mut tokens = text.iter();
     for wanted in pattern.chars().take_while(|c| *c != '*') {
         match tokens.next() {
-            Some(Token::Char(c)) if *c == wanted => {}
-            Some(Token::Any) => return guess,
+            Some(TextUnit::Char(c)) if *c == wanted => {}
+            Some(TextUnit::Any) => return guess,
             _ => return false,
         }
     }
@@ -240,7 +241,7 @@ fn may_overlap(pattern: &str, text: &[Token], guess: bool) -> bool {
 
 /// Returns whether some text matches both the pattern and the tokens. Without `guess`, an unknown piece matches only a
 /// `*`.
-fn overlaps(pattern: &str, text: &[Token], guess: bool) -> bool {
+fn overlaps(pattern: &str, text: &[TextUnit], guess: bool) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     // reached[j]: the tokens so far can be matched by the first j characters of the pattern.
     let close = |reached: &mut Vec<bool>| {
@@ -258,10 +259,10 @@ fn overlaps(pattern: &str, text: &[Token], guess: bool) -> bool {
         for j in (0..=pattern.len()).filter(|j| reached[*j]) {
             let star = pattern.get(j) == Some(&'*');
             match token {
-                Token::Any if guess => next[j..].fill(true),
-                Token::Any if star => next[j] = true,
-                Token::Char(_) if star => next[j] = true,
-                Token::Char(c) if pattern.get(j) == Some(c) => next[j + 1] = true,
+                TextUnit::Any if guess => next[j..].fill(true),
+                TextUnit::Any if star => next[j] = true,
+                TextUnit::Char(_) if star => next[j] = true,
+                TextUnit::Char(c) if pattern.get(j) == Some(c) => next[j + 1] = true,
                 _ => {}
             }
         }

@@ -9,12 +9,12 @@ use crate::names::ByName;
 /// Rules about paths, indexed by the folder that their pattern starts from and the name that it ends with.
 #[derive(Debug, Clone, Default)]
 pub struct PathRules {
-    by_start: HashMap<PathBuf, Start>,
+    by_start: HashMap<PathBuf, RulesAtFolder>,
 }
 
 /// The rules that start from one folder, as indices into [`Rules`].
 #[derive(Debug, Clone, Default)]
-struct Start {
+struct RulesAtFolder {
     /// Rules about the folder itself.
     itself: Vec<usize>,
     below: ByName,

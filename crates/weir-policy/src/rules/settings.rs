@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{CommandPattern, PathPattern, Problem, Rule, Rules, Source, SourceKind, Subject, Verdict, join_lexically};
+use super::{
+    CommandPattern, PathPattern, Rule, RuleProblem, Rules, Source, SourceKind, Subject, Verdict, join_lexically,
+};
 
 /// The systems whose settings locations are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub fn locations(home: &Path, project: &Path, platform: Platform) -> Vec<(PathBu
 }
 
 /// The file that contains a rule.
-pub(super) struct Place<'a> {
+pub(super) struct RuleOrigin<'a> {
     pub(super) path: &'a Path,
     pub(super) base: &'a Path,
     pub(super) kind: SourceKind,
@@ -45,55 +47,55 @@ pub(super) struct Place<'a> {
 
 /// Reads the rules of one file.
 pub(super) fn read(source: &Source, rules: &mut Rules) {
-    let place = Place { path: &source.path, base: &source.base, kind: source.kind };
+    let origin = RuleOrigin { path: &source.path, base: &source.base, kind: source.kind };
     let text = source.text.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
         return;
     }
     let settings: Value = match serde_json::from_str(text) {
         Ok(settings) => settings,
-        Err(error) => return unreadable(rules, &place, format!("The file is not JSON: {error}.")),
+        Err(error) => return unreadable(rules, &origin, format!("The file is not JSON: {error}.")),
     };
     let permissions = match (&settings, settings.get("permissions")) {
         (Value::Object(_), None | Some(Value::Null)) => return,
         (Value::Object(_), Some(Value::Object(permissions))) => permissions,
-        (Value::Object(_), Some(_)) => return unreadable(rules, &place, "`permissions` is not an object.".to_owned()),
-        _ => return unreadable(rules, &place, "The file is not a JSON object.".to_owned()),
+        (Value::Object(_), Some(_)) => return unreadable(rules, &origin, "`permissions` is not an object.".to_owned()),
+        _ => return unreadable(rules, &origin, "The file is not a JSON object.".to_owned()),
     };
     for (name, verdict) in [("deny", Verdict::Deny), ("ask", Verdict::Ask), ("allow", Verdict::Allow)] {
         let list = match permissions.get(name) {
             None | Some(Value::Null) => continue,
             Some(Value::Array(list)) => list,
             Some(_) => {
-                rules.problem(&place, verdict, None, format!("`permissions.{name}` is not a list."));
+                rules.problem(&origin, verdict, None, format!("`permissions.{name}` is not a list."));
                 continue;
             }
         };
         for entry in list {
             match entry {
-                Value::String(text) => rules.add(&place, verdict, text),
+                Value::String(text) => rules.add(&origin, verdict, text),
                 other => {
-                    rules.problem(&place, verdict, Some(&other.to_string()), "The rule is not a string.".to_owned());
+                    rules.problem(&origin, verdict, Some(&other.to_string()), "The rule is not a string.".to_owned());
                 }
             }
         }
     }
-    additional(permissions.get("additionalDirectories"), &place, rules);
+    additional(permissions.get("additionalDirectories"), &origin, rules);
 }
 
-fn unreadable(rules: &mut Rules, place: &Place<'_>, wrong: String) {
-    rules.problem(place, Verdict::Deny, None, wrong);
+fn unreadable(rules: &mut Rules, origin: &RuleOrigin<'_>, wrong: String) {
+    rules.problem(origin, Verdict::Deny, None, wrong);
 }
 
-fn additional(folders: Option<&Value>, place: &Place<'_>, rules: &mut Rules) {
-    let Some(folders) = folders.filter(|_| place.kind.may_widen()) else { return };
+fn additional(folders: Option<&Value>, origin: &RuleOrigin<'_>, rules: &mut Rules) {
+    let Some(folders) = folders.filter(|_| origin.kind.may_widen()) else { return };
     let texts = folders.as_array().map(|list| list.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
     let Some(Some(texts)) = texts else {
-        rules.problems.push(Problem {
-            path: place.path.to_owned(),
+        rules.problems.push(RuleProblem {
+            path: origin.path.to_owned(),
             rule: None,
             wrong: "`permissions.additionalDirectories` is not a list of strings.".to_owned(),
-            mend: "Fix it; until then it adds no folder.".to_owned(),
+            fix: "Fix it; until then it adds no folder.".to_owned(),
             asks: false,
         });
         return;
@@ -101,12 +103,12 @@ fn additional(folders: Option<&Value>, place: &Place<'_>, rules: &mut Rules) {
     for text in texts {
         let path = Path::new(text);
         let kept = path.is_absolute() || text.starts_with('~');
-        rules.additional.push(if kept { path.to_path_buf() } else { join_lexically(place.base, text) });
+        rules.additional.push(if kept { path.to_path_buf() } else { join_lexically(origin.base, text) });
     }
 }
 
 /// Parses one rule: `Tool` or `Tool(specifier)`.
-pub(super) fn rule(place: &Place<'_>, verdict: Verdict, text: &str) -> Result<Rule, String> {
+pub(super) fn rule(origin: &RuleOrigin<'_>, verdict: Verdict, text: &str) -> Result<Rule, String> {
     let trimmed = text.trim();
     let (tool, specifier) = match trimmed.split_once('(') {
         None => (trimmed, None),
@@ -121,8 +123,8 @@ pub(super) fn rule(place: &Place<'_>, verdict: Verdict, text: &str) -> Result<Ru
     }
     let subject = match tool.to_ascii_lowercase().as_str() {
         "bash" => Subject::Command(CommandPattern::parse(specifier.unwrap_or("*"))?),
-        "read" => Subject::Read(path_pattern(specifier, place)?),
-        "edit" | "write" | "multiedit" | "notebookedit" => Subject::Edit(path_pattern(specifier, place)?),
+        "read" => Subject::Read(path_pattern(specifier, origin)?),
+        "edit" | "write" | "multiedit" | "notebookedit" => Subject::Edit(path_pattern(specifier, origin)?),
         // A rule about a parameter of another tool does not affect runs, but a rule about one of Weir's tools must be
         // understood.
         _ if specifier.is_some() && (tool.starts_with("mcp__weir") || tool.starts_with("ctx_")) => {
@@ -131,13 +133,13 @@ pub(super) fn rule(place: &Place<'_>, verdict: Verdict, text: &str) -> Result<Ru
         _ if specifier.is_some() => Subject::Tool(trimmed.to_owned()),
         _ => Subject::Tool(tool.to_owned()),
     };
-    Ok(Rule { text: text.to_owned(), verdict, path: place.path.to_owned(), kind: place.kind, subject })
+    Ok(Rule { text: text.to_owned(), verdict, path: origin.path.to_owned(), kind: origin.kind, subject })
 }
 
-fn path_pattern(specifier: Option<&str>, place: &Place<'_>) -> Result<PathPattern, String> {
+fn path_pattern(specifier: Option<&str>, origin: &RuleOrigin<'_>) -> Result<PathPattern, String> {
     match specifier {
         // The whole tool, so every path.
-        None => PathPattern::parse("//**", place.base),
-        Some(text) => PathPattern::parse(text, place.base),
+        None => PathPattern::parse("//**", origin.base),
+        Some(text) => PathPattern::parse(text, origin.base),
     }
 }

@@ -7,13 +7,13 @@
 use tree_sitter::Node;
 
 use super::kinds::{COMMENTED, KNOWN, is_expansion};
-use super::walk::Problem;
+use super::walk::ParseProblem;
 use super::{MAX_DEPTH, gaps, heredocs, quotes};
 
 /// Checks one node, given the kind of its parent, and the space between its children.
-pub(super) fn check(node: Node<'_>, parent: &str, script: &str, depth: usize) -> Result<(), Problem> {
+pub(super) fn check(node: Node<'_>, parent: &str, script: &str, depth: usize) -> Result<(), ParseProblem> {
     let text = &script[node.byte_range()];
-    let refuse = |why: &'static str| Err(Problem::new(text, why));
+    let refuse = |why: &'static str| Err(ParseProblem::new(text, why));
     if node.is_error() || node.is_missing() {
         return refuse("is not valid shell, or not shell that we understand");
     }

@@ -3,7 +3,7 @@
 //! The code is not parsed. Code that names nothing that starts programs is accepted, and all other code is opaque. Code
 //! that disguises its calls gets past this check and is stopped by the masks.
 
-use super::unwrap::{Inner, hides_subscript};
+use super::unwrap::{CarriedCommand, hides_subscript};
 use super::words::Word;
 use super::{Command, UnclearKind, sed};
 
@@ -55,9 +55,9 @@ const STDIN: &str = "runs what it reads, which is not in the script";
 const LATER: &str = "carries code that is only known when it runs";
 
 /// Returns what is unclear about the code in a command.
-pub(super) fn inner(command: &Command, program: &str) -> Vec<Inner> {
+pub(super) fn inner(command: &Command, program: &str) -> Vec<CarriedCommand> {
     let words = &command.words[..];
-    let opaque = |why| vec![Inner::Unclear(UnclearKind::Opaque, why)];
+    let opaque = |why| vec![CarriedCommand::Unclear(UnclearKind::Opaque, why)];
     let found = match program {
         "awk" | "gawk" | "mawk" | "nawk" | "original-awk" => awk(words),
         "sed" | "gsed" => sed::unclear(words),
@@ -101,8 +101,8 @@ fn awk(words: &[Word]) -> Option<&'static str> {
     None
 }
 
-fn interpreter(command: &Command, program: &str) -> Vec<Inner> {
-    let opaque = |why| vec![Inner::Unclear(UnclearKind::Opaque, why)];
+fn interpreter(command: &Command, program: &str) -> Vec<CarriedCommand> {
+    let opaque = |why| vec![CarriedCommand::Unclear(UnclearKind::Opaque, why)];
     let name = program.to_lowercase();
     // `python3.12` and `lua5.4` are the languages without their versions.
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');

@@ -7,11 +7,11 @@ use tree_sitter::Node;
 
 use super::checks::bracket_test;
 use super::kinds::{ONE_LINE, SPACED, is_expansion};
-use super::walk::Problem;
+use super::walk::ParseProblem;
 
 /// Checks the space between, before and after the children of a node. The grammar drops the word `-` before a
 /// here-document, as in `python3 - <<EOF`; ignoring this argument is harmless.
-pub(super) fn check(node: Node<'_>, parent: &str, script: &str) -> Result<(), Problem> {
+pub(super) fn check(node: Node<'_>, parent: &str, script: &str) -> Result<(), ParseProblem> {
     if node.child_count() == 0 || matches!(node.kind(), "string" | "heredoc_body" | "heredoc_redirect") {
         return Ok(());
     }
@@ -30,7 +30,7 @@ pub(super) fn check(node: Node<'_>, parent: &str, script: &str) -> Result<(), Pr
             && is_word(child)
             && !starts_redirection(&script[child.byte_range()]);
         if before.is_some() && ((spaced && touches && apart) || (joined && !touches)) {
-            return Err(Problem::new(line_around(script, at), "has words that are read in two ways"));
+            return Err(ParseProblem::new(line_around(script, at), "has words that are read in two ways"));
         }
         let value = node.kind() == "for_statement"
             && u32::try_from(index).is_ok_and(|index| node.field_name_for_child(index) == Some("value"));
@@ -80,22 +80,28 @@ fn starts_redirection(text: &str) -> bool {
     text.starts_with(['<', '>', '&']) && !text.starts_with("<(") && !text.starts_with(">(")
 }
 
-fn gap(script: &str, range: std::ops::Range<usize>, one_line: bool) -> Result<(), Problem> {
+fn gap(script: &str, range: std::ops::Range<usize>, one_line: bool) -> Result<(), ParseProblem> {
     let Some(text) = script.get(range.clone()) else {
-        return Err(Problem::new(script, "is read in two ways at once"));
+        return Err(ParseProblem::new(script, "is read in two ways at once"));
     };
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let at = range.start + text.len() - rest.len();
         if let Some(after) = rest.strip_prefix("\\\n") {
             if !between_words(&script[..at], after, &script[range.end..]) {
-                return Err(Problem::new(line_around(script, at), "has a backslash at the end of a line, in a word"));
+                return Err(ParseProblem::new(
+                    line_around(script, at),
+                    "has a backslash at the end of a line, in a word",
+                ));
             }
             rest = after;
             continue;
         }
         if !matches!(c, ' ' | '\t' | '\n') || (one_line && c == '\n') {
-            return Err(Problem::new(line_around(script, at), "has something between its words that is not a space"));
+            return Err(ParseProblem::new(
+                line_around(script, at),
+                "has something between its words that is not a space",
+            ));
         }
         rest = &rest[1..];
     }

@@ -1,7 +1,7 @@
 //! Finds what `git` runs besides itself: aliases, pagers, editors and the commands of some subcommands.
 
 use super::UnclearKind;
-use super::unwrap::{Inner, joined};
+use super::unwrap::{CarriedCommand, joined};
 use super::words::Word;
 
 /// Settings that hold a command, by their full name.
@@ -41,7 +41,7 @@ const OPTIONS: &[&str] = &[
 const HIDDEN: &str = "has a setting of git that runs something";
 
 /// Returns what a call of git runs.
-pub(super) fn inner(words: &[Word]) -> Vec<Inner> {
+pub(super) fn inner(words: &[Word]) -> Vec<CarriedCommand> {
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate().skip(1) {
         let text = word.known_start();
@@ -52,7 +52,7 @@ pub(super) fn inner(words: &[Word]) -> Vec<Inner> {
             "config" => found.extend(configured(&words[at + 1..])),
             "foreach" | "run" if at > 1 => found.extend(joined(after_options(&words[at + 1..]))),
             _ if text.starts_with("--config-env") || text.starts_with("--exec-path=") || text.starts_with("ext::") => {
-                found.push(Inner::Unclear(UnclearKind::Opaque, HIDDEN));
+                found.push(CarriedCommand::Unclear(UnclearKind::Opaque, HIDDEN));
             }
             _ => {}
         }
@@ -74,7 +74,7 @@ fn after_options(words: &[Word]) -> &[Word] {
 }
 
 /// Parses `git config [options] name value`.
-fn configured(words: &[Word]) -> Vec<Inner> {
+fn configured(words: &[Word]) -> Vec<CarriedCommand> {
     let plain: Vec<&Word> = words.iter().filter(|word| !word.known_start().starts_with('-')).collect();
     match plain[..] {
         [.., name, value] => {
@@ -87,7 +87,7 @@ fn configured(words: &[Word]) -> Vec<Inner> {
 }
 
 /// Checks one `name=value`, given as the word and the part of its text that is known.
-fn setting(word: &Word, text: &str) -> Vec<Inner> {
+fn setting(word: &Word, text: &str) -> Vec<CarriedCommand> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let name = name.to_lowercase();
     let alias = name.starts_with("alias.") && (value.starts_with('!') || word.literal().is_none());
@@ -99,7 +99,7 @@ fn setting(word: &Word, text: &str) -> Vec<Inner> {
     match word.literal() {
         _ if !alias && !runs && !name.is_empty() => Vec::new(),
         Some(_) if value.is_empty() || ["true", "false", "store", "cache"].contains(&value) => Vec::new(),
-        Some(_) => vec![Inner::Script(value.trim_start_matches('!').to_owned())],
-        None => vec![Inner::Unclear(UnclearKind::Name, HIDDEN)],
+        Some(_) => vec![CarriedCommand::Script(value.trim_start_matches('!').to_owned())],
+        None => vec![CarriedCommand::Unclear(UnclearKind::Name, HIDDEN)],
     }
 }

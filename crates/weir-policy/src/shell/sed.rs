@@ -43,7 +43,7 @@ pub(super) fn unclear(words: &[Word]) -> Option<&'static str> {
 /// brackets ends the part, so a script is accepted if one reading is fine and none runs anything.
 fn runs(script: &str) -> bool {
     let readings = [read(script, Brackets::Quote), read(script, Brackets::Plain)];
-    readings.contains(&Reading::Runs) || !readings.contains(&Reading::Fine)
+    readings.contains(&ScriptEffect::Runs) || !readings.contains(&ScriptEffect::Fine)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -55,19 +55,19 @@ enum Brackets {
 }
 
 #[derive(PartialEq)]
-enum Reading {
+enum ScriptEffect {
     Fine,
     Runs,
     Unknown,
 }
 
-fn read(script: &str, brackets: Brackets) -> Reading {
+fn read(script: &str, brackets: Brackets) -> ScriptEffect {
     let mut rest = script;
     loop {
         rest = rest.trim_start_matches([' ', '\t', '\n', ';', '}', '{']);
-        let Some(after) = addresses(rest, brackets) else { return Reading::Unknown };
+        let Some(after) = addresses(rest, brackets) else { return ScriptEffect::Unknown };
         rest = after.trim_start_matches([' ', '!']);
-        let Some(command) = rest.chars().next() else { return Reading::Fine };
+        let Some(command) = rest.chars().next() else { return ScriptEffect::Fine };
         rest = &rest[command.len_utf8()..];
         let after = match command {
             '{' | '}' | ';' | '\n' => Some(rest),
@@ -77,16 +77,16 @@ fn read(script: &str, brackets: Brackets) -> Reading {
             'b' | 't' | 'T' | ':' | 'v' => Some(rest.trim_start_matches(|c| c != ';' && c != '\n' && c != '}')),
             'r' | 'R' | 'w' | 'W' | '#' => Some(rest.split_once('\n').map_or("", |(_, after)| after)),
             's' => match delimited(rest, 2, brackets).map(flags) {
-                Some(None) => return Reading::Runs,
+                Some(None) => return ScriptEffect::Runs,
                 after => after.flatten(),
             },
             'y' => delimited(rest, 2, brackets),
-            'e' => return Reading::Runs,
+            'e' => return ScriptEffect::Runs,
             _ => None,
         };
         match after {
             Some(after) => rest = after,
-            None => return Reading::Unknown,
+            None => return ScriptEffect::Unknown,
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Opens wrappers: finds the command, script or code in a command's arguments.
 
-use super::walk::Found;
+use super::walk::ScriptPart;
 use super::words::{Piece, Word};
 use super::wrappers::{self, named};
 use super::{Command, UnclearKind, code, git, quotes, variables, walk};
 
 /// What a command carries.
-pub(super) enum Inner {
+pub(super) enum CarriedCommand {
     Words(Vec<Word>),
     Script(String),
     Unclear(UnclearKind, &'static str),
@@ -16,7 +16,7 @@ const LATER: &str = "runs a command that is only known when it runs";
 const STDIN: &str = "runs what it reads, which is not in the script";
 
 /// Returns everything that a command would run besides itself. Its name must be known.
-pub(super) fn inner(command: &Command) -> Vec<Inner> {
+pub(super) fn inner(command: &Command) -> Vec<CarriedCommand> {
     let Some(program) = command.program() else { return Vec::new() };
     let words = &command.words[..];
     let mut found = match program {
@@ -26,7 +26,7 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
         "env" => env(words),
         "command" if has_option(words, &["-v", "-V", "-pv", "-pV"]) => Vec::new(),
         "sudo" | "doas" | "run0" if has_option(words, &["-s", "-i", "--shell", "--login"]) && words.len() == 2 => {
-            vec![Inner::Unclear(UnclearKind::Opaque, STDIN)]
+            vec![CarriedCommand::Unclear(UnclearKind::Opaque, STDIN)]
         }
         "xargs" | "gxargs" => xargs(words),
         "parallel" | "rush" => parallel(words),
@@ -40,7 +40,7 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
         "time" => time(words),
         "git" => git::inner(words),
         "tmux" | "screen" | "zellij" => tail_scripts(words),
-        "at" | "batch" | "crontab" => vec![Inner::Unclear(UnclearKind::Opaque, "runs something later")],
+        "at" | "batch" | "crontab" => vec![CarriedCommand::Unclear(UnclearKind::Opaque, "runs something later")],
         _ => Vec::new(),
     };
     if program != "coproc"
@@ -49,7 +49,9 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
     {
         found.extend(wrapped(wrapper, words));
     }
-    found.extend(wrappers::after_subcommand(program, words).into_iter().map(|at| Inner::Words(words[at..].to_vec())));
+    found.extend(
+        wrappers::after_subcommand(program, words).into_iter().map(|at| CarriedCommand::Words(words[at..].to_vec())),
+    );
     found.extend(script_options(program, words));
     found.extend(code::inner(command, program));
     found
@@ -59,40 +61,40 @@ fn has_option(words: &[Word], options: &[&str]) -> bool {
     words.get(1).and_then(Word::literal).is_some_and(|text| options.contains(&text))
 }
 
-fn wrapped(wrapper: &wrappers::Wrapper, words: &[Word]) -> Vec<Inner> {
+fn wrapped(wrapper: &wrappers::Wrapper, words: &[Word]) -> Vec<CarriedCommand> {
     let starts = wrappers::starts(wrapper, words);
-    let mut found: Vec<Inner> = Vec::new();
+    let mut found: Vec<CarriedCommand> = Vec::new();
     for at in starts.at {
         if words.get(at).is_some_and(walk::is_reserved) {
-            found.push(Inner::Unclear(UnclearKind::Script, "has a reserved word where a command should be"));
+            found.push(CarriedCommand::Unclear(UnclearKind::Script, "has a reserved word where a command should be"));
         } else if words.get(at).is_some_and(|word| word.literal().is_some()) {
-            found.push(Inner::Words(words[at..].to_vec()));
+            found.push(CarriedCommand::Words(words[at..].to_vec()));
         }
     }
     if starts.unknown {
-        found.push(Inner::Unclear(UnclearKind::Name, LATER));
+        found.push(CarriedCommand::Unclear(UnclearKind::Name, LATER));
     }
     found
 }
 
 /// Returns a script made by joining words, as `eval` and `ssh` do.
-pub(super) fn joined(words: &[Word]) -> Vec<Inner> {
+pub(super) fn joined(words: &[Word]) -> Vec<CarriedCommand> {
     if words.is_empty() {
         return Vec::new();
     }
     match words.iter().map(Word::literal).collect::<Option<Vec<_>>>() {
-        Some(texts) => vec![Inner::Script(texts.join(" "))],
-        None => vec![Inner::Unclear(UnclearKind::Name, LATER)],
+        Some(texts) => vec![CarriedCommand::Script(texts.join(" "))],
+        None => vec![CarriedCommand::Unclear(UnclearKind::Name, LATER)],
     }
 }
 
 /// Handles a shell: the script after `-c`, or its standard input. A script in a file is a program like any other.
-fn shell(command: &Command) -> Vec<Inner> {
+fn shell(command: &Command) -> Vec<CarriedCommand> {
     let mut takes_script = false;
     let mut reads_input = false;
     let mut words = command.words.iter().skip(1).peekable();
     while let Some(word) = words.next_if(|word| word.known_start().starts_with(['-', '+'])) {
-        let Some(text) = word.literal() else { return vec![Inner::Unclear(UnclearKind::Name, LATER)] };
+        let Some(text) = word.literal() else { return vec![CarriedCommand::Unclear(UnclearKind::Name, LATER)] };
         match text {
             "--" | "-" => break,
             "--rcfile" | "--init-file" => {
@@ -115,20 +117,20 @@ fn shell(command: &Command) -> Vec<Inner> {
         (Some(file), false) if !reads_input => source(&[Word::known("."), file.clone()]),
         (None, true) => Vec::new(),
         _ => match &command.input {
-            Some(text) => vec![Inner::Script(text.clone())],
-            None => vec![Inner::Unclear(UnclearKind::Opaque, STDIN)],
+            Some(text) => vec![CarriedCommand::Script(text.clone())],
+            None => vec![CarriedCommand::Unclear(UnclearKind::Opaque, STDIN)],
         },
     }
 }
 
 /// Handles `env`: `-S` splits a string into words, and assignments may contain commands.
-fn env(words: &[Word]) -> Vec<Inner> {
+fn env(words: &[Word]) -> Vec<CarriedCommand> {
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate().skip(1) {
         let start = word.known_start();
         if let Some((name, value)) = start.split_once('=').filter(|_| wrappers::is_assignment(start)) {
             let value = if word.literal().is_some() { Word::known(value) } else { Word::unknown(word.source()) };
-            found.extend(variables::assigned(name, Some(&value)).into_iter().map(from_found));
+            found.extend(variables::assigned(name, Some(&value)).into_iter().map(from_script_part));
             continue;
         }
         if !start.starts_with('-') {
@@ -148,21 +150,21 @@ fn env(words: &[Word]) -> Vec<Inner> {
     found
 }
 
-fn from_found(found: Found) -> Inner {
+fn from_script_part(found: ScriptPart) -> CarriedCommand {
     match found {
-        Found::Script { text, .. } => Inner::Script(text),
-        Found::Command { words, .. } => Inner::Words(words),
-        Found::Unclear(kind, _, why) => Inner::Unclear(kind, why),
+        ScriptPart::Script { text, .. } => CarriedCommand::Script(text),
+        ScriptPart::Command { words, .. } => CarriedCommand::Words(words),
+        ScriptPart::Unclear(kind, _, why) => CarriedCommand::Unclear(kind, why),
     }
 }
 
 /// Returns the command of `xargs`, with the words that it appends or inserts.
-fn xargs(words: &[Word]) -> Vec<Inner> {
+fn xargs(words: &[Word]) -> Vec<CarriedCommand> {
     const VALUES: &str = "EIJLPRSadns";
     let mut at = 1;
     let mut replaced = None;
     while let Some(word) = words.get(at).filter(|word| word.known_start().starts_with('-')) {
-        let Some(text) = word.literal() else { return vec![Inner::Unclear(UnclearKind::Name, LATER)] };
+        let Some(text) = word.literal() else { return vec![CarriedCommand::Unclear(UnclearKind::Name, LATER)] };
         at += 1;
         let letters = text.trim_start_matches('-');
         let value = if text.starts_with("--") {
@@ -189,28 +191,28 @@ fn xargs(words: &[Word]) -> Vec<Inner> {
     if replaced.is_none() {
         inner.push(Word::unknown("…"));
     }
-    vec![Inner::Words(inner)]
+    vec![CarriedCommand::Words(inner)]
 }
 
 /// Handles GNU parallel, which runs its words, or each line that it reads, as a script.
-fn parallel(words: &[Word]) -> Vec<Inner> {
+fn parallel(words: &[Word]) -> Vec<CarriedCommand> {
     let separator = |word: &Word| word.literal().is_some_and(|text| text.starts_with(":::"));
     let end = words.iter().position(separator).unwrap_or(words.len());
     let starts = wrappers::starts(&wrappers::PLAIN, &words[..end]);
     if starts.unknown || starts.at.is_empty() {
-        return vec![Inner::Unclear(UnclearKind::Opaque, STDIN)];
+        return vec![CarriedCommand::Unclear(UnclearKind::Opaque, STDIN)];
     }
     starts.at.into_iter().flat_map(|at| joined(&words[at..end])).collect()
 }
 
-fn find(words: &[Word]) -> Vec<Inner> {
+fn find(words: &[Word]) -> Vec<CarriedCommand> {
     const ACTIONS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
         if !word.literal().is_some_and(|text| ACTIONS.contains(&text)) {
             // An unquoted variable among the conditions could be an action.
             if at > 1 && word.splits() && word.pieces() == [Piece::Unknown] {
-                found.push(Inner::Unclear(UnclearKind::Name, LATER));
+                found.push(CarriedCommand::Unclear(UnclearKind::Name, LATER));
             }
             continue;
         }
@@ -220,18 +222,18 @@ fn find(words: &[Word]) -> Vec<Inner> {
         let put_in = |word: &Word| {
             if word.source().contains("{}") { Word::unknown(word.source()) } else { word.clone() }
         };
-        found.push(Inner::Words(rest[..end].iter().map(put_in).collect()));
+        found.push(CarriedCommand::Words(rest[..end].iter().map(put_in).collect()));
     }
     found
 }
 
 /// Returns the command on the remote side, and those that options run locally.
-fn ssh(words: &[Word]) -> Vec<Inner> {
+fn ssh(words: &[Word]) -> Vec<CarriedCommand> {
     const VALUES: &str = "BbcDEeFIiJLlmOopQRSWw";
     let mut found = Vec::new();
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.known_start().starts_with('-')) {
-        let Some(text) = word.literal() else { return vec![Inner::Unclear(UnclearKind::Name, LATER)] };
+        let Some(text) = word.literal() else { return vec![CarriedCommand::Unclear(UnclearKind::Name, LATER)] };
         at += 1;
         let letters = &text[1..];
         let Some((index, c)) = letters.char_indices().find(|(_, c)| VALUES.contains(*c)) else { continue };
@@ -243,7 +245,9 @@ fn ssh(words: &[Word]) -> Vec<Inner> {
             let runs = ["proxycommand", "localcommand", "knownhostscommand", "remotecommand"];
             if runs.iter().any(|name| start.starts_with(name)) || value.literal().is_none() {
                 let script = value.literal().and_then(|text| text.split_once(['=', ' '])).map(|(_, script)| script);
-                found.push(script.map_or(Inner::Unclear(UnclearKind::Name, LATER), |s| Inner::Script(s.to_owned())));
+                found.push(script.map_or(CarriedCommand::Unclear(UnclearKind::Name, LATER), |s| {
+                    CarriedCommand::Script(s.to_owned())
+                }));
             }
         }
     }
@@ -252,7 +256,7 @@ fn ssh(words: &[Word]) -> Vec<Inner> {
 }
 
 /// Handles `watch` and `hyperfine`, which pass their words to a shell.
-fn watch(words: &[Word]) -> Vec<Inner> {
+fn watch(words: &[Word]) -> Vec<CarriedCommand> {
     let starts = wrappers::starts(&wrappers::PLAIN, words);
     let scripts = starts.at.into_iter().flat_map(|at| {
         let each = words[at..].iter().skip(1).flat_map(|word| joined(std::slice::from_ref(word)));
@@ -262,31 +266,31 @@ fn watch(words: &[Word]) -> Vec<Inner> {
             Vec::new()
         })
     });
-    let unknown = starts.unknown.then_some(Inner::Unclear(UnclearKind::Name, LATER));
+    let unknown = starts.unknown.then_some(CarriedCommand::Unclear(UnclearKind::Name, LATER));
     scripts.chain(unknown).collect()
 }
 
-fn alias(words: &[Word]) -> Vec<Inner> {
+fn alias(words: &[Word]) -> Vec<CarriedCommand> {
     let values = words.iter().skip(1).filter_map(|word| match word.literal() {
-        Some(text) => text.split_once('=').map(|(_, value)| Inner::Script(value.to_owned())),
-        None => Some(Inner::Unclear(UnclearKind::Name, LATER)),
+        Some(text) => text.split_once('=').map(|(_, value)| CarriedCommand::Script(value.to_owned())),
+        None => Some(CarriedCommand::Unclear(UnclearKind::Name, LATER)),
     });
     values.collect()
 }
 
 /// Handles `source`. A file is a program like any other, but a stream written by another command cannot be inspected.
-fn source(words: &[Word]) -> Vec<Inner> {
+fn source(words: &[Word]) -> Vec<CarriedCommand> {
     let streamed = words.get(1).is_some_and(|file| match file.literal() {
         Some(path) => path.starts_with("/dev/") || path.starts_with("/proc/"),
         None => file.source().contains("<("),
     });
-    if streamed { vec![Inner::Unclear(UnclearKind::Opaque, STDIN)] } else { Vec::new() }
+    if streamed { vec![CarriedCommand::Unclear(UnclearKind::Opaque, STDIN)] } else { Vec::new() }
 }
 
-fn coproc(words: &[Word]) -> Vec<Inner> {
+fn coproc(words: &[Word]) -> Vec<CarriedCommand> {
     let rest = words.get(1..).unwrap_or_default();
     if rest.iter().any(walk::is_reserved) {
-        return vec![Inner::Unclear(UnclearKind::Script, "is a coprocess with a body")];
+        return vec![CarriedCommand::Unclear(UnclearKind::Script, "is a coprocess with a body")];
     }
     // The first word may be a name for the coprocess, and assignments may precede the command.
     let skipped = |words: &[Word]| {
@@ -294,17 +298,17 @@ fn coproc(words: &[Word]) -> Vec<Inner> {
         words[start..].to_vec()
     };
     let readings = [skipped(rest), skipped(rest.get(1..).unwrap_or_default())];
-    readings.into_iter().filter(|words| !words.is_empty()).map(Inner::Words).collect()
+    readings.into_iter().filter(|words| !words.is_empty()).map(CarriedCommand::Words).collect()
 }
 
 /// Handles the shell's own `time`, which has one option and takes any other for a command.
-fn time(words: &[Word]) -> Vec<Inner> {
+fn time(words: &[Word]) -> Vec<CarriedCommand> {
     let options = words.iter().skip(1).take(2).take_while(|word| word.known_start().starts_with('-'));
-    options.map(|word| Inner::Words(vec![word.clone()])).collect()
+    options.map(|word| CarriedCommand::Words(vec![word.clone()])).collect()
 }
 
 /// Handles terminal multiplexers, which run some of their arguments, each as a script or as the start of one.
-fn tail_scripts(words: &[Word]) -> Vec<Inner> {
+fn tail_scripts(words: &[Word]) -> Vec<CarriedCommand> {
     let plain = |at: &usize| words.get(*at).is_some_and(|word| !word.known_start().starts_with('-'));
     (1..words.len()).filter(plain).take(8).flat_map(|at| joined(&words[at..])).collect()
 }
@@ -336,9 +340,9 @@ const SCRIPT_OPTIONS: &[(&str, &[&str])] = &[
     ("readarray", &["-C"]),
 ];
 
-fn script_options(program: &str, words: &[Word]) -> Vec<Inner> {
+fn script_options(program: &str, words: &[Word]) -> Vec<CarriedCommand> {
     let Some((_, options)) = SCRIPT_OPTIONS.iter().find(|(name, _)| *name == program) else { return Vec::new() };
-    let mut found: Vec<Inner> = Vec::new();
+    let mut found: Vec<CarriedCommand> = Vec::new();
     for (at, word) in words.iter().enumerate().skip(1) {
         let text = word.known_start();
         for option in *options {
@@ -356,7 +360,7 @@ fn script_options(program: &str, words: &[Word]) -> Vec<Inner> {
     }
     if program == "flock" {
         let starts = wrappers::starts(&wrappers::AFTER_ONE, words);
-        found.extend(starts.at.into_iter().map(|at| Inner::Words(words[at..].to_vec())));
+        found.extend(starts.at.into_iter().map(|at| CarriedCommand::Words(words[at..].to_vec())));
     }
     found
 }

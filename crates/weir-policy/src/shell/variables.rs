@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::walk::Found;
+use super::walk::ScriptPart;
 use super::words::{self, Word};
 use super::{UnclearKind, quotes};
 
@@ -41,7 +41,7 @@ const COMMANDS: &[&str] = &[
 const CODE: &[&str] = &["BASH_ENV", "ENV", "PERL5OPT", "PS0", "PS1", "PS2", "PS4", "RUBYOPT"];
 
 /// Returns what an assignment in the script could run.
-pub(super) fn assignment(node: Node<'_>, script: &str) -> Vec<Found> {
+pub(super) fn assignment(node: Node<'_>, script: &str) -> Vec<ScriptPart> {
     let Some(name) = node.child_by_field_name("name") else { return Vec::new() };
     let name_text = &script[name.byte_range()];
     let word = node.child_by_field_name("value").map(|value| words::resolve(value, script));
@@ -49,26 +49,28 @@ pub(super) fn assignment(node: Node<'_>, script: &str) -> Vec<Found> {
 }
 
 /// Returns what a variable with this name and value could run.
-pub(super) fn assigned(name: &str, value: Option<&Word>) -> Vec<Found> {
+pub(super) fn assigned(name: &str, value: Option<&Word>) -> Vec<ScriptPart> {
     let Some(value) = value else { return Vec::new() };
     let source = format!("{name}={}", value.source());
     let text = value.literal();
     if COMMANDS.contains(&name) {
         return match text {
             Some(text) if !text.is_empty() => {
-                vec![Found::Script { text: text.to_owned(), inside: format!("{name}=") }]
+                vec![ScriptPart::Script { text: text.to_owned(), inside: format!("{name}=") }]
             }
             Some(_) => Vec::new(),
-            None => vec![Found::Unclear(UnclearKind::Name, source, "sets a command that is only known when it runs")],
+            None => {
+                vec![ScriptPart::Unclear(UnclearKind::Name, source, "sets a command that is only known when it runs")]
+            }
         };
     }
     let runs = text.is_some_and(quotes::runs_when_expanded);
     if CODE.contains(&name) && (runs || name.ends_with("ENV") || name.ends_with("OPT")) {
-        return vec![Found::Unclear(UnclearKind::Opaque, source, "sets code that another program loads")];
+        return vec![ScriptPart::Unclear(UnclearKind::Opaque, source, "sets code that another program loads")];
     }
     // When the variable is used in arithmetic, a subscript in it is evaluated and runs the commands in it.
     if runs && text.is_some_and(|text| text.contains('[')) {
-        return vec![Found::Unclear(UnclearKind::Opaque, source, "holds a subscript that runs a command")];
+        return vec![ScriptPart::Unclear(UnclearKind::Opaque, source, "holds a subscript that runs a command")];
     }
     Vec::new()
 }

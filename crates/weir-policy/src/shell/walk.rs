@@ -8,26 +8,26 @@ use super::words::{self, Word};
 use super::{MAX_CHARACTERS, UnclearKind, checks, heredocs, kinds, quotes, variables};
 
 /// Why a script is not understood, with the part concerned.
-pub(super) struct Problem {
+pub(super) struct ParseProblem {
     pub(super) text: String,
     pub(super) why: &'static str,
 }
 
-impl Problem {
+impl ParseProblem {
     pub(super) fn new(text: &str, why: &'static str) -> Self {
         Self { text: super::shorten(text), why }
     }
 }
 
 /// The contents of one script.
-pub(super) struct Walked {
-    pub(super) found: Vec<Found>,
+pub(super) struct ScriptContents {
+    pub(super) found: Vec<ScriptPart>,
     /// Whether the script is just one command: no redirection, assignment, expansion or comment.
     pub(super) plain: bool,
 }
 
 /// A command, script or unclear part found in a script.
-pub(super) enum Found {
+pub(super) enum ScriptPart {
     Command {
         words: Vec<Word>,
         input: Option<String>,
@@ -41,24 +41,27 @@ pub(super) enum Found {
 }
 
 /// Parses a script and collects its contents.
-pub(super) fn walk(script: &str) -> Result<Walked, Problem> {
+pub(super) fn walk(script: &str) -> Result<ScriptContents, ParseProblem> {
     if script.chars().count() > MAX_CHARACTERS {
-        return Err(Problem::new(script, "is longer than 10,000 characters"));
+        return Err(ParseProblem::new(script, "is longer than 10,000 characters"));
     }
     if script.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
-        return Err(Problem::new(script, "holds a control character, which the shell and we may read in two ways"));
+        return Err(ParseProblem::new(
+            script,
+            "holds a control character, which the shell and we may read in two ways",
+        ));
     }
     let mut parser = Parser::new();
     let plain = without_unicode(script);
     let tree = parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok().and_then(|()| parser.parse(&plain, None));
     let Some(tree) = tree else {
-        return Err(Problem::new(script, "could not be parsed"));
+        return Err(ParseProblem::new(script, "could not be parsed"));
     };
     if !has_whole_characters(tree.root_node(), script) {
-        return Err(Problem::new(script, "has a character that is read in two ways"));
+        return Err(ParseProblem::new(script, "has a character that is read in two ways"));
     }
     let nodes = checked(tree.root_node(), script)?;
-    let mut walked = Walked { found: Vec::new(), plain: !script.contains("\\\n") };
+    let mut walked = ScriptContents { found: Vec::new(), plain: !script.contains("\\\n") };
     for (node, parent) in nodes {
         walked.plain &= is_plain(node.kind());
         walked.found.extend(found(node, parent, script)?);
@@ -90,7 +93,7 @@ fn has_whole_characters(root: Node<'_>, script: &str) -> bool {
 }
 
 /// Returns every node with its parent, after checking all of them.
-fn checked<'a>(root: Node<'a>, script: &str) -> Result<Vec<(Node<'a>, Option<Node<'a>>)>, Problem> {
+fn checked<'a>(root: Node<'a>, script: &str) -> Result<Vec<(Node<'a>, Option<Node<'a>>)>, ParseProblem> {
     let mut nodes = Vec::new();
     // Carry the parents along, since asking a node for its parent costs a walk from the root.
     let mut waiting = vec![(root, None, 0)];
@@ -123,7 +126,7 @@ fn is_plain(kind: &str) -> bool {
     )
 }
 
-fn found(node: Node<'_>, parent: Option<Node<'_>>, script: &str) -> Result<Vec<Found>, Problem> {
+fn found(node: Node<'_>, parent: Option<Node<'_>>, script: &str) -> Result<Vec<ScriptPart>, ParseProblem> {
     Ok(match node.kind() {
         "command" => vec![command(node, parent, script)?],
         "redirected_statement" => bodiless(node, script)?,
@@ -133,7 +136,7 @@ fn found(node: Node<'_>, parent: Option<Node<'_>>, script: &str) -> Result<Vec<F
     })
 }
 
-fn command(node: Node<'_>, parent: Option<Node<'_>>, script: &str) -> Result<Found, Problem> {
+fn command(node: Node<'_>, parent: Option<Node<'_>>, script: &str) -> Result<ScriptPart, ParseProblem> {
     let mut cursor = node.walk();
     let mut all = Vec::new();
     for child in node.children(&mut cursor) {
@@ -151,13 +154,13 @@ fn command(node: Node<'_>, parent: Option<Node<'_>>, script: &str) -> Result<Fou
     if let Some(first) = all.first()
         && is_reserved(first)
     {
-        return Err(Problem::new(&script[node.byte_range()], "has a reserved word where a command should be"));
+        return Err(ParseProblem::new(&script[node.byte_range()], "has a reserved word where a command should be"));
     }
     // The shell accepts assignments anywhere before the name, but the grammar misses some.
     if all.first().is_some_and(|first| is_assignment(first.source())) {
-        return Err(Problem::new(&script[node.byte_range()], "has an assignment where a command should be"));
+        return Err(ParseProblem::new(&script[node.byte_range()], "has an assignment where a command should be"));
     }
-    Ok(Found::Command { words: all, input: input(node, statement, script) })
+    Ok(ScriptPart::Command { words: all, input: input(node, statement, script) })
 }
 
 fn is_assignment(source: &str) -> bool {
@@ -177,16 +180,16 @@ pub(super) fn is_reserved(word: &Word) -> bool {
 }
 
 /// Handles redirections without a body: what follows the first target is a command.
-fn bodiless(node: Node<'_>, script: &str) -> Result<Vec<Found>, Problem> {
+fn bodiless(node: Node<'_>, script: &str) -> Result<Vec<ScriptPart>, ParseProblem> {
     let words = redirect_words(node, script);
     match node.child_by_field_name("body").map(|body| body.kind()) {
         _ if words.is_empty() => Ok(Vec::new()),
         Some("command") => Ok(Vec::new()),
-        Some(_) => Err(Problem::new(&script[node.byte_range()], "has words after a redirection")),
+        Some(_) => Err(ParseProblem::new(&script[node.byte_range()], "has words after a redirection")),
         None if words.first().is_some_and(is_reserved) => {
-            Err(Problem::new(&script[node.byte_range()], "has a reserved word where a command should be"))
+            Err(ParseProblem::new(&script[node.byte_range()], "has a reserved word where a command should be"))
         }
-        None => Ok(vec![Found::Command { words, input: None }]),
+        None => Ok(vec![ScriptPart::Command { words, input: None }]),
     }
 }
 
@@ -228,7 +231,7 @@ fn here_string(node: Node<'_>, script: &str) -> Option<String> {
 }
 
 /// Handles `export`, `declare`, `unset` and similar commands, whose arguments are evaluated again.
-fn declaration(node: Node<'_>, script: &str) -> Vec<Found> {
+fn declaration(node: Node<'_>, script: &str) -> Vec<ScriptPart> {
     let mut cursor = node.walk();
     let words: Vec<Word> = node
         .children(&mut cursor)
@@ -243,7 +246,7 @@ fn declaration(node: Node<'_>, script: &str) -> Vec<Found> {
         text.contains('[') && quotes::runs_when_expanded(text)
     });
     let unclear = hidden.map(|word| {
-        Found::Unclear(UnclearKind::Opaque, word.source().to_owned(), "has a subscript that runs a command")
+        ScriptPart::Unclear(UnclearKind::Opaque, word.source().to_owned(), "has a subscript that runs a command")
     });
-    [Found::Command { words, input: None }].into_iter().chain(unclear).collect()
+    [ScriptPart::Command { words, input: None }].into_iter().chain(unclear).collect()
 }

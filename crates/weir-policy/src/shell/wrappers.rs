@@ -146,14 +146,14 @@ pub(super) fn named(program: &str) -> Option<&'static Wrapper> {
 }
 
 /// Where a command may start within the words of a wrapper, and whether an unknown word makes that uncertain.
-pub(super) struct Starts {
+pub(super) struct CommandStarts {
     pub(super) at: Vec<usize>,
     pub(super) unknown: bool,
 }
 
 /// Follows the options and operands of a wrapper.
-pub(super) fn starts(wrapper: &Wrapper, words: &[Word]) -> Starts {
-    let mut found = Starts { at: Vec::new(), unknown: false };
+pub(super) fn starts(wrapper: &Wrapper, words: &[Word]) -> CommandStarts {
+    let mut found = CommandStarts { at: Vec::new(), unknown: false };
     // A position in the words, the number of operands passed, and whether the options are over.
     let mut waiting = vec![(1, 0, false)];
     let mut seen = HashSet::new();

@@ -264,7 +264,7 @@ fn a_refresh_lists_only_what_changed() {
 }
 
 /// Names in a project, and whether they are hidden.
-const NAMED: &[(&str, bool)] = &[
+const PROJECT_NAMES: &[(&str, bool)] = &[
     (".env", true),
     (".env-prod", true),
     (".env_local", true),
@@ -311,7 +311,7 @@ const NAMED: &[(&str, bool)] = &[
 
 #[test]
 fn names_that_make_a_secret_clear_are_hidden_from_runs_and_from_readers_alike() {
-    for (name, hidden) in NAMED {
+    for (name, hidden) in PROJECT_NAMES {
         let home = Home::with(&[&format!("p/{name}")]);
         let path = home.path(&format!("home/p/{name}"));
         let masks = home.masks(&own(&[], &[]));

@@ -24,7 +24,7 @@ fn check(text: &str, expected: Expect) {
     let problems: String = rules
         .problems()
         .iter()
-        .map(|problem| format!("{:?}: {} {}\n", problem.rule.as_deref().unwrap_or(""), problem.wrong, problem.mend))
+        .map(|problem| format!("{:?}: {} {}\n", problem.rule.as_deref().unwrap_or(""), problem.wrong, problem.fix))
         .collect();
     let rules_read = rules.iter().map(|rule| format!("{} {}\n", rule.verdict.as_str(), rule.text)).collect::<String>();
     expected.assert_eq(&format!("{rules_read}{problems}ls: {}\n", judge(&rules, "ls").verdict.as_str()));

@@ -1,7 +1,7 @@
 //! Generates random scripts from a shell grammar and then damages them.
 
 /// Maximum length of a script. Longer ones only deepen the other parser's stack.
-const LONGEST: usize = 300;
+const MAX_SCRIPT_CHARS: usize = 300;
 
 /// Pieces of shell that change the meaning of what surrounds them.
 const NASTY: &[&str] = &[
@@ -105,7 +105,7 @@ impl Random {
         for _ in 0..self.below(4) {
             self.mutate(&mut script);
         }
-        while script.chars().count() > LONGEST {
+        while script.chars().count() > MAX_SCRIPT_CHARS {
             script.pop();
         }
         script

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 
 use weir_core::run::Stream;
 
-use super::frame::{self, Answer, MOST_ANSWER};
+use super::frame::{self, Answer, MAX_FRAME_BYTES};
 
 /// The exit code of a refused stand-in, as in shells for a program that cannot be executed.
 const REFUSED: i32 = 126;
@@ -26,7 +26,7 @@ pub fn call(
         let mut start = [0; 5];
         stream.read_exact(&mut start)?;
         let size = frame::number(&start[1..])?;
-        if size > MOST_ANSWER {
+        if size > MAX_FRAME_BYTES {
             return Err(io::ErrorKind::InvalidData.into());
         }
         bytes.resize(size, 0);

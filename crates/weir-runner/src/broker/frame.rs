@@ -11,9 +11,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use weir_core::run::Stream;
 
 /// Maximum size of a request in bytes: as large as Linux allows the arguments of a program to be.
-pub(super) const MOST_REQUEST: usize = 2 << 20;
+pub(super) const MAX_REQUEST_BYTES: usize = 2 << 20;
 /// Maximum size of one frame of an answer in bytes.
-pub(super) const MOST_ANSWER: usize = 1 << 20;
+pub(super) const MAX_FRAME_BYTES: usize = 1 << 20;
 
 const OUTPUT: u8 = 1;
 const ERROR: u8 = 2;
@@ -34,7 +34,7 @@ impl Answer<'_> {
         match self {
             Self::Output(stream, bytes) => {
                 let kind = if *stream == Stream::Out { OUTPUT } else { ERROR };
-                bytes.chunks(MOST_ANSWER).flat_map(|piece| frame(kind, piece)).collect()
+                bytes.chunks(MAX_FRAME_BYTES).flat_map(|piece| frame(kind, piece)).collect()
             }
             Self::Exit(code) => frame(EXIT, &code.to_be_bytes()),
             Self::Refused(why) => frame(REFUSED, why.as_bytes()),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use weir_core::run::Stream;
 
-use super::{Asked, Broker, Call, Grant, Sink, Token, call, check, deny, serve};
+use super::{Broker, BrokeredCall, Call, Grant, Sink, Token, call, check, deny, serve};
 
 fn words(line: &str) -> Vec<OsString> {
     line.split(' ').map(OsString::from).collect()
@@ -30,7 +30,7 @@ fn outside(folder: &Path, call: &Call<'_>, sink: &mut Sink<'_>) -> io::Result<i3
     Ok(output.status.code().unwrap_or(-1))
 }
 
-struct Desk {
+struct TestBroker {
     broker: Broker,
     address: SocketAddr,
     token: Token,
@@ -39,7 +39,7 @@ struct Desk {
 }
 
 /// Starts a broker with this one granted command.
-fn desk(granted: &str, uses: u32) -> Desk {
+fn test_broker(granted: &str, uses: u32) -> TestBroker {
     let folder = tempfile::tempdir().unwrap();
     for program in super::programs() {
         let path = folder.path().join(program);
@@ -60,10 +60,10 @@ fn desk(granted: &str, uses: u32) -> Desk {
         counter.fetch_add(1, Ordering::SeqCst);
         outside(&path, call, sink)
     });
-    Desk { broker: broker.unwrap(), address, token, ran, _folder: folder }
+    TestBroker { broker: broker.unwrap(), address, token, ran, _folder: folder }
 }
 
-impl Desk {
+impl TestBroker {
     /// Returns the exit code and the output of both streams.
     fn ask(&self, token: &str, argv: &[OsString]) -> (i32, String, String) {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
@@ -82,20 +82,20 @@ impl Desk {
 
 #[test]
 fn the_granted_command_runs_outside() {
-    let desk = desk("gh pr list --limit 5", 2);
+    let test_broker = test_broker("gh pr list --limit 5", 2);
     let expected = (3, "gh pr list --limit 5 has a secret\n".to_owned(), "oops\n".to_owned());
     for _ in 0..2 {
-        assert_eq!(desk.ask(&desk.token.to_text(), &words("gh pr list --limit 5")), expected);
+        assert_eq!(test_broker.ask(&test_broker.token.to_text(), &words("gh pr list --limit 5")), expected);
     }
-    desk.refuses("gh pr list --limit 5", "as often as allowed");
-    let asked = desk.broker.record().asked();
-    assert_eq!(asked[0], Asked { argv: words("gh pr list --limit 5"), refused: None });
+    test_broker.refuses("gh pr list --limit 5", "as often as allowed");
+    let asked = test_broker.broker.record().asked();
+    assert_eq!(asked[0], BrokeredCall { argv: words("gh pr list --limit 5"), refused: None });
     assert_eq!((asked.len(), asked[2].refused.is_some()), (3, true));
 }
 
 #[test]
 fn one_word_that_differs_is_refused() {
-    let desk = desk("gh pr list --limit 5", 9);
+    let test_broker = test_broker("gh pr list --limit 5", 9);
     for line in [
         "gh pr list --limit 6",
         "gh pr list --limit",
@@ -104,29 +104,29 @@ fn one_word_that_differs_is_refused() {
         "gh pr list --limit=5",
         "gh issue list --limit 5",
     ] {
-        desk.refuses(line, "word for word");
+        test_broker.refuses(line, "word for word");
     }
-    desk.refuses("/usr/bin/gh pr list --limit 5", "is not a brokered program");
-    desk.refuses("rm -rf x", "is not a brokered program");
-    assert_eq!(desk.ask(&desk.token.to_text(), &[]).0, 126);
+    test_broker.refuses("/usr/bin/gh pr list --limit 5", "is not a brokered program");
+    test_broker.refuses("rm -rf x", "is not a brokered program");
+    assert_eq!(test_broker.ask(&test_broker.token.to_text(), &[]).0, 126);
 }
 
 #[test]
 fn a_wrong_token_is_refused() {
-    let desk = desk("gh pr list", 9);
-    let right = desk.token.to_text();
+    let test_broker = test_broker("gh pr list", 9);
+    let right = test_broker.token.to_text();
     let wrong = Token::random().unwrap().to_text();
     for token in [wrong.as_str(), "", &right[..63], &format!("{right}0"), &right.to_uppercase()] {
         if token == right {
             continue;
         }
-        let (code, stdout, stderr) = desk.ask(token, &words("gh pr list"));
+        let (code, stdout, stderr) = test_broker.ask(token, &words("gh pr list"));
         assert_eq!((code, stdout.as_str()), (126, ""));
         assert!(stderr.contains("the token does not belong to this run"), "{stderr}");
     }
-    assert_eq!(desk.ran.load(Ordering::SeqCst), 0);
-    assert!(desk.broker.record().asked().iter().all(|asked| asked.argv.is_empty()));
-    assert!(!format!("{:?}", desk.token).contains(&right));
+    assert_eq!(test_broker.ran.load(Ordering::SeqCst), 0);
+    assert!(test_broker.broker.record().asked().iter().all(|asked| asked.argv.is_empty()));
+    assert!(!format!("{:?}", test_broker.token).contains(&right));
 }
 
 /// Escapes 52 and 53: a command that a shell hides from every parser still arrives here as plain words, and it does not
@@ -134,23 +134,23 @@ fn a_wrong_token_is_refused() {
 #[test]
 fn what_is_never_brokered_is_refused_even_when_granted() {
     for line in ["gh auth token", "docker run -v /:/h alpine cat /h/etc/shadow"] {
-        desk(line, 9).refuses(line, "never brokered");
-        desk("gh pr list", 9).refuses(line, "never brokered");
+        test_broker(line, 9).refuses(line, "never brokered");
+        test_broker("gh pr list", 9).refuses(line, "never brokered");
     }
 }
 
 #[test]
 fn garbage_gets_no_answer() {
     use std::io::{Read, Write};
-    let desk = desk("gh pr list", 9);
+    let test_broker = test_broker("gh pr list", 9);
     for bytes in [b"GET / HTTP/1.1\r\n\r\n".as_slice(), &[0, 0, 0, 0], &[0, 0, 0, 4, 0, 0, 1, 0], &[255; 64]] {
-        let mut stream = std::net::TcpStream::connect(desk.address).unwrap();
+        let mut stream = std::net::TcpStream::connect(test_broker.address).unwrap();
         stream.write_all(bytes).unwrap();
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
         assert!(answer.is_empty());
     }
-    assert_eq!(desk.ran.load(Ordering::SeqCst), 0);
+    assert_eq!(test_broker.ran.load(Ordering::SeqCst), 0);
 }
 
 #[test]

@@ -8,13 +8,13 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
-use super::LONGEST;
+use super::MAX_MESSAGE_BYTES;
 use crate::sandbox::drop_capabilities;
 
 /// Maximum processor time of a confined process over its lifetime.
-pub(super) const CPU_SECONDS: u64 = 60;
+pub(super) const MAX_CPU_SECONDS: u64 = 60;
 /// Maximum memory that the process may map, including the program itself.
-const MEMORY: u64 = 1 << 30;
+const MAX_MEMORY_BYTES: u64 = 1 << 30;
 
 /// System calls that affect only memory, time and the process itself.
 const ALLOWED: &[libc::c_long] = &[
@@ -78,7 +78,7 @@ pub fn serve(answer: impl Fn(&[u8]) -> Vec<u8>) -> ExitCode {
 /// Encodes the length that precedes a message.
 pub(super) fn header(length: usize) -> io::Result<[u8; 4]> {
     match u32::try_from(length) {
-        Ok(number) if length <= LONGEST => Ok(number.to_le_bytes()),
+        Ok(number) if length <= MAX_MESSAGE_BYTES => Ok(number.to_le_bytes()),
         _ => Err(io::ErrorKind::InvalidInput.into()),
     }
 }
@@ -86,7 +86,7 @@ pub(super) fn header(length: usize) -> io::Result<[u8; 4]> {
 /// Decodes the length from a header.
 pub(super) fn length(header: [u8; 4]) -> io::Result<usize> {
     let length = u32::from_le_bytes(header) as usize;
-    if length <= LONGEST { Ok(length) } else { Err(io::ErrorKind::InvalidData.into()) }
+    if length <= MAX_MESSAGE_BYTES { Ok(length) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
 fn receive() -> io::Result<Vec<u8>> {
@@ -124,8 +124,8 @@ fn confine() -> io::Result<Fences> {
     // If the kernel refuses this, the limits below still apply, and the filter decides how the confinement is reported.
     let _ = drop_capabilities();
     let limits = [
-        (Resource::As, MEMORY),
-        (Resource::Cpu, CPU_SECONDS),
+        (Resource::As, MAX_MEMORY_BYTES),
+        (Resource::Cpu, MAX_CPU_SECONDS),
         (Resource::Fsize, 0),
         (Resource::Nofile, 0),
         (Resource::Nproc, 0),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{Confined, Fences, Lost, serve};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The confined process itself: the other tests start it with a socket as its standard input.
 #[test]
@@ -64,10 +64,10 @@ fn confined() -> Confined {
 #[test]
 fn a_confined_process_answers_request_after_request() {
     let mut process = confined();
-    assert_eq!(process.fences(PATIENCE).unwrap(), Fences::Filtered);
+    assert_eq!(process.fences(ANSWER_TIMEOUT).unwrap(), Fences::Filtered);
     let long = "long ".repeat(100_000);
     for text in ["one", "two", &long] {
-        assert_eq!(process.ask(text.as_bytes(), PATIENCE).unwrap(), text.as_bytes());
+        assert_eq!(process.ask(text.as_bytes(), ANSWER_TIMEOUT).unwrap(), text.as_bytes());
     }
 }
 
@@ -75,7 +75,7 @@ fn a_confined_process_answers_request_after_request() {
 fn a_confined_process_has_no_files_no_network_and_no_processes() {
     let mut process = confined();
     for attempt in ["open", "make", "listen", "send", "list", "remove", "thread", "signal"] {
-        let said = process.ask(attempt.as_bytes(), PATIENCE).unwrap();
+        let said = process.ask(attempt.as_bytes(), ANSWER_TIMEOUT).unwrap();
         assert_eq!(String::from_utf8_lossy(&said), "PermissionDenied", "{attempt}");
     }
 }
@@ -83,7 +83,7 @@ fn a_confined_process_has_no_files_no_network_and_no_processes() {
 #[test]
 fn what_ends_a_confined_process_is_an_answer() {
     for attempt in ["memory", "abort", "overflow"] {
-        let lost = confined().ask(attempt.as_bytes(), PATIENCE);
+        let lost = confined().ask(attempt.as_bytes(), ANSWER_TIMEOUT);
         assert!(matches!(lost, Err(Lost::Crashed)), "{attempt}: {lost:?}");
     }
     let lost = confined().ask(b"spin", Duration::from_millis(300));
@@ -92,6 +92,6 @@ fn what_ends_a_confined_process_is_an_answer() {
 
 #[test]
 fn a_request_that_is_too_long_is_refused() {
-    let lost = confined().ask(&vec![0; super::LONGEST + 1], PATIENCE);
+    let lost = confined().ask(&vec![0; super::MAX_MESSAGE_BYTES + 1], ANSWER_TIMEOUT);
     assert!(matches!(lost, Err(Lost::Crashed)), "{lost:?}");
 }

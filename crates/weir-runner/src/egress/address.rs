@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
 /// The class of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum AddressClass {
     /// A public address on the internet.
     Public,
     /// Not public, with the reason. Allowed only if a pattern names the address.
@@ -26,16 +26,20 @@ const METADATA: [IpAddr; 6] = [
 ];
 
 /// Classifies an address.
-pub(super) fn kind(address: IpAddr) -> Kind {
+pub(super) fn classify(address: IpAddr) -> AddressClass {
     let address = canonical(address);
     if METADATA.contains(&address) {
-        return Kind::Never("a cloud's metadata service");
+        return AddressClass::Never("a cloud's metadata service");
     }
-    let kind = match address {
-        IpAddr::V4(address) => kind_of_v4(address),
-        IpAddr::V6(address) => kind_of_v6(address),
+    let class = match address {
+        IpAddr::V4(address) => classify_v4(address),
+        IpAddr::V6(address) => classify_v6(address),
     };
-    if kind == Kind::Public && is_own(address) { Kind::Own("an address of this machine") } else { kind }
+    if class == AddressClass::Public && is_own(address) {
+        AddressClass::Own("an address of this machine")
+    } else {
+        class
+    }
 }
 
 /// Converts an IPv4-mapped IPv6 address to the IPv4 address that it spells.
@@ -46,46 +50,48 @@ pub(super) fn canonical(address: IpAddr) -> IpAddr {
     }
 }
 
-fn kind_of_v4(address: Ipv4Addr) -> Kind {
+fn classify_v4(address: Ipv4Addr) -> AddressClass {
     match address.octets() {
-        [0, ..] => Kind::Never("an unspecified address"),
-        [127, ..] => Kind::Own("a loopback address"),
-        [169, 254, ..] => Kind::Never("a link-local address"),
-        [224..=239, ..] => Kind::Never("a multicast address"),
-        [240..=255, ..] => Kind::Never("a reserved address"),
-        [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => Kind::Private("a private address"),
-        [100, 64..=127, ..] => Kind::Private("a carrier-grade NAT address"),
-        [192, 0, 0, _] | [198, 18..=19, ..] => Kind::Private("an address for special use"),
-        [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => Kind::Private("an address for documentation"),
-        _ => Kind::Public,
+        [0, ..] => AddressClass::Never("an unspecified address"),
+        [127, ..] => AddressClass::Own("a loopback address"),
+        [169, 254, ..] => AddressClass::Never("a link-local address"),
+        [224..=239, ..] => AddressClass::Never("a multicast address"),
+        [240..=255, ..] => AddressClass::Never("a reserved address"),
+        [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => AddressClass::Private("a private address"),
+        [100, 64..=127, ..] => AddressClass::Private("a carrier-grade NAT address"),
+        [192, 0, 0, _] | [198, 18..=19, ..] => AddressClass::Private("an address for special use"),
+        [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => AddressClass::Private("an address for documentation"),
+        _ => AddressClass::Public,
     }
 }
 
-fn kind_of_v6(address: Ipv6Addr) -> Kind {
+fn classify_v6(address: Ipv6Addr) -> AddressClass {
     match address.segments() {
-        [0, 0, 0, 0, 0, 0, 0, 0] => Kind::Never("an unspecified address"),
-        [0, 0, 0, 0, 0, 0, 0, 1] => Kind::Own("a loopback address"),
+        [0, 0, 0, 0, 0, 0, 0, 0] => AddressClass::Never("an unspecified address"),
+        [0, 0, 0, 0, 0, 0, 0, 1] => AddressClass::Own("a loopback address"),
         // An embedded IPv4 address: in the last 32 bits (an old form, and NAT64), or in the second and third part
         // (6to4).
         [0, 0, 0, 0, 0, 0, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
-            inside(high, low)
+            classify_embedded(high, low)
         }
-        [0x64, 0xff9b, 1, ..] => Kind::Never("an address of a local translation to IPv4"),
-        [0x2001, 0, ..] => Kind::Never("an address of a Teredo tunnel"),
-        [0xfe80..=0xfebf, ..] | [0xfec0..=0xfeff, ..] => Kind::Never("a link-local address"),
-        [0xff00..=0xffff, ..] => Kind::Never("a multicast address"),
-        [0xfc00..=0xfdff, ..] => Kind::Private("a private address"),
-        [0x100, 0, 0, 0, ..] | [0x2001, 0xdb8, ..] => Kind::Private("an address for special use"),
-        _ => Kind::Public,
+        [0x64, 0xff9b, 1, ..] => AddressClass::Never("an address of a local translation to IPv4"),
+        [0x2001, 0, ..] => AddressClass::Never("an address of a Teredo tunnel"),
+        [0xfe80..=0xfebf, ..] | [0xfec0..=0xfeff, ..] => AddressClass::Never("a link-local address"),
+        [0xff00..=0xffff, ..] => AddressClass::Never("a multicast address"),
+        [0xfc00..=0xfdff, ..] => AddressClass::Private("a private address"),
+        [0x100, 0, 0, 0, ..] | [0x2001, 0xdb8, ..] => AddressClass::Private("an address for special use"),
+        _ => AddressClass::Public,
     }
 }
 
 /// Classifies an embedded IPv4 address. No pattern can name it in this form, so it is refused unless it is public.
-fn inside(high: u16, low: u16) -> Kind {
+fn classify_embedded(high: u16, low: u16) -> AddressClass {
     let bits = (u32::from(high) << 16) | u32::from(low);
-    match kind(IpAddr::V4(Ipv4Addr::from_bits(bits))) {
-        Kind::Public => Kind::Public,
-        Kind::Private(reason) | Kind::Own(reason) | Kind::Never(reason) => Kind::Never(reason),
+    match classify(IpAddr::V4(Ipv4Addr::from_bits(bits))) {
+        AddressClass::Public => AddressClass::Public,
+        AddressClass::Private(reason) | AddressClass::Own(reason) | AddressClass::Never(reason) => {
+            AddressClass::Never(reason)
+        }
     }
 }
 
@@ -118,12 +124,12 @@ fn is_own(address: IpAddr) -> bool {
 mod tests {
     use super::*;
 
-    fn check(addresses: &str, expected: fn(&'static str) -> Kind) {
+    fn check(addresses: &str, expected: fn(&'static str) -> AddressClass) {
         for text in addresses.split_whitespace() {
-            let found = kind(text.parse().unwrap());
+            let found = classify(text.parse().unwrap());
             let reason = match found {
-                Kind::Public => "",
-                Kind::Private(reason) | Kind::Own(reason) | Kind::Never(reason) => reason,
+                AddressClass::Public => "",
+                AddressClass::Private(reason) | AddressClass::Own(reason) | AddressClass::Never(reason) => reason,
             };
             assert_eq!(found, expected(reason), "{text}");
         }
@@ -131,29 +137,35 @@ mod tests {
 
     #[test]
     fn the_internet_is_public() {
-        check("1.1.1.1 93.184.216.34 172.15.0.1 172.32.0.1 100.63.0.1 100.128.0.1", |_| Kind::Public);
-        check("2606:4700::1111 ::ffff:1.1.1.1 64:ff9b::101:101 2002:101:101::1", |_| Kind::Public);
+        check("1.1.1.1 93.184.216.34 172.15.0.1 172.32.0.1 100.63.0.1 100.128.0.1", |_| AddressClass::Public);
+        check("2606:4700::1111 ::ffff:1.1.1.1 64:ff9b::101:101 2002:101:101::1", |_| AddressClass::Public);
     }
 
     #[test]
     fn networks_of_ones_own_are_private() {
-        check("10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1 198.18.0.1", Kind::Private);
-        check("fc00::1 fd12:3456::1 ::ffff:10.0.0.1", Kind::Private);
+        check("10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1 198.18.0.1", AddressClass::Private);
+        check("fc00::1 fd12:3456::1 ::ffff:10.0.0.1", AddressClass::Private);
     }
 
     #[test]
     fn this_machine_is_own() {
         assert!(is_own(Ipv4Addr::LOCALHOST.into()));
         assert!(!is_own(Ipv4Addr::new(1, 1, 1, 1).into()));
-        check("127.0.0.1 127.255.0.1 ::1 ::ffff:127.0.0.1", Kind::Own);
+        check("127.0.0.1 127.255.0.1 ::1 ::ffff:127.0.0.1", AddressClass::Own);
     }
 
     #[test]
     fn what_nobody_needs_is_never_reached() {
-        check("0.0.0.0 0.1.2.3 169.254.1.1 169.254.169.254 224.0.0.1 239.1.1.1 240.0.0.1 255.255.255.255", Kind::Never);
-        check("168.63.129.16 100.100.100.200 192.0.0.192 fd00:ec2::254 fd20:ce::254", Kind::Never);
-        check("::ffff:169.254.169.254 ::ffff:0.0.0.0 64:ff9b::169.254.169.254 64:ff9b::127.0.0.1", Kind::Never);
-        check("64:ff9b::10.0.0.1 64:ff9b:1::1 2002:7f00:1::1 2002:a00:1:: ::127.0.0.1 2001:0:1::1", Kind::Never);
-        check(":: fe80::1 febf::1 fec0::1 ff02::1", Kind::Never);
+        check(
+            "0.0.0.0 0.1.2.3 169.254.1.1 169.254.169.254 224.0.0.1 239.1.1.1 240.0.0.1 255.255.255.255",
+            AddressClass::Never,
+        );
+        check("168.63.129.16 100.100.100.200 192.0.0.192 fd00:ec2::254 fd20:ce::254", AddressClass::Never);
+        check("::ffff:169.254.169.254 ::ffff:0.0.0.0 64:ff9b::169.254.169.254 64:ff9b::127.0.0.1", AddressClass::Never);
+        check(
+            "64:ff9b::10.0.0.1 64:ff9b:1::1 2002:7f00:1::1 2002:a00:1:: ::127.0.0.1 2001:0:1::1",
+            AddressClass::Never,
+        );
+        check(":: fe80::1 febf::1 fec0::1 ff02::1", AddressClass::Never);
     }
 }

@@ -4,10 +4,10 @@ use super::head::Length;
 
 /// The rest of a body that is still to come.
 #[derive(Debug)]
-pub(super) struct Body(State);
+pub(super) struct Body(BodyState);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum BodyState {
     /// This many bytes. `u64::MAX` means without end.
     Bytes(u64),
     /// In the line with the size of a chunk: the number so far, and how many digits it has.
@@ -31,53 +31,53 @@ enum State {
 
 /// The error for a body that does not match its encoding.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Malformed;
+pub(super) struct MalformedBody;
 
 impl Body {
     pub(super) fn new(length: Length) -> Self {
         Self(match length {
-            Length::Bytes(0) => State::Over,
-            Length::Bytes(bytes) => State::Bytes(bytes),
-            Length::Chunked => NEXT,
+            Length::Bytes(0) => BodyState::Over,
+            Length::Bytes(bytes) => BodyState::Bytes(bytes),
+            Length::Chunked => CHUNK_START,
         })
     }
 
     /// Returns a body that includes everything that follows.
     pub(super) fn endless() -> Self {
-        Self(State::Bytes(u64::MAX))
+        Self(BodyState::Bytes(u64::MAX))
     }
 
     pub(super) fn is_endless(&self) -> bool {
-        self.0 == State::Bytes(u64::MAX)
+        self.0 == BodyState::Bytes(u64::MAX)
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.0 == State::Over
+        self.0 == BodyState::Over
     }
 
     /// Returns how many of these bytes belong to the body.
-    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<usize, MalformedBody> {
         let mut at = 0;
-        while at < bytes.len() && self.0 != State::Over {
+        while at < bytes.len() && self.0 != BodyState::Over {
             let left = bytes.len() - at;
             (self.0, at) = match self.0 {
-                State::Bytes(u64::MAX) => (self.0, bytes.len()),
-                State::Bytes(size) => {
+                BodyState::Bytes(u64::MAX) => (self.0, bytes.len()),
+                BodyState::Bytes(size) => {
                     let (size, taken) = less(size, left);
-                    (if size == 0 { State::Over } else { State::Bytes(size) }, at + taken)
+                    (if size == 0 { BodyState::Over } else { BodyState::Bytes(size) }, at + taken)
                 }
-                State::Chunk(size) => {
+                BodyState::Chunk(size) => {
                     let (size, taken) = less(size, left);
-                    (if size == 0 { State::ChunkEnd { in_it: false } } else { State::Chunk(size) }, at + taken)
+                    (if size == 0 { BodyState::ChunkEnd { in_it: false } } else { BodyState::Chunk(size) }, at + taken)
                 }
-                state => (one(state, bytes[at])?, at + 1),
+                state => (next_state(state, bytes[at])?, at + 1),
             };
         }
         Ok(at)
     }
 }
 
-const NEXT: State = State::Size { size: 0, digits: 0, in_number: true };
+const CHUNK_START: BodyState = BodyState::Size { size: 0, digits: 0, in_number: true };
 
 fn less(size: u64, left: usize) -> (u64, usize) {
     let taken = usize::try_from(size).unwrap_or(usize::MAX).min(left);
@@ -85,34 +85,34 @@ fn less(size: u64, left: usize) -> (u64, usize) {
 }
 
 /// Returns the state after one byte outside the chunks.
-fn one(state: State, byte: u8) -> Result<State, Malformed> {
+fn next_state(state: BodyState, byte: u8) -> Result<BodyState, MalformedBody> {
     match (state, byte) {
-        (State::Size { size, digits: 0..15, in_number: true }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
-            let digit = u64::from(char::from(byte).to_digit(16).ok_or(Malformed)?);
-            let State::Size { digits, .. } = state else { return Err(Malformed) };
-            Ok(State::Size { size: size * 16 + digit, digits: digits + 1, in_number: true })
+        (BodyState::Size { size, digits: 0..15, in_number: true }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+            let digit = u64::from(char::from(byte).to_digit(16).ok_or(MalformedBody)?);
+            let BodyState::Size { digits, .. } = state else { return Err(MalformedBody) };
+            Ok(BodyState::Size { size: size * 16 + digit, digits: digits + 1, in_number: true })
         }
-        (State::Size { digits: 0, .. }, _) => Err(Malformed),
-        (State::Size { size, .. }, b'\r') => Ok(State::SizeEnd(size)),
+        (BodyState::Size { digits: 0, .. }, _) => Err(MalformedBody),
+        (BodyState::Size { size, .. }, b'\r') => Ok(BodyState::SizeEnd(size)),
         // An extension, up to the end of the line.
-        (State::Size { size, digits, in_number: true }, b';' | b' ' | b'\t') => {
-            Ok(State::Size { size, digits, in_number: false })
+        (BodyState::Size { size, digits, in_number: true }, b';' | b' ' | b'\t') => {
+            Ok(BodyState::Size { size, digits, in_number: false })
         }
-        (State::Size { size, digits, in_number: false }, 0x20..=0x7e | b'\t') => {
-            Ok(State::Size { size, digits, in_number: false })
+        (BodyState::Size { size, digits, in_number: false }, 0x20..=0x7e | b'\t') => {
+            Ok(BodyState::Size { size, digits, in_number: false })
         }
-        (State::SizeEnd(0), b'\n') => Ok(State::Trailer(2)),
-        (State::SizeEnd(size), b'\n') => Ok(State::Chunk(size)),
-        (State::ChunkEnd { in_it: false }, b'\r') => Ok(State::ChunkEnd { in_it: true }),
-        (State::ChunkEnd { in_it: true }, b'\n') => Ok(NEXT),
-        (State::Trailer(2), b'\r') => Ok(State::Trailer(3)),
-        (State::Trailer(3), b'\n') => Ok(State::Over),
-        (State::Trailer(3), _) => Err(Malformed),
-        (State::Trailer(1), b'\n') => Ok(State::Trailer(2)),
-        (State::Trailer(1), _) | (State::Trailer(_), b'\n') => Err(Malformed),
-        (State::Trailer(_), b'\r') => Ok(State::Trailer(1)),
-        (State::Trailer(_), _) => Ok(State::Trailer(0)),
-        _ => Err(Malformed),
+        (BodyState::SizeEnd(0), b'\n') => Ok(BodyState::Trailer(2)),
+        (BodyState::SizeEnd(size), b'\n') => Ok(BodyState::Chunk(size)),
+        (BodyState::ChunkEnd { in_it: false }, b'\r') => Ok(BodyState::ChunkEnd { in_it: true }),
+        (BodyState::ChunkEnd { in_it: true }, b'\n') => Ok(CHUNK_START),
+        (BodyState::Trailer(2), b'\r') => Ok(BodyState::Trailer(3)),
+        (BodyState::Trailer(3), b'\n') => Ok(BodyState::Over),
+        (BodyState::Trailer(3), _) => Err(MalformedBody),
+        (BodyState::Trailer(1), b'\n') => Ok(BodyState::Trailer(2)),
+        (BodyState::Trailer(1), _) | (BodyState::Trailer(_), b'\n') => Err(MalformedBody),
+        (BodyState::Trailer(_), b'\r') => Ok(BodyState::Trailer(1)),
+        (BodyState::Trailer(_), _) => Ok(BodyState::Trailer(0)),
+        _ => Err(MalformedBody),
     }
 }
 
@@ -121,12 +121,13 @@ mod tests {
     use super::*;
 
     /// Checks that `taken` bytes belong to the body, passed at once and byte by byte.
-    fn check(length: Length, bytes: &str, taken: Result<usize, Malformed>) {
+    fn check(length: Length, bytes: &str, taken: Result<usize, MalformedBody>) {
         let mut whole = Body::new(length);
         let found = whole.take(bytes.as_bytes());
         assert_eq!(found, taken, "{bytes:?}");
         let mut slow = Body::new(length);
-        let by_byte: Result<usize, Malformed> = bytes.bytes().try_fold(0, |sum, byte| Ok(sum + slow.take(&[byte])?));
+        let by_byte: Result<usize, MalformedBody> =
+            bytes.bytes().try_fold(0, |sum, byte| Ok(sum + slow.take(&[byte])?));
         assert_eq!(by_byte, taken, "{bytes:?} byte by byte");
         if taken.is_ok() {
             assert_eq!(whole.is_over(), slow.is_over());
@@ -160,7 +161,7 @@ mod tests {
             " 3\r\n",
             "1\r\nabc",
         ] {
-            check(Length::Chunked, bytes, Err(Malformed));
+            check(Length::Chunked, bytes, Err(MalformedBody));
         }
     }
 }

@@ -12,14 +12,14 @@ use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
-use super::address::{Kind, canonical, kind};
-use super::listen::Stop;
-use super::pattern::Named;
+use super::address::{AddressClass, canonical, classify};
+use super::listen::ShutdownSignal;
+use super::pattern::PatternPrecision;
 use super::{Rules, Upstream, head};
 
 /// Why a connection was not made.
 #[derive(Debug)]
-pub(super) enum NoWay {
+pub(super) enum ConnectError {
     /// The rules do not allow it: the reason, and what to add to them, if anything.
     Refused { why: String, add: Option<String> },
     /// The attempt failed.
@@ -29,14 +29,14 @@ pub(super) enum NoWay {
 }
 
 /// Connects to a host that the rules allow.
-pub(super) fn connect(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Result<TcpStream, NoWay> {
+pub(super) fn connect(rules: &Rules, host: &str, port: u16, stop: &ShutdownSignal) -> Result<TcpStream, ConnectError> {
     if !rules.allow.iter().any(|pattern| pattern.allows(host, port)) {
         // For an address, its class explains more than a missing pattern, and the pattern to add may need the port.
         if let Ok(address) = host.parse() {
             check(rules, SocketAddr::new(address, port))?;
         }
         let add = if matches!(port, 80 | 443) { host.to_owned() } else { with_port(host, port) };
-        return Err(NoWay::Refused { why: "the host is not allowed".to_owned(), add: Some(add) });
+        return Err(ConnectError::Refused { why: "the host is not allowed".to_owned(), add: Some(add) });
     }
     if let Some(upstream) = &rules.upstream {
         // An address needs no resolving, so it can be checked even here.
@@ -60,26 +60,29 @@ fn with_port(host: &str, port: u16) -> String {
 }
 
 /// Checks whether this address may be connected to.
-fn check(rules: &Rules, address: SocketAddr) -> Result<(), NoWay> {
+fn check(rules: &Rules, address: SocketAddr) -> Result<(), ConnectError> {
     let (ip, port) = (address.ip(), address.port());
-    let named = rules.allow.iter().map(|pattern| pattern.names(ip, port)).max().unwrap_or(Named::No);
-    let refused =
-        |reason: &str, add: Option<String>| Err(NoWay::Refused { why: format!("it resolves to {ip}, {reason}"), add });
-    match kind(ip) {
-        Kind::Public => Ok(()),
-        Kind::Private(_) if named >= Named::Address => Ok(()),
-        Kind::Own(_) if named == Named::WithPort => Ok(()),
-        Kind::Private(reason) | Kind::Own(reason) => refused(reason, Some(with_port(&ip.to_string(), port))),
-        Kind::Never(reason) => refused(reason, None),
+    let named = rules.allow.iter().map(|pattern| pattern.names(ip, port)).max().unwrap_or(PatternPrecision::No);
+    let refused = |reason: &str, add: Option<String>| {
+        Err(ConnectError::Refused { why: format!("it resolves to {ip}, {reason}"), add })
+    };
+    match classify(ip) {
+        AddressClass::Public => Ok(()),
+        AddressClass::Private(_) if named >= PatternPrecision::Address => Ok(()),
+        AddressClass::Own(_) if named == PatternPrecision::WithPort => Ok(()),
+        AddressClass::Private(reason) | AddressClass::Own(reason) => {
+            refused(reason, Some(with_port(&ip.to_string(), port)))
+        }
+        AddressClass::Never(reason) => refused(reason, None),
     }
 }
 
 /// Resolves a name in its own thread, which may outlive this call: the system's resolver cannot be interrupted.
-fn resolve(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Result<Vec<SocketAddr>, NoWay> {
+fn resolve(rules: &Rules, host: &str, port: u16, stop: &ShutdownSignal) -> Result<Vec<SocketAddr>, ConnectError> {
     if let Ok(address) = host.parse() {
         return Ok(vec![SocketAddr::new(address, port)]);
     }
-    let failed = |error: io::Error| NoWay::Failed(format!("cannot resolve the name: {error}"));
+    let failed = |error: io::Error| ConnectError::Failed(format!("cannot resolve the name: {error}"));
     let (done, doing) = UnixStream::pair().map_err(failed)?;
     let (sender, receiver) = mpsc::channel();
     let (resolver, name) = (Arc::clone(&rules.resolve), host.to_owned());
@@ -90,25 +93,25 @@ fn resolve(rules: &Rules, host: &str, port: u16, stop: &Stop) -> Result<Vec<Sock
     };
     thread::Builder::new().name("resolver".to_owned()).spawn(resolving).map_err(failed)?;
     stop.wait_for(done.as_fd(), PollFlags::IN, Instant::now() + rules.patience.connect)
-        .map_err(|error| no_way(&error))?;
+        .map_err(|error| connect_error(&error))?;
     let addresses =
-        receiver.try_recv().map_err(|_| NoWay::Failed("the resolver ended without an answer".to_owned()))?;
+        receiver.try_recv().map_err(|_| ConnectError::Failed("the resolver ended without an answer".to_owned()))?;
     match addresses {
-        Ok(addresses) if addresses.is_empty() => Err(NoWay::Failed("the name has no address".to_owned())),
+        Ok(addresses) if addresses.is_empty() => Err(ConnectError::Failed("the name has no address".to_owned())),
         Ok(addresses) => Ok(addresses),
         Err(error) => Err(failed(error)),
     }
 }
 
 /// Connects to the first address that answers.
-fn reach(rules: &Rules, addresses: &[SocketAddr], stop: &Stop) -> Result<TcpStream, NoWay> {
-    let mut last = NoWay::Failed("no address to connect to".to_owned());
+fn reach(rules: &Rules, addresses: &[SocketAddr], stop: &ShutdownSignal) -> Result<TcpStream, ConnectError> {
+    let mut last = ConnectError::Failed("no address to connect to".to_owned());
     for address in addresses {
         match dial(*address, Instant::now() + rules.patience.connect, stop) {
             Ok(stream) => return Ok(stream),
-            Err(error) => last = no_way(&error),
+            Err(error) => last = connect_error(&error),
         }
-        if matches!(last, NoWay::Stopped) {
+        if matches!(last, ConnectError::Stopped) {
             break;
         }
     }
@@ -116,7 +119,7 @@ fn reach(rules: &Rules, addresses: &[SocketAddr], stop: &Stop) -> Result<TcpStre
 }
 
 /// Like `TcpStream::connect_timeout`, but interruptible.
-fn dial(address: SocketAddr, until: Instant, stop: &Stop) -> io::Result<TcpStream> {
+fn dial(address: SocketAddr, until: Instant, stop: &ShutdownSignal) -> io::Result<TcpStream> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
@@ -133,36 +136,36 @@ fn dial(address: SocketAddr, until: Instant, stop: &Stop) -> io::Result<TcpStrea
     Ok(stream)
 }
 
-fn no_way(error: &io::Error) -> NoWay {
+fn connect_error(error: &io::Error) -> ConnectError {
     match error.kind() {
-        io::ErrorKind::ConnectionAborted => NoWay::Stopped,
-        io::ErrorKind::TimedOut => NoWay::Failed("it took too long".to_owned()),
-        _ => NoWay::Failed(error.to_string()),
+        io::ErrorKind::ConnectionAborted => ConnectError::Stopped,
+        io::ErrorKind::TimedOut => ConnectError::Failed("it took too long".to_owned()),
+        _ => ConnectError::Failed(error.to_string()),
     }
 }
 
 /// Connects through the user's own proxy. Its address is not checked, since the user chose it.
-fn through(rules: &Rules, upstream: &Upstream, target: &str, stop: &Stop) -> Result<TcpStream, NoWay> {
+fn through(rules: &Rules, upstream: &Upstream, target: &str, stop: &ShutdownSignal) -> Result<TcpStream, ConnectError> {
     let addresses = resolve(rules, &upstream.host, upstream.port, stop)?;
     let stream = reach(rules, &addresses, stop)?;
     let authorization = upstream.authorization.as_ref().map(|value| format!("Proxy-Authorization: {value}\r\n"));
     let authorization = authorization.unwrap_or_default();
     let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{authorization}\r\n");
     let until = Instant::now() + rules.patience.connect;
-    stop.write_all(&stream, request.as_bytes(), until).map_err(|error| no_way(&error))?;
+    stop.write_all(&stream, request.as_bytes(), until).map_err(|error| connect_error(&error))?;
     let mut answer = Vec::new();
     let mut byte = [0];
     // Byte by byte, since what follows the head belongs to the client.
     while head::end(&answer).is_none() {
-        let read = stop.read(&stream, &mut byte, until).map_err(|error| no_way(&error))?;
-        if read == 0 || answer.len() >= head::MOST {
-            return Err(NoWay::Failed("the user's own proxy gave no answer".to_owned()));
+        let read = stop.read(&stream, &mut byte, until).map_err(|error| connect_error(&error))?;
+        if read == 0 || answer.len() >= head::MAX_HEAD_BYTES {
+            return Err(ConnectError::Failed("the user's own proxy gave no answer".to_owned()));
         }
         answer.push(byte[0]);
     }
     let status = String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned();
     match status.split(' ').nth(1) {
         Some(code) if code.starts_with('2') && code.len() == 3 => Ok(stream),
-        _ => Err(NoWay::Failed(format!("the user's own proxy answered `{}`", status.escape_default()))),
+        _ => Err(ConnectError::Failed(format!("the user's own proxy answered `{}`", status.escape_default()))),
     }
 }

@@ -1,15 +1,15 @@
 //! Fuzzing entry point for the proxy's request parser.
 
 use super::body::Body;
-use super::head::{Kind, MOST, end, parse};
+use super::head::{MAX_HEAD_BYTES, RequestKind, end, parse};
 
 /// Parses bytes as the head of a request with its body, and checks that the server would read them the same way.
 pub fn proxy(data: &[u8]) {
-    let Some(at) = end(data).filter(|at| *at <= MOST) else { return };
+    let Some(at) = end(data).filter(|at| *at <= MAX_HEAD_BYTES) else { return };
     let (head, rest) = data.split_at(at);
     let Ok(read) = parse(head) else { return };
     assert!(!read.host.is_empty() && !read.host.contains(char::is_whitespace), "{read:?}");
-    let Kind::Plain { head, length } = read.kind else { return };
+    let RequestKind::Plain { head, length } = read.kind else { return };
     assert_eq!(end(head.as_bytes()), Some(head.len()), "a second head: {head:?}");
     assert!(!head.contains('\0') && head.is_ascii(), "{head:?}");
     // The end of the body must not depend on how the bytes are split.

@@ -8,18 +8,18 @@ use std::fmt::Write as _;
 use super::pattern::{host_name, split_port};
 
 /// Maximum size of the head of a request in bytes.
-pub(super) const MOST: usize = 64 << 10;
+pub(super) const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// The parsed head of a client's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) host: String,
     pub(super) port: u16,
-    pub(super) kind: Kind,
+    pub(super) kind: RequestKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RequestKind {
     /// A tunnel for arbitrary bytes.
     Connect,
     /// A plain request, with the head to send to the server and the length of its body.
@@ -66,8 +66,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Head, &'static str> {
     if method == "CONNECT" {
         let (host, port) = authority(target)?;
         let port = port.ok_or("CONNECT needs a port")?;
-        agrees(&headers, &host, port, None)?;
-        return Ok(Head { host, port, kind: Kind::Connect });
+        check_host_header(&headers, &host, port, None)?;
+        return Ok(Head { host, port, kind: RequestKind::Connect });
     }
     let scheme = target.get(..7).ok_or(ABSOLUTE)?;
     if !scheme.eq_ignore_ascii_case("http://") {
@@ -77,10 +77,10 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Head, &'static str> {
     let (name, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     let (host, port) = authority(name)?;
     let port = port.unwrap_or(80);
-    agrees(&headers, &host, port, Some(80))?;
+    check_host_header(&headers, &host, port, Some(80))?;
     let length = length(&headers)?;
     let head = rewritten(&[method, name, path], &headers);
-    Ok(Head { host, port, kind: Kind::Plain { head, length } })
+    Ok(Head { host, port, kind: RequestKind::Plain { head, length } })
 }
 
 const ABSOLUTE: &str = "this is a proxy: use CONNECT, or a full URL that starts with http://";
@@ -126,7 +126,7 @@ fn values<'a>(headers: &'a [Header<'a>], name: &'a str) -> impl Iterator<Item = 
 
 /// Checks that the `Host` header names the target: the server uses the header, but the proxy checked the target.
 /// Without a port, the header means the default port or, for `CONNECT`, any port.
-fn agrees(headers: &[Header<'_>], host: &str, port: u16, usual: Option<u16>) -> Result<(), &'static str> {
+fn check_host_header(headers: &[Header<'_>], host: &str, port: u16, usual: Option<u16>) -> Result<(), &'static str> {
     let mut hosts = values(headers, "host");
     let Some(named) = hosts.next() else { return Ok(()) };
     if hosts.next().is_some() {
@@ -181,8 +181,8 @@ mod tests {
 
     fn check(head: &str, expected: Expect) {
         let shown = match parse(head.as_bytes()) {
-            Ok(Head { host, port, kind: Kind::Connect }) => format!("connect to {host} port {port}"),
-            Ok(Head { host, port, kind: Kind::Plain { head, length } }) => {
+            Ok(Head { host, port, kind: RequestKind::Connect }) => format!("connect to {host} port {port}"),
+            Ok(Head { host, port, kind: RequestKind::Plain { head, length } }) => {
                 format!("to {host} port {port}, {length:?}:\n{}", head.replace('\r', ""))
             }
             Err(wrong) => wrong.to_owned(),

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 /// A running listener. Dropping it stops it.
 #[derive(Debug)]
 pub(crate) struct Server {
-    /// The write end of a pipe whose read end is [`Stop`]'s. Closing it wakes every wait.
+    /// The write end of a pipe whose read end is [`ShutdownSignal`]'s. Closing it wakes every wait.
     lifeline: Option<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
@@ -27,14 +27,14 @@ impl Server {
     pub(crate) fn start(
         listener: OwnedFd,
         most: usize,
-        serve: impl Fn(&TcpStream, &Stop) + Send + Sync + 'static,
+        serve: impl Fn(&TcpStream, &ShutdownSignal) + Send + Sync + 'static,
         busy: fn(TcpStream),
     ) -> io::Result<Self> {
         let (end, lifeline) = io::pipe()?;
         let listener = TcpListener::from(listener);
         // A connection that is closed before it is accepted must not block the others.
         listener.set_nonblocking(true)?;
-        let stop = Stop(Arc::new(end.into()));
+        let stop = ShutdownSignal(Arc::new(end.into()));
         let serve = Arc::new(serve);
         let thread = thread::Builder::new().name("listener".to_owned()).spawn(move || {
             let active = Arc::new(AtomicUsize::new(0));
@@ -47,11 +47,11 @@ impl Server {
                     continue;
                 }
                 active.fetch_add(1, Ordering::AcqRel);
-                let (serve, stop, place) = (Arc::clone(&serve), stop.clone(), Place(Arc::clone(&active)));
+                let (serve, stop, slot) = (Arc::clone(&serve), stop.clone(), ConnectionSlot(Arc::clone(&active)));
                 let spawned = thread::Builder::new().name("connection".to_owned()).spawn(move || {
                     serve(&connection, &stop);
                     // Before the connection is closed, so a client that sees it close finds a free slot.
-                    drop(place);
+                    drop(slot);
                 });
                 // If no thread can be started, the connection is closed, which the client notices.
                 threads.extend(spawned.ok());
@@ -75,9 +75,9 @@ impl Drop for Server {
 }
 
 /// A slot among the concurrent connections, released however the thread ends.
-struct Place(Arc<AtomicUsize>);
+struct ConnectionSlot(Arc<AtomicUsize>);
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -85,9 +85,9 @@ impl Drop for Place {
 
 /// A signal that every wait polls, so all waits end with the server.
 #[derive(Debug, Clone)]
-pub(crate) struct Stop(Arc<OwnedFd>);
+pub(crate) struct ShutdownSignal(Arc<OwnedFd>);
 
-impl Stop {
+impl ShutdownSignal {
     /// Waits until one of the descriptors is ready, and returns what each is ready for. Fails at the deadline or when
     /// the server stops.
     pub(crate) fn wait(

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use super::address::canonical;
 
 /// The ports of a pattern that names none.
-const USUAL: [u16; 2] = [80, 443];
+const DEFAULT_PORTS: [u16; 2] = [80, 443];
 
 /// A pattern for one or more hosts that may be reached: `example.org`, `*.example.org` (its subdomains, not itself),
 /// `example.org:8443`, `192.0.2.7`, `[2001:db8::7]:8080`. Without a port, it means 80 and 443.
@@ -37,7 +37,7 @@ pub struct BadPattern(String);
 impl HostPattern {
     /// Returns whether the pattern allows the requested name or address.
     pub fn allows(&self, host: &str, port: u16) -> bool {
-        if !self.port.map_or(USUAL.contains(&port), |only| only == port) {
+        if !self.port.map_or(DEFAULT_PORTS.contains(&port), |only| only == port) {
             return false;
         }
         match &self.host {
@@ -48,21 +48,21 @@ impl HostPattern {
     }
 
     /// Returns whether the pattern names this exact address, and whether it names the port as well.
-    pub(super) fn names(&self, address: IpAddr, port: u16) -> Named {
+    pub(super) fn names(&self, address: IpAddr, port: u16) -> PatternPrecision {
         match self.host {
             Host::Address(named) if named == canonical(address) => match self.port {
-                Some(only) if only == port => Named::WithPort,
-                None if USUAL.contains(&port) => Named::Address,
-                _ => Named::No,
+                Some(only) if only == port => PatternPrecision::WithPort,
+                None if DEFAULT_PORTS.contains(&port) => PatternPrecision::Address,
+                _ => PatternPrecision::No,
             },
-            _ => Named::No,
+            _ => PatternPrecision::No,
         }
     }
 }
 
 /// How precisely a pattern names an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Named {
+pub(super) enum PatternPrecision {
     No,
     Address,
     WithPort,

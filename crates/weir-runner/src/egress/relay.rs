@@ -10,13 +10,19 @@ use std::time::{Duration, Instant};
 use rustix::event::PollFlags;
 
 use super::body::Body;
-use super::listen::{Stop, is_passing};
+use super::listen::{ShutdownSignal, is_passing};
 
-const BUFFER: usize = 128 << 10;
+const BUFFER_BYTES: usize = 128 << 10;
 
 /// Copies data between both sides. `body` tells how much of the client's data belongs to the request. The end of one
 /// direction is forwarded, and the other direction continues.
-pub(super) fn relay(client: &TcpStream, server: &TcpStream, body: Body, idle: Duration, stop: &Stop) -> io::Result<()> {
+pub(super) fn relay(
+    client: &TcpStream,
+    server: &TcpStream,
+    body: Body,
+    idle: Duration,
+    stop: &ShutdownSignal,
+) -> io::Result<()> {
     client.set_nonblocking(true)?;
     server.set_nonblocking(true)?;
     let mut up = Direction::new(client, server, body);
@@ -60,7 +66,7 @@ impl<'a> Direction<'a> {
         let ended = body.is_over();
         // The head of a request already tells where its body ends; a server may take a half-closed connection for a
         // client that has gone.
-        Self { from, to, buffer: vec![0; BUFFER], held: 0..0, body, body_is_endless, ended, closed: ended }
+        Self { from, to, buffer: vec![0; BUFFER_BYTES], held: 0..0, body, body_is_endless, ended, closed: ended }
     }
 
     fn is_done(&self) -> bool {

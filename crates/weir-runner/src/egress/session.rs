@@ -5,51 +5,51 @@ use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 use super::body::Body;
-use super::connect::{NoWay, connect};
-use super::head::{self, Kind};
-use super::listen::Stop;
+use super::connect::{ConnectError, connect};
+use super::head::{self, RequestKind};
+use super::listen::ShutdownSignal;
 use super::relay::relay;
-use super::{Record, Rules};
+use super::{HostRecord, Rules};
 
 /// How long a client may take to read a refusal.
-const FAREWELL: Duration = Duration::from_secs(2);
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Serves one request. An error on the connection ends it and is not reported.
-pub(super) fn serve(client: &TcpStream, rules: &Rules, record: &Record, stop: &Stop) {
+pub(super) fn serve(client: &TcpStream, rules: &Rules, record: &HostRecord, stop: &ShutdownSignal) {
     let _ = client.set_nodelay(true);
     if client.set_nonblocking(true).is_err() {
         return;
     }
     let refusal = match request(client, rules, stop) {
-        Ok((head, rest)) => answer(client, &Request { head, rest }, rules, record, stop),
+        Ok((head, rest)) => answer(client, &ReceivedRequest { head, rest }, rules, record, stop),
         Err(refusal) => Err(refusal),
     };
     if let Err(Some(refusal)) = refusal {
-        let _ = farewell(client, &refusal, stop);
+        let _ = send_refusal(client, &refusal, stop);
     }
 }
 
 /// Refuses a connection because there are too many at once.
-pub(super) fn busy(client: TcpStream) {
-    let refusal = Refusal { status: "503 Service Unavailable", text: "too many connections at once".to_owned() };
+pub(super) fn refuse_excess(client: TcpStream) {
+    let refusal = HttpRefusal { status: "503 Service Unavailable", text: "too many connections at once".to_owned() };
     let _ = client.set_nonblocking(true);
     let _ = (&client).write(refusal.to_string().as_bytes());
     let _ = client.shutdown(Shutdown::Write);
 }
 
-struct Request {
+struct ReceivedRequest {
     head: head::Head,
     /// The bytes that followed the head in the same read.
     rest: Vec<u8>,
 }
 
 /// An error response.
-struct Refusal {
+struct HttpRefusal {
     status: &'static str,
     text: String,
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for HttpRefusal {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { status, text } = self;
         let length = text.len() + "weir: \n".len();
@@ -62,14 +62,14 @@ impl std::fmt::Display for Refusal {
 }
 
 /// The error response to send, or `None` if the connection is unusable.
-type Told = Option<Refusal>;
+type ErrorResponse = Option<HttpRefusal>;
 
-fn bad(text: &str) -> Told {
-    Some(Refusal { status: "400 Bad Request", text: text.to_owned() })
+fn bad(text: &str) -> ErrorResponse {
+    Some(HttpRefusal { status: "400 Bad Request", text: text.to_owned() })
 }
 
 /// Reads the head of a request, with one deadline for all of it, so a client cannot stall by sending single bytes.
-fn request(client: &TcpStream, rules: &Rules, stop: &Stop) -> Result<(head::Head, Vec<u8>), Told> {
+fn request(client: &TcpStream, rules: &Rules, stop: &ShutdownSignal) -> Result<(head::Head, Vec<u8>), ErrorResponse> {
     let until = Instant::now() + rules.patience.head;
     let mut bytes = Vec::new();
     let mut buffer = [0; 8192];
@@ -79,7 +79,7 @@ fn request(client: &TcpStream, rules: &Rules, stop: &Stop) -> Result<(head::Head
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 let text = "the request took too long".to_owned();
-                return Err(Some(Refusal { status: "408 Request Timeout", text }));
+                return Err(Some(HttpRefusal { status: "408 Request Timeout", text }));
             }
             Err(_) => return Err(None),
         };
@@ -90,49 +90,61 @@ fn request(client: &TcpStream, rules: &Rules, stop: &Stop) -> Result<(head::Head
             let rest = bytes.split_off(end);
             return Ok((head::parse(&bytes).map_err(bad)?, rest));
         }
-        if bytes.len() >= head::MOST {
-            let text = format!("the request head is larger than {} bytes", head::MOST);
-            return Err(Some(Refusal { status: "431 Request Header Fields Too Large", text }));
+        if bytes.len() >= head::MAX_HEAD_BYTES {
+            let text = format!("the request head is larger than {} bytes", head::MAX_HEAD_BYTES);
+            return Err(Some(HttpRefusal { status: "431 Request Header Fields Too Large", text }));
         }
     }
 }
 
-fn answer(client: &TcpStream, request: &Request, rules: &Rules, record: &Record, stop: &Stop) -> Result<(), Told> {
+fn answer(
+    client: &TcpStream,
+    request: &ReceivedRequest,
+    rules: &Rules,
+    record: &HostRecord,
+    stop: &ShutdownSignal,
+) -> Result<(), ErrorResponse> {
     let (host, port) = (&request.head.host, request.head.port);
     let server = match connect(rules, host, port, stop) {
         Ok(server) => {
             record.add(host, port, None);
             server
         }
-        Err(NoWay::Stopped) => return Err(None),
-        Err(NoWay::Failed(why)) => {
+        Err(ConnectError::Stopped) => return Err(None),
+        Err(ConnectError::Failed(why)) => {
             record.add(host, port, None);
             let text = format!("cannot reach {host} port {port}: {why}");
-            return Err(Some(Refusal { status: "502 Bad Gateway", text }));
+            return Err(Some(HttpRefusal { status: "502 Bad Gateway", text }));
         }
-        Err(NoWay::Refused { why, add }) => {
+        Err(ConnectError::Refused { why, add }) => {
             let mut text = format!("{host} port {port} is refused: {why}");
             if let Some(add) = add {
                 text +=
                     &format!("\nTo allow it, the user can add \"{add}\" to `{}` in the configuration.", rules.setting);
             }
             record.add(host, port, Some(why));
-            return Err(Some(Refusal { status: "403 Forbidden", text }));
+            return Err(Some(HttpRefusal { status: "403 Forbidden", text }));
         }
     };
     pass(client, &server, request, rules, stop)
 }
 
 /// Forwards the request and what follows it.
-fn pass(client: &TcpStream, server: &TcpStream, request: &Request, rules: &Rules, stop: &Stop) -> Result<(), Told> {
+fn pass(
+    client: &TcpStream,
+    server: &TcpStream,
+    request: &ReceivedRequest,
+    rules: &Rules,
+    stop: &ShutdownSignal,
+) -> Result<(), ErrorResponse> {
     let until = Instant::now() + rules.patience.idle;
     let send = |to: &TcpStream, bytes: &[u8]| stop.write_all(to, bytes, until).map_err(|_| None);
     let (body, rest) = match &request.head.kind {
-        Kind::Connect => {
+        RequestKind::Connect => {
             send(client, b"HTTP/1.1 200 Connection established\r\n\r\n")?;
             (Body::endless(), request.rest.as_slice())
         }
-        Kind::Plain { head, length } => {
+        RequestKind::Plain { head, length } => {
             let mut body = Body::new(*length);
             let taken = body.take(&request.rest).map_err(|_| bad("the body is not chunked"))?;
             send(server, head.as_bytes())?;
@@ -147,8 +159,8 @@ fn pass(client: &TcpStream, server: &TcpStream, request: &Request, rules: &Rules
 
 /// Sends a refusal and waits until the client has read it: closing a connection with unread data resets it, and the
 /// text may be lost.
-fn farewell(client: &TcpStream, refusal: &Refusal, stop: &Stop) -> io::Result<()> {
-    let until = Instant::now() + FAREWELL;
+fn send_refusal(client: &TcpStream, refusal: &HttpRefusal, stop: &ShutdownSignal) -> io::Result<()> {
+    let until = Instant::now() + REFUSAL_TIMEOUT;
     stop.write_all(client, refusal.to_string().as_bytes(), until)?;
     client.shutdown(Shutdown::Write)?;
     let mut buffer = [0; 8192];

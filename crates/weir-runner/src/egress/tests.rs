@@ -264,7 +264,7 @@ fn an_idle_tunnel_is_closed() {
 #[test]
 fn one_connection_too_many_is_told_so() {
     let (_egress, proxy) = start(open_rules(80));
-    let held: Vec<_> = (0..super::CONNECTIONS).map(|_| connect(proxy)).collect();
+    let held: Vec<_> = (0..super::MAX_CONNECTIONS).map(|_| connect(proxy)).collect();
     let mut one_more = connect(proxy);
     let mut answer = String::new();
     one_more.read_to_string(&mut answer).unwrap();
@@ -310,12 +310,12 @@ fn dropping_it_ends_everything_at_once() {
 
 #[test]
 fn what_is_recorded_is_bounded() {
-    let record = super::Record::default();
+    let record = super::HostRecord::default();
     for number in 0..150 {
         record.add(&format!("host-{number}.test"), 443, None);
         record.add("host-0.test", 443, None);
     }
-    assert_eq!((record.asked().len(), record.left_out()), (super::RECORDED, 50));
+    assert_eq!((record.asked().len(), record.left_out()), (super::MAX_RECORDED_HOSTS, 50));
     assert_eq!(record.asked()[0].times, 151);
 }
 

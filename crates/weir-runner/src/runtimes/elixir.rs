@@ -1,6 +1,6 @@
 //! Elixir, as a script without a project.
 
-use super::{Language, Plan, Request, Runtime, on_first_line};
+use super::{Language, Plan, PlanRequest, Runtime, on_first_line};
 
 pub(super) const ELIXIR: Language = Language {
     name: "elixir",
@@ -20,7 +20,7 @@ const PRELUDE: &str = "file_path = System.fetch_env!(\"WEIR_FILE\"); \
     |> Enum.map_join(&if(String.valid?(&1), do: &1, else: \"\\uFFFD\")); _ = file_path; _ = file_content; ";
 
 /// Builds the plan. The virtual machine uses Latin-1 for file names and output unless told otherwise.
-fn plan(request: &Request<'_>) -> Plan {
+fn plan(request: &PlanRequest<'_>) -> Plan {
     let code = request.path("code.exs");
     let step = request.step([code.as_os_str()]);
     Plan::default()

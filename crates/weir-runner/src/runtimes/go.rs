@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use super::{Language, Plan, Request, Runtime, has_line};
+use super::{Language, Plan, PlanRequest, Runtime, has_line};
 
 pub(super) const GO: Language = Language {
     name: "go",
@@ -55,7 +55,7 @@ const PACKAGES: &[(&str, &str)] = &[
 
 /// Builds the program and then starts it, since `go run` turns every non-zero exit code into 1. The toolchain is
 /// pinned, because a newer one required by `go.mod` would be downloaded.
-fn plan(request: &Request<'_>) -> Plan {
+fn plan(request: &PlanRequest<'_>) -> Plan {
     let (code, prelude, program) = (request.path("code.go"), request.path("prelude.go"), request.path("program"));
     let mut step = request.step([OsStr::new("build"), "-o".as_ref(), program.as_ref(), code.as_ref()]);
     let mut plan = Plan::default().write(code, complete(request.code));

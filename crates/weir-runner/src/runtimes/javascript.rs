@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use super::{Language, Plan, Request, Runtime, on_first_line};
+use super::{Language, Plan, PlanRequest, Runtime, on_first_line};
 
 /// Code may use `import`, `require` and top-level `await`: from 20.19 on, Node detects from its syntax that a `.js`
 /// file is a module.
@@ -49,14 +49,14 @@ const DENO_PRELUDE: &str = "globalThis.FILE_PATH = Deno.env.get(\"WEIR_FILE\"); 
     globalThis.FILE_CONTENT = new TextDecoder().decode(Deno.readFileSync(globalThis.FILE_PATH)); ";
 
 /// Plans a run with Bun. Bun would install missing packages from the network and read `.env` files, so both are off.
-pub(super) fn bun(request: &Request<'_>, name: &str) -> Plan {
+pub(super) fn bun(request: &PlanRequest<'_>, name: &str) -> Plan {
     let step = request.step(["run", "--no-install", "--no-env-file"].map(OsStr::new));
     with_prelude(request, name, step, "--preload")
         .set("BUN_RUNTIME_TRANSPILER_CACHE_PATH", "0")
         .set("DO_NOT_TRACK", "1")
 }
 
-pub(super) fn node(request: &Request<'_>, name: &str, flags: &[&str]) -> Plan {
+pub(super) fn node(request: &PlanRequest<'_>, name: &str, flags: &[&str]) -> Plan {
     let mut step = request.step([]);
     step.extend(flags.iter().map(Into::into));
     with_prelude(request, name, step, "--require")
@@ -64,7 +64,7 @@ pub(super) fn node(request: &Request<'_>, name: &str, flags: &[&str]) -> Plan {
 
 /// Loads the prelude only if it may be needed: reading it more than doubles the startup time of Bun (from 5 ms to 12
 /// ms).
-fn with_prelude(request: &Request<'_>, name: &str, mut step: Vec<OsString>, option: &str) -> Plan {
+fn with_prelude(request: &PlanRequest<'_>, name: &str, mut step: Vec<OsString>, option: &str) -> Plan {
     let (code, prelude) = (request.path(name), request.path("prelude.cjs"));
     let mut plan = Plan::default().write(code.clone(), request.code);
     if request.has_file || ["import", "require"].iter().any(|word| request.code.contains(word)) {
@@ -76,7 +76,7 @@ fn with_prelude(request: &Request<'_>, name: &str, mut step: Vec<OsString>, opti
 }
 
 /// Plans a run with Deno. The sandbox is the boundary, so Deno's own permissions are all granted.
-pub(super) fn deno(request: &Request<'_>, name: &str) -> Plan {
+pub(super) fn deno(request: &PlanRequest<'_>, name: &str) -> Plan {
     let code = request.path(name);
     let step = request.step([OsStr::new("run"), "--quiet".as_ref(), "--allow-all".as_ref(), code.as_ref()]);
     Plan::default()

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use super::{Language, Plan, Request, Runtime};
+use super::{Language, Plan, PlanRequest, Runtime};
 
 pub(super) const PERL: Language = Language {
     name: "perl",
@@ -31,7 +31,7 @@ if (defined $ENV{WEIR_FILE}) {
 1;
 "#;
 
-fn plan(request: &Request<'_>) -> Plan {
+fn plan(request: &PlanRequest<'_>) -> Plan {
     let (code, prelude) = (request.path("code.pl"), request.path("WeirPrelude.pm"));
     let mut folder = OsString::from("-I");
     folder.push(request.scratch);

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use super::{Language, Plan, Request, Runtime, on_first_line};
+use super::{Language, Plan, PlanRequest, Runtime, on_first_line};
 
 pub(super) const PHP: Language = Language {
     name: "php",
@@ -31,7 +31,7 @@ if (getenv("WEIR_FILE") !== false) {
 "#;
 
 /// Builds the plan. Errors go to stderr once; the defaults of some systems print them to stdout, to a log, or twice.
-fn plan(request: &Request<'_>) -> Plan {
+fn plan(request: &PlanRequest<'_>) -> Plan {
     let (code, prelude) = (request.path("code.php"), request.path("prelude.php"));
     let mut prepend = OsString::from("auto_prepend_file=");
     prepend.push(&prelude);

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use super::{Language, NEWEST, Plan, Request, Runtime};
+use super::{Language, NEWEST, Plan, PlanRequest, Runtime};
 
 pub(super) const PYTHON: Language = Language {
     name: "python",
@@ -34,7 +34,7 @@ if "WEIR_FILE" in _os.environ:
 exec(compile(open(__file__, "rb").read(), __file__, "exec", dont_inherit=True), globals())
 "#;
 
-fn plan(request: &Request<'_>) -> Plan {
+fn plan(request: &PlanRequest<'_>) -> Plan {
     let (code, start) = (request.path("code.py"), request.path("start.py"));
     let step = request.step([start.as_os_str(), OsStr::new(&code)]);
     Plan::default().write(code, request.code).write(start, START).run(step)

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use super::{Language, Plan, Request, Runtime, on_first_line};
+use super::{Language, Plan, PlanRequest, Runtime, on_first_line};
 
 pub(super) const R: Language = Language {
     name: "r",
@@ -23,7 +23,7 @@ const PRELUDE: &str = "FILE_PATH <- Sys.getenv(\"WEIR_FILE\"); \
 
 /// Builds the plan. `--vanilla` keeps the user's startup files from affecting the code. Outside a UTF-8 locale, R
 /// prints non-ASCII characters as `<U+00E9>`.
-fn plan(request: &Request<'_>) -> Plan {
+fn plan(request: &PlanRequest<'_>) -> Plan {
     let code = request.path("code.R");
     let step = request.step([OsStr::new("--vanilla"), code.as_ref()]);
     Plan::default()

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use super::{Language, Plan, Request, Runtime};
+use super::{Language, Plan, PlanRequest, Runtime};
 
 pub(super) const RUBY: Language = Language {
     name: "ruby",
@@ -25,7 +25,7 @@ end
 "#;
 
 /// Builds the plan. Files are read as UTF-8 whatever the locale.
-fn plan(request: &Request<'_>) -> Plan {
+fn plan(request: &PlanRequest<'_>) -> Plan {
     let (code, prelude) = (request.path("code.rb"), request.path("prelude.rb"));
     let step = request.step([OsStr::new("-EUTF-8"), "-r".as_ref(), prelude.as_ref(), code.as_ref()]);
     Plan::default().write(code, request.code).write(prelude, PRELUDE).run(step)

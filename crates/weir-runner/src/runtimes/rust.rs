@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use super::{Language, Plan, Request, Runtime};
+use super::{Language, Plan, PlanRequest, Runtime};
 
 pub(super) const RUST: Language = Language {
     name: "rust",
@@ -25,7 +25,7 @@ const PRELUDE: &str = r#"
 
 /// Builds the plan. Light optimisation costs no compile time, and code that processes a big file needs it. Overflow is
 /// still detected; warnings are off.
-fn plan(request: &Request<'_>) -> Plan {
+fn plan(request: &PlanRequest<'_>) -> Plan {
     let (code, program) = (request.path("code.rs"), request.path("program"));
     let mut step =
         request.step([OsStr::new("--edition=2024"), "-Copt-level=1".as_ref(), "-Cdebug-assertions=on".as_ref()]);

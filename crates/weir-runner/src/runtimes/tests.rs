@@ -476,13 +476,13 @@ mod e2e {
         programs.runtimes.iter().map(one).collect()
     }
 
-    struct Ran {
+    struct RunOutput {
         code: Option<i32>,
         stdout: String,
         stderr: String,
     }
 
-    fn run(found: &Found, code: &str, file: Option<&Path>) -> Ran {
+    fn run(found: &Found, code: &str, file: Option<&Path>) -> RunOutput {
         let folder = tempfile::tempdir().unwrap();
         let (scratch, project): (PathBuf, PathBuf) = (folder.path().join("scratch"), folder.path().join("project"));
         fs::create_dir(&scratch).unwrap();
@@ -495,7 +495,7 @@ mod e2e {
         for step in &plan.steps {
             let output = start(step, &plan, &project);
             let failed = !output.status.success();
-            last = Some(Ran {
+            last = Some(RunOutput {
                 code: output.status.code(),
                 stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
                 stderr: String::from_utf8_lossy(&output.stderr).into_owned(),

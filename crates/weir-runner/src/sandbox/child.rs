@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-use super::{Doing as _, Failure, fence, filter};
+use super::{Failure, FailureContext as _, fence, filter};
 use crate::control::{self, Message};
 use crate::{Level, Spec};
 
@@ -46,8 +46,8 @@ fn prepare(spec: &Spec, filter: &[u8]) -> Result<(), Failure> {
     drop_capabilities().doing("drop capabilities")?;
     rustix::thread::set_no_new_privs(true).doing("set no_new_privs")?;
     match spec.level {
-        Level::Full => fence::second_wall(spec).doing("use Landlock")?,
-        _ => fence::only_wall(spec).doing("use Landlock")?,
+        Level::Full => fence::restrict_writes(spec).doing("use Landlock")?,
+        _ => fence::restrict_all(spec).doing("use Landlock")?,
     }
     if filter.is_empty() {
         return Err("not supported on this processor").doing("apply the system call filter");

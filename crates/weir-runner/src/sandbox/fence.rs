@@ -28,7 +28,7 @@ pub fn landlock_version() -> std::io::Result<u32> {
 }
 
 /// Restricts writing as a second line of defence: with namespaces, the view already decides what can be accessed.
-pub(super) fn second_wall(spec: &Spec) -> Result<(), RulesetError> {
+pub(super) fn restrict_writes(spec: &Spec) -> Result<(), RulesetError> {
     let write = AccessFs::from_write(RIGHTS);
     let own = ["/tmp", "/dev"].map(PathBuf::from);
     Ruleset::default()
@@ -49,7 +49,7 @@ pub(super) fn second_wall(spec: &Spec) -> Result<(), RulesetError> {
 /// The documentation lists the remaining gaps. Above all, the names in a hidden folder can be listed, and new files
 /// next to a hidden one cannot be opened. A kernel without the rights of [`NEEDED`] is an error, since the rules would
 /// not protect anything.
-pub(super) fn only_wall(spec: &Spec) -> Result<(), String> {
+pub(super) fn restrict_all(spec: &Spec) -> Result<(), String> {
     let version = landlock_version().map_err(|error| format!("this kernel does not provide Landlock: {error}"))?;
     if version < NEEDED as u32 {
         return Err(format!("Landlock version {version} cannot prevent truncating files; Linux 6.2 or later can"));

@@ -131,18 +131,18 @@ pub(super) fn program(bytes: &[u8]) -> BpfProgram {
 fn compile(families: &[i32], denied: &[libc::c_long]) -> Result<BpfProgram, Box<dyn std::error::Error>> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         DENIED.iter().chain(denied).map(|&call| (call, Vec::new())).collect();
-    rules.extend(looked_into(families)?);
+    rules.extend(argument_rules(families)?);
     let eperm = SeccompAction::Errno(libc::EPERM as u32);
     let arch = std::env::consts::ARCH.try_into()?;
     let main: BpfProgram = SeccompFilter::new(rules, SeccompAction::Allow, eperm, arch)?.try_into()?;
     Ok([guard(), main].concat())
 }
 
-type Rules = Vec<(i64, Vec<SeccompRule>)>;
+type FilterRules = Vec<(i64, Vec<SeccompRule>)>;
 
 /// Returns the system calls that are denied only with certain arguments.
-fn looked_into(families: &[i32]) -> Result<Rules, seccompiler::BackendError> {
-    let mut rules: Rules = Vec::new();
+fn argument_rules(families: &[i32]) -> Result<FilterRules, seccompiler::BackendError> {
+    let mut rules: FilterRules = Vec::new();
     let namespaces = [
         libc::CLONE_NEWNS,
         libc::CLONE_NEWCGROUP,

@@ -14,20 +14,20 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus};
 
-use super::{Doing as _, Failure, child, namespaces, view};
-use crate::control::{self, Message, Over};
-use crate::spec::Ground;
+use super::{Failure, FailureContext as _, child, namespaces, view};
+use crate::control::{self, Message, RunEnd};
+use crate::spec::Isolation;
 use crate::{BROKER_PORT, EGRESS_PORT, Level, Network, Spec};
 
 /// Time for leftover processes to exit by themselves. It must be below one second, since only its nanoseconds are used.
-const GRACE: Duration = Duration::from_millis(300);
+const LEFTOVER_GRACE: Duration = Duration::from_millis(300);
 /// Interval between memory checks.
-const LOOK: Duration = Duration::from_millis(200);
+const MEMORY_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Executes the run and ends this process.
-pub(super) fn run(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
+pub(super) fn run(socket: &UnixStream, isolation: Isolation) -> Result<(), Failure> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).doing("tie this process to the helper")?;
-    if ground != Ground::Bare {
+    if isolation != Isolation::Bare {
         view::mount_processes().doing("mount /proc for the new processes")?;
     }
     let (spec, filter) = &control::receive_spec(socket)
@@ -49,23 +49,24 @@ pub(super) fn run(socket: &UnixStream, ground: Ground) -> Result<(), Failure> {
     }
     // From here on, no other process of the same user can inspect this one.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).doing("make this process undumpable")?;
-    let news = News { children: child_signals().doing("watch child processes")?, mounts: mount_changes(spec)? };
-    let mut over = Over::default();
+    let sources =
+        EventSources { children: child_signals().doing("watch child processes")?, mounts: mount_changes(spec)? };
+    let mut run_end = RunEnd::default();
     for (number, step) in spec.steps.iter().enumerate() {
         let Some(pid) = namespaces::fork().doing("fork")? else { child::become_program(spec, filter, step, socket) };
-        over = Over { step: number as u64, ..wait_for(pid, spec, socket, &news) };
-        if over.code != Some(0) {
+        run_end = RunEnd { step: number as u64, ..wait_for(pid, spec, socket, &sources) };
+        if run_end.code != Some(0) {
             break;
         }
     }
-    if over.code.is_some() || over.signal.is_some() {
-        wait_for_others(spec, socket, &news);
-        over.left = count_left(spec.level);
+    if run_end.code.is_some() || run_end.signal.is_some() {
+        wait_for_others(spec, socket, &sources);
+        run_end.left = count_left(spec.level);
     }
-    over.cpu_micros = cpu_of_children();
+    run_end.cpu_micros = cpu_of_children();
     end(spec, || {
         // Ignore the error: the caller of the run may be gone.
-        let _ = control::send(socket, &Message::Over(over), &[]);
+        let _ = control::send(socket, &Message::RunEnd(run_end), &[]);
     })
 }
 
@@ -99,53 +100,53 @@ fn listen(socket: &UnixStream) -> io::Result<()> {
 }
 
 /// Waits for the program to end, while reaping other processes, checking memory and listening for the end of the run.
-fn wait_for(pid: Pid, spec: &Spec, socket: &UnixStream, news: &News) -> Over {
+fn wait_for(pid: Pid, spec: &Spec, socket: &UnixStream, sources: &EventSources) -> RunEnd {
     let mut looked = Instant::now();
     loop {
-        let mut waiting = vec![PollFd::new(socket, PollFlags::IN), PollFd::new(&news.children, PollFlags::IN)];
-        waiting.extend(news.mounts.as_ref().map(|mounts| PollFd::new(mounts, PollFlags::PRI)));
-        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
+        let mut waiting = vec![PollFd::new(socket, PollFlags::IN), PollFd::new(&sources.children, PollFlags::IN)];
+        waiting.extend(sources.mounts.as_ref().map(|mounts| PollFd::new(mounts, PollFlags::PRI)));
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(MEMORY_CHECK_INTERVAL.subsec_nanos()) };
         let _ = poll(&mut waiting, Some(&timeout));
         if !waiting[0].revents().is_empty() {
             // Nothing is sent to this process after the spec, so an event means that the socket was closed.
             end(spec, || ());
         }
         if waiting.get(2).is_some_and(|mounts| mounts.revents().contains(PollFlags::PRI)) {
-            return Over { unmasked: true, ..Over::default() };
+            return RunEnd { unmasked: true, ..RunEnd::default() };
         }
-        drain(&news.children);
+        drain(&sources.children);
         if let Some(status) = reap(pid) {
-            return Over { code: status.exit_status(), signal: status.terminating_signal(), ..Over::default() };
+            return RunEnd { code: status.exit_status(), signal: status.terminating_signal(), ..RunEnd::default() };
         }
-        if looked.elapsed() >= LOOK {
+        if looked.elapsed() >= MEMORY_CHECK_INTERVAL {
             looked = Instant::now();
             if memory_of(&processes(spec.level)) + shared_memory(spec.level) > spec.caps.memory_bytes {
-                return Over { memory: true, ..Over::default() };
+                return RunEnd { memory: true, ..RunEnd::default() };
             }
         }
     }
 }
 
 /// Waits briefly for processes that the program left behind: the last process of a pipeline may end just after it.
-fn wait_for_others(spec: &Spec, socket: &UnixStream, news: &News) {
-    let until = Instant::now() + GRACE;
+fn wait_for_others(spec: &Spec, socket: &UnixStream, sources: &EventSources) {
+    let until = Instant::now() + LEFTOVER_GRACE;
     while count_left(spec.level) > 0 {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return;
         }
-        let mut waiting = [PollFd::new(socket, PollFlags::IN), PollFd::new(&news.children, PollFlags::IN)];
+        let mut waiting = [PollFd::new(socket, PollFlags::IN), PollFd::new(&sources.children, PollFlags::IN)];
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left.subsec_nanos()) };
         let _ = poll(&mut waiting, Some(&timeout));
         if !waiting[0].revents().is_empty() {
             end(spec, || ());
         }
-        drain(&news.children);
+        drain(&sources.children);
     }
 }
 
 /// Event sources of the first process.
-struct News {
+struct EventSources {
     /// Readable when a child has ended.
     children: OwnedFd,
     /// Signals when a mount has changed.

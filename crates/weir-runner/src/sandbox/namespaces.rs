@@ -5,18 +5,18 @@ use std::io;
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
 
-use crate::spec::Ground;
+use crate::spec::Isolation;
 
 /// Enters new namespaces. Processes forked from now on are in the new process namespace; this process is not.
 #[expect(unsafe_code, reason = "unshare can pull the ground from under other threads, of which there are none")]
-pub(super) fn enter(ground: Ground) -> io::Result<()> {
+pub(super) fn enter(isolation: Isolation) -> io::Result<()> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let mut flags = UnshareFlags::NEWUSER
         | UnshareFlags::NEWNS
         | UnshareFlags::NEWPID
         | UnshareFlags::NEWIPC
         | UnshareFlags::NEWUTS;
-    if ground == Ground::Namespaces {
+    if isolation == Isolation::Namespaces {
         flags |= UnshareFlags::NEWNET;
     }
     // SAFETY: the helper has one thread, and no flag unshares descriptors.
@@ -25,7 +25,7 @@ pub(super) fn enter(ground: Ground) -> io::Result<()> {
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
-    if ground == Ground::Namespaces {
+    if isolation == Isolation::Namespaces {
         raise_loopback()?;
     }
     Ok(())

@@ -19,7 +19,7 @@ use rustix::mount::{
     fsconfig_set_string, fsmount, fsopen, mount, move_mount, open_tree,
 };
 
-use super::{AboutFiles as _, Doing as _, Failure};
+use super::{Failure, FailureContext as _, FileFailure as _};
 use crate::Spec;
 
 /// Devices that every program expects.
@@ -28,15 +28,15 @@ const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 const LINKS: &[(&str, &str)] =
     &[("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2"), ("ptmx", "pts/ptmx")];
 /// Parts of `/run` from which some systems start programs; the rest of it is sockets.
-const KEPT_OF_RUN: &[&str] = &["/run/current-system", "/run/wrappers", "/run/opengl-driver"];
+const RUN_PROGRAM_FOLDERS: &[&str] = &["/run/current-system", "/run/wrappers", "/run/opengl-driver"];
 /// Maximum number of masks. Mounting more would take longer than the run.
-const MOST_MASKS: usize = 5_000;
+const MAX_MASKS: usize = 5_000;
 /// The folders that are private to the run.
 const OWN: [&str; 3] = ["/tmp", "/run", "/dev"];
 
 /// Builds the view in the mount namespace of this process. The current mount on `/proc` becomes part of it.
 pub(super) fn build(spec: &Spec) -> Result<(), Failure> {
-    refuse_second_names(spec).about_files()?;
+    refuse_covered_hard_links(spec).about_files()?;
     let writable = spec.writable.iter().map(|path| Ok((path.as_path(), clone(path)?)));
     let writable = writable.collect::<Result<Vec<_>, Failure>>().about_files()?;
     let visible = visible(spec)?;
@@ -83,7 +83,7 @@ pub(super) fn limit_processes(most_processes: u64) {
 
 /// Opens the visible paths that have to be restored, since something else will be mounted over them.
 fn visible(spec: &Spec) -> Result<Vec<(&Path, OwnedFd)>, Failure> {
-    let kept = KEPT_OF_RUN.iter().map(Path::new);
+    let kept = RUN_PROGRAM_FOLDERS.iter().map(Path::new);
     let mut paths: Vec<&Path> = spec.visible.iter().map(PathBuf::as_path).chain(kept).collect();
     paths.retain(|path| is_own(path) || is_covered(spec, path));
     // Sorted by components, a folder comes right before its contents, which are visible with it.
@@ -148,17 +148,17 @@ fn make_place_for(tree: &OwnedFd, path: &Path) -> io::Result<()> {
 }
 
 /// Refuses hidden files inside covered folders that have another hard link, just as for files with a mask of their own.
-fn refuse_second_names(spec: &Spec) -> Result<(), Failure> {
+fn refuse_covered_hard_links(spec: &Spec) -> Result<(), Failure> {
     for path in spec.hidden.iter().filter(|path| is_covered(spec, path)) {
         if let Some(file) = open_if_there(path)? {
-            only_name(&file, path)?;
+            refuse_hard_links(&file, path)?;
         }
     }
     Ok(())
 }
 
 /// Refuses a file with another hard link, through which it could be read.
-fn only_name(file: &OwnedFd, path: &Path) -> Result<(), Failure> {
+fn refuse_hard_links(file: &OwnedFd, path: &Path) -> Result<(), Failure> {
     let doing = || format!("hide {}", path.display());
     let about = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS).doing(doing())?;
     if FileType::from_raw_mode(about.stx_mode.into()) != FileType::Directory && about.stx_nlink > 1 {
@@ -236,15 +236,15 @@ fn protect(spec: &Spec) -> Result<(), Failure> {
 }
 
 fn hide(spec: &Spec) -> Result<(), Failure> {
-    if spec.hidden.len() > MOST_MASKS {
-        let why = format!("there are {} paths to hide, and the limit is {MOST_MASKS}", spec.hidden.len());
+    if spec.hidden.len() > MAX_MASKS {
+        let why = format!("there are {} paths to hide, and the limit is {MAX_MASKS}", spec.hidden.len());
         return Err(Failure::refused("hide what the rules hide", why));
     }
     if !spec.hidden.is_empty() || !spec.programs.is_empty() {
         let masks = Masks::new().doing("make masks")?;
         for path in &spec.hidden {
             if let Some(target) = open_if_there(path)? {
-                only_name(&target, path)?;
+                refuse_hard_links(&target, path)?;
                 masks.cover(&target).doing(format!("hide {}", path.display()))?;
             }
         }

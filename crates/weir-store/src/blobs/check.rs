@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{Blobs, Row, read};
+use super::{BlobRow, Blobs, read};
 use crate::error::{Fault, Result, StoreError};
 
 /// Description of a text whose file does not exist.
@@ -18,7 +18,7 @@ pub enum Depth {
 }
 
 /// A text that cannot be read.
-pub(crate) struct Faulty {
+pub(crate) struct FaultyText {
     pub(crate) blob_id: i64,
     pub(crate) why: String,
 }
@@ -36,7 +36,7 @@ impl Blobs {
         connection: &Connection,
         depth: Depth,
         (after, limit): (i64, usize),
-    ) -> Result<(Vec<Faulty>, Option<i64>), Fault> {
+    ) -> Result<(Vec<FaultyText>, Option<i64>), Fault> {
         let mut statement = connection
             .prepare_cached("SELECT id, hash, stored, data IS NULL FROM blobs WHERE id > ?1 ORDER BY id LIMIT ?2")?;
         let mut rows = statement.query([after, limit as i64])?;
@@ -53,7 +53,7 @@ impl Blobs {
                 why = self.fault_of_text(connection, blob_id)?;
             }
             // Another process may have removed the text since. The next view of the log shows that.
-            faulty.extend(why.map(|why| Faulty { blob_id, why }));
+            faulty.extend(why.map(|why| FaultyText { blob_id, why }));
         }
         Ok((faulty, last))
     }
@@ -68,7 +68,7 @@ impl Blobs {
     }
 
     fn fault_of_text(&self, connection: &Connection, blob_id: i64) -> Result<Option<String>, Fault> {
-        let row: Option<Row> = connection
+        let row: Option<BlobRow> = connection
             .prepare_cached("SELECT hash, bytes, frames, data, lines FROM blobs WHERE id = ?1")?
             .query_row([blob_id], read)
             .optional()?;

@@ -3,9 +3,9 @@
 use std::io;
 
 /// Maximum size of the text in one frame, in bytes.
-pub(crate) const FRAME: usize = 1 << 20;
+pub(crate) const FRAME_BYTES: usize = 1 << 20;
 /// Below this size, compression costs more than it saves.
-pub(super) const SMALLEST_COMPRESSED: usize = 200;
+pub(super) const MIN_COMPRESSED_BYTES: usize = 200;
 /// Compression level for a text of one frame: a good ratio at several hundred megabytes a second.
 const LEVEL: i32 = 3;
 /// Compression level for a text of several frames: someone may be waiting for it to finish.
@@ -78,5 +78,5 @@ impl Compressor {
 
 /// Decompresses a stored frame into at most `bytes` bytes, and verifies its checksum.
 pub(super) fn decompress(frame: &[u8], bytes: usize) -> io::Result<Vec<u8>> {
-    zstd::bulk::decompress(frame, bytes.min(FRAME))
+    zstd::bulk::decompress(frame, bytes.min(FRAME_BYTES))
 }

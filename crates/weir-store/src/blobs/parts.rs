@@ -13,13 +13,13 @@ use crate::private;
 pub(super) const FOLDER: &str = "parts";
 
 /// An unfinished file. It is removed on drop, unless it has been renamed by then.
-pub(super) struct Part {
+pub(super) struct PartFile {
     path: PathBuf,
     file: File,
     length: u64,
 }
 
-impl Part {
+impl PartFile {
     /// Creates a new file in the folder of texts and locks it.
     pub(super) fn create(blobs: &Path) -> Result<Self> {
         let folder = blobs.join(FOLDER);
@@ -74,7 +74,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for PartFile {
     fn drop(&mut self) {
         // After a rename, there is nothing left to remove at this path.
         let _ = std::fs::remove_file(&self.path);
@@ -140,7 +140,7 @@ mod tests {
                     }
                 });
             }
-            let made = (0..parts).map(|_| Part::create(folder.path()).unwrap());
+            let made = (0..parts).map(|_| PartFile::create(folder.path()).unwrap());
             let gone = made.filter(|part| !part.path.exists()).count();
             over.store(true, Ordering::Relaxed);
             gone
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_part_without_its_file_is_named_in_the_error() {
         let folder = tempfile::tempdir().unwrap();
-        let part = Part::create(folder.path()).unwrap();
+        let part = PartFile::create(folder.path()).unwrap();
         std::fs::remove_file(&part.path).unwrap();
         let error = part.rename(&folder.path().join("a.zst")).unwrap_err().to_string();
         assert!(error.contains(".part") && error.contains("a.zst"), "{error}");

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use weir_core::{Pieces, Stream, terminal};
 
-use super::frames::{self, FRAME, Frames};
+use super::frames::{self, FRAME_BYTES, Frames};
 use crate::error::{Result, StoreError};
 
 /// Maximum bytes returned of one line. The rest of a longer line is counted and left out.
-const LONGEST_LINE: usize = FRAME;
+const MAX_LINE_BYTES: usize = FRAME_BYTES;
 /// Description of a text that was changed in the store.
 const OTHER_HASH: &str = "the text does not match its hash";
 
@@ -80,7 +80,7 @@ impl BlobReader {
         }
         let place = self.frames.place(number).ok_or_else(|| self.unreadable("a frame is missing"))?;
         // Reserve only what the frame needs: most texts are smaller than a whole frame.
-        let rest = self.bytes.saturating_sub(number as u64 * FRAME as u64) as usize;
+        let rest = self.bytes.saturating_sub(number as u64 * FRAME_BYTES as u64) as usize;
         frames::decompress(&self.stored(place)?, rest).map_err(|error| self.unreadable(&error.to_string()))
     }
 
@@ -118,7 +118,7 @@ impl BlobReader {
 
     /// Returns whether the text is binary: whether it has a NUL near its beginning.
     pub fn is_binary(&self) -> Result<bool> {
-        Ok(terminal::is_binary(&self.range(0..terminal::BINARY_HEAD as u64)?))
+        Ok(terminal::is_binary(&self.range(0..terminal::BINARY_HEAD_BYTES as u64)?))
     }
 
     /// Returns the number of line ends before a position. Reads only one frame if the store has counted the lines.
@@ -132,7 +132,7 @@ impl BlobReader {
                 None => line_ends(&self.frame(number)?),
             };
         }
-        let base = last as u64 * FRAME as u64;
+        let base = last as u64 * FRAME_BYTES as u64;
         Ok(count + line_ends(&self.range(base..position)?))
     }
 
@@ -148,7 +148,7 @@ impl BlobReader {
             frame_number += 1;
         }
         let (mut begun, mut left_out) = (Vec::new(), 0);
-        let mut start = frame_number as u64 * FRAME as u64;
+        let mut start = frame_number as u64 * FRAME_BYTES as u64;
         for frame_number in frame_number..self.frame_count() {
             let frame = self.frame(frame_number)?;
             let mut rest = frame.as_slice();
@@ -161,7 +161,7 @@ impl BlobReader {
                         return Ok(());
                     }
                 }
-                start = frame_number as u64 * FRAME as u64 + (frame.len() - rest.len()) as u64;
+                start = frame_number as u64 * FRAME_BYTES as u64 + (frame.len() - rest.len()) as u64;
                 begun.clear();
                 left_out = 0;
                 number += 1;
@@ -199,14 +199,14 @@ impl BlobReader {
 
     /// Returns the number of the frame at a position.
     fn frame_at(&self, position: u64) -> usize {
-        if self.frames.count() == 0 { 0 } else { (position / FRAME as u64) as usize }
+        if self.frames.count() == 0 { 0 } else { (position / FRAME_BYTES as u64) as usize }
     }
 
     /// Returns the part of a range that is in a frame.
     fn part_of<'a>(&self, frame: &'a [u8], number: usize, range: &Range<u64>) -> Result<&'a [u8]> {
-        let base = number as u64 * FRAME as u64;
+        let base = number as u64 * FRAME_BYTES as u64;
         let from = range.start.saturating_sub(base) as usize;
-        let to = (range.end - base).min(if self.frames.count() == 0 { u64::MAX } else { FRAME as u64 }) as usize;
+        let to = (range.end - base).min(if self.frames.count() == 0 { u64::MAX } else { FRAME_BYTES as u64 }) as usize;
         frame.get(from..to).ok_or_else(|| self.unreadable("a frame is too short"))
     }
 
@@ -244,7 +244,7 @@ impl BlobReader {
 
 /// Extends a line that began in an earlier frame, up to the maximum length of a line.
 fn extend<'a>(line: &'a mut Vec<u8>, left_out: &mut u64, more: &[u8]) -> &'a [u8] {
-    let room = LONGEST_LINE.saturating_sub(line.len()).min(more.len());
+    let room = MAX_LINE_BYTES.saturating_sub(line.len()).min(more.len());
     line.extend_from_slice(&more[..room]);
     *left_out += (more.len() - room) as u64;
     line

@@ -3,34 +3,34 @@
 
 use std::path::{Path, PathBuf};
 
-use super::LARGEST_HELD;
-use super::frames::{self, Compressor, FRAME, Frames, SMALLEST_COMPRESSED};
-use super::parts::Part;
+use super::MAX_INLINE_BYTES;
+use super::frames::{self, Compressor, FRAME_BYTES, Frames, MIN_COMPRESSED_BYTES};
+use super::parts::PartFile;
 use super::reader::{BlobReader, Data};
 use crate::error::{Result, from_system};
 
 /// A text that is ready to be stored.
-pub(crate) struct Staged {
+pub(crate) struct StagedText {
     pub(super) hash: blake3::Hash,
     pub(super) bytes: u64,
     /// The stored length of each frame; empty if the text is stored uncompressed.
     pub(super) frames: Vec<u32>,
     /// The number of line ends in each frame, if there is more than one frame.
     pub(super) lines: Vec<u32>,
-    pub(super) place: Place,
+    pub(super) data: StagedData,
 }
 
-pub(super) enum Place {
+pub(super) enum StagedData {
     Held(Vec<u8>),
-    File(Part),
+    File(PartFile),
 }
 
-impl Staged {
+impl StagedText {
     /// Opens the text for reading. It can be read whatever happens to the entry.
     pub(crate) fn reader(&self) -> Result<BlobReader> {
-        let data = match &self.place {
-            Place::Held(data) => Data::Held(data.clone()),
-            Place::File(part) => {
+        let data = match &self.data {
+            StagedData::Held(data) => Data::Held(data.clone()),
+            StagedData::File(part) => {
                 let path = part.path().to_owned();
                 let file = std::fs::File::open(&path).map_err(|error| from_system(&path, &error))?;
                 Data::File { path, file }
@@ -41,7 +41,7 @@ impl Staged {
     }
 }
 
-/// A text that is being prepared, and becomes [`Staged`].
+/// A text that is being prepared, and becomes [`StagedText`].
 pub(super) struct Stage {
     folder: PathBuf,
     hasher: blake3::Hasher,
@@ -53,7 +53,7 @@ pub(super) struct Stage {
     lines: Vec<u32>,
     /// The stored frames, until they are too large for the database.
     held: Vec<u8>,
-    part: Option<Part>,
+    part: Option<PartFile>,
 }
 
 impl Stage {
@@ -78,13 +78,13 @@ impl Stage {
     /// Appends to the text.
     pub(super) fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
         // A full frame waits until something follows it, since a text of only one frame is stored differently.
-        while self.frame.len() + bytes.len() > FRAME {
+        while self.frame.len() + bytes.len() > FRAME_BYTES {
             if self.frame.is_empty() {
-                let (frame, rest) = bytes.split_at(FRAME);
+                let (frame, rest) = bytes.split_at(FRAME_BYTES);
                 self.add_frame(frame)?;
                 bytes = rest;
             } else {
-                let (now, rest) = bytes.split_at(FRAME - self.frame.len());
+                let (now, rest) = bytes.split_at(FRAME_BYTES - self.frame.len());
                 let mut frame = std::mem::take(&mut self.frame);
                 frame.extend_from_slice(now);
                 self.add_frame(&frame)?;
@@ -99,26 +99,26 @@ impl Stage {
 
     /// Finishes the text. Its file, if any, is synced to the disk, because its row may get there at any moment and must
     /// not be there first.
-    pub(super) fn finish(mut self) -> Result<Staged> {
+    pub(super) fn finish(mut self) -> Result<StagedText> {
         let frame = std::mem::take(&mut self.frame);
         if self.frames.is_empty() {
             self.add_only_frame(frame)?;
         } else if !frame.is_empty() {
             self.add_frame(&frame)?;
         }
-        let place = match self.part {
+        let data = match self.part {
             Some(part) => {
                 part.sync()?;
-                Place::File(part)
+                StagedData::File(part)
             }
-            None => Place::Held(self.held),
+            None => StagedData::Held(self.held),
         };
         let lines = if self.frames.len() > 1 { self.lines } else { Vec::new() };
-        Ok(Staged { hash: self.hasher.finalize(), bytes: self.bytes, frames: self.frames, lines, place })
+        Ok(StagedText { hash: self.hasher.finalize(), bytes: self.bytes, frames: self.frames, lines, data })
     }
 
     fn add_frame(&mut self, frame: &[u8]) -> Result<()> {
-        self.note(frame);
+        self.hash_and_count(frame);
         self.lines.push(frame.iter().filter(|&&byte| byte == b'\n').count() as u32);
         let compressed = self.compress(|compressor| compressor.compress_quickly(frame))?;
         self.frames.push(compressed.len() as u32);
@@ -127,8 +127,8 @@ impl Stage {
 
     /// Adds the frame of a text with only one: compressed if that is smaller, otherwise as it is.
     fn add_only_frame(&mut self, text: Vec<u8>) -> Result<()> {
-        self.note(&text);
-        if text.len() >= SMALLEST_COMPRESSED {
+        self.hash_and_count(&text);
+        if text.len() >= MIN_COMPRESSED_BYTES {
             let compressed = self.compress(|compressor| compressor.compress(&text))?;
             if compressed.len() < text.len() {
                 self.frames.push(compressed.len() as u32);
@@ -138,7 +138,7 @@ impl Stage {
         self.store(text)
     }
 
-    fn note(&mut self, text: &[u8]) {
+    fn hash_and_count(&mut self, text: &[u8]) {
         self.hasher.update(text);
         self.bytes += text.len() as u64;
     }
@@ -152,7 +152,7 @@ impl Stage {
     }
 
     fn store(&mut self, stored: Vec<u8>) -> Result<()> {
-        if self.part.is_none() && self.held.len() + stored.len() <= LARGEST_HELD {
+        if self.part.is_none() && self.held.len() + stored.len() <= MAX_INLINE_BYTES {
             // Most texts are stored in one go.
             if self.held.is_empty() {
                 self.held = stored;
@@ -163,7 +163,7 @@ impl Stage {
         }
         let part = match &mut self.part {
             Some(part) => part,
-            none => none.insert(Part::create(&self.folder)?),
+            none => none.insert(PartFile::create(&self.folder)?),
         };
         if !self.held.is_empty() {
             part.write(&std::mem::take(&mut self.held))?;

@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use weir_core::redact::{Passed, Redactor};
+use weir_core::redact::{RedactedPart, Redactor};
 use weir_core::{Pieces, Stream};
 
 use super::reader::BlobReader;
-use super::stage::{Stage, Staged};
+use super::stage::{Stage, StagedText};
 use crate::error::{Result, StoreError};
 use crate::store::NotKept;
 
@@ -25,8 +25,8 @@ pub struct TextWriter {
 }
 
 /// A complete text.
-pub(crate) struct Written {
-    pub(crate) staged: Staged,
+pub(crate) struct FinishedText {
+    pub(crate) staged: StagedText,
     /// The number of secrets that each rule found.
     pub(crate) redactions: Vec<(&'static str, u64)>,
     /// Which bytes of the stored text came from which stream.
@@ -40,7 +40,7 @@ struct Sink {
     /// The streams of the bytes that the redactor still holds back.
     arrived: VecDeque<(Stream, u64)>,
     pieces: Pieces,
-    ends: Ends,
+    ends: TextEnds,
 }
 
 impl TextWriter {
@@ -50,7 +50,7 @@ impl TextWriter {
             mark: Vec::new(),
             arrived: VecDeque::new(),
             pieces: Pieces::default(),
-            ends: Ends::default(),
+            ends: TextEnds::default(),
         };
         Self { redactor: Redactor::new(), sink, bytes: 0, failed: None }
     }
@@ -60,8 +60,8 @@ impl TextWriter {
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.bytes += bytes.len() as u64;
         let (sink, failed) = (&mut self.sink, &mut self.failed);
-        self.redactor.push_to(bytes, &mut |passed| sink.take_unless(failed, passed));
-        self.failed.as_ref().map_or(Ok(()), |error| Err(again(error, self.sink.stage.folder())))
+        self.redactor.push_to(bytes, &mut |passed| sink.push_unless_failed(failed, passed));
+        self.failed.as_ref().map_or(Ok(()), |error| Err(repeat_error(error, self.sink.stage.folder())))
     }
 
     /// Appends to the text and records from which stream the bytes came. The mark that replaces a secret belongs to the
@@ -80,15 +80,15 @@ impl TextWriter {
     }
 
     /// Finishes the text.
-    pub(crate) fn finish(self) -> Result<Written, NotKept> {
+    pub(crate) fn finish(self) -> Result<FinishedText, NotKept> {
         let Self { redactor, mut sink, mut failed, .. } = self;
-        let redactions = redactor.finish_to(&mut |passed| sink.take_unless(&mut failed, passed));
+        let redactions = redactor.finish_to(&mut |passed| sink.push_unless_failed(&mut failed, passed));
         let staged = match failed {
             Some(error) => Err(error),
             None => sink.stage.finish(),
         };
         match staged {
-            Ok(staged) => Ok(Written { staged, redactions, pieces: sink.pieces }),
+            Ok(staged) => Ok(FinishedText { staged, redactions, pieces: sink.pieces }),
             Err(error) => Err(NotKept { error, text: Some(Box::new(BlobReader::of(sink.ends.joined()))) }),
         }
     }
@@ -96,28 +96,28 @@ impl TextWriter {
 
 impl Sink {
     /// Stores redacted text. After an error, only remembers both ends of the text.
-    fn take_unless(&mut self, failed: &mut Option<StoreError>, passed: Passed<'_>) {
+    fn push_unless_failed(&mut self, failed: &mut Option<StoreError>, passed: RedactedPart<'_>) {
         match passed {
-            Passed::Text(text) => self.ends.push(text),
-            Passed::Mark(_) => {
+            RedactedPart::Text(text) => self.ends.push(text),
+            RedactedPart::Mark(_) => {
                 let mut mark = Vec::new();
                 passed.write_to(&mut mark);
                 self.ends.push(&mark);
             }
-            Passed::Removed(_) => {}
+            RedactedPart::Removed(_) => {}
         }
         if failed.is_none() {
-            *failed = self.take(passed).err();
+            *failed = self.push(passed).err();
         }
     }
 
-    fn take(&mut self, passed: Passed<'_>) -> Result<()> {
+    fn push(&mut self, passed: RedactedPart<'_>) -> Result<()> {
         match passed {
-            Passed::Text(text) => {
+            RedactedPart::Text(text) => {
                 self.pass(text.len() as u64, Pieces::push);
                 self.stage.write(text)
             }
-            Passed::Mark(_) => {
+            RedactedPart::Mark(_) => {
                 self.mark.clear();
                 passed.write_to(&mut self.mark);
                 if let Some((stream, _)) = self.arrived.front() {
@@ -125,7 +125,7 @@ impl Sink {
                 }
                 self.stage.write(&self.mark)
             }
-            Passed::Removed(length) => {
+            RedactedPart::Removed(length) => {
                 self.pass(length as u64, |_, _, _| ());
                 Ok(())
             }
@@ -149,29 +149,29 @@ impl Sink {
 
 /// Both ends of a text, which are shown if the text could not be stored.
 #[derive(Default)]
-struct Ends {
+struct TextEnds {
     first: Vec<u8>,
     last: Vec<u8>,
     /// Number of bytes between the two.
     between: u64,
 }
 
-impl Ends {
+impl TextEnds {
     /// Maximum length of each end, in bytes.
-    const LENGTH: usize = 64 << 10;
+    const MAX_END_BYTES: usize = 64 << 10;
 
     fn push(&mut self, text: &[u8]) {
-        let (first, rest) = text.split_at(text.len().min(Self::LENGTH - self.first.len()));
+        let (first, rest) = text.split_at(text.len().min(Self::MAX_END_BYTES - self.first.len()));
         self.first.extend_from_slice(first);
-        let skipped = rest.len().saturating_sub(Self::LENGTH);
+        let skipped = rest.len().saturating_sub(Self::MAX_END_BYTES);
         if skipped > 0 {
             self.between += (self.last.len() + skipped) as u64;
             self.last.clear();
         }
         self.last.extend_from_slice(&rest[skipped..]);
         // Trim only now and then, so that each byte is moved about once.
-        if self.last.len() > 2 * Self::LENGTH {
-            self.drop_until(Self::LENGTH);
+        if self.last.len() > 2 * Self::MAX_END_BYTES {
+            self.drop_until(Self::MAX_END_BYTES);
         }
     }
 
@@ -182,7 +182,7 @@ impl Ends {
     }
 
     fn joined(mut self) -> Vec<u8> {
-        self.drop_until(Self::LENGTH);
+        self.drop_until(Self::MAX_END_BYTES);
         if self.between > 0 {
             self.first.extend_from_slice(format!("\n… {} bytes left out …\n", self.between).as_bytes());
         }
@@ -192,7 +192,7 @@ impl Ends {
 }
 
 /// Repeats an error for each write after the first one that failed.
-fn again(error: &StoreError, folder: &Path) -> StoreError {
+fn repeat_error(error: &StoreError, folder: &Path) -> StoreError {
     match error {
         StoreError::Full { path } => StoreError::Full { path: path.clone() },
         StoreError::ReadOnly { path } => StoreError::ReadOnly { path: path.clone() },

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{Result, from_engine};
 
 /// The purpose that a database is opened for.
-pub(super) enum How {
+pub(super) enum OpenMode {
     Writing,
     Reading,
     /// For reading a file that does not change, without locks and side files.
@@ -16,13 +16,13 @@ pub(super) enum How {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that opens a database")]
-pub(super) fn connect(path: &Path, how: &How) -> Result<Connection> {
+pub(super) fn connect(path: &Path, mode: &OpenMode) -> Result<Connection> {
     let named = |error: rusqlite::Error| from_engine(path, &error);
     let flags = |access| access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let opened = match how {
-        How::Writing => Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE)),
-        How::Reading => Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY)),
-        How::Unchanging => {
+    let opened = match mode {
+        OpenMode::Writing => Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE)),
+        OpenMode::Reading => Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY)),
+        OpenMode::Unchanging => {
             let flags = flags(OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI);
             Connection::open_with_flags(unchanging(path), flags)
         }

@@ -4,16 +4,16 @@
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction};
-use weir_core::entry::{INDEXED_HEAD, INDEXED_TAIL};
+use weir_core::entry::{INDEXED_HEAD_BYTES, INDEXED_TAIL_BYTES};
 
 use super::documents::{add, chunk_ids, load, remove, texts_of};
-use super::origin::{self, Followed, Standing};
+use super::origin::{self, AppliedChange, Standing};
 use super::vocabulary::{self, Learner};
 use super::{MIGRATIONS, vectors};
 use crate::blobs::Blobs;
 use crate::db::{Db, Durability};
 use crate::error::{Fault, Result, StoreError};
-use crate::log::changes::{self, Change, What};
+use crate::log::changes::{self, Change, ChangeKind};
 
 /// Limits of one transaction, so that it stays short. The last entry of a batch may exceed them by the indexed size of
 /// one entry.
@@ -21,7 +21,7 @@ const BATCH_CHANGES: usize = 512;
 const BATCH_BYTES: u64 = 4 << 20;
 
 /// Number of removed chunks up to which the full-text tables are left as they are.
-const OUTGROWN: i64 = 50;
+const MIN_REMOVED_CHUNKS: i64 = 50;
 
 /// Wiping the words of one chunk from the pages costs as much as rewriting this many chunks: 74 ms against 0.16 ms,
 /// measured with 20 MB of text. Below that share of the index each word is wiped; above it everything is rewritten.
@@ -139,7 +139,7 @@ fn has_residue(connection: &Connection) -> rusqlite::Result<bool> {
 fn has_outgrown(connection: &Connection) -> rusqlite::Result<bool> {
     let removed: i64 =
         connection.prepare_cached("SELECT removed FROM progress WHERE id = 1")?.query_row([], |row| row.get(0))?;
-    if removed <= OUTGROWN {
+    if removed <= MIN_REMOVED_CHUNKS {
         return Ok(false);
     }
     let left: i64 = connection.query_row("SELECT count(*) FROM chunks", [], |row| row.get(0))?;
@@ -155,9 +155,9 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) 
         if bytes >= BATCH_BYTES {
             break;
         }
-        match change.what {
-            What::Kept => bytes += take_in(tx, (log, blobs), learner, change.entry_id)?,
-            What::Forgotten if wipe => {
+        match change.kind {
+            ChangeKind::Kept => bytes += index_entry(tx, (log, blobs), learner, change.entry_id)?,
+            ChangeKind::Forgotten if wipe => {
                 set_wiping(tx, true)?;
                 let texts = texts_of(tx, change.entry_id)?;
                 remove(tx, change.entry_id)?;
@@ -165,12 +165,12 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) 
                 learner.distrust();
                 set_wiping(tx, false)?;
             }
-            What::Forgotten => {
+            ChangeKind::Forgotten => {
                 remove(tx, change.entry_id)?;
                 tx.prepare_cached("UPDATE progress SET residue = 1 WHERE id = 1")?.execute([])?;
             }
             // These need not be wiped without a trace, and someone may be waiting.
-            What::OtherwiseGone => {
+            ChangeKind::OtherwiseGone => {
                 let removed = remove(tx, change.entry_id)?;
                 tx.prepare_cached("UPDATE progress SET removed = removed + ?1 WHERE id = 1")?
                     .execute([removed as i64])?;
@@ -184,14 +184,14 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) 
             Ok((origin::identity(c)?, origin::reference(c, change.entry_id)?))
         })?;
         let reference = reference.unwrap_or_default();
-        origin::write(tx, &Followed { log: identity, seq: change.seq, entry_id: change.entry_id, reference })?;
+        origin::write(tx, &AppliedChange { log: identity, seq: change.seq, entry_id: change.entry_id, reference })?;
     }
     Ok(followed)
 }
 
 /// Indexes an entry, unless it is gone by now. If its text cannot be read, indexes the title and as much as can be
 /// read, and marks the entry. Returns the size of the indexed text in bytes.
-fn take_in(
+fn index_entry(
     tx: &Transaction<'_>,
     (log, blobs): (&Db, &Blobs),
     learner: &mut Learner,
@@ -201,7 +201,7 @@ fn take_in(
         Ok(None) => Ok(0),
         Ok(Some((document, text))) => {
             add(tx, learner, entry_id, &document, Some(&text))?;
-            Ok(text.bytes().min(INDEXED_HEAD + INDEXED_TAIL))
+            Ok(text.bytes().min(INDEXED_HEAD_BYTES + INDEXED_TAIL_BYTES))
         }
         Err(StoreError::Unreadable { .. }) => {
             if let Some((document, _)) = log.read(|c| load(c, entry_id))? {
@@ -217,7 +217,7 @@ fn take_in(
 /// cheaper.
 fn wiping_is_cheaper(tx: &Transaction<'_>, batch: &[Change]) -> rusqlite::Result<bool> {
     let mut chunks = 0;
-    for change in batch.iter().filter(|change| change.what == What::Forgotten) {
+    for change in batch.iter().filter(|change| change.kind == ChangeKind::Forgotten) {
         chunks += chunk_ids(tx, change.entry_id)?.len();
     }
     // The largest id is close to the number of chunks, and costs nothing to find.

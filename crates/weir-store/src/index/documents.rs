@@ -12,10 +12,10 @@ use crate::blobs::BlobReader;
 use crate::error::{Fault, Result, StoreError};
 
 /// Separator between the parts of a chunk's title.
-pub(super) const BELOW: &str = " > ";
+pub(super) const HEADING_SEPARATOR: &str = " > ";
 
 /// The data of one entry that the index takes from the log.
-pub(super) struct Document {
+pub(super) struct IndexedEntry {
     kind: String,
     level: String,
     client: Option<String>,
@@ -27,7 +27,7 @@ pub(super) struct Document {
 }
 
 /// Reads an entry for the index. Returns `None` if the entry is gone by now.
-pub(super) fn load(connection: &Connection, entry_id: i64) -> Result<Option<(Document, i64)>, Fault> {
+pub(super) fn load(connection: &Connection, entry_id: i64) -> Result<Option<(IndexedEntry, i64)>, Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT e.kind, e.level, s.client, s.key, w.name, e.source, e.at, e.title, e.blob_id
          FROM entries e LEFT JOIN sessions s ON s.id = e.session_id LEFT JOIN works w ON w.id = e.work_id
@@ -35,7 +35,7 @@ pub(super) fn load(connection: &Connection, entry_id: i64) -> Result<Option<(Doc
     )?;
     let mut rows = statement.query([entry_id])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let document = Document {
+    let document = IndexedEntry {
         kind: row.get(0)?,
         level: row.get(1)?,
         client: row.get(2)?,
@@ -53,7 +53,7 @@ pub(super) fn add(
     tx: &Transaction<'_>,
     learner: &mut Learner,
     entry_id: i64,
-    document: &Document,
+    document: &IndexedEntry,
     reader: Option<&BlobReader>,
 ) -> Result<(), Fault> {
     tx.prepare_cached(
@@ -71,7 +71,7 @@ pub(super) fn add(
         document.at
     ])?;
     learner.learn(tx, &document.title)?;
-    let mut writer = Writer::new(tx, entry_id, &document.title)?;
+    let mut writer = ChunkWriter::new(tx, entry_id, &document.title)?;
     let is_whole = match reader.map(|reader| add_text(&mut writer, learner, document, reader)) {
         Some(Ok(())) => true,
         None | Some(Err(Fault::Store(StoreError::Unreadable { .. }))) => false,
@@ -89,9 +89,9 @@ pub(super) fn add(
 }
 
 fn add_text(
-    writer: &mut Writer<'_>,
+    writer: &mut ChunkWriter<'_>,
     learner: &mut Learner,
-    document: &Document,
+    document: &IndexedEntry,
     reader: &BlobReader,
 ) -> Result<(), Fault> {
     let kind = EntryKind::parse(&document.kind).unwrap_or(EntryKind::Run);
@@ -116,7 +116,7 @@ fn add_text(
 }
 
 /// Writes the chunks of one entry.
-struct Writer<'a> {
+struct ChunkWriter<'a> {
     tx: &'a Transaction<'a>,
     entry_id: i64,
     title: &'a str,
@@ -126,7 +126,7 @@ struct Writer<'a> {
     line: u64,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> ChunkWriter<'a> {
     fn new(tx: &'a Transaction<'a>, entry_id: i64, title: &'a str) -> rusqlite::Result<Self> {
         let next = vectors::covered(tx)?.next_chunk;
         Ok(Self { tx, entry_id, title, next, ordinal: 0, start: 0, line: 1 })
@@ -163,7 +163,7 @@ impl<'a> Writer<'a> {
 
 /// Returns the title of a chunk: that of the entry, followed by the headings above the chunk.
 fn title_of_chunk(title: &str, heading: &str) -> String {
-    if heading.is_empty() { title.to_owned() } else { format!("{title}{BELOW}{heading}") }
+    if heading.is_empty() { title.to_owned() } else { format!("{title}{HEADING_SEPARATOR}{heading}") }
 }
 
 /// Returns the texts of an entry's chunks, each with its title.

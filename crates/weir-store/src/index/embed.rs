@@ -5,7 +5,7 @@ use rusqlite::{Connection, Transaction};
 use weir_embed::Embed;
 
 use super::meaning::{embed, text_of};
-use super::vectors::{self, Covered};
+use super::vectors::{self, EmbedProgress};
 use crate::db::{Db, Durability};
 use crate::error::{Result, StoreError};
 
@@ -19,7 +19,7 @@ pub(crate) enum Lock {
 }
 
 /// Embeds at most `most` chunks. Returns how many chunks still have no vector.
-pub(crate) fn some(index: &mut Db, model: &dyn Embed, most: usize, lock: Lock) -> Result<u64> {
+pub(crate) fn embed_pending(index: &mut Db, model: &dyn Embed, most: usize, lock: Lock) -> Result<u64> {
     let is_begun = |index: &Db| Ok(index.read(vectors::covered)?.model == model.name());
     if !is_begun(index)? {
         write(index, lock, |tx| vectors::begin(tx, model.name()))?;
@@ -65,7 +65,7 @@ fn write(index: &mut Db, lock: Lock, work: impl FnOnce(&Transaction<'_>) -> rusq
 
 /// Returns roughly how many chunks have no vector yet. Chunks that are gone are counted too.
 pub(crate) fn pending(connection: &Connection) -> rusqlite::Result<u64> {
-    let Covered { embedded, next_chunk, .. } = vectors::covered(connection)?;
+    let EmbedProgress { embedded, next_chunk, .. } = vectors::covered(connection)?;
     Ok(u64::try_from(next_chunk - 1 - embedded).unwrap_or_default())
 }
 

@@ -6,7 +6,7 @@
 use weir_core::words;
 
 /// Maximum length of an excerpt, in bytes. A shorter chunk is shown in full.
-const LENGTH: usize = 480;
+const MAX_EXCERPT_BYTES: usize = 480;
 
 /// The excerpt of a chunk.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) struct Excerpt {
 
 /// Cuts out whole lines around the place with the most words that were searched for. These are in lower case.
 pub(super) fn cut(text: &str, looked_for: &[String]) -> Excerpt {
-    if text.len() <= LENGTH {
+    if text.len() <= MAX_EXCERPT_BYTES {
         return Excerpt { text: text.to_owned(), lines_before: 0, partial: false };
     }
     let start = best_start(text, &matches(text, looked_for));
@@ -53,7 +53,7 @@ fn is_like(word: &str, other: &str) -> bool {
 /// Returns the start of the line from which an excerpt covers the most matches. If several cover equally many, the
 /// earliest.
 fn best_start(text: &str, matches: &[usize]) -> usize {
-    let covered = |from: usize| matches.iter().filter(|&&at| at >= from && at < from + LENGTH).count();
+    let covered = |from: usize| matches.iter().filter(|&&at| at >= from && at < from + MAX_EXCERPT_BYTES).count();
     let starts = matches.iter().map(|&at| start_before(text, at));
     let best = starts.rev().max_by_key(|&start| covered(start));
     best.unwrap_or(0)
@@ -62,20 +62,20 @@ fn best_start(text: &str, matches: &[usize]) -> usize {
 /// Returns a position shortly before a match: the start of its line, or of a word if the line is long.
 fn start_before(text: &str, at: usize) -> usize {
     let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    if at - line <= LENGTH / 2 {
+    if at - line <= MAX_EXCERPT_BYTES / 2 {
         return line;
     }
-    let near = text.floor_char_boundary(at - LENGTH / 4);
+    let near = text.floor_char_boundary(at - MAX_EXCERPT_BYTES / 4);
     text[near..at].find(' ').map_or(near, |space| near + space + 1)
 }
 
 /// Returns the end of the last whole line within the maximum length, or that length itself if there is none.
 fn end_of(text: &str, start: usize) -> usize {
-    let limit = text.floor_char_boundary((start + LENGTH).min(text.len()));
+    let limit = text.floor_char_boundary((start + MAX_EXCERPT_BYTES).min(text.len()));
     if limit == text.len() {
         return limit;
     }
-    text[start..limit].rfind('\n').filter(|&at| at > LENGTH / 3).map_or(limit, |newline| start + newline)
+    text[start..limit].rfind('\n').filter(|&at| at > MAX_EXCERPT_BYTES / 3).map_or(limit, |newline| start + newline)
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
         let filler = "nothing of interest on this line\n".repeat(30);
         let excerpt = check(&format!("pool once\n{filler}the pool is sized 16\nmore\n{filler}"), &["pooling", "size"]);
         assert!(excerpt.text.starts_with("the pool is sized 16\nmore"), "{}", excerpt.text);
-        assert!(excerpt.partial && excerpt.text.len() <= LENGTH);
+        assert!(excerpt.partial && excerpt.text.len() <= MAX_EXCERPT_BYTES);
         assert_eq!(excerpt.lines_before, 31);
     }
 
@@ -105,7 +105,7 @@ mod tests {
     fn a_line_longer_than_the_excerpt_is_cut_between_characters() {
         let line = format!("{} nadel {}", "ü ".repeat(2_000), "ö".repeat(2_000));
         let excerpt = check(&line, &["nadel"]);
-        assert!(excerpt.text.contains("nadel") && excerpt.text.len() <= LENGTH);
+        assert!(excerpt.text.contains("nadel") && excerpt.text.len() <= MAX_EXCERPT_BYTES);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 use weir_embed::{Embed, Quantised, quantise};
 
-use super::vectors::{self, Covered};
+use super::vectors::{self, EmbedProgress};
 use crate::error::Fault;
 
 /// A query as a vector, and the range of chunks to compare it with.
@@ -33,7 +33,7 @@ impl<'a> Meaning<'a> {
         let vectors = model.embed(&[text]).map_err(|error| NoMeaning::Unanswered(error.to_string()))?;
         let Some(vector) = vectors.into_iter().next().flatten() else { return Ok(None) };
         let covered = vectors::covered(connection).map_err(|error| NoMeaning::Store(error.into()))?;
-        let Covered { embedded, next_chunk, model: made_by } = covered;
+        let EmbedProgress { embedded, next_chunk, model: made_by } = covered;
         let embedded = if made_by == model.name() { embedded } else { 0 };
         Ok(Some(Self { model, query: quantise(&vector), embedded, chunks: next_chunk - 1 }))
     }

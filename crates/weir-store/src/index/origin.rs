@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use crate::log::changes;
 
 /// How far the index has followed, and which log.
-pub(crate) struct Origin {
+pub(crate) struct LogPosition {
     log: String,
     applied: i64,
     last_entry: i64,
@@ -27,16 +27,21 @@ pub(crate) enum Standing {
 }
 
 /// Reads the origin of the index.
-pub(crate) fn read(index: &Connection) -> rusqlite::Result<Origin> {
+pub(crate) fn read(index: &Connection) -> rusqlite::Result<LogPosition> {
     index.prepare_cached("SELECT log, applied, last_entry, last_reference FROM progress WHERE id = 1")?.query_row(
         [],
         |row| {
-            Ok(Origin { log: row.get(0)?, applied: row.get(1)?, last_entry: row.get(2)?, last_reference: row.get(3)? })
+            Ok(LogPosition {
+                log: row.get(0)?,
+                applied: row.get(1)?,
+                last_entry: row.get(2)?,
+                last_reference: row.get(3)?,
+            })
         },
     )
 }
 
-impl Origin {
+impl LogPosition {
     /// Returns the last change that the index has applied.
     pub(crate) fn applied(&self) -> i64 {
         self.applied
@@ -98,7 +103,7 @@ pub(crate) fn reference(log: &Connection, entry_id: i64) -> rusqlite::Result<Opt
 }
 
 /// A change that the index has followed.
-pub(crate) struct Followed {
+pub(crate) struct AppliedChange {
     pub(crate) log: String,
     pub(crate) seq: i64,
     pub(crate) entry_id: i64,
@@ -106,7 +111,7 @@ pub(crate) struct Followed {
 }
 
 /// Records how far the index has followed.
-pub(crate) fn write(tx: &Transaction<'_>, last: &Followed) -> rusqlite::Result<()> {
+pub(crate) fn write(tx: &Transaction<'_>, last: &AppliedChange) -> rusqlite::Result<()> {
     tx.prepare_cached("UPDATE progress SET log = ?1, applied = ?2, last_entry = ?3, last_reference = ?4 WHERE id = 1")?
         .execute(params![last.log, last.seq, last.entry_id, last.reference])
         .map(drop)

@@ -15,18 +15,18 @@ use weir_embed::Embed;
 
 use self::candidates::Candidate;
 use super::Hit;
-use super::documents::BELOW;
+use super::documents::HEADING_SEPARATOR;
 use super::excerpt;
 use super::meaning::{Meaning, NoMeaning};
 use crate::error::Fault;
 
 /// Number of the best chunks by keywords, and of the closest in meaning, that are ranked.
-const CANDIDATES: usize = 100;
+const MAX_CANDIDATES: usize = 100;
 /// Number of chunks up to which every vector is compared with the query. In a larger index only those of the best
 /// chunks by keywords are compared, and the others only if too little was found.
-const ALL_COMPARED: i64 = 50_000;
+const MAX_COMPARED_CHUNKS: i64 = 50_000;
 /// Minimum closeness in meaning for a hit that shares no word with the query.
-const NEAR: f32 = 0.25;
+const MIN_SIMILARITY: f32 = 0.25;
 
 /// A ranked chunk, before its entry is looked up.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ pub(crate) struct RawHit {
 impl RawHit {
     /// Completes the hit with its entry.
     pub(crate) fn with(self, entry: Entry) -> Hit {
-        let heading = self.title.strip_prefix(&entry.title).and_then(|rest| rest.strip_prefix(BELOW));
+        let heading = self.title.strip_prefix(&entry.title).and_then(|rest| rest.strip_prefix(HEADING_SEPARATOR));
         Hit {
             heading: heading.unwrap_or_default().to_owned(),
             entry,
@@ -93,7 +93,7 @@ pub(crate) fn search(
     }
     let expression = spelt.alternatives.join(" OR ");
     // Chunks found by keywords only are already in order, except for their age.
-    let most = if model.is_some() { CANDIDATES } else { CANDIDATES / 4 }.max(query.limit);
+    let most = if model.is_some() { MAX_CANDIDATES } else { MAX_CANDIDATES / 4 }.max(query.limit);
     let mut found = candidates::by_words(connection, (scope, query), &expression, most)?;
     let (meaning, words_alone) = match model.map(|model| Meaning::of(connection, model, &query.text)) {
         None => (None, None),
@@ -128,12 +128,12 @@ fn weigh_meaning(
     for candidate in found.iter_mut() {
         candidate.near = near.get(&candidate.id).copied().unwrap_or_default();
     }
-    if found.len() >= query.limit && meaning.chunks > ALL_COMPARED {
+    if found.len() >= query.limit && meaning.chunks > MAX_COMPARED_CHUNKS {
         return Ok(());
     }
     let known: HashSet<i64> = ids.into_iter().collect();
-    for (id, near) in meaning.nearest(connection, CANDIDATES)? {
-        if near >= NEAR
+    for (id, near) in meaning.nearest(connection, MAX_CANDIDATES)? {
+        if near >= MIN_SIMILARITY
             && !known.contains(&id)
             && let Some(candidate) = candidates::one(connection, (scope, query), id)?
         {

@@ -8,14 +8,14 @@ use weir_core::chunk::{Cutter, Form};
 use weir_core::terminal::{self, Cleaner};
 use weir_core::{EntryKind, entry};
 
-use crate::blobs::{BlobReader, FRAME};
+use crate::blobs::{BlobReader, FRAME_BYTES};
 use crate::error::{Result, StoreError};
 
 /// Maximum distance that the boundary of a part is moved so that it falls between two lines and not inside a word.
-const TO_LINE: u64 = 64 << 10;
+const MAX_BOUNDARY_SHIFT_BYTES: u64 = 64 << 10;
 
 /// A part of a text.
-pub(super) struct Part<'a> {
+pub(super) struct IndexedRange<'a> {
     reader: &'a BlobReader,
     range: Range<u64>,
     /// The first frame of the text, if it is already decompressed. Most texts have only this one, and decompressing
@@ -25,30 +25,30 @@ pub(super) struct Part<'a> {
 
 /// Returns the parts of a text that are indexed: all of it, or its two ends. Binary data is indexed up to its first
 /// NUL.
-pub(super) fn parts(reader: &BlobReader) -> Result<Vec<Part<'_>>> {
+pub(super) fn parts(reader: &BlobReader) -> Result<Vec<IndexedRange<'_>>> {
     let frame = reader.frame(0)?;
     if terminal::is_binary(&frame) {
         let end = frame.iter().position(|&byte| byte == 0).unwrap_or_default();
-        return Ok(vec![Part { reader, range: 0..end as u64, first_frame: Some(frame) }]);
+        return Ok(vec![IndexedRange { reader, range: 0..end as u64, first_frame: Some(frame) }]);
     }
     let mut first_frame = Some(frame);
     let mut parts = Vec::new();
     for Range { mut start, mut end } in entry::indexed(reader.bytes()) {
         if start > 0 {
-            let seam = reader.range(start..start + TO_LINE)?;
+            let seam = reader.range(start..start + MAX_BOUNDARY_SHIFT_BYTES)?;
             start += seam.iter().position(|&byte| byte == b'\n').map_or(0, |at| at as u64 + 1);
         }
         if end < reader.bytes() {
-            let seam = reader.range(end - TO_LINE..end)?;
+            let seam = reader.range(end - MAX_BOUNDARY_SHIFT_BYTES..end)?;
             let cut = seam.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| seam.len() - at - 1);
             end -= cut as u64;
         }
-        parts.push(Part { reader, range: start..end, first_frame: first_frame.take() });
+        parts.push(IndexedRange { reader, range: start..end, first_frame: first_frame.take() });
     }
     Ok(parts)
 }
 
-impl Part<'_> {
+impl IndexedRange<'_> {
     /// Returns the position where the part begins.
     pub(super) fn start(&self) -> u64 {
         self.range.start
@@ -77,7 +77,7 @@ impl Part<'_> {
         let mut text = Vec::new();
         let mut at = range.start;
         loop {
-            let end = ((at / FRAME as u64 + 1) * FRAME as u64).min(range.end);
+            let end = ((at / FRAME_BYTES as u64 + 1) * FRAME_BYTES as u64).min(range.end);
             match first_frame.take().as_ref().and_then(|frame| frame.get(at as usize..end as usize)) {
                 Some(frame) => cleaner.push(frame, &mut text),
                 None => cleaner.push(&reader.range(at..end)?, &mut text),

@@ -7,23 +7,23 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_embed::Quantised;
 
 /// Maximum number of vectors in a row. With fewer, a scan reads more rows; with more, a lookup reads more pages.
-const MOST_IN_BLOCK: usize = 1_024;
-const ID: usize = 4;
-const SCALE: usize = 4;
+const MAX_BLOCK_VECTORS: usize = 1_024;
+const ID_BYTES: usize = 4;
+const SCALE_BYTES: usize = 4;
 
 /// Which chunks have vectors, and of which model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Covered {
+pub(crate) struct EmbedProgress {
     pub(crate) embedded: i64,
     pub(crate) next_chunk: i64,
     pub(crate) model: String,
 }
 
 /// Reads which chunks have vectors.
-pub(crate) fn covered(connection: &Connection) -> rusqlite::Result<Covered> {
+pub(crate) fn covered(connection: &Connection) -> rusqlite::Result<EmbedProgress> {
     connection
         .prepare_cached("SELECT embedded, next_chunk, model FROM progress WHERE id = 1")?
-        .query_row([], |row| Ok(Covered { embedded: row.get(0)?, next_chunk: row.get(1)?, model: row.get(2)? }))
+        .query_row([], |row| Ok(EmbedProgress { embedded: row.get(0)?, next_chunk: row.get(1)?, model: row.get(2)? }))
 }
 
 /// Removes all vectors, to start over with another model.
@@ -33,16 +33,16 @@ pub(crate) fn begin(tx: &Transaction<'_>, model: &str) -> rusqlite::Result<()> {
 }
 
 /// A row of vectors.
-struct Block {
+struct VectorBlock {
     first: i64,
     ids: Vec<u8>,
     scales: Vec<u8>,
     data: Vec<u8>,
 }
 
-impl Block {
+impl VectorBlock {
     fn len(&self) -> usize {
-        self.ids.len() / ID
+        self.ids.len() / ID_BYTES
     }
 
     fn push(&mut self, id: i64, vector: &Quantised) {
@@ -51,7 +51,7 @@ impl Block {
         self.data.extend(vector.values.iter().map(|value| value.cast_unsigned()));
     }
 
-    fn append(&mut self, other: &Block) {
+    fn append(&mut self, other: &VectorBlock) {
         for id in ids(other.first, &other.ids) {
             self.ids.extend_from_slice(&offset(self.first, id).to_le_bytes());
         }
@@ -63,13 +63,16 @@ impl Block {
 /// Adds the vectors of chunks that come after all those with a vector, and records that everything up to `embedded` is
 /// done.
 pub(crate) fn add(tx: &Transaction<'_>, vectors: &[(i64, Quantised)], embedded: i64) -> rusqlite::Result<()> {
-    for part in vectors.chunks(MOST_IN_BLOCK) {
+    for part in vectors.chunks(MAX_BLOCK_VECTORS) {
         let Some((first, _)) = part.first() else { continue };
-        let mut block = Block { first: *first, ids: Vec::new(), scales: Vec::new(), data: Vec::new() };
+        let mut block = VectorBlock { first: *first, ids: Vec::new(), scales: Vec::new(), data: Vec::new() };
         part.iter().for_each(|(id, vector)| block.push(*id, vector));
         // Merge small rows before this one, so that there are few. Each vector is moved a few times at most.
         while let Some(mut before) = last(tx)? {
-            if before.len() > block.len() || before.len() + block.len() > MOST_IN_BLOCK || !fits(before.first, &block) {
+            if before.len() > block.len()
+                || before.len() + block.len() > MAX_BLOCK_VECTORS
+                || !fits(before.first, &block)
+            {
                 break;
             }
             tx.prepare_cached("DELETE FROM vectors WHERE first = ?1")?.execute([before.first])?;
@@ -83,14 +86,16 @@ pub(crate) fn add(tx: &Transaction<'_>, vectors: &[(i64, Quantised)], embedded: 
 }
 
 /// Returns whether the ids of a block can be written as offsets from `first`.
-fn fits(first: i64, block: &Block) -> bool {
+fn fits(first: i64, block: &VectorBlock) -> bool {
     ids(block.first, &block.ids).last().is_none_or(|last| u32::try_from(last - first).is_ok())
 }
 
-fn last(connection: &Connection) -> rusqlite::Result<Option<Block>> {
+fn last(connection: &Connection) -> rusqlite::Result<Option<VectorBlock>> {
     connection
         .prepare_cached("SELECT first, ids, scales, data FROM vectors WHERE first > 0 ORDER BY first DESC LIMIT 1")?
-        .query_row([], |row| Ok(Block { first: row.get(0)?, ids: row.get(1)?, scales: row.get(2)?, data: row.get(3)? }))
+        .query_row([], |row| {
+            Ok(VectorBlock { first: row.get(0)?, ids: row.get(1)?, scales: row.get(2)?, data: row.get(3)? })
+        })
         .optional()
 }
 
@@ -99,7 +104,7 @@ pub(super) fn remove(tx: &Transaction<'_>, chunks: &[i64]) -> rusqlite::Result<(
     let mut sorted = chunks.to_vec();
     sorted.sort_unstable();
     each_found(tx, &sorted, |found| {
-        write_zeros(tx, "scales", found.block, (found.slot * SCALE, SCALE))?;
+        write_zeros(tx, "scales", found.block, (found.slot * SCALE_BYTES, SCALE_BYTES))?;
         write_zeros(tx, "data", found.block, (found.slot * found.width, found.width))
     })
 }
@@ -154,7 +159,7 @@ pub(super) fn nearest(connection: &Connection, query: &Quantised, most: usize) -
         let first: i64 = row.get(0)?;
         let (row_ids, row_scales, data) =
             (row.get_ref(1)?.as_blob()?, row.get_ref(2)?.as_blob()?, row.get_ref(3)?.as_blob()?);
-        if data.len() != row_ids.len() / ID * width {
+        if data.len() != row_ids.len() / ID_BYTES * width {
             continue;
         }
         weir_embed::dots(&query.values, bytemuck::cast_slice(data), width, &mut dots);
@@ -181,7 +186,7 @@ fn keep_best(best: &mut Vec<(i64, f32)>, most: usize) -> f32 {
 }
 
 /// The location of a vector.
-struct Place {
+struct VectorSlot {
     id: i64,
     block: i64,
     slot: usize,
@@ -193,7 +198,7 @@ struct Place {
 fn each_found(
     connection: &Connection,
     chunks: &[i64],
-    mut found: impl FnMut(Place) -> rusqlite::Result<()>,
+    mut found: impl FnMut(VectorSlot) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "SELECT first, ids, scales, length(data) FROM vectors WHERE first <= ?1 ORDER BY first DESC LIMIT 1",
@@ -214,7 +219,7 @@ fn each_found(
         for &id in &rest[..here] {
             if let Ok(slot) = known.binary_search(&id) {
                 let scale = scales(row_scales).nth(slot).unwrap_or_default();
-                found(Place { id, block, slot, scale, width })?;
+                found(VectorSlot { id, block, slot, scale, width })?;
             }
         }
         rest = &rest[here..];
@@ -228,10 +233,10 @@ fn offset(first: i64, id: i64) -> u32 {
 
 fn ids(first: i64, bytes: &[u8]) -> impl Iterator<Item = i64> {
     bytes
-        .chunks_exact(ID)
+        .chunks_exact(ID_BYTES)
         .map(move |bytes| first + i64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])))
 }
 
 fn scales(bytes: &[u8]) -> impl Iterator<Item = f32> {
-    bytes.chunks_exact(SCALE).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    bytes.chunks_exact(SCALE_BYTES).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
 }

@@ -7,20 +7,20 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_core::words;
 
 /// Maximum number of words remembered as known, so that most need no database query. Each takes eight bytes.
-const MOST_REMEMBERED: usize = 1 << 20;
+const MAX_REMEMBERED_WORDS: usize = 1 << 20;
 /// Maximum number of words that a part or prefix expands to. More would add little and cost much.
-const MOST_WORDS: usize = 30;
+const MAX_EXPANDED_WORDS: usize = 30;
 /// Maximum number of candidates that are compared.
-const MOST_CANDIDATES: usize = 8_000;
+const MAX_CANDIDATES: usize = 8_000;
 /// Maximum number of chunks that are searched for another use of a word before it is forgotten.
-const MOST_USES: usize = 50;
+const MAX_SEARCHED_CHUNKS: usize = 50;
 
 /// Learns words, and remembers which ones it has learnt until another process writes to the index, since that process
 /// may forget one.
 #[derive(Default)]
 pub(crate) struct Learner {
     /// Words as written in texts, each as a number.
-    known: HashSet<u64, std::hash::BuildHasherDefault<AsItIs>>,
+    known: HashSet<u64, std::hash::BuildHasherDefault<IdentityHasher>>,
     as_of: i64,
 }
 
@@ -50,7 +50,7 @@ impl Learner {
                 });
             }
         });
-        if self.known.len() > MOST_REMEMBERED {
+        if self.known.len() > MAX_REMEMBERED_WORDS {
             self.known.clear();
         }
         result
@@ -90,7 +90,7 @@ fn is_used(connection: &Connection, word: &str) -> rusqlite::Result<bool> {
     let mut statement = connection.prepare_cached(
         "SELECT c.title, c.body FROM words CROSS JOIN chunks c ON c.id = words.rowid WHERE words MATCH ?1 LIMIT ?2",
     )?;
-    let mut rows = statement.query(params![format!("\"{word}\""), MOST_USES as i64])?;
+    let mut rows = statement.query(params![format!("\"{word}\""), MAX_SEARCHED_CHUNKS as i64])?;
     while let Some(row) = rows.next()? {
         let mut used = false;
         for column in 0..2 {
@@ -138,7 +138,7 @@ pub(super) fn beginning_with(connection: &Connection, start: &str) -> rusqlite::
     let mut statement = connection
         .prepare_cached("SELECT word FROM vocabulary WHERE word >= ?1 AND word < ?2 ORDER BY word LIMIT ?3")?;
     let (from, to) = (format!("^{start}"), format!("^{start}\u{10ffff}"));
-    let words = statement.query_map(params![from, to, MOST_WORDS as i64], |row| row.get::<_, String>(0))?;
+    let words = statement.query_map(params![from, to, MAX_EXPANDED_WORDS as i64], |row| row.get::<_, String>(0))?;
     words.map(|word| word.map(unmarked)).collect()
 }
 
@@ -152,7 +152,7 @@ pub(super) fn containing(connection: &Connection, part: &str) -> rusqlite::Resul
     let mut words = candidates(connection, &pieces.join(" AND "))?;
     words.retain(|word| word.contains(part));
     words.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
-    words.truncate(MOST_WORDS);
+    words.truncate(MAX_EXPANDED_WORDS);
     Ok(words)
 }
 
@@ -193,7 +193,7 @@ fn candidates(connection: &Connection, expression: &str) -> rusqlite::Result<Vec
         "SELECT v.word FROM spellings CROSS JOIN vocabulary v ON v.id = spellings.rowid
          WHERE spellings MATCH ?1 LIMIT ?2",
     )?;
-    let words = statement.query_map(params![expression, MOST_CANDIDATES as i64], |row| row.get::<_, String>(0))?;
+    let words = statement.query_map(params![expression, MAX_CANDIDATES as i64], |row| row.get::<_, String>(0))?;
     words.map(|word| word.map(unmarked)).collect()
 }
 
@@ -220,9 +220,9 @@ fn fingerprint(word: &str) -> u64 {
 
 /// Uses a number that is already well distributed as its own hash.
 #[derive(Default)]
-struct AsItIs(u64);
+struct IdentityHasher(u64);
 
-impl std::hash::Hasher for AsItIs {
+impl std::hash::Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -24,7 +24,7 @@ pub(crate) fn has_old_events(connection: &Connection, before: Timestamp) -> rusq
 }
 
 /// An event that may have to be removed.
-struct Old {
+struct AgedEvent {
     id: i64,
     session: Option<i64>,
     entry: Option<i64>,
@@ -65,7 +65,7 @@ pub(crate) fn remove_old_events(
     Ok(removed)
 }
 
-fn next_old(tx: &Transaction<'_>, before: Timestamp, most: usize) -> rusqlite::Result<Vec<Old>> {
+fn next_old(tx: &Transaction<'_>, before: Timestamp, most: usize) -> rusqlite::Result<Vec<AgedEvent>> {
     let mut statement = tx.prepare_cached(&format!(
         "SELECT id, session_id, entry_id, kind, {KEPT_FROM} FROM events v
          WHERE id > (SELECT thinned_to FROM totals WHERE id = 1) AND id < (SELECT max(id) FROM events)
@@ -79,7 +79,7 @@ fn next_old(tx: &Transaction<'_>, before: Timestamp, most: usize) -> rusqlite::R
         }
         let kind: String = row.get(3)?;
         let is_tombstone = kind == EventKind::Gone.as_str();
-        old.push(Old { id: row.get(0)?, session: row.get(1)?, entry: row.get(2)?, is_tombstone });
+        old.push(AgedEvent { id: row.get(0)?, session: row.get(1)?, entry: row.get(2)?, is_tombstone });
     }
     Ok(old)
 }

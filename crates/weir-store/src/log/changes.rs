@@ -8,12 +8,12 @@ use weir_core::{EventKind, WhyGone};
 pub(crate) struct Change {
     pub(crate) seq: i64,
     pub(crate) entry_id: i64,
-    pub(crate) what: What,
+    pub(crate) kind: ChangeKind,
 }
 
 /// What happened to an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum ChangeKind {
     Kept,
     /// The user asked to leave no trace of the entry.
     Forgotten,
@@ -37,14 +37,14 @@ pub(crate) fn since(connection: &Connection, seq: i64, limit: usize) -> rusqlite
          WHERE v.id > ?1 AND v.entry_id IS NOT NULL ORDER BY v.id LIMIT ?2",
     )?;
     let changes = statement.query_map([seq, limit as i64], |row| {
-        let kind: String = row.get(2)?;
+        let event_kind: String = row.get(2)?;
         let why: Option<String> = row.get(3)?;
-        let what = match why {
-            _ if kind == EventKind::Kept.as_str() => What::Kept,
-            Some(why) if why == WhyGone::Forgotten.as_str() => What::Forgotten,
-            _ => What::OtherwiseGone,
+        let kind = match why {
+            _ if event_kind == EventKind::Kept.as_str() => ChangeKind::Kept,
+            Some(why) if why == WhyGone::Forgotten.as_str() => ChangeKind::Forgotten,
+            _ => ChangeKind::OtherwiseGone,
         };
-        Ok(Change { seq: row.get(0)?, entry_id: row.get(1)?, what })
+        Ok(Change { seq: row.get(0)?, entry_id: row.get(1)?, kind })
     })?;
     changes.collect()
 }

@@ -3,14 +3,14 @@
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use weir_core::{Entry, EntryKind, Gone, Level, NewEntry, Origin, Reference, Timestamp, WhyGone};
 
-use super::places::{Place, VISIBLE};
+use super::scopes::{ScopeIds, VISIBLE};
 use super::{notes, runs, written};
 use crate::error::{Fault, Result, StoreError};
 
 /// The row of a new entry: the entry itself and what the store adds to it.
 pub(crate) struct NewRow<'a> {
     pub(crate) id: i64,
-    pub(crate) place: Place,
+    pub(crate) scope_ids: ScopeIds,
     pub(crate) blob_id: i64,
     pub(crate) redactions: u32,
     pub(crate) now: Timestamp,
@@ -19,7 +19,7 @@ pub(crate) struct NewRow<'a> {
 }
 
 /// An entry with the ids that the store needs.
-pub(crate) struct Stored {
+pub(crate) struct EntryRow {
     pub(crate) id: i64,
     pub(crate) blob_id: i64,
     pub(crate) used_at: Timestamp,
@@ -44,8 +44,8 @@ pub(crate) fn insert(tx: &Transaction<'_>, row: &NewRow<'_>) -> Result<Reference
         row.entry.kind.as_str(),
         row.entry.origin.as_str(),
         row.entry.level.as_str(),
-        row.place.session,
-        row.place.work,
+        row.scope_ids.session,
+        row.scope_ids.work,
         row.entry.title,
         row.entry.source,
         row.blob_id,
@@ -70,24 +70,24 @@ pub(crate) fn set_expiry(tx: &Transaction<'_>, id: i64, expires_at: Option<Times
     tx.prepare_cached("UPDATE entries SET expires_at = ?2 WHERE id = ?1")?.execute(params![id, at]).map(drop)
 }
 
-/// Returns the entry with this reference, if it is visible from this place.
+/// Returns the entry with this reference, if it is visible in this scope.
 pub(crate) fn by_reference(
     connection: &Connection,
-    place: Place,
+    scope_ids: ScopeIds,
     reference: Reference,
-) -> rusqlite::Result<Option<Stored>> {
+) -> rusqlite::Result<Option<EntryRow>> {
     let sql = format!("{SELECT} WHERE e.reference = ?3 AND {VISIBLE}");
-    one(connection, &sql, params![place.session, place.work, reference.as_str()])
+    one(connection, &sql, params![scope_ids.session, scope_ids.work, reference.as_str()])
 }
 
-/// Returns the entry with this id, if it is visible from this place.
-pub(crate) fn by_id(connection: &Connection, place: Place, id: i64) -> rusqlite::Result<Option<Stored>> {
+/// Returns the entry with this id, if it is visible in this scope.
+pub(crate) fn by_id(connection: &Connection, scope_ids: ScopeIds, id: i64) -> rusqlite::Result<Option<EntryRow>> {
     let sql = format!("{SELECT} WHERE e.id = ?3 AND {VISIBLE}");
-    one(connection, &sql, params![place.session, place.work, id])
+    one(connection, &sql, params![scope_ids.session, scope_ids.work, id])
 }
 
 /// The data that identifies an entry to a person.
-pub(crate) struct Named {
+pub(crate) struct EntryLabel {
     pub(crate) id: i64,
     pub(crate) reference: Reference,
     pub(crate) kind: EntryKind,
@@ -96,11 +96,11 @@ pub(crate) struct Named {
 }
 
 /// Returns the entries that have a text, wherever they are visible.
-pub(crate) fn with_text(connection: &Connection, blob_id: i64) -> rusqlite::Result<Vec<Named>> {
+pub(crate) fn with_text(connection: &Connection, blob_id: i64) -> rusqlite::Result<Vec<EntryLabel>> {
     let mut statement = connection
         .prepare_cached("SELECT id, reference, kind, title, source FROM entries WHERE blob_id = ?1 ORDER BY id")?;
     let named = statement.query_map([blob_id], |row| {
-        Ok(Named {
+        Ok(EntryLabel {
             id: row.get(0)?,
             reference: read_reference(row, 1)?,
             kind: written(row, 2, EntryKind::parse)?,
@@ -139,7 +139,7 @@ const SELECT: &str =
     "SELECT e.id, e.blob_id, e.used_at, e.reference, e.kind, e.origin, e.level, e.title, e.source, e.at,
     e.expires_at, e.pinned, b.bytes, e.redactions FROM entries e JOIN blobs b ON b.id = e.blob_id";
 
-fn one(connection: &Connection, sql: &str, parameters: impl rusqlite::Params) -> rusqlite::Result<Option<Stored>> {
+fn one(connection: &Connection, sql: &str, parameters: impl rusqlite::Params) -> rusqlite::Result<Option<EntryRow>> {
     let found = connection.prepare_cached(sql)?.query_row(parameters, read).optional()?;
     let Some(mut stored) = found else { return Ok(None) };
     if stored.entry.kind == EntryKind::Note {
@@ -151,7 +151,7 @@ fn one(connection: &Connection, sql: &str, parameters: impl rusqlite::Params) ->
     Ok(Some(stored))
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
+fn read(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
     let pinned: bool = row.get(11)?;
     let expires_at: Option<i64> = row.get(10)?;
     let entry = Entry {
@@ -170,7 +170,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Stored> {
         superseded_by: None,
         run: None,
     };
-    Ok(Stored { id: row.get(0)?, blob_id: row.get(1)?, used_at: Timestamp(row.get(2)?), entry })
+    Ok(EntryRow { id: row.get(0)?, blob_id: row.get(1)?, used_at: Timestamp(row.get(2)?), entry })
 }
 
 /// Reads a column with a reference.

@@ -4,18 +4,23 @@
 use rusqlite::{Connection, Transaction, params};
 use weir_core::{Event, EventKind, Priority, Timestamp};
 
-use super::places::Place;
+use super::scopes::ScopeIds;
 use super::written;
 
 /// Appends an event and returns its position in the order.
-pub(crate) fn append(tx: &Transaction<'_>, place: Place, event: &Event, now: Timestamp) -> rusqlite::Result<i64> {
+pub(crate) fn append(
+    tx: &Transaction<'_>,
+    scope_ids: ScopeIds,
+    event: &Event,
+    now: Timestamp,
+) -> rusqlite::Result<i64> {
     tx.prepare_cached(
         "INSERT INTO events (at, session_id, work_id, kind, priority, text, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
     .insert(params![
         now.0,
-        place.session,
-        place.work,
+        scope_ids.session,
+        scope_ids.work,
         event.kind.as_str(),
         event.priority.as_str(),
         event.text,
@@ -54,13 +59,13 @@ pub(crate) fn remove(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
 }
 
 /// Appends the event that an entry was kept. The entry takes the returned id.
-pub(crate) fn append_kept(tx: &Transaction<'_>, place: Place, now: Timestamp) -> rusqlite::Result<i64> {
+pub(crate) fn append_kept(tx: &Transaction<'_>, scope_ids: ScopeIds, now: Timestamp) -> rusqlite::Result<i64> {
     // The id is not known before the row exists, and the event has to refer to the entry by that id.
     let id = tx
         .prepare_cached(
             "INSERT INTO events (at, session_id, work_id, kind, priority, text) VALUES (?1, ?2, ?3, ?4, ?5, '')",
         )?
-        .insert(params![now.0, place.session, place.work, EventKind::Kept.as_str(), Priority::P3.as_str()])?;
+        .insert(params![now.0, scope_ids.session, scope_ids.work, EventKind::Kept.as_str(), Priority::P3.as_str()])?;
     tx.prepare_cached("UPDATE events SET entry_id = id WHERE id = ?1")?.execute([id])?;
     Ok(id)
 }

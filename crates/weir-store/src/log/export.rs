@@ -93,14 +93,14 @@ pub struct ExportedRun {
 }
 
 /// One row of the log, with the id of its text if it is an entry.
-pub(crate) enum Thing {
+pub(crate) enum LogRow {
     Event(Box<ExportedEvent>),
     Entry(Box<ExportedEntry>, i64),
 }
 
 /// Returns the next rows after an id, with their ids. The event that kept an entry is left out if the entry is gone;
 /// the event that it is gone is not.
-pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> rusqlite::Result<Vec<(i64, Thing)>> {
+pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> rusqlite::Result<Vec<(i64, LogRow)>> {
     let mut statement = connection.prepare_cached(
         "SELECT v.id, v.at, s.client, s.key, w.name, v.kind, v.priority, v.text, v.data, g.reference, g.why,
              e.reference, e.kind, e.origin, e.level, e.title, e.source, e.redactions, e.pinned, e.expires_at, e.blob_id
@@ -126,7 +126,7 @@ pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> rusqlite
         };
         let id = event.id;
         let Some(reference) = row.get::<_, Option<String>>(11)? else {
-            things.push((id, Thing::Event(Box::new(event))));
+            things.push((id, LogRow::Event(Box::new(event))));
             continue;
         };
         let entry = ExportedEntry {
@@ -143,7 +143,7 @@ pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> rusqlite
             note: note(connection, id)?,
             run: run(connection, id)?,
         };
-        things.push((id, Thing::Entry(Box::new(entry), row.get(20)?)));
+        things.push((id, LogRow::Entry(Box::new(entry), row.get(20)?)));
     }
     Ok(things)
 }

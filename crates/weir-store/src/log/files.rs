@@ -1,11 +1,11 @@
-//! The files of a session. Invariant: at most one file is active; a session has at most [`MOST`] files, the most
+//! The files of a session. Invariant: at most one file is active; a session has at most [`MAX_FILES`] files, the most
 //! recently used ones.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use weir_core::{EventKind, Timestamp};
 
 /// Maximum number of files of a session.
-const MOST: i64 = 400;
+const MAX_FILES: i64 = 400;
 
 /// A file as a session knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(crate) fn all(connection: &Connection, session: i64) -> rusqlite::Result<Vec
 }
 
 /// Returns what the events of a session say about files, oldest first.
-pub(crate) fn told(connection: &Connection, session: i64) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn event_data(connection: &Connection, session: i64) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT data FROM events WHERE session_id = ?1 AND kind = ?2 AND data IS NOT NULL ORDER BY id",
     )?;
@@ -86,7 +86,7 @@ pub(crate) fn keep(
         "DELETE FROM session_files WHERE session_id = ?1 AND turn <= (SELECT turn FROM session_files
              WHERE session_id = ?1 ORDER BY turn DESC LIMIT 1 OFFSET ?2)",
     )?
-    .execute(params![session, MOST])?;
+    .execute(params![session, MAX_FILES])?;
     Ok(before)
 }
 

@@ -5,9 +5,9 @@ use weir_core::{EntryKind, Reference, Timestamp, WhyGone};
 
 use super::entries::read_reference;
 use super::events;
-use super::places::{self, Place, VISIBLE};
-use super::retention::{self, Removed};
+use super::retention::{self, Removal};
 use super::said;
+use super::scopes::{self, ScopeIds, VISIBLE};
 use super::written;
 use crate::blobs::Blobs;
 use crate::error::{Fault, Result, StoreError};
@@ -86,8 +86,8 @@ pub struct Forgotten {
 }
 
 /// Returns what a selection would remove.
-pub(crate) fn plan(connection: &Connection, place: Place, selection: &Selection) -> rusqlite::Result<Plan> {
-    let chosen = Chosen::new(connection, place, selection)?;
+pub(crate) fn plan(connection: &Connection, scope_ids: ScopeIds, selection: &Selection) -> rusqlite::Result<Plan> {
+    let chosen = ResolvedSelection::new(connection, scope_ids, selection)?;
     let entries = chosen.entries(connection)?;
     let events = chosen.events(connection, &entries)?;
     let mut hasher = blake3::Hasher::new();
@@ -102,15 +102,15 @@ pub(crate) fn plan(connection: &Connection, place: Place, selection: &Selection)
 pub(crate) fn run(
     tx: &Transaction<'_>,
     blobs: &Blobs,
-    (place, selection): (Place, &Selection),
+    (scope_ids, selection): (ScopeIds, &Selection),
     confirmation: &str,
     now: Timestamp,
-) -> Result<(Plan, Removed), Fault> {
-    let plan = plan(tx, place, selection)?;
+) -> Result<(Plan, Removal), Fault> {
+    let plan = plan(tx, scope_ids, selection)?;
     if plan.confirmation != confirmation {
         return Err(StoreError::PlanChanged.into());
     }
-    let chosen = Chosen::new(tx, place, selection)?;
+    let chosen = ResolvedSelection::new(tx, scope_ids, selection)?;
     if plan.events > 0 {
         events::append_events_gone(tx, plan.events, now)?;
     }
@@ -137,17 +137,17 @@ pub(crate) fn run(
 }
 
 /// A selection with its names resolved.
-struct Chosen<'a> {
-    place: Place,
+struct ResolvedSelection<'a> {
+    scope_ids: ScopeIds,
     selection: &'a Selection,
     sessions: Option<Vec<i64>>,
 }
 
-impl<'a> Chosen<'a> {
-    fn new(connection: &Connection, place: Place, selection: &'a Selection) -> rusqlite::Result<Self> {
+impl<'a> ResolvedSelection<'a> {
+    fn new(connection: &Connection, scope_ids: ScopeIds, selection: &'a Selection) -> rusqlite::Result<Self> {
         let key = selection.session.as_ref();
-        let sessions = key.map(|key| places::sessions_with_key(connection, key)).transpose()?;
-        Ok(Self { place, selection, sessions })
+        let sessions = key.map(|key| scopes::sessions_with_key(connection, key)).transpose()?;
+        Ok(Self { scope_ids, selection, sessions })
     }
 
     fn entries(&self, connection: &Connection) -> rusqlite::Result<Vec<PlannedEntry>> {
@@ -202,8 +202,8 @@ impl<'a> Chosen<'a> {
         let mut statement = connection.prepare_cached(&sql)?;
         let (since, last) = self.span();
         let parameters = params![
-            self.place.session,
-            self.place.work,
+            self.scope_ids.session,
+            self.scope_ids.work,
             value,
             self.selection.topic,
             self.selection.source,

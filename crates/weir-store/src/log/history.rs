@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use weir_core::{EntryKind, Event, EventKind, Priority, Record, Reference, Scope, SessionKey, Timestamp, WhyGone};
 
-use super::places::{self, VISIBLE};
+use super::scopes::{self, VISIBLE};
 use super::written;
 
 /// The part of the history to return.
@@ -40,10 +40,10 @@ pub struct Moment {
 
 /// Reads a page of history that is visible in `scope`. A session or work that does not exist has no history.
 pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilter) -> rusqlite::Result<Vec<Moment>> {
-    let place = places::find(connection, scope)?;
+    let scope_ids = scopes::find(connection, scope)?;
     let (driver, id) = match (&filter.session, &filter.work) {
-        (Some(key), _) => ("v.session_id = ?3", places::sessions_with_key(connection, key)?.first().copied()),
-        (None, Some(name)) => ("+v.work_id = ?3", places::find_work(connection, name)?),
+        (Some(key), _) => ("v.session_id = ?3", scopes::sessions_with_key(connection, key)?.first().copied()),
+        (None, Some(name)) => ("+v.work_id = ?3", scopes::find_work(connection, name)?),
         // `?3` must appear in every variant; here the condition is always true.
         (None, None) => ("?3 = 0", Some(0)),
     };
@@ -67,8 +67,17 @@ pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilte
     };
     let (at, before) = page.min((filter.until.map_or(i64::MAX, |until| until.0), i64::MIN));
     let kind = filter.kind.map(EventKind::as_str);
-    let mut rows =
-        statement.query(params![place.session, place.work, id, since, at, before, filter.work, filter.client, kind])?;
+    let mut rows = statement.query(params![
+        scope_ids.session,
+        scope_ids.work,
+        id,
+        since,
+        at,
+        before,
+        filter.work,
+        filter.client,
+        kind
+    ])?;
     let mut moments = Vec::new();
     while moments.len() < filter.limit
         && let Some(row) = rows.next()?

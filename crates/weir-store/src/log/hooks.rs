@@ -22,7 +22,7 @@ pub struct HookSeen {
 }
 
 /// Records that a hook ran. A hook from the spool may be older than the last one.
-pub(crate) fn see(tx: &Transaction<'_>, seen: &HookSeen) -> rusqlite::Result<()> {
+pub(crate) fn record(tx: &Transaction<'_>, seen: &HookSeen) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO hooks (client, event, at, micros, count) VALUES (?1, ?2, ?3, ?4, 1)
          ON CONFLICT (client) DO UPDATE SET event = CASE WHEN ?3 < at THEN event ELSE ?2 END,
@@ -33,7 +33,7 @@ pub(crate) fn see(tx: &Transaction<'_>, seen: &HookSeen) -> rusqlite::Result<()>
 }
 
 /// Returns the last hook of every client.
-pub(crate) fn seen(connection: &Connection) -> rusqlite::Result<Vec<HookSeen>> {
+pub(crate) fn last_of_each_client(connection: &Connection) -> rusqlite::Result<Vec<HookSeen>> {
     let mut statement = connection.prepare_cached("SELECT client, event, at, micros, count FROM hooks")?;
     let rows = statement.query_map([], |row| {
         Ok(HookSeen {
@@ -80,14 +80,14 @@ pub(crate) fn take_waiting(tx: &Transaction<'_>, session: i64) -> rusqlite::Resu
 }
 
 /// Maximum number of sessions that are searched for one with a request of the user.
-const SESSIONS: usize = 100;
+const MAX_SESSIONS: usize = 100;
 
 /// Returns the newest session with a request of the user, of the same client as `but` and other than `but`.
 pub(crate) fn last_session(connection: &Connection, but: &SessionKey) -> rusqlite::Result<Option<SessionKey>> {
     let mut newest = connection.prepare_cached(
         "SELECT id, key FROM sessions WHERE client = ?1 AND key <> ?2 ORDER BY started_at DESC LIMIT ?3",
     )?;
-    let mut rows = newest.query(params![but.client, but.key, SESSIONS.cast_signed()])?;
+    let mut rows = newest.query(params![but.client, but.key, MAX_SESSIONS.cast_signed()])?;
     while let Some(row) = rows.next()? {
         let asked = connection
             .prepare_cached(
@@ -112,7 +112,7 @@ pub(crate) fn session_that_asked(
          WHERE EXISTS (SELECT 1 FROM events INDEXED BY events_prompts
              WHERE session_id = s.id AND kind = 'prompt' AND text = ?4 AND at BETWEEN ?5 AND ?6) LIMIT 1",
     )?;
-    let row = params![but.client, but.key, SESSIONS.cast_signed(), text, at.start().0, at.end().0];
+    let row = params![but.client, but.key, MAX_SESSIONS.cast_signed(), text, at.start().0, at.end().0];
     let key = asked.query_row(row, |row| row.get(0)).optional()?;
     Ok(key.map(|key| SessionKey { client: but.client.clone(), key }))
 }

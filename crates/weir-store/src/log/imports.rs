@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use weir_core::{Event, SessionKey, Timestamp};
 
 /// Maximum difference between the times that a hook and a transcript give the same event, in milliseconds.
-const SAME: u64 = 2 * 60 * 1000;
+const MAX_TIME_SKEW_MILLIS: u64 = 2 * 60 * 1000;
 
 /// How far the transcript of a conversation was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(crate) fn read_to(connection: &Connection, of: &Conversation) -> rusqlite::R
 }
 
 /// Records how far a conversation was imported.
-pub(crate) fn note(tx: &Transaction<'_>, of: &Conversation, to: &ReadTo, now: Timestamp) -> rusqlite::Result<()> {
+pub(crate) fn record(tx: &Transaction<'_>, of: &Conversation, to: &ReadTo, now: Timestamp) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO imports (client, key, subagent, steps, message, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (client, key, subagent) DO UPDATE SET steps = ?4, message = ?5, at = ?6",
@@ -49,10 +49,10 @@ pub(crate) fn note(tx: &Transaction<'_>, of: &Conversation, to: &ReadTo, now: Ti
 
 /// The events and summaries that a session already has, by their text.
 #[derive(Debug, Default)]
-pub struct Known(HashMap<Words, Vec<i64>>);
+pub struct Known(HashMap<EventKey, Vec<i64>>);
 
 /// A kind, a text, and whether it comes from a subagent.
-type Words = (String, String, bool);
+type EventKey = (String, String, bool);
 
 impl Known {
     /// Returns whether the session has nothing yet.
@@ -71,9 +71,9 @@ impl Known {
         self.take_near(&summaries(), at)
     }
 
-    fn take_near(&mut self, words: &Words, at: Timestamp) -> bool {
+    fn take_near(&mut self, words: &EventKey, at: Timestamp) -> bool {
         let Some(times) = self.0.get_mut(words) else { return false };
-        let found = times.iter().position(|time| time.abs_diff(at.0) <= SAME);
+        let found = times.iter().position(|time| time.abs_diff(at.0) <= MAX_TIME_SKEW_MILLIS);
         found.map(|found| times.swap_remove(found)).is_some()
     }
 }
@@ -83,7 +83,7 @@ fn is_of_subagent(data: Option<&str>) -> bool {
 }
 
 /// Returns the key for the times of summaries.
-fn summaries() -> Words {
+fn summaries() -> EventKey {
     (SUMMARY.to_owned(), String::new(), false)
 }
 

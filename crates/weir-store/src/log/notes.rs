@@ -5,13 +5,13 @@ use weir_core::note::BoundFile;
 use weir_core::{Entry, Level, Note, NoteKind, Reference, Timestamp};
 
 use super::entries::{self, read_reference};
-use super::places::Place;
+use super::scopes::ScopeIds;
 use super::written;
 use crate::error::{Fault, Result, StoreError};
 
 /// What changed in other entries when a note was kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Related {
+pub(crate) struct NoteEffects {
     pub(crate) revision: u32,
     pub(crate) superseded: Vec<Reference>,
     pub(crate) pinned: Vec<Reference>,
@@ -21,20 +21,20 @@ pub(crate) struct Related {
 pub(crate) fn insert(
     tx: &Transaction<'_>,
     id: i64,
-    place: Place,
+    scope_ids: ScopeIds,
     level: Level,
     (note, text): (&Note, &str),
-) -> Result<Related, Fault> {
-    let mut related = Related { revision: 1, ..Related::default() };
+) -> Result<NoteEffects, Fault> {
+    let mut related = NoteEffects { revision: 1, ..NoteEffects::default() };
     let mut older = Vec::new();
     if let Some(topic) = &note.topic
-        && let Some((previous, revision)) = latest_on(tx, topic, level, place)?
+        && let Some((previous, revision)) = latest_on(tx, topic, level, scope_ids)?
     {
         related.revision = revision + 1;
         older.push(previous);
     }
     for &reference in &note.supersedes {
-        let found = entries::by_reference(tx, place, reference)?.filter(|stored| stored.entry.note.is_some());
+        let found = entries::by_reference(tx, scope_ids, reference)?.filter(|stored| stored.entry.note.is_some());
         older.push(found.ok_or(StoreError::NoSuchNote { reference })?.id);
     }
     tx.prepare_cached(
@@ -51,15 +51,15 @@ pub(crate) fn insert(
         related.superseded.extend(supersede(tx, old, id)?);
     }
     for reference in Reference::cited_in(text) {
-        if pin(tx, id, place, reference)? {
+        if pin(tx, id, scope_ids, reference)? {
             related.pinned.push(reference);
         }
     }
     Ok(related)
 }
 
-/// Returns the newest notes that are visible from a place and not superseded.
-pub(crate) fn newest(connection: &Connection, place: Place, most: usize) -> rusqlite::Result<Vec<Entry>> {
+/// Returns the newest notes that are visible in a scope and not superseded.
+pub(crate) fn newest(connection: &Connection, scope_ids: ScopeIds, most: usize) -> rusqlite::Result<Vec<Entry>> {
     let mut statement = connection.prepare_cached(
         "SELECT entry_id FROM notes WHERE entry_id <= (SELECT max(entry_id) FROM notes) AND superseded_by IS NULL
          ORDER BY entry_id DESC",
@@ -69,7 +69,7 @@ pub(crate) fn newest(connection: &Connection, place: Place, most: usize) -> rusq
     while notes.len() < most
         && let Some(row) = rows.next()?
     {
-        notes.extend(entries::by_id(connection, place, row.get(0)?)?.map(|stored| stored.entry));
+        notes.extend(entries::by_id(connection, scope_ids, row.get(0)?)?.map(|stored| stored.entry));
     }
     Ok(notes)
 }
@@ -119,15 +119,20 @@ pub(crate) fn release_citations(tx: &Transaction<'_>, note_id: i64) -> rusqlite:
     .map(drop)
 }
 
-/// Returns the current revision on a topic, at the same level and place.
-fn latest_on(tx: &Transaction<'_>, topic: &str, level: Level, place: Place) -> rusqlite::Result<Option<(i64, u32)>> {
+/// Returns the current revision on a topic, at the same level and in the same scope.
+fn latest_on(
+    tx: &Transaction<'_>,
+    topic: &str,
+    level: Level,
+    scope_ids: ScopeIds,
+) -> rusqlite::Result<Option<(i64, u32)>> {
     tx.prepare_cached(
         "SELECT n.entry_id, n.revision FROM notes n JOIN entries e ON e.id = n.entry_id
          WHERE n.topic = ?3 AND n.superseded_by IS NULL AND e.level = ?4
              AND (?4 <> 'work' OR e.work_id = ?2) AND (?4 <> 'session' OR e.session_id = ?1)
          ORDER BY n.entry_id DESC LIMIT 1",
     )?
-    .query_row(params![place.session, place.work, topic, level.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+    .query_row(params![scope_ids.session, scope_ids.work, topic, level.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
     .optional()
 }
 
@@ -144,8 +149,8 @@ fn supersede(tx: &Transaction<'_>, old: i64, new: i64) -> rusqlite::Result<Optio
         .optional()
 }
 
-fn pin(tx: &Transaction<'_>, note_id: i64, place: Place, reference: Reference) -> rusqlite::Result<bool> {
-    let Some(cited) = entries::by_reference(tx, place, reference)? else { return Ok(false) };
+fn pin(tx: &Transaction<'_>, note_id: i64, scope_ids: ScopeIds, reference: Reference) -> rusqlite::Result<bool> {
+    let Some(cited) = entries::by_reference(tx, scope_ids, reference)? else { return Ok(false) };
     tx.prepare_cached("INSERT OR IGNORE INTO citations (note_id, entry_id) VALUES (?1, ?2)")?
         .execute([note_id, cited.id])?;
     tx.prepare_cached("UPDATE entries SET pinned = 1 WHERE id = ?1")?.execute([cited.id])?;

@@ -11,7 +11,7 @@ use crate::error::{Fault, Result};
 
 /// The result of a removal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Removed {
+pub(crate) struct Removal {
     pub(crate) entries: usize,
     /// Number of texts removed with the entries. A text that another entry has too stays.
     pub(crate) blobs: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Removed {
     pub(crate) files: Vec<blake3::Hash>,
 }
 
-impl std::ops::AddAssign for Removed {
+impl std::ops::AddAssign for Removal {
     fn add_assign(&mut self, other: Self) {
         self.entries += other.entries;
         self.blobs += other.blobs;
@@ -73,9 +73,9 @@ pub(crate) struct Usage {
 }
 
 /// Space in bytes that every store needs for its tables, whatever is in it. The quota does not count it.
-const FREE: i64 = 1 << 20;
+const BASE_STORE_BYTES: i64 = 1 << 20;
 /// Runs keep one part in this many of the quota, however much documents and the index take.
-const SHARE_OF_RUNS: i64 = 4;
+const RUN_QUOTA_DIVISOR: i64 = 4;
 
 impl Usage {
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
@@ -92,7 +92,7 @@ impl Usage {
 
     /// Returns the total, without what every store needs.
     pub(crate) fn counted(&self) -> i64 {
-        self.texts + (self.log + self.index - FREE).max(0)
+        self.texts + (self.log + self.index - BASE_STORE_BYTES).max(0)
     }
 
     /// Returns how many bytes of runs' texts must be removed to stay within the quota. Each removal also frees part of
@@ -100,7 +100,7 @@ impl Usage {
     pub(crate) fn to_free(self, quota: i64) -> i64 {
         let part_of_texts = self.texts as f64 / (self.texts + self.index).max(1) as f64;
         let over = (self.counted() - quota) as f64 * part_of_texts;
-        let above_share = self.runs as f64 - (quota / SHARE_OF_RUNS) as f64 * part_of_texts;
+        let above_share = self.runs as f64 - (quota / RUN_QUOTA_DIVISOR) as f64 * part_of_texts;
         (over.min(above_share).ceil() as i64).max(0)
     }
 }
@@ -112,8 +112,8 @@ pub(crate) fn remove(
     ids: &[i64],
     why: WhyGone,
     now: Timestamp,
-) -> Result<Removed, Fault> {
-    let mut removed = Removed::default();
+) -> Result<Removal, Fault> {
+    let mut removed = Removal::default();
     for &id in ids {
         notes::release_citations(tx, id)?;
         tx.prepare_cached(

@@ -5,27 +5,27 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use weir_core::{Event, EventKind, Origin, Priority, Timestamp};
 
 use super::ageing::KEPT_FROM;
-use super::places::Place;
+use super::scopes::ScopeIds;
 use super::written;
 
 /// An event that may become an entry.
-pub(crate) struct Spoken {
+pub(crate) struct SearchableEvent {
     pub(crate) id: i64,
     pub(crate) at: Timestamp,
     /// The time from which its age is counted: for an imported event, the time of the import.
     pub(crate) kept_from: Timestamp,
-    pub(crate) place: Place,
+    pub(crate) scope_ids: ScopeIds,
     pub(crate) event: Event,
 }
 
 /// Minimum length of a text worth searching for, in bytes.
-const SHORTEST: usize = 12;
+const MIN_TEXT_BYTES: usize = 12;
 
-impl Spoken {
+impl SearchableEvent {
     /// Returns who said it, or `None` for an event that is not worth searching for.
     pub(crate) fn origin(&self) -> Option<Origin> {
         use EventKind::{Blocker, Correction, Decision, Error, Fix, Git, Goal, Plan, Prompt, Rejected, Said, Subagent};
-        if self.event.text.len() < SHORTEST {
+        if self.event.text.len() < MIN_TEXT_BYTES {
             return None;
         }
         match self.event.kind {
@@ -44,22 +44,22 @@ pub(crate) fn taken_to(connection: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// Records how far the events have been processed.
-pub(crate) fn note_taken(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
+pub(crate) fn record_taken(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("UPDATE totals SET said_to = ?1 WHERE id = 1")?.execute([id]).map(drop)
 }
 
 /// Returns at most `most` events after this one, oldest first.
-pub(crate) fn since(connection: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<Spoken>> {
+pub(crate) fn since(connection: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<SearchableEvent>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT id, at, session_id, work_id, kind, priority, text, data, {KEPT_FROM} FROM events v
          WHERE id > ?1 AND entry_id IS NULL ORDER BY id LIMIT ?2"
     ))?;
     let rows = statement.query_map(params![id, most.cast_signed()], |row| {
-        Ok(Spoken {
+        Ok(SearchableEvent {
             id: row.get(0)?,
             at: Timestamp(row.get(1)?),
             kept_from: Timestamp(row.get(8)?),
-            place: Place { session: row.get(2)?, work: row.get(3)? },
+            scope_ids: ScopeIds { session: row.get(2)?, work: row.get(3)? },
             event: Event {
                 kind: written(row, 4, EventKind::parse)?,
                 priority: written(row, 5, Priority::parse)?,

@@ -21,7 +21,7 @@ pub struct SessionAbout {
 }
 
 /// Maximum number of requests that are read.
-const REQUESTS: usize = 4;
+const MAX_REQUESTS: usize = 4;
 
 /// Returns at most `most` sessions with events, newest first. If `named` is given, only those whose key begins with it.
 pub(crate) fn list(connection: &Connection, named: Option<&str>, most: usize) -> rusqlite::Result<Vec<SessionAbout>> {
@@ -56,7 +56,7 @@ fn about(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Option<Sess
         .prepare_cached(
             "SELECT text FROM events INDEXED BY events_prompts WHERE session_id = ?1 AND kind = 'prompt' ORDER BY at LIMIT ?2",
         )?
-        .query_map((id, REQUESTS.cast_signed()), |row| row.get(0))?
+        .query_map((id, MAX_REQUESTS.cast_signed()), |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let key = SessionKey { client: row.get(1)?, key: row.get(2)? };
     Ok(Some(SessionAbout {

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use weir_core::{Reference, Timestamp};
 
 use super::entries::read_reference;
-use super::places::{Place, VISIBLE};
+use super::scopes::{ScopeIds, VISIBLE};
 
 /// The properties that show whether a file has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,16 +55,16 @@ pub(crate) struct TextInFile {
 }
 
 /// Number of the newest entries whose sources are read.
-const LOOKED_AT: usize = 40;
+const MAX_SOURCES: usize = 40;
 
-/// Returns the sources of the newest entries that are visible from a place, newest first and without repeats.
-pub(crate) fn newest(connection: &Connection, place: Place) -> rusqlite::Result<Vec<String>> {
+/// Returns the sources of the newest entries that are visible in a scope, newest first and without repeats.
+pub(crate) fn newest(connection: &Connection, scope_ids: ScopeIds) -> rusqlite::Result<Vec<String>> {
     let sql = format!(
         "SELECT coalesce(e.source, e.title) FROM entries e
          WHERE {VISIBLE} AND e.id > 0 AND e.kind <> 'said' ORDER BY e.id DESC LIMIT ?3"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![place.session, place.work, LOOKED_AT as i64], |row| row.get(0))?;
+    let rows = statement.query_map(params![scope_ids.session, scope_ids.work, MAX_SOURCES as i64], |row| row.get(0))?;
     let mut sources: Vec<String> = Vec::new();
     for source in rows {
         let source = source?;

@@ -9,7 +9,7 @@ pub(crate) fn is_taken(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<boo
 }
 
 /// Records that a record was taken in.
-pub(crate) fn take(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<()> {
+pub(crate) fn mark_taken(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<()> {
     tx.prepare_cached("INSERT INTO spooled (name) VALUES (?1)")?.execute([name]).map(drop)
 }
 

@@ -22,7 +22,7 @@ pub struct Repeat {
 }
 
 /// A run that two texts share.
-struct Run<'a> {
+struct SharedRun<'a> {
     lines: Range<usize>,
     label: &'a str,
 }
@@ -92,7 +92,7 @@ pub(super) fn repeats(shown: &[ShownText<'_>], lines: &[u64], least: usize) -> V
                 let run = extend(text, lines, (from, at));
                 if run.len() >= least {
                     longest = longest.max(run.end - at);
-                    runs.push(Run { lines: run, label: text.label });
+                    runs.push(SharedRun { lines: run, label: text.label });
                 }
             }
             skip_to = from + longest;
@@ -108,11 +108,11 @@ fn extend(text: &ShownText<'_>, lines: &[u64], (from, at): (usize, usize)) -> Ra
     at - before..at + after.count()
 }
 
-fn choose(mut runs: Vec<Run<'_>>, least: usize) -> Vec<Repeat> {
+fn choose(mut runs: Vec<SharedRun<'_>>, least: usize) -> Vec<Repeat> {
     runs.sort_by_key(|run| run.lines.start);
     let mut chosen = Vec::new();
     let (mut at, mut next) = (0, 0);
-    let mut open: Vec<&Run<'_>> = Vec::new();
+    let mut open: Vec<&SharedRun<'_>> = Vec::new();
     while next < runs.len() || !open.is_empty() {
         while let Some(run) = runs.get(next).filter(|run| run.lines.start <= at) {
             open.push(run);

@@ -5,12 +5,12 @@ const MAGIC: &[u8; 8] = b"weirsl01";
 /// Number of bytes before the first record.
 pub(super) const HEADER_BYTES: usize = MAGIC.len() + blake3::KEY_LEN;
 /// Number of bytes of a record before its label: kind, length of the label, number of hashes.
-const FRAME: usize = 1 + 2 + 4;
+const RECORD_HEADER_BYTES: usize = 1 + 2 + 4;
 /// Maximum length of a label, in bytes.
-const MAX_LABEL: usize = 200;
+const MAX_LABEL_BYTES: usize = 200;
 
 /// One record.
-pub(super) enum Record<'a> {
+pub(super) enum ShownRecord<'a> {
     /// A text that was shown.
     Text(ShownText<'a>),
     /// The hash of a call that was answered with lines left out.
@@ -46,7 +46,7 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.first_chunk().copied().map_or(0, u64::from_le_bytes)
 }
 
-impl<'a> Record<'a> {
+impl<'a> ShownRecord<'a> {
     /// Returns a text that was shown, ready to be encoded.
     pub(super) fn text(label: &'a str, lines: &[u64]) -> OwnedText<'a> {
         OwnedText { label, lines: lines.iter().flat_map(|line| line.to_le_bytes()).collect() }
@@ -69,14 +69,14 @@ pub(super) struct OwnedText<'a> {
 }
 
 impl OwnedText<'_> {
-    pub(super) fn record(&self) -> Record<'_> {
-        Record::Text(ShownText { label: self.label, hashes: &self.lines })
+    pub(super) fn record(&self) -> ShownRecord<'_> {
+        ShownRecord::Text(ShownText { label: self.label, hashes: &self.lines })
     }
 }
 
 fn frame(kind: u8, label: &str, numbers: &[u8]) -> Vec<u8> {
-    let label = &label[..label.floor_char_boundary(MAX_LABEL)];
-    let mut bytes = Vec::with_capacity(FRAME + label.len() + numbers.len());
+    let label = &label[..label.floor_char_boundary(MAX_LABEL_BYTES)];
+    let mut bytes = Vec::with_capacity(RECORD_HEADER_BYTES + label.len() + numbers.len());
     bytes.push(kind);
     bytes.extend((label.len() as u16).to_le_bytes());
     bytes.extend((numbers.len() as u32 / 8).to_le_bytes());
@@ -110,7 +110,7 @@ pub(super) fn is_whole(mut bytes: &[u8]) -> bool {
 }
 
 /// Returns all records.
-pub(super) fn all(mut bytes: &[u8]) -> impl Iterator<Item = Record<'_>> {
+pub(super) fn all(mut bytes: &[u8]) -> impl Iterator<Item = ShownRecord<'_>> {
     std::iter::from_fn(move || {
         let (record, rest) = split(bytes)?;
         bytes = rest;
@@ -123,26 +123,26 @@ pub(super) fn live(bytes: &[u8]) -> Vec<ShownText<'_>> {
     let mut texts = Vec::new();
     for record in all(bytes) {
         match record {
-            Record::Text(text) => texts.push(text),
-            Record::Forgotten(part) => texts.retain(|text| !text.label.contains(part)),
-            Record::Shortened(_) | Record::Searched(_) => {}
+            ShownRecord::Text(text) => texts.push(text),
+            ShownRecord::Forgotten(part) => texts.retain(|text| !text.label.contains(part)),
+            ShownRecord::Shortened(_) | ShownRecord::Searched(_) => {}
         }
     }
     texts
 }
 
-fn split(bytes: &[u8]) -> Option<(Record<'_>, &[u8])> {
-    let (frame, rest) = bytes.split_at_checked(FRAME)?;
+fn split(bytes: &[u8]) -> Option<(ShownRecord<'_>, &[u8])> {
+    let (frame, rest) = bytes.split_at_checked(RECORD_HEADER_BYTES)?;
     let label = u16::from_le_bytes([frame[1], frame[2]]) as usize;
     let count = u32::from_le_bytes([frame[3], frame[4], frame[5], frame[6]]) as usize;
     let (label, rest) = rest.split_at_checked(label)?;
     let (hashes, rest) = rest.split_at_checked(count.checked_mul(8)?)?;
     let label = std::str::from_utf8(label).ok()?;
     let record = match frame[0] {
-        0 => Record::Text(ShownText { label, hashes }),
-        1 if count == 1 => Record::Shortened(number(hashes)),
-        2 => Record::Forgotten(label),
-        3 if count == 1 => Record::Searched(number(hashes)),
+        0 => ShownRecord::Text(ShownText { label, hashes }),
+        1 if count == 1 => ShownRecord::Shortened(number(hashes)),
+        2 => ShownRecord::Forgotten(label),
+        3 if count == 1 => ShownRecord::Searched(number(hashes)),
         _ => return None,
     };
     Some((record, rest))

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::*;
 
 const SESSION: &str = "a session";
-const LEAST: usize = 6;
+const MIN_LINES: usize = 6;
 
 fn numbered(range: Range<usize>) -> String {
     range.fold(String::new(), |mut text, n| {
@@ -16,7 +16,7 @@ fn numbered(range: Range<usize>) -> String {
 }
 
 fn repeats(shown: &ShownLines, text: &str) -> Vec<(Range<usize>, String)> {
-    shown.repeats(&shown.hash(text), LEAST).into_iter().map(|found| (found.lines, found.label)).collect()
+    shown.repeats(&shown.hash(text), MIN_LINES).into_iter().map(|found| (found.lines, found.label)).collect()
 }
 
 #[test]
@@ -146,6 +146,6 @@ fn repeated_lines_take_linear_time() {
         shown.add("a read", &same).unwrap();
     }
     let started = std::time::Instant::now();
-    assert_eq!(shown.repeats(&same, LEAST).len(), 1);
+    assert_eq!(shown.repeats(&same, MIN_LINES).len(), 1);
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
 }

@@ -39,7 +39,7 @@ impl Spooled {
 }
 
 /// A decoded record.
-pub(crate) struct Read {
+pub(crate) struct DecodedRecord {
     pub(crate) at: Timestamp,
     pub(crate) work: Option<String>,
     pub(crate) session: Option<SessionKey>,
@@ -79,7 +79,7 @@ pub(super) fn encode(scope: &Scope, spooled: &Spooled, limits: &Limits, at: Time
 }
 
 /// Decodes a record. Returns `None` if the bytes are not a record.
-pub(super) fn decode(bytes: &[u8]) -> Option<Read> {
+pub(super) fn decode(bytes: &[u8]) -> Option<DecodedRecord> {
     let end = bytes.iter().position(|&byte| byte == b'\n')?;
     let record: Value = serde_json::from_slice(&bytes[..end]).ok()?;
     if record["version"] != 1 {
@@ -97,7 +97,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Read> {
         guide_taken: flag("guide_taken")?,
         texts_lost: flag("texts_lost")?,
     };
-    Some(Read {
+    Some(DecodedRecord {
         at: Timestamp(record["at"].as_i64()?),
         work: optional(&record["work"], text)?,
         session: optional(&record["session"], |session| {

@@ -13,7 +13,7 @@ use crate::error::{Fault, Result, StoreError, from_system};
 use crate::log;
 
 /// Number of attempts that restart because a text was removed meanwhile, before other writers are blocked.
-const TRIES: usize = 3;
+const MAX_TRIES: usize = 3;
 
 /// The contents of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Copied {
 impl Store {
     /// Copies the log and the texts, as of one moment, into a folder on the same disk.
     pub fn copy_to(&mut self, folder: &Path) -> Result<Copied> {
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             let copied = copy(&self.log, &self.folder, folder)?;
             if copied.missing.is_empty() {
                 return Ok(copied);

@@ -26,8 +26,8 @@ impl Store {
             after = last;
             for (id, thing) in page {
                 let exported = match thing {
-                    export::Thing::Event(event) => Exported::Event(*event),
-                    export::Thing::Entry(entry, blob_id) => {
+                    export::LogRow::Event(event) => Exported::Event(*event),
+                    export::LogRow::Entry(entry, blob_id) => {
                         let find = |c: &rusqlite::Connection| -> Result<_, Fault> {
                             Ok(export::is_there(c, id)?.then_some(((), blob_id)))
                         };

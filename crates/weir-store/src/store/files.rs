@@ -7,26 +7,26 @@ use super::{Store, redacted_event, redacted_text};
 use crate::db::Durability;
 use crate::error::Result;
 use crate::log::files::{self, SessionFile};
-use crate::log::{events, places};
+use crate::log::{events, scopes};
 
 impl Store {
     /// Returns what the scope's session knows of the file at a path.
     pub fn session_file(&self, scope: &Scope, path: &str) -> Result<Option<SessionFile>> {
-        let Some(session) = self.place(scope)?.session else { return Ok(None) };
+        let Some(session) = self.scope_ids(scope)?.session else { return Ok(None) };
         let path = redacted_text(path);
         self.log.read(|c| files::find(c, session, &path))
     }
 
     /// Returns the files of the scope's session, the most recently used first.
     pub fn session_files(&self, scope: &Scope) -> Result<Vec<SessionFile>> {
-        let Some(session) = self.place(scope)?.session else { return Ok(Vec::new()) };
+        let Some(session) = self.scope_ids(scope)?.session else { return Ok(Vec::new()) };
         self.log.read(|c| files::all(c, session))
     }
 
     /// Returns what the events of the scope's session say about files, oldest first.
     pub fn file_events(&self, scope: &Scope) -> Result<Vec<String>> {
-        let Some(session) = self.place(scope)?.session else { return Ok(Vec::new()) };
-        self.log.read(|c| files::told(c, session))
+        let Some(session) = self.scope_ids(scope)?.session else { return Ok(Vec::new()) };
+        self.log.read(|c| files::event_data(c, session))
     }
 
     /// Stores what the scope's session knows of a file, and appends the event. Returns the previously active file if
@@ -37,9 +37,9 @@ impl Store {
         let file = SessionFile { path: redacted_text(&file.path), ..file.clone() };
         let own = self.own_scope(scope);
         self.log.write(Durability::Process, |tx| {
-            let place = places::find_or_make(tx, &own, file.known_at)?;
-            let turn = events::append(tx, place, &told, file.known_at)?;
-            match place.session {
+            let scope_ids = scopes::find_or_make(tx, &own, file.known_at)?;
+            let turn = events::append(tx, scope_ids, &told, file.known_at)?;
+            match scope_ids.session {
                 Some(session) => files::keep(tx, (session, turn), &file),
                 None => Ok(None),
             }
@@ -48,7 +48,7 @@ impl Store {
 
     /// Forgets what the scope's session knows of one file, or of all files. Returns how many files that were.
     pub fn forget_session_files(&mut self, scope: &Scope, path: Option<&str>) -> Result<usize> {
-        let Some(session) = self.place(scope)?.session else { return Ok(0) };
+        let Some(session) = self.scope_ids(scope)?.session else { return Ok(0) };
         let path = path.map(redacted_text);
         self.log.write(Durability::Process, |tx| files::forget(tx, session, path.as_deref()))
     }
@@ -60,7 +60,7 @@ impl Store {
         if !self.log.read(files::any_shown)? {
             return Ok(());
         }
-        let session = self.place(scope)?.session;
+        let session = self.scope_ids(scope)?.session;
         self.log.write(Durability::Process, |tx| files::not_shown(tx, session))
     }
 }

@@ -3,20 +3,20 @@
 
 use std::ops::RangeInclusive;
 
-use weir_core::event::least;
+use weir_core::event::to_drop;
 use weir_core::{Entry, Event, Priority, Scope, SessionKey, Timestamp};
 
 use super::{Store, redacted_event};
 use crate::db::Durability;
 use crate::error::Result;
 use crate::log::hooks::{self, Guide, HookSeen};
-use crate::log::{events, notes, places};
+use crate::log::{events, notes, scopes};
 
 /// Number of a session's failures that are searched for one that was repaired.
-const FAILURES: usize = 40;
+const MAX_FAILURES: usize = 40;
 
 /// Number of a session's events that are kept, not counting those that refer to an entry.
-const EVENTS: usize = 5_000;
+const MAX_SESSION_EVENTS: usize = 5_000;
 
 impl Store {
     /// Appends the events of a hook and records that the hook ran, in one transaction.
@@ -25,36 +25,36 @@ impl Store {
         let told: Vec<Event> = told.iter().map(redacted_event).collect();
         let own = self.own_scope(scope);
         self.log.write(Durability::Process, |tx| -> rusqlite::Result<()> {
-            let place = places::find_or_make(tx, &own, seen.at)?;
+            let scope_ids = scopes::find_or_make(tx, &own, seen.at)?;
             for event in &told {
-                events::append(tx, place, event, seen.at)?;
+                events::append(tx, scope_ids, event, seen.at)?;
             }
-            hooks::see(tx, seen)
+            hooks::record(tx, seen)
         })
     }
 
     /// Returns the last hook of every client.
     pub fn hooks_seen(&self) -> Result<Vec<HookSeen>> {
-        self.log.read(hooks::seen)
+        self.log.read(hooks::last_of_each_client)
     }
 
     /// Returns the newest failures and repairs of the scope's session, newest first.
     pub fn failures(&self, scope: &Scope) -> Result<Vec<Event>> {
-        let Some(session) = self.place(scope)?.session else { return Ok(Vec::new()) };
-        self.log.read(|c| events::failures(c, session, FAILURES))
+        let Some(session) = self.scope_ids(scope)?.session else { return Ok(Vec::new()) };
+        self.log.read(|c| events::failures(c, session, MAX_FAILURES))
     }
 
     /// Removes events of the scope's session if there are too many: the least important ones, and of those the oldest.
     /// Returns how many were removed.
     pub fn thin(&mut self, scope: &Scope, now: Timestamp) -> Result<usize> {
-        let Some(session) = self.place(scope)?.session else { return Ok(0) };
-        if self.log.read(|c| events::priorities(c, session))?.len() <= EVENTS {
+        let Some(session) = self.scope_ids(scope)?.session else { return Ok(0) };
+        if self.log.read(|c| events::priorities(c, session))?.len() <= MAX_SESSION_EVENTS {
             return Ok(0);
         }
         self.log.write(Durability::Process, |tx| {
             let events = events::priorities(tx, session)?;
             let priorities: Vec<Priority> = events.iter().map(|(_, priority)| *priority).collect();
-            let dropped = least(&priorities, EVENTS);
+            let dropped = to_drop(&priorities, MAX_SESSION_EVENTS);
             events::append_events_gone(tx, dropped.len(), now)?;
             dropped.iter().try_for_each(|&at| events::remove(tx, events[at].0))?;
             Ok::<_, rusqlite::Error>(dropped.len())
@@ -63,8 +63,8 @@ impl Store {
 
     /// Returns the newest notes that are visible in the scope and not superseded, at most `most` of them.
     pub fn newest_notes(&self, scope: &Scope, most: usize) -> Result<Vec<Entry>> {
-        let place = self.place(scope)?;
-        self.log.read(|c| notes::newest(c, place, most))
+        let scope_ids = self.scope_ids(scope)?;
+        self.log.read(|c| notes::newest(c, scope_ids, most))
     }
 
     /// Stores the guide of the scope's session, replacing the previous one.
@@ -72,7 +72,7 @@ impl Store {
         self.check_scope(scope)?;
         let guide = Guide { text: super::redacted_text(&guide.text), ..guide.clone() };
         let own = self.own_scope(scope);
-        self.log.write(Durability::Process, |tx| match places::find_or_make(tx, &own, now)?.session {
+        self.log.write(Durability::Process, |tx| match scopes::find_or_make(tx, &own, now)?.session {
             Some(session) => hooks::keep_guide(tx, session, &guide, now),
             None => Ok(()),
         })
@@ -80,14 +80,14 @@ impl Store {
 
     /// Returns the guide of the scope's session.
     pub fn guide(&self, scope: &Scope) -> Result<Option<Guide>> {
-        let Some(session) = self.place(scope)?.session else { return Ok(None) };
+        let Some(session) = self.scope_ids(scope)?.session else { return Ok(None) };
         self.log.read(|c| hooks::guide(c, session))
     }
 
     /// Takes the guide of the scope's session if it is waiting for a hook that can deliver it.
     pub fn take_waiting_guide(&mut self, scope: &Scope) -> Result<Option<String>> {
         let waiting = self.guide(scope)?.is_some_and(|guide| guide.waiting);
-        let Some(session) = self.place(scope)?.session.filter(|_| waiting) else { return Ok(None) };
+        let Some(session) = self.scope_ids(scope)?.session.filter(|_| waiting) else { return Ok(None) };
         self.log.write(Durability::Process, |tx| hooks::take_waiting(tx, session))
     }
 

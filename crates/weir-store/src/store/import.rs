@@ -8,7 +8,7 @@ use super::{Store, redacted_event};
 use crate::db::Durability;
 use crate::error::{Fault, Result};
 use crate::log::imports::{self, Conversation, Known, ReadTo};
-use crate::log::{entries, events, places};
+use crate::log::{entries, events, scopes};
 
 /// What happened at one moment of a past session.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Store {
     /// Returns what is already stored of a session.
     pub fn known_of(&self, scope: &Scope, session: &SessionKey) -> Result<Known> {
         let scope = Scope { session: Some(session.clone()), ..scope.clone() };
-        match self.place(&scope)?.session {
+        match self.scope_ids(&scope)?.session {
             Some(session) => self.log.read(|c| imports::known(c, session)),
             None => Ok(Known::default()),
         }
@@ -87,11 +87,11 @@ impl Store {
                 entries::set_expiry(tx, taken.id, limits.expiry(entry.kind, now))?;
             }
             for Past { at, events, .. } in fresh.0.iter().filter(|past| !past.events.is_empty()) {
-                let place = places::find_or_make(tx, &own, *at)?;
-                events.iter().try_for_each(|event| events::append(tx, place, event, *at).map(drop))?;
+                let scope_ids = scopes::find_or_make(tx, &own, *at)?;
+                events.iter().try_for_each(|event| events::append(tx, scope_ids, event, *at).map(drop))?;
             }
-            imports::note(tx, of, to, now)?;
-            blobs.settle()?;
+            imports::record(tx, of, to, now)?;
+            blobs.sync_names()?;
             Ok::<_, Fault>(())
         })
     }

@@ -8,13 +8,13 @@ use weir_core::redact::redact;
 use weir_core::{EntryKind, Level, Limits, NewEntry, Reference, Scope, Timestamp};
 
 use super::{Owner, Progress, Store, redacted_text};
-use crate::blobs::{BlobReader, Blobs, Staged, TextWriter, Written};
+use crate::blobs::{BlobReader, Blobs, FinishedText, StagedText, TextWriter};
 use crate::db::Durability;
 use crate::error::{Fault, Result, StoreError};
-use crate::log::{entries, events, notes, places};
+use crate::log::{entries, events, notes, scopes};
 
 /// Maximum number of redactions listed for each rule.
-const MOST_NAMED: u64 = 100;
+const MAX_LISTED_REDACTIONS: u64 = 100;
 
 /// The result of keeping an entry.
 #[derive(Debug)]
@@ -55,10 +55,10 @@ impl From<StoreError> for NotKept {
 }
 
 /// An entry that was written to the log.
-pub(super) struct Taken {
+pub(super) struct InsertedEntry {
     pub(super) id: i64,
     reference: Reference,
-    related: notes::Related,
+    related: notes::NoteEffects,
 }
 
 impl Store {
@@ -68,8 +68,8 @@ impl Store {
         redact_labels(&mut entry);
         let redactions = redact_text(&mut entry);
         let staged = self.blobs.stage(&entry.text)?;
-        let taken = self.take(scope, &entry, (&staged, &redactions), now)?;
-        Ok(self.settle(taken, redactions, true, now))
+        let taken = self.insert_entry(scope, &entry, (&staged, &redactions), now)?;
+        Ok(self.after_insert(taken, redactions, true, now))
     }
 
     /// Starts a text that is written piece by piece and then kept with [`Self::keep_written`].
@@ -106,41 +106,41 @@ impl Store {
         redact_labels(&mut entry);
         // A write error is reported by `finish`, along with what was written of the text.
         let _ = writer.write(&entry.text);
-        let Written { staged, redactions, pieces } = writer.finish()?;
+        let FinishedText { staged, redactions, pieces } = writer.finish()?;
         let text = staged.reader()?;
         if let Some(run) = entry.run.as_mut().filter(|_| !pieces.is_empty()) {
             run.pieces = pieces;
         }
         // The text of a note contains its citations.
         entry.text = if entry.note.is_some() { text.all()? } else { Vec::new() };
-        match self.take(scope, &entry, (&staged, &redactions), now) {
-            Ok(taken) => Ok((self.settle(taken, redactions, entry.kind != EntryKind::Run, now), text)),
+        match self.insert_entry(scope, &entry, (&staged, &redactions), now) {
+            Ok(taken) => Ok((self.after_insert(taken, redactions, entry.kind != EntryKind::Run, now), text)),
             Err(error) => Err(NotKept { error, text: Some(Box::new(text)) }),
         }
     }
 
     /// Writes an entry to the log.
-    fn take(
+    fn insert_entry(
         &mut self,
         scope: &Scope,
         entry: &NewEntry,
-        (staged, redactions): (&Staged, &[(&'static str, u64)]),
+        (staged, redactions): (&StagedText, &[(&'static str, u64)]),
         now: Timestamp,
-    ) -> Result<Taken> {
+    ) -> Result<InsertedEntry> {
         let own = self.own_scope(scope);
         let (blobs, limits) = (&self.blobs, &self.limits);
         self.log.write(durability_of(entry), |tx| {
             let taken = insert((tx, blobs, limits), &own, entry, (staged, redactions), now)?;
-            blobs.settle()?;
+            blobs.sync_names()?;
             Ok::<_, Fault>(taken)
         })
     }
 
     /// Evicts and indexes after an entry was written. Errors are only reported in the result: the entry is kept, and if
     /// this failed the caller would keep it a second time.
-    pub(super) fn settle(
+    pub(super) fn after_insert(
         &mut self,
-        taken: Taken,
+        taken: InsertedEntry,
         redactions: Vec<(&'static str, u64)>,
         index_now: bool,
         now: Timestamp,
@@ -148,7 +148,7 @@ impl Store {
         // One transaction only: a hook must not pay for a quota that was lowered.
         let room = self.make_room(Some(taken.id), 1, now);
         let indexed = if index_now { self.catch_up_soon() } else { Ok(Progress::Done) };
-        let named = redactions.iter().flat_map(|(rule, count)| (0..*count.min(&MOST_NAMED)).map(|_| *rule));
+        let named = redactions.iter().flat_map(|(rule, count)| (0..*count.min(&MAX_LISTED_REDACTIONS)).map(|_| *rule));
         Kept {
             reference: taken.reference,
             redacted: named.collect(),
@@ -171,21 +171,21 @@ impl Store {
     }
 }
 
-/// Writes an entry to the log within a transaction, which has to end with [`Blobs::settle`].
+/// Writes an entry to the log within a transaction, which has to end with [`Blobs::sync_names`].
 pub(super) fn insert(
     (tx, blobs, limits): (&Transaction<'_>, &Blobs, &Limits),
     scope: &Scope,
     entry: &NewEntry,
-    (staged, redactions): (&Staged, &[(&'static str, u64)]),
+    (staged, redactions): (&StagedText, &[(&'static str, u64)]),
     now: Timestamp,
-) -> Result<Taken, Fault> {
+) -> Result<InsertedEntry, Fault> {
     let places_redacted: u64 = redactions.iter().map(|(_, count)| count).sum();
-    let place = places::find_or_make(tx, scope, now)?;
+    let scope_ids = scopes::find_or_make(tx, scope, now)?;
     let blob_id = blobs.commit(tx, staged)?;
-    let id = events::append_kept(tx, place, now)?;
+    let id = events::append_kept(tx, scope_ids, now)?;
     let row = entries::NewRow {
         id,
-        place,
+        scope_ids,
         blob_id,
         redactions: u32::try_from(places_redacted).unwrap_or(u32::MAX),
         now,
@@ -196,11 +196,11 @@ pub(super) fn insert(
     let related = match &entry.note {
         Some(note) => {
             let text = String::from_utf8_lossy(&entry.text);
-            notes::insert(tx, id, place, entry.level, (note, &text))?
+            notes::insert(tx, id, scope_ids, entry.level, (note, &text))?
         }
-        None => notes::Related::default(),
+        None => notes::NoteEffects::default(),
     };
-    Ok(Taken { id, reference, related })
+    Ok(InsertedEntry { id, reference, related })
 }
 
 /// Returns how durable an entry must be. What a person or model wrote must survive a power cut; the output of a program

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::log::entries;
 
 /// Number of texts that are checked in one view of the log.
-const AT_ONCE: usize = 200;
+const BATCH_TEXTS: usize = 200;
 
 /// An entry whose text cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Store {
     pub fn lost_texts(&self, depth: Depth) -> Result<Vec<LostText>> {
         let (mut lost, mut after) = (Vec::new(), 0);
         loop {
-            let range = (after, AT_ONCE);
+            let range = (after, BATCH_TEXTS);
             let (faulty, last) = self.log.read_at_once(|c| self.blobs.faulty(c, depth, range))?;
             for text in faulty {
                 // Use a new view, since another process may have removed the text and its file meanwhile.
@@ -58,7 +58,7 @@ impl Store {
     pub fn drop_lost(&mut self, lost: &[LostText], now: Timestamp) -> Result<usize> {
         let ids: Vec<i64> = lost.iter().map(|text| text.id).collect();
         let mut dropped = 0;
-        for ids in ids.chunks(AT_ONCE) {
+        for ids in ids.chunks(BATCH_TEXTS) {
             dropped += self.remove(WhyGone::Lost, now, |_| Ok(ids.to_vec()))?;
         }
         if dropped > 0 {

@@ -6,7 +6,7 @@ use weir_core::{Entry, Reference, Scope, Timestamp};
 use super::Store;
 use crate::db::Durability;
 use crate::error::{Fault, Result};
-use crate::log::places::Place;
+use crate::log::scopes::ScopeIds;
 use crate::log::{entries, notes};
 
 /// A note with the time it was last used.
@@ -28,23 +28,23 @@ impl NoteSeen {
 impl Store {
     /// Returns at most `most` notes that are visible in the scope, newest first, including superseded ones.
     pub fn notes(&self, scope: &Scope, most: usize) -> Result<Vec<NoteSeen>> {
-        let place = self.place(scope)?;
-        self.log.read(|c| newest(c, place, most))
+        let scope_ids = self.scope_ids(scope)?;
+        self.log.read(|c| newest(c, scope_ids, most))
     }
 
     /// Records that the user confirmed a note. Returns `None` if no such note is visible in the scope.
     pub fn confirm(&mut self, scope: &Scope, reference: Reference, now: Timestamp) -> Result<Option<Entry>> {
-        let place = self.place(scope)?;
+        let scope_ids = self.scope_ids(scope)?;
         self.log.write(Durability::Power, |tx| {
-            let found = entries::by_reference(tx, place, reference)?.filter(|stored| stored.entry.note.is_some());
+            let found = entries::by_reference(tx, scope_ids, reference)?.filter(|stored| stored.entry.note.is_some());
             let Some(stored) = found else { return Ok(None) };
             notes::confirm(tx, stored.id, now)?;
-            Ok::<_, Fault>(entries::by_id(tx, place, stored.id)?.map(|stored| stored.entry))
+            Ok::<_, Fault>(entries::by_id(tx, scope_ids, stored.id)?.map(|stored| stored.entry))
         })
     }
 }
 
-fn newest(connection: &Connection, place: Place, most: usize) -> rusqlite::Result<Vec<NoteSeen>> {
+fn newest(connection: &Connection, scope_ids: ScopeIds, most: usize) -> rusqlite::Result<Vec<NoteSeen>> {
     // By id, and without reading more rows than asked for.
     let mut statement = connection.prepare_cached(
         "SELECT entry_id FROM notes WHERE entry_id <= (SELECT max(entry_id) FROM notes) ORDER BY entry_id DESC",
@@ -54,7 +54,7 @@ fn newest(connection: &Connection, place: Place, most: usize) -> rusqlite::Resul
     while notes.len() < most
         && let Some(row) = rows.next()?
     {
-        let stored = entries::by_id(connection, place, row.get(0)?)?;
+        let stored = entries::by_id(connection, scope_ids, row.get(0)?)?;
         notes.extend(stored.map(|stored| NoteSeen { entry: stored.entry, used_at: stored.used_at }));
     }
     Ok(notes)

@@ -11,9 +11,9 @@ use crate::error::{Fault, Result};
 use crate::log::{entries, events, said};
 
 /// Number of events that one transaction looks at.
-const BATCH: usize = 256;
+const BATCH_EVENTS: usize = 256;
 /// Number of events after which progress is recorded even if there was nothing to keep.
-const LOOKED_AT: usize = 4_096;
+const PROGRESS_INTERVAL_EVENTS: usize = 4_096;
 
 impl Store {
     /// Turns events that no search has seen yet into entries, for at most `patience`. Returns whether none are left.
@@ -24,7 +24,7 @@ impl Store {
             // Usually there is nothing new, and looking takes no lock.
             let (from, spoken) = self.log.read_at_once(|c| -> rusqlite::Result<_> {
                 let from = said::taken_to(c)?;
-                Ok((from, said::since(c, from.max(seen), BATCH)?))
+                Ok((from, said::since(c, from.max(seen), BATCH_EVENTS)?))
             })?;
             let Some(last) = spoken.last().map(|spoken| spoken.id) else { return Ok(true) };
             let now = spoken.iter().map(|spoken| spoken.at.0).max().map_or(Timestamp(0), Timestamp);
@@ -40,7 +40,7 @@ impl Store {
             }
             // A search that finds nothing to keep writes nothing, unless it had to look at many events.
             (seen, looked_at) = (last, looked_at + spoken.len());
-            if staged.is_empty() && looked_at < LOOKED_AT {
+            if staged.is_empty() && looked_at < PROGRESS_INTERVAL_EVENTS {
                 continue;
             }
             looked_at = 0;
@@ -52,15 +52,16 @@ impl Store {
                 }
                 for (spoken, entry, staged) in &staged {
                     let blob_id = blobs.commit(tx, staged)?;
-                    let id = events::append_kept(tx, spoken.place, now)?;
+                    let id = events::append_kept(tx, spoken.scope_ids, now)?;
                     let expires_at = limits.expiry(EntryKind::Said, spoken.kept_from);
-                    let place = spoken.place;
-                    let row = entries::NewRow { id, place, blob_id, redactions: 0, now: spoken.at, expires_at, entry };
+                    let scope_ids = spoken.scope_ids;
+                    let row =
+                        entries::NewRow { id, scope_ids, blob_id, redactions: 0, now: spoken.at, expires_at, entry };
                     entries::insert(tx, &row)?;
                     said::link(tx, id, spoken.id)?;
                 }
-                said::note_taken(tx, last)?;
-                blobs.settle()?;
+                said::record_taken(tx, last)?;
+                blobs.sync_names()?;
                 Ok(true)
             })?;
             if !is_ours {

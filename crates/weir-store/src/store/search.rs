@@ -11,20 +11,20 @@ use crate::error::{Fault, Result, StoreError};
 use crate::index::origin::{self, Standing};
 use crate::index::search::RawFindings;
 use crate::index::{self, Findings, Hit};
-use crate::log::{entries, places};
+use crate::log::{entries, scopes};
 
 /// Time limit for indexing during a search. The next search continues from there.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_SEARCH_INDEX_TIME: Duration = Duration::from_secs(10);
 /// Time limit for turning what was said into entries during a search.
-const SAID_PATIENCE: Duration = Duration::from_secs(2);
+const MAX_EVENT_INTAKE_TIME: Duration = Duration::from_secs(2);
 /// Maximum number of references listed for entries whose text cannot be read.
-const MOST_NAMED: usize = 5;
+const MAX_LISTED_REFERENCES: usize = 5;
 
 impl Store {
     /// Returns the best chunks for a query, best first.
     pub fn search(&mut self, scope: &Scope, query: &Query) -> Result<Findings> {
         self.check_scope(scope)?;
-        let all_said = match self.take_in_said(SAID_PATIENCE) {
+        let all_said = match self.take_in_said(MAX_EVENT_INTAKE_TIME) {
             Ok(all) => all,
             // What cannot be written now is found by a later search.
             Err(error) if error.may_pass() => false,
@@ -49,7 +49,7 @@ impl Store {
             // While another process indexes, or if very much is new, use what is already indexed: indexing everything
             // may take minutes, and an answer may not.
             let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Findings::default()) };
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > MAX_SEARCH_INDEX_TIME {
                 break;
             }
             match index::apply::step_within(Duration::ZERO, index, (log, blobs), learner) {
@@ -106,7 +106,7 @@ impl Store {
                     return Ok(None);
                 }
                 let raw = index::search::search(c, scope, query, model)?;
-                let unreadable = index::apply::unreadable(c, MOST_NAMED)?;
+                let unreadable = index::apply::unreadable(c, MAX_LISTED_REFERENCES)?;
                 look_up(log, scope, raw, &unreadable).map(Some)
             })?;
             let Some(findings) = found else { return Ok(None) };
@@ -118,20 +118,20 @@ impl Store {
 
 /// Looks up the entries of hits. The log decides which entries still exist and are visible in the scope.
 fn look_up(log: &Connection, scope: &Scope, raw: RawFindings, unreadable: &[i64]) -> Result<Findings, Fault> {
-    let place = places::find(log, scope)?;
+    let scope_ids = scopes::find(log, scope)?;
     let mut hits = Vec::with_capacity(raw.hits.len());
     for hit in raw.hits {
-        if let Some(stored) = entries::by_id(log, place, hit.entry_id)? {
-            let newer = hit.newer.map(|id| entries::by_id(log, place, id)).transpose()?.flatten();
+        if let Some(stored) = entries::by_id(log, scope_ids, hit.entry_id)? {
+            let newer = hit.newer.map(|id| entries::by_id(log, scope_ids, id)).transpose()?.flatten();
             let newer = newer.map(|stored| stored.entry.reference);
             let mut also = Vec::new();
             for id in &hit.also {
-                also.extend(entries::by_id(log, place, *id)?.map(|stored| stored.entry.reference));
+                also.extend(entries::by_id(log, scope_ids, *id)?.map(|stored| stored.entry.reference));
             }
             hits.push(Hit { newer, also, ..hit.with(stored.entry) });
         }
     }
-    let unreadable = unreadable.iter().filter_map(|&id| entries::by_id(log, place, id).transpose());
+    let unreadable = unreadable.iter().filter_map(|&id| entries::by_id(log, scope_ids, id).transpose());
     Ok(Findings {
         hits: order_by_succession(hits),
         corrected: raw.corrected,

@@ -3,12 +3,12 @@
 
 use weir_core::{EntryKind, NewEntry, Scope, Timestamp, WhyGone};
 
-use super::keep::{self, Taken, redact_labels, redact_text};
+use super::keep::{self, InsertedEntry, redact_labels, redact_text};
 use super::{Kept, Store};
-use crate::blobs::Staged;
+use crate::blobs::StagedText;
 use crate::db::Durability;
 use crate::error::{Fault, Result};
-use crate::log::retention::{self, Removed};
+use crate::log::retention::{self, Removal};
 use crate::log::sources::{self, KnownFile, PageState, Stamp, TextInFile, Validators};
 
 /// A file to keep.
@@ -24,8 +24,8 @@ impl Store {
     /// Returns the sources of the newest entries, newest first and without repeats. Entries without a source are listed
     /// by title.
     pub fn sources(&self, scope: &Scope) -> Result<Vec<String>> {
-        let place = self.place(scope)?;
-        self.log.read(|c| sources::newest(c, place))
+        let scope_ids = self.scope_ids(scope)?;
+        self.log.read(|c| sources::newest(c, scope_ids))
     }
 
     /// Returns the files kept at a source or below it. A file whose text is lost gets a stamp that matches no file, so
@@ -52,17 +52,18 @@ impl Store {
             let redactions = redact_text(&mut entry);
             let staged = self.blobs.stage(&entry.text)?;
             entry.text = Vec::new();
-            ready.push(Ready { entry, stamp, staged, redactions });
+            ready.push(PreparedFile { entry, stamp, staged, redactions });
         }
         let kept = self.take_files(scope, &ready, now)?;
-        let settle = |(taken, ready): (Taken, Ready)| self.settle(taken, ready.redactions, false, now);
-        Ok(kept.into_iter().zip(ready).map(settle).collect())
+        let after_insert =
+            |(taken, ready): (InsertedEntry, PreparedFile)| self.after_insert(taken, ready.redactions, false, now);
+        Ok(kept.into_iter().zip(ready).map(after_insert).collect())
     }
 
-    fn take_files(&mut self, scope: &Scope, files: &[Ready], now: Timestamp) -> Result<Vec<Taken>> {
+    fn take_files(&mut self, scope: &Scope, files: &[PreparedFile], now: Timestamp) -> Result<Vec<InsertedEntry>> {
         let own = self.own_scope(scope);
         let (blobs, limits) = (&self.blobs, &self.limits);
-        let mut removed = Removed::default();
+        let mut removed = Removal::default();
         // Documents wait for the disk, but only once for all files of a transaction.
         let taken = self.log.write(Durability::Power, |tx| -> Result<_, Fault> {
             let mut all = Vec::with_capacity(files.len());
@@ -75,7 +76,7 @@ impl Store {
                 sources::set_file(tx, source, taken.id, &file.stamp)?;
                 all.push(taken);
             }
-            blobs.settle()?;
+            blobs.sync_names()?;
             Ok(all)
         })?;
         self.remove_files(&removed)?;
@@ -125,11 +126,11 @@ impl Store {
             let removed = retention::remove(tx, blobs, former.as_slice(), WhyGone::Replaced, now)?;
             let taken = keep::insert((tx, blobs, limits), &own, &entry, (&staged, &redactions), now)?;
             sources::set_page(tx, url, taken.id, validators, now)?;
-            blobs.settle()?;
+            blobs.sync_names()?;
             Ok((taken, removed))
         })?;
         self.remove_files(&removed)?;
-        Ok(self.settle(taken, redactions, true, now))
+        Ok(self.after_insert(taken, redactions, true, now))
     }
 
     /// Records that a page has not changed.
@@ -140,9 +141,9 @@ impl Store {
 }
 
 /// A file that is ready to be stored.
-struct Ready {
+struct PreparedFile {
     entry: NewEntry,
     stamp: Stamp,
-    staged: Staged,
+    staged: StagedText,
     redactions: Vec<(&'static str, u64)>,
 }

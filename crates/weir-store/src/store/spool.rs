@@ -7,11 +7,11 @@ use weir_core::{Limits, Scope};
 use super::{Owner, Store, keep};
 use crate::db::{Durability, Patience};
 use crate::error::{Fault, Result, StoreError};
-use crate::log::{events, files, hooks, places, spooled};
+use crate::log::{events, files, hooks, scopes, spooled};
 use crate::spool::Spool;
 
 /// Number of records that one transaction takes in, so that other writers are not held up.
-const BATCH: usize = 256;
+const BATCH_RECORDS: usize = 256;
 
 impl Store {
     /// Takes in the records of the spool, oldest first, and returns how many. A hook waits for the lock as long as its
@@ -25,7 +25,7 @@ impl Store {
             if names.is_empty() {
                 return Ok(taken);
             }
-            names.truncate(BATCH);
+            names.truncate(BATCH_RECORDS);
             match self.take_in_batch(&spool, &names) {
                 Ok(Some(count)) => taken += count,
                 Ok(None) => return Ok(taken),
@@ -63,11 +63,11 @@ impl Store {
                 let scope = Scope { project: project.clone(), work: read.work.clone(), session: read.session.clone() };
                 let limits = Limits { run_days: read.run_days, page_days: read.page_days, ..limits.clone() };
                 apply((tx, blobs, &limits), &scope, read)?;
-                spooled::take(tx, name)?;
+                spooled::mark_taken(tx, name)?;
                 count += 1;
             }
             at.clear();
-            blobs.settle()?;
+            blobs.sync_names()?;
             Ok(count)
         };
         let written = match self.log.patience() {
@@ -81,19 +81,19 @@ impl Store {
 fn apply(
     (tx, blobs, limits): (&Transaction<'_>, &crate::blobs::Blobs, &Limits),
     scope: &Scope,
-    read: crate::spool::Read,
+    read: crate::spool::DecodedRecord,
 ) -> Result<(), Fault> {
     let (at, spooled) = (read.at, read.spooled);
-    let place = places::find_or_make(tx, scope, at)?;
+    let scope_ids = scopes::find_or_make(tx, scope, at)?;
     if let Some(mut output) = spooled.output {
         let staged = blobs.stage(&output.text)?;
         output.text.clear();
         keep::insert((tx, blobs, limits), scope, &output, (&staged, &[]), at)?;
     }
     for event in &spooled.told {
-        events::append(tx, place, event, at)?;
+        events::append(tx, scope_ids, event, at)?;
     }
-    if let Some(session) = place.session {
+    if let Some(session) = scope_ids.session {
         if let Some(guide) = &spooled.guide {
             hooks::keep_guide(tx, session, guide, at)?;
         }
@@ -102,10 +102,10 @@ fn apply(
         }
     }
     if spooled.texts_lost {
-        files::not_shown(tx, place.session)?;
+        files::not_shown(tx, scope_ids.session)?;
     }
     if let Some(seen) = &spooled.seen {
-        hooks::see(tx, seen)?;
+        hooks::record(tx, seen)?;
     }
     Ok(())
 }

@@ -9,12 +9,12 @@ use crate::log::{self, ageing, retention};
 use crate::shown::ShownLines;
 
 /// Number of events that one transaction looks at.
-const EVENTS: usize = 2_000;
+const BATCH_EVENTS: usize = 2_000;
 /// One day in milliseconds. Orphaned files are looked for this often.
 const DAY: i64 = 24 * 60 * 60 * 1000;
 /// Minimum change of the index's size, in bytes, that is written down. A change also has to exceed a sixteenth of the
 /// size.
-const NOTED: i64 = 1 << 20;
+const MIN_RECORDED_SIZE_CHANGE: i64 = 1 << 20;
 
 /// Whether space had to be freed on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Store {
             }
             removed += self
                 .log
-                .write(Durability::Process, |tx| ageing::remove_old_events(tx, Timestamp(before), EVENTS, now))?;
+                .write(Durability::Process, |tx| ageing::remove_old_events(tx, Timestamp(before), BATCH_EVENTS, now))?;
         }
         Ok(removed)
     }
@@ -102,7 +102,7 @@ impl Store {
     pub(super) fn note_index_size(&mut self) {
         let Some(Ok(bytes)) = self.index.as_ref().map(Db::bytes_in_use) else { return };
         let Ok(known) = self.log.read(retention::index_bytes) else { return };
-        if (bytes - known).abs() > NOTED.max(known / 16) && !self.log.is_read_only() {
+        if (bytes - known).abs() > MIN_RECORDED_SIZE_CHANGE.max(known / 16) && !self.log.is_read_only() {
             let _ = self.log.write_if_free(Durability::Process, |tx| retention::set_index_bytes(tx, bytes));
         }
     }

@@ -11,7 +11,7 @@ use weir_core::{Reference, WhyGone};
 use weir_store::{Found, HistoryFilter, Selection, Store};
 
 use crate::dump;
-use crate::process::{self, Guarded};
+use crate::process::{self, ChildGuard};
 use crate::rebuild::check_rebuild;
 use crate::support::{
     Dice, NOW, assert_healthy, blank_noise, copy_folder, event, forget, here, keep, note, open, run, text, these,
@@ -89,12 +89,12 @@ enum Expected {
 
 /// Everything that the children of one store have acknowledged.
 #[derive(Default)]
-struct Acknowledged {
+struct AcknowledgedWrites {
     entries: BTreeMap<Reference, (Vec<u8>, Expected)>,
     events: BTreeMap<i64, String>,
 }
 
-impl Acknowledged {
+impl AcknowledgedWrites {
     fn take(&mut self, line: &str, seed: u64) {
         // The kill cut off a line without an end, so its write is not acknowledged.
         let Some(said) = line.split_once("ack ").and_then(|(_, said)| said.strip_suffix(" .")) else { return };
@@ -139,10 +139,10 @@ impl Acknowledged {
 }
 
 /// Starts a child, kills it at a random moment and reads what it acknowledged.
-fn round(folder: &Path, number: u64, dice: &mut Dice, acknowledged: &mut Acknowledged) {
+fn round(folder: &Path, number: u64, dice: &mut Dice, acknowledged: &mut AcknowledgedWrites) {
     let seed = dice.roll(1_000_000);
     let mut command = process::child("kill::child", &[folder.to_str().unwrap(), &seed.to_string()]);
-    let mut child = Guarded(command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap());
+    let mut child = ChildGuard(command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap());
     let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines().map(Result::unwrap);
     // Every fourth kill may come while the store is being opened or created, the others while it is written.
     if !number.is_multiple_of(4) {
@@ -162,7 +162,7 @@ fn two_hundred_kills_lose_nothing() {
     let (mut writes, mut cut_short) = (0, 0);
     for block in 0..ROUNDS / ROUNDS_PER_STORE {
         let folder = tempfile::tempdir().unwrap();
-        let mut acknowledged = Acknowledged::default();
+        let mut acknowledged = AcknowledgedWrites::default();
         for number in block * ROUNDS_PER_STORE..(block + 1) * ROUNDS_PER_STORE {
             round(folder.path(), number, &mut dice, &mut acknowledged);
             let mut store = open(folder.path());
@@ -216,7 +216,7 @@ fn a_kill_while_forgetting_leaves_all_or_nothing() {
         let folder = tempfile::tempdir().unwrap();
         copy_folder(template.path(), folder.path());
         let mut command = process::child("kill::child", &[folder.path().to_str().unwrap(), "forget"]);
-        let mut child = Guarded(command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap());
+        let mut child = ChildGuard(command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap());
         let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines().map(Result::unwrap);
         assert!(lines.by_ref().any(|line| line.contains("ack ready")), "the child did not begin");
         // The log is done long before the index, so most kills come early.

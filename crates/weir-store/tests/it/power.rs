@@ -17,7 +17,7 @@ use weir_core::{EntryKind, Event, EventKind, Limits, NewEntry, Priority, Query, 
 use weir_store::{Depth, Found, HookSeen, NewFile, Owner, Patience, Stamp, Store};
 
 use crate::faults::in_namespace;
-use crate::process::{self, Guarded};
+use crate::process::{self, ChildGuard};
 use crate::support::{Dice, at, entry, here, noise, note, open_with, project, run};
 
 /// So small that runs are evicted all the time, with their files.
@@ -56,7 +56,7 @@ fn child() {
     // The file system itself writes only every few minutes, so anything that the store does not wait for is lost.
     command(&["mount", "-o", "loop,commit=300", path(&image), path(&disk)]);
     let mut start = process::child("power::workload", &[path(&disk)]);
-    let mut worker = Guarded(start.stdout(Stdio::piped()).spawn().unwrap());
+    let mut worker = ChildGuard(start.stdout(Stdio::piped()).spawn().unwrap());
     let acknowledged = Arc::new(Mutex::new(Vec::new()));
     let lines = BufReader::new(worker.0.stdout.take().unwrap()).lines();
     let reading = Arc::clone(&acknowledged);

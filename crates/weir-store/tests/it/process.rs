@@ -45,9 +45,9 @@ pub(crate) fn succeed(command: &mut Command) {
 }
 
 /// A child that is killed when the test drops it.
-pub(crate) struct Guarded(pub(crate) Child);
+pub(crate) struct ChildGuard(pub(crate) Child);
 
-impl Guarded {
+impl ChildGuard {
     /// Kills the child as `kill -9` does and waits until it is gone.
     pub(crate) fn kill(&mut self) -> ExitStatus {
         let _ = self.0.kill();
@@ -55,7 +55,7 @@ impl Guarded {
     }
 }
 
-impl Drop for Guarded {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

@@ -292,7 +292,7 @@ fn every_spot() -> Vec<Spot> {
 }
 
 /// An entry that was made, with everything that decides where it is visible.
-struct Made {
+struct MadeEntry {
     reference: Reference,
     level: Level,
     origin: Scope,
@@ -320,14 +320,14 @@ impl Stores {
         Self { projects, user, _folders: folders }
     }
 
-    fn keep(&mut self, spot: Spot, level: Level, number: usize) -> Option<Made> {
+    fn keep(&mut self, spot: Spot, level: Level, number: usize) -> Option<MadeEntry> {
         let origin = spot.scope();
         let word = format!("unique{number}word");
         let entry = NewEntry { level, ..note(format!("shared text with {word} in it")) };
         let store =
             if level == Level::User { &mut self.user } else { self.projects.get_mut(&origin.project.0).unwrap() };
         match store.keep(&origin, entry, NOW) {
-            Ok(kept) => Some(Made { reference: kept.reference, level, origin, word }),
+            Ok(kept) => Some(MadeEntry { reference: kept.reference, level, origin, word }),
             Err(error) => {
                 assert!(matches!(error, StoreError::NoSuchLevel { .. }) && !origin.can_hold(level), "{error}");
                 None
@@ -337,7 +337,7 @@ impl Stores {
 }
 
 /// Asserts that exactly the visible entries are found: by words, inside words, by reference and in the history.
-fn check_reader(stores: &mut Stores, reader: &Scope, made: &[Made]) {
+fn check_reader(stores: &mut Stores, reader: &Scope, made: &[MadeEntry]) {
     let Stores { projects, user, .. } = stores;
     let own = projects.get_mut(&reader.project.0).unwrap();
     let expected: BTreeSet<Reference> =
@@ -367,7 +367,7 @@ fn search_never_crosses_scope_and_misses_nothing_within_it() {
     let levels = prop::sample::select(Level::ALL);
     for_all(6, prop::collection::vec((any_spot(), levels), 1..24), |plan| {
         let mut stores = Stores::new();
-        let made: Vec<Made> =
+        let made: Vec<MadeEntry> =
             plan.iter().enumerate().filter_map(|(number, (spot, level))| stores.keep(*spot, *level, number)).collect();
         for spot in every_spot() {
             check_reader(&mut stores, &spot.scope(), &made);

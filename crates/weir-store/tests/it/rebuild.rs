@@ -11,7 +11,7 @@ use weir_core::{EntryKind, Level, NewEntry, Note, Reference, Timestamp};
 use weir_store::{Store, StoreError};
 
 use crate::dump;
-use crate::process::{self, Guarded};
+use crate::process::{self, ChildGuard};
 use crate::support::{
     Dice, NOW, assert_healthy, at, blank_noise, day, entry, forget, here, keep, keep_at, new_store, noise, noisy_word,
     note, note_on, note_with, open, plain_note, run, scope_in, search, text, these,
@@ -240,7 +240,7 @@ fn a_process_killed_in_the_middle_of_rebuilding_loses_nothing() {
     let mut in_the_middle = 0;
     for round in 0..12 {
         let mut command = process::child("rebuild::rebuilding_child", &[folder.path().to_str().unwrap()]);
-        let mut child = Guarded(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+        let mut child = ChildGuard(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
         let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap().contains("begun")), "the child did not begin");
         std::thread::sleep(Duration::from_millis(1 + dice.roll(300)));

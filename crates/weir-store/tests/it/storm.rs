@@ -10,7 +10,7 @@ use weir_core::{Limits, NewEntry, Query, Reference};
 use weir_store::{HistoryFilter, Store};
 
 use crate::dump;
-use crate::process::{self, Guarded};
+use crate::process::{self, ChildGuard};
 use crate::rebuild::check_rebuild;
 use crate::support::{
     NOW, assert_healthy, at, event, here, new_store, noise, note, note_on, open, open_with, references, run, scope_in,
@@ -65,15 +65,15 @@ fn write(folder: &Path, process: usize) {
 }
 
 /// What all children acknowledged: for each kind, the first word of each line by process and number.
-type Acknowledged = BTreeMap<String, BTreeMap<(usize, usize), String>>;
+type AcknowledgedLines = BTreeMap<String, BTreeMap<(usize, usize), String>>;
 
 /// Starts the children at once and collects their output. Each must succeed.
-fn storm(folder: &Path, task: &str) -> Acknowledged {
+fn storm(folder: &Path, task: &str) -> AcknowledgedLines {
     let folder = folder.to_str().unwrap();
     let mut children = Vec::new();
     for number in 0..PROCESSES {
         let mut command = process::child("storm::child", &[task, folder, &number.to_string()]);
-        children.push(Guarded(command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap()));
+        children.push(ChildGuard(command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap()));
     }
     let readers: Vec<_> = children
         .iter_mut()
@@ -83,7 +83,7 @@ fn storm(folder: &Path, task: &str) -> Acknowledged {
             std::thread::spawn(move || BufReader::new(stdout).lines().map(Result::unwrap).collect::<Vec<String>>())
         })
         .collect();
-    let mut acknowledged = Acknowledged::new();
+    let mut acknowledged = AcknowledgedLines::new();
     for (child, reader) in children.iter_mut().zip(readers) {
         for line in reader.join().unwrap() {
             let Some((_, said)) = line.split_once("ack ") else { continue };

@@ -12,7 +12,7 @@ use weir_core::{EntryKind, Limits, NewEntry, Query, Reference, Stream};
 use weir_store::{Kept, Line, Store, StoreError, TextWriter};
 
 use crate::dump;
-use crate::process::{self, Guarded};
+use crate::process::{self, ChildGuard};
 use crate::support::{
     Dice, NOW, assert_healthy, at, entry, facts, forget, get, here, keep, new_store, noise, noisy_word, note, open,
     open_with, run, search, state, text, these,
@@ -345,7 +345,7 @@ fn what_a_killed_writer_left_goes_with_the_next_writer() {
     let (folder, mut store) = new_store();
     let folder_name = folder.path().to_str().unwrap();
     let mut command = process::child("written::child", &["write", folder_name]);
-    let mut child = Guarded(command.stdout(Stdio::piped()).spawn().unwrap());
+    let mut child = ChildGuard(command.stdout(Stdio::piped()).spawn().unwrap());
     let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.by_ref().any(|line| line.contains("ack writing")), "the child did not begin");
     let parts = part_files(folder.path());
@@ -374,7 +374,7 @@ fn a_large_text_takes_bounded_memory() {
 
 /// In the child: writes, keeps, indexes and reads 256 MiB, and checks its peak memory.
 fn measure(folder: &Path) {
-    const MOST_KIB: u64 = 30 << 10;
+    const MAX_KIB: u64 = 30 << 10;
     let mut store = open(folder);
     let mut writer = store.writer().unwrap();
     let line = |n: u64| match n % 50 {
@@ -398,7 +398,7 @@ fn measure(folder: &Path) {
     reader.each_line(1, count).unwrap();
     let read = peak();
     println!("{bytes} bytes: {written} KiB written, {indexed} KiB indexed, {read} KiB read");
-    assert!(read < MOST_KIB, "{read} KiB");
+    assert!(read < MAX_KIB, "{read} KiB");
 }
 
 /// Returns the peak memory of this process, in KiB.

@@ -17,7 +17,7 @@ use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
 use crate::operations::OPERATIONS;
 use crate::replay;
-use crate::run::unfinished::{self, Haste};
+use crate::run::unfinished::{self, AuditDepth};
 use crate::{statusline, window};
 
 /// Runs the program.
@@ -117,8 +117,9 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         let context = Context::new(&env, Origin::Model)?;
         runtime.block_on(mcp::serve(context, env.client_session)).map(|()| ExitCode::SUCCESS)
     } else {
-        let context = Context::new(&env, Origin::User)?.telling(paint::tell).asking(paint::asker());
-        let remarks = unfinished::finish(context.paths(), Haste::None);
+        let context =
+            Context::new(&env, Origin::User)?.with_progress(paint::show_progress).with_consent_prompt(paint::asker());
+        let remarks = unfinished::finish(context.paths(), AuditDepth::Full);
         remarks.iter().for_each(|remark| paint::warn(remark));
         call(&runtime, context, name, arguments)
     };
@@ -169,7 +170,7 @@ fn call(
             answer = running => answer,
             () = signal::asked_to_end() => {
                 // Ending the runs stores their output so far.
-                context.running().end_all(signal::PATIENCE).await;
+                context.running().end_all(signal::SHUTDOWN_TIMEOUT).await;
                 Err(crate::context::cancelled())
             }
         }

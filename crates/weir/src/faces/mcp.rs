@@ -14,7 +14,7 @@ use rmcp::model::{
 use rmcp::service::{ElicitationMode, Peer, RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
-use transport::Lines;
+use transport::LineTransport;
 use weir_core::SessionKey;
 use weir_store::{Metered, Reading};
 
@@ -22,9 +22,9 @@ use super::coerce::{coerce, may_narrow};
 use super::signal;
 use crate::answer::one_line;
 use crate::config::ListedTools;
-use crate::context::{Ask, Context, cancelled};
+use crate::context::{ConsentPrompt, Context, cancelled};
+use crate::embedding::EmbedderHandle;
 use crate::error::{CommandError, ErrorKind};
-use crate::meaning::Background;
 use crate::operations::{Effect, Listing, OPERATIONS, Operation};
 use crate::run::unfinished;
 
@@ -38,25 +38,25 @@ const INSTRUCTIONS: &str = "Weir runs code in a sandbox and stores this project'
 const ALWAYS_LOADED: &str = "anthropic/alwaysLoad";
 
 /// How long an answer waits to be metered.
-const PATIENCE_TO_METER: Duration = Duration::from_millis(100);
+const METER_TIMEOUT: Duration = Duration::from_millis(100);
 /// How long the user has to answer a question.
-const PATIENCE_TO_ASK: Duration = Duration::from_secs(120);
+const CONSENT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Serves until the client closes the connection. `session` is the one that the client named when it started the
 /// server.
 pub(crate) async fn serve(context: Context, session: Option<String>) -> Result<(), CommandError> {
     let fallback_session = session.map_or_else(random_key, Ok)?;
-    let background = Background::start(&context);
+    let background = EmbedderHandle::start(&context);
     let server = Server { context: context.clone(), fallback_session, background };
     let failed = |what: &str| CommandError::new(ErrorKind::Failed, format!("MCP: {what}"));
     let (read, write) = rmcp::transport::io::stdio_pipes();
-    match server.serve(Lines::new(read, write)).await {
+    match server.serve(LineTransport::new(read, write)).await {
         Ok(running) => {
             let ended = tokio::select! {
                 ended = running.waiting() => ended.map(drop).map_err(|error| failed(&error.to_string())),
                 () = signal::asked_to_end() => Err(cancelled()),
             };
-            context.running().end_all(signal::PATIENCE).await;
+            context.running().end_all(signal::SHUTDOWN_TIMEOUT).await;
             ended
         }
         // A client that only checked whether the server starts has closed the connection again.
@@ -83,7 +83,7 @@ struct Server {
     context: Context,
     /// The session of calls that do not name one: one process, one session.
     fallback_session: String,
-    background: Background,
+    background: EmbedderHandle,
 }
 
 impl ServerHandler for Server {
@@ -114,7 +114,8 @@ impl ServerHandler for Server {
             let names = listed(&ListedTools::All).map(|operation| operation.tool).collect::<Vec<_>>().join(", ");
             return Err(ErrorData::invalid_params(format!("no tool `{}`; available: {names}", request.name), None));
         };
-        let context = self.context.for_call(self.session(&call), call.ct.clone()).asking(asker(&call.peer));
+        let context =
+            self.context.for_call(self.session(&call), call.ct.clone()).with_consent_prompt(asker(&call.peer));
         let remarks = unfinished::finish_off(context.paths()).await;
         let mut result = run(operation, context.clone(), request.arguments.unwrap_or_default()).await;
         meter(&context, operation, &result).await;
@@ -134,7 +135,7 @@ impl Server {
 }
 
 /// Returns a way to ask the user through the client, if the client supports it.
-fn asker(peer: &Peer<RoleServer>) -> Ask {
+fn asker(peer: &Peer<RoleServer>) -> ConsentPrompt {
     if !peer.supported_elicitation_modes().contains(&ElicitationMode::Form) {
         return None;
     }
@@ -148,7 +149,7 @@ fn asker(peer: &Peer<RoleServer>) -> Ask {
                 // There is nothing to fill in; accepting is agreeing.
                 requested_schema: ElicitationSchema::new(BTreeMap::new()),
             };
-            let answer = peer.create_elicitation_with_timeout(parameters, Some(PATIENCE_TO_ASK)).await;
+            let answer = peer.create_elicitation_with_timeout(parameters, Some(CONSENT_TIMEOUT)).await;
             answer.is_ok_and(|answer| answer.action == ElicitationAction::Accept)
         })
     }))
@@ -164,7 +165,7 @@ async fn meter(context: &Context, operation: &Operation, result: &CallToolResult
         let now = open.now;
         Ok(open.project()?.meter(&scope, &reading, now)?)
     });
-    let _ = tokio::time::timeout(PATIENCE_TO_METER, noted).await;
+    let _ = tokio::time::timeout(METER_TIMEOUT, noted).await;
 }
 
 /// Runs an operation. Failures are returned as text that the model can act on; only an unknown tool is a protocol

@@ -11,46 +11,46 @@ use weir_store::NoteSeen;
 use crate::answer::{Answer, counted, headline, one_line};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::truth::{self, Doubt};
+use crate::staleness::{self, Doubt};
 use crate::when;
 
 /// The maximum number of notes per store, newest first. A review reads every one.
-const MOST: usize = 5_000;
+const MAX_NOTES: usize = 5_000;
 /// The maximum number of notes listed per category, unless that category is requested.
-const LISTED: usize = 20;
+const MAX_LISTED_NOTES: usize = 20;
 /// A note that has not been read for this many milliseconds is worth reviewing.
-const UNUSED_AFTER: i64 = 30 * 24 * 60 * 60 * 1000;
+const UNUSED_AFTER_MILLIS: i64 = 30 * 24 * 60 * 60 * 1000;
 /// How long a review waits for git: longer than an answer does.
-const PATIENCE: Duration = truth::PATIENCE.saturating_mul(30);
+const GIT_TIMEOUT: Duration = staleness::GIT_TIMEOUT.saturating_mul(30);
 
 /// A category of notes in a review.
-struct Sort {
+struct NoteCategory {
     /// The name, as a flag and in JSON.
     flag: &'static str,
     help: &'static str,
     title: &'static str,
     /// What to do about these notes.
     hint: &'static str,
-    holds: fn(&Reviewed) -> bool,
+    holds: fn(&ReviewedNote) -> bool,
 }
 
 /// The categories, in the order they are listed. A note may be in more than one.
-const SORTS: &[Sort] = &[
-    Sort {
+const NOTE_CATEGORIES: &[NoteCategory] = &[
+    NoteCategory {
         flag: "stale",
         help: "Only notes that may be out of date",
         title: "may be out of date",
         hint: "if still true: weir note \"…\" --supersedes REF --files …; if not: weir forget REF",
         holds: |note| !note.doubts.is_empty(),
     },
-    Sort {
+    NoteCategory {
         flag: "superseded",
         help: "Only notes that newer notes replace",
         title: "superseded",
         hint: "kept as history; to remove one: weir forget REF",
         holds: |note| note.seen.entry.superseded_by.is_some(),
     },
-    Sort {
+    NoteCategory {
         flag: "unused",
         help: "Only notes older than 30 days that were never read",
         title: "never read",
@@ -60,7 +60,7 @@ const SORTS: &[Sort] = &[
 ];
 
 /// A reviewed note.
-struct Reviewed {
+struct ReviewedNote {
     seen: NoteSeen,
     doubts: Vec<Doubt>,
     unused: bool,
@@ -76,7 +76,7 @@ pub(crate) fn command() -> Command {
              Models see whether a note is yours, or theirs and confirmed by you. `weir forget` removes a note, and \
              `weir note … --supersedes REF` replaces it.",
         )
-        .args(SORTS.iter().map(|sort| flag(sort.flag, sort.help)))
+        .args(NOTE_CATEGORIES.iter().map(|sort| flag(sort.flag, sort.help)))
         .arg(flag("all", "List every note"))
         .arg(
             Arg::new("confirm")
@@ -118,18 +118,20 @@ pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<
     if let Some(references) = arguments.get_many::<Reference>("confirm") {
         return confirm(context, references.copied().collect()).await;
     }
-    let asked: Vec<&Sort> = SORTS.iter().filter(|sort| arguments.get_flag(sort.flag)).collect();
+    let asked: Vec<&NoteCategory> = NOTE_CATEGORIES.iter().filter(|sort| arguments.get_flag(sort.flag)).collect();
     let all = arguments.get_flag("all");
     let notes = look(context).await?;
-    let wanted = |note: &&Reviewed| all || asked.is_empty() || asked.iter().any(|sort| (sort.holds)(note));
+    let wanted = |note: &&ReviewedNote| all || asked.is_empty() || asked.iter().any(|sort| (sort.holds)(note));
     let data = json!({ "notes": notes.iter().filter(wanted).map(describe).collect::<Vec<_>>() });
     if notes.is_empty() {
         let text = "no notes yet; add one with `weir note \"…\"`".to_owned();
         return Ok(Answer::nothing(text, data));
     }
     let mut parts = vec![overview(&notes)];
-    let most = if all || !asked.is_empty() { usize::MAX } else { LISTED };
-    for sort in SORTS.iter().filter(|sort| all || asked.is_empty() || asked.iter().any(|one| one.flag == sort.flag)) {
+    let most = if all || !asked.is_empty() { usize::MAX } else { MAX_LISTED_NOTES };
+    for sort in
+        NOTE_CATEGORIES.iter().filter(|sort| all || asked.is_empty() || asked.iter().any(|one| one.flag == sort.flag))
+    {
         parts.extend(section(sort, &notes, most));
     }
     let others: Vec<String> = notes.iter().filter(|note| sorts(note).next().is_none()).map(line).collect();
@@ -140,23 +142,23 @@ pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<
 }
 
 /// Returns the notes of the project and of the user, newest first, with what to report about each.
-async fn look(context: &Context) -> Result<Vec<Reviewed>, CommandError> {
+async fn look(context: &Context) -> Result<Vec<ReviewedNote>, CommandError> {
     let scope = context.scope();
     let (mut notes, now) = context
         .with_stores(move |open| {
-            let mut notes = open.project()?.notes(&scope, MOST)?;
-            notes.extend(open.user()?.notes(&scope, MOST)?);
+            let mut notes = open.project()?.notes(&scope, MAX_NOTES)?;
+            notes.extend(open.user()?.notes(&scope, MAX_NOTES)?);
             Ok((notes, open.now))
         })
         .await?;
     notes.sort_by_key(|note| std::cmp::Reverse(note.entry.at));
     // A note that was superseded is not relied on anyway.
     let current: Vec<&Entry> = notes.iter().filter(|note| is_current(note)).map(|note| &note.entry).collect();
-    let mut doubts = truth::labels(context, &current, PATIENCE).await.into_iter();
+    let mut doubts = staleness::labels(context, &current, GIT_TIMEOUT).await.into_iter();
     let reviewed = notes.into_iter().map(|seen| {
         let current = is_current(&seen);
         let doubts = if current { doubts.next().unwrap_or_default() } else { Vec::new() };
-        Reviewed { unused: current && is_unused(&seen, now), seen, doubts }
+        ReviewedNote { unused: current && is_unused(&seen, now), seen, doubts }
     });
     Ok(reviewed.collect())
 }
@@ -166,23 +168,23 @@ fn is_current(note: &NoteSeen) -> bool {
 }
 
 fn is_unused(note: &NoteSeen, now: Timestamp) -> bool {
-    note.is_unused() && now.0 - note.entry.at.0 > UNUSED_AFTER
+    note.is_unused() && now.0 - note.entry.at.0 > UNUSED_AFTER_MILLIS
 }
 
-fn sorts(note: &Reviewed) -> impl Iterator<Item = &'static Sort> {
-    SORTS.iter().filter(|sort| (sort.holds)(note))
+fn sorts(note: &ReviewedNote) -> impl Iterator<Item = &'static NoteCategory> {
+    NOTE_CATEGORIES.iter().filter(|sort| (sort.holds)(note))
 }
 
-fn overview(notes: &[Reviewed]) -> String {
-    let counts = SORTS.iter().map(|sort| {
+fn overview(notes: &[ReviewedNote]) -> String {
+    let counts = NOTE_CATEGORIES.iter().map(|sort| {
         let count = notes.iter().filter(|note| (sort.holds)(note)).count();
         format!("{count} {}", sort.title)
     });
     format!("{}: {}", counted(notes.len(), "note", "notes"), counts.collect::<Vec<_>>().join(", "))
 }
 
-fn section(sort: &Sort, notes: &[Reviewed], most: usize) -> Option<String> {
-    let of_sort: Vec<&Reviewed> = notes.iter().filter(|note| (sort.holds)(note)).collect();
+fn section(sort: &NoteCategory, notes: &[ReviewedNote], most: usize) -> Option<String> {
+    let of_sort: Vec<&ReviewedNote> = notes.iter().filter(|note| (sort.holds)(note)).collect();
     if of_sort.is_empty() {
         return None;
     }
@@ -195,7 +197,7 @@ fn section(sort: &Sort, notes: &[Reviewed], most: usize) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-fn line(note: &Reviewed) -> String {
+fn line(note: &ReviewedNote) -> String {
     let entry = &note.seen.entry;
     let mut line = format!("{} {}", entry.reference, when::show(entry.at));
     if let Some(own) = &entry.note {
@@ -216,7 +218,7 @@ fn line(note: &Reviewed) -> String {
     line
 }
 
-fn describe(note: &Reviewed) -> Value {
+fn describe(note: &ReviewedNote) -> Value {
     let entry = &note.seen.entry;
     let own = entry.note.as_ref();
     json!({

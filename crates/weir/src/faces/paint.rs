@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anstyle::{AnsiColor, Style};
 use weir_core::Reference;
 
-use crate::context::Ask;
+use crate::context::ConsentPrompt;
 
 /// Writes text to standard output, with colour if it is a terminal that supports it.
 pub(crate) fn print(text: &str) -> std::io::Result<()> {
@@ -22,7 +22,7 @@ pub(crate) fn print(text: &str) -> std::io::Result<()> {
 }
 
 /// Shows progress on standard error, on a line that the next one overwrites. Only for a person.
-pub(crate) fn tell(progress: &str) {
+pub(crate) fn show_progress(progress: &str) {
     use std::io::IsTerminal as _;
     let stderr = std::io::stderr();
     if stderr.is_terminal() {
@@ -36,7 +36,7 @@ pub(crate) fn warn(remark: &str) {
 }
 
 /// Returns a way to ask the person at the terminal, if there is one.
-pub(crate) fn asker() -> Ask {
+pub(crate) fn asker() -> ConsentPrompt {
     use std::io::IsTerminal as _;
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return None;

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 /// The JSON Schema keywords that are kept. All others are removed.
-const KEPT: &[&str] = &["type", "description", "properties", "required", "items", "enum"];
+const KEPT_KEYWORDS: &[&str] = &["type", "description", "properties", "required", "items", "enum"];
 
 /// Returns the description of an operation, and the schema of its arguments.
 pub(crate) fn of<T: JsonSchema>() -> (String, Map<String, Value>) {
@@ -45,7 +45,7 @@ fn plain(schema: Value) -> Map<String, Value> {
                 let words = words.into_iter().filter(|word| !word.is_null()).collect();
                 plain_schema.insert("enum".to_owned(), Value::Array(words));
             }
-            (known, value) if KEPT.contains(&known) => drop(plain_schema.insert(word, value)),
+            (known, value) if KEPT_KEYWORDS.contains(&known) => drop(plain_schema.insert(word, value)),
             _ => {}
         }
     }
@@ -66,7 +66,7 @@ mod tests {
         let Some(object) = schema.as_object() else { return };
         assert!(object.get("type").is_some_and(Value::is_string), "{path}: {schema}");
         for (word, value) in object {
-            assert!(KEPT.contains(&word.as_str()), "{path}: {word}");
+            assert!(KEPT_KEYWORDS.contains(&word.as_str()), "{path}: {word}");
             match word.as_str() {
                 "properties" => value
                     .as_object()

@@ -18,11 +18,11 @@ use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::replay::places as transcripts;
 use places::Places;
-use plan::{Plan, Step, Wish};
+use plan::{SettingRequest, SetupPlan, Step};
 
 /// The requested command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Task {
+pub(crate) enum SetupCommand {
     /// Registers Weir with clients.
     Setup,
     /// Undoes the setup.
@@ -83,10 +83,10 @@ pub(crate) fn commands() -> [Command; 2] {
 }
 
 /// Returns the task of a command.
-pub(crate) fn task(name: &str) -> Option<Task> {
+pub(crate) fn task(name: &str) -> Option<SetupCommand> {
     match name {
-        "setup" => Some(Task::Setup),
-        "teardown" => Some(Task::Teardown),
+        "setup" => Some(SetupCommand::Setup),
+        "teardown" => Some(SetupCommand::Teardown),
         _ => None,
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn task(name: &str) -> Option<Task> {
 /// Runs a command.
 pub(crate) fn run(
     context: &Context,
-    task: Task,
+    task: SetupCommand,
     arguments: &ArgMatches,
     asker: Asker<'_>,
 ) -> Result<Answer, CommandError> {
@@ -106,15 +106,15 @@ pub(crate) fn run(
     let named: Vec<&String> = arguments.get_many("clients").into_iter().flatten().collect();
     let recipes = chosen(&named, whose, task, &places)?;
     let plan = match task {
-        Task::Setup => plan::setup(&places, &recipes, whose, &wishes(context, &places, &recipes, arguments)?)?,
-        Task::Teardown => plan::teardown(&places, &recipes, whose)?,
+        SetupCommand::Setup => plan::setup(&places, &recipes, whose, &wishes(context, &places, &recipes, arguments)?)?,
+        SetupCommand::Teardown => plan::teardown(&places, &recipes, whose)?,
     };
     let show = || plan.steps.iter().map(Step::diff).collect::<Vec<_>>().join("\n");
     if plan.steps.is_empty() {
         if !arguments.get_flag("dry-run") {
             plan.carry_out(&places)?;
         }
-        return Ok(Answer::new(said(task, &recipes, &plan, false), data(task, &plan, false)));
+        return Ok(Answer::new(report_text(task, &recipes, &plan, false), data(task, &plan, false)));
     }
     let agreed = match asker {
         _ if arguments.get_flag("dry-run") => false,
@@ -124,8 +124,8 @@ pub(crate) fn run(
     };
     if agreed {
         plan.carry_out(&places)?;
-        let mut text = said(task, &recipes, &plan, true);
-        text.extend(past_sessions(context).filter(|_| task == Task::Setup));
+        let mut text = report_text(task, &recipes, &plan, true);
+        text.extend(past_sessions(context).filter(|_| task == SetupCommand::Setup));
         return Ok(Answer::new(text, data(task, &plan, true)));
     }
     let why = match asker {
@@ -144,7 +144,7 @@ fn wishes(
     places: &Places,
     recipes: &[&'static Recipe],
     arguments: &ArgMatches,
-) -> Result<Vec<Wish>, CommandError> {
+) -> Result<Vec<SettingRequest>, CommandError> {
     let is_named = arguments.get_many::<String>("clients").is_some_and(|mut names| names.next().is_some());
     let mut wishes = Vec::new();
     for recipe in recipes {
@@ -156,7 +156,7 @@ fn wishes(
             match &recipe.window {
                 Some(window) => {
                     let value = safe_window(context, recipe, window, *length)?;
-                    wishes.push(Wish { setting: window.setting, value });
+                    wishes.push(SettingRequest { setting: window.setting, value });
                 }
                 None => lacks("window")?,
             }
@@ -165,7 +165,7 @@ fn wishes(
             match recipe.status_line {
                 Some(setting) => {
                     let command = format!("{} statusline", places.our_program(Whose::User)?);
-                    wishes.push(Wish { setting, value: json!({ "type": "command", "command": command }) });
+                    wishes.push(SettingRequest { setting, value: json!({ "type": "command", "command": command }) });
                 }
                 None => lacks("status line")?,
             }
@@ -202,11 +202,17 @@ fn past_sessions(context: &Context) -> Option<String> {
 }
 
 /// Returns the named clients, or those that are installed.
-fn chosen(named: &[&String], whose: Whose, task: Task, places: &Places) -> Result<Vec<&'static Recipe>, CommandError> {
+fn chosen(
+    named: &[&String],
+    whose: Whose,
+    task: SetupCommand,
+    places: &Places,
+) -> Result<Vec<&'static Recipe>, CommandError> {
     let has_place = |recipe: &Recipe| recipe.parts_for(whose).next().is_some();
     if named.is_empty() {
         let all = RECIPES.iter().copied().filter(|recipe| has_place(recipe));
-        let found: Vec<_> = all.filter(|recipe| task == Task::Teardown || places.is_installed(recipe)).collect();
+        let found: Vec<_> =
+            all.filter(|recipe| task == SetupCommand::Teardown || places.is_installed(recipe)).collect();
         let nothing = "no clients found: neither their programs on the PATH nor their folders";
         return if found.is_empty() {
             Err(CommandError::new(ErrorKind::NotFound, nothing).hint("name one: weir setup claude"))
@@ -228,19 +234,19 @@ fn chosen(named: &[&String], whose: Whose, task: Task, places: &Places) -> Resul
 }
 
 /// Describes what happened, for a person.
-fn said(task: Task, recipes: &[&'static Recipe], plan: &Plan, written: bool) -> String {
+fn report_text(task: SetupCommand, recipes: &[&'static Recipe], plan: &SetupPlan, written: bool) -> String {
     let mut lines = Vec::new();
     for recipe in recipes {
         let steps: Vec<&Step> = plan.steps.iter().filter(|step| step.is_for(recipe)).collect();
         match (task, steps.is_empty()) {
-            (Task::Setup, true) => lines.push(format!("✓ {}: already set up", recipe.title)),
-            (Task::Teardown, true) => {}
+            (SetupCommand::Setup, true) => lines.push(format!("✓ {}: already set up", recipe.title)),
+            (SetupCommand::Teardown, true) => {}
             _ => {
                 lines.push(format!("✓ {}", recipe.title));
                 lines.extend(steps.iter().map(|step| format!("  {}", step.done())));
             }
         }
-        if task == Task::Setup && written && !steps.is_empty() {
+        if task == SetupCommand::Setup && written && !steps.is_empty() {
             lines.extend(recipe.then.map(|then| format!("  then: {then}")));
             if recipe.basis == Basis::Documented {
                 lines.push("  based on its documentation; not tested with the real client".to_owned());
@@ -255,7 +261,7 @@ fn said(task: Task, recipes: &[&'static Recipe], plan: &Plan, written: bool) -> 
 }
 
 /// Describes what happened, for a program.
-fn data(task: Task, plan: &Plan, written: bool) -> Value {
+fn data(task: SetupCommand, plan: &SetupPlan, written: bool) -> Value {
     let files = plan.steps.iter().map(|step| {
         json!({
             "path": step.path,
@@ -266,7 +272,7 @@ fn data(task: Task, plan: &Plan, written: bool) -> Value {
         })
     });
     json!({
-        "task": if task == Task::Setup { "setup" } else { "teardown" },
+        "task": if task == SetupCommand::Setup { "setup" } else { "teardown" },
         "written": written,
         "files": files.collect::<Vec<_>>(),
         "notes": plan.notes,

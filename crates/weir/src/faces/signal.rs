@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// How long runs that are ended by a signal have to store their output.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Waits until one of the signals arrives. A signal that is ignored, as with `nohup`, stays ignored.
 pub(crate) async fn asked_to_end() {

@@ -57,13 +57,13 @@ fn path_of(context: &Context, arguments: &ArgMatches, name: &str) -> Option<Path
 }
 
 /// The store that a command works on.
-struct Which {
+struct StoreTarget {
     level: Level,
     owner: Owner,
     folder: PathBuf,
 }
 
-impl Which {
+impl StoreTarget {
     fn asked(context: &Context, arguments: &ArgMatches) -> Self {
         if arguments.get_flag("user") { Self::user(context) } else { Self::project(context) }
     }
@@ -88,7 +88,7 @@ impl Which {
     }
 }
 
-fn open(which: &Which) -> Result<Store, CommandError> {
+fn open(which: &StoreTarget) -> Result<Store, CommandError> {
     Ok(Store::open(&which.folder, which.owner.clone(), weir_core::Limits::default())?)
 }
 
@@ -183,7 +183,7 @@ fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
 }
 
 /// Removes the replaced store if it was empty, otherwise sets it aside.
-fn settle_old(old: Option<PathBuf>, which: &Which) -> Result<Option<PathBuf>, CommandError> {
+fn set_aside_old(old: Option<PathBuf>, which: &StoreTarget) -> Result<Option<PathBuf>, CommandError> {
     let Some(old) = old else { return Ok(None) };
     let blank = Store::open(&old, which.owner.clone(), weir_core::Limits::default()).and_then(|store| store.is_blank());
     if blank.unwrap_or(false) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// The number of context lines around a change.
-const AROUND: usize = 1;
+const CONTEXT_LINES: usize = 1;
 
 /// Returns as many of the changes as fit in a number of tokens, and whether that is all of them.
 pub(crate) fn unified(
@@ -12,7 +12,7 @@ pub(crate) fn unified(
     places: &[(Range<usize>, Range<usize>)],
     tokens: usize,
 ) -> (String, bool) {
-    let (old, new) = (Lines::of(old), Lines::of(new));
+    let (old, new) = (SplitText::of(old), SplitText::of(new));
     let hunks = joined(places.iter().map(|(was, is)| Hunk::of((&old, &new), was, is)).collect());
     let mut text = String::new();
     let mut left = tokens;
@@ -40,13 +40,13 @@ pub(crate) fn counts(old: &str, new: &str) -> (usize, usize) {
 }
 
 /// A text, divided into lines.
-struct Lines<'a> {
+struct SplitText<'a> {
     text: &'a str,
     /// Where each line begins, and where the last one ends.
     begins: Vec<usize>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> SplitText<'a> {
     fn of(text: &'a str) -> Self {
         let mut begins = vec![0];
         begins.extend(text.match_indices('\n').map(|(at, _)| at + 1).filter(|at| *at < text.len()));
@@ -95,7 +95,7 @@ struct Hunk {
 }
 
 impl Hunk {
-    fn of((old, new): (&Lines<'_>, &Lines<'_>), was: &Range<usize>, is: &Range<usize>) -> Self {
+    fn of((old, new): (&SplitText<'_>, &SplitText<'_>), was: &Range<usize>, is: &Range<usize>) -> Self {
         let whole = old.is_whole(was) && new.is_whole(is);
         let (mut was, mut is) = (old.touched(was, whole), new.touched(is, whole));
         // Lines that are the same at the ends of both sides did not change.
@@ -108,9 +108,9 @@ impl Hunk {
         Self { old: was, new: is }
     }
 
-    fn show(&self, old: &Lines<'_>, new: &Lines<'_>) -> String {
-        let before = AROUND.min(self.old.start).min(self.new.start);
-        let after = AROUND.min(old.count() - self.old.end).min(new.count() - self.new.end);
+    fn show(&self, old: &SplitText<'_>, new: &SplitText<'_>) -> String {
+        let before = CONTEXT_LINES.min(self.old.start).min(self.new.start);
+        let after = CONTEXT_LINES.min(old.count() - self.old.end).min(new.count() - self.new.end);
         let head = |range: &Range<usize>| format!("{},{}", range.start - before + 1, range.len() + before + after);
         let mut text = format!("@@ -{} +{} @@\n", head(&self.old), head(&self.new));
         let mut push = |mark: char, line: &str| {
@@ -131,7 +131,7 @@ fn joined(hunks: Vec<Hunk>) -> Vec<Hunk> {
     let mut joined: Vec<Hunk> = Vec::new();
     for hunk in hunks {
         match joined.last_mut() {
-            Some(last) if hunk.old.start <= last.old.end + 2 * AROUND => {
+            Some(last) if hunk.old.start <= last.old.end + 2 * CONTEXT_LINES => {
                 last.old.end = hunk.old.end.max(last.old.end);
                 last.new.end = hunk.new.end.max(last.new.end);
             }
@@ -145,11 +145,11 @@ fn joined(hunks: Vec<Hunk>) -> Vec<Hunk> {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use super::super::edit::{Wanted, apply};
+    use super::super::edit::{Edit, apply};
     use super::*;
 
     fn check(text: &str, (old, new): (&str, &str), expected: Expect) {
-        let made = apply(text.as_bytes(), Wanted { old, new, all: true }).unwrap();
+        let made = apply(text.as_bytes(), Edit { old, new, all: true }).unwrap();
         let after = String::from_utf8(made.bytes).unwrap();
         let (shown, whole) = unified((text, &after), &made.places, 400);
         assert!(whole);
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_counted() {
         let text = (0..60).map(|n| format!("line {n}\nfiller\nfiller\nfiller\n")).collect::<String>();
-        let made = apply(text.as_bytes(), Wanted { old: "line", new: "row", all: true }).unwrap();
+        let made = apply(text.as_bytes(), Edit { old: "line", new: "row", all: true }).unwrap();
         let after = String::from_utf8(made.bytes).unwrap();
         let (shown, whole) = unified((&text, &after), &made.places, 100);
         assert!(!whole && shown.ends_with("of 60 hunks not shown\n"), "{shown}");

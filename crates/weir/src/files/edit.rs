@@ -6,15 +6,15 @@ use std::ops::Range;
 use weir_core::wording::one_line;
 
 /// The maximum number of lines that are listed if a text is found more than once.
-const MOST_LINES: usize = 12;
+const MAX_LISTED_LINES: usize = 12;
 /// How many lines are shown that resemble a text that was not found.
-const EXCERPT: usize = 6;
+const MAX_EXCERPT_LINES: usize = 6;
 /// Lines that share a smaller percentage of their words are not considered similar.
-const ALIKE: usize = 50;
+const MIN_SIMILAR_PERCENT: usize = 50;
 
 /// A requested change.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct Edit<'a> {
     /// The text to replace.
     pub old: &'a str,
     /// The replacement.
@@ -25,7 +25,7 @@ pub(crate) struct Wanted<'a> {
 
 /// An applied change.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Made {
+pub(crate) struct AppliedEdit {
     /// The text afterwards.
     pub bytes: Vec<u8>,
     /// The replaced ranges of bytes, before and after.
@@ -34,7 +34,7 @@ pub(crate) struct Made {
 
 /// Why a change cannot be made.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Miss {
+pub(crate) enum EditError {
     /// The text to replace is empty.
     Empty,
     /// The replacement is the same as the text.
@@ -46,12 +46,12 @@ pub(crate) enum Miss {
 }
 
 /// Applies a change.
-pub(crate) fn apply(bytes: &[u8], wanted: Wanted<'_>) -> Result<Made, Miss> {
+pub(crate) fn apply(bytes: &[u8], wanted: Edit<'_>) -> Result<AppliedEdit, EditError> {
     if wanted.old.is_empty() {
-        return Err(Miss::Empty);
+        return Err(EditError::Empty);
     }
     if wanted.old == wanted.new {
-        return Err(Miss::Same);
+        return Err(EditError::Same);
     }
     // The file's own line ends are tried first, then those of the request, for a file that mixes them.
     let own = line_end(bytes);
@@ -64,12 +64,12 @@ pub(crate) fn apply(bytes: &[u8], wanted: Wanted<'_>) -> Result<Made, Miss> {
             1 => return Ok(made(bytes, &found, (&old, &new))),
             _ if wanted.all => return Ok(made(bytes, &apart(&found, old.len()), (&old, &new))),
             count => {
-                let lines = found.iter().take(MOST_LINES).map(|&at| line_number(bytes, at)).collect();
-                return Err(Miss::Many(lines, count));
+                let lines = found.iter().take(MAX_LISTED_LINES).map(|&at| line_number(bytes, at)).collect();
+                return Err(EditError::Many(lines, count));
             }
         }
     }
-    Err(Miss::Absent(alike(&String::from_utf8_lossy(bytes), wanted.old)))
+    Err(EditError::Absent(alike(&String::from_utf8_lossy(bytes), wanted.old)))
 }
 
 /// Returns how most lines of a text end.
@@ -108,8 +108,9 @@ fn apart(found: &[usize], length: usize) -> Vec<usize> {
     kept
 }
 
-fn made(bytes: &[u8], found: &[usize], (old, new): (&str, &str)) -> Made {
-    let mut made = Made { bytes: Vec::with_capacity(bytes.len() + new.len()), places: Vec::with_capacity(found.len()) };
+fn made(bytes: &[u8], found: &[usize], (old, new): (&str, &str)) -> AppliedEdit {
+    let mut made =
+        AppliedEdit { bytes: Vec::with_capacity(bytes.len() + new.len()), places: Vec::with_capacity(found.len()) };
     let mut from = 0;
     for &at in found {
         made.bytes.extend_from_slice(&bytes[from..at]);
@@ -137,10 +138,10 @@ fn alike(text: &str, old: &str) -> Option<String> {
         likeness(first, lines[at]) * 4 + next
     };
     let best = (0..lines.len()).max_by_key(|&at| (score(at), std::cmp::Reverse(at)))?;
-    if likeness(first, lines[best]) < ALIKE {
+    if likeness(first, lines[best]) < MIN_SIMILAR_PERCENT {
         return None;
     }
-    let shown = lines[best..].iter().take(sought.len().clamp(1, EXCERPT)).enumerate();
+    let shown = lines[best..].iter().take(sought.len().clamp(1, MAX_EXCERPT_LINES)).enumerate();
     let shown: Vec<String> = shown.map(|(n, line)| format!("{}: {}", best + n + 1, one_line(line, 160))).collect();
     Some(shown.join("\n"))
 }

@@ -13,7 +13,7 @@ pub(crate) enum Range {
 
 /// Some lines of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Part<'a> {
+pub(crate) struct LineSelection<'a> {
     /// The lines.
     pub text: &'a str,
     /// The number of the first line.
@@ -45,14 +45,14 @@ impl Range {
     }
 
     /// Returns the lines of a text that are in the range, as many as fit in a number of tokens.
-    pub(crate) fn of(self, text: &str, tokens: usize) -> Part<'_> {
+    pub(crate) fn of(self, text: &str, tokens: usize) -> LineSelection<'_> {
         let count = text.lines().count();
         let (first, last) = match self {
             Self::Between(first, last) => (first.max(1), last.min(count)),
             Self::Last(number) => (count.saturating_sub(number) + 1, count),
         };
         if first > last {
-            return Part { text: "", first, last, cut: false };
+            return LineSelection { text: "", first, last, cut: false };
         }
         let mut ends = text.split_inclusive('\n').scan(0, |end, line| {
             *end += line.len();
@@ -63,11 +63,11 @@ impl Range {
         let whole = &text[begin..end];
         let fits = weir_tokens::fit(whole, tokens);
         if fits == whole.len() {
-            return Part { text: whole, first, last, cut: false };
+            return LineSelection { text: whole, first, last, cut: false };
         }
         // Only whole lines, unless not even one fits.
         let shown = whole[..fits].rfind('\n').map_or(&whole[..fits], |at| &whole[..=at]);
-        Part { text: shown, first, last: first + shown.lines().count().max(1) - 1, cut: true }
+        LineSelection { text: shown, first, last: first + shown.lines().count().max(1) - 1, cut: true }
     }
 }
 

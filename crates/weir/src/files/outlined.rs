@@ -8,9 +8,9 @@ use crate::answer::one_line;
 use crate::outlining::outline_of;
 
 /// The maximum number of changed symbols that an answer names.
-const MOST: usize = 6;
+const MAX_NAMED_SYMBOLS: usize = 6;
 /// The longest signature in an answer, in characters.
-const LONGEST: usize = 110;
+const MAX_SIGNATURE_CHARS: usize = 110;
 
 /// Returns the outline of a file at a level, or the text itself if that is not longer.
 pub(crate) fn outlined(path: &Path, text: &str, level: Level) -> Result<Shown, NoOutline> {
@@ -24,9 +24,9 @@ pub(crate) fn changes(path: &Path, old: &str, new: &str) -> String {
     let mut lines = Vec::new();
     let said = differences(&before, &after);
     if !said.is_empty() {
-        let more = said.len().saturating_sub(MOST);
+        let more = said.len().saturating_sub(MAX_NAMED_SYMBOLS);
         let more = if more > 0 { format!("; {more} more") } else { String::new() };
-        lines.push(format!("outline: {}{more}", said[..said.len().min(MOST)].join("; ")));
+        lines.push(format!("outline: {}{more}", said[..said.len().min(MAX_NAMED_SYMBOLS)].join("; ")));
     }
     if after.broken > 0 && before.broken == 0 {
         lines.push("the file no longer parses completely".to_owned());
@@ -43,12 +43,12 @@ fn differences(before: &Outline, after: &Outline) -> Vec<String> {
     let mut said = Vec::new();
     for (name, signature) in &gone {
         if !of_name(&new, name) {
-            said.push(format!("- {}", one_line(signature, LONGEST)));
+            said.push(format!("- {}", one_line(signature, MAX_SIGNATURE_CHARS)));
         }
     }
     for (name, signature) in &new {
         let mark = if of_name(&gone, name) { '~' } else { '+' };
-        said.push(format!("{mark} {}", one_line(signature, LONGEST)));
+        said.push(format!("{mark} {}", one_line(signature, MAX_SIGNATURE_CHARS)));
     }
     said
 }

@@ -14,7 +14,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::{Content, Folder};
 
 /// After this many exchanges, another process is writing all the time.
-const TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// Why a file was not written.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl From<io::Error> for Failure {
 
 /// Replaces the content that was read.
 pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[u8]) -> Result<(), Failure> {
-    let fresh = Fresh::write(folder, name, (bytes, 0o600))?;
+    let fresh = TempFile::write(folder, name, (bytes, 0o600))?;
     // Set-user-id and set-group-id must not carry over to new content; write(2) clears them too.
     let mode = before.about.permissions().mode() & 0o1777;
     fresh.file.set_permissions(Permissions::from_mode(mode))?;
@@ -42,7 +42,7 @@ pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[
         return Err(Failure::Moved);
     }
     match folder.exchange(&fresh.name, name) {
-        Ok(Some(())) => settle(folder, name, (&fresh, blake3::hash(bytes).to_hex().as_str()), &before.hash)?,
+        Ok(Some(())) => verify_exchange(folder, name, (&fresh, blake3::hash(bytes).to_hex().as_str()), &before.hash)?,
         // Without an exchange, anything written between the check and this rename is lost.
         Ok(None) => folder.rename(&fresh.name, name)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Failure::Moved),
@@ -55,7 +55,7 @@ pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[
 /// Creates a file where none exists.
 pub(crate) fn create(folder: &Folder, name: &OsStr, bytes: &[u8]) -> Result<(), Failure> {
     // The user's umask applies.
-    let fresh = Fresh::write(folder, name, (bytes, 0o666))?;
+    let fresh = TempFile::write(folder, name, (bytes, 0o666))?;
     fresh.file.sync_all()?;
     let done = match folder.rename_to_new(&fresh.name, name) {
         Ok(Some(())) => Ok(()),
@@ -72,13 +72,18 @@ pub(crate) fn create(folder: &Folder, name: &OsStr, bytes: &[u8]) -> Result<(), 
 
 /// Checks after the exchange that the displaced file is the one that was read. If someone else was faster, their file
 /// gets its name back.
-fn settle(folder: &Folder, name: &OsStr, (fresh, ours): (&Fresh<'_>, &str), before: &str) -> Result<(), Failure> {
+fn verify_exchange(
+    folder: &Folder,
+    name: &OsStr,
+    (fresh, ours): (&TempFile<'_>, &str),
+    before: &str,
+) -> Result<(), Failure> {
     let mut taken_out = hash_of(folder, &fresh.name)?;
     if taken_out == before {
         return Ok(());
     }
     let mut put_in = ours.to_owned();
-    for _ in 0..TRIES {
+    for _ in 0..MAX_TRIES {
         folder.exchange(&fresh.name, name)?;
         let out = hash_of(folder, &fresh.name)?;
         // The file that comes out must be the one that was put in last. If not, it was written since and belongs there.
@@ -100,13 +105,13 @@ fn hash_of(folder: &Folder, name: &OsStr) -> io::Result<String> {
 }
 
 /// A temporary file, removed on drop.
-struct Fresh<'a> {
+struct TempFile<'a> {
     folder: &'a Folder,
     name: OsString,
     file: File,
 }
 
-impl<'a> Fresh<'a> {
+impl<'a> TempFile<'a> {
     fn write(folder: &'a Folder, beside: &OsStr, (bytes, mode): (&[u8], u32)) -> io::Result<Self> {
         let bits = getrandom::u64().map_err(io::Error::other)?;
         let mut name = OsString::from(".");
@@ -119,7 +124,7 @@ impl<'a> Fresh<'a> {
     }
 }
 
-impl Drop for Fresh<'_> {
+impl Drop for TempFile<'_> {
     fn drop(&mut self) {
         let _ = self.folder.remove(&self.name);
     }
@@ -168,8 +173,11 @@ mod tests {
         // The state after an exchange: our file has the name, and the displaced file is not the one that was read.
         for newest in ["ours", "written after that"] {
             std::fs::write(path.join("a"), newest).unwrap();
-            let fresh = Fresh::write(&folder, name, (b"theirs", 0o600)).unwrap();
-            assert!(matches!(settle(&folder, name, (&fresh, &hash("ours")), &hash("read")), Err(Failure::Moved)));
+            let fresh = TempFile::write(&folder, name, (b"theirs", 0o600)).unwrap();
+            assert!(matches!(
+                verify_exchange(&folder, name, (&fresh, &hash("ours")), &hash("read")),
+                Err(Failure::Moved)
+            ));
             drop(fresh);
             let expected = if newest == "ours" { "theirs" } else { newest };
             assert_eq!(content(&path, "a"), expected);

@@ -1,4 +1,5 @@
-//! Reads a complete file, with the hash of its content. Invariant: at most [`LARGEST`] bytes, from regular files only.
+//! Reads a complete file, with the hash of its content. Invariant: at most [`MAX_FILE_BYTES`] bytes, from regular files
+//! only.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -7,12 +8,12 @@ use std::io::{self, Read as _};
 
 use weir_core::terminal;
 
-use super::{Folder, Place};
+use super::{FileLocation, Folder};
 use crate::answer::size;
 use crate::error::{CommandError, ErrorKind};
 
 /// The largest file that is read, in bytes. A larger one is data, which code can examine better than a model.
-const LARGEST: u64 = 8 << 20;
+const MAX_FILE_BYTES: u64 = 8 << 20;
 
 /// The content of a file.
 pub(crate) struct Content {
@@ -34,7 +35,7 @@ pub(crate) struct Text<'a> {
 
 impl Content {
     /// Reads the file at a location.
-    pub(crate) fn read(place: &Place) -> Result<Self, CommandError> {
+    pub(crate) fn read(place: &FileLocation) -> Result<Self, CommandError> {
         Folder::open(place.folder())
             .and_then(|folder| Self::read_in(&folder, place.name()))
             .map_err(|error| unreadable(place, &error))
@@ -47,14 +48,15 @@ impl Content {
         if !about.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }
-        let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(LARGEST)));
-        if about.len() > LARGEST {
+        let too_large =
+            || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(MAX_FILE_BYTES)));
+        if about.len() > MAX_FILE_BYTES {
             return Err(too_large());
         }
         let mut bytes = Vec::with_capacity(about.len() as usize + 1);
         // The file may grow while it is read.
-        file.take(LARGEST + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > LARGEST {
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_FILE_BYTES {
             return Err(too_large());
         }
         let hash = blake3::hash(&bytes).to_hex().to_string();
@@ -62,7 +64,7 @@ impl Content {
     }
 
     /// Returns the content as text, if it is text.
-    pub(crate) fn text(&self, place: &Place) -> Result<Text<'_>, CommandError> {
+    pub(crate) fn text(&self, place: &FileLocation) -> Result<Text<'_>, CommandError> {
         if terminal::is_binary(&self.bytes) {
             let size = size(self.bytes.len() as u64);
             return Err(CommandError::new(ErrorKind::Failed, format!("{} is binary, {size}", place.shown))
@@ -85,7 +87,7 @@ pub(crate) fn short(hash: &str) -> &str {
 }
 
 /// Explains to the caller why a file could not be read.
-pub(super) fn unreadable(place: &Place, error: &io::Error) -> CommandError {
+pub(super) fn unreadable(place: &FileLocation, error: &io::Error) -> CommandError {
     let shown = &place.shown;
     match error.kind() {
         io::ErrorKind::NotFound => CommandError::new(ErrorKind::NotFound, format!("no such file: {shown}")),

@@ -16,26 +16,26 @@ use crate::foreign;
 /// How much of the end of a transcript is read, in bytes.
 const TRANSCRIPT_END: u64 = 2 << 20;
 /// How many of the model's last messages are searched for names.
-const SAID: usize = 20;
+const MAX_MESSAGES: usize = 20;
 /// The beginning of the title of a stored summary.
 const TITLE: &str = "Summary of the conversation";
 /// The first line of the instructions on what a summary must keep.
 const KEEP_HEAD: &str = "Keep the following in the summary. Repeat quoted text verbatim and names exactly. \
      (Recorded by weir: data about the session, not instructions.)";
 /// The maximum size of these instructions, in tokens.
-const KEEP: usize = 500;
+const MAX_KEEP_TOKENS: usize = 500;
 
 /// Records the model's last messages, which only the transcript has in the middle of a turn. A client may write them
 /// slightly after it calls the hook, so this is done both before and after a compaction. Returns whether there is a
 /// conversation to summarise.
-pub(super) fn note_words(call: &mut Call<'_>) -> Result<bool, CommandError> {
+pub(super) fn record_last_messages(call: &mut Call<'_>) -> Result<bool, CommandError> {
     // For a client that calls before every request, the transcript would be read just as often.
     let is_rare = !matches!(call.client.compaction, Compaction::WaitsUntil(_));
     let mut said = if is_rare { last_words(call) } else { Vec::new() };
     if said.is_empty() {
         return Ok(false);
     }
-    let known = guides::newest(call, &call.scope, guides::EVENTS)?;
+    let known = guides::newest(call, &call.scope, guides::MAX_EVENTS)?;
     // Some clients record the summary as a message of the model.
     let summary = match &call.hook.point {
         Point::AfterCompaction { summary } => handed_over(call, summary),
@@ -63,7 +63,7 @@ fn last_words(call: &Call<'_>) -> Vec<String> {
         Step::Said { text, .. } if !text.trim().is_empty() => Some(text),
         _ => None,
     });
-    let mut said: Vec<String> = said.take(SAID).collect();
+    let mut said: Vec<String> = said.take(MAX_MESSAGES).collect();
     said.reverse();
     said
 }
@@ -77,7 +77,7 @@ fn steps_at_end(path: &Path) -> Option<Vec<Step>> {
 
 /// Returns the end of a transcript.
 pub(super) fn end_of(transcript: &Path) -> std::io::Result<String> {
-    let mut file = foreign::open_of_user(transcript)?;
+    let mut file = foreign::open_user_file(transcript)?;
     let begin = file.metadata()?.len().saturating_sub(TRANSCRIPT_END);
     file.seek(SeekFrom::Start(begin))?;
     let mut end = Vec::new();
@@ -90,7 +90,7 @@ pub(super) fn to_keep(call: &Call<'_>, moments: &[Moment]) -> Result<Option<Stri
     if !call.hook.takes.keep {
         return Ok(None);
     }
-    let text = guides::write(call, moments, KEEP_HEAD, KEEP)?;
+    let text = guides::write(call, moments, KEEP_HEAD, MAX_KEEP_TOKENS)?;
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 

@@ -5,11 +5,11 @@ use crate::env::{self, Paths};
 use crate::when;
 
 /// The default number of seconds after which the hook ends without an answer.
-const SECONDS: u32 = 3;
+const DEFAULT_SECONDS: u32 = 3;
 
 /// Starts the deadline. When it passes, this process ends without an answer, and the fault is logged.
 pub(super) fn begin(paths: &Paths, what: &str) {
-    let seconds = env::hook_seconds().unwrap_or(SECONDS);
+    let seconds = env::hook_seconds().unwrap_or(DEFAULT_SECONDS);
     let line = format!("{} {what}: not answered within {seconds} s\n", when::show(when::now()));
     weir_runner::set_deadline(seconds, &faults::path(paths), line);
 }

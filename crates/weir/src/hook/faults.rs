@@ -1,5 +1,5 @@
 //! The log of Weir's own faults in hooks, which cannot be reported anywhere else. Invariant: the log never exceeds
-//! [`MOST`] by more than what hooks write at the same moment, and failing to write it never fails a hook.
+//! [`MAX_LOG_BYTES`] by more than what hooks write at the same moment, and failing to write it never fails a hook.
 
 use std::any::Any;
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::env::{Env, Paths};
 use crate::when;
 
 /// The size at which the older half of the log is dropped, in bytes.
-const MOST: u64 = 64 << 10;
+const MAX_LOG_BYTES: u64 = 64 << 10;
 
 /// The log to use instead while sessions are replayed.
 static ELSEWHERE: Mutex<Option<PathBuf>> = Mutex::new(None);
@@ -58,7 +58,7 @@ pub(crate) fn path(paths: &Paths) -> PathBuf {
 fn append(path: &Path, line: &str) -> io::Result<()> {
     let mut options = private::options();
     let mut file = private::open(path, options.read(true).append(true))?;
-    if file.metadata()?.len() + line.len() as u64 > MOST {
+    if file.metadata()?.len() + line.len() as u64 > MAX_LOG_BYTES {
         keep_newer_half(path, &mut file)?;
         file = private::open(path, &options)?;
     }
@@ -95,7 +95,7 @@ fn ends_within_a_line(file: &mut File) -> io::Result<bool> {
 }
 
 /// Returns the message of a panic.
-pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
@@ -119,7 +119,7 @@ mod tests {
                 });
             }
         });
-        assert!(std::fs::metadata(&path).unwrap().len() <= MOST + 8 * 300);
+        assert!(std::fs::metadata(&path).unwrap().len() <= MAX_LOG_BYTES + 8 * 300);
         for found in lines_in(&path).unwrap() {
             let mut words = found.split(' ').map_while(|word| word.parse().ok());
             let (writer, number) = (words.next().unwrap(), words.next().unwrap());

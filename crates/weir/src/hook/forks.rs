@@ -14,46 +14,47 @@ use weir_core::{EventKind, Scope, SessionKey, Timestamp};
 use weir_store::Moment;
 
 use super::Call;
-use super::guides::{self, EVENTS};
+use super::guides::{self, MAX_EVENTS};
 use crate::error::CommandError;
 use crate::foreign;
 
 /// How much of a transcript's beginning is looked at.
-const BEGINNING: u64 = 1 << 20;
+const MAX_BEGINNING_BYTES: u64 = 1 << 20;
 /// How many requests there are looked for.
-const REQUESTS: usize = 40;
+const MAX_REQUESTS: usize = 40;
 /// How far apart a client and a hook may note the same request, in milliseconds.
-const APART: i64 = 10_000;
+const MAX_APART_MILLIS: i64 = 10_000;
 
 /// The newest events of the call's session and of those that it was forked from, oldest first.
 pub(super) fn newest(call: &Call<'_>) -> Result<Vec<Moment>, CommandError> {
-    let own = guides::newest(call, &call.scope, EVENTS)?;
+    let own = guides::newest(call, &call.scope, MAX_EVENTS)?;
     let forked = own.first().map_or(call.now, |moment| moment.record.at);
     let mut moments = Vec::new();
     for session in origins(call, &own)? {
         let scope = Scope { session: Some(session), ..call.scope.clone() };
-        let before = guides::newest(call, &scope, EVENTS)?;
+        let before = guides::newest(call, &scope, MAX_EVENTS)?;
         moments.extend(before.into_iter().filter(|moment| moment.record.at < forked));
     }
     moments.sort_by_key(|moment| moment.record.seq);
     moments.extend(own);
-    Ok(moments.split_off(moments.len().saturating_sub(EVENTS)))
+    Ok(moments.split_off(moments.len().saturating_sub(MAX_EVENTS)))
 }
 
 /// The sessions that the call's own was forked from; mostly there are none.
 fn origins(call: &Call<'_>, own: &[Moment]) -> Result<Vec<SessionKey>, CommandError> {
-    let Some(Beginning { origin, requests }) = call.hook.transcript.as_deref().and_then(beginning) else {
+    let Some(TranscriptHead { origin, requests }) = call.hook.transcript.as_deref().and_then(beginning) else {
         return Ok(Vec::new());
     };
     let client = call.scope.session.as_ref().map(|session| session.client.clone());
     let named = client.filter(|_| !origin.is_empty()).map(|client| SessionKey { client, key: origin });
     let mut found: Vec<SessionKey> = named.into_iter().collect();
     for (text, at) in requests {
-        let is_near = |moment: &Moment| (moment.record.at.0 - at.0).abs() <= APART && moment.record.event.text == text;
+        let is_near =
+            |moment: &Moment| (moment.record.at.0 - at.0).abs() <= MAX_APART_MILLIS && moment.record.event.text == text;
         if own.iter().any(is_near) {
             continue;
         }
-        let around = Timestamp(at.0 - APART)..=Timestamp(at.0 + APART);
+        let around = Timestamp(at.0 - MAX_APART_MILLIS)..=Timestamp(at.0 + MAX_APART_MILLIS);
         let asked = call.store.session_that_asked(&call.scope, &text, around)?;
         found.extend(asked.filter(|session| !found.contains(session)));
     }
@@ -61,20 +62,20 @@ fn origins(call: &Call<'_>, own: &[Moment]) -> Result<Vec<SessionKey>, CommandEr
 }
 
 /// What the beginning of a transcript says.
-struct Beginning {
+struct TranscriptHead {
     /// The session that it was forked from, if it says so.
     origin: String,
     /// The user's requests as events have them, with their times.
     requests: Vec<(String, Timestamp)>,
 }
 
-fn beginning(path: &Path) -> Option<Beginning> {
+fn beginning(path: &Path) -> Option<TranscriptHead> {
     let mut text = Vec::new();
-    foreign::open_of_user(path).ok()?.take(BEGINNING).read_to_end(&mut text).ok()?;
+    foreign::open_user_file(path).ok()?.take(MAX_BEGINNING_BYTES).read_to_end(&mut text).ok()?;
     let mut found = None;
     let mut take = |part: transcript::Part| {
-        let requests = part.steps.into_iter().filter_map(request).take(REQUESTS).collect();
-        found = Some(Beginning { origin: part.session.origin, requests });
+        let requests = part.steps.into_iter().filter_map(request).take(MAX_REQUESTS).collect();
+        found = Some(TranscriptHead { origin: part.session.origin, requests });
         ControlFlow::Break(())
     };
     transcript::stream(&mut text.as_slice(), &mut take).ok()??;

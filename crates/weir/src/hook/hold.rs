@@ -22,25 +22,25 @@ use weir_core::wording::{one_line, size};
 use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, Scope, Timestamp};
 use weir_store::{BlobReader, LONGEST_TEXT, NotKept, Store, TextWriter};
 
-pub(super) use self::show::Ask;
+pub(super) use self::show::OutputContext;
 use super::payload::{Payload, copy};
-use super::rewrite::Rewritten;
-use super::{Call, LEAVE, TITLE, faults, unreadable};
+use super::rewrite::RewriteStatus;
+use super::{Call, MAX_TITLE_CHARS, OPT_OUT_MARK, faults, unreadable};
 use crate::config::{self, HoldConfig};
 use crate::error::CommandError;
 use crate::foreign;
 use crate::text::ends;
 
 /// Up to this many tokens, the output of a killed command is shown in full.
-pub(super) const SMALL: usize = 2_000;
+pub(super) const MAX_WHOLE_TOKENS: usize = 2_000;
 /// An output of up to this many bytes is small, regardless of the configuration.
-const SURELY_SMALL: u64 = 1_000;
+const MAX_SURELY_SMALL_BYTES: u64 = 1_000;
 /// Holding back an output of more bytes takes noticeable time.
-const LONG: u64 = 256 << 10;
+const MAX_FAST_BYTES: u64 = 256 << 10;
 /// A larger file is not read again after a client has read it; the text given to the client is stored instead.
-const LARGEST_READ: u64 = 64 << 20;
+const MAX_REREAD_BYTES: u64 = 64 << 20;
 /// A larger file is not small, regardless of its tokens.
-const WHOLE_BYTES: u64 = 1 << 20;
+const MAX_SMALL_FILE_BYTES: u64 = 1 << 20;
 /// The text before the reference in every replacement of an output.
 pub(crate) const HELD_AS: &str = "held as [ctx:";
 
@@ -48,18 +48,18 @@ pub(crate) const HELD_AS: &str = "held as [ctx:";
 pub(super) fn output(
     call: &mut Call<'_>,
     used: &ToolCall,
-    (done, rewritten): (&Done, Rewritten),
+    (done, rewritten): (&Done, RewriteStatus),
 ) -> Result<Option<String>, CommandError> {
     let saved = done.output.saved.as_deref();
     // A saved output must be readable, because the text in the payload is only a part of it.
     if saved.is_some_and(|path| open(path).is_none()) {
         return Ok(None);
     }
-    if !call.hook.takes.output || done.output.cut || used.input.to_string().contains(LEAVE) {
+    if !call.hook.takes.output || done.output.cut || used.input.to_string().contains(OPT_OUT_MARK) {
         return Ok(None);
     }
     // A rewritten command, which the relay has already digested.
-    if rewritten == Rewritten::Relayed && done.output.text.contains(HELD_AS) {
+    if rewritten == RewriteStatus::Relayed && done.output.text.contains(HELD_AS) {
         return Ok(None);
     }
     if saved.is_none() && call.payload.bytes(&done.output.text) < repeats::MIN_BYTES as u64 {
@@ -70,7 +70,7 @@ pub(super) fn output(
         return Ok(None);
     }
     let is_here = saved.is_none() && !call.payload.is_long(&done.output.text);
-    if is_here && done.output.text.len() as u64 <= SURELY_SMALL {
+    if is_here && done.output.text.len() as u64 <= MAX_SURELY_SMALL_BYTES {
         return repeats::output(call, used, done);
     }
     let config = config::read(&call.paths.config)?.hold;
@@ -87,8 +87,8 @@ pub(super) fn output(
         return Ok(None);
     }
     match held(call, used, done)? {
-        Held::Back(shown) => Ok(Some(shown)),
-        Held::NotKept(_) => Ok(None),
+        HoldOutcome::Back(shown) => Ok(Some(shown)),
+        HoldOutcome::NotKept(_) => Ok(None),
     }
 }
 
@@ -124,27 +124,28 @@ impl HoldConfig {
 /// Returns the output of a command up to when it was killed: in full if it is small.
 pub(super) fn killed(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<String, CommandError> {
     let printed = done.output.saved.as_deref().unwrap_or(Path::new(""));
-    match small_file(printed, SMALL).map_err(unreadable)? {
+    match small_file(printed, MAX_WHOLE_TOKENS).map_err(unreadable)? {
         Some(text) => Ok(format!("Output before the command was killed:\n{text}")),
         None => match held(call, used, done)? {
-            Held::Back(shown) => Ok(shown),
-            Held::NotKept(text) => {
-                Ok(format!("Output before the command was killed; not kept yet:\n{}", ends(&text, SMALL)?.text))
-            }
+            HoldOutcome::Back(shown) => Ok(shown),
+            HoldOutcome::NotKept(text) => Ok(format!(
+                "Output before the command was killed; not kept yet:\n{}",
+                ends(&text, MAX_WHOLE_TOKENS)?.text
+            )),
         },
     }
 }
 
 /// Returns the text of a file if it has at most this many tokens.
 pub(super) fn small_file(path: &Path, tokens: usize) -> std::io::Result<Option<String>> {
-    if std::fs::metadata(path)?.len() > WHOLE_BYTES {
+    if std::fs::metadata(path)?.len() > MAX_SMALL_FILE_BYTES {
         return Ok(None);
     }
     weir_digest::whole(&std::fs::read(path)?.as_slice(), tokens)
 }
 
 /// The result of holding back an output.
-enum Held {
+enum HoldOutcome {
     /// The output is stored, and this text replaces it.
     Back(String),
     /// The output could not be stored now. Its text is in the spool, unless it is too long.
@@ -152,7 +153,7 @@ enum Held {
 }
 
 /// Stores an output and returns its replacement.
-fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, CommandError> {
+fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<HoldOutcome, CommandError> {
     let saved = done.output.saved.as_deref();
     if let Tool::Read { path, .. } = &used.tool {
         outline::prepare(Path::new(path));
@@ -173,7 +174,7 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, Comma
             call.payload.write(&done.output.text, &mut to).map_err(unreadable)?;
         }
     }
-    let what = What { entry: entry(used, done), head: head(used, done) };
+    let what = HeldOutput { entry: entry(used, done), head: head(used, done) };
     let (entry, head) = (what.entry.clone(), what.head.clone());
     let kept = match keep(&mut call.store, &call.scope, what, writer, call.now) {
         Ok(kept) => kept,
@@ -183,25 +184,27 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Held, Comma
             } else {
                 faults::note("holding back", &format!("cannot keep an output of {}: {error}", size(text.bytes())));
             }
-            return Ok(Held::NotKept(text));
+            return Ok(HoldOutcome::NotKept(text));
         }
         Err(failed) => return Err(failed.error.into()),
     };
     let question = weir_clients::question(used);
     let path = used.tool.path().map(Path::new);
-    let ask = Ask { purpose: weir_clients::purpose(used), path, question: question.as_deref(), file: saved };
-    show::shown(&kept, &head, &ask).map(Held::Back)
+    let ask = OutputContext { purpose: weir_clients::purpose(used), path, question: question.as_deref(), file: saved };
+    show::shown(&kept, &head, &ask).map(HoldOutcome::Back)
 }
 
 /// Whether holding back an output may take long, because of its size or because a file is read.
 pub(super) fn may_take_long(used: &ToolCall, done: &Done, bytes: u64) -> bool {
-    done.output.saved.is_some() || bytes > LONG || (bytes > SURELY_SMALL && matches!(used.tool, Tool::Read { .. }))
+    done.output.saved.is_some()
+        || bytes > MAX_FAST_BYTES
+        || (bytes > MAX_SURELY_SMALL_BYTES && matches!(used.tool, Tool::Read { .. }))
 }
 
 /// Opens the file in which a client saved an output.
 fn open(path: &Path) -> Option<File> {
     let is_file = std::fs::symlink_metadata(path).is_ok_and(|about| about.is_file());
-    is_file.then(|| foreign::open_of_user(path).ok()).flatten()
+    is_file.then(|| foreign::open_user_file(path).ok()).flatten()
 }
 
 /// Opens a file that a tool read, if it is small enough to read without delaying the client and begins with the text
@@ -209,14 +212,14 @@ fn open(path: &Path) -> Option<File> {
 fn open_read(path: &Path, payload: &Payload, text: &str) -> Option<Take<File>> {
     let mut file = open(path)?;
     let given = payload.bytes(text);
-    if file.metadata().ok()?.len() > LARGEST_READ || given > WHOLE_BYTES {
+    if file.metadata().ok()?.len() > MAX_REREAD_BYTES || given > MAX_SMALL_FILE_BYTES {
         return None;
     }
     let (mut begins, mut beginning) = (Vec::new(), Vec::new());
     payload.write(text, &mut |bytes| begins.write_all(bytes)).ok()?;
     (&mut file).take(begins.len() as u64).read_to_end(&mut beginning).ok()?;
     file.rewind().ok()?;
-    (begins == beginning).then(|| file.take(LARGEST_READ))
+    (begins == beginning).then(|| file.take(MAX_REREAD_BYTES))
 }
 
 /// Writes to the store, ignoring failures, which are reported when the text is stored.
@@ -227,7 +230,7 @@ fn put(writer: &mut TextWriter, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// An output to hold back, and the heading of its replacement.
-pub(super) struct What {
+pub(super) struct HeldOutput {
     /// The entry to store.
     pub entry: NewEntry,
     /// How the command went.
@@ -245,16 +248,22 @@ struct KeptText {
 pub(super) fn keep_and_show(
     store: &mut Store,
     scope: &Scope,
-    what: What,
+    what: HeldOutput,
     writer: TextWriter,
-    (ask, now): (&Ask<'_>, Timestamp),
+    (ask, now): (&OutputContext<'_>, Timestamp),
 ) -> Result<String, CommandError> {
     let head = what.head.clone();
     let kept = keep(store, scope, what, writer, now).map_err(|failed| failed.error)?;
     show::shown(&kept, &head, ask)
 }
 
-fn keep(store: &mut Store, scope: &Scope, what: What, writer: TextWriter, now: Timestamp) -> Result<KeptText, NotKept> {
+fn keep(
+    store: &mut Store,
+    scope: &Scope,
+    what: HeldOutput,
+    writer: TextWriter,
+    now: Timestamp,
+) -> Result<KeptText, NotKept> {
     let title = what.entry.title.clone();
     let (kept, text) = store.keep_and_open(scope, what.entry, writer, now)?;
     Ok(KeptText { title, reference: kept.reference, text })
@@ -269,7 +278,7 @@ fn entry(used: &ToolCall, done: &Done) -> NewEntry {
         _ => (EntryKind::Run, Origin::Tool, used.name.clone()),
     };
     let run = matches!(used.tool, Tool::Shell { .. }).then(|| run_facts(done.exit_code, done.millis.unwrap_or(0)));
-    NewEntry { run, ..NewEntry::new(kind, origin, Level::Project, one_line(&title, TITLE)) }
+    NewEntry { run, ..NewEntry::new(kind, origin, Level::Project, one_line(&title, MAX_TITLE_CHARS)) }
 }
 
 /// Returns the facts about a command that the client ran in its own environment.
@@ -282,7 +291,7 @@ fn head(used: &ToolCall, done: &Done) -> String {
     let how = match (&used.tool, done.exit_code, done.failed) {
         (Tool::Shell { .. }, Some(code), _) => format!("exit {code}"),
         (_, _, true) => "failed".to_owned(),
-        (Tool::Read { path, .. }, ..) => one_line(path, TITLE),
+        (Tool::Read { path, .. }, ..) => one_line(path, MAX_TITLE_CHARS),
         (Tool::Mcp { server, tool }, ..) => format!("{server}/{tool}"),
         _ => "done".to_owned(),
     };

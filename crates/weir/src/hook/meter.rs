@@ -7,13 +7,13 @@ use std::path::Path;
 use weir_clients::{Done, Point, Tool};
 use weir_store::{Metered, Reading};
 
-use super::{Call, Said, faults};
+use super::{Call, HookReply, faults};
 
 /// How much of an output is counted, in bytes. No client shows more.
-const LONGEST: usize = 256 << 10;
+const MAX_COUNTED_BYTES: usize = 256 << 10;
 
 /// Records the effect of a reply. Failing to record it is not an error.
-pub(super) fn note(call: &mut Call<'_>, said: &Said, is_untouched: bool) {
+pub(super) fn note(call: &mut Call<'_>, said: &HookReply, is_untouched: bool) {
     let Some(mut reading) = reading(call, said) else { return };
     if is_untouched {
         reading = Reading { what: Metered::Untouched, shown: reading.given, ..reading };
@@ -25,13 +25,13 @@ pub(super) fn note(call: &mut Call<'_>, said: &Said, is_untouched: bool) {
     }
 }
 
-fn reading(call: &Call<'_>, said: &Said) -> Option<Reading> {
+fn reading(call: &Call<'_>, said: &HookReply) -> Option<Reading> {
     let (what, tool, given, shown) = match (said, &call.hook.point) {
-        (Said::Output(shown), Point::AfterTool(used, done)) => {
+        (HookReply::Output(shown), Point::AfterTool(used, done)) => {
             (Metered::Held, used.tool.name(), weir_tokens::count(&alone(call, &used.tool, done)), shown)
         }
-        (Said::Context(text), _) => (Metered::Told, "guide", 0, text),
-        (Said::Keep(text), _) => (Metered::Told, "summary", 0, text),
+        (HookReply::Context(text), _) => (Metered::Told, "guide", 0, text),
+        (HookReply::Keep(text), _) => (Metered::Told, "summary", 0, text),
         _ => return None,
     };
     let shown = weir_tokens::count(shown) as u64;
@@ -40,7 +40,7 @@ fn reading(call: &Call<'_>, said: &Said) -> Option<Reading> {
 
 /// Returns what the client would have shown on its own.
 fn alone(call: &Call<'_>, tool: &Tool, done: &Done) -> String {
-    let text = call.payload.beginning(&done.output.text, LONGEST);
+    let text = call.payload.beginning(&done.output.text, MAX_COUNTED_BYTES);
     let length = call.payload.bytes(&done.output.text) as usize;
     match call.client.own_cut {
         Some(cut) if matches!(tool, Tool::Shell { .. }) && (length > cut.above || done.output.saved.is_some()) => {
@@ -54,7 +54,7 @@ fn alone(call: &Call<'_>, tool: &Tool, done: &Done) -> String {
 pub(super) fn relayed(client: &str, printed: &Path, shown: &str) -> std::io::Result<Reading> {
     let mut beginning = Vec::new();
     let mut file = File::open(printed)?;
-    (&mut file).take(LONGEST as u64).read_to_end(&mut beginning)?;
+    (&mut file).take(MAX_COUNTED_BYTES as u64).read_to_end(&mut beginning)?;
     let (text, length) = (String::from_utf8_lossy(&beginning), file.metadata()?.len() as usize);
     let cut = weir_clients::CLIENTS.iter().find(|known| known.session == client).and_then(|known| known.own_cut);
     let given = match cut.filter(|cut| length > cut.above) {

@@ -8,11 +8,11 @@ use std::path::Path;
 use serde_json::Value;
 
 /// A text of more bytes than this is written to a file.
-const LONG: usize = 1 << 20;
+const MAX_INLINE_BYTES: usize = 1 << 20;
 /// The maximum size of everything else together, in bytes.
-const MOST: usize = 16 << 20;
+const MAX_PAYLOAD_BYTES: usize = 16 << 20;
 /// How many bytes of a long text are kept for when only its beginning matters.
-const HEAD: usize = 4 << 10;
+const HEAD_BYTES: usize = 4 << 10;
 /// Encloses the number that represents a long text in the payload. Unescaped JSON cannot contain this character.
 const MARK: char = '\u{1}';
 
@@ -20,11 +20,11 @@ const MARK: char = '\u{1}';
 pub(crate) struct Payload {
     /// The complete payload, with marks in place of long texts.
     pub value: Value,
-    long: Vec<Long>,
+    long: Vec<LongText>,
 }
 
 /// A long text.
-struct Long {
+struct LongText {
     file: File,
     bytes: u64,
     head: String,
@@ -73,7 +73,7 @@ impl Payload {
 
     /// Returns a text of the payload with its long texts cut to their beginnings.
     pub(crate) fn brief(&self, text: &str) -> String {
-        let brief = |long: &Long| format!("{}… ({} more bytes)", long.head, long.bytes - long.head.len() as u64);
+        let brief = |long: &LongText| format!("{}… ({} more bytes)", long.head, long.bytes - long.head.len() as u64);
         self.pieces(text).map(|piece| piece.map_or_else(brief, str::to_owned)).collect()
     }
 
@@ -88,7 +88,7 @@ impl Payload {
         String::from_utf8_lossy(&found).into_owned()
     }
 
-    fn pieces<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Result<&'t str, &'t Long>> {
+    fn pieces<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Result<&'t str, &'t LongText>> {
         text.split(MARK).enumerate().map(|(position, piece)| {
             let long = (position % 2 == 1).then(|| piece.parse::<usize>().ok()).flatten();
             long.and_then(|number| self.long.get(number)).map_or(Ok(piece), Err)
@@ -111,7 +111,7 @@ pub(crate) fn copy(from: &mut dyn Read, to: &mut dyn FnMut(&[u8]) -> io::Result<
 struct Scan<'a> {
     folder: &'a Path,
     kept: Vec<u8>,
-    long: Vec<Long>,
+    long: Vec<LongText>,
     string: Option<InString>,
 }
 
@@ -163,7 +163,7 @@ impl Scan<'_> {
             Some(file) => file.take(text)?,
             None => self.keep(text)?,
         }
-        if string.file.is_none() && self.kept.len() - string.begin > LONG {
+        if string.file.is_none() && self.kept.len() - string.begin > MAX_INLINE_BYTES {
             let mut file = Unescape::new(nameless_file(self.folder)?);
             file.take(&self.kept[string.begin..])?;
             self.kept.truncate(string.begin);
@@ -183,8 +183,11 @@ impl Scan<'_> {
     }
 
     fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.kept.len() + bytes.len() > MOST {
-            return Err(io::Error::other(format!("more than {} MiB of JSON besides long texts", MOST >> 20)));
+        if self.kept.len() + bytes.len() > MAX_PAYLOAD_BYTES {
+            return Err(io::Error::other(format!(
+                "more than {} MiB of JSON besides long texts",
+                MAX_PAYLOAD_BYTES >> 20
+            )));
         }
         self.kept.extend_from_slice(bytes);
         Ok(())
@@ -289,20 +292,20 @@ impl Unescape {
     }
 
     fn put(&mut self, text: &[u8]) -> io::Result<()> {
-        let room = HEAD.saturating_sub(self.head.len()).min(text.len());
+        let room = HEAD_BYTES.saturating_sub(self.head.len()).min(text.len());
         self.head.extend_from_slice(&text[..room]);
         self.bytes += text.len() as u64;
         self.file.write_all(text)
     }
 
-    fn finish(mut self) -> io::Result<Long> {
+    fn finish(mut self) -> io::Result<LongText> {
         self.half_is_lost()?;
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         let whole = match std::str::from_utf8(&self.head) {
             Ok(head) => head,
             Err(error) => std::str::from_utf8(&self.head[..error.valid_up_to()]).unwrap_or_default(),
         };
-        Ok(Long { file, bytes: self.bytes, head: whole.to_owned() })
+        Ok(LongText { file, bytes: self.bytes, head: whole.to_owned() })
     }
 }
 

@@ -20,16 +20,16 @@ use serde_json::json;
 use weir_clients::{Done, Hook, Point, Tool, ToolCall};
 use weir_store::private;
 
-use super::{Call, LEAVE, faults, trial};
+use super::{Call, OPT_OUT_MARK, faults, trial};
 use crate::env::Paths;
 
 /// Words in a command that act on its shell or its streams, with which the script would interfere.
 const OWN_WAYS: [&str; 9] = ["exec", "trap", "coproc", "disown", "nohup", "setsid", "fg", "wait", "jobs"];
 /// The age at which the leftovers of a command are removed.
-const OLD: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_LEFTOVER_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The files of one rewritten command.
-pub(super) struct Files {
+pub(super) struct RewriteFiles {
     /// The script that the shell sources before the command. Its first line holds the data for the relay.
     script: PathBuf,
     /// The output of the command.
@@ -40,7 +40,7 @@ pub(super) struct Files {
     code: PathBuf,
 }
 
-impl Files {
+impl RewriteFiles {
     fn new(paths: &Paths, key: &str) -> Self {
         let script = folder(paths).join(key);
         let [output, end, code] = ["out", "end", "code"].map(|extension| script.with_extension(extension));
@@ -73,7 +73,7 @@ pub(super) fn command(call: &Call<'_>, used: &ToolCall) -> Option<String> {
     if !call.hook.takes.command || !is_plain(command) || used.input["run_in_background"] == true {
         return None;
     }
-    let (key, files) = Files::of(&call.paths, call.hook, used)?;
+    let (key, files) = RewriteFiles::of(&call.paths, call.hook, used)?;
     if trial::is_untouched(call) {
         return None;
     }
@@ -90,11 +90,11 @@ pub(super) fn command(call: &Call<'_>, used: &ToolCall) -> Option<String> {
 fn is_plain(command: &str) -> bool {
     let mut words = command.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-'));
     let alone = command.replace("&&", "").replace("2>&1", "").replace(">&2", "").replace("&>", "");
-    !command.contains(LEAVE) && !alone.contains('&') && !words.any(|word| OWN_WAYS.contains(&word))
+    !command.contains(OPT_OUT_MARK) && !alone.contains('&') && !words.any(|word| OWN_WAYS.contains(&word))
 }
 
 /// Writes the script.
-fn prepare(call: &Call<'_>, command: &str, key: &str, files: &Files) -> std::io::Result<()> {
+fn prepare(call: &Call<'_>, command: &str, key: &str, files: &RewriteFiles) -> std::io::Result<()> {
     let folder = folder(&call.paths);
     private::folder(&folder)?;
     sweep(&folder);
@@ -128,7 +128,7 @@ fn prepare(call: &Call<'_>, command: &str, key: &str, files: &Files) -> std::io:
 fn sweep(folder: &Path) {
     let is_old = |path: &Path| {
         let changed = std::fs::symlink_metadata(path).and_then(|about| about.modified());
-        changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > OLD))
+        changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > MAX_LEFTOVER_AGE))
     };
     for item in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         if is_old(&item.path()) {
@@ -139,7 +139,7 @@ fn sweep(folder: &Path) {
 
 /// Whether a command was rewritten, and how it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rewritten {
+pub(super) enum RewriteStatus {
     /// The command was not rewritten.
     No,
     /// The relay has shown the output, in full or as a digest.
@@ -150,13 +150,13 @@ pub(super) enum Rewritten {
 
 /// Adds what the client does not report about a rewritten command: the original command, its exit code and, if its
 /// shell was killed, its output.
-pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> Rewritten {
+pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> RewriteStatus {
     let Point::AfterTool(used @ ToolCall { tool: Tool::Shell { .. }, .. }, _) = &hook.point else {
-        return Rewritten::No;
+        return RewriteStatus::No;
     };
-    let Some((_, files)) = Files::of(paths, hook, used) else { return Rewritten::No };
+    let Some((_, files)) = RewriteFiles::of(paths, hook, used) else { return RewriteStatus::No };
     let ours = format!(". {}\n", quoted(&files.script));
-    let Point::AfterTool(used, done) = &mut hook.point else { return Rewritten::No };
+    let Point::AfterTool(used, done) = &mut hook.point else { return RewriteStatus::No };
     if let Tool::Shell { command } = &mut used.tool
         && let Some(original) = command.strip_prefix(&ours)
     {
@@ -166,19 +166,19 @@ pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> Rewritten {
         let _ = std::fs::remove_file(&files.code);
         let code: Option<i32> = code.trim().parse().ok();
         *done = Done { exit_code: done.exit_code.or(code), failed: done.failed || code != Some(0), ..done.clone() };
-        return Rewritten::Relayed;
+        return RewriteStatus::Relayed;
     }
     if !files.output.is_file() {
-        return Rewritten::No;
+        return RewriteStatus::No;
     }
     done.output.saved = Some(files.output);
     done.output.cut = false;
-    Rewritten::Killed
+    RewriteStatus::Killed
 }
 
 /// Removes the leftovers of a command whose shell was killed.
 pub(super) fn clear(call: &Call<'_>, used: &ToolCall) {
-    if let Some((_, files)) = Files::of(&call.paths, call.hook, used) {
+    if let Some((_, files)) = RewriteFiles::of(&call.paths, call.hook, used) {
         files.remove();
     }
 }

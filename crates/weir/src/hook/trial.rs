@@ -2,12 +2,12 @@
 
 use weir_core::SessionKey;
 
-use super::{Call, Files};
+use super::{Call, FileState};
 use crate::config;
 
 /// Whether this session is left alone. Its events are recorded nevertheless.
 pub(super) fn is_untouched(call: &Call<'_>) -> bool {
-    if call.files == Files::OfThePast {
+    if call.files == FileState::OfThePast {
         return false;
     }
     let share = config::read(&call.paths.config).map_or(0.0, |config| config.hold_out);

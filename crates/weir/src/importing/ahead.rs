@@ -8,13 +8,13 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use weir_clients::transcript::{Part, Skipped};
 
 use crate::error::CommandError;
-use crate::replay::places::Found;
+use crate::replay::places::TranscriptLocation;
 
 /// How many parts of transcripts may wait to be processed.
-const WAITING: usize = 8;
+const MAX_WAITING_PARTS: usize = 8;
 
 /// A piece of a transcript that was read.
-pub(super) enum Read {
+pub(super) enum TranscriptPiece {
     /// A part of the transcript.
     Part(Box<Part>),
     /// The end of the transcript, with what was skipped, or `None` if the file is not a transcript.
@@ -24,13 +24,13 @@ pub(super) enum Read {
 /// Reads transcripts one after the other, and passes each piece to `take` with the position of its transcript. `take`
 /// returns whether it wants more of that transcript.
 pub(super) fn read(
-    found: &[&Found],
-    mut take: impl FnMut(usize, Read) -> Result<bool, CommandError>,
+    found: &[&TranscriptLocation],
+    mut take: impl FnMut(usize, TranscriptPiece) -> Result<bool, CommandError>,
 ) -> Result<(), CommandError> {
     // Transcripts before this position are no longer needed.
     let wanted = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        let (send, receive) = sync_channel(WAITING);
+        let (send, receive) = sync_channel(MAX_WAITING_PARTS);
         let reader = scope.spawn(|| read_all(found, &wanted, send));
         while let Ok((at, read)) = receive.recv() {
             if !take(at, read)? {
@@ -41,17 +41,17 @@ pub(super) fn read(
     })
 }
 
-fn read_all(found: &[&Found], wanted: &AtomicUsize, send: SyncSender<(usize, Read)>) {
+fn read_all(found: &[&TranscriptLocation], wanted: &AtomicUsize, send: SyncSender<(usize, TranscriptPiece)>) {
     for (at, found) in found.iter().enumerate() {
         let read = found.stream(&mut |part| {
             let is_wanted = wanted.load(Ordering::Relaxed) <= at;
-            match is_wanted && send.send((at, Read::Part(Box::new(part)))).is_ok() {
+            match is_wanted && send.send((at, TranscriptPiece::Part(Box::new(part)))).is_ok() {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             }
         });
         // The receiver is gone.
-        if send.send((at, Read::End(read))).is_err() {
+        if send.send((at, TranscriptPiece::End(read))).is_err() {
             return;
         }
     }

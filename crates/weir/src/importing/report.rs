@@ -8,17 +8,17 @@ use weir_core::wording::counted;
 use weir_core::{EventKind, Timestamp};
 use weir_store::Past;
 
-use super::Whose;
+use super::ImportScope;
 use crate::answer::Answer;
-use crate::replay::places::Found;
+use crate::replay::places::TranscriptLocation;
 use crate::when;
 
 /// The maximum number of skipped lines that are named.
-const NAMED: usize = 10;
+const MAX_NAMED_LINES: usize = 10;
 
 /// The result of an import.
 #[derive(Default)]
-pub(super) struct Report {
+pub(super) struct ImportReport {
     /// Whether it was a dry run.
     dry_run: bool,
     /// The number of items that were already recorded.
@@ -49,7 +49,7 @@ const TOLD: &[(EventKind, &str, &str)] = &[
     (EventKind::Git, "git command", "git commands"),
 ];
 
-impl Report {
+impl ImportReport {
     /// Returns the report of an import that begins.
     pub(super) fn new(dry_run: bool) -> Self {
         Self { dry_run, ..Self::default() }
@@ -76,19 +76,19 @@ impl Report {
     }
 
     /// Counts the skipped rows of a transcript.
-    pub(super) fn skipped(&mut self, found: &Found, skipped: &Skipped) {
+    pub(super) fn skipped(&mut self, found: &TranscriptLocation, skipped: &Skipped) {
         self.skipped += skipped.count;
-        let room = NAMED.saturating_sub(self.lines.len());
+        let room = MAX_NAMED_LINES.saturating_sub(self.lines.len());
         let named = skipped.lines.iter().take(room).map(|line| format!("{}:{line}", found.path.display()));
         self.lines.extend(named);
     }
 
-    pub(super) fn answer(self, whose: Whose) -> Answer {
+    pub(super) fn answer(self, whose: ImportScope) -> Answer {
         let mut lines = vec![self.headline()];
         if self.known > 0 {
             lines.push(format!("already recorded: {}", self.known));
         }
-        if self.elsewhere > 0 && whose == Whose::Project {
+        if self.elsewhere > 0 && whose == ImportScope::Project {
             let sessions = counted(self.elsewhere, "transcript", "transcripts");
             lines.push(format!("skipped {sessions} of other projects; `weir import --all` imports them too"));
         }

@@ -12,10 +12,10 @@ use crate::hook::compaction::summary_of;
 use crate::hook::hold::HELD_AS;
 
 /// How many failures are searched for one that was fixed.
-const FAILURES: usize = 40;
+const MAX_FAILURES: usize = 40;
 
 /// A conversation whose steps are converted one after the other.
-pub(super) struct Telling {
+pub(super) struct StepConverter {
     client: &'static Client,
     key: String,
     folder: PathBuf,
@@ -29,7 +29,7 @@ pub(super) struct Telling {
     failures: Vec<Event>,
 }
 
-impl Telling {
+impl StepConverter {
     pub(super) fn new(session: &Session, folder: PathBuf, is_hooked: bool, failures: Vec<Event>) -> Self {
         Self {
             client: session.client(),
@@ -113,7 +113,7 @@ impl Telling {
         for failure in failures.cloned().collect::<Vec<_>>() {
             self.failures.insert(0, failure);
         }
-        self.failures.truncate(FAILURES);
+        self.failures.truncate(MAX_FAILURES);
         events
     }
 

@@ -12,15 +12,15 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use crate::{foreign, git};
 
 /// The largest ignore file that is read, in bytes.
-const LARGEST: u64 = 512 << 10;
+const MAX_FILE_BYTES: u64 = 512 << 10;
 /// The maximum number of patterns in memory, for a folder and those above it.
-const MOST: usize = 20_000;
+const MAX_PATTERNS: usize = 20_000;
 
 /// The ignore patterns that apply during a walk down and up a tree.
 pub(super) struct Ignored {
     root: PathBuf,
     /// The patterns of the current folder and those above it, outermost first.
-    levels: Vec<Level>,
+    levels: Vec<FolderPatterns>,
     user: Gitignore,
     held: usize,
     /// Ignore files that could not be read, with the reason.
@@ -28,7 +28,7 @@ pub(super) struct Ignored {
 }
 
 /// The patterns of one folder.
-struct Level {
+struct FolderPatterns {
     folder: PathBuf,
     /// In order of precedence.
     files: [Gitignore; 3],
@@ -41,7 +41,7 @@ impl Ignored {
         let levels = Vec::new();
         let mut ignored = Self { root: root.to_owned(), levels, user: Gitignore::empty(), held: 0, unread: Vec::new() };
         if let Some(path) = gitconfig_excludes_path() {
-            let text = foreign::of_user(&path, LARGEST);
+            let text = foreign::read_user_file(&path, MAX_FILE_BYTES);
             ignored.user = ignored.patterns(root, &path, text).0;
         }
         let mut above: Vec<PathBuf> = root.ancestors().skip(1).map(Path::to_owned).collect();
@@ -76,7 +76,7 @@ impl Ignored {
     fn enter(&mut self, folder: &Path) {
         let mut held = 0;
         let mut read = |ignored: &mut Self, top: &Path, name: &str| {
-            let text = foreign::below(top, Path::new(name), LARGEST);
+            let text = foreign::read_below(top, Path::new(name), MAX_FILE_BYTES);
             let (file, patterns) = ignored.patterns(folder, &top.join(name), text);
             held += patterns;
             file
@@ -86,7 +86,7 @@ impl Ignored {
         let repository = git::open(folder);
         let exclude = repository.map(|repository| read(self, &repository.common, "info/exclude"));
         let files = [plain, git, exclude.unwrap_or_else(Gitignore::empty)];
-        self.levels.push(Level { folder: folder.to_owned(), files, patterns: held });
+        self.levels.push(FolderPatterns { folder: folder.to_owned(), files, patterns: held });
     }
 
     /// Returns the patterns of a file, anchored at a folder, and their number.
@@ -104,8 +104,9 @@ impl Ignored {
         let text = String::from_utf8_lossy(&text);
         let text = text.trim_start_matches('\u{feff}');
         let count = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')).count();
-        if self.held + count > MOST {
-            self.unread.push((path.to_owned(), format!("together with its parents it has more than {MOST} patterns")));
+        if self.held + count > MAX_PATTERNS {
+            self.unread
+                .push((path.to_owned(), format!("together with its parents it has more than {MAX_PATTERNS} patterns")));
             return nothing();
         }
         let mut builder = GitignoreBuilder::new(folder);

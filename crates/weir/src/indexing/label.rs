@@ -16,7 +16,7 @@ pub(super) const ROOT: &str = ".";
 
 /// Returns the label of a file or a folder: its path in the project, or its full path if it is outside.
 pub(super) fn of(store: &Store, scope: &Scope, root: &Path, path: &Path) -> Result<String, CommandError> {
-    let Some(inside) = below(root, path) else { return Ok(foreign::text(path)) };
+    let Some(inside) = below(root, path) else { return Ok(foreign::path_text(path)) };
     if inside.is_empty() {
         return Ok(ROOT.to_owned());
     }

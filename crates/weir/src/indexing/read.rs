@@ -1,6 +1,6 @@
 //! Reads a file for indexing, as text.
 //!
-//! Invariant: at most [`LARGEST`] bytes are read, never through a link, and from regular files only.
+//! Invariant: at most [`TOO_LARGE_BYTES`] bytes are read, never through a link, and from regular files only.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,13 +11,13 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use weir_core::terminal;
 
-use super::report::Why;
+use super::report::SkipReason;
 use super::walk::modified;
 
 /// Files of at least this many bytes are not indexed.
-pub(super) const LARGEST: u64 = (8 << 20) + 1;
+pub(super) const TOO_LARGE_BYTES: u64 = (8 << 20) + 1;
 /// How many bytes are examined to tell whether a file is text.
-const HEAD: u64 = 8 << 10;
+const HEAD_BYTES: u64 = 8 << 10;
 
 /// The content of a file.
 pub(crate) struct Content {
@@ -33,46 +33,46 @@ pub(super) struct Text {
 }
 
 /// Why a file yields no text.
-pub(crate) enum Unread {
-    Skipped(Why),
+pub(crate) enum ReadError {
+    Skipped(SkipReason),
     Failed(std::io::Error),
 }
 
-impl From<std::io::Error> for Unread {
+impl From<std::io::Error> for ReadError {
     fn from(error: std::io::Error) -> Self {
         Self::Failed(error)
     }
 }
 
 /// Reads a file. If it is not text, reads only its beginning.
-pub(crate) fn content(path: &Path) -> Result<Content, Unread> {
+pub(crate) fn content(path: &Path) -> Result<Content, ReadError> {
     // Since it was listed, the file may have been replaced by a link or a pipe.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
     let about = file.metadata()?;
     if !about.is_file() {
-        return Err(Unread::Skipped(Why::Special));
+        return Err(ReadError::Skipped(SkipReason::Special));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(about.len().min(LARGEST)).unwrap_or_default());
-    let mut file = file.take(HEAD);
+    let mut bytes = Vec::with_capacity(usize::try_from(about.len().min(TOO_LARGE_BYTES)).unwrap_or_default());
+    let mut file = file.take(HEAD_BYTES);
     file.read_to_end(&mut bytes)?;
     if bytes.starts_with(b"%PDF-") {
-        return Err(Unread::Skipped(Why::Pdf));
+        return Err(ReadError::Skipped(SkipReason::Pdf));
     }
     if utf16(&bytes).is_none() && terminal::is_binary(&bytes) {
-        return Err(Unread::Skipped(Why::Binary));
+        return Err(ReadError::Skipped(SkipReason::Binary));
     }
-    file.set_limit(LARGEST - HEAD);
+    file.set_limit(TOO_LARGE_BYTES - HEAD_BYTES);
     file.read_to_end(&mut bytes)?;
-    if bytes.len() as u64 >= LARGEST {
-        return Err(Unread::Skipped(Why::Large));
+    if bytes.len() as u64 >= TOO_LARGE_BYTES {
+        return Err(ReadError::Skipped(SkipReason::Large));
     }
     let hash = blake3::hash(&bytes).to_hex().to_string();
     Ok(Content { bytes, modified: modified(&about), hash })
 }
 
 /// Returns the text of a file, or why it is not indexed.
-pub(super) fn text(path: &Path, bytes: Vec<u8>) -> Result<Text, Why> {
+pub(super) fn text(path: &Path, bytes: Vec<u8>) -> Result<Text, SkipReason> {
     let bytes = match utf16(&bytes) {
         Some(read) => {
             let units = bytes[2..].chunks_exact(2).map(|pair| read([pair[0], pair[1]]));
@@ -82,10 +82,10 @@ pub(super) fn text(path: &Path, bytes: Vec<u8>) -> Result<Text, Why> {
         None => bytes,
     };
     if terminal::is_binary(&bytes) {
-        return Err(Why::Binary);
+        return Err(SkipReason::Binary);
     }
     if bytes.trim_ascii().is_empty() {
-        return Err(Why::Empty);
+        return Err(SkipReason::Empty);
     }
     let ending = path.extension().map(OsStr::to_ascii_lowercase);
     let is_html = ending.is_some_and(|ending| ["html", "htm", "xhtml"].iter().any(|known| ending == *known));

@@ -14,7 +14,7 @@ use crate::answer::{Answer, counted, one_line, size};
 
 /// Why a file was skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Why {
+pub(crate) enum SkipReason {
     Secret,
     Denied,
     Binary,
@@ -25,7 +25,7 @@ pub(crate) enum Why {
     Special,
 }
 
-impl From<Refusal> for Why {
+impl From<Refusal> for SkipReason {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Rule => Self::Denied,
@@ -34,7 +34,7 @@ impl From<Refusal> for Why {
     }
 }
 
-impl Why {
+impl SkipReason {
     /// Returns the reason as the key of a count.
     fn key(self) -> &'static str {
         match self {
@@ -79,17 +79,17 @@ impl Why {
 }
 
 /// A file that could not be read.
-pub(super) struct Failed {
+pub(super) struct UnreadableFile {
     path: String,
     pub(super) why: String,
 }
 
 /// The maximum number of files that are named.
-const NAMED: usize = 5;
+const MAX_NAMED_FILES: usize = 5;
 
 /// The result of indexing.
 #[derive(Default)]
-pub(super) struct Report {
+pub(super) struct IndexReport {
     /// Whether the report is about one file or text, which has a reference.
     is_of_one: bool,
     pub(super) new: usize,
@@ -100,9 +100,9 @@ pub(super) struct Report {
     pub(super) bytes: u64,
     pub(super) took: Duration,
     /// The first few files that could not be read.
-    pub(super) failed: Vec<Failed>,
+    pub(super) failed: Vec<UnreadableFile>,
     not_read: usize,
-    skipped: BTreeMap<Why, usize>,
+    skipped: BTreeMap<SkipReason, usize>,
     redacted: BTreeMap<String, usize>,
     evicted: usize,
     unfinished: Option<String>,
@@ -110,20 +110,20 @@ pub(super) struct Report {
     reference: Option<Reference>,
 }
 
-impl Report {
+impl IndexReport {
     /// Returns a report on one file or text.
     pub(crate) fn of_one() -> Self {
         Self { is_of_one: true, ..Self::default() }
     }
 
-    pub(super) fn skip(&mut self, why: Why) {
+    pub(super) fn skip(&mut self, why: SkipReason) {
         *self.skipped.entry(why).or_default() += 1;
     }
 
     pub(super) fn fail(&mut self, path: &str, why: String) {
         self.not_read += 1;
-        if self.failed.len() < NAMED {
-            self.failed.push(Failed { path: path.to_owned(), why });
+        if self.failed.len() < MAX_NAMED_FILES {
+            self.failed.push(UnreadableFile { path: path.to_owned(), why });
         }
     }
 
@@ -154,7 +154,7 @@ impl Report {
     }
 
     /// Returns why the only file was skipped, if it was.
-    pub(super) fn only_reason(&self) -> Option<Why> {
+    pub(super) fn only_reason(&self) -> Option<SkipReason> {
         self.skipped.keys().next().copied()
     }
 

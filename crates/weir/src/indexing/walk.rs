@@ -12,8 +12,8 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::below;
 use super::ignored::Ignored;
-use super::read::LARGEST;
-use super::report::{Report, Why};
+use super::read::TOO_LARGE_BYTES;
+use super::report::{IndexReport, SkipReason};
 use crate::context::cancelled;
 use crate::error::CommandError;
 use crate::foreign;
@@ -21,7 +21,7 @@ use weir_policy::gate::Gate;
 
 /// A file that may be read.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundFile {
     pub(crate) path: PathBuf,
     /// The path below the folder.
     pub(crate) below: String,
@@ -32,8 +32,8 @@ pub(crate) struct Found {
 
 /// The content of a folder.
 #[derive(Debug, Default)]
-pub(crate) struct Listing {
-    pub(crate) files: Vec<Found>,
+pub(crate) struct FolderListing {
+    pub(crate) files: Vec<FoundFile>,
     /// The paths below the folder that could not be listed.
     pub(crate) unknown: Vec<String>,
 }
@@ -87,9 +87,9 @@ pub(super) fn list(
     globs: &Globs,
     gate: &Gate,
     cancel: &CancellationToken,
-    report: &mut Report,
-) -> Result<Listing, CommandError> {
-    let mut listing = Listing::default();
+    report: &mut IndexReport,
+) -> Result<FolderListing, CommandError> {
+    let mut listing = FolderListing::default();
     let mut ignored = Ignored::new(root);
     let mut is_wanted = |entry: &DirEntry| {
         let is_folder = entry.file_type().is_dir();
@@ -117,10 +117,10 @@ pub(super) fn list(
             continue;
         }
         if kind.is_symlink() {
-            report.skip(Why::Link);
+            report.skip(SkipReason::Link);
         } else if !kind.is_file() {
-            report.skip(Why::Special);
-        } else if let Some(why) = gate.refuses(entry.path()).map(Why::from) {
+            report.skip(SkipReason::Special);
+        } else if let Some(why) = gate.refuses(entry.path()).map(SkipReason::from) {
             report.skip(why);
         } else {
             match entry.metadata() {
@@ -134,16 +134,16 @@ pub(super) fn list(
         }
     }
     for (path, why) in ignored.unread() {
-        report.fail(&below(root, &path).unwrap_or_else(|| foreign::text(&path)), why);
+        report.fail(&below(root, &path).unwrap_or_else(|| foreign::path_text(&path)), why);
     }
     Ok(listing)
 }
 
-fn add(listing: &mut Listing, report: &mut Report, root: &Path, path: &Path, about: &Metadata) {
+fn add(listing: &mut FolderListing, report: &mut IndexReport, root: &Path, path: &Path, about: &Metadata) {
     match about.len() {
-        0 => report.skip(Why::Empty),
-        LARGEST.. => report.skip(Why::Large),
-        bytes => listing.files.push(Found {
+        0 => report.skip(SkipReason::Empty),
+        TOO_LARGE_BYTES.. => report.skip(SkipReason::Large),
+        bytes => listing.files.push(FoundFile {
             path: path.to_owned(),
             below: below(root, path).unwrap_or_default(),
             bytes,
@@ -153,9 +153,9 @@ fn add(listing: &mut Listing, report: &mut Report, root: &Path, path: &Path, abo
 }
 
 /// Returns a single file.
-pub(super) fn found(path: &Path) -> std::io::Result<Found> {
+pub(super) fn found(path: &Path) -> std::io::Result<FoundFile> {
     let about = path.metadata()?;
-    Ok(Found { path: path.to_owned(), below: String::new(), bytes: about.len(), modified: modified(&about) })
+    Ok(FoundFile { path: path.to_owned(), below: String::new(), bytes: about.len(), modified: modified(&about) })
 }
 
 /// Returns when a file was last changed, in nanoseconds since 1970.

@@ -7,30 +7,34 @@ use std::time::Duration;
 
 use weir_outline::map::Commits;
 
-use super::{Kept, key};
+use super::{ScopedStore, key};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::git;
-use crate::truth::Question;
+use crate::staleness::GitQuery;
 
 /// The number of commits that are read.
 const COMMITS: &str = "1000";
 /// How long a map waits for git.
-const PATIENCE: Duration = Duration::from_secs(5);
+const GIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum output of git that is read, in bytes.
-const MOST: u64 = 8 << 20;
+const MAX_OUTPUT_BYTES: u64 = 8 << 20;
 /// Marks the beginning of each commit.
 const MARK: &str = "\u{1e}";
 
 /// Returns the newest commits of a folder.
-pub(super) fn commits(context: &Context, (store, scope): Kept<'_>, root: &Path) -> Result<Commits, CommandError> {
+pub(super) fn commits(
+    context: &Context,
+    (store, scope): ScopedStore<'_>,
+    root: &Path,
+) -> Result<Commits, CommandError> {
     let Some(repository) = git::discover(root) else { return Ok(Commits::default()) };
     let Some(head) = repository.head().commit else { return Ok(Commits::default()) };
     let key = key(root);
     if let Some((_, kept)) = store.map_commits(scope, &key)?.filter(|(known, _)| *known == head) {
         return Ok(Commits::read(&kept));
     }
-    context.tell("map: checking in git which files change together");
+    context.report_progress("map: checking in git which files change together");
     // Paths are made relative to the folder, unless the folder is the root of the repository.
     let Some(below) = root.strip_prefix(&repository.work_tree).ok().and_then(Path::to_str) else {
         return Ok(Commits::default());
@@ -40,8 +44,9 @@ pub(super) fn commits(context: &Context, (store, scope): Kept<'_>, root: &Path) 
     let arguments = arguments.into_iter().chain(["--format=tformat:%x1e", "-n", COMMITS, &head]);
     let arguments: Vec<OsString> = arguments.map(OsString::from).collect();
     // If git fails, it is not queried again before the next commit.
-    let question = Question { repository: &repository, head: &head, folder: root };
-    let said = question.ask(context, (PATIENCE, MOST), |git| [vec![git.into()], arguments.clone()].concat());
+    let question = GitQuery { repository: &repository, head: &head, folder: root };
+    let said =
+        question.ask(context, (GIT_TIMEOUT, MAX_OUTPUT_BYTES), |git| [vec![git.into()], arguments.clone()].concat());
     let said = said.unwrap_or_default();
     let commits = parse(&String::from_utf8_lossy(&said));
     store.keep_map_commits(scope, &key, (&head, &commits.write()))?;

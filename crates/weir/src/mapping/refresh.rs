@@ -15,32 +15,32 @@ use weir_outline::map::{Facts, pack, symbols_to_text};
 use weir_outline::{LANGUAGES, Language, NoOutline, language_of};
 use weir_store::{MapChange, MapFile, Store};
 
-use super::{Kept, key};
+use super::{ScopedStore, key};
 use crate::answer::size;
 use crate::context::{Context, cancelled};
 use crate::error::CommandError;
-use crate::indexing::{Found, UNSETTLED, below, list_all, read_content};
+use crate::indexing::{FoundFile, SETTLE_NANOS, below, list_all, read_content};
 use crate::outlining::outline;
 use crate::permission;
 
 /// The number of files in a batch.
-const BATCH: usize = 400;
+const BATCH_FILES: usize = 400;
 /// The maximum number of files in a map, all of which are held in memory.
-const MOST_FILES: usize = 100_000;
+const MAX_FILES: usize = 100_000;
 /// Larger files are data, or were generated.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Larger files of keys and values are data.
-const LARGEST_DATA: u64 = 64 << 10;
+const MAX_DATA_BYTES: u64 = 64 << 10;
 const DATA: &[&str] = &["json", "yaml", "toml", "html", "css", "sql", "markdown"];
 /// Lines that are this long on average were not written by a person.
-const LONG_LINES: usize = 300;
+const MAX_MEAN_LINE_BYTES: usize = 300;
 /// The interval between progress reports.
-const TOLD_EVERY: Duration = Duration::from_millis(200);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Returns the current files in a folder of `root`.
 pub(super) fn refresh(
     context: &Context,
-    (store, scope): Kept<'_>,
+    (store, scope): ScopedStore<'_>,
     (root, folder): (&Path, &Path),
     now: Timestamp,
 ) -> Result<Vec<MapFile>, CommandError> {
@@ -48,9 +48,9 @@ pub(super) fn refresh(
     let gate = permission::gate(context);
     let mut listing = list_all(root, folder, &gate, context.cancelled())?;
     listing.files.retain(may_be_mapped);
-    if listing.files.len() > MOST_FILES {
+    if listing.files.len() > MAX_FILES {
         let many = listing.files.len();
-        return Err(CommandError::usage(format!("cannot map {many} files: the limit is {MOST_FILES}"))
+        return Err(CommandError::usage(format!("cannot map {many} files: the limit is {MAX_FILES}"))
             .hint("have git ignore third-party files, or run it in a subproject"));
     }
     let part = below(root, folder).unwrap_or_default();
@@ -73,7 +73,7 @@ pub(super) fn refresh(
     let (lost, gone): (Vec<MapFile>, Vec<MapFile>) =
         known.into_values().partition(|file| listing.unknown.iter().any(|folder| within(&file.path, folder)));
     files.extend(lost);
-    let mut work = Work { context, kept: (store, scope), key, change: MapChange::default(), files };
+    let mut work = RefreshJob { context, kept: (store, scope), key, change: MapChange::default(), files };
     work.change.gone = gone.into_iter().map(|file| file.path).collect();
     work.read(&waiting, now)?;
     work.write()?;
@@ -93,15 +93,15 @@ fn drop_lost_folders((store, scope): (&mut Store, &weir_core::Scope)) -> Result<
 }
 
 /// Whether a file's name indicates a supported language, or the file may be a script.
-fn may_be_mapped(found: &Found) -> bool {
+fn may_be_mapped(found: &FoundFile) -> bool {
     match language_of(&found.path, "") {
-        Some(language) if DATA.contains(&language.name()) => found.bytes <= LARGEST_DATA,
-        Some(_) => found.bytes <= LARGEST,
-        None => found.path.extension().is_none() && found.bytes <= LARGEST_DATA,
+        Some(language) if DATA.contains(&language.name()) => found.bytes <= MAX_DATA_BYTES,
+        Some(_) => found.bytes <= MAX_FILE_BYTES,
+        None => found.path.extension().is_none() && found.bytes <= MAX_DATA_BYTES,
     }
 }
 
-fn is_as_it_was(file: &MapFile, found: &Found) -> bool {
+fn is_as_it_was(file: &MapFile, found: &FoundFile) -> bool {
     file.bytes == found.bytes && file.modified == found.modified && is_current(&file.spec)
 }
 
@@ -120,7 +120,7 @@ fn is_current(known: &str) -> bool {
 }
 
 /// The result of reading a file.
-enum Read {
+enum FileReadResult {
     New(Box<MapFile>),
     /// The content is the same as before.
     Same(i64),
@@ -128,17 +128,17 @@ enum Read {
     Nothing,
 }
 
-struct Work<'a> {
+struct RefreshJob<'a> {
     context: &'a Context,
-    kept: Kept<'a>,
+    kept: ScopedStore<'a>,
     key: String,
     change: MapChange,
     files: Vec<MapFile>,
 }
 
-impl Work<'_> {
+impl RefreshJob<'_> {
     /// Reads the files that look changed, on every core, and writes the results as they arrive.
-    fn read(&mut self, waiting: &[(Found, Option<MapFile>)], now: Timestamp) -> Result<(), CommandError> {
+    fn read(&mut self, waiting: &[(FoundFile, Option<MapFile>)], now: Timestamp) -> Result<(), CommandError> {
         if waiting.is_empty() {
             return Ok(());
         }
@@ -165,35 +165,36 @@ impl Work<'_> {
                     return Err(cancelled());
                 }
                 self.take(found, former.as_ref(), read);
-                if self.change.files.len() >= BATCH {
+                if self.change.files.len() >= BATCH_FILES {
                     self.write()?;
                 }
                 (done, bytes) = (done + 1, bytes + found.bytes);
-                if told.elapsed() >= TOLD_EVERY {
+                if told.elapsed() >= PROGRESS_INTERVAL {
                     told = Instant::now();
                     let rate = bytes as f64 / started.elapsed().as_secs_f64().max(0.001);
                     let left = all.saturating_sub(bytes) as f64 / rate.max(1.0);
                     let (bytes, all, files) = (size(bytes), size(all), waiting.len());
-                    self.context.tell(&format!("map: {done} of {files} files, {bytes} of {all}, {left:.0} s left"));
+                    self.context
+                        .report_progress(&format!("map: {done} of {files} files, {bytes} of {all}, {left:.0} s left"));
                 }
             }
             Ok(())
         })
     }
 
-    fn take(&mut self, found: &Found, former: Option<&MapFile>, read: Read) {
+    fn take(&mut self, found: &FoundFile, former: Option<&MapFile>, read: FileReadResult) {
         match (read, former) {
-            (Read::New(file), _) => {
+            (FileReadResult::New(file), _) => {
                 // The symbols are needed again only if the file is shown.
                 self.files.push(MapFile { symbols: String::new(), ..(*file).clone() });
                 self.change.files.push(*file);
             }
-            (Read::Same(modified), Some(former)) => {
+            (FileReadResult::Same(modified), Some(former)) => {
                 self.change.restamped.push((found.below.clone(), modified));
                 self.files.push(MapFile { modified, ..former.clone() });
             }
-            (Read::Nothing, Some(former)) => self.change.gone.push(former.path.clone()),
-            (Read::Nothing | Read::Same(_), None) => {}
+            (FileReadResult::Nothing, Some(former)) => self.change.gone.push(former.path.clone()),
+            (FileReadResult::Nothing | FileReadResult::Same(_), None) => {}
         }
     }
 
@@ -207,13 +208,13 @@ impl Work<'_> {
     }
 }
 
-fn read(found: &Found, former: Option<&MapFile>, now: Timestamp) -> Read {
-    let Ok(content) = read_content(&found.path) else { return Read::Nothing };
-    let is_settled = content.modified < now.0.saturating_mul(1_000_000).saturating_sub(UNSETTLED);
+fn read(found: &FoundFile, former: Option<&MapFile>, now: Timestamp) -> FileReadResult {
+    let Ok(content) = read_content(&found.path) else { return FileReadResult::Nothing };
+    let is_settled = content.modified < now.0.saturating_mul(1_000_000).saturating_sub(SETTLE_NANOS);
     let modified = if is_settled { content.modified } else { 0 };
     let hash = content.hash.into_bytes();
     if former.is_some_and(|former| former.hash == hash && is_current(&former.spec)) {
-        return Read::Same(modified);
+        return FileReadResult::Same(modified);
     }
     let bytes = content.bytes.len() as u64;
     let text = String::from_utf8_lossy(&content.bytes);
@@ -222,10 +223,10 @@ fn read(found: &Found, former: Option<&MapFile>, now: Timestamp) -> Read {
     let facts = match outline {
         Some(Ok(outline)) => Facts::of(&found.below, &text, &outline),
         // This says nothing about the file, which is examined again the next time.
-        Some(Err(NoOutline::NoParser)) => return Read::Nothing,
+        Some(Err(NoOutline::NoParser)) => return FileReadResult::Nothing,
         Some(Err(_)) | None => Facts::default(),
     };
-    Read::New(Box::new(MapFile {
+    FileReadResult::New(Box::new(MapFile {
         path: found.below.clone(),
         bytes,
         modified,
@@ -240,5 +241,5 @@ fn read(found: &Found, former: Option<&MapFile>, now: Timestamp) -> Read {
 }
 
 fn is_generated(text: &str) -> bool {
-    text.len() > LONG_LINES * 20 && text.len() / (text.lines().count() + 1) > LONG_LINES
+    text.len() > MAX_MEAN_LINE_BYTES * 20 && text.len() / (text.lines().count() + 1) > MAX_MEAN_LINE_BYTES
 }

@@ -18,7 +18,7 @@ use crate::permission;
 use weir_policy::gate::Gate;
 
 /// How many of the best matching files are examined.
-const FILES: usize = 40;
+const MAX_FILES: usize = 40;
 
 /// A symbol found by a search.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +32,7 @@ pub(crate) struct FoundSymbol {
 }
 
 /// A request for symbols.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct SymbolQuery<'a> {
     /// A name, or words.
     pub query: &'a str,
     /// The file or folder to search, if limited.
@@ -45,7 +45,7 @@ pub(crate) struct Wanted<'a> {
 pub(crate) fn find(
     context: &Context,
     (store, scope): (&mut Store, &Scope),
-    wanted: &Wanted<'_>,
+    wanted: &SymbolQuery<'_>,
 ) -> Result<Vec<FoundSymbol>, CommandError> {
     let root = &context.project().root;
     let mut words = store.map_words(scope, &key(root))?;
@@ -56,8 +56,12 @@ pub(crate) fn find(
     let known: Vec<Known> =
         words.into_iter().map(|(path, words)| Known { path, words: unpack(&words), ..Known::default() }).collect();
     let (ranked, _) = rank(&known, Wish { query: wanted.query, ..Wish::default() });
-    let files: Vec<&str> =
-        ranked.iter().take(FILES).filter_map(|ranked| known.get(ranked.file)).map(|file| file.path.as_str()).collect();
+    let files: Vec<&str> = ranked
+        .iter()
+        .take(MAX_FILES)
+        .filter_map(|ranked| known.get(ranked.file))
+        .map(|file| file.path.as_str())
+        .collect();
     let texts = store.map_symbols(scope, &key(root), &files)?;
     let all: Vec<(&str, Symbol)> = files
         .iter()

@@ -7,13 +7,13 @@ use weir_store::{Hit, Kept};
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, headline, one_line};
 use crate::choice::Choice;
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::truth;
+use crate::staleness;
 
 /// The maximum number of similar notes in an answer.
-const NEIGHBOURS: usize = 3;
+const MAX_SIMILAR_NOTES: usize = 3;
 
 /// Keep a note for later sessions.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -60,7 +60,7 @@ A note with an existing topic in the same scope becomes a new revision; the old 
 Pass - as the text to read it from standard input.";
 
     /// Reads the text from standard input for `-`, so that long texts need no quoting.
-    fn settle(mut self) -> Result<Self, CommandError> {
+    fn adapt_from_shell(mut self) -> Result<Self, CommandError> {
         if self.text == "-" {
             self.text.clear();
             std::io::Read::read_to_string(&mut std::io::stdin(), &mut self.text)
@@ -74,7 +74,7 @@ Pass - as the text to read it from standard input.";
             return Err(CommandError::usage("the note is empty").hint("pass the note in `text`"));
         }
         let level = self.scope.map_or(Level::Project, |scope| scope.0);
-        let (files, unbound) = truth::bind(&context.project().root, level, &self.files);
+        let (files, unbound) = staleness::bind(&context.project().root, level, &self.files);
         let head = context.head();
         let note = Note {
             kind: self.kind.map_or(NoteKind::Finding, |kind| kind.0),
@@ -98,21 +98,21 @@ Pass - as the text to read it from standard input.";
 }
 
 fn keep(
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     scope: &weir_core::Scope,
     entry: NewEntry,
     unbound: &[String],
 ) -> Result<Answer, CommandError> {
     let (level, now) = (entry.level, open.now);
     let words: Vec<&str> = std::str::from_utf8(&entry.text).unwrap_or_default().split_whitespace().take(40).collect();
-    let query = Query { kind: Some(EntryKind::Note), ..Query::new(words.join(" "), NEIGHBOURS + 4) };
+    let query = Query { kind: Some(EntryKind::Note), ..Query::new(words.join(" "), MAX_SIMILAR_NOTES + 4) };
     let store = open.store(level)?;
     let kept = store.keep(scope, entry, now)?;
     let known = |hit: &Hit| hit.entry.reference == kept.reference || kept.superseded.contains(&hit.entry.reference);
     // The note is stored, so the answer does not wait for the index.
     let mut neighbours = store.search_indexed(scope, &query).unwrap_or_default().hits;
     neighbours.retain(|hit| !known(hit) && hit.entry.superseded_by.is_none());
-    neighbours.truncate(NEIGHBOURS);
+    neighbours.truncate(MAX_SIMILAR_NOTES);
     Ok(describe(&kept, &neighbours, unbound, level))
 }
 

@@ -12,19 +12,19 @@ use crate::answer::{Answer, Budget, counted, fit_items, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::run::{self, Done, Order, Want};
+use crate::run::{self, DisplayOptions, FinishedRun, RunRequest};
 
 /// The default budget of an answer, in tokens.
-const BUDGET: usize = 3_000;
+const DEFAULT_BUDGET: usize = 3_000;
 /// How many commands run concurrently: by default, and at most.
-const AT_ONCE: u8 = 4;
-const MOST_AT_ONCE: u8 = 16;
+const DEFAULT_CONCURRENCY: u8 = 4;
+const MAX_CONCURRENCY: u8 = 16;
 /// The maximum number of commands. More belong in a script.
-const MOST_COMMANDS: usize = 50;
+const MAX_COMMANDS: usize = 50;
 /// With fewer tokens than this, a command's output is left out and only its end is reported.
-const LEAST_SHARE: usize = 60;
+const MIN_SHARE_TOKENS: usize = 60;
 /// The number of hits per question.
-const HITS: usize = 3;
+const HITS_PER_QUESTION: usize = 3;
 
 /// Run several shell commands in parallel and search their output.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -67,23 +67,23 @@ Examples:
 Exits with 1 if a command fails.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
-        if self.commands.is_empty() || self.commands.len() > MOST_COMMANDS {
+        if self.commands.is_empty() || self.commands.len() > MAX_COMMANDS {
             return Err(CommandError::usage(format!("cannot run {} commands in one batch", self.commands.len()))
-                .hint(format!("pass 1 to {MOST_COMMANDS} in `commands`")));
+                .hint(format!("pass 1 to {MAX_COMMANDS} in `commands`")));
         }
-        let budget = Budget::new(self.budget, BUDGET);
+        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
         // A separate source allows searching only the output of these commands.
         let source = format!("batch {}", super::random_name()?);
         let results = run_all(context, &self, &source).await?;
         let queries: Vec<Query> = self
             .queries
             .iter()
-            .map(|text| Query { source: Some(source.clone()), ..Query::new(text.clone(), HITS) })
+            .map(|text| Query { source: Some(source.clone()), ..Query::new(text.clone(), HITS_PER_QUESTION) })
             .collect();
         let mut answer = describe((&self.commands, context.origin), &results, budget, queries.is_empty())?;
         if !queries.is_empty() {
             let left = budget.tokens().saturating_sub(weir_tokens::count(&answer.text) + 2);
-            let found = search::find_and_show(context, queries, Budget::new(Some(left as u32), BUDGET)).await?;
+            let found = search::find_and_show(context, queries, Budget::new(Some(left as u32), DEFAULT_BUDGET)).await?;
             answer.text = format!("{}\n\n{}", answer.text, found.text);
             if let (Value::Object(all), Value::Object(more)) = (&mut answer.data, found.data) {
                 all.extend(more);
@@ -93,20 +93,21 @@ Exits with 1 if a command fails.";
     }
 }
 
-type Results = Vec<Result<Done, CommandError>>;
+type Results = Vec<Result<FinishedRun, CommandError>>;
 
 /// Runs all commands, several of them concurrently. The results are in the order of the commands.
 async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Results, CommandError> {
-    let slots = Arc::new(Semaphore::new(usize::from(batch.parallel.unwrap_or(AT_ONCE).clamp(1, MOST_AT_ONCE))));
+    let slots =
+        Arc::new(Semaphore::new(usize::from(batch.parallel.unwrap_or(DEFAULT_CONCURRENCY).clamp(1, MAX_CONCURRENCY))));
     let folder = super::folder(context, None)?;
     let mut tasks = JoinSet::new();
     for (number, command) in batch.commands.iter().enumerate() {
-        let order = Order {
+        let order = RunRequest {
             language: execute::language(None)?,
             code: command.clone(),
             file: None,
             folder: folder.clone(),
-            timeout: execute::timeout(context, batch.timeout, run::LONGEST)?,
+            timeout: execute::timeout(context, batch.timeout, run::MAX_TIMEOUT)?,
             source: Some(source.to_owned()),
         };
         let (context, slots) = (context.clone(), Arc::clone(&slots));
@@ -115,7 +116,7 @@ async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Resul
             (number, run::run(&context, order).await)
         });
     }
-    let mut results: Vec<(usize, Result<Done, CommandError>)> = Vec::new();
+    let mut results: Vec<(usize, Result<FinishedRun, CommandError>)> = Vec::new();
     while let Some(result) = tasks.join_next().await {
         results.push(result.map_err(|error| CommandError::broken(&error.to_string()))?);
     }
@@ -138,7 +139,7 @@ fn describe(
     }
     // If there are questions, half of the budget is for them, but naming every command takes precedence.
     let least = budget.tokens() * 4 / 5;
-    let mut budget = if alone { budget } else { Budget::new(Some(budget.tokens() as u32 / 2), BUDGET) };
+    let mut budget = if alone { budget } else { Budget::new(Some(budget.tokens() as u32 / 2), DEFAULT_BUDGET) };
     let mut share = budget.tokens() / results.len().max(1);
     loop {
         let shown = show_all(commands, results, share)?;
@@ -150,7 +151,7 @@ fn describe(
             left => format!("{left} more did not fit: raise `budget`, or find them with ctx_history"),
         });
         if share == 0 && fitting < items.len() && budget.tokens() < least {
-            budget = Budget::new(Some(least as u32), BUDGET);
+            budget = Budget::new(Some(least as u32), DEFAULT_BUDGET);
             continue;
         }
         if fitting == items.len() || share == 0 {
@@ -158,11 +159,11 @@ fn describe(
             return Ok(Answer { exit_code, ..Answer::new(text, json!({ "commands": data })) });
         }
         // The text around an output costs tokens too, and how many is known only after rendering.
-        share = if share > LEAST_SHARE { share * 2 / 3 } else { 0 };
+        share = if share > MIN_SHARE_TOKENS { share * 2 / 3 } else { 0 };
     }
 }
 
-fn succeeded(result: &Result<Done, CommandError>) -> bool {
+fn succeeded(result: &Result<FinishedRun, CommandError>) -> bool {
     result.as_ref().is_ok_and(|done| done.outcome.exit_code == Some(0))
 }
 
@@ -173,7 +174,8 @@ fn show_all(commands: &[String], results: &Results, share: usize) -> Result<Vec<
         let label = format!("[{}] {}", number + 1, one_line(command.trim(), 80));
         all.push(match result {
             Ok(done) => {
-                let shown = run::show(done, &Want { whole: share, digest: share, intent: None, read_on: "" })?;
+                let shown =
+                    run::show(done, &DisplayOptions { whole: share, digest: share, intent: None, read_on: "" })?;
                 let text = match (share, shown.body.as_str()) {
                     (0, _) => format!("[{}] {}: {}", number + 1, one_line(command.trim(), 30), run::brief(done)),
                     (_, "") => format!("{label}: {}", shown.head),

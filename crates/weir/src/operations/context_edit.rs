@@ -5,14 +5,14 @@ use weir_core::Scope;
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted};
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
-use crate::files::edit::{self, Miss, Wanted};
-use crate::files::{self, Access, Content, Failure, Folder, How, Place, Seen, diff};
+use crate::files::edit::{self, Edit, EditError};
+use crate::files::{self, Access, Content, Failure, FileAction, FileLocation, FileUse, Folder, diff};
 
 /// The maximum size of a diff, in tokens.
-const DIFF: usize = 500;
+const MAX_DIFF_TOKENS: usize = 500;
 
 /// Replace exact text in a file, once or `all`; fails if it changed since you read it.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -60,8 +60,8 @@ impl ContextEdit {
 
 fn change(
     context: &Context,
-    open: &mut Open<'_>,
-    (scope, place): (&Scope, &Place),
+    open: &mut LockedStores<'_>,
+    (scope, place): (&Scope, &FileLocation),
     order: &ContextEdit,
 ) -> Result<Answer, CommandError> {
     let known = open.project()?.session_file(scope, &place.shown)?;
@@ -72,7 +72,7 @@ fn change(
         return Err(changed(place));
     }
     before.text(place)?;
-    let wanted = Wanted { old: &order.old, new: &order.new, all: order.all };
+    let wanted = Edit { old: &order.old, new: &order.new, all: order.all };
     let made = edit::apply(&before.bytes, wanted).map_err(|miss| missed(place, miss))?;
     match files::replace(&folder, place.name(), &before, &made.bytes) {
         Ok(()) => {}
@@ -86,9 +86,9 @@ fn change(
     // If bytes are replaced for display, positions in the bytes are not positions in the text.
     let is_text = [&before.bytes, &after.bytes].iter().all(|bytes| std::str::from_utf8(bytes).is_ok());
     let places = if is_text { &made.places[..] } else { &[] };
-    let (shown, whole) = diff::unified((&old, &new), places, DIFF);
+    let (shown, whole) = diff::unified((&old, &new), places, MAX_DIFF_TOKENS);
     let shown_whole = known.is_some_and(|known| known.shown) && whole && is_text;
-    let seen = Seen { place, content: &after, text: &new, how: How::Edited, shown: shown_whole, given: None };
+    let seen = FileUse { place, content: &after, text: &new, how: FileAction::Edited, shown: shown_whole, given: None };
     files::keep(open, scope, &seen)?;
     let count = made.places.len();
     let said = counted(count, "occurrence", "occurrences");
@@ -100,28 +100,28 @@ fn change(
 }
 
 /// Returns the error for a file that has changed since the session read it.
-pub(super) fn changed(place: &Place) -> CommandError {
+pub(super) fn changed(place: &FileLocation) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("{} has changed since you read it; nothing was written", place.shown))
         .hint("read it, or the lines you need, again with context_read, then repeat the change")
 }
 
-pub(super) fn failed(place: &Place, error: &std::io::Error) -> CommandError {
+pub(super) fn failed(place: &FileLocation, error: &std::io::Error) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("cannot write {}: {error}", place.shown))
 }
 
-fn missed(place: &Place, miss: Miss) -> CommandError {
+fn missed(place: &FileLocation, miss: EditError) -> CommandError {
     let shown = &place.shown;
     match miss {
-        Miss::Empty => {
+        EditError::Empty => {
             CommandError::usage("`old` is empty").hint("to create or replace a whole file, use context_write")
         }
-        Miss::Same => CommandError::usage("`old` and `new` are the same"),
-        Miss::Absent(None) => CommandError::usage(format!("`old` is not in {shown}, and no lines are similar")),
-        Miss::Absent(Some(near)) => {
+        EditError::Same => CommandError::usage("`old` and `new` are the same"),
+        EditError::Absent(None) => CommandError::usage(format!("`old` is not in {shown}, and no lines are similar")),
+        EditError::Absent(Some(near)) => {
             CommandError::usage(format!("`old` is not in {shown}; the most similar lines:\n{near}"))
                 .hint("copy `old` exactly from these lines, without the line numbers")
         }
-        Miss::Many(lines, count) => {
+        EditError::Many(lines, count) => {
             let named = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             let more = if count > lines.len() { ", …" } else { "" };
             CommandError::usage(format!("`old` occurs {count} times in {shown}: lines {named}{more}"))

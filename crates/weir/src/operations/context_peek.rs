@@ -7,19 +7,19 @@ use weir_outline::{Level, NoOutline};
 use super::{Declared, Effect, map, random_name};
 use crate::answer::{Answer, Budget, counted, fence, one_line, size};
 use crate::choice::Choice;
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::files::{self, Access, Content, Given, How, Place, Seen};
-use crate::mapping::{self, Order, Reach};
+use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse};
+use crate::mapping::{self, MapRequest, Reach};
 use crate::outlining::outline_of;
 
 /// The budget of all outlines in an answer, in tokens.
-const BUDGET: usize = 6_000;
+const TOTAL_BUDGET: usize = 6_000;
 /// The maximum number of files per call.
-const MOST: usize = 20;
+const MAX_FILES: usize = 20;
 /// How many lines are shown of a file in an unknown language.
-const HEAD: usize = 12;
+const HEAD_LINES: usize = 12;
 
 written_enum! {
     /// How much of a file is shown.
@@ -72,16 +72,16 @@ If an outline would not be shorter than the file, the file itself is shown. For 
 are shown.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
-        if self.paths.is_empty() || self.paths.len() > MOST {
-            return Err(CommandError::usage(format!("name 1 to {MOST} files")));
+        if self.paths.is_empty() || self.paths.len() > MAX_FILES {
+            return Err(CommandError::usage(format!("name 1 to {MAX_FILES} files")));
         }
         if let [only] = self.paths.as_slice()
             && super::folder(context, Some(only)).is_ok()
         {
             let folder = map::folder(context, only)?;
-            let budget = Budget::new(None, map::BUDGET);
+            let budget = Budget::new(None, map::DEFAULT_BUDGET);
             let (reach, focus, query) = (Reach::Folder, Vec::new(), String::new());
-            return mapping::map(context, Order { folder, reach, focus, query, budget }).await;
+            return mapping::map(context, MapRequest { folder, reach, focus, query, budget }).await;
         }
         let mut places = Vec::new();
         for path in &self.paths {
@@ -98,13 +98,13 @@ are shown.";
 }
 
 fn peek(
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     scope: &Scope,
-    places: Vec<Result<Place, CommandError>>,
+    places: Vec<Result<FileLocation, CommandError>>,
     detail: Detail,
 ) -> Result<Answer, CommandError> {
     let only = places.len() == 1;
-    let share = BUDGET / places.len().max(1);
+    let share = TOTAL_BUDGET / places.len().max(1);
     let (mut texts, mut data) = (Vec::new(), Vec::new());
     for place in places {
         let looked = place.and_then(|place| look(open, scope, &place, (detail, share)));
@@ -121,17 +121,17 @@ fn peek(
 }
 
 fn look(
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     scope: &Scope,
-    place: &Place,
+    place: &FileLocation,
     (detail, budget): (Detail, usize),
 ) -> Result<(String, Value), CommandError> {
     let content = Content::read(place)?;
     let text = content.text(place)?.text;
     let view = View::of(place, &text, (detail, budget));
-    let given = if view.level.is_some() { Given::Outline } else { Given::Text };
+    let given = if view.level.is_some() { Delivery::Outline } else { Delivery::Text };
     let given = Some((given, weir_tokens::count(&view.text) as u64));
-    let seen = Seen { place, content: &content, text: &text, how: How::Peeked, shown: view.whole, given };
+    let seen = FileUse { place, content: &content, text: &text, how: FileAction::Peeked, shown: view.whole, given };
     if scope.session.is_some() {
         files::keep(open, scope, &seen)?;
     }
@@ -163,7 +163,7 @@ struct View {
 }
 
 impl View {
-    fn of(place: &Place, text: &str, (detail, budget): (Detail, usize)) -> Self {
+    fn of(place: &FileLocation, text: &str, (detail, budget): (Detail, usize)) -> Self {
         let path = std::path::Path::new(&place.shown);
         let shown = &place.shown;
         let asked = detail;
@@ -182,7 +182,7 @@ impl View {
                 return Self { head, text: text.to_owned(), language, level: None, whole: true };
             };
             let name = level_name(level);
-            let said = Self::said(name, asked, *detail);
+            let said = Self::level_remark(name, asked, *detail);
             let level = Some(name);
             let end = weir_tokens::fit(&outlined.text, budget);
             if end == outlined.text.len() {
@@ -201,7 +201,7 @@ impl View {
     }
 
     /// States which level is shown, if it is not the requested one. `tried` is the level that did not fit.
-    fn said(shown: &str, asked: Detail, tried: Detail) -> String {
+    fn level_remark(shown: &str, asked: Detail, tried: Detail) -> String {
         match (shown == asked.as_str(), tried < asked) {
             (true, _) => String::new(),
             (false, true) => format!(" shown as {shown}, since {asked} does not fit;"),
@@ -212,8 +212,8 @@ impl View {
     /// Returns the view of a file without an outline.
     fn head(shown: &str, text: &str, why: &str) -> Self {
         let lines = text.lines().count();
-        let first: Vec<String> = text.lines().take(HEAD).map(|line| one_line(line, 200)).collect();
-        let whole = lines <= HEAD && first.iter().map(String::as_str).eq(text.lines());
+        let first: Vec<String> = text.lines().take(HEAD_LINES).map(|line| one_line(line, 200)).collect();
+        let whole = lines <= HEAD_LINES && first.iter().map(String::as_str).eq(text.lines());
         let (count, bytes) = (counted(lines, "line", "lines"), size(text.len() as u64));
         let head = match whole {
             true => format!("{shown}: {count}, {bytes}"),

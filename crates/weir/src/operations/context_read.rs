@@ -7,15 +7,15 @@ use weir_store::SessionFile;
 
 use super::{Declared, Effect, random_name};
 use crate::answer::{Answer, counted, fence};
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::files::{self, Access, Content, Given, How, Part, Place, Range, Seen, Text};
+use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse, LineSelection, Range, Text};
 use crate::when;
 
 /// A file of up to this many tokens is shown in full; of a larger one, the outline is shown. Hooks use the same limit
 /// for what a client's own tool reads.
-const BUDGET: usize = 8_000;
+const MAX_WHOLE_TOKENS: usize = 8_000;
 
 /// Read a project file; unchanged files are not repeated.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -48,9 +48,9 @@ impl Declared for ContextRead {
 }
 
 fn read(
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     scope: &Scope,
-    place: &Place,
+    place: &FileLocation,
     (range, again): (Option<Range>, bool),
 ) -> Result<Answer, CommandError> {
     let content = Content::read(place)?;
@@ -62,9 +62,9 @@ fn read(
         Some(known) => file.unchanged(&known),
         None => file.shown(range)?,
     };
-    let (text, how) = (&text.text, How::Read);
+    let (text, how) = (&text.text, FileAction::Read);
     let given = Some((said.given, weir_tokens::count(&said.text) as u64));
-    let seen = Seen { place, content: &content, text, how, shown: said.whole, given };
+    let seen = FileUse { place, content: &content, text, how, shown: said.whole, given };
     let before = files::keep(open, scope, &seen)?;
     let mut parts = vec![said.text];
     parts.extend(before.as_ref().and_then(held));
@@ -77,16 +77,16 @@ fn held(before: &SessionFile) -> Option<String> {
 }
 
 struct File<'a> {
-    place: &'a Place,
+    place: &'a FileLocation,
     content: &'a Content,
     text: &'a Text<'a>,
 }
 
-struct Said {
+struct ReadAnswer {
     text: String,
     /// Whether the model now has the complete text.
     whole: bool,
-    given: Given,
+    given: Delivery,
 }
 
 impl File<'_> {
@@ -105,16 +105,16 @@ impl File<'_> {
         head
     }
 
-    fn unchanged(&self, known: &SessionFile) -> Said {
+    fn unchanged(&self, known: &SessionFile) -> ReadAnswer {
         let lines = counted(known.lines as usize, "line", "lines");
         let (path, at, hash) = (&self.place.shown, when::show(known.known_at), self.content.short_hash());
         let text = format!("{path} is unchanged since {at} ({lines}, hash {hash}); to see it again: again=true");
-        Said { text, whole: true, given: Given::Unchanged }
+        ReadAnswer { text, whole: true, given: Delivery::Unchanged }
     }
 
-    fn shown(&self, range: Option<Range>) -> Result<Said, CommandError> {
+    fn shown(&self, range: Option<Range>) -> Result<ReadAnswer, CommandError> {
         let text = &self.text.text;
-        let part = range.unwrap_or(Range::Between(1, usize::MAX)).of(text, BUDGET);
+        let part = range.unwrap_or(Range::Between(1, usize::MAX)).of(text, MAX_WHOLE_TOKENS);
         let whole = range.is_none() && !part.cut;
         if range.is_none()
             && part.cut
@@ -130,11 +130,11 @@ impl File<'_> {
         let mark = random_name()?;
         let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
         said.push_str(&format!("\n{}", fence(mark, &part.text.replace("\r\n", "\n"))));
-        Ok(Said { text: said, whole, given: Given::Text })
+        Ok(ReadAnswer { text: said, whole, given: Delivery::Text })
     }
 
     /// Returns the outline that replaces a file that is too large.
-    fn outline(&self) -> Result<Option<Said>, CommandError> {
+    fn outline(&self) -> Result<Option<ReadAnswer>, CommandError> {
         let path = std::path::Path::new(&self.place.shown);
         let Ok(outlined) = files::outlined(path, &self.text.text, Level::Standard) else { return Ok(None) };
         if outlined.level.is_none() {
@@ -142,19 +142,19 @@ impl File<'_> {
         }
         let mark = random_name()?;
         let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
-        let end = weir_tokens::fit(&outlined.text, BUDGET);
+        let end = weir_tokens::fit(&outlined.text, MAX_WHOLE_TOKENS);
         let tokens = weir_tokens::count(&self.text.text);
         let head = self.head();
         let text = format!(
             "{head}; {tokens} tokens, so this is an outline; lines=10-40 reads a part\n{}",
             fence(mark, &outlined.text[..end])
         );
-        Ok(Some(Said { text, whole: false, given: Given::Outline }))
+        Ok(Some(ReadAnswer { text, whole: false, given: Delivery::Outline }))
     }
 }
 
 /// States which lines are shown, and how to continue.
-fn which(part: &Part<'_>) -> String {
+fn which(part: &LineSelection<'_>) -> String {
     match part.last < part.first {
         true => "; no such lines".to_owned(),
         false if part.cut => {

@@ -6,12 +6,12 @@ use weir_store::SessionFile;
 use super::context_forget::ContextForget;
 use super::{Declared, Effect};
 use crate::answer::{Answer, Budget, counted, fit_items, size};
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
-use crate::files::Spared;
+use crate::files::FileSavings;
 
 /// The budget of an answer, in tokens.
-const BUDGET: usize = 1_000;
+const DEFAULT_BUDGET: usize = 1_000;
 
 /// List this session's files.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -32,9 +32,9 @@ impl Declared for ContextStatus {
             return ContextForget { path: (path != "all").then_some(path) }.run(context).await;
         }
         let scope = context.scope();
-        let read = move |open: &mut Open<'_>| {
+        let read = move |open: &mut LockedStores<'_>| {
             let store = open.project()?;
-            Ok((store.session_files(&scope)?, Spared::of(&store.file_events(&scope)?)))
+            Ok((store.session_files(&scope)?, FileSavings::of(&store.file_events(&scope)?)))
         };
         let (files, spared) = context.with_stores(read).await?;
         if files.is_empty() {
@@ -44,13 +44,14 @@ impl Declared for ContextStatus {
     }
 }
 
-fn answer(files: &[SessionFile], spared: &Spared) -> Answer {
+fn answer(files: &[SessionFile], spared: &FileSavings) -> Answer {
     let lines: Vec<String> = files.iter().map(line).collect();
-    let (text, _) = fit_items(&head(spared), &lines, Budget::new(None, BUDGET), |shown| match files.len() - shown {
-        0 => String::new(),
-        more => format!("{more} more"),
-    });
-    let Spared { given, without, unchanged, outlined, peeked } = spared;
+    let (text, _) =
+        fit_items(&head(spared), &lines, Budget::new(None, DEFAULT_BUDGET), |shown| match files.len() - shown {
+            0 => String::new(),
+            more => format!("{more} more"),
+        });
+    let FileSavings { given, without, unchanged, outlined, peeked } = spared;
     let data = json!({
         "files": files.iter().map(describe).collect::<Vec<_>>(),
         "reads": {
@@ -67,8 +68,8 @@ fn answer(files: &[SessionFile], spared: &Spared) -> Answer {
 }
 
 /// Describes what reading cost, as far as it was recorded.
-fn head(spared: &Spared) -> String {
-    let Spared { given, without, unchanged, outlined, peeked } = spared;
+fn head(spared: &FileSavings) -> String {
+    let FileSavings { given, without, unchanged, outlined, peeked } = spared;
     let mut said = Vec::new();
     if *given > 0 {
         let mut line = format!("reads: {given} tokens, {without} without Weir, {} % saved", spared.percent());

@@ -6,11 +6,11 @@ use weir_core::Scope;
 use super::context_edit::failed;
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted, size};
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
 use crate::files::edit::{line_end, with_line_ends};
-use crate::files::{self, Access, Content, Failure, Folder, How, Place, Seen, diff};
+use crate::files::{self, Access, Content, Failure, FileAction, FileLocation, FileUse, Folder, diff};
 
 /// Create a file, or replace one you have read.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -43,8 +43,8 @@ impl Declared for ContextWrite {
 
 fn write(
     context: &Context,
-    open: &mut Open<'_>,
-    (scope, place): (&Scope, &Place),
+    open: &mut LockedStores<'_>,
+    (scope, place): (&Scope, &FileLocation),
     order: &ContextWrite,
 ) -> Result<Answer, CommandError> {
     let known = open.project()?.session_file(scope, &place.shown)?;
@@ -80,7 +80,7 @@ fn write(
         hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
         about: after.about,
     };
-    let seen = Seen { place, content: &after, text: &text, how: How::Wrote, shown: true, given: None };
+    let seen = FileUse { place, content: &after, text: &text, how: FileAction::Wrote, shown: true, given: None };
     files::keep(open, scope, &seen)?;
     let (lines, bytes) = (counted(text.lines().count(), "line", "lines"), size(text.len() as u64));
     let how = match &before {
@@ -94,7 +94,7 @@ fn write(
     Ok(Answer::new(said, json!({ "path": place.shown, "hash": after.hash, "made": before.is_none() })))
 }
 
-fn unseen(place: &Place) -> CommandError {
+fn unseen(place: &FileLocation) -> CommandError {
     let message = format!("{} has content that you have not read; nothing was written", place.shown);
     CommandError::new(ErrorKind::Failed, message)
         .hint("read it first with context_read, change part of it with context_edit, or set overwrite=true")

@@ -9,7 +9,7 @@ use weir_store::{Depth, Health, HookSeen, LostText, Patience, Spool, StoreError,
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::faces::setup::health as clients;
@@ -19,7 +19,7 @@ use crate::run::health;
 use crate::when;
 
 /// How long a check waits for another process.
-const WAIT: Duration = Duration::from_secs(1);
+const STORE_WAIT: Duration = Duration::from_secs(1);
 
 /// Check the Weir installation and suggest fixes.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -62,7 +62,7 @@ Exits with 3 if something is wrong. Nothing leaves this machine.";
         context
             .with_stores(move |open| {
                 // Diagnosing a problem must not wait for the problem.
-                open.set_patience(Patience::Each(WAIT))?;
+                open.set_patience(Patience::Each(STORE_WAIT))?;
                 let answer = examine(open, &here, runs, &self);
                 open.set_patience(Patience::default())?;
                 answer
@@ -114,7 +114,12 @@ fn check_runs(context: &Context) -> Vec<Check> {
     checks
 }
 
-fn examine(open: &mut Open<'_>, context: &Context, runs: Vec<Check>, order: &Doctor) -> Result<Answer, CommandError> {
+fn examine(
+    open: &mut LockedStores<'_>,
+    context: &Context,
+    runs: Vec<Check>,
+    order: &Doctor,
+) -> Result<Answer, CommandError> {
     let mut checks = vec![
         Check::good("weir", env!("CARGO_PKG_VERSION")),
         Check::good("project", context.project().root.display().to_string()),
@@ -158,7 +163,7 @@ fn check_meaning(context: &Context) -> Check {
 }
 
 /// Reports when hooks last ran, and what went wrong in them.
-fn check_hooks(open: &mut Open<'_>, context: &Context) -> Vec<Check> {
+fn check_hooks(open: &mut LockedStores<'_>, context: &Context) -> Vec<Check> {
     let seen = open.project().and_then(|store| Ok(store.hooks_seen()?)).unwrap_or_default();
     let shown = |seen: &HookSeen| {
         let (at, millis) = (when::show(seen.at), seen.micros as f64 / 1e3);
@@ -203,7 +208,7 @@ fn check_spool(context: &Context) -> Vec<Check> {
 }
 
 fn check_store(
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     context: &Context,
     (name, level): (&'static str, Level),
     order: &Doctor,
@@ -215,10 +220,13 @@ fn check_store(
     };
     let mut checks = Vec::new();
     if order.rebuild_index {
-        checks.push(match store.rebuild_index(|changes| context.tell(&format!("{name}: {changes} changes indexed"))) {
-            Ok(changes) => Check::good(name, format!("index rebuilt from {changes} changes")),
-            Err(error) => Check::bad(name, error),
-        });
+        checks.push(
+            match store.rebuild_index(|changes| context.report_progress(&format!("{name}: {changes} changes indexed")))
+            {
+                Ok(changes) => Check::good(name, format!("index rebuilt from {changes} changes")),
+                Err(error) => Check::bad(name, error),
+            },
+        );
     }
     match store.sweep(now) {
         Ok(swept) => checks.extend(describe_swept(swept).map(|text| Check::good(name, text))),
@@ -301,12 +309,12 @@ fn texts(count: usize) -> String {
 
 /// Names a few lost texts, each with its problem.
 fn named(lost: &[&LostText]) -> String {
-    const MOST: usize = 3;
-    let shown = lost.iter().take(MOST);
+    const MAX_NAMED_TEXTS: usize = 3;
+    let shown = lost.iter().take(MAX_NAMED_TEXTS);
     let mut all: Vec<String> =
         shown.map(|lost| format!("{} ({}: {})", lost.reference, one_line(&lost.title, 60), lost.why)).collect();
-    if lost.len() > MOST {
-        all.push(format!("and {} more", lost.len() - MOST));
+    if lost.len() > MAX_NAMED_TEXTS {
+        all.push(format!("and {} more", lost.len() - MAX_NAMED_TEXTS));
     }
     all.join(", ")
 }

@@ -11,10 +11,10 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::run::{self, LONGEST, Order};
+use crate::run::{self, MAX_TIMEOUT, RunRequest};
 
 /// The default time limit of a background run.
-const LONGEST_BEHIND: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const MAX_BACKGROUND_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Run code in a sandbox: only the project is writable, no network. Long output is returned as a digest and a reference.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -78,7 +78,7 @@ Examples:
 Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the signal number if a signal ended it.";
 
     /// Joins several words from a shell into one command, quoted so that its meaning is the same.
-    fn settle(mut self) -> Result<Self, CommandError> {
+    fn adapt_from_shell(mut self) -> Result<Self, CommandError> {
         if self.code.len() > 1 {
             self.code = vec![self.code.iter().map(|word| run::quoted(word)).collect::<Vec<_>>().join(" ")];
         }
@@ -92,20 +92,24 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
         if self.code.concat().trim().is_empty() {
             return Err(CommandError::usage("no code to run").hint("pass it in `code`"));
         }
-        let order = Order {
+        let order = RunRequest {
             language: language(self.language.as_deref())?,
             code: self.code.concat(),
             file: self.file.as_deref().map(|path| super::file(context, path)).transpose()?,
             folder: super::folder(context, self.cwd.as_deref())?,
-            timeout: timeout(context, self.timeout, if self.background { LONGEST_BEHIND } else { LONGEST })?,
+            timeout: timeout(
+                context,
+                self.timeout,
+                if self.background { MAX_BACKGROUND_TIMEOUT } else { MAX_TIMEOUT },
+            )?,
             source: None,
         };
         if self.background {
             // A command in a shell ends immediately, and its session with it.
             let kept = self.keep || context.origin == Origin::User;
-            let timeout = self.timeout.map_or(LONGEST_BEHIND, |_| order.timeout);
+            let timeout = self.timeout.map_or(MAX_BACKGROUND_TIMEOUT, |_| order.timeout);
             return Ok(started(
-                run::background::start(context, Order { timeout, ..order }, kept).await?,
+                run::background::start(context, RunRequest { timeout, ..order }, kept).await?,
                 kept,
                 context.origin,
             ));

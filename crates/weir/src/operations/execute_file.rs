@@ -5,7 +5,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::run::{self, Order};
+use crate::run::{self, RunRequest};
 
 /// Process a file with code instead of reading it: FILE_CONTENT holds its text, FILE_PATH its path.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -33,12 +33,12 @@ impl Declared for ExecuteFile {
     const EXAMPLES: &'static str = "";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
-        let order = Order {
+        let order = RunRequest {
             language: execute::language(self.language.as_deref())?,
             code: self.code,
             file: Some(super::file(context, &self.path)?),
             folder: super::folder(context, None)?,
-            timeout: execute::timeout(context, self.timeout, run::LONGEST)?,
+            timeout: execute::timeout(context, self.timeout, run::MAX_TIMEOUT)?,
             source: None,
         };
         run::answer(&run::run(context, order).await?, context.origin, self.intent.as_deref())

@@ -7,16 +7,16 @@ use crate::answer::{Answer, Budget, counted, fence, headline, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::fetching::{self, Got, How, Order, Outcome};
+use crate::fetching::{self, FetchOutcome, FetchRequest, PageOrigin, StoredPage};
 
 /// The default budget of an answer, in tokens.
-const BUDGET: usize = 1_500;
+const DEFAULT_BUDGET: usize = 1_500;
 /// The maximum number of addresses. More belong in a script.
-const MOST_URLS: usize = 20;
+const MAX_URLS: usize = 20;
 /// With fewer tokens than this, the beginning of a page is left out.
-const LEAST_SHARE: usize = 40;
+const MIN_SHARE_TOKENS: usize = 40;
 /// How many bytes of a page are read to show its beginning.
-const BEGINNING: u64 = 128 << 10;
+const MAX_BEGINNING_BYTES: u64 = 128 << 10;
 
 /// Fetch web pages, show their beginning, and index them for ctx_search.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -63,17 +63,17 @@ private networks are refused unless `[fetch]` in the configuration allows them."
                 urls.push(url.to_owned());
             }
         }
-        if urls.is_empty() || urls.len() > MOST_URLS {
+        if urls.is_empty() || urls.len() > MAX_URLS {
             return Err(CommandError::usage(format!("cannot fetch {} pages at once", urls.len()))
-                .hint(format!("pass 1 to {MOST_URLS} in `urls`")));
+                .hint(format!("pass 1 to {MAX_URLS} in `urls`")));
         }
         let label = self.source.map(|label| label.trim().trim_end_matches('/').to_owned()).filter(|it| !it.is_empty());
-        let budget = Budget::new(self.budget, BUDGET);
-        let order = Order { urls, label: label.clone(), fresh: self.fresh };
+        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
+        let order = FetchRequest { urls, label: label.clone(), fresh: self.fresh };
         let mut outcomes = fetching::fetch(context, order).await?;
         // A single page that could not be fetched is an error like any other.
-        if let [Outcome { result: Err(_), .. }] = outcomes.as_slice()
-            && let Some(Outcome { result: Err(error), .. }) = outcomes.pop()
+        if let [FetchOutcome { result: Err(_), .. }] = outcomes.as_slice()
+            && let Some(FetchOutcome { result: Err(error), .. }) = outcomes.pop()
         {
             return Err(error);
         }
@@ -81,10 +81,10 @@ private networks are refused unless `[fetch]` in the configuration allows them."
     }
 }
 
-fn describe(outcomes: &[Outcome], label: Option<&str>, budget: Budget) -> Result<Answer, CommandError> {
+fn describe(outcomes: &[FetchOutcome], label: Option<&str>, budget: Budget) -> Result<Answer, CommandError> {
     let mut pages = Vec::with_capacity(outcomes.len());
     for outcome in outcomes {
-        pages.push(Shown::of(outcome)?);
+        pages.push(AddressView::of(outcome)?);
     }
     let came = outcomes.iter().filter(|outcome| outcome.result.is_ok()).count();
     let foot = match (came, label) {
@@ -99,7 +99,7 @@ fn describe(outcomes: &[Outcome], label: Option<&str>, budget: Budget) -> Result
 }
 
 /// An address as shown.
-struct Shown {
+struct AddressView {
     /// The heading, in our words.
     head: String,
     /// The beginning of the page.
@@ -107,8 +107,8 @@ struct Shown {
     data: Value,
 }
 
-impl Shown {
-    fn of(outcome: &Outcome) -> Result<Self, CommandError> {
+impl AddressView {
+    fn of(outcome: &FetchOutcome) -> Result<Self, CommandError> {
         match &outcome.result {
             Ok(got) => Self::of_page(&outcome.url, got),
             Err(error) => {
@@ -120,13 +120,13 @@ impl Shown {
         }
     }
 
-    fn of_page(url: &str, got: &Got) -> Result<Self, CommandError> {
+    fn of_page(url: &str, got: &StoredPage) -> Result<Self, CommandError> {
         let text = got.text.all()?;
         let tokens = weir_tokens::count(&String::from_utf8_lossy(&text));
         let (how, notes) = how(&got.how);
         let mut head = format!("{}, {tokens} tokens, {how}", headline(&got.entry));
         notes.iter().for_each(|note| head.push_str(&format!("\nnote: {note}")));
-        let end = text.len().min(BEGINNING as usize);
+        let end = text.len().min(MAX_BEGINNING_BYTES as usize);
         let beginning = String::from_utf8_lossy(text.get(..end).unwrap_or_default()).into_owned();
         // The title is the page's own text, so it belongs inside the fence.
         let title = one_line(&got.entry.title, 200);
@@ -151,7 +151,7 @@ impl Shown {
         let Some((reference, text)) = &self.beginning else { return self.head.clone() };
         let least = format!("{}\n{}", self.head, fence(*reference, ""));
         let left = tokens.saturating_sub(weir_tokens::count(&least) + 8);
-        if left < LEAST_SHARE {
+        if left < MIN_SHARE_TOKENS {
             return self.head.clone();
         }
         let whole = text.trim_end();
@@ -166,11 +166,13 @@ impl Shown {
     }
 }
 
-fn how(how: &How) -> (String, &[String]) {
+fn how(how: &PageOrigin) -> (String, &[String]) {
     match how {
-        How::Unchanged => ("unchanged since it was fetched".to_owned(), &[]),
-        How::Kept(age) => (format!("fetched or checked {} ago; `fresh` refetches", in_words(age.as_secs())), &[]),
-        How::Fetched { form, redirects, notes } => {
+        PageOrigin::Unchanged => ("unchanged since it was fetched".to_owned(), &[]),
+        PageOrigin::Kept(age) => {
+            (format!("fetched or checked {} ago; `fresh` refetches", in_words(age.as_secs())), &[])
+        }
+        PageOrigin::Fetched { form, redirects, notes } => {
             let sent_on = match redirects {
                 0 => String::new(),
                 more => format!(", {}", counted(usize::from(*more), "redirect", "redirects")),
@@ -189,7 +191,7 @@ fn in_words(seconds: u64) -> String {
 }
 
 /// Divides the budget: what one page does not need is left for the others.
-fn fit(pages: &[Shown], foot: &str, budget: Budget) -> String {
+fn fit(pages: &[AddressView], foot: &str, budget: Budget) -> String {
     let mut share = budget.tokens().saturating_sub(weir_tokens::count(foot) + 1);
     loop {
         let mut left = share;
@@ -210,7 +212,7 @@ fn fit(pages: &[Shown], foot: &str, budget: Budget) -> String {
 }
 
 /// Returns the headings only, as many as fit.
-fn heads(pages: &[Shown], shown: usize, budget: Budget) -> String {
+fn heads(pages: &[AddressView], shown: usize, budget: Budget) -> String {
     let heads: Vec<String> = pages.iter().map(|page| page.head.clone()).collect();
     let (text, _) = crate::answer::fit_items("", &heads, budget, |fits| match shown - fits {
         0 => String::new(),

@@ -7,13 +7,13 @@ use weir_store::{Forgotten, Plan, Selection};
 use super::annotate::parse_references;
 use super::{Declared, Effect};
 use crate::answer::{Answer, Budget, counted, fit_items, one_line};
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::when;
 
 /// The budget of an answer, in tokens.
-const BUDGET: usize = 600;
+const DEFAULT_BUDGET: usize = 600;
 
 /// Remove entries permanently: first a dry run, then again with `confirm`.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -101,7 +101,11 @@ fn levels(selection: &Selection) -> &'static [Level] {
     if of_project { &[Level::Project] } else { &[Level::Project, Level::User] }
 }
 
-fn plans(open: &mut Open<'_>, scope: &Scope, selection: &Selection) -> Result<Vec<(Level, Plan)>, CommandError> {
+fn plans(
+    open: &mut LockedStores<'_>,
+    scope: &Scope,
+    selection: &Selection,
+) -> Result<Vec<(Level, Plan)>, CommandError> {
     let mut plans = Vec::new();
     for &level in levels(selection) {
         let plan = open.store(level)?.plan_to_forget(scope, selection)?;
@@ -116,7 +120,7 @@ fn confirmation_of(plans: &[(Level, Plan)]) -> String {
     plans.iter().map(|(_, plan)| plan.confirmation.as_str()).collect::<Vec<_>>().join("-")
 }
 
-fn dry_run(open: &mut Open<'_>, scope: &Scope, selection: &Selection) -> Result<Answer, CommandError> {
+fn dry_run(open: &mut LockedStores<'_>, scope: &Scope, selection: &Selection) -> Result<Answer, CommandError> {
     let plans = plans(open, scope, selection)?;
     if plans.is_empty() {
         let text = "no entries match; nothing would be removed".to_owned();
@@ -135,7 +139,7 @@ fn dry_run(open: &mut Open<'_>, scope: &Scope, selection: &Selection) -> Result<
     let confirmation = confirmation_of(&plans);
     let (some_entries, some_events) = (counted(entries.len(), "entry", "entries"), counted(events, "event", "events"));
     let head = format!("would remove {some_entries} ({bytes} bytes) and {some_events}:");
-    let (text, _) = fit_items(&head, &lines, Budget::new(None, BUDGET), |shown| {
+    let (text, _) = fit_items(&head, &lines, Budget::new(None, DEFAULT_BUDGET), |shown| {
         let hidden = lines.len() - shown;
         let more = if hidden > 0 { format!("… and {hidden} more\n") } else { String::new() };
         format!("{more}nothing was removed yet; to remove, repeat with confirm = {confirmation}")
@@ -146,7 +150,7 @@ fn dry_run(open: &mut Open<'_>, scope: &Scope, selection: &Selection) -> Result<
 }
 
 fn remove(
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     scope: &Scope,
     selection: &Selection,
     confirmation: &str,

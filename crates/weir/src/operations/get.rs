@@ -8,22 +8,22 @@ use weir_store::{BlobReader, Found};
 
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget, fence, headline, one_line, size};
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
-use crate::run::{self, background::UnderWay};
-use crate::truth::{self, Doubt};
+use crate::run::{self, background::RunProgress};
+use crate::staleness::{self, Doubt};
 use crate::when;
 
 mod lines;
 mod matching;
 mod selected;
-use lines::{Filter, Lines, Part};
+use lines::{Filter, LineRange, SelectedText};
 
 /// The default budget of an answer, in tokens.
-const BUDGET: usize = 2_000;
+const DEFAULT_BUDGET: usize = 2_000;
 /// How many lines of a run in progress are shown by default.
-const LATEST: u64 = 100;
+const DEFAULT_LATEST_LINES: u64 = 100;
 
 /// Get the text behind a reference.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -84,9 +84,9 @@ If the entry is gone, the answer says when and why (for example expired, evicted
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let reference = Reference::parse(&self.reference).map_err(|error| CommandError::usage(error.to_string()))?;
-        let lines = self.lines.as_deref().map(Lines::parse).transpose()?.unwrap_or(Lines::ALL);
+        let lines = self.lines.as_deref().map(LineRange::parse).transpose()?.unwrap_or(LineRange::ALL);
         let pattern = self.pattern.as_deref().map(parse_pattern).transpose()?;
-        let budget = Budget::new(self.budget, BUDGET);
+        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
         let scope = context.scope();
         let around = self.context.map(u64::from);
         if let Some(under_way) = run::background::find(context, reference)? {
@@ -95,7 +95,7 @@ If the entry is gone, the answer says when and why (for example expired, evicted
         }
         let origin = context.origin;
         let (entry, text) = context.with_stores(move |open| find(open, &scope, reference)).await?;
-        let doubts = truth::labels(context, &[&entry], truth::PATIENCE).await.concat();
+        let doubts = staleness::labels(context, &[&entry], staleness::GIT_TIMEOUT).await.concat();
         context
             .with_stores(move |_| {
                 if self.raw {
@@ -118,19 +118,20 @@ If the entry is gone, the answer says when and why (for example expired, evicted
 /// Shows the output so far of a background run.
 fn still_running(
     reference: Reference,
-    under_way: &UnderWay,
-    (lines, filter): (Lines, Filter<'_>),
+    under_way: &RunProgress,
+    (lines, filter): (LineRange, Filter<'_>),
     budget: Budget,
 ) -> Result<Answer, CommandError> {
     let head = format!("{reference} still running: {}", one_line(&under_way.title, 100));
     // Of a run in progress, the end matters most.
-    let lines = if lines == Lines::ALL && filter.pattern.is_none() { Lines::Last(LATEST) } else { lines };
+    let lines =
+        if lines == LineRange::ALL && filter.pattern.is_none() { LineRange::Last(DEFAULT_LATEST_LINES) } else { lines };
     let part = lines.read(&under_way.text, filter, budget.tokens())?;
     Ok(shown((&head, reference), part, budget, json!({ "running": true })))
 }
 
 fn find(
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     scope: &weir_core::Scope,
     reference: Reference,
 ) -> Result<(Box<Entry>, BlobReader), CommandError> {
@@ -177,7 +178,7 @@ fn parse_pattern(text: &str) -> Result<Regex, CommandError> {
     })
 }
 
-fn answer(entry: &Entry, doubts: &[Doubt], part: Part, budget: Budget) -> Answer {
+fn answer(entry: &Entry, doubts: &[Doubt], part: SelectedText, budget: Budget) -> Answer {
     let mut head = format!("{}, {}{}", headline(entry), size(entry.bytes), about(entry));
     doubts.iter().for_each(|doubt| head.push_str(&format!("; {doubt}")));
     let data = json!({
@@ -212,7 +213,7 @@ fn how_it_ended(facts: &RunFacts) -> String {
 }
 
 /// Renders a head, as many lines as fit, and what is left out.
-fn shown((head, reference): (&str, Reference), mut part: Part, budget: Budget, mut data: Value) -> Answer {
+fn shown((head, reference): (&str, Reference), mut part: SelectedText, budget: Budget, mut data: Value) -> Answer {
     loop {
         let body = match part.text.is_empty() {
             true => "(nothing)".to_owned(),

@@ -13,7 +13,7 @@ use crate::faces::schema::silent;
 use crate::{sessions, when};
 
 /// The default budget of an answer, in tokens.
-const BUDGET: usize = 1_000;
+const DEFAULT_BUDGET: usize = 1_000;
 
 /// List past events, newest first.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -74,7 +74,7 @@ Examples:
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let limit = usize::from(self.limit.unwrap_or(30)).clamp(1, 1_000);
-        let budget = Budget::new(self.budget, BUDGET);
+        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
         if self.sessions {
             return self.list(context, limit, budget).await;
         }

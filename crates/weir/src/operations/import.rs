@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
 use crate::foreign;
-use crate::importing::{self, Order, Whose};
+use crate::importing::{self, ImportRequest, ImportScope};
 use crate::when;
 
 /// Import this project's past sessions from client transcripts, so that ctx_search and ctx_history find them.
@@ -73,12 +73,12 @@ clients' own summaries keep their original times. Running it again imports only 
             paths.iter().try_for_each(|path| check(context, path))?;
         }
         let whose = match (self.all, self.here) {
-            (true, _) => Whose::All,
-            (_, true) => Whose::Here,
-            _ => Whose::Project,
+            (true, _) => ImportScope::All,
+            (_, true) => ImportScope::Here,
+            _ => ImportScope::Project,
         };
-        let order = Order { paths, client, since, dry_run: self.dry_run, whose };
-        let context = context.with_stores_of_its_own();
+        let order = ImportRequest { paths, client, since, dry_run: self.dry_run, whose };
+        let context = context.with_own_stores();
         let task = tokio::task::spawn_blocking(move || importing::run(&context, &order, when::now()));
         task.await.map_err(|error| CommandError::broken(&format!("the import failed: {error}")))?
     }

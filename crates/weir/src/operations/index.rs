@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
-use crate::indexing::{self, Order};
+use crate::indexing::{self, IndexRequest};
 use crate::permission::{self, Consent, Deed};
 
 /// Index a file, folder or text for ctx_search.
@@ -58,7 +58,7 @@ Indexing a folder again reads only files that changed and removes files that are
 are never read.";
 
     /// Treats `-` as standard input, whether given as a path or as a text.
-    fn settle(mut self) -> Result<Self, CommandError> {
+    fn adapt_from_shell(mut self) -> Result<Self, CommandError> {
         if self.path.as_deref() == Some("-") {
             self.text = self.path.take();
         }
@@ -83,7 +83,7 @@ are never read.";
                     &path,
                 )
                 .await?;
-                let order = Order { path: full, label, include: self.include, exclude: self.exclude };
+                let order = IndexRequest { path: full, label, include: self.include, exclude: self.exclude };
                 indexing::index(context, order).await
             }
             (None, Some(text)) if text.trim().is_empty() => Err(CommandError::usage("the text is empty")),

@@ -10,10 +10,10 @@ use crate::answer::{Answer, Budget};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::schema::silent;
-use crate::mapping::{self, Order, Reach};
+use crate::mapping::{self, MapRequest, Reach};
 
 /// The default budget of an answer, in tokens.
-pub(super) const BUDGET: usize = 1_000;
+pub(super) const DEFAULT_BUDGET: usize = 1_000;
 
 /// Map this project: its most important files, overall or for `focus` files or a `query`, with their main symbols.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -61,8 +61,8 @@ that git ignores, secrets and files that rules deny are never read.";
         };
         let focus = self.focus.iter().map(|named| super::file(context, named)).collect::<Result<Vec<_>, _>>()?;
         let query = self.query.unwrap_or_default().trim().to_owned();
-        let (reach, budget) = (Reach::Project, Budget::new(self.budget, BUDGET));
-        mapping::map(context, Order { folder, reach, focus, query, budget }).await
+        let (reach, budget) = (Reach::Project, Budget::new(self.budget, DEFAULT_BUDGET));
+        mapping::map(context, MapRequest { folder, reach, focus, query, budget }).await
     }
 }
 

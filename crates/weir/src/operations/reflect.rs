@@ -15,9 +15,9 @@ use crate::hook::guides::facts;
 use crate::{sessions, when};
 
 /// The default budget of an answer, in tokens.
-const BUDGET: usize = 600;
+const DEFAULT_BUDGET: usize = 600;
 /// How many of the newest events are read.
-const EVENTS: usize = 10_000;
+const MAX_EVENTS: usize = 10_000;
 
 /// Sum up a session: done, decided, failed, open.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -81,7 +81,7 @@ invented.";
                 let client = session.as_ref().map(|session| session.client.clone());
                 let key = session.as_ref().map(|session| session.key.clone());
                 let filter =
-                    HistoryFilter { session: key, client, work, since, limit: EVENTS, ..HistoryFilter::default() };
+                    HistoryFilter { session: key, client, work, since, limit: MAX_EVENTS, ..HistoryFilter::default() };
                 let mut moments = store.history(&scope, &filter)?;
                 moments.reverse();
                 Ok((session.map(|session| session.key), moments))
@@ -96,7 +96,7 @@ invented.";
         let facts = facts(&moments);
         let span = guide::span(&facts);
         let head = self.head(session.as_deref(), &moments, span, form);
-        let budget = Budget::new(self.budget, BUDGET);
+        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
         // The text quotes others, so it is enclosed in marks.
         let mark = random_mark()?;
         let mark = mark.as_str();

@@ -1,6 +1,6 @@
 //! `ctx_search`: searches the store.
 
-mod shown;
+mod render;
 
 use weir_core::{EntryKind, Level, Query, Scope, written_enum};
 use weir_store::{Findings, HistoryFilter, Hit};
@@ -8,22 +8,22 @@ use weir_store::{Findings, HistoryFilter, Hit};
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget};
 use crate::choice::Choice;
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
+use crate::embedding::MAX_CHUNKS_BEFORE_SEARCH;
 use crate::error::CommandError;
 use crate::faces::schema::silent;
-use crate::mapping::{self, FoundSymbol, Wanted};
-use crate::meaning::BEFORE_SEARCH;
+use crate::mapping::{self, FoundSymbol, SymbolQuery};
 use crate::when;
 
 /// The default budget of an answer, in tokens.
-const BUDGET: usize = 1_500;
+const DEFAULT_BUDGET: usize = 1_500;
 
 /// The maximum number of symbols that are listed.
-const SYMBOLS: usize = 5;
+const MAX_SYMBOLS: usize = 5;
 
 written_enum! {
     /// The kinds of entries that there are to be found.
-    pub enum Searched {
+    pub enum SearchKind {
         /// The output of a run.
         Run = "run",
         /// Something decided or learned.
@@ -39,7 +39,7 @@ written_enum! {
     }
 }
 
-impl Searched {
+impl SearchKind {
     fn kind(self) -> EntryKind {
         match self {
             Self::Run => EntryKind::Run,
@@ -66,7 +66,7 @@ pub(crate) struct Search {
     /// Only entries of this kind
     #[schemars(transform = silent)]
     #[arg(long)]
-    kind: Option<Choice<Searched>>,
+    kind: Option<Choice<SearchKind>>,
     /// Only entries from this source and below it
     #[schemars(transform = silent)]
     #[arg(long)]
@@ -107,7 +107,7 @@ Words match by their stems, and misspelt words by the closest known word. Semant
 same in other words. Exits with 3 if nothing is found.";
 
     /// Joins the arguments of a shell into one query.
-    fn settle(mut self) -> Result<Self, CommandError> {
+    fn adapt_from_shell(mut self) -> Result<Self, CommandError> {
         self.queries = vec![self.queries.join(" ")];
         Ok(self)
     }
@@ -130,14 +130,14 @@ same in other words. Exits with 3 if nothing is found.";
         let queries: Vec<Query> = self.queries.into_iter().map(query).collect();
         let mut found = find(context, queries).await?;
         if self.timeline {
-            found.iter_mut().for_each(Found::sort_by_time);
+            found.iter_mut().for_each(QueryResult::sort_by_time);
         }
-        Ok(shown::answer(context, &found, Budget::new(self.budget, BUDGET)).await)
+        Ok(render::answer(context, &found, Budget::new(self.budget, DEFAULT_BUDGET)).await)
     }
 }
 
 /// The result of a query.
-struct Found {
+struct QueryResult {
     query: Query,
     findings: Findings,
     /// Whether there are more hits than requested.
@@ -152,7 +152,7 @@ struct Found {
     symbols: Vec<FoundSymbol>,
 }
 
-impl Found {
+impl QueryResult {
     fn sort_by_time(&mut self) {
         self.findings.hits.sort_by_key(|hit| (hit.entry.at, hit.ordinal));
     }
@@ -164,13 +164,13 @@ pub(super) async fn find_and_show(
     queries: Vec<Query>,
     budget: Budget,
 ) -> Result<Answer, CommandError> {
-    Ok(shown::answer(context, &find(context, queries).await?, budget).await)
+    Ok(render::answer(context, &find(context, queries).await?, budget).await)
 }
 
-async fn find(context: &Context, queries: Vec<Query>) -> Result<Vec<Found>, CommandError> {
+async fn find(context: &Context, queries: Vec<Query>) -> Result<Vec<QueryResult>, CommandError> {
     let scope = context.scope();
     let own = context.clone();
-    let work = move |open: &mut Open<'_>| {
+    let work = move |open: &mut LockedStores<'_>| {
         let mut all = Vec::with_capacity(queries.len());
         for query in queries {
             let mut found = search(open, &scope, query)?;
@@ -187,20 +187,20 @@ async fn find(context: &Context, queries: Vec<Query>) -> Result<Vec<Found>, Comm
 /// Adds the symbols of the project's files that the map contains, unless the search is for something else.
 fn with_symbols(
     context: &Context,
-    open: &mut Open<'_>,
+    open: &mut LockedStores<'_>,
     scope: &Scope,
-    mut found: Found,
-) -> Result<Found, CommandError> {
+    mut found: QueryResult,
+) -> Result<QueryResult, CommandError> {
     let Query { text, within, kind, since, source, limit, .. } = &found.query;
     if matches!(within, None | Some(Level::Project)) && kind.is_none() && since.is_none() {
-        let wanted = Wanted { query: text, below: source.as_deref(), most: SYMBOLS.min(*limit) };
+        let wanted = SymbolQuery { query: text, below: source.as_deref(), most: MAX_SYMBOLS.min(*limit) };
         found.symbols = mapping::find_symbols(context, (open.project()?, scope), &wanted)?;
     }
     Ok(found)
 }
 
 /// Searches the project's store and the user's, and merges the hits.
-fn search(open: &mut Open<'_>, scope: &Scope, query: Query) -> Result<Found, CommandError> {
+fn search(open: &mut LockedStores<'_>, scope: &Scope, query: Query) -> Result<QueryResult, CommandError> {
     // One more than requested tells whether there are more.
     let asked = Query { limit: query.limit + 1, ..query.clone() };
     let mut findings = match query.within {
@@ -208,7 +208,7 @@ fn search(open: &mut Open<'_>, scope: &Scope, query: Query) -> Result<Found, Com
         _ => {
             let store = open.project()?;
             // Anything that cannot be embedded now is found by its words.
-            let _ = store.embed_if_free(BEFORE_SEARCH);
+            let _ = store.embed_if_free(MAX_CHUNKS_BEFORE_SEARCH);
             store.search(scope, &asked)?
         }
     };
@@ -225,7 +225,7 @@ fn search(open: &mut Open<'_>, scope: &Scope, query: Query) -> Result<Found, Com
         let newest = HistoryFilter { limit: 1, ..HistoryFilter::default() };
         has_history = sources.is_empty() && !store.history(scope, &newest)?.is_empty();
     }
-    Ok(Found { query, findings, more, sources, moved: None, has_history, symbols: Vec::new() })
+    Ok(QueryResult { query, findings, more, sources, moved: None, has_history, symbols: Vec::new() })
 }
 
 /// Merges the hits of two stores. Their scores cannot be compared, because a word is rare or common within each store.

@@ -18,11 +18,11 @@ use crate::replay::report::table::{Table, number};
 use crate::when;
 
 /// The length of the longest bar, in characters.
-const LONGEST_BAR: i64 = 30;
+const MAX_BAR_CHARS: i64 = 30;
 /// The number of days shown.
-const DAYS: usize = 14;
+const SHOWN_DAYS: usize = 14;
 /// The maximum number of sessions with a loss that are named.
-const NAMED: usize = 5;
+const MAX_NAMED_SESSIONS: usize = 5;
 
 /// Say what Weir kept out of conversations here, and what it cost.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -63,13 +63,13 @@ of tool descriptions and prices are not in it: `weir replay` works those out fro
         }
         let comparison = trial::Arms::of(&rows).map(|arms| arms.compare(context)).transpose()?;
         rows.retain(|row| row.reading.what != Metered::Untouched);
-        Ok(Report { rows, comparison }.answer())
+        Ok(StatsReport { rows, comparison }.answer())
     }
 }
 
 /// The tokens kept out of conversations, and those that Weir added.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+struct TokenTotals {
     held: u64,
     given: u64,
     shown: u64,
@@ -79,7 +79,7 @@ struct Sum {
     answers: u64,
 }
 
-impl Sum {
+impl TokenTotals {
     fn add(&mut self, row: &MeterRow) {
         let reading = &row.reading;
         match reading.what {
@@ -113,13 +113,13 @@ impl Sum {
     }
 }
 
-struct Report {
+struct StatsReport {
     rows: Vec<MeterRow>,
     /// The comparison with sessions that were left alone, if there are any.
     comparison: Option<trial::Comparison>,
 }
 
-impl Report {
+impl StatsReport {
     fn answer(&self) -> Answer {
         let all = self.sums(|_| ()).into_values().next().unwrap_or_default();
         let sessions = self.sums(|row| (row.session.client.clone(), row.session.key.clone()));
@@ -129,12 +129,12 @@ impl Report {
         if !lost.is_empty() {
             let of = counted(sessions.len(), "session", "sessions");
             let mut lines = vec![format!("{} of {of} did not pay:", lost.len())];
-            let line = |((client, key), sum): &&(&(String, String), &Sum)| {
+            let line = |((client, key), sum): &&(&(String, String), &TokenTotals)| {
                 format!("  {key} ({client}): {} tokens", number(sum.net()))
             };
-            lines.extend(lost.iter().take(NAMED).map(|found| line(&found)));
-            if lost.len() > NAMED {
-                lines.push(format!("  and {} more", lost.len() - NAMED));
+            lines.extend(lost.iter().take(MAX_NAMED_SESSIONS).map(|found| line(&found)));
+            if lost.len() > MAX_NAMED_SESSIONS {
+                lines.push(format!("  and {} more", lost.len() - MAX_NAMED_SESSIONS));
             }
             parts.push(lines.join("\n"));
         }
@@ -143,11 +143,14 @@ impl Report {
             "Tool descriptions and prices are not counted here: `weir replay` works them out from your transcripts."
                 .to_owned(),
         );
-        let described = |sums: &BTreeMap<String, Sum>| -> Value {
+        let described = |sums: &BTreeMap<String, TokenTotals>| -> Value {
             sums.iter().map(|(name, sum)| (name.clone(), sum.describe())).collect::<serde_json::Map<_, _>>().into()
         };
-        let days: BTreeMap<String, Sum> = days.iter().map(|(day, sum)| (when::day(*day), *sum)).collect();
-        let of_session = |((client, key), sum): (&(String, String), &Sum)| json!({ "client": client, "session": key, "sum": sum.describe() });
+        let days: BTreeMap<String, TokenTotals> = days.iter().map(|(day, sum)| (when::day(*day), *sum)).collect();
+        let of_session = |(session, sum): (&(String, String), &TokenTotals)| {
+            let (client, key) = session;
+            json!({ "client": client, "session": key, "sum": sum.describe() })
+        };
         let data = json!({
             "all": all.describe(),
             "tools": described(&tools),
@@ -160,8 +163,8 @@ impl Report {
     }
 
     /// Returns the sums of all rows with the same key.
-    fn sums<K: Ord>(&self, key: impl Fn(&MeterRow) -> K) -> BTreeMap<K, Sum> {
-        let mut sums: BTreeMap<K, Sum> = BTreeMap::new();
+    fn sums<K: Ord>(&self, key: impl Fn(&MeterRow) -> K) -> BTreeMap<K, TokenTotals> {
+        let mut sums: BTreeMap<K, TokenTotals> = BTreeMap::new();
         for row in &self.rows {
             sums.entry(key(row)).or_default().add(row);
         }
@@ -169,7 +172,7 @@ impl Report {
     }
 }
 
-fn head(all: &Sum, sessions: usize, days: &BTreeMap<Timestamp, Sum>) -> String {
+fn head(all: &TokenTotals, sessions: usize, days: &BTreeMap<Timestamp, TokenTotals>) -> String {
     let since = days.keys().next().map(|day| when::day(*day)).unwrap_or_default();
     let tokens = |tokens: u64| number(tokens.cast_signed());
     let verdict = if all.net() < 0 { "It did not pay" } else { "Net" };
@@ -191,7 +194,7 @@ fn head(all: &Sum, sessions: usize, days: &BTreeMap<Timestamp, Sum>) -> String {
     )
 }
 
-fn by_tool(tools: &BTreeMap<String, Sum>) -> String {
+fn by_tool(tools: &BTreeMap<String, TokenTotals>) -> String {
     let mut table = Table::new(&["tool", "times", "without Weir", "with", "net"]);
     for (tool, sum) in tools {
         let times = sum.held + sum.told_times + sum.answers;
@@ -202,12 +205,12 @@ fn by_tool(tools: &BTreeMap<String, Sum>) -> String {
     table.text()
 }
 
-fn by_day(days: &BTreeMap<Timestamp, Sum>) -> String {
-    let shown: Vec<_> = days.iter().skip(days.len().saturating_sub(DAYS)).collect();
+fn by_day(days: &BTreeMap<Timestamp, TokenTotals>) -> String {
+    let shown: Vec<_> = days.iter().skip(days.len().saturating_sub(SHOWN_DAYS)).collect();
     let most = shown.iter().map(|(_, sum)| sum.net().abs()).max().unwrap_or(1).max(1);
     let mut table = Table::new(&["day", "net", ""]);
     for (day, sum) in shown {
-        let bar = (sum.net().abs() * LONGEST_BAR / most).max(i64::from(sum.net() != 0)) as usize;
+        let bar = (sum.net().abs() * MAX_BAR_CHARS / most).max(i64::from(sum.net() != 0)) as usize;
         // A day with a loss must look different even without colour.
         let bar = if sum.net() < 0 { "░" } else { "█" }.repeat(bar);
         table.row([when::day(*day), number(sum.net()), bar]);

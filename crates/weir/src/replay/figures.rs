@@ -87,7 +87,7 @@ impl Figures {
 }
 
 /// The judgement of a session. Prices are in tokens of input.
-pub(super) struct Judged {
+pub(super) struct Judgement {
     /// The cost of the session as it was.
     pub cost: f64,
     /// The part of the cost that was due to tool results.
@@ -103,14 +103,14 @@ pub(super) struct Judged {
     /// The tokens of guides after compactions, and their price.
     pub guides: (u64, f64),
     /// What was used after compactions, and whether it was carried over.
-    pub carried: Carried,
+    pub carried: CarriedIdentifiers,
     /// Results of which something was used later that could not be seen.
-    pub unseen: Vec<Unseen>,
+    pub unseen: Vec<UnseenResult>,
     /// The failures of hooks.
     pub faults: Vec<String>,
 }
 
-impl Judged {
+impl Judgement {
     /// Returns the total savings.
     pub(super) fn net(&self) -> f64 {
         self.all.net() - self.descriptions.1
@@ -119,7 +119,7 @@ impl Judged {
 
 /// The identifiers that a model used after compactions and that it had seen before them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Carried {
+pub(super) struct CarriedIdentifiers {
     /// The number of compactions.
     pub compactions: u64,
     /// The number of identifiers used before they were available from elsewhere.
@@ -130,7 +130,7 @@ pub(super) struct Carried {
     pub with_guide: u64,
 }
 
-impl Carried {
+impl CarriedIdentifiers {
     /// Adds other figures.
     pub(super) fn add(&mut self, other: &Self) {
         self.compactions += other.compactions;
@@ -141,7 +141,7 @@ impl Carried {
 }
 
 /// A result of which something was used later that could not be seen.
-pub(super) struct Unseen {
+pub(super) struct UnseenResult {
     /// The purpose of the tool.
     pub tool: &'static str,
     /// The input of the tool.

@@ -15,19 +15,19 @@ use weir_clients::{Point, Wire};
 use weir_core::wording::one_line;
 
 use super::clients::Behaviour;
-use super::figures::{Carried, Figures, Judged, Lever, Unseen};
+use super::figures::{CarriedIdentifiers, Figures, Judgement, Lever, UnseenResult};
 use super::prices::Rates;
 use super::words::{Set, Words};
 use crate::env::{Env, Paths};
-use crate::hook::{At, Files, Said};
+use crate::hook::{FileState, HookContext, HookReply};
 use crate::when;
 
 /// What a model writes to request a text again, in tokens.
-const ASKING: f64 = 150.0;
+const REQUEST_TOKENS: f64 = 150.0;
 /// The maximum number of unseen identifiers that are named.
-const NAMED: usize = 8;
+const MAX_NAMED_IDENTIFIERS: usize = 8;
 /// How many requests after a compaction are examined.
-const AFTER: usize = 40;
+const MAX_LATER_REQUESTS: usize = 40;
 
 /// The settings for playing sessions.
 pub(super) struct Player<'a> {
@@ -47,10 +47,10 @@ pub(super) struct Player<'a> {
 
 impl Player<'_> {
     /// Plays a session. `name` identifies the session in the store.
-    pub(super) fn play(&self, session: &Session, name: &str) -> Judged {
+    pub(super) fn play(&self, session: &Session, name: &str) -> Judgement {
         let requests = &session.requests;
         let write = self.rates.written(requests);
-        let mut play = Play {
+        let mut play = SessionReplay {
             player: self,
             session,
             place: Place { session: name, folder: self.folder, transcript: self.transcript },
@@ -60,7 +60,7 @@ impl Player<'_> {
             lasts: last_requests(&session.steps),
             request: 0,
             write,
-            judged: Judged {
+            judged: Judgement {
                 cost: requests.iter().map(|used| self.rates.cost(used)).sum(),
                 results_price: 0.0,
                 all: Figures::default(),
@@ -68,7 +68,7 @@ impl Player<'_> {
                 levers: BTreeMap::new(),
                 descriptions: (self.behaviour.descriptions, 0.0),
                 guides: (0, 0.0),
-                carried: Carried::default(),
+                carried: CarriedIdentifiers::default(),
                 unseen: Vec::new(),
                 faults: Vec::new(),
             },
@@ -86,7 +86,7 @@ impl Player<'_> {
 }
 
 /// A session that is being played.
-struct Play<'a> {
+struct SessionReplay<'a> {
     player: &'a Player<'a>,
     session: &'a Session,
     place: Place<'a>,
@@ -101,10 +101,10 @@ struct Play<'a> {
     request: usize,
     /// The price of writing a token to the cache.
     write: f64,
-    judged: Judged,
+    judged: Judgement,
 }
 
-impl Play<'_> {
+impl SessionReplay<'_> {
     fn step(&mut self, at: usize, sets: &[Set]) {
         let step = &self.session.steps[at];
         match step {
@@ -115,8 +115,8 @@ impl Play<'_> {
         let kind = self.kind(step);
         for told in self.session.told(step.clone(), &self.place) {
             match (self.hook(&told), step) {
-                (Some(Said::Context(guide)), _) => self.guide(at, sets, &guide),
-                (Some(Said::Output(shown)), Step::Result(result)) if shown != result.text => {
+                (Some(HookReply::Context(guide)), _) => self.guide(at, sets, &guide),
+                (Some(HookReply::Output(shown)), Step::Result(result)) if shown != result.text => {
                     self.touched(at, sets, (kind, result, &shown));
                 }
                 _ => {}
@@ -130,9 +130,9 @@ impl Play<'_> {
     }
 
     /// Calls a hook.
-    fn hook(&mut self, told: &Told) -> Option<Said> {
+    fn hook(&mut self, told: &Told) -> Option<HookReply> {
         let (env, paths) = (self.player.env, self.player.paths.clone());
-        let at = At { env, paths, now: when::now(), started: Instant::now(), files: Files::OfThePast };
+        let at = HookContext { env, paths, now: when::now(), started: Instant::now(), files: FileState::OfThePast };
         // Paths in the session's folder are moved to the folder of the replay.
         let mut payload = told.payload.to_string();
         if is_folder(&self.session.folder) {
@@ -143,7 +143,7 @@ impl Play<'_> {
         let fault = match answered {
             Ok(Ok(said)) => return said.map(|(said, _)| said),
             Ok(Err(error)) => error.message,
-            Err(panic) => crate::hook::faults::said(&*panic).to_owned(),
+            Err(panic) => crate::hook::faults::panic_message(&*panic).to_owned(),
         };
         self.judged.faults.push(format!("{}: {fault}", told.event));
         None
@@ -202,15 +202,15 @@ impl Play<'_> {
             let window = requests.get(self.request + 1).or(requests.last()).map_or(0, Usage::window);
             let Rates { read, output, .. } = self.player.rates;
             figures.again = 1;
-            figures.again_price = window as f64 * read + ASKING * output + before as f64 * self.write;
+            figures.again_price = window as f64 * read + REQUEST_TOKENS * output + before as f64 * self.write;
             let given = result.input.as_object().and_then(|input| input.values().find_map(Value::as_str));
-            self.judged.unseen.push(Unseen {
+            self.judged.unseen.push(UnseenResult {
                 tool: kind,
                 given: one_line(given.unwrap_or_default(), 110),
                 tokens: (before, after),
                 used: used.len(),
                 hidden: hidden.len(),
-                names: self.words.named(&hidden, NAMED),
+                names: self.words.named(&hidden, MAX_NAMED_IDENTIFIERS),
             });
         }
         self.judged.all.add(&figures);
@@ -223,7 +223,7 @@ impl Play<'_> {
             let used = used_after(&self.session.steps, sets, at, &self.ever);
             let guide = self.words.of(guide);
             let has = |set: &dyn Fn(&u32) -> bool| used.iter().filter(|word| set(word)).count() as u64;
-            self.judged.carried.add(&Carried {
+            self.judged.carried.add(&CarriedIdentifiers {
                 compactions: 1,
                 used: used.len() as u64,
                 in_summary: has(&|word| sets[at].contains(word)),
@@ -289,7 +289,7 @@ fn used_after(steps: &[Step], sets: &[Set], at: usize, before: &Set) -> Set {
         match step {
             Step::Compacted { .. } => break,
             Step::Said { request, .. } | Step::Called { request, .. } => {
-                if request - *first.get_or_insert(*request) >= AFTER {
+                if request - *first.get_or_insert(*request) >= MAX_LATER_REQUESTS {
                     break;
                 }
                 used.extend(set.iter().filter(|word| before.contains(word) && !elsewhere.contains(*word)));

@@ -21,14 +21,14 @@ use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 
 /// How deep below a folder transcripts may be.
-const DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// The longest transcript that is inflated, in bytes. Anything beyond is cut off, including the row at the cut.
-const INFLATED: u64 = 1 << 30;
+const MAX_INFLATED_BYTES: u64 = 1 << 30;
 /// The largest document of OpenCode's storage, in bytes.
-const DOCUMENT: u64 = 32 << 20;
+const MAX_DOCUMENT_BYTES: u64 = 32 << 20;
 
 /// The location of a transcript.
-pub(crate) struct Found {
+pub(crate) struct TranscriptLocation {
     /// The name of the transcript.
     pub name: String,
     /// The file, or the folder of OpenCode's messages.
@@ -41,7 +41,7 @@ pub(crate) struct Found {
 
 /// The transcripts found, newest first, and the paths that could not be read, with the reason.
 pub(crate) struct Places {
-    pub found: Vec<Found>,
+    pub found: Vec<TranscriptLocation>,
     pub unreadable: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn find(env: &Env, paths: &[PathBuf]) -> Result<Places, CommandError>
     }
 }
 
-fn named(paths: &[PathBuf]) -> Result<Vec<Found>, CommandError> {
+fn named(paths: &[PathBuf]) -> Result<Vec<TranscriptLocation>, CommandError> {
     let mut found = Vec::new();
     for path in paths {
         let about = std::fs::metadata(path).map_err(|error| {
@@ -88,13 +88,13 @@ fn of_clients(env: &Env) -> Places {
     Places { found: newest_first(found), unreadable }
 }
 
-fn newest_first(mut found: Vec<Found>) -> Vec<Found> {
+fn newest_first(mut found: Vec<TranscriptLocation>) -> Vec<TranscriptLocation> {
     found.sort_by(|one, other| other.changed.cmp(&one.changed).then_with(|| one.path.cmp(&other.path)));
     found.dedup_by(|one, other| (&one.path, &one.session) == (&other.path, &other.session));
     found
 }
 
-fn below(folder: &Path, found: &mut Vec<Found>) {
+fn below(folder: &Path, found: &mut Vec<TranscriptLocation>) {
     let storage = [folder.to_owned(), folder.join("storage")];
     if let Some(storage) = storage.iter().find(|folder| folder.join("message").is_dir() && folder.join("part").is_dir())
     {
@@ -102,7 +102,8 @@ fn below(folder: &Path, found: &mut Vec<Found>) {
         found.extend(sessions.filter_map(|session| file(&session.path())));
         return;
     }
-    let files = WalkDir::new(folder).max_depth(DEPTH).into_iter().flatten().filter(|entry| entry.file_type().is_file());
+    let files =
+        WalkDir::new(folder).max_depth(MAX_DEPTH).into_iter().flatten().filter(|entry| entry.file_type().is_file());
     found.extend(files.filter(|entry| is_transcript(entry.path())).filter_map(|entry| file(entry.path())));
 }
 
@@ -113,7 +114,7 @@ fn is_transcript(path: &Path) -> bool {
     name.ends_with(".jsonl") || name.ends_with(".jsonl.gz") || (is_chat && name.ends_with(".json"))
 }
 
-fn file(path: &Path) -> Option<Found> {
+fn file(path: &Path) -> Option<TranscriptLocation> {
     let name = path.file_name()?.to_string_lossy();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let name = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
@@ -124,10 +125,16 @@ fn file(path: &Path) -> Option<Found> {
     };
     let about = std::fs::symlink_metadata(path);
     let changed = about.as_ref().ok().and_then(|about| about.modified().ok()).unwrap_or(SystemTime::UNIX_EPOCH);
-    Some(Found { name, path: path.to_owned(), session: None, changed, bytes: about.map_or(0, |about| about.len()) })
+    Some(TranscriptLocation {
+        name,
+        path: path.to_owned(),
+        session: None,
+        changed,
+        bytes: about.map_or(0, |about| about.len()),
+    })
 }
 
-impl Found {
+impl TranscriptLocation {
     /// Returns when the transcript was last written to.
     pub(crate) fn changed_at(&self) -> Timestamp {
         let since = self.changed.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -166,9 +173,9 @@ impl Found {
     }
 
     fn open(&self) -> io::Result<impl BufRead> {
-        let file = foreign::open_of_user(&self.path)?;
+        let file = foreign::open_user_file(&self.path)?;
         let input: Box<dyn Read> = match self.path.extension() {
-            Some(extension) if extension == "gz" => Box::new(MultiGzDecoder::new(file).take(INFLATED)),
+            Some(extension) if extension == "gz" => Box::new(MultiGzDecoder::new(file).take(MAX_INFLATED_BYTES)),
             _ => Box::new(file),
         };
         Ok(BufReader::with_capacity(256 << 10, input))
@@ -192,9 +199,9 @@ fn stored(messages: &Path) -> io::Result<Reading> {
 }
 
 fn document(path: &Path, to: &mut Reading) {
-    let bytes = foreign::open_of_user(path).and_then(|file: File| {
+    let bytes = foreign::open_user_file(path).and_then(|file: File| {
         let mut bytes = Vec::new();
-        file.take(DOCUMENT).read_to_end(&mut bytes)?;
+        file.take(MAX_DOCUMENT_BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
     });
     match bytes.ok().and_then(|bytes| Some((serde_json::from_slice(&bytes).ok()?, bytes.len()))) {

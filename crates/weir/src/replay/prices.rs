@@ -13,7 +13,7 @@ use crate::foreign;
 const BUILT_IN: &str = include_str!("prices.toml");
 
 /// Returns the user's own price file next to the configuration, if there is one.
-pub(crate) fn of_user(paths: &Paths) -> Option<PathBuf> {
+pub(crate) fn user_file(paths: &Paths) -> Option<PathBuf> {
     let own = paths.config.with_file_name("prices.toml");
     own.exists().then_some(own)
 }
@@ -103,7 +103,8 @@ impl Prices {
             CommandError::new(ErrorKind::Config, format!("cannot use the prices in {}: {problem}", path.display()))
                 .hint("docs/replay.md has an example")
         };
-        let bytes = foreign::of_user(path, foreign::SETTINGS).map_err(|error| cannot(&error.to_string()))?;
+        let bytes =
+            foreign::read_user_file(path, foreign::MAX_SETTINGS_BYTES).map_err(|error| cannot(&error.to_string()))?;
         let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8"))?;
         let mut own = Self::parse(&text).map_err(|problem| cannot(&problem))?;
         if own.built_in {

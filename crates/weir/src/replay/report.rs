@@ -10,20 +10,20 @@ use weir_clients::Client;
 use weir_core::wording::{counted, one_line};
 
 use super::clients::Behaviour;
-use super::figures::{Carried, Figures, Judged, Lever};
+use super::figures::{CarriedIdentifiers, Figures, Judgement, Lever};
 use super::prices::Rates;
 use crate::answer::Answer;
 use table::{Table, number, percent};
 
 /// The maximum number of sessions in the chart.
-const CHARTED: usize = 30;
+const MAX_CHARTED_SESSIONS: usize = 30;
 /// The length of the longest bar in the chart, in characters.
-const LONGEST_BAR: f64 = 24.0;
+const MAX_BAR_CHARS: f64 = 24.0;
 /// The longest name of a session in the chart, in characters.
-const NAME: usize = 44;
+const MAX_NAME_CHARS: usize = 44;
 
 /// A replayed session.
-pub(super) struct Played {
+pub(super) struct ReplayedSession {
     /// The name of the session.
     pub name: String,
     /// The session's transcript.
@@ -39,10 +39,10 @@ pub(super) struct Played {
     /// The prices of the model's tokens.
     pub rates: Rates,
     /// The judgement.
-    pub judged: Judged,
+    pub judged: Judgement,
 }
 
-impl Played {
+impl ReplayedSession {
     /// Returns a price as a share of the session's cost.
     fn share(&self, price: f64) -> f64 {
         price / self.judged.cost.max(1.0)
@@ -56,9 +56,9 @@ impl Played {
 
 /// Everything that was replayed, and what was not.
 #[derive(Default)]
-pub(super) struct Report {
+pub(super) struct ReplayReport {
     /// The sessions.
-    pub sessions: Vec<Played>,
+    pub sessions: Vec<ReplayedSession>,
     /// What clients do on their own.
     pub behaviours: BTreeMap<String, Behaviour>,
     /// The number of skipped rows in transcripts.
@@ -77,7 +77,7 @@ pub(super) struct Report {
 
 /// The sum of all sessions. Prices are in tokens of input.
 #[derive(Default)]
-struct Sum {
+struct ReplayTotals {
     figures: Figures,
     tools: BTreeMap<&'static str, Figures>,
     levers: BTreeMap<Lever, Figures>,
@@ -85,7 +85,7 @@ struct Sum {
     results_price: f64,
     descriptions: f64,
     guides: (u64, f64),
-    carried: Carried,
+    carried: CarriedIdentifiers,
     net: f64,
     /// The cost and the net savings of the sessions with a price, in US dollars.
     dollars: (f64, f64),
@@ -93,14 +93,14 @@ struct Sum {
     priced: usize,
 }
 
-impl Sum {
+impl ReplayTotals {
     /// Returns a price as a share of the cost of all sessions.
     fn share(&self, price: f64) -> String {
         table::signed(price / self.cost.max(1.0))
     }
 }
 
-impl Report {
+impl ReplayReport {
     /// Returns the answer.
     pub(super) fn answer(&self) -> Answer {
         let sum = self.sum();
@@ -121,8 +121,8 @@ impl Report {
         Answer::new(parts.join("\n\n"), data)
     }
 
-    fn sum(&self) -> Sum {
-        let mut sum = Sum::default();
+    fn sum(&self) -> ReplayTotals {
+        let mut sum = ReplayTotals::default();
         for played in &self.sessions {
             let judged = &played.judged;
             sum.figures.add(&judged.all);
@@ -142,7 +142,7 @@ impl Report {
         sum
     }
 
-    fn head(&self, sum: &Sum) -> String {
+    fn head(&self, sum: &ReplayTotals) -> String {
         let mut clients: Vec<(&str, usize)> = Vec::new();
         for played in &self.sessions {
             match clients.iter_mut().find(|(title, _)| *title == played.client.title) {
@@ -172,19 +172,19 @@ impl Report {
 
     /// Returns a chart of what each session would have saved and lost, the largest effect first.
     fn chart(&self) -> String {
-        let mut sessions: Vec<&Played> = self.sessions.iter().collect();
-        let effect = |played: &Played| (played.judged.all.saved.abs()).max(played.lost());
+        let mut sessions: Vec<&ReplayedSession> = self.sessions.iter().collect();
+        let effect = |played: &ReplayedSession| (played.judged.all.saved.abs()).max(played.lost());
         sessions.sort_by(|one, other| effect(other).total_cmp(&effect(one)));
-        let left = sessions.len().saturating_sub(CHARTED);
-        sessions.truncate(CHARTED);
+        let left = sessions.len().saturating_sub(MAX_CHARTED_SESSIONS);
+        sessions.truncate(MAX_CHARTED_SESSIONS);
         let most = sessions.iter().map(|played| played.share(effect(played))).fold(f64::EPSILON, f64::max);
         let mut table = Table::new(&["session", "requests", "touched", "saved", "lost", "net", "money", ""]);
         for played in sessions {
             let judged = &played.judged;
             let [saved, lost, net] = [judged.all.saved, played.lost(), judged.net()].map(|price| played.share(price));
-            let cells = |share: f64| (share / most * LONGEST_BAR).round().max(0.0) as usize;
+            let cells = |share: f64| (share / most * MAX_BAR_CHARS).round().max(0.0) as usize;
             table.row([
-                one_line(&played.name, NAME),
+                one_line(&played.name, MAX_NAME_CHARS),
                 number(played.requests as i64),
                 number(judged.all.touched as i64),
                 table::signed(saved),
@@ -243,7 +243,7 @@ impl Report {
     }
 
     /// Returns remarks on how to read the figures, and on what was left out.
-    fn remarks(&self, sum: &Sum) -> Vec<String> {
+    fn remarks(&self, sum: &ReplayTotals) -> Vec<String> {
         let mut remarks: Vec<String> = self.own_tokens().into_iter().collect();
         if sum.guides.0 > 0 {
             remarks.push(format!(
@@ -302,10 +302,10 @@ impl Report {
 /// Shows the progress.
 pub(crate) fn progress(at: usize, of: usize, name: &str) -> String {
     let done = at * 20 / of.max(1);
-    format!("[{}{}] {at}/{of} {}", "#".repeat(done), "-".repeat(20 - done), one_line(name, NAME))
+    format!("[{}{}] {at}/{of} {}", "#".repeat(done), "-".repeat(20 - done), one_line(name, MAX_NAME_CHARS))
 }
 
-fn tools(sum: &Sum) -> String {
+fn tools(sum: &ReplayTotals) -> String {
     let mut table = Table::new(&[
         "tool",
         "results",
@@ -327,7 +327,7 @@ fn tools(sum: &Sum) -> String {
     table.text()
 }
 
-fn levers(sum: &Sum) -> String {
+fn levers(sum: &ReplayTotals) -> String {
     let mut table = Table::new(&[
         "lever",
         "touched",
@@ -374,7 +374,7 @@ fn effect(figures: &Figures) -> [String; 5] {
 }
 
 /// Describes what was still known after compactions.
-fn carried(carried: &Carried) -> Option<String> {
+fn carried(carried: &CarriedIdentifiers) -> Option<String> {
     let share = |part: u64| percent(part as f64 / carried.used.max(1) as f64);
     let said = || {
         format!(

@@ -20,7 +20,7 @@ use weir_runner::runtimes::Language;
 use weir_runner::{Stopper, Supervisor};
 use weir_store::{BlobReader, private};
 
-use super::{How, Order, unfinished};
+use super::{RunOptions, RunRequest, unfinished};
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
@@ -29,16 +29,16 @@ use crate::error::{CommandError, ErrorKind};
 pub(crate) const KEEPER: &str = "background-run";
 /// The interval at which the run's output file is updated, and at which the keeper checks whether the run is still
 /// wanted.
-const TURN: Duration = Duration::from_millis(200);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
 /// The maximum number of bytes written to that file at once.
-const AT_ONCE: usize = 1 << 20;
+const MAX_WRITE_BYTES: usize = 1 << 20;
 /// How much of the output can be read before the run is over, in bytes. Beyond that, the older half is dropped from the
 /// file. The complete output is stored at the end.
-const MOST_SHOWN: u64 = 16 << 20;
+const MAX_SHOWN_BYTES: u64 = 16 << 20;
 
 /// The instructions for the keeper.
 #[derive(Serialize, Deserialize)]
-struct Task {
+struct KeeperTask {
     reference: String,
     language: String,
     code: String,
@@ -52,7 +52,7 @@ struct Task {
 }
 
 /// A run in progress.
-pub(crate) struct UnderWay {
+pub(crate) struct RunProgress {
     /// The title of the run in lists.
     pub title: String,
     /// The output so far, or its end.
@@ -60,7 +60,7 @@ pub(crate) struct UnderWay {
 }
 
 /// Starts a run in the background and returns its reference.
-pub(crate) async fn start(context: &Context, order: Order, kept: bool) -> Result<Reference, CommandError> {
+pub(crate) async fn start(context: &Context, order: RunRequest, kept: bool) -> Result<Reference, CommandError> {
     super::permit(context, &order).await?;
     super::runtime::locate(context, order.language)?;
     let context = context.clone();
@@ -68,10 +68,10 @@ pub(crate) async fn start(context: &Context, order: Order, kept: bool) -> Result
     started.map_err(|error| CommandError::broken(&error.to_string()))?
 }
 
-fn start_here(context: &Context, order: Order, kept: bool) -> Result<Reference, CommandError> {
+fn start_here(context: &Context, order: RunRequest, kept: bool) -> Result<Reference, CommandError> {
     let reference = context.with_stores_here(|open| Ok(open.project()?.draw_reference()?))?;
     let session = context.scope().session.map(|SessionKey { client, key }| (client, key));
-    let task = Task {
+    let task = KeeperTask {
         reference: reference.as_str().to_owned(),
         language: order.language.name.to_owned(),
         code: order.code,
@@ -111,7 +111,7 @@ pub(crate) fn keeper_main() -> ExitCode {
     }
 }
 
-fn look_after(task: Task) -> Result<(), CommandError> {
+fn look_after(task: KeeperTask) -> Result<(), CommandError> {
     let wrong = |what: &str| CommandError::broken(&format!("invalid background task: {what}"));
     let mut env = Env::capture().map_err(|error| CommandError::broken(&error.to_string()))?;
     env.folder = task.called_in.clone();
@@ -119,7 +119,7 @@ fn look_after(task: Task) -> Result<(), CommandError> {
     let session = task.session.clone().map(|(client, key)| SessionKey { client, key });
     let context = Context::new(&env, origin)?.in_session(session);
     let reference = Reference::parse(&task.reference).map_err(|error| wrong(&error.to_string()))?;
-    let order = Order {
+    let order = RunRequest {
         language: Language::find(&task.language).ok_or_else(|| wrong("language"))?,
         code: task.code,
         file: task.file,
@@ -131,7 +131,7 @@ fn look_after(task: Task) -> Result<(), CommandError> {
         // Without a terminal, there is no session to leave.
         let _ = weir_runner::leave_session();
     }
-    let files = Files::of(&context, reference);
+    let files = BackgroundFiles::of(&context, reference);
     let lock = files.make(&super::title(&order)).map_err(|error| unusable(&files.state, &error))?;
     let stopper = Stopper::new().map_err(|error| CommandError::broken(&error.to_string()))?;
     if !task.kept {
@@ -142,7 +142,7 @@ fn look_after(task: Task) -> Result<(), CommandError> {
     let state = files.state.clone();
     let writer = std::thread::spawn(move || write_out(&receive, &spool, &state, &brake));
     let _ = writeln!(std::io::stdout(), "started");
-    let how = How { stopper: &stopper, reference: Some(reference), tee: Some(&send) };
+    let how = RunOptions { stopper: &stopper, reference: Some(reference), tee: Some(&send) };
     let done = super::perform(&context, &order, &how);
     drop(send);
     let _ = writer.join();
@@ -175,10 +175,10 @@ fn write_out(printed: &Receiver<Vec<u8>>, spool: &Path, state: &Path, brake: &St
     let mut waiting = Vec::new();
     let mut last = Instant::now();
     loop {
-        let ended = match printed.recv_timeout(TURN.saturating_sub(last.elapsed())) {
+        let ended = match printed.recv_timeout(UPDATE_INTERVAL.saturating_sub(last.elapsed())) {
             Ok(bytes) => {
                 waiting.extend_from_slice(&bytes);
-                if waiting.len() < AT_ONCE && last.elapsed() < TURN {
+                if waiting.len() < MAX_WRITE_BYTES && last.elapsed() < UPDATE_INTERVAL {
                     continue;
                 }
                 false
@@ -213,7 +213,7 @@ fn complete(text: &[u8]) -> usize {
 
 fn append(path: &Path, text: &[u8]) -> std::io::Result<()> {
     let mut file = File::options().append(true).open(path)?;
-    if file.metadata()?.len() + text.len() as u64 > MOST_SHOWN {
+    if file.metadata()?.len() + text.len() as u64 > MAX_SHOWN_BYTES {
         let old = std::fs::read(path)?;
         let half = &old[old.len() / 2..];
         let start = half.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
@@ -226,13 +226,13 @@ fn append(path: &Path, text: &[u8]) -> std::io::Result<()> {
 /// Finds a background run in progress by its reference. Returns `None` if there is none, or if it is over.
 ///
 /// If the run's keeper was killed, its output so far is stored now.
-pub(crate) fn find(context: &Context, reference: Reference) -> Result<Option<UnderWay>, CommandError> {
-    let files = Files::of(context, reference);
+pub(crate) fn find(context: &Context, reference: Reference) -> Result<Option<RunProgress>, CommandError> {
+    let files = BackgroundFiles::of(context, reference);
     let Ok(state) = File::options().read(true).open(&files.state) else { return Ok(None) };
     let title = std::fs::read_to_string(&files.state).unwrap_or_default();
     let text = std::fs::read(&files.output).unwrap_or_default();
     if state.try_lock().is_err() {
-        return Ok(Some(UnderWay { title, text: BlobReader::of(text) }));
+        return Ok(Some(RunProgress { title, text: BlobReader::of(text) }));
     }
     // The lock is free, so the keeper is gone. If the entry exists, only its cleanup was missing.
     let facts = RunFacts {
@@ -265,7 +265,7 @@ pub(crate) fn find(context: &Context, reference: Reference) -> Result<Option<Und
 
 /// Ends a run. Its output is stored like that of any other run.
 pub(crate) fn end(context: &Context, reference: Reference) -> Result<(), CommandError> {
-    let files = Files::of(context, reference);
+    let files = BackgroundFiles::of(context, reference);
     std::fs::remove_file(&files.state).map_err(|_| {
         CommandError::new(ErrorKind::NotFound, format!("no background run with reference {reference}"))
             .hint("it may have ended: check with ctx_get")
@@ -284,12 +284,12 @@ fn folder(context: &Context) -> PathBuf {
 }
 
 /// The files of a run.
-struct Files {
+struct BackgroundFiles {
     state: PathBuf,
     output: PathBuf,
 }
 
-impl Files {
+impl BackgroundFiles {
     fn of(context: &Context, reference: Reference) -> Self {
         let path = |ending: &str| folder(context).join(format!("{}.{ending}", reference.as_str()));
         Self { state: path("run"), output: path("out") }

@@ -3,7 +3,7 @@
 use weir_runner::runtimes::{LANGUAGES, Language};
 use weir_runner::{RunError, Spec};
 
-use super::{A_MOMENT, Order, ask, background, cause, place, runtime, unusable};
+use super::{PROBE_TIMEOUT, RunRequest, background, cause, environment, output_of, runtime, unusable};
 use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -17,19 +17,19 @@ pub(crate) fn sandbox(context: &Context) -> Result<String, CommandError> {
         return Ok("off by configuration".to_owned());
     }
     let language = Language::find("shell").ok_or_else(|| CommandError::broken("no shell found"))?;
-    let order = Order {
+    let order = RunRequest {
         language,
         code: format!("echo {SAID}"),
         file: None,
         folder: context.project().root.clone(),
-        timeout: A_MOMENT,
+        timeout: PROBE_TIMEOUT,
         source: None,
     };
-    let mut place = place::prepare(context, &order, &runtime::locate(context, language)?)?;
+    let mut place = environment::prepare(context, &order, &runtime::locate(context, language)?)?;
     match (context.config().sandbox, try_out(&place.spec)) {
         (_, Ok(())) => Ok("full".to_owned()),
         (Sandbox::BestEffort, Err(RunError::Sandbox(why))) if !why.refused => {
-            place.lower(context, &why)?;
+            place.fall_back_to_landlock(context, &why)?;
             try_out(&place.spec).map_err(|error| unusable(context, error))?;
             let ways = cause::ways_out(&why);
             let way = ways.first().map(|way| format!("; for a full sandbox: {way}")).unwrap_or_default();
@@ -61,7 +61,7 @@ pub(crate) fn in_background(context: &Context) -> usize {
 }
 
 fn try_out(spec: &Spec) -> Result<(), RunError> {
-    let said = ask(spec, A_MOMENT)?;
+    let said = output_of(spec, PROBE_TIMEOUT)?;
     match String::from_utf8_lossy(&said).trim() {
         SAID => Ok(()),
         other => Err(RunError::Helper(std::io::Error::other(format!("the shell in the sandbox printed {other:?}")))),

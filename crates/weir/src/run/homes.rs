@@ -9,8 +9,8 @@ use weir_policy::masks::Homes;
 use weir_policy::masks::toolchains::TOOLCHAINS;
 use weir_runner::runtimes::Found;
 
-use super::place::{from_home, search_path};
-use super::{Order, masks};
+use super::environment::{from_home, search_path};
+use super::{RunRequest, masks};
 use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -20,7 +20,7 @@ use crate::permission;
 const PERSONAL: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL"];
 
 /// Decides what a run sees of home folders.
-pub(super) fn seen(context: &Context, order: &Order, found: &Found) -> Homes {
+pub(super) fn seen(context: &Context, order: &RunRequest, found: &Found) -> Homes {
     let mut needed: Vec<PathBuf> = std::env::split_paths(&search_path(context)).flat_map(with_prefix).collect();
     for program in links(&found.program).into_iter().chain(found.program.canonicalize().ok()) {
         needed.extend(program.parent().map(Path::to_owned).into_iter().flat_map(with_prefix));
@@ -38,9 +38,9 @@ pub(super) fn seen(context: &Context, order: &Order, found: &Found) -> Homes {
 
 /// Returns a program and each link on the way to its file, all of which must be visible for it to start.
 fn links(program: &Path) -> Vec<PathBuf> {
-    const MOST: usize = 16;
+    const MAX_LINKS: usize = 16;
     let next = |path: &PathBuf| Some(path.parent()?.join(std::fs::read_link(path).ok()?));
-    std::iter::successors(Some(program.to_owned()), next).take(MOST).collect()
+    std::iter::successors(Some(program.to_owned()), next).take(MAX_LINKS).collect()
 }
 
 /// Returns a folder of programs and the prefix they were installed in: a folder `bin` has its libraries next to it. A
@@ -91,10 +91,10 @@ pub(super) fn check_file(
 }
 
 /// Names a path in the code that exists but is hidden, since to the run it seems not to exist.
-pub(super) fn remark(context: &Context, homes: &Homes, writable: &[PathBuf], order: &Order) -> Option<String> {
-    const MOST_WORDS: usize = 500;
+pub(super) fn remark(context: &Context, homes: &Homes, writable: &[PathBuf], order: &RunRequest) -> Option<String> {
+    const MAX_WORDS: usize = 500;
     let home = context.env().home.as_deref()?.to_str()?;
-    let words = order.code.split(|c: char| c.is_whitespace() || "'\"`;|&()<>=,$".contains(c)).take(MOST_WORDS);
+    let words = order.code.split(|c: char| c.is_whitespace() || "'\"`;|&()<>=,$".contains(c)).take(MAX_WORDS);
     let paths = words.filter(|word| word.starts_with("~/") || word.starts_with("../") || word.starts_with(home));
     let hidden = paths.filter_map(|word| {
         let path = order.folder.join(from_home(word, Some(Path::new(home)))).canonicalize().ok()?;

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use weir_policy::masks::{self, Nearest, Places, Tree};
 use weir_store::private;
 
-use super::place::{search_path, writable};
+use super::environment::{search_path, writable};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
@@ -20,7 +20,7 @@ const USUAL: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/us
 
 /// How much is looked through for files to hide where the project is no project but holds the home folder, which is hidden
 /// as a whole. Rules of the user's that go to any depth are kept at any depth, and cost the time.
-const NEAREST: usize = 20_000;
+const MAX_NEAREST_FILES: usize = 20_000;
 
 /// What a run may not see or change.
 pub(super) struct Masks {
@@ -36,7 +36,7 @@ pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandEr
     let (rules, places) = (permission::rules(context), places(context, folder));
     let mut tree = tree(context);
     tree.look_at_nearest(permission::holds_home(context).then(|| Nearest {
-        most: NEAREST,
+        most: MAX_NEAREST_FILES,
         // These a run may see, although they lie in a home.
         whole: vec![folder.to_owned(), foreign::resolved(&context.env().folder)],
     }));
@@ -54,7 +54,7 @@ pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandEr
     let programs = found.programs.iter().flat_map(|name| binaries(name, &search_path(context))).collect();
     let remark = found.left_out.then(|| {
         let root = context.project().root.display();
-        format!("files named like secrets are hidden only among the {NEAREST} nearest to {root}")
+        format!("files named like secrets are hidden only among the {MAX_NEAREST_FILES} nearest to {root}")
     });
     Ok(Masks { hidden, read_only, programs, remark })
 }

@@ -19,8 +19,8 @@ use weir_runner::broker::{self, Call, Grant, Token};
 use weir_runner::egress::{self, HostPattern, Patience, system_resolver};
 use weir_runner::{BROKER_PORT, Level, Network, Run, Spec, Streams};
 
-use super::Order;
-use super::place::search_path;
+use super::RunRequest;
+use super::environment::search_path;
 use crate::config;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -32,7 +32,7 @@ pub(crate) const STAND_IN: &str = "broker-call";
 /// Variables that every program needs and that cannot make one load code.
 const PLAIN: &[&str] = &["HOME", "USER", "LOGNAME", "LANG", "TZ"];
 /// How many times a run may use its command.
-const USES: u32 = 3;
+const MAX_USES: u32 = 3;
 /// The variables that each program needs: names, or prefixes of names.
 const VARIABLES: &[(&str, &[&str])] = &[
     ("gh", &["GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "GH_CONFIG_DIR"]),
@@ -43,7 +43,7 @@ const VARIABLES: &[(&str, &[&str])] = &[
 ];
 
 /// What a run may reach.
-pub(super) struct Outside {
+pub(super) struct OutsideAccess {
     hosts: Option<Vec<HostPattern>>,
     programs: Vec<String>,
     grant: Option<Grant>,
@@ -52,9 +52,9 @@ pub(super) struct Outside {
     timeout: Duration,
 }
 
-impl Outside {
+impl OutsideAccess {
     /// Decides what a run may reach.
-    pub(super) fn of(context: &Context, order: &Order) -> Result<Self, CommandError> {
+    pub(super) fn of(context: &Context, order: &RunRequest) -> Result<Self, CommandError> {
         let config = context.config();
         let hosts = match config.network {
             config::Network::AllowList => {
@@ -136,7 +136,7 @@ impl Outside {
 }
 
 /// Returns a grant for the single command that is the entire code, if it is brokered and not always forbidden.
-fn grant(order: &Order, programs: &[String]) -> Result<Option<Grant>, CommandError> {
+fn grant(order: &RunRequest, programs: &[String]) -> Result<Option<Grant>, CommandError> {
     if programs.is_empty() || order.language.name != "shell" {
         return Ok(None);
     }
@@ -151,7 +151,7 @@ fn grant(order: &Order, programs: &[String]) -> Result<Option<Grant>, CommandErr
             .hint("ask the user to run it; Weir never runs it with credentials")
     })?;
     let token = Token::random().map_err(|error| CommandError::broken(&format!("cannot get random bytes: {error}")))?;
-    Ok(Some(Grant { token, argv, uses: USES }))
+    Ok(Some(Grant { token, argv, uses: MAX_USES }))
 }
 
 /// Runs the real program outside the sandbox with the user's credentials, as the user would.
@@ -199,7 +199,7 @@ fn run_outside(
 
 /// Returns the folders in which runs can create files: the configured ones, and always the project.
 fn writable(context: &Context) -> Vec<PathBuf> {
-    let mut writable = super::place::writable(context);
+    let mut writable = super::environment::writable(context);
     writable.push(context.project().root.clone());
     writable
 }

@@ -15,19 +15,19 @@ use weir_policy::audit::{self, Before, Found, Kind, Planted};
 use weir_runner::{Level, Spec};
 
 use super::masks::{too_large, tree};
-use super::unfinished::{Haste, Journal, Quarantine};
+use super::unfinished::{AuditDepth, Journal, Quarantine};
 use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::CommandError;
 
 /// The interval at which the top level of the folders that a run may change is checked.
-const TURN: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Complete checks are spaced so that they take at most this fraction (1/20) of the time.
-const SHARE: u32 = 20;
+const CHECK_SPACING: u32 = 20;
 /// The maximum number of remarks about planted files.
-const MOST_REMARKS: usize = 5;
+const MAX_REMARKS: usize = 5;
 /// The maximum number of changed files that are named.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// Watches for planted files from before a run begins until it is over.
 pub(super) struct Watch {
@@ -35,13 +35,13 @@ pub(super) struct Watch {
     before: Arc<Before>,
     quarantine: Quarantine,
     journal: std::io::Result<Journal>,
-    moved: Arc<Mutex<Vec<Moved>>>,
+    moved: Arc<Mutex<Vec<QuarantinedFile>>>,
     /// The checking thread, which ends when the sender is dropped.
     looking: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 /// A planted file that was moved away, or could not be.
-struct Moved {
+struct QuarantinedFile {
     planted: Planted,
     to: std::io::Result<PathBuf>,
 }
@@ -63,18 +63,18 @@ impl Watch {
     }
 
     /// Starts to check at intervals.
-    pub(super) fn look_on(&mut self) {
+    pub(super) fn start_watching(&mut self) {
         let (stop, stopped) = channel();
         let (context, before) = (self.context.clone(), Arc::clone(&self.before));
         let (quarantine, moved) = (self.quarantine.clone(), Arc::clone(&self.moved));
         let look = move || {
-            let mut next = Instant::now() + TURN;
-            while stopped.recv_timeout(TURN) == Err(RecvTimeoutError::Timeout) {
+            let mut next = Instant::now() + CHECK_INTERVAL;
+            while stopped.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 let mut found = audit::glance(&before);
                 let started = Instant::now();
                 if started >= next {
                     found = audit::compare(&before, &mut tree(&context), SystemTime::now()).planted;
-                    next = Instant::now() + (started.elapsed() * SHARE).max(TURN);
+                    next = Instant::now() + (started.elapsed() * CHECK_SPACING).max(CHECK_INTERVAL);
                 }
                 move_away(&quarantine, found, &moved);
             }
@@ -93,7 +93,7 @@ impl Watch {
         let Found { planted, incomplete } = audit::compare(&self.before, &mut tree(&self.context), SystemTime::now());
         let left = move_away(&self.quarantine, planted, &self.moved);
         let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
-        let say = Say { root: &self.context.project().root, spec: Some(spec) };
+        let say = AuditRemarks { root: &self.context.project().root, spec: Some(spec) };
         let mut remarks = say.moved(&moved.split_off(0));
         remarks.extend(say.left(&left));
         remarks.extend(incomplete.map(|error| {
@@ -111,19 +111,19 @@ impl Watch {
 }
 
 /// Finishes an interrupted audit. Returns remarks on what was found.
-pub(super) fn finish(before: &Before, quarantine: &Quarantine, haste: Haste) -> Vec<String> {
-    let found = match haste {
-        Haste::None => audit::compare_anew(before, SystemTime::now()).planted,
-        Haste::Hook => audit::glance(before),
+pub(super) fn finish(before: &Before, quarantine: &Quarantine, depth: AuditDepth) -> Vec<String> {
+    let found = match depth {
+        AuditDepth::Full => audit::compare_anew(before, SystemTime::now()).planted,
+        AuditDepth::TopLevel => audit::glance(before),
     };
     let moved = Mutex::default();
     move_away(quarantine, found, &moved);
     let root = before.roots().first().cloned().unwrap_or_default();
-    Say { root: &root, spec: None }.moved(&moved.into_inner().unwrap_or_else(PoisonError::into_inner))
+    AuditRemarks { root: &root, spec: None }.moved(&moved.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Moves away the files that must be moved, and returns the rest.
-fn move_away(quarantine: &Quarantine, found: Vec<Planted>, moved: &Mutex<Vec<Moved>>) -> Vec<Planted> {
+fn move_away(quarantine: &Quarantine, found: Vec<Planted>, moved: &Mutex<Vec<QuarantinedFile>>) -> Vec<Planted> {
     let mut left = Vec::new();
     for planted in found {
         if planted.kind != Kind::Quarantine || planted.changed {
@@ -134,22 +134,22 @@ fn move_away(quarantine: &Quarantine, found: Vec<Planted>, moved: &Mutex<Vec<Mov
         let mut moved = moved.lock().unwrap_or_else(PoisonError::into_inner);
         // A file that could not be moved is found again at the next check.
         moved.retain(|known| known.to.is_ok() || known.planted.path != planted.path);
-        moved.push(Moved { planted, to });
+        moved.push(QuarantinedFile { planted, to });
     }
     left
 }
 
 /// Words the remarks on what was found.
-struct Say<'a> {
+struct AuditRemarks<'a> {
     root: &'a Path,
     /// The specification of the run, if known.
     spec: Option<&'a Spec>,
 }
 
-impl Say<'_> {
-    fn moved(&self, moved: &[Moved]) -> Vec<String> {
-        let mut remarks: Vec<String> = moved.iter().take(MOST_REMARKS).map(|moved| self.moved_one(moved)).collect();
-        let rest = &moved[moved.len().min(MOST_REMARKS)..];
+impl AuditRemarks<'_> {
+    fn moved(&self, moved: &[QuarantinedFile]) -> Vec<String> {
+        let mut remarks: Vec<String> = moved.iter().take(MAX_REMARKS).map(|moved| self.moved_one(moved)).collect();
+        let rest = &moved[moved.len().min(MAX_REMARKS)..];
         if !rest.is_empty() {
             let failed = rest.iter().filter(|moved| moved.to.is_err()).count();
             let failed = if failed > 0 { format!(", of which {failed} could not be moved") } else { String::new() };
@@ -158,7 +158,7 @@ impl Say<'_> {
         remarks
     }
 
-    fn moved_one(&self, Moved { planted, to }: &Moved) -> String {
+    fn moved_one(&self, QuarantinedFile { planted, to }: &QuarantinedFile) -> String {
         let (shown, what) = (self.shown(&planted.path), &planted.what);
         match to {
             Ok(to) => format!("{shown} ({what}) appeared during the run: moved to {}", to.display()),
@@ -190,8 +190,8 @@ impl Say<'_> {
             let new = if found.changed { "" } else { "new, " };
             format!("{} ({new}{})", self.shown(&found.path), found.what)
         };
-        let named: Vec<String> = found.iter().take(MOST_NAMES).map(one).collect();
-        let more = match found.len().saturating_sub(MOST_NAMES) {
+        let named: Vec<String> = found.iter().take(MAX_NAMES).map(one).collect();
+        let more = match found.len().saturating_sub(MAX_NAMES) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };

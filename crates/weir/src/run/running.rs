@@ -11,7 +11,7 @@ use super::HELPER;
 
 /// The runs in progress, and a helper waiting for the next one.
 #[derive(Default)]
-pub(crate) struct Running {
+pub(crate) struct ActiveRuns {
     stoppers: Mutex<Vec<(u64, Stopper)>>,
     ready: Mutex<Option<Ready>>,
     /// The files of the project, cached so that not every run lists every folder.
@@ -20,7 +20,7 @@ pub(crate) struct Running {
     keepers: Mutex<Vec<Supervisor>>,
 }
 
-impl Running {
+impl ActiveRuns {
     /// Stops all runs, and waits up to `patience` for the threads that store their output.
     pub(crate) async fn end_all(&self, patience: Duration) {
         lock(&self.stoppers).iter().for_each(|(_, stopper)| stopper.stop());

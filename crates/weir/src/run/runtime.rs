@@ -7,7 +7,7 @@ use std::sync::{LazyLock, Mutex};
 use weir_runner::runtimes::{Found, Language, Missing};
 use weir_runner::{Level, Spec};
 
-use super::{A_MOMENT, ask};
+use super::{PROBE_TIMEOUT, output_of};
 use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -19,7 +19,7 @@ pub(super) fn locate(context: &Context, language: &'static Language) -> Result<F
     if let Some(found) = found.get(language.name).filter(|found| found.program.exists()) {
         return Ok(found.clone());
     }
-    let path = super::place::search_path(context);
+    let path = super::environment::search_path(context);
     let new = language.locate(&path, |program| version_of(context, program)).map_err(|missing| {
         let Missing { language, install, .. } = &missing;
         let hint = match install.first() {
@@ -44,7 +44,7 @@ fn version_of(context: &Context, program: &Path) -> Option<String> {
         Sandbox::BestEffort => Some(Level::Landlock),
         Sandbox::Off => Some(Level::None),
     };
-    let said = ask(&spec, A_MOMENT).ok();
-    let said = said.or_else(|| ask(&Spec { level: lower?, ..spec.clone() }, A_MOMENT).ok())?;
+    let said = output_of(&spec, PROBE_TIMEOUT).ok();
+    let said = said.or_else(|| output_of(&Spec { level: lower?, ..spec.clone() }, PROBE_TIMEOUT).ok())?;
     Some(String::from_utf8_lossy(&said).into_owned())
 }

@@ -30,9 +30,9 @@ const SEEN: &str = "seen";
 /// The extension of remarks that have not been reported yet.
 const WORD: &str = "word";
 /// How long after its owner's death a run is certainly over.
-const DYING: Duration = Duration::from_secs(3);
+const MAX_DYING_TIME: Duration = Duration::from_secs(3);
 /// A larger journal is not one of ours.
-const MOST: u64 = 64 << 20;
+const MAX_JOURNAL_BYTES: u64 = 64 << 20;
 
 /// The recorded state before a run, locked.
 pub(super) struct Journal {
@@ -71,20 +71,20 @@ fn remove(path: &Path) {
 
 /// How much of an interrupted audit is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Haste {
+pub(crate) enum AuditDepth {
     /// Everything is checked.
-    None,
+    Full,
     /// Only the top level of the folders, where most files take effect: for hooks. The next call that has time does the
     /// rest.
-    Hook,
+    TopLevel,
 }
 
 /// Finishes the audits of runs whose owners were killed. Returns remarks on what was found.
-pub(crate) fn finish(paths: &Paths, haste: Haste) -> Vec<String> {
+pub(crate) fn finish(paths: &Paths, depth: AuditDepth) -> Vec<String> {
     let folder = paths.data.join(FOLDER);
     // In nearly every call, this is all there is to do.
     let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
-    entries.flatten().flat_map(|entry| finish_one(&entry.path(), haste).unwrap_or_default()).collect()
+    entries.flatten().flat_map(|entry| finish_one(&entry.path(), depth).unwrap_or_default()).collect()
 }
 
 /// Leaves remarks about a background run for the next call that can report them.
@@ -118,10 +118,10 @@ pub(crate) async fn finish_off(paths: &Paths) -> Vec<String> {
         return Vec::new();
     }
     let paths = paths.clone();
-    tokio::task::spawn_blocking(move || finish(&paths, Haste::None)).await.unwrap_or_default()
+    tokio::task::spawn_blocking(move || finish(&paths, AuditDepth::Full)).await.unwrap_or_default()
 }
 
-fn finish_one(path: &Path, haste: Haste) -> io::Result<Vec<String>> {
+fn finish_one(path: &Path, depth: AuditDepth) -> io::Result<Vec<String>> {
     let file = File::options().read(true).write(true).open(path)?;
     if file.try_lock().is_err() {
         return Ok(Vec::new());
@@ -129,26 +129,26 @@ fn finish_one(path: &Path, haste: Haste) -> io::Result<Vec<String>> {
     let about = file.metadata()?;
     let age = SystemTime::now().duration_since(about.modified()?).unwrap_or_default();
     let is = |end: &str| path.extension() == Some(OsStr::new(end));
-    if is(WORD) && haste == Haste::None {
+    if is(WORD) && depth == AuditDepth::Full {
         let lines = std::fs::read_to_string(path)?.lines().map(str::to_owned).collect();
         remove(path);
         return Ok(lines);
     }
-    let is_ours = (is(JOURNAL) || is(SEEN)) && about.len() <= MOST;
+    let is_ours = (is(JOURNAL) || is(SEEN)) && about.len() <= MAX_JOURNAL_BYTES;
     let journal = is_ours.then(|| std::fs::read(path).ok()).flatten();
     let Some((quarantine, before)) = journal.as_deref().and_then(parse) else {
         // Its writer may be about to rename it.
-        if age > DYING && !is(WORD) {
+        if age > MAX_DYING_TIME && !is(WORD) {
             remove(path);
         }
         return Ok(Vec::new());
     };
-    let found = planted::finish(&before, &quarantine, haste);
+    let found = planted::finish(&before, &quarantine, depth);
     let remarks = found.into_iter().map(|remark| format!("after an interrupted run: {remark}")).collect();
     // The run may have outlived its owner briefly, so the first check is not the last.
-    match (haste, is(SEEN)) {
-        (Haste::None, true) if age > DYING => remove(path),
-        (Haste::None, false) => {
+    match (depth, is(SEEN)) {
+        (AuditDepth::Full, true) if age > MAX_DYING_TIME => remove(path),
+        (AuditDepth::Full, false) => {
             file.set_modified(SystemTime::now())?;
             std::fs::rename(path, path.with_extension(SEEN))?;
         }

@@ -5,17 +5,17 @@ use weir_clients::setup::{self, Window};
 use weir_core::wording::counted;
 
 use super::LENGTHS;
-use super::simulation::{Aftermath, Course, Priced};
+use super::simulation::{Aftermath, CostAtLength, WindowGrowth};
 use crate::answer::Answer;
 use crate::replay::report::dollars;
 use crate::replay::report::table::{Table, number, signed};
 
 /// The length of the longest bar, in characters.
-const LONGEST_BAR: f64 = 24.0;
+const MAX_BAR_CHARS: f64 = 24.0;
 
 /// The sessions, and what is known apart from them.
-pub(super) struct Report {
-    pub courses: Vec<Course>,
+pub(super) struct WindowReport {
+    pub courses: Vec<WindowGrowth>,
     pub aftermath: Aftermath,
     /// The number of sessions that were too short to matter.
     pub short: usize,
@@ -40,7 +40,7 @@ struct Row {
     too_small: usize,
 }
 
-impl Report {
+impl WindowReport {
     pub(super) fn answer(&self) -> Answer {
         if self.courses.is_empty() {
             let none = format!(
@@ -71,7 +71,7 @@ impl Report {
     fn row(&self, length: u64) -> Row {
         let mut row = Row { length, cost: 0.0, dollars: 0.0, compactions: 0, too_small: 0 };
         for course in &self.courses {
-            let Priced { cost, compactions, too_small } = course.at(length, &self.aftermath);
+            let CostAtLength { cost, compactions, too_small } = course.at(length, &self.aftermath);
             row.cost += cost;
             row.dollars += cost * course.rates.dollars.unwrap_or(0.0);
             row.compactions += compactions;
@@ -81,7 +81,7 @@ impl Report {
     }
 
     fn head(&self) -> String {
-        let requests: usize = self.courses.iter().map(Course::requests).sum();
+        let requests: usize = self.courses.iter().map(WindowGrowth::requests).sum();
         let longest = self.courses.iter().map(|course| course.longest).max().unwrap_or(0);
         let sessions = counted(self.courses.len(), "session", "sessions");
         format!(
@@ -97,7 +97,7 @@ impl Report {
         let compared = format!("against {}", number(self.against as i64));
         let mut table = Table::new(&["length", "compactions", "price", &compared, ""]);
         for row in rows {
-            let bar = "█".repeat((row.cost / most * LONGEST_BAR).round() as usize);
+            let bar = "█".repeat((row.cost / most * MAX_BAR_CHARS).round() as usize);
             let small = match row.too_small {
                 0 => String::new(),
                 sessions => format!("  too small for {}", counted(sessions, "session", "sessions")),
@@ -187,7 +187,7 @@ impl Report {
                 "against": row.cost / against.cost - 1.0,
             })
         };
-        let session = |course: &Course| {
+        let session = |course: &WindowGrowth| {
             let base = course.at(self.against, &self.aftermath).cost;
             let at = |length: &u64| {
                 let priced = course.at(*length, &self.aftermath);

@@ -9,15 +9,15 @@ use weir_clients::transcript::{Session, Step};
 use crate::replay::prices::Rates;
 
 /// What a model writes to request a text again, in tokens.
-const ASKING: f64 = 150.0;
+const REQUEST_TOKENS: f64 = 150.0;
 /// The share of a summary that the model writes. The client adds the rest.
-const WRITTEN: f64 = 0.8;
+const WRITTEN_SHARE: f64 = 0.8;
 /// A step of this many tokens or more is a file or an image from outside, not part of the conversation's growth.
-const LARGEST_STEP: u64 = 40_000;
+const OUTSIDE_STEP_TOKENS: u64 = 40_000;
 /// How many requests after a compaction are searched for files that are read again.
-const AFTER: usize = 40;
+const MAX_LATER_REQUESTS: usize = 40;
 /// A window with less room than this after a compaction is full again within a few requests.
-const LEAST_ROOM: f64 = 20_000.0;
+const MIN_ROOM_TOKENS: f64 = 20_000.0;
 
 /// What follows a compaction, on average.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,7 +46,8 @@ impl Aftermath {
                 }
                 Step::Result(result) => {
                     let Some(path) = path(&result.input) else { continue };
-                    let is_again = since.is_some_and(|since| request - since < AFTER) && known.contains(path);
+                    let is_again =
+                        since.is_some_and(|since| request - since < MAX_LATER_REQUESTS) && known.contains(path);
                     if is_again && result.name.eq_ignore_ascii_case("read") {
                         self.again += weir_tokens::count(&result.text) as u64;
                         self.requests += u64::from(asked.insert(request));
@@ -73,7 +74,7 @@ fn path(input: &Value) -> Option<&str> {
 }
 
 /// A session as the growth of its window.
-pub(super) struct Course {
+pub(super) struct WindowGrowth {
     pub name: String,
     pub client: &'static Client,
     pub rates: Rates,
@@ -87,7 +88,7 @@ pub(super) struct Course {
 
 /// The cost of a session at a length.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Priced {
+pub(super) struct CostAtLength {
     /// The cost in tokens of input.
     pub cost: f64,
     pub compactions: u64,
@@ -95,12 +96,12 @@ pub(super) struct Priced {
     pub too_small: bool,
 }
 
-impl Course {
+impl WindowGrowth {
     /// Returns the course of a session.
     pub(super) fn of(session: &Session, name: &str, rates: Rates) -> Self {
         let lengths: Vec<u64> = session.requests.iter().map(weir_clients::transcript::Usage::window).collect();
         let grown = lengths.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
-        let grown = grown.map(|grown| if grown < LARGEST_STEP { grown } else { 0 });
+        let grown = grown.map(|grown| if grown < OUTSIDE_STEP_TOKENS { grown } else { 0 });
         Self {
             name: name.to_owned(),
             client: session.client(),
@@ -117,7 +118,7 @@ impl Course {
     }
 
     /// Returns the cost with compactions at a length.
-    pub(super) fn at(&self, length: u64, aftermath: &Aftermath) -> Priced {
+    pub(super) fn at(&self, length: u64, aftermath: &Aftermath) -> CostAtLength {
         let Rates { write, read, output, .. } = self.rates;
         let [summary, again, requests] = aftermath.means();
         let base = self.base as f64;
@@ -128,12 +129,12 @@ impl Course {
             now += *grown as f64;
             if now > length as f64 {
                 compactions += 1;
-                cost += now * read + summary * WRITTEN * output + (summary + again) * write;
+                cost += now * read + summary * WRITTEN_SHARE * output + (summary + again) * write;
                 now = after;
-                cost += requests * (now * read + ASKING * output);
+                cost += requests * (now * read + REQUEST_TOKENS * output);
             }
         }
-        Priced { cost, compactions, too_small: after + LEAST_ROOM > length as f64 }
+        CostAtLength { cost, compactions, too_small: after + MIN_ROOM_TOKENS > length as f64 }
     }
 }
 
@@ -143,11 +144,11 @@ mod tests {
     use crate::replay::prices::Prices;
 
     /// Returns a session of many equal requests.
-    fn course(requests: usize, grown: u64) -> Course {
+    fn course(requests: usize, grown: u64) -> WindowGrowth {
         let client = weir_clients::find("claude").unwrap();
         let rates = Prices::read(None).unwrap().of("unknown");
         let steps = vec![(grown, 100); requests];
-        Course { name: String::new(), client, rates, base: 20_000, longest: 0, steps }
+        WindowGrowth { name: String::new(), client, rates, base: 20_000, longest: 0, steps }
     }
 
     #[test]

@@ -35,7 +35,7 @@ const NOTE: &str = "The pool has sixteen connections, more starve the database";
 #[test]
 #[ignore = "needs the real clients; .ci/run installs them"]
 fn inspector_lists_and_calls_every_tool() {
-    let place = Place::with_all_tools();
+    let place = TestHome::with_all_tools();
     // Strict mode: a schema that some client's model cannot accept is an error.
     let listed = place.inspect(&["--strict", "--method", "tools/list"]);
     let tools: Vec<&str> = list(&listed["tools"]).iter().map(|tool| text(&tool["name"])).collect();
@@ -106,7 +106,7 @@ fn inspector_lists_and_calls_every_tool() {
 #[test]
 #[ignore = "needs the real clients; .ci/run installs them"]
 fn claude_code_keeps_finds_and_gets_a_note() {
-    let place = Place::new();
+    let place = TestHome::new();
     let outcome = place.run_claude("note.json", "Remember the size of the pool");
     check_conversation(&place, &outcome);
     let end: Value = serde_json::from_str(&outcome.stdout).unwrap();
@@ -131,21 +131,21 @@ fn check_runs(outcome: &Outcome) {
 #[test]
 #[ignore = "needs the real clients; .ci/run installs them"]
 fn claude_code_runs_a_command_and_a_batch() {
-    let place = Place::with_all_tools();
+    let place = TestHome::with_all_tools();
     check_runs(&place.run_claude("run.json", "Count and look"));
 }
 
 #[test]
 #[ignore = "needs the real clients; .ci/run installs them"]
 fn codex_runs_a_command_and_a_batch() {
-    let place = Place::with_all_tools();
+    let place = TestHome::with_all_tools();
     check_runs(&place.run_codex("run.json", "Count and look"));
 }
 
 #[test]
 #[ignore = "needs the real clients; .ci/run installs them"]
 fn codex_keeps_finds_and_gets_a_note() {
-    let place = Place::new();
+    let place = TestHome::new();
     let outcome = place.run_codex("note.json", "Remember the size of the pool");
     check_conversation(&place, &outcome);
     let begin: Value = serde_json::from_str(outcome.stdout.lines().next().unwrap()).unwrap();
@@ -176,7 +176,7 @@ args = ["mcp"]
 "#;
 
 /// Checks what the model must have seen in the scenario `note.json`, with any client.
-fn check_conversation(place: &Place, outcome: &Outcome) {
+fn check_conversation(place: &TestHome, outcome: &Outcome) {
     let requests: Vec<&Value> = outcome.requests.iter().filter(|request| request["why"] != "stray").collect();
     let steps: Vec<&str> = requests.iter().map(|request| text(&request["why"])).collect();
     assert_eq!(steps, ["step:0", "step:1", "step:2", "step:3"]);
@@ -214,9 +214,9 @@ struct Outcome {
 }
 
 /// A home and a project for one test.
-struct Place(TempDir);
+struct TestHome(TempDir);
 
-impl Place {
+impl TestHome {
     fn new() -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         std::fs::create_dir(place.path("project")).unwrap();

@@ -32,11 +32,11 @@ struct Probe {
     /// What the probe must print, in this order.
     rows: &'static [Row],
     /// Returns the arguments after the home folder and the project, and creates what they refer to outside.
-    told: fn(&World) -> Told,
+    told: fn(&World) -> ProbeArguments,
 }
 
 /// The arguments of a probe.
-struct Told {
+struct ProbeArguments {
     words: Vec<String>,
     /// Keeps what the arguments refer to alive while the probe runs.
     _kept: Box<dyn std::any::Any>,

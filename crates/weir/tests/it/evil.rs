@@ -18,11 +18,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use world::Evil;
+use world::HostileRepository;
 
 /// How a repository reaches the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Arrives {
+enum ArrivalMethod {
     /// By `git clone`: only files, links and their names.
     Clone,
     /// From an archive: also pipes, devices, sparse files and its own `.git`.
@@ -32,7 +32,7 @@ enum Arrives {
 /// A hostile repository.
 struct Case {
     name: &'static str,
-    arrives: Arrives,
+    arrives: ArrivalMethod,
     /// Fills the repository.
     make: fn(&Path),
     /// Part of the question that a run asks because of the repository. If `None`, the run is allowed.
@@ -40,11 +40,11 @@ struct Case {
 }
 
 const fn clone(name: &'static str, make: fn(&Path)) -> Case {
-    Case { name, arrives: Arrives::Clone, make, asks: None }
+    Case { name, arrives: ArrivalMethod::Clone, make, asks: None }
 }
 
 const fn archive(name: &'static str, make: fn(&Path)) -> Case {
-    Case { name, arrives: Arrives::Archive, make, asks: None }
+    Case { name, arrives: ArrivalMethod::Archive, make, asks: None }
 }
 
 impl Case {
@@ -56,7 +56,7 @@ impl Case {
 /// Tries every entry point on each case.
 fn check(cases: &[Case]) {
     for case in cases {
-        let evil = Evil::arrive(case);
+        let evil = HostileRepository::arrive(case);
         evil.meets_the_command_line();
         evil.meets_hooks();
         evil.meets_the_server();

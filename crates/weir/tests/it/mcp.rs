@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use server::Server;
 
 /// Long, because a loaded machine is slow. A missing answer still fails the test.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 #[test]
 fn discovery_is_answered_before_initialisation() {

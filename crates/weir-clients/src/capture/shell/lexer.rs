@@ -1,14 +1,14 @@
 //! Splits a shell script into words and operators. Quotes are removed; substitutions are left as written.
 
-use super::Join;
+use super::Separator;
 
 /// The maximum length of a here-document's text.
-const MOST_HERE: usize = 1 << 10;
+const MAX_HERE_DOCUMENT_BYTES: usize = 1 << 10;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     Word(String),
-    Join(Join),
+    Separator(Separator),
     /// The command before it runs in the background.
     Background,
     /// A file that output is redirected to.
@@ -40,8 +40,8 @@ impl<'t> Lexer<'t> {
             if first == '\n' && !self.ends.is_empty() {
                 return Some(Token::Here(self.here()));
             }
-            if let Some(join) = self.operator() {
-                return Some(Token::Join(join));
+            if let Some(separator) = self.operator() {
+                return Some(Token::Separator(separator));
             }
             // `&>` is a redirection, unless a process substitution follows.
             if self.rest.starts_with('&') && (!self.rest.starts_with("&>") || self.rest.starts_with("&>(")) {
@@ -56,22 +56,22 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn operator(&mut self) -> Option<Join> {
-        const OPERATORS: &[(&str, Join)] = &[
-            ("&&", Join::And),
-            ("||", Join::Or),
-            ("|&", Join::Pipe),
-            ("|", Join::Pipe),
-            (";;", Join::Then),
-            (";", Join::Then),
-            ("\n", Join::Then),
-            ("(", Join::Then),
-            (")", Join::Then),
+    fn operator(&mut self) -> Option<Separator> {
+        const OPERATORS: &[(&str, Separator)] = &[
+            ("&&", Separator::And),
+            ("||", Separator::Or),
+            ("|&", Separator::Pipe),
+            ("|", Separator::Pipe),
+            (";;", Separator::Then),
+            (";", Separator::Then),
+            ("\n", Separator::Then),
+            ("(", Separator::Then),
+            (")", Separator::Then),
         ];
         let found = OPERATORS.iter().find(|(text, _)| self.rest.starts_with(text));
-        let (text, join) = found?;
+        let (text, separator) = found?;
         self.rest = &self.rest[text.len()..];
-        Some(*join)
+        Some(*separator)
     }
 
     /// Consumes a redirection and returns the file that it writes, or an empty name if it writes none.
@@ -110,8 +110,8 @@ impl<'t> Lexer<'t> {
                 if line.trim() == end {
                     break;
                 }
-                if text.len() < MOST_HERE {
-                    text.push_str(&line[..line.floor_char_boundary(MOST_HERE)]);
+                if text.len() < MAX_HERE_DOCUMENT_BYTES {
+                    text.push_str(&line[..line.floor_char_boundary(MAX_HERE_DOCUMENT_BYTES)]);
                 }
             }
             let after = &body[at..];

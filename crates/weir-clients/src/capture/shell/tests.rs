@@ -8,7 +8,7 @@ use super::*;
 fn check(script: &str, expected: Expect) {
     let parts = split(script);
     let shown: Vec<String> = parts.iter().map(|part| format!("{:?} {:?}", part.join, part.words)).collect();
-    let Spoken { commands, piped } = spoken(&parts);
+    let CoveredCommands { commands, piped } = covered_commands(&parts);
     let piped = if piped { " (piped)" } else { "" };
     expected.assert_eq(&format!(
         "{}\nsubject: {}\nspoken: {}{piped}",
@@ -142,6 +142,6 @@ proptest! {
     #[test]
     fn splitting_never_panics(script in "[a-c '\"`$(){}<>|&;\\\\\n#=é-]{0,60}|\\PC{0,40}") {
         let parts = split(&script);
-        let _ = (subject(&parts), spoken(&parts));
+        let _ = (subject(&parts), covered_commands(&parts));
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct Symbol<'a> {
 }
 
 /// Size of the part of a line that is examined, in bytes.
-const LOOK: usize = 240;
+const MAX_LINE_BYTES: usize = 240;
 
 /// Words that may precede the keyword of a symbol.
 const MODIFIERS: &[&str] = &[
@@ -159,7 +159,7 @@ const STATEMENTS: &[&str] = &[
 
 /// Returns the symbol that a line begins, if any.
 pub(super) fn read(indent: usize, line: &[u8]) -> Option<Symbol<'_>> {
-    let line = line[..line.len().min(LOOK)].trim_ascii();
+    let line = line[..line.len().min(MAX_LINE_BYTES)].trim_ascii();
     if !line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'~' | b'(' | b'[' | b'#'))
     {
         return None;
@@ -300,7 +300,7 @@ fn is_recipe(indent: usize, line: &[u8]) -> bool {
 
 /// Returns the line without what opens its body.
 fn name(line: &[u8]) -> &[u8] {
-    const LONGEST: usize = 60;
+    const MAX_NAME_BYTES: usize = 60;
     let is_open = |byte: &u8| matches!(byte, b'{' | b'(' | b'=');
     // The receiver of a Go method precedes its name, and a Lisp form begins with a bracket.
     let start = match line {
@@ -312,5 +312,5 @@ fn name(line: &[u8]) -> &[u8] {
     let name = line[..cut].trim_ascii_end();
     let name = if name.is_empty() { line } else { name };
     let name = name.strip_suffix(b":").unwrap_or(name);
-    &name[..name.len().min(LONGEST)]
+    &name[..name.len().min(MAX_NAME_BYTES)]
 }

@@ -7,12 +7,12 @@ use super::super::redact;
 /// How often each shape is drawn, and how many of the draws must be recognised: a random value occasionally passes for
 /// a word.
 const DRAWS: u64 = 40;
-const LEAST: u64 = 38;
+const MIN_RECOGNISED: u64 = 38;
 
 /// A generator of numbers (splitmix64) that returns the same for the same seed.
-struct Numbers(u64);
+struct NumberGenerator(u64);
 
-impl Numbers {
+impl NumberGenerator {
     fn below(&mut self, most: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -39,7 +39,7 @@ fn alphabet(class: char) -> &'static str {
 
 /// Returns a text of this shape, and the parts of its secret that must not be visible.
 fn draw(shape: &str, seed: u64) -> (String, Vec<String>) {
-    let mut numbers = Numbers(seed);
+    let mut numbers = NumberGenerator(seed);
     let (mut text, mut parts, mut is_inside) = (String::new(), Vec::new(), false);
     let mut rest = shape.chars();
     let mut fixed = String::new();
@@ -91,7 +91,7 @@ fn count(file: &str) -> (usize, Vec<String>) {
             parts.iter().all(|part| !shown.contains(part.as_str()))
         };
         let recognised = (0..DRAWS).filter(is_recognised).count() as u64;
-        if recognised < LEAST {
+        if recognised < MIN_RECOGNISED {
             missing.push(format!("{name} ({recognised} of {DRAWS}): {}", draw(shape, 0).0));
         }
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::class::{ALNUM, BASE64};
-use super::super::{Passed, Redactor, redact};
+use super::super::{RedactedPart, Redactor, redact};
 use super::fake;
 use super::properties::piece;
 
@@ -81,13 +81,13 @@ proptest! {
     ) {
         let text = pieces.concat();
         let (mut at, mut redactor) = (0, Redactor::with_sizes(block, window));
-        let mut follow = |passed: Passed<'_>| match passed {
-            Passed::Text(part) => {
+        let mut follow = |passed: RedactedPart<'_>| match passed {
+            RedactedPart::Text(part) => {
                 assert_eq!(part, &text[at..at + part.len()]);
                 at += part.len();
             }
-            Passed::Mark(_) => {}
-            Passed::Removed(length) => at += length,
+            RedactedPart::Mark(_) => {}
+            RedactedPart::Removed(length) => at += length,
         };
         redactor.push_to(&text, &mut follow);
         redactor.finish_to(&mut follow);

@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::row::{Row, Sort};
+use super::row::{Row, ValueSyntax};
 use super::rows::Rows;
-use super::rows_page::Gathered;
-use crate::template::{COMMON, Given, Templates};
+use super::rows_page::TableFacts;
+use crate::template::{COMMON, InputLine, Templates};
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of bytes of a row that are kept, and that are shown.
-const LONGEST: usize = 1_000;
-const SHOWN: usize = 240;
+const MAX_ROW_BYTES: usize = 1_000;
+const MAX_SHOWN_BYTES: usize = 240;
 /// The maximum number of states that are distinguished, and of rows shown for one state.
-const STATES: usize = 20;
-const FEW: usize = 12;
+const MAX_STATES: usize = 20;
+const MAX_ROWS_PER_STATE: usize = 12;
 /// The maximum number of templates shown for texts that are nearly all different.
-const KINDS: usize = 15;
+const MAX_TEMPLATES: usize = 15;
 
 /// Rows and their columns.
 #[derive(Default)]
@@ -63,7 +63,7 @@ impl Cells {
     /// Takes a row: its cells, its line number and its text.
     pub(crate) fn add<S: AsRef<str>>(&mut self, cells: impl Iterator<Item = S>, line: u64, row: &str) {
         self.row.begin(line);
-        self.row.raw.push_str(&row[..row.floor_char_boundary(LONGEST)]);
+        self.row.raw.push_str(&row[..row.floor_char_boundary(MAX_ROW_BYTES)]);
         for (place, cell) in cells.enumerate() {
             let cell = cell.as_ref();
             if Some(place) == self.state {
@@ -71,10 +71,10 @@ impl Cells {
             }
             if place + 1 == self.rows.columns.len() {
                 self.has_words |= cell.trim().contains(' ');
-                self.texts.add(&Given { number: line, text: cell, skip: (0, 0), sort: COMMON });
+                self.texts.add(&InputLine { number: line, text: cell, skip: (0, 0), sort: COMMON });
             }
             if place < self.rows.columns.len() {
-                self.row.push(place, Sort::Cell, (cell, cell.len()));
+                self.row.push(place, ValueSyntax::Cell, (cell, cell.len()));
             } else {
                 self.rows.beyond += 1;
             }
@@ -83,19 +83,22 @@ impl Cells {
     }
 
     fn add_state(&mut self, state: &str, line: u64, row: &str) {
-        if !self.states.contains_key(state) && self.states.len() < STATES {
+        if !self.states.contains_key(state) && self.states.len() < MAX_STATES {
             self.states.insert(state.to_owned(), Vec::new());
         }
-        if let Some(rows) = self.states.get_mut(state).filter(|rows| rows.len() <= FEW) {
-            rows.push(Item::at(line, clip(row, SHOWN)));
+        if let Some(rows) = self.states.get_mut(state).filter(|rows| rows.len() <= MAX_ROWS_PER_STATE) {
+            rows.push(Item::at(line, clip(row, MAX_SHOWN_BYTES)));
         }
     }
 
     /// Adds the facts to a page, after the last row.
     pub(crate) fn parts(self, page: &mut Page) {
-        let few = self.states.into_values().filter(|rows| rows.len() <= FEW && self.rows.count > 2 * FEW as u64);
+        let few = self
+            .states
+            .into_values()
+            .filter(|rows| rows.len() <= MAX_ROWS_PER_STATE && self.rows.count > 2 * MAX_ROWS_PER_STATE as u64);
         page.push(Part::new("rows of rare states", Weight::Fact, few.flatten().collect()));
-        let mut gathered = Gathered::default();
+        let mut gathered = TableFacts::default();
         gathered.add(&self.rows);
         gathered.push(page);
         let name = self.rows.columns.last().map_or("", |column| column.name.as_str());
@@ -104,8 +107,10 @@ impl Cells {
         if self.has_words && !kinds.is_empty() {
             kinds.sort_by_key(|kind| (u64::MAX - kind.count, kind.first.0));
             let total = kinds.len() as u64;
-            let told =
-                kinds.iter().take(KINDS).map(|kind| Item::plain(format!("×{} {}", kind.times(), kind.show(SHOWN))));
+            let told = kinds
+                .iter()
+                .take(MAX_TEMPLATES)
+                .map(|kind| Item::plain(format!("×{} {}", kind.times(), kind.show(MAX_SHOWN_BYTES))));
             page.push(Part::new(format!("similar values of {name}"), Weight::Shape, told.collect()).of(total));
         }
     }

@@ -7,18 +7,18 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use super::row::{Field, Kept, Row};
+use super::row::{Field, KeptRecord, Row};
 use super::value::{Role, date, ends_with_word, hash_without_numbers, is_gap, number, role};
 
 /// The maximum number of bytes kept of all values.
-const MOST_TEXT: usize = 64 << 10;
+const MAX_TEXT_BYTES: usize = 64 << 10;
 /// The maximum number of bytes kept of one value.
-const LONGEST: usize = 200;
+const MAX_VALUE_BYTES: usize = 200;
 /// The number of different values whose first records are kept, and the maximum number of records for each.
-const MOST_HELD: usize = 40;
-const HOLDERS: usize = 5;
+const MAX_VALUES_WITH_HOLDERS: usize = 40;
+const MAX_HOLDERS: usize = 5;
 /// How many extremes are kept at each end.
-const EXTREMES: usize = 3;
+const MAX_EXTREMES: usize = 3;
 
 /// The values of one field.
 pub(super) struct Column {
@@ -67,7 +67,7 @@ pub(super) struct Extreme {
     pub number: f64,
     /// The number as written.
     pub text: String,
-    pub holder: Option<Rc<Kept>>,
+    pub holder: Option<Rc<KeptRecord>>,
 }
 
 /// How often each value occurs.
@@ -79,7 +79,7 @@ pub(super) struct Values {
     /// The number of values that occurred after the limit of different values was reached.
     pub beyond: u64,
     /// The first records of each value, by the order in which the values appeared.
-    holders: Vec<Vec<Rc<Kept>>>,
+    holders: Vec<Vec<Rc<KeptRecord>>>,
 }
 
 #[derive(Clone, Copy)]
@@ -93,10 +93,10 @@ struct Value {
 }
 
 /// A value, its count and the first records that have it.
-pub(super) struct Counted<'a> {
+pub(super) struct ValueCount<'a> {
     pub text: &'a str,
     pub count: u64,
-    pub holders: &'a [Rc<Kept>],
+    pub holders: &'a [Rc<KeptRecord>],
     /// How many different values appeared before it.
     pub order: usize,
     /// Whether it represents values that differ in their numbers.
@@ -105,7 +105,7 @@ pub(super) struct Counted<'a> {
 
 /// What a value turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Taken {
+pub(super) enum ValueClass {
     /// A gap.
     Nothing,
     /// A number.
@@ -134,7 +134,7 @@ impl Column {
     }
 
     /// Takes a value of a record. Returns what it is, for callers that compare several columns.
-    pub(super) fn take(&mut self, field: &Field, row: &Row) -> Taken {
+    pub(super) fn take(&mut self, field: &Field, row: &Row) -> ValueClass {
         if self.last_record != row.index + 1 {
             self.last_record = row.index + 1;
             self.records += 1;
@@ -146,7 +146,7 @@ impl Column {
                 Some(gap) => gap.1 += 1,
                 None => self.gaps.push((text.trim().to_owned(), 1)),
             }
-            return Taken::Nothing;
+            return ValueClass::Nothing;
         }
         self.filled += 1;
         self.longest = self.longest.max(field.length);
@@ -163,7 +163,7 @@ impl Column {
             }
         }
         let order = self.values.take(text, row, self.role == Role::Message);
-        number.map_or(Taken::Value(order), Taken::Number)
+        number.map_or(ValueClass::Value(order), ValueClass::Number)
     }
 
     /// Returns how many objects of its record the field is nested in.
@@ -259,17 +259,17 @@ fn place<'t>(
     extremes: &mut Vec<Extreme>,
     number: f64,
     beats: impl Fn(f64) -> bool,
-    make: impl FnOnce() -> (&'t str, Option<Rc<Kept>>),
+    make: impl FnOnce() -> (&'t str, Option<Rc<KeptRecord>>),
 ) {
     let at = extremes.iter().position(|extreme| beats(extreme.number)).unwrap_or(extremes.len());
     let known = at.checked_sub(1).and_then(|before| extremes.get(before));
-    if at >= EXTREMES || known.is_some_and(|known| known.number == number) {
+    if at >= MAX_EXTREMES || known.is_some_and(|known| known.number == number) {
         return;
     }
     let (text, holder) = make();
     let text = text.get(..text.floor_char_boundary(40)).unwrap_or_default().to_owned();
     extremes.insert(at, Extreme { number, text, holder });
-    extremes.truncate(EXTREMES);
+    extremes.truncate(MAX_EXTREMES);
 }
 
 impl Values {
@@ -288,7 +288,7 @@ impl Values {
         if let Some(value) = self.found.get_mut(&key) {
             value.count += 1;
             value.is_varied |= value.exact != exact;
-            if value.count <= HOLDERS as u64
+            if value.count <= MAX_HOLDERS as u64
                 && let Some(holders) = self.holders.get_mut(value.order)
             {
                 holders.push(row.keep());
@@ -301,15 +301,15 @@ impl Values {
             return order;
         }
         let start = self.text.len();
-        if start < MOST_TEXT {
-            self.text.push_str(text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default());
-            if text.len() > LONGEST {
+        if start < MAX_TEXT_BYTES {
+            self.text.push_str(text.get(..text.floor_char_boundary(MAX_VALUE_BYTES)).unwrap_or_default());
+            if text.len() > MAX_VALUE_BYTES {
                 self.text.push('…');
             }
         }
         self.found.insert(key, Value { count: 1, order, start, end: self.text.len(), exact, is_varied: false });
         match order {
-            order if order < MOST_HELD => self.holders.push(vec![row.keep()]),
+            order if order < MAX_VALUES_WITH_HOLDERS => self.holders.push(vec![row.keep()]),
             _ => self.holders.clear(),
         }
         order
@@ -326,10 +326,10 @@ impl Values {
     }
 
     /// Returns the values, the most frequent first; of equally frequent values, the earlier ones first.
-    pub(super) fn sorted(&self) -> Vec<Counted<'_>> {
+    pub(super) fn sorted(&self) -> Vec<ValueCount<'_>> {
         let mut all: Vec<&Value> = self.found.values().collect();
         all.sort_unstable_by_key(|value| (std::cmp::Reverse(value.count), value.order));
-        let counted = |value: &&Value| Counted {
+        let counted = |value: &&Value| ValueCount {
             text: self.text.get(value.start..value.end).unwrap_or_default(),
             count: value.count,
             holders: self.holders.get(value.order).map(Vec::as_slice).unwrap_or_default(),

@@ -9,7 +9,7 @@ use crate::sample::Sample;
 use crate::{Lines, Page, Source};
 
 /// Converts the lines of an output to JSON, one at a time.
-pub(super) trait Convert {
+pub(super) trait LineConverter {
     /// Appends the JSON of a line.
     fn line(&mut self, text: &str, json: &mut String);
     /// Appends the closing of what is still open.
@@ -21,20 +21,20 @@ pub(super) fn read(
     source: &dyn Source,
     sample: &Sample<'_>,
     name: &str,
-    convert: fn() -> Box<dyn Convert>,
+    convert: fn() -> Box<dyn LineConverter>,
 ) -> io::Result<Option<Page>> {
-    let converted = Converted { source, convert };
+    let converted = ConvertedSource { source, convert };
     let sample = Sample::of(&converted, sample.about)?;
     let page = json::read(&converted, &sample)?;
     Ok(page.map(|page| Page { what: page.what.replacen("JSON", name, 1), ..page }))
 }
 
-struct Converted<'a> {
+struct ConvertedSource<'a> {
     source: &'a dyn Source,
-    convert: fn() -> Box<dyn Convert>,
+    convert: fn() -> Box<dyn LineConverter>,
 }
 
-impl Source for Converted<'_> {
+impl Source for ConvertedSource<'_> {
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
         let lines = Some(Lines::of(self.source)?);
         let stream = Stream { lines, convert: (self.convert)(), json: String::new(), used: 0 };
@@ -48,7 +48,7 @@ impl Source for Converted<'_> {
 
 struct Stream<'a> {
     lines: Option<Lines<'a>>,
-    convert: Box<dyn Convert>,
+    convert: Box<dyn LineConverter>,
     json: String,
     used: usize,
 }

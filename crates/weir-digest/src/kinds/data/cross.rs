@@ -2,13 +2,13 @@
 //!
 //! Invariant: its size is fixed, whatever the number of records.
 
-use super::column::Taken;
+use super::column::ValueClass;
 
 /// The maximum number of text columns and of number columns that are crossed.
-const TEXTS: usize = 6;
-const NUMBERS: usize = 6;
+const MAX_TEXT_COLUMNS: usize = 6;
+const MAX_NUMBER_COLUMNS: usize = 6;
 /// The maximum number of different texts in a column.
-pub(super) const MOST_VALUES: usize = 12;
+pub(super) const MAX_CROSSED_VALUES: usize = 12;
 
 /// The numbers of some columns for each value of some others.
 #[derive(Default)]
@@ -33,16 +33,18 @@ pub(super) struct Sum {
 
 impl Cross {
     /// Takes a value of a record.
-    pub(super) fn take(&mut self, column: usize, taken: Taken) {
+    pub(super) fn take(&mut self, column: usize, taken: ValueClass) {
         match taken {
-            Taken::Nothing => {}
-            Taken::Number(number) => {
-                if let Some(place) = slot(&mut self.numbers, column, NUMBERS) {
+            ValueClass::Nothing => {}
+            ValueClass::Number(number) => {
+                if let Some(place) = slot(&mut self.numbers, column, MAX_NUMBER_COLUMNS) {
                     self.now_numbers.push((place, number));
                 }
             }
-            Taken::Value(order) => {
-                if let Some(place) = slot(&mut self.texts, column, TEXTS).filter(|_| order < MOST_VALUES) {
+            ValueClass::Value(order) => {
+                if let Some(place) =
+                    slot(&mut self.texts, column, MAX_TEXT_COLUMNS).filter(|_| order < MAX_CROSSED_VALUES)
+                {
                     self.now_texts.push((place, order));
                 }
             }
@@ -52,7 +54,7 @@ impl Cross {
     /// Ends the record.
     pub(super) fn end(&mut self) {
         if !self.now_texts.is_empty() && !self.now_numbers.is_empty() && self.sums.is_empty() {
-            self.sums = vec![Sum::default(); TEXTS * MOST_VALUES * NUMBERS];
+            self.sums = vec![Sum::default(); MAX_TEXT_COLUMNS * MAX_CROSSED_VALUES * MAX_NUMBER_COLUMNS];
         }
         for &(text, order) in &self.now_texts {
             for &(place, number) in &self.now_numbers {
@@ -81,7 +83,7 @@ impl Sum {
 }
 
 fn cell(text: usize, order: usize, number: usize) -> usize {
-    (text * MOST_VALUES + order) * NUMBERS + number
+    (text * MAX_CROSSED_VALUES + order) * MAX_NUMBER_COLUMNS + number
 }
 
 /// Returns the slot of a column, which is assigned one if any is left.

@@ -7,26 +7,27 @@ use std::io;
 use weir_core::wording::counted;
 
 use super::cells::Cells;
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Lines, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "csv", how: How::Whole { is: |sample| form(sample).is_some(), read } };
+pub(crate) const KIND: Kind =
+    Kind { name: "csv", detector: Detector::Whole { is: |sample| form(sample).is_some(), read } };
 
 /// The possible separators.
 const MARKS: [char; 4] = ['\t', ',', ';', '|'];
 /// The maximum number of lines and bytes of a row that spans several lines.
-const MOST_LINES: u64 = 100;
-const MOST_BYTES: usize = 128 << 10;
+const MAX_ROW_LINES: u64 = 100;
+const MAX_ROW_BYTES: usize = 128 << 10;
 /// The maximum number of rows kept that do not fit the table.
-const MOST_MISFITS: usize = 60;
+const MAX_MISFITS: usize = 60;
 /// The maximum number of lines before the first row.
-const MOST_BEFORE: usize = 5;
+const MAX_LINES_BEFORE: usize = 5;
 
 /// How a table is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Form {
+struct CsvFormat {
     mark: char,
     width: usize,
     /// The number of lines before it.
@@ -36,8 +37,8 @@ struct Form {
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(form) = form(sample) else { return Ok(None) };
-    let mut table = Table { form, cells: Cells::default(), named: false, misfits: 0, kept: Vec::new() };
-    let mut join = Join::default();
+    let mut table = CsvTable { form, cells: Cells::default(), named: false, misfits: 0, kept: Vec::new() };
+    let mut join = RowJoiner::default();
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
         if join.take(line.number, line.text, form.mark) {
@@ -55,16 +56,16 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     Ok(Some(table.page()))
 }
 
-struct Table {
-    form: Form,
+struct CsvTable {
+    form: CsvFormat,
     cells: Cells,
     named: bool,
     misfits: u64,
     kept: Vec<Item>,
 }
 
-impl Table {
-    fn take(&mut self, record: &Join) {
+impl CsvTable {
+    fn take(&mut self, record: &RowJoiner) {
         if record.text.trim().is_empty() {
             return;
         }
@@ -82,9 +83,9 @@ impl Table {
         self.cells.add(cells(&record.text, self.form.mark).map(unquoted), record.line, &record.text);
     }
 
-    fn misfit(&mut self, record: &Join) {
+    fn misfit(&mut self, record: &RowJoiner) {
         self.misfits += 1;
-        if self.kept.len() < MOST_MISFITS {
+        if self.kept.len() < MAX_MISFITS {
             self.kept.push(Item::at(record.line, clip(&record.text, 300)));
         }
     }
@@ -125,13 +126,13 @@ impl Table {
 
 /// Joins the lines of a row.
 #[derive(Default)]
-struct Join {
+struct RowJoiner {
     text: String,
     line: u64,
     lines: u64,
 }
 
-impl Join {
+impl RowJoiner {
     /// Takes a line. Returns whether the row is complete.
     fn take(&mut self, number: u64, text: &str, mark: char) -> bool {
         if self.lines == 0 {
@@ -142,7 +143,7 @@ impl Join {
         self.lines += 1;
         self.text.push_str(text);
         // While a quote is open, only the new line is examined, which keeps time linear.
-        self.lines >= MOST_LINES || self.text.len() > MOST_BYTES || !self.is_open(text, mark)
+        self.lines >= MAX_ROW_LINES || self.text.len() > MAX_ROW_BYTES || !self.is_open(text, mark)
     }
 
     fn is_open(&mut self, added: &str, mark: char) -> bool {
@@ -218,13 +219,13 @@ fn unquoted(cell: &str) -> std::borrow::Cow<'_, str> {
 }
 
 /// Detects how the output is written as a table, if it is one.
-fn form(sample: &Sample<'_>) -> Option<Form> {
+fn form(sample: &Sample<'_>) -> Option<CsvFormat> {
     let hinted = ["csv", "tsv", "COPY", "copy"].iter().any(|word| sample.about.command.contains(word));
     MARKS.iter().filter_map(|&mark| form_with(sample, mark, hinted)).max_by_key(|form| form.width)
 }
 
-fn form_with(sample: &Sample<'_>, mark: char, hinted: bool) -> Option<Form> {
-    let first = sample.lines().take(MOST_BEFORE + 1).find(|line| line.contains(mark))?;
+fn form_with(sample: &Sample<'_>, mark: char, hinted: bool) -> Option<CsvFormat> {
+    let first = sample.lines().take(MAX_LINES_BEFORE + 1).find(|line| line.contains(mark))?;
     let before = sample.lines().position(|line| std::ptr::eq(line, first))?;
     let rows = records(sample, mark, before);
     let width = width(rows.first()?, mark);
@@ -233,14 +234,14 @@ fn form_with(sample: &Sample<'_>, mark: char, hinted: bool) -> Option<Form> {
     }
     let fitting: Vec<&String> = rows.iter().filter(|row| self::width(row, mark) == width).collect();
     let header = is_header(rows.first()?, mark);
-    let form = Form { mark, width, before, header };
+    let form = CsvFormat { mark, width, before, header };
     let enough = fitting.len() * 100 >= rows.len() * 95;
     (enough && (header || width > 2) && is_table(&fitting, form, hinted)).then_some(form)
 }
 
 /// Returns the rows of the sample.
 fn records(sample: &Sample<'_>, mark: char, before: usize) -> Vec<String> {
-    let mut join = Join::default();
+    let mut join = RowJoiner::default();
     let mut found = Vec::new();
     for line in sample.lines().skip(before) {
         if join.take(1, line, mark) {
@@ -254,7 +255,7 @@ fn records(sample: &Sample<'_>, mark: char, before: usize) -> Vec<String> {
 }
 
 /// Returns whether rows of the same width are a table, and not lines of something else that contains commas.
-fn is_table(rows: &[&String], form: Form, hinted: bool) -> bool {
+fn is_table(rows: &[&String], form: CsvFormat, hinted: bool) -> bool {
     let data = rows.get(usize::from(form.header)..).unwrap_or_default();
     let mut typed = vec![(0, 0); form.width.min(100)];
     let (mut all, mut spaced, mut odd, mut bytes, mut indented) = (0, 0, 0, 0, 0);
@@ -322,7 +323,7 @@ mod tests {
     use crate::About;
     use crate::check::check;
 
-    fn form_of(text: &str) -> Option<Form> {
+    fn form_of(text: &str) -> Option<CsvFormat> {
         form(&Sample::of(&text.as_bytes(), About::default()).unwrap())
     }
 

@@ -4,36 +4,37 @@
 
 use std::io;
 
-use super::json_graph::{Graph, What};
+use super::json_graph::{Graph, ValueType};
 use super::json_reader::{Piece, Reader};
 use super::json_rows::Values;
 use super::ndjson;
-use super::row::Sort;
+use super::row::ValueSyntax;
 use super::rows::Rows;
-use super::rows_page::{Gathered, few, names};
+use super::rows_page::{TableFacts, few, names};
 use crate::kinds::fold::Fold;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "json", how: How::Whole { is: |sample| begin(sample).is_some(), read } };
+pub(crate) const KIND: Kind =
+    Kind { name: "json", detector: Detector::Whole { is: |sample| begin(sample).is_some(), read } };
 
 /// The minimum number of documents, one per line, that are treated as records.
-const FEWEST_RECORDS: u64 = 3;
+const MIN_RECORDS: u64 = 3;
 /// The maximum number of lines of other text before a document.
-const MOST_BEFORE: usize = 25;
+const MAX_LINES_BEFORE: usize = 25;
 /// The maximum number of records and of fields in an array that is shown record by record.
-const FEW: u64 = 5;
-const FEW_FIELDS: usize = 16;
+const MAX_RECORDS_SHOWN_WHOLE: u64 = 5;
+const MAX_FIELDS_SHOWN_WHOLE: usize = 16;
 /// The maximum number of such records that are shown.
-const MOST_FEW: usize = 40;
+const MAX_WHOLE_RECORDS: usize = 40;
 /// The maximum number of arrays that are shown with all their fields.
-const MOST_TABLES: usize = 4;
+const MAX_TABLES: usize = 4;
 /// The maximum number of bytes shown of a value.
-const LONGEST: usize = 200;
+const MAX_VALUE_BYTES: usize = 200;
 /// The maximum length of a line of values.
-const LINE: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(before) = begin(sample) else { return Ok(None) };
@@ -45,7 +46,7 @@ pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Optio
     {
         return Ok(Some(page));
     }
-    graph.settle();
+    graph.find_maps();
     let mut values = Values::new(&graph);
     let mut log = Fold::default();
     let walked = walk(source, before, &mut values, &mut log)?;
@@ -58,7 +59,7 @@ pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Optio
 }
 
 /// A consumer of the pieces of documents.
-pub(super) trait Gather {
+pub(super) trait PieceConsumer {
     /// Begins a document on this line.
     fn begin(&mut self, line: u64);
     /// Receives the document verbatim, if it is one line of the output.
@@ -69,17 +70,17 @@ pub(super) trait Gather {
     fn end(&mut self) {}
 }
 
-impl Gather for Graph {
+impl PieceConsumer for Graph {
     fn begin(&mut self, _line: u64) {
         Self::begin(self);
     }
 
     fn piece(&mut self, piece: Piece, reader: &Reader<'_>) {
         match piece {
-            Piece::Object => self.value(What::Object),
-            Piece::Array => self.value(What::Array),
-            Piece::Text => self.value(What::Text),
-            Piece::Number | Piece::Word => self.value(What::Other),
+            Piece::Object => self.value(ValueType::Object),
+            Piece::Array => self.value(ValueType::Array),
+            Piece::Text => self.value(ValueType::Text),
+            Piece::Number | Piece::Word => self.value(ValueType::Other),
             Piece::Key => self.key(&reader.text),
             Piece::Close => self.close(),
             Piece::End | Piece::Broken => {}
@@ -87,7 +88,7 @@ impl Gather for Graph {
     }
 }
 
-impl Gather for Values<'_> {
+impl PieceConsumer for Values<'_> {
     fn begin(&mut self, line: u64) {
         Self::begin(self, line);
     }
@@ -102,9 +103,9 @@ impl Gather for Values<'_> {
             Piece::Key => return self.key(&reader.text),
             Piece::Close => return self.close(),
             Piece::End | Piece::Broken => return,
-            Piece::Text => Sort::Text,
-            Piece::Number => Sort::Number,
-            Piece::Word => Sort::Word,
+            Piece::Text => ValueSyntax::Text,
+            Piece::Number => ValueSyntax::Number,
+            Piece::Word => ValueSyntax::Word,
         };
         self.value(sort, (&reader.text, reader.length), reader.line);
     }
@@ -115,7 +116,7 @@ impl Gather for Values<'_> {
 }
 
 /// What was found while walking through an output.
-struct Walked {
+struct WalkResult {
     documents: u64,
     /// The number of documents that fit on one line.
     on_one_line: u64,
@@ -128,18 +129,18 @@ struct Walked {
     python: bool,
 }
 
-impl Walked {
+impl WalkResult {
     /// Returns whether there is one document per line, which is a kind of its own.
     fn is_records(&self) -> bool {
-        self.documents >= FEWEST_RECORDS && self.on_one_line == self.documents
+        self.documents >= MIN_RECORDS && self.on_one_line == self.documents
     }
 }
 
 /// Walks through all documents of an output. Lines between them go to the fold.
-fn walk(source: &dyn Source, before: usize, gather: &mut dyn Gather, log: &mut Fold) -> io::Result<Walked> {
+fn walk(source: &dyn Source, before: usize, gather: &mut dyn PieceConsumer, log: &mut Fold) -> io::Result<WalkResult> {
     let mut reader = Reader::of(source.open()?);
     reader.lenient = true;
-    let mut walked = Walked { documents: 0, on_one_line: 0, lines: 0, cut: false, broken: false, python: false };
+    let mut walked = WalkResult { documents: 0, on_one_line: 0, lines: 0, cut: false, broken: false, python: false };
     for _ in 0..before {
         other(&mut reader, log)?;
     }
@@ -167,7 +168,7 @@ fn walk(source: &dyn Source, before: usize, gather: &mut dyn Gather, log: &mut F
 }
 
 /// Reads one document. Returns whether it is valid to its end.
-pub(super) fn document(reader: &mut Reader<'_>, gather: &mut dyn Gather) -> io::Result<bool> {
+pub(super) fn document(reader: &mut Reader<'_>, gather: &mut dyn PieceConsumer) -> io::Result<bool> {
     loop {
         match reader.next()? {
             Piece::End => return Ok(true),
@@ -190,7 +191,7 @@ fn other(reader: &mut Reader<'_>, log: &mut Fold) -> io::Result<()> {
 /// Returns the number of lines before the first document, if the sample is a document or the beginning of one.
 fn begin(sample: &Sample<'_>) -> Option<usize> {
     let mut place = 0;
-    for (before, line) in sample.raw.split(|&byte| byte == b'\n').take(MOST_BEFORE).enumerate() {
+    for (before, line) in sample.raw.split(|&byte| byte == b'\n').take(MAX_LINES_BEFORE).enumerate() {
         let rest = sample.raw.get(place..)?;
         let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
         if matches!(first, Some(b'{' | b'[' | 0x1b | 0xef)) && is_documents(rest, sample) {
@@ -231,11 +232,11 @@ fn is_documents(bytes: &[u8], sample: &Sample<'_>) -> bool {
         read = reader.taken();
     }
     // One document per line is a kind of its own, which understands logs.
-    let records = documents >= FEWEST_RECORDS && lines == documents;
+    let records = documents >= MIN_RECORDS && lines == documents;
     values >= 8 && read * 5 >= bytes.len() * 3 && !records
 }
 
-fn page(values: &Values<'_>, walked: &Walked) -> Page {
+fn page(values: &Values<'_>, walked: &WalkResult) -> Page {
     let mut page = Page::new(what(values, walked));
     let mut single = Vec::new();
     let mut many: Vec<&Rows> = Vec::new();
@@ -249,17 +250,17 @@ fn page(values: &Values<'_>, walked: &Walked) -> Page {
         }
     }
     single.sort_by_key(|group| group.depth);
-    let items = single.into_iter().flat_map(Group::items).collect();
+    let items = single.into_iter().flat_map(ObjectValues::items).collect();
     page.push(Part::new("values that occur once, by object", Weight::Fact, items));
     small.sort_by_key(|table| table.path.matches(['.', '[', '{']).count());
-    let items = small.iter().flat_map(|table| few(table)).take(MOST_FEW).collect();
+    let items = small.iter().flat_map(|table| few(table)).take(MAX_WHOLE_RECORDS).collect();
     let total = small.iter().map(|table| table.count).sum();
     page.push(Part::new("records of small arrays", Weight::Fact, items).of(total));
     many.sort_by_key(|table| std::cmp::Reverse(worth(table)));
-    let mut gathered = Gathered::default();
-    many.iter().take(MOST_TABLES).for_each(|table| gathered.add(table));
+    let mut gathered = TableFacts::default();
+    many.iter().take(MAX_TABLES).for_each(|table| gathered.add(table));
     gathered.push(&mut page);
-    let rest = many.iter().skip(MOST_TABLES).map(|table| {
+    let rest = many.iter().skip(MAX_TABLES).map(|table| {
         let fields: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
         let path = table.path.trim_end_matches('.');
         let item = Item::plain(clip(&format!("{path}: {} records of {}", table.count, fields.join(", ")), 300));
@@ -274,8 +275,8 @@ fn is_small(table: &Rows) -> bool {
     // Records nested in others are described with those.
     let is_outside = table.path.matches(['[', '{']).count() <= 1;
     is_outside
-        && table.count <= FEW
-        && table.columns.len() <= FEW_FIELDS
+        && table.count <= MAX_RECORDS_SHOWN_WHOLE
+        && table.columns.len() <= MAX_FIELDS_SHOWN_WHOLE
         && table.errors.count + table.warnings.count == 0
 }
 
@@ -285,7 +286,7 @@ fn worth(table: &Rows) -> u64 {
     table.count.min(1_000).saturating_mul(table.columns.len() as u64) / (depth * depth)
 }
 
-fn what(values: &Values<'_>, walked: &Walked) -> String {
+fn what(values: &Values<'_>, walked: &WalkResult) -> String {
     let documents = if walked.documents == 1 { String::new() } else { format!("{} documents, ", walked.documents) };
     let records = values.tables.iter().find(|table| table.path.is_empty() && table.count > 1);
     let records = records.map(|table| format!("{} records, ", table.count)).unwrap_or_default();
@@ -303,7 +304,7 @@ fn what(values: &Values<'_>, walked: &Walked) -> String {
 }
 
 /// The values of one object that occurs once.
-struct Group {
+struct ObjectValues {
     path: String,
     depth: usize,
     /// `name=value`
@@ -312,7 +313,7 @@ struct Group {
     empty: Vec<(String, String)>,
 }
 
-impl Group {
+impl ObjectValues {
     /// Returns its values in lines of limited length.
     fn items(self) -> Vec<Item> {
         let Self { path, mut values, empty, .. } = self;
@@ -325,7 +326,7 @@ impl Group {
         let mut items = Vec::new();
         let mut line = String::new();
         for value in values {
-            if !line.is_empty() && (line.len() + value.len() > LINE || value.starts_with("empty, false")) {
+            if !line.is_empty() && (line.len() + value.len() > MAX_LINE_BYTES || value.starts_with("empty, false")) {
                 items.push(Item::plain(std::mem::take(&mut line)));
             }
             line.push_str(if line.is_empty() { &path } else { ", " });
@@ -337,7 +338,7 @@ impl Group {
 }
 
 /// Groups the values of a table with one record by the object that contains them.
-fn facts(table: &Rows, into: &mut Vec<Group>) {
+fn facts(table: &Rows, into: &mut Vec<ObjectValues>) {
     let from = into.len();
     for column in &table.columns {
         let (parent, name) = column.name.rsplit_once('.').unwrap_or(("", &column.name));
@@ -355,19 +356,20 @@ fn facts(table: &Rows, into: &mut Vec<Group>) {
             Some(group) => group,
             None => {
                 let depth = path.matches(['.', '[', '{', ':']).count();
-                into.push(Group { path, depth, values: Vec::new(), empty: Vec::new() });
+                into.push(ObjectValues { path, depth, values: Vec::new(), empty: Vec::new() });
                 let Some(group) = into.last_mut() else { return };
                 group
             }
         };
-        let values: Vec<String> = column.values.sorted().iter().map(|value| clip(value.text, LONGEST)).collect();
+        let values: Vec<String> =
+            column.values.sorted().iter().map(|value| clip(value.text, MAX_VALUE_BYTES)).collect();
         match values.join(",") {
             value if matches!(value.as_str(), "0" | "false") => group.empty.push((name.to_owned(), value)),
             value if value.is_empty() => {
                 let gap = column.gaps.first().map(|gap| gap.0.as_str()).filter(|gap| !gap.is_empty());
                 group.empty.push((name.to_owned(), gap.unwrap_or("\"\"").to_owned()));
             }
-            value => group.values.push(format!("{name}={}", clip(&value, LINE))),
+            value => group.values.push(format!("{name}={}", clip(&value, MAX_LINE_BYTES))),
         }
     }
 }

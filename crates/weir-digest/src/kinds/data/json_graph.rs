@@ -6,25 +6,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of places that are distinguished.
-const MOST: usize = 20_000;
+const MAX_PLACES: usize = 20_000;
 /// The maximum number of keys of one object that are distinguished.
-const MOST_KEYS: usize = 64;
+const MAX_KEYS: usize = 64;
 /// Objects that share at least this many keys are of one kind, whatever they are called.
-const SHARED: usize = 3;
+const MIN_SHARED_KEYS: usize = 3;
 /// The maximum depth to which similar places are joined.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// The places of a document.
 pub(super) struct Graph {
-    places: Vec<Place>,
+    places: Vec<GraphNode>,
     /// The open places, from the outermost to the innermost.
-    open: Vec<(Option<usize>, What)>,
+    open: Vec<(Option<usize>, ValueType)>,
     key: String,
 }
 
 /// One place, which may represent many similar ones.
 #[derive(Default)]
-struct Place {
+struct GraphNode {
     key: String,
     fields: BTreeMap<String, usize>,
     /// The place of the elements, if it is an array.
@@ -40,7 +40,7 @@ struct Place {
 
 /// The type of value at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum ValueType {
     /// An object.
     Object,
     /// An array.
@@ -57,7 +57,7 @@ pub(super) const ROOT: usize = 0;
 impl Graph {
     /// Creates an empty graph.
     pub(super) fn new() -> Self {
-        Self { places: vec![Place::default()], open: Vec::new(), key: String::new() }
+        Self { places: vec![GraphNode::default()], open: Vec::new(), key: String::new() }
     }
 
     /// Begins a document, whether or not the last one was complete.
@@ -71,17 +71,17 @@ impl Graph {
     }
 
     /// Begins a value.
-    pub(super) fn value(&mut self, what: What) {
+    pub(super) fn value(&mut self, what: ValueType) {
         let place = self.next_place();
         if let Some(place) = place.and_then(|place| self.places.get_mut(place)) {
             match what {
-                What::Object => place.objects += 1,
-                What::Array => place.arrays += 1,
-                What::Text => place.texts += 1,
-                What::Other => place.others += 1,
+                ValueType::Object => place.objects += 1,
+                ValueType::Array => place.arrays += 1,
+                ValueType::Text => place.texts += 1,
+                ValueType::Other => place.others += 1,
             }
         }
-        if matches!(what, What::Object | What::Array) {
+        if matches!(what, ValueType::Object | ValueType::Array) {
             self.open.push((place, what));
         }
     }
@@ -94,7 +94,7 @@ impl Graph {
     fn next_place(&mut self) -> Option<usize> {
         let Some(&(parent, what)) = self.open.last() else { return Some(ROOT) };
         let parent = parent?;
-        if what == What::Object {
+        if what == ValueType::Object {
             return self.field(parent);
         }
         if let Some(element) = self.places.get(parent)?.element {
@@ -110,7 +110,7 @@ impl Graph {
         if let Some(&field) = of.fields.get(&self.key) {
             return Some(field);
         }
-        if of.fields.len() >= MOST_KEYS {
+        if of.fields.len() >= MAX_KEYS {
             if of.value.is_some() {
                 return of.value;
             }
@@ -120,7 +120,7 @@ impl Graph {
         }
         // A value nested in another of the same name is of the same kind.
         let named = |place: usize| self.places.get(place).is_some_and(|of| of.key == self.key);
-        let same = |open: &(Option<usize>, What)| open.0.filter(|&place| named(place));
+        let same = |open: &(Option<usize>, ValueType)| open.0.filter(|&place| named(place));
         let around = if self.key.is_empty() { None } else { self.open.iter().rev().find_map(same) };
         let key = std::mem::take(&mut self.key);
         let field = around.or_else(|| self.add(&key));
@@ -132,15 +132,15 @@ impl Graph {
     }
 
     fn add(&mut self, key: &str) -> Option<usize> {
-        if self.places.len() >= MOST {
+        if self.places.len() >= MAX_PLACES {
             return None;
         }
-        self.places.push(Place { key: key.to_owned(), ..Place::default() });
+        self.places.push(GraphNode { key: key.to_owned(), ..GraphNode::default() });
         Some(self.places.len() - 1)
     }
 
     /// Finds the objects whose keys are data, after everything has been read.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn find_maps(&mut self) {
         let mut seen = BTreeSet::new();
         let mut waiting = vec![ROOT];
         while let Some(place) = waiting.pop() {
@@ -171,7 +171,7 @@ impl Graph {
 
     /// Adds what is known about one place to another.
     fn join(&mut self, into: usize, from: usize, depth: usize) {
-        if into == from || depth > DEEPEST {
+        if into == from || depth > MAX_DEPTH {
             return;
         }
         let Some(of) = self.places.get_mut(from) else { return };
@@ -208,11 +208,11 @@ impl Graph {
     fn looks_like_map(&self, place: usize) -> bool {
         let Some(of) = self.places.get(place) else { return false };
         let count = of.fields.len();
-        let values: Vec<&Place> = of.fields.values().filter_map(|&value| self.places.get(value)).collect();
+        let values: Vec<&GraphNode> = of.fields.values().filter_map(|&value| self.places.get(value)).collect();
         let stands: u64 = values.iter().map(|value| value.stands()).sum();
         // Records repeat the same fields.
         let shared = shared_keys(&values);
-        let part = if shared >= SHARED { 75 } else { 50 };
+        let part = if shared >= MIN_SHARED_KEYS { 75 } else { 50 };
         let is_record = of.objects > 1 && stands * 100 > of.objects * count as u64 * part;
         if count < 4 || is_record {
             return false;
@@ -222,12 +222,12 @@ impl Graph {
         }
         let as_data = of.fields.keys().filter(|key| key.contains(|c: char| "/.:@ ".contains(c) || c.is_ascii_digit()));
         let as_data = as_data.count() * 2 >= count;
-        let all = |is: fn(&Place) -> bool| values.iter().all(|value| is(value));
+        let all = |is: fn(&GraphNode) -> bool| values.iter().all(|value| is(value));
         if all(|value| value.objects > 0 && value.texts + value.others == 0) {
             let keys: BTreeSet<&String> = values.iter().flat_map(|value| value.fields.keys()).collect();
             let held: usize = values.iter().map(|value| value.fields.len()).sum();
             let alike = held * 100 / (count * keys.len().max(1));
-            return (alike >= 50 && (count >= 8 || as_data || shared >= SHARED))
+            return (alike >= 50 && (count >= 8 || as_data || shared >= MIN_SHARED_KEYS))
                 || (alike >= 20 && as_data && count >= 8)
                 || (alike >= 25 && count >= 20)
                 || (of.objects > 4 && count >= 12 && stands * 4 < of.objects * count as u64);
@@ -263,12 +263,12 @@ impl Graph {
 }
 
 /// Returns how many keys all of these places share.
-fn shared_keys(values: &[&Place]) -> usize {
+fn shared_keys(values: &[&GraphNode]) -> usize {
     let Some((first, rest)) = values.split_first() else { return 0 };
     first.fields.keys().filter(|&key| rest.iter().all(|value| value.fields.contains_key(key))).count()
 }
 
-impl Place {
+impl GraphNode {
     /// Returns how many values were found here.
     fn stands(&self) -> u64 {
         self.objects + self.arrays + self.texts + self.others

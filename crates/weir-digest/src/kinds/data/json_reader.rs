@@ -9,9 +9,9 @@ use std::io::{self, BufRead};
 use super::value::is_number;
 
 /// The maximum number of bytes kept of a string or a number.
-const LONGEST: usize = 4 << 10;
+const MAX_TEXT_BYTES: usize = 4 << 10;
 /// The maximum number of open objects and arrays. Deeper nesting counts as broken.
-const DEEPEST: usize = 256;
+const MAX_DEPTH: usize = 256;
 /// Values that are neither strings nor numbers, including the numbers that JSON lacks and Python's spellings.
 const WORDS: [&str; 9] = ["true", "false", "null", "NaN", "Infinity", "-Infinity", "True", "False", "None"];
 
@@ -52,7 +52,7 @@ pub(super) struct Reader<'a> {
     raw: Vec<u8>,
     /// For each open object or array, whether it is an object.
     open: Vec<bool>,
-    state: State,
+    state: ReaderState,
     /// Whether a byte was requested after the end of the input.
     at_end: bool,
     /// Whether the last piece is broken only because the input ends here: with more input, it might be valid.
@@ -63,7 +63,7 @@ pub(super) struct Reader<'a> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ReaderState {
     /// Before a document.
     Begin,
     /// A value follows.
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
             length: 0,
             raw: Vec::new(),
             open: Vec::new(),
-            state: State::Begin,
+            state: ReaderState::Begin,
             at_end: false,
             cut: false,
             python: false,
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
     /// Prepares for another document.
     pub(super) fn begin(&mut self) {
         self.open.clear();
-        self.state = State::Begin;
+        self.state = ReaderState::Begin;
     }
 
     /// Returns the first byte that is not blank, without taking it.
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
             if byte == b'\n' {
                 break;
             }
-            if self.raw.len() < LONGEST {
+            if self.raw.len() < MAX_TEXT_BYTES {
                 self.raw.push(byte);
             }
         }
@@ -157,15 +157,15 @@ impl<'a> Reader<'a> {
     }
 
     fn piece(&mut self) -> io::Result<Piece> {
-        if self.state == State::Done {
+        if self.state == ReaderState::Done {
             return Ok(Piece::End);
         }
         let Some(byte) = self.ahead()? else { return Ok(Piece::Broken) };
         match (self.state, byte) {
-            (State::First, b']') | (State::Name, b'}') => self.close(),
-            (State::Name, b'"' | b'\'') if byte == b'"' || self.lenient => self.key(byte),
-            (State::After, _) => self.after(byte),
-            (State::Begin | State::Value | State::First, _) => self.value(byte),
+            (ReaderState::First, b']') | (ReaderState::Name, b'}') => self.close(),
+            (ReaderState::Name, b'"' | b'\'') if byte == b'"' || self.lenient => self.key(byte),
+            (ReaderState::After, _) => self.after(byte),
+            (ReaderState::Begin | ReaderState::Value | ReaderState::First, _) => self.value(byte),
             _ => Ok(Piece::Broken),
         }
     }
@@ -181,15 +181,15 @@ impl<'a> Reader<'a> {
             return Ok(Piece::Broken);
         }
         self.step();
-        self.state = State::Value;
+        self.state = ReaderState::Value;
         Ok(Piece::Key)
     }
 
     fn after(&mut self, byte: u8) -> io::Result<Piece> {
         match (byte, self.open.last()) {
-            (b',', Some(true)) => self.state = State::Name,
+            (b',', Some(true)) => self.state = ReaderState::Name,
             // A trailing comma is accepted.
-            (b',', Some(false)) => self.state = State::First,
+            (b',', Some(false)) => self.state = ReaderState::First,
             (b'}', Some(true)) | (b']', Some(false)) => return self.close(),
             _ => return Ok(Piece::Broken),
         }
@@ -206,18 +206,18 @@ impl<'a> Reader<'a> {
 
     /// Ends a value.
     fn ended(&mut self) {
-        self.state = if self.open.is_empty() { State::Done } else { State::After };
+        self.state = if self.open.is_empty() { ReaderState::Done } else { ReaderState::After };
     }
 
     fn value(&mut self, byte: u8) -> io::Result<Piece> {
         match byte {
             b'{' | b'[' => {
-                if self.open.len() >= DEEPEST {
+                if self.open.len() >= MAX_DEPTH {
                     return Ok(Piece::Broken);
                 }
                 self.step();
                 self.open.push(byte == b'{');
-                self.state = if byte == b'{' { State::Name } else { State::First };
+                self.state = if byte == b'{' { ReaderState::Name } else { ReaderState::First };
                 Ok(if byte == b'{' { Piece::Object } else { Piece::Array })
             }
             b'"' | b'\'' if byte == b'"' || self.python => {
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
             }
             self.step();
             self.length += 1;
-            if self.text.len() < LONGEST {
+            if self.text.len() < MAX_TEXT_BYTES {
                 self.text.push(char::from(byte));
             }
         }
@@ -269,7 +269,7 @@ impl<'a> Reader<'a> {
             let plain = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
             let used = plain.len();
             let lines = memchr::memchr_iter(b'\n', plain).count() as u64;
-            let room = LONGEST.saturating_sub(self.raw.len()).min(used);
+            let room = MAX_TEXT_BYTES.saturating_sub(self.raw.len()).min(used);
             let plain = plain.get(..room).unwrap_or_default();
             self.raw.extend_from_slice(plain);
             self.length += used;
@@ -342,7 +342,7 @@ impl<'a> Reader<'a> {
 
     fn push(&mut self, c: char) {
         self.length += c.len_utf8();
-        if self.raw.len() < LONGEST {
+        if self.raw.len() < MAX_TEXT_BYTES {
             self.raw.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         }
     }

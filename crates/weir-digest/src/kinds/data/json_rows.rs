@@ -6,14 +6,14 @@
 use std::collections::HashMap;
 
 use super::json_graph::{Graph, ROOT};
-use super::row::{Field, Row, Sort};
+use super::row::{Field, Row, ValueSyntax};
 use super::rows::Rows;
 use super::value::Role;
 
 /// The maximum number of tables that are distinguished.
-const MOST_TABLES: usize = 40;
+const MAX_TABLES: usize = 40;
 /// The maximum length of the path of a field.
-const LONGEST_PATH: usize = 200;
+const MAX_PATH_BYTES: usize = 200;
 
 /// The values of documents.
 pub(super) struct Values<'g> {
@@ -21,7 +21,7 @@ pub(super) struct Values<'g> {
     pub tables: Vec<Rows>,
     of_place: HashMap<usize, usize>,
     frames: Vec<Frame>,
-    rows: Vec<Open>,
+    rows: Vec<OpenRecord>,
     spare: Vec<Row>,
     key: String,
     /// The number of values.
@@ -49,7 +49,7 @@ struct Frame {
 }
 
 /// A record that is being read.
-struct Open {
+struct OpenRecord {
     table: Option<usize>,
     row: Row,
     path: String,
@@ -122,7 +122,7 @@ impl<'g> Values<'g> {
     }
 
     /// Takes a string, a number or a word.
-    pub(super) fn value(&mut self, sort: Sort, value: (&str, usize), line: u64) {
+    pub(super) fn value(&mut self, sort: ValueSyntax, value: (&str, usize), line: u64) {
         self.count += 1;
         let (_, path, new_row) = self.enter(line, false);
         self.field(sort, value);
@@ -141,7 +141,7 @@ impl<'g> Values<'g> {
             if let Some(open) = self.rows.last_mut() {
                 open.path.push_str(mark);
             }
-            self.field(Sort::Number, (&text, text.len()));
+            self.field(ValueSyntax::Number, (&text, text.len()));
         }
         self.leave(frame.path, frame.has_row);
     }
@@ -189,7 +189,7 @@ impl<'g> Values<'g> {
         if !open.path.is_empty() {
             open.path.push('.');
         }
-        open.path.push_str(key.get(..key.floor_char_boundary(LONGEST_PATH)).unwrap_or_default());
+        open.path.push_str(key.get(..key.floor_char_boundary(MAX_PATH_BYTES)).unwrap_or_default());
     }
 
     /// Adds a field that names the record: its key in an object whose keys are data, or the record that contains it.
@@ -197,7 +197,7 @@ impl<'g> Values<'g> {
         if let Some(open) = self.rows.last_mut() {
             open.path.push_str(name);
         }
-        self.field(Sort::Text, (value, value.len()));
+        self.field(ValueSyntax::Text, (value, value.len()));
         if let Some(open) = self.rows.last_mut() {
             open.path.clear();
         }
@@ -212,7 +212,7 @@ impl<'g> Values<'g> {
         }
     }
 
-    fn field(&mut self, sort: Sort, value: (&str, usize)) {
+    fn field(&mut self, sort: ValueSyntax, value: (&str, usize)) {
         let Some(open) = self.rows.last_mut() else { return };
         let Some(table) = open.table.and_then(|table| self.tables.get_mut(table)) else { return };
         let name = if open.path.is_empty() { "value" } else { &open.path };
@@ -227,7 +227,7 @@ impl<'g> Values<'g> {
         row.begin(line);
         row.depth = self.rows.len() + 1;
         let around = self.around();
-        self.rows.push(Open { table, row, path: String::new() });
+        self.rows.push(OpenRecord { table, row, path: String::new() });
         if let Some(name) = around {
             self.named("of", &name);
         }
@@ -259,7 +259,7 @@ impl<'g> Values<'g> {
         if let Some(&table) = self.of_place.get(&place) {
             return Some(table);
         }
-        if self.tables.len() >= MOST_TABLES {
+        if self.tables.len() >= MAX_TABLES {
             return None;
         }
         let around = self.rows.last();

@@ -5,11 +5,11 @@ mod cut;
 use cut::{cut_at, cut_before, last_word, pieces, split_words, starts_after_gaps, starts_of};
 
 /// The maximum number of rows examined.
-const ROWS: usize = 300;
+const MAX_ROWS: usize = 300;
 /// The maximum number of columns.
-const COLUMNS: usize = 200;
+const MAX_COLUMNS: usize = 200;
 /// The maximum width of a table that is searched for blank columns.
-const WIDTH: usize = 2_000;
+const MAX_WIDTH: usize = 2_000;
 
 /// The columns of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,13 +17,13 @@ pub(super) struct Layout {
     /// Their names.
     pub(super) names: Vec<String>,
     /// How a row is split.
-    cut: Cut,
+    cut: ColumnSplit,
     /// The line of the header.
     pub(super) header: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Cut {
+enum ColumnSplit {
     /// Each column begins at one of these positions, counted in characters.
     Starts(Vec<usize>),
     /// Each column is one word, and the last column has the rest.
@@ -86,7 +86,7 @@ pub(super) fn find<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<L
     }
     // Only a few lines may precede a table.
     for (place, header) in first.iter().enumerate().filter(|(_, line)| is_header(line)) {
-        let rows: Vec<&str> = lines.clone().skip(place + 1).take(ROWS).collect();
+        let rows: Vec<&str> = lines.clone().skip(place + 1).take(MAX_ROWS).collect();
         if rows.len() < 3 {
             return None;
         }
@@ -104,7 +104,7 @@ const FREE: [&str; 8] = ["COMMAND", "CMD", "Description", "DESCRIPTION", "ARGS",
 impl Layout {
     /// Merges columns whose names are two words of one name: no row has anything below the second word.
     fn joined(mut self, rows: &[&str]) -> Self {
-        let Cut::Starts(starts) = &self.cut else { return self };
+        let ColumnSplit::Starts(starts) = &self.cut else { return self };
         let cells: Vec<Vec<&str>> = rows.iter().filter_map(|row| cut_at(row, starts)).collect();
         let header: Vec<char> = self.header.chars().collect();
         let is_second = |place: &usize| {
@@ -119,7 +119,7 @@ impl Layout {
             starts.remove(place);
             self.names[place - 1] = format!("{} {second}", self.names[place - 1]);
         }
-        self.cut = Cut::Starts(starts);
+        self.cut = ColumnSplit::Starts(starts);
         self
     }
 
@@ -132,16 +132,16 @@ impl Layout {
     pub(super) fn cells<'a>(&self, line: &'a str) -> Option<Vec<&'a str>> {
         let count = self.names.len();
         match &self.cut {
-            Cut::Bars(bar) => {
+            ColumnSplit::Bars(bar) => {
                 let inner = line.trim();
                 let inner = inner.strip_prefix(*bar).unwrap_or(inner);
                 let inner = inner.strip_suffix(*bar).unwrap_or(inner);
                 let cells: Vec<&str> = inner.split(*bar).map(str::trim).collect();
                 (cells.len() == count).then_some(cells)
             }
-            Cut::Words => split_words(line, count),
-            Cut::Starts(starts) if self.is_free() => cut_at(line, starts).or_else(|| split_words(line, count)),
-            Cut::Starts(starts) => {
+            ColumnSplit::Words => split_words(line, count),
+            ColumnSplit::Starts(starts) if self.is_free() => cut_at(line, starts).or_else(|| split_words(line, count)),
+            ColumnSplit::Starts(starts) => {
                 let words =
                     || split_words(line, count).filter(|cells| cells.last().is_some_and(|last| !last.contains(' ')));
                 cut_at(line, starts).or_else(words).or_else(|| cut_before(line, starts))
@@ -152,37 +152,37 @@ impl Layout {
 
 /// Finds the columns of a table with a rule: dashes under each column, or bars between them.
 fn ruled<'a>(first: &[&str], rule: usize, lines: impl Iterator<Item = &'a str>) -> Option<Layout> {
-    let drawn = first.get(rule).filter(|line| line.len() <= WIDTH * 3)?;
+    let drawn = first.get(rule).filter(|line| line.len() <= MAX_WIDTH * 3)?;
     // If the first line is a rule, the table is in a box and the header follows.
     let header = if rule == 0 { *first.get(1)? } else { *first.get(rule - 1)? };
     let bar = ['│', '┃', '|'].into_iter().find(|bar| header.contains(*bar));
-    let rows: Vec<&str> = lines.skip(rule + 1).filter(|line| !is_rule(line) && !is_end(line)).take(ROWS).collect();
+    let rows: Vec<&str> = lines.skip(rule + 1).filter(|line| !is_rule(line) && !is_end(line)).take(MAX_ROWS).collect();
     let layout = match bar.filter(|_| !header.starts_with("||/")) {
         Some(bar) => {
             let inner = header.trim().trim_start_matches(bar).trim_end_matches(bar);
             let names: Vec<String> = inner.split(bar).map(|name| name.trim().to_owned()).collect();
             // Box drawings separate the cells below a heavy header by light bars.
             let bar = if bar == '┃' { '│' } else { bar };
-            Layout { names, cut: Cut::Bars(bar), header: header.to_owned() }
+            Layout { names, cut: ColumnSplit::Bars(bar), header: header.to_owned() }
         }
         None => {
             // dpkg joins its columns with a dash; others leave a space.
             let gap = if drawn.contains('=') && drawn.contains('-') { '-' } else { ' ' };
             let starts = starts_of(drawn, gap);
-            if starts.len() > COLUMNS {
+            if starts.len() > MAX_COLUMNS {
                 return None;
             }
             let names = names_at(header, &starts);
-            Layout { names, cut: Cut::Starts(starts), header: header.to_owned() }
+            Layout { names, cut: ColumnSplit::Starts(starts), header: header.to_owned() }
         }
     };
-    if layout.names.len() > COLUMNS {
+    if layout.names.len() > MAX_COLUMNS {
         return None;
     }
     let fit = rows.iter().filter(|row| layout.cells(row).is_some()).count();
     let named =
         layout.names.iter().filter(|name| !name.is_empty()).count() >= layout.names.len().saturating_sub(1).max(1);
-    let bars_fit = !matches!(layout.cut, Cut::Bars(_)) || drawn.contains(['+', '|', '┼', '╪', '┬', '┳', '╇']);
+    let bars_fit = !matches!(layout.cut, ColumnSplit::Bars(_)) || drawn.contains(['+', '|', '┼', '╪', '┬', '┳', '╇']);
     (layout.names.len() >= 2 && named && bars_fit && rows.len() >= 3 && fit * 10 >= rows.len() * 9).then_some(layout)
 }
 
@@ -278,7 +278,7 @@ fn begins_at(row: &str, start: usize) -> bool {
 /// Finds columns between the positions that are blank in the header and in every row.
 fn rivers(header: &str, rows: &[&str]) -> Option<Layout> {
     let last = last_word(header)?;
-    if last > WIDTH {
+    if last > MAX_WIDTH {
         return None;
     }
     let mut filled = vec![0_u32; last + 1];
@@ -324,7 +324,7 @@ fn words(header: &str, rows: &[&str]) -> Option<Layout> {
     let joined = header.replace("Mounted on", "Mounted");
     let names: Vec<String> = joined.split_whitespace().map(str::to_owned).collect();
     let count = names.len();
-    let layout = Layout { names, cut: Cut::Words, header: header.to_owned() };
+    let layout = Layout { names, cut: ColumnSplit::Words, header: header.to_owned() };
     let free = layout.is_free();
     // In a row with more words than names, the grouping is unknown, unless the last column holds free text.
     let fits = |row: &&&str| {
@@ -336,7 +336,7 @@ fn words(header: &str, rows: &[&str]) -> Option<Layout> {
 }
 
 fn layout_at(header: &str, starts: Vec<usize>) -> Layout {
-    Layout { names: names_at(header, &starts), cut: Cut::Starts(starts), header: header.to_owned() }
+    Layout { names: names_at(header, &starts), cut: ColumnSplit::Starts(starts), header: header.to_owned() }
 }
 
 fn names_at(header: &str, starts: &[usize]) -> Vec<String> {

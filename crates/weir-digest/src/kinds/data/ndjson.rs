@@ -2,20 +2,20 @@
 
 use std::io;
 
-use super::json::{Gather, document};
+use super::json::{PieceConsumer, document};
 use super::json_graph::Graph;
 use super::json_reader::Reader;
 use super::json_rows::Values;
-use super::rows_page::Gathered;
+use super::rows_page::TableFacts;
 use crate::kinds::fold::Fold;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::{Lines, Page, Source};
 
-pub(crate) const KIND: Kind = Kind { name: "ndjson", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "ndjson", detector: Detector::Whole { is, read } };
 
 /// The maximum number of tables inside records that are shown.
-const MOST_TABLES: usize = 3;
+const MAX_TABLES: usize = 3;
 
 fn is(sample: &Sample<'_>) -> bool {
     sample.mostly(85, is_record)
@@ -35,7 +35,7 @@ pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Opti
     let mut graph = Graph::new();
     let mut log = Fold::default();
     walk(source, &mut graph, &mut log)?;
-    graph.settle();
+    graph.find_maps();
     let mut values = Values::new(&graph);
     let mut log = Fold::default();
     let cut = walk(source, &mut values, &mut log)?;
@@ -49,11 +49,11 @@ pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Opti
         (errors, warnings) => format!(", {errors} mention errors, {warnings} warnings"),
     };
     let mut page = Page::new(format!("JSON lines: {} records{cut}{errors}", records.count));
-    let mut gathered = Gathered::default();
+    let mut gathered = TableFacts::default();
     gathered.add(records);
     let mut inner: Vec<_> = values.tables.iter().skip(1).filter(|table| table.count > 4).collect();
     inner.sort_by_key(|table| std::cmp::Reverse(table.count.saturating_mul(table.columns.len() as u64)));
-    for table in inner.iter().take(MOST_TABLES) {
+    for table in inner.iter().take(MAX_TABLES) {
         gathered.add(table);
     }
     gathered.push(&mut page);
@@ -62,7 +62,7 @@ pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Opti
 }
 
 /// Walks through all lines. Lines that are not JSON go to the fold. Returns how many lines were not read to their end.
-fn walk(source: &dyn Source, gather: &mut dyn Gather, log: &mut Fold) -> io::Result<u64> {
+fn walk(source: &dyn Source, gather: &mut dyn PieceConsumer, log: &mut Fold) -> io::Result<u64> {
     let mut lines = Lines::of(source)?;
     let mut reader = Reader::on(b"");
     let mut cut = 0;

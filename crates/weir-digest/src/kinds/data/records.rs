@@ -1,13 +1,13 @@
 //! Records with one field per line: `psql -x`, `sqlite3 -line`, and `1. row` followed by `name: value`, as printed by
 //! MySQL and by MCP servers for databases.
 
-use super::converted::{self, Convert, put_text, put_value};
-use crate::kinds::{How, Kind};
+use super::converted::{self, LineConverter, put_text, put_value};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 
 pub(crate) const KIND: Kind = Kind {
     name: "records",
-    how: How::Whole {
+    detector: Detector::Whole {
         is: |sample| is_expanded(sample) || is_listed(sample),
         read: |source, sample| converted::read(source, sample, "records", || Box::new(Records::default())),
     },
@@ -60,7 +60,7 @@ struct Records {
     colons: bool,
 }
 
-impl Convert for Records {
+impl LineConverter for Records {
     fn line(&mut self, text: &str, json: &mut String) {
         let begins = begins(text);
         if begins || text.trim().is_empty() {

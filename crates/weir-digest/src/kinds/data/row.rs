@@ -6,16 +6,16 @@ use std::rc::Rc;
 use crate::text::clip;
 
 /// The maximum number of bytes kept of a field while its record is read.
-const LONGEST: usize = 600;
+const MAX_FIELD_BYTES: usize = 600;
 /// The maximum number of fields examined in a record.
-const MOST_FIELDS: usize = 1_000;
+const MAX_FIELDS: usize = 1_000;
 /// The maximum number of bytes of a field, and of all fields, that are kept of a record that is shown.
-const KEPT_FIELD: usize = 200;
-const KEPT: usize = 1_200;
+const MAX_KEPT_FIELD_BYTES: usize = 200;
+const MAX_KEPT_BYTES: usize = 1_200;
 
 /// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum ValueSyntax {
     /// A string.
     Text,
     /// A number.
@@ -31,7 +31,7 @@ pub(super) enum Sort {
 pub(super) struct Field {
     /// The column it belongs to.
     pub column: usize,
-    pub sort: Sort,
+    pub sort: ValueSyntax,
     /// Its full length.
     pub length: usize,
     start: usize,
@@ -53,11 +53,11 @@ pub(super) struct Row {
     pub fields: Vec<Field>,
     /// Whether it reports trouble, in which case it is shown with others that do.
     pub troubled: bool,
-    kept: OnceCell<Rc<Kept>>,
+    kept: OnceCell<Rc<KeptRecord>>,
 }
 
 /// A record as it is kept.
-pub(super) struct Kept {
+pub(super) struct KeptRecord {
     pub line: u64,
     pub index: u64,
     pub raw: String,
@@ -77,13 +77,13 @@ impl Row {
     }
 
     /// Takes a value, which has `length` bytes in the output.
-    pub(super) fn push(&mut self, column: usize, sort: Sort, value: (&str, usize)) {
-        if self.fields.len() >= MOST_FIELDS {
+    pub(super) fn push(&mut self, column: usize, sort: ValueSyntax, value: (&str, usize)) {
+        if self.fields.len() >= MAX_FIELDS {
             return;
         }
         let (text, length) = value;
         let start = self.text.len();
-        self.text.push_str(text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default());
+        self.text.push_str(text.get(..text.floor_char_boundary(MAX_FIELD_BYTES)).unwrap_or_default());
         self.fields.push(Field { column, sort, length, start, end: self.text.len() });
     }
 
@@ -93,28 +93,28 @@ impl Row {
     }
 
     /// Returns the record in the form in which it is kept.
-    pub(super) fn keep(&self) -> Rc<Kept> {
+    pub(super) fn keep(&self) -> Rc<KeptRecord> {
         let make = || {
             let mut fields = Vec::with_capacity(self.fields.len().min(40));
             let (mut bytes, mut left_out) = (0, 0);
             for field in &self.fields {
                 let text = self.text_of(field);
-                if bytes > KEPT {
+                if bytes > MAX_KEPT_BYTES {
                     left_out += 1;
                     continue;
                 }
-                bytes += text.len().min(KEPT_FIELD) + 8;
-                let cut = if field.length > text.len() && text.len() <= KEPT_FIELD { "…" } else { "" };
-                fields.push((field.column, clip(text, KEPT_FIELD) + cut));
+                bytes += text.len().min(MAX_KEPT_FIELD_BYTES) + 8;
+                let cut = if field.length > text.len() && text.len() <= MAX_KEPT_FIELD_BYTES { "…" } else { "" };
+                fields.push((field.column, clip(text, MAX_KEPT_FIELD_BYTES) + cut));
             }
-            let raw = clip(&self.raw, LONGEST);
-            Rc::new(Kept { line: self.line, index: self.index, raw, troubled: self.troubled, fields, left_out })
+            let raw = clip(&self.raw, MAX_FIELD_BYTES);
+            Rc::new(KeptRecord { line: self.line, index: self.index, raw, troubled: self.troubled, fields, left_out })
         };
         Rc::clone(self.kept.get_or_init(make))
     }
 }
 
-impl Kept {
+impl KeptRecord {
     /// Returns the value of a column.
     pub(super) fn get(&self, column: usize) -> Option<&str> {
         self.fields.iter().find(|field| field.0 == column).map(|field| field.1.as_str())

@@ -8,22 +8,22 @@ use std::rc::Rc;
 
 use super::column::Column;
 use super::cross::Cross;
-use super::row::{Kept, Row, Sort};
+use super::row::{KeptRecord, Row, ValueSyntax};
 use super::value::{Role, hash_without_numbers};
 use crate::trouble::Trouble;
 
 /// The maximum number of fields that are distinguished.
-const MOST_COLUMNS: usize = 200;
+const MAX_COLUMNS: usize = 200;
 /// The number of main fields, and the maximum number of different values of a main field and of any other.
 const MAIN_COLUMNS: usize = 16;
-const MOST_VALUES: usize = 10_000;
-const FEW_VALUES: usize = 300;
+const MAX_MAIN_VALUES: usize = 10_000;
+const MAX_VALUES: usize = 300;
 /// The maximum number of groups of trouble that are distinguished.
-const MOST_GROUPS: usize = 300;
+const MAX_GROUPS: usize = 300;
 /// The maximum number of first records kept.
-pub(super) const FIRST: usize = 12;
+pub(super) const MAX_FIRST_RECORDS: usize = 12;
 /// The maximum number of outermost records kept.
-const TOPS: usize = 60;
+const MAX_OUTERMOST_RECORDS: usize = 60;
 
 /// Records with the same fields.
 #[derive(Default)]
@@ -35,10 +35,10 @@ pub(super) struct Rows {
     places: HashMap<String, usize>,
     /// The number of values whose field is beyond the limit.
     pub beyond: u64,
-    pub first: Vec<Rc<Kept>>,
+    pub first: Vec<Rc<KeptRecord>>,
     last: Row,
     /// The first of the outermost records, and the total number of outermost records.
-    pub tops: Vec<Rc<Kept>>,
+    pub tops: Vec<Rc<KeptRecord>>,
     pub top_count: u64,
     top_depth: usize,
     pub errors: Groups,
@@ -53,14 +53,14 @@ pub(super) struct Groups {
     pub count: u64,
     /// The number of records that came after the limit of groups was reached.
     pub beyond: u64,
-    pub found: Vec<Group>,
+    pub found: Vec<MessageGroup>,
     places: HashMap<u64, usize>,
 }
 
 /// Records with the same message.
-pub(super) struct Group {
+pub(super) struct MessageGroup {
     pub count: u64,
-    pub first: Rc<Kept>,
+    pub first: Rc<KeptRecord>,
     pub last_line: u64,
 }
 
@@ -76,11 +76,11 @@ impl Rows {
             return Some(place);
         }
         let place = self.columns.len();
-        if place >= MOST_COLUMNS || name.len() > 300 {
+        if place >= MAX_COLUMNS || name.len() > 300 {
             self.beyond += 1;
             return None;
         }
-        let most = if place < MAIN_COLUMNS { MOST_VALUES } else { FEW_VALUES };
+        let most = if place < MAIN_COLUMNS { MAX_MAIN_VALUES } else { MAX_VALUES };
         self.columns.push(Column::new(name, most));
         self.places.insert(name.to_owned(), place);
         Some(place)
@@ -104,7 +104,7 @@ impl Rows {
             Some((Trouble::Warning, key)) => self.warnings.take(row, key),
             None => {}
         }
-        if self.first.len() < FIRST {
+        if self.first.len() < MAX_FIRST_RECORDS {
             self.first.push(row.keep());
         }
         self.keep_top(row);
@@ -124,14 +124,14 @@ impl Rows {
         }
         if row.depth == self.top_depth {
             self.top_count += 1;
-            if self.tops.len() < TOPS {
+            if self.tops.len() < MAX_OUTERMOST_RECORDS {
                 self.tops.push(row.keep());
             }
         }
     }
 
     /// Returns the last record.
-    pub(super) fn last(&self) -> Option<Rc<Kept>> {
+    pub(super) fn last(&self) -> Option<Rc<KeptRecord>> {
         (self.count > 0).then(|| self.last.keep())
     }
 
@@ -190,9 +190,9 @@ impl Groups {
         if let Some(group) = place {
             group.count += 1;
             group.last_line = row.line;
-        } else if self.found.len() < MOST_GROUPS {
+        } else if self.found.len() < MAX_GROUPS {
             self.places.insert(key, self.found.len());
-            self.found.push(Group { count: 1, first: row.keep(), last_line: row.line });
+            self.found.push(MessageGroup { count: 1, first: row.keep(), last_line: row.line });
         } else {
             self.beyond += 1;
         }
@@ -201,8 +201,8 @@ impl Groups {
 
 /// Returns what a level means: unknown, no trouble, or some.
 #[expect(clippy::option_option, reason = "a level that is no trouble is not the same as no level")]
-fn of_level(text: &str, sort: Sort) -> Option<Option<Trouble>> {
-    if sort == Sort::Number {
+fn of_level(text: &str, sort: ValueSyntax) -> Option<Option<Trouble>> {
+    if sort == ValueSyntax::Number {
         // pino and bunyan number levels in tens.
         return match text {
             "10" | "20" | "30" => Some(None),

@@ -3,31 +3,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::column::{Column, Counted, shown};
-use super::cross::MOST_VALUES as MOST_CROSSED;
-use super::row::Kept;
-use super::rows::{FIRST, Groups, Rows};
-use super::rows_words::{VALUE, Words, is_amount, one_line};
+use super::column::{Column, ValueCount, shown};
+use super::cross::MAX_CROSSED_VALUES;
+use super::row::KeptRecord;
+use super::rows::{Groups, MAX_FIRST_RECORDS, Rows};
+use super::rows_words::{MAX_VALUE_BYTES, TableDescriber, is_amount, one_line};
 use super::value::Role;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of bytes shown of a verbatim record.
-const RECORD: usize = 420;
+const MAX_RECORD_BYTES: usize = 420;
 /// The maximum number of bytes shown of a record by its fields.
-const NAMED: usize = 240;
+const MAX_FIELDS_BYTES: usize = 240;
 /// The maximum length of an unusual record that is shown whole.
-const SHORT: usize = 150;
+const MAX_INLINE_BYTES: usize = 150;
 /// The maximum length of a list of the names of records.
-const LIST: usize = 700;
+const MAX_NAMES_BYTES: usize = 700;
 /// The fields that describe a record best, besides its name.
 const TELLING: [&str; 7] = ["version", "value", "status", "state", "Status", "type", "kind"];
 /// The maximum number of crossed columns shown.
-const MOST_CROSSINGS: usize = 12;
+const MAX_CROSSINGS: usize = 12;
 
 /// What is known about several tables of records.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct TableFacts {
     errors: Vec<Item>,
     error_groups: u64,
     warnings: Vec<Item>,
@@ -39,10 +39,10 @@ pub(super) struct Gathered {
     ends: Vec<Part>,
 }
 
-impl Gathered {
+impl TableFacts {
     /// Adds a table.
     pub(super) fn add(&mut self, rows: &Rows) {
-        let words = Words::of(rows);
+        let words = TableDescriber::of(rows);
         self.errors.extend(words.troubles(&rows.errors));
         self.error_groups += rows.errors.groups();
         self.warnings.extend(words.troubles(&rows.warnings));
@@ -79,41 +79,44 @@ impl Gathered {
 
 /// Returns the names of the records of a table, if each has its own.
 pub(super) fn names(rows: &Rows) -> Option<Item> {
-    Words::of(rows).names()
+    TableDescriber::of(rows).names()
 }
 
 /// Returns the records of a table that has only a few, verbatim.
 pub(super) fn few(rows: &Rows) -> Vec<Item> {
-    let words = Words::of(rows);
+    let words = TableDescriber::of(rows);
     let path = rows.path.trim_end_matches('.');
-    let text = |kept: &Kept| kept.with_names(|column| words.name(column), &words.identity, NAMED);
-    rows.first.iter().map(|kept| Item::at(kept.line, format!("{path}: {}", clip(&text(kept), RECORD)))).collect()
+    let text = |kept: &KeptRecord| kept.with_names(|column| words.name(column), &words.identity, MAX_FIELDS_BYTES);
+    rows.first
+        .iter()
+        .map(|kept| Item::at(kept.line, format!("{path}: {}", clip(&text(kept), MAX_RECORD_BYTES))))
+        .collect()
 }
 
 /// A record that differs from the others.
-struct Odd {
-    kept: Rc<Kept>,
+struct UnusualRecord {
+    kept: Rc<KeptRecord>,
     /// The columns in which it differs.
     columns: Vec<usize>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> TableDescriber<'a> {
     /// Returns a record as an item, verbatim if it is one line of the output.
-    fn item(&self, kept: &Kept, first: &[usize], after: &str) -> Item {
+    fn item(&self, kept: &KeptRecord, first: &[usize], after: &str) -> Item {
         if !kept.raw.is_empty() {
-            return Item::at(kept.line, clip(&kept.raw, RECORD) + after);
+            return Item::at(kept.line, clip(&kept.raw, MAX_RECORD_BYTES) + after);
         }
-        let text = clip(&kept.with_names(|column| self.name(column), first, NAMED), RECORD);
+        let text = clip(&kept.with_names(|column| self.name(column), first, MAX_FIELDS_BYTES), MAX_RECORD_BYTES);
         self.at(kept, &(text + after))
     }
 
     /// Returns an unusual record as an item: whole if it is short, otherwise which record it is and what is unusual.
-    fn odd_item(&self, odd: &Odd) -> Item {
+    fn odd_item(&self, odd: &UnusualRecord) -> Item {
         let name = |column| self.name(column);
         let names: Vec<&str> = odd.columns.iter().map(|&column| self.name(column)).collect();
         let after = format!(" (unusual: {})", clip(&names.join(", "), 120));
         let first: Vec<usize> = self.identity.iter().chain(&odd.columns).copied().collect();
-        let is_short = odd.kept.with_names(name, &[], NAMED).len() < SHORT;
+        let is_short = odd.kept.with_names(name, &[], MAX_FIELDS_BYTES).len() < MAX_INLINE_BYTES;
         if is_short || !odd.kept.raw.is_empty() {
             let brief = odd.kept.with_names(name, &first, 1);
             return self.item(&odd.kept, &[], &after).or(clip(&brief, 160) + &after);
@@ -123,7 +126,7 @@ impl<'a> Words<'a> {
     }
 
     /// Returns a record with its line number, or with its index where all records are on one line.
-    fn at(&self, kept: &Kept, text: &str) -> Item {
+    fn at(&self, kept: &KeptRecord, text: &str) -> Item {
         let same_line = self.rows.first.first().map(|first| first.line) == self.rows.last().map(|last| last.line);
         if same_line && self.rows.count > 1 {
             return Item::plain(format!("{}[{}] {text}", self.base(), kept.index));
@@ -150,14 +153,14 @@ impl<'a> Words<'a> {
         items.collect()
     }
 
-    fn message(&self, kept: &'a Kept) -> Option<&'a str> {
+    fn message(&self, kept: &'a KeptRecord) -> Option<&'a str> {
         let of = |role| self.rows.columns.iter().position(|column| column.role == role);
         of(Role::Message).or(of(Role::Error)).and_then(|column| kept.get(column))
     }
 
     /// Returns the records that differ from the others, and in which fields.
-    fn unusual(&self) -> Vec<Odd> {
-        let mut found: BTreeMap<u64, Odd> = BTreeMap::new();
+    fn unusual(&self) -> Vec<UnusualRecord> {
+        let mut found: BTreeMap<u64, UnusualRecord> = BTreeMap::new();
         let rare = self.rows.columns.iter().filter(|column| is_rare(column, self.rows.count)).count();
         // Where many fields are rare, a rare field is not unusual.
         let is_sparse = rare > 6.max(self.rows.columns.len() / 4);
@@ -166,14 +169,14 @@ impl<'a> Words<'a> {
                 continue;
             }
             for kept in odd(column, self.rows.count).into_iter().filter(|kept| !kept.troubled) {
-                let odd = || Odd { kept: Rc::clone(kept), columns: Vec::new() };
+                let odd = || UnusualRecord { kept: Rc::clone(kept), columns: Vec::new() };
                 let odd = found.entry(kept.index).or_insert_with(odd);
                 if !odd.columns.contains(&place) {
                     odd.columns.push(place);
                 }
             }
         }
-        let mut found: Vec<Odd> = found.into_values().collect();
+        let mut found: Vec<UnusualRecord> = found.into_values().collect();
         found.sort_by_key(|odd| (std::cmp::Reverse(odd.columns.len()), odd.kept.index));
         found.truncate(12);
         found
@@ -196,16 +199,16 @@ impl<'a> Words<'a> {
             return None;
         }
         let tells = |column: &Column, word: &str| {
-            called_last(column, word) && column.longest <= VALUE && column.values.distinct() > 1
+            called_last(column, word) && column.longest <= MAX_VALUE_BYTES && column.values.distinct() > 1
         };
         let second = TELLING.iter().find_map(|word| place(&|column| tells(column, word))).filter(|&at| at != name);
         let called = rows.tops.iter().zip(names).map(|(kept, name)| {
             let second = second.and_then(|second| kept.get(second)).filter(|second| !second.is_empty());
             let second = second.map(|second| format!(" {second}")).unwrap_or_default();
-            one_line(name, VALUE) + &second
+            one_line(name, MAX_VALUE_BYTES) + &second
         });
         let text = format!("{}: {}", rows.path.trim_end_matches('.'), called.collect::<Vec<_>>().join(", "));
-        Some(Item::plain(clip(&text, LIST)).or(clip(&text, LIST / 2)))
+        Some(Item::plain(clip(&text, MAX_NAMES_BYTES)).or(clip(&text, MAX_NAMES_BYTES / 2)))
     }
 
     /// Returns one line for each field.
@@ -213,7 +216,7 @@ impl<'a> Words<'a> {
         let rows = self.rows;
         let (mut items, mut same, mut none, mut once) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for column in &rows.columns {
-            let value = constant(column).map(|value| format!("{}={}", column.name, one_line(value, VALUE)));
+            let value = constant(column).map(|value| format!("{}={}", column.name, one_line(value, MAX_VALUE_BYTES)));
             match value {
                 _ if column.filled == 0 => none.push(column.name.clone()),
                 // Each record is nested in a different one.
@@ -258,7 +261,9 @@ impl<'a> Words<'a> {
         }
         let columns = &self.rows.columns;
         let few = |column: &Column| {
-            (2..=MOST_CROSSED).contains(&column.values.distinct()) && !column.is_date() && column.role != Role::Name
+            (2..=MAX_CROSSED_VALUES).contains(&column.values.distinct())
+                && !column.is_date()
+                && column.role != Role::Name
         };
         for (text, by) in cross.texts.iter().enumerate().filter_map(|(place, &at)| Some((place, columns.get(at)?))) {
             for (number, of) in
@@ -268,7 +273,7 @@ impl<'a> Words<'a> {
                     || !of.is_number()
                     || !is_amount(of)
                     || of.values.distinct() < 5
-                    || items.len() >= MOST_CROSSINGS
+                    || items.len() >= MAX_CROSSINGS
                 {
                     continue;
                 }
@@ -276,11 +281,15 @@ impl<'a> Words<'a> {
                     let sum = cross.sum(text, value.order, number)?;
                     let decimals = of.numbers.decimals;
                     if sum.count == 1 {
-                        return Some(format!("{} {}", one_line(value.text, VALUE), shown(sum.sum, decimals)));
+                        return Some(format!("{} {}", one_line(value.text, MAX_VALUE_BYTES), shown(sum.sum, decimals)));
                     }
                     let ends = format!("{} to {}", shown(sum.least, decimals), shown(sum.most, decimals));
                     let mean = shown(sum.sum / sum.count as f64, (decimals + 1).min(6));
-                    Some(format!("{} {ends} mean {mean} sum {}", one_line(value.text, VALUE), shown(sum.sum, decimals)))
+                    Some(format!(
+                        "{} {ends} mean {mean} sum {}",
+                        one_line(value.text, MAX_VALUE_BYTES),
+                        shown(sum.sum, decimals)
+                    ))
                 });
                 items.push(Item::plain(format!("{} by {}: {}", of.name, by.name, each.collect::<Vec<_>>().join(", "))));
             }
@@ -290,9 +299,9 @@ impl<'a> Words<'a> {
 
     /// Returns the first and the last records, or all of them if there are few.
     fn ends(&self, seen: &[u64]) -> Part {
-        let few = self.rows.count <= FIRST as u64;
+        let few = self.rows.count <= MAX_FIRST_RECORDS as u64;
         let last = if few { None } else { self.rows.last() };
-        let ends = self.rows.first.iter().take(if few { FIRST } else { 2 }).chain(&last);
+        let ends = self.rows.first.iter().take(if few { MAX_FIRST_RECORDS } else { 2 }).chain(&last);
         let ends = ends.filter(|kept| !seen.contains(&kept.index) && !kept.troubled);
         let items = ends.map(|kept| self.item(kept, &self.identity, "")).collect();
         let weight = if few { Weight::Shape } else { Weight::Sample };
@@ -318,7 +327,7 @@ fn is_rare(column: &Column, records: u64) -> bool {
 }
 
 /// Returns the records that stand out by this field.
-fn odd(column: &Column, records: u64) -> Vec<&Rc<Kept>> {
+fn odd(column: &Column, records: u64) -> Vec<&Rc<KeptRecord>> {
     let mut found = Vec::new();
     if records < 20 || column.filled == 0 {
         return found;
@@ -331,9 +340,10 @@ fn odd(column: &Column, records: u64) -> Vec<&Rc<Kept>> {
     if is_listed && column.filled >= 20 {
         let values = values();
         let is_even = values.first().is_some_and(|value| value.count * 5 < column.filled * 4);
-        let few =
-            |value: &&Counted<'_>| value.count <= 2 && value.count * (if is_even { 50 } else { 10 }) <= column.filled;
-        let rare: Vec<&Counted<'_>> = values.iter().filter(few).collect();
+        let few = |value: &&ValueCount<'_>| {
+            value.count <= 2 && value.count * (if is_even { 50 } else { 10 }) <= column.filled
+        };
+        let rare: Vec<&ValueCount<'_>> = values.iter().filter(few).collect();
         if rare.len() <= 5 {
             found.extend(rare.iter().flat_map(|value| value.holders));
         }

@@ -2,22 +2,22 @@
 
 use std::rc::Rc;
 
-use super::column::{Column, Counted};
-use super::row::Kept;
+use super::column::{Column, ValueCount};
+use super::row::KeptRecord;
 use super::rows::Rows;
 use super::value::{Role, ends_with_word};
 use crate::Item;
 use crate::text::clip;
 
 /// The maximum number of different values shown of a field.
-const MOST_VALUES: usize = 14;
+const MAX_VALUES: usize = 14;
 /// The maximum number of bytes shown of a value in a list.
-pub(super) const VALUE: usize = 60;
+pub(super) const MAX_VALUE_BYTES: usize = 60;
 /// The maximum length of all values of a field.
-const LINE: usize = 240;
+const MAX_LINE_BYTES: usize = 240;
 
 /// What is needed to describe a table.
-pub(super) struct Words<'a> {
+pub(super) struct TableDescriber<'a> {
     pub rows: &'a Rows,
     /// The columns whose values together identify a record.
     pub identity: Vec<usize>,
@@ -25,7 +25,7 @@ pub(super) struct Words<'a> {
     is_sure: bool,
 }
 
-impl<'a> Words<'a> {
+impl<'a> TableDescriber<'a> {
     pub(super) fn of(rows: &'a Rows) -> Self {
         let identity = identity(rows);
         let tells = |column: &Column| {
@@ -68,7 +68,7 @@ impl<'a> Words<'a> {
         if column.is_identity() {
             return Some((format!("{text}{}, {}", moments(column), distinct(column)), text));
         }
-        let holder = |kept: &Option<Rc<Kept>>| {
+        let holder = |kept: &Option<Rc<KeptRecord>>| {
             let kept = kept.as_ref().filter(|kept| !seen.contains(&kept.index))?;
             self.which(kept).map(|named| format!(" ({named})"))
         };
@@ -86,16 +86,16 @@ impl<'a> Words<'a> {
     }
 
     /// Returns what identifies a record.
-    pub(super) fn which(&self, kept: &Kept) -> Option<String> {
+    pub(super) fn which(&self, kept: &KeptRecord) -> Option<String> {
         let values = self.identity.iter().filter_map(|&place| kept.get(place)).filter(|value| !value.is_empty());
-        let named = values.map(|value| one_line(value, VALUE)).collect::<Vec<_>>().join(" ");
+        let named = values.map(|value| one_line(value, MAX_VALUE_BYTES)).collect::<Vec<_>>().join(" ");
         (!named.is_empty()).then_some(named)
     }
 
     /// Lists values with their counts: `ok ×412, failed ×3 (first, second, third)`.
     fn listed(&self, column: &Column, with_holders: bool) -> String {
         let values = column.values.sorted();
-        let holders = |value: &Counted<'_>| {
+        let holders = |value: &ValueCount<'_>| {
             let is_few = value.count <= 5 && value.count * 5 <= column.filled && self.rows.count >= 20;
             let known = value.holders.len() as u64 == value.count && with_holders && self.is_sure;
             let named: Vec<String> = value.holders.iter().filter_map(|kept| self.which(kept)).collect();
@@ -109,8 +109,8 @@ impl<'a> Words<'a> {
         };
         let mut text = String::new();
         let mut shown = 0;
-        for value in values.iter().take(MOST_VALUES) {
-            if text.len() >= LINE {
+        for value in values.iter().take(MAX_VALUES) {
+            if text.len() >= MAX_LINE_BYTES {
                 break;
             }
             let between = if shown == 0 { "" } else { ", " };
@@ -169,18 +169,19 @@ fn texts(column: &Column) -> String {
     let values = column.values.sorted();
     let repeated = values.first().is_some_and(|value| value.count > 1);
     let examples = values.iter().take(if repeated { 5 } else { 2 });
-    let examples = examples.map(|value| if value.count == 1 { one_line(value.text, VALUE) } else { times(value) });
-    let examples = clip(&examples.collect::<Vec<_>>().join(", "), LINE);
+    let examples =
+        examples.map(|value| if value.count == 1 { one_line(value.text, MAX_VALUE_BYTES) } else { times(value) });
+    let examples = clip(&examples.collect::<Vec<_>>().join(", "), MAX_LINE_BYTES);
     let long = if column.longest > 120 { format!(", up to {} bytes", column.longest) } else { String::new() };
     format!("{}{long}, {} {examples}", distinct(column), if repeated { "most often" } else { "such as" })
 }
 
 /// Returns a value with its count: `paid ×412`.
-fn times(value: &Counted<'_>) -> String {
+fn times(value: &ValueCount<'_>) -> String {
     match (value.count, value.is_varied) {
-        (1, _) => format!("{} ×1", one_line(value.text, VALUE)),
-        (count, true) => format!("{} ×{count} with other numbers", one_line(value.text, VALUE)),
-        (count, false) => format!("{} ×{count}", one_line(value.text, VALUE)),
+        (1, _) => format!("{} ×1", one_line(value.text, MAX_VALUE_BYTES)),
+        (count, true) => format!("{} ×{count} with other numbers", one_line(value.text, MAX_VALUE_BYTES)),
+        (count, false) => format!("{} ×{count}", one_line(value.text, MAX_VALUE_BYTES)),
     }
 }
 

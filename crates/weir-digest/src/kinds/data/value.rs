@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
-use super::row::Sort;
+use super::row::ValueSyntax;
 
 /// What the name of a field implies about its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,12 +57,12 @@ pub(super) fn hash_without_numbers(text: &str, hasher: &mut impl Hasher) {
 }
 
 /// Returns whether a value stands for a missing one.
-pub(super) fn is_gap(text: &str, sort: Sort) -> bool {
+pub(super) fn is_gap(text: &str, sort: ValueSyntax) -> bool {
     match sort {
-        Sort::Number => false,
-        Sort::Text => text.is_empty(),
-        Sort::Word => matches!(text, "null" | "None"),
-        Sort::Cell => {
+        ValueSyntax::Number => false,
+        ValueSyntax::Text => text.is_empty(),
+        ValueSyntax::Word => matches!(text, "null" | "None"),
+        ValueSyntax::Cell => {
             text.len() <= 9
                 && matches!(
                     text.trim(),
@@ -73,20 +73,20 @@ pub(super) fn is_gap(text: &str, sort: Sort) -> bool {
 }
 
 /// Parses a value as a number.
-pub(super) fn number(text: &str, sort: Sort) -> Option<f64> {
-    let with_comma = || if sort == Sort::Cell { number_with_comma(text) } else { None };
+pub(super) fn number(text: &str, sort: ValueSyntax) -> Option<f64> {
+    let with_comma = || if sort == ValueSyntax::Cell { number_with_comma(text) } else { None };
     number_with_point(text, sort).or_else(with_comma)
 }
 
 /// Parses a value as a number with a decimal point.
-fn number_with_point(text: &str, sort: Sort) -> Option<f64> {
+fn number_with_point(text: &str, sort: ValueSyntax) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let first = digits.bytes().next().filter(|byte| byte.is_ascii_digit() || *byte == b'.')?;
     // A JSON string of digits is an identifier; otherwise it would be a number.
-    if sort == Sort::Text && !digits.contains('.') {
+    if sort == ValueSyntax::Text && !digits.contains('.') {
         return None;
     }
-    if sort != Sort::Number {
+    if sort != ValueSyntax::Number {
         // `007` and `12e45` are identifiers.
         let plain = digits.len() <= 20 && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         let padded = first == b'0' && digits.len() > 1 && !digits.starts_with("0.");
@@ -153,16 +153,16 @@ mod tests {
     #[test]
     fn numbers_and_names_are_told_apart() {
         for (text, sort, expected) in [
-            ("12", Sort::Cell, Some(12.0)),
-            ("-4.50", Sort::Cell, Some(-4.5)),
-            ("1.234,50", Sort::Cell, Some(1_234.5)),
-            ("1.5e-3", Sort::Cell, Some(0.0015)),
-            ("007", Sort::Cell, None),
-            ("12e45", Sort::Cell, None),
-            ("1.2.3", Sort::Cell, None),
-            ("2021", Sort::Text, None),
-            ("0.25", Sort::Text, Some(0.25)),
-            ("1e400", Sort::Number, None),
+            ("12", ValueSyntax::Cell, Some(12.0)),
+            ("-4.50", ValueSyntax::Cell, Some(-4.5)),
+            ("1.234,50", ValueSyntax::Cell, Some(1_234.5)),
+            ("1.5e-3", ValueSyntax::Cell, Some(0.0015)),
+            ("007", ValueSyntax::Cell, None),
+            ("12e45", ValueSyntax::Cell, None),
+            ("1.2.3", ValueSyntax::Cell, None),
+            ("2021", ValueSyntax::Text, None),
+            ("0.25", ValueSyntax::Text, Some(0.25)),
+            ("1e400", ValueSyntax::Number, None),
         ] {
             assert_eq!(number(text, sort), expected, "{text}");
         }

@@ -1,26 +1,26 @@
 //! YAML as tools print it: indented blocks, lists and plain values.
 
-use super::converted::{self, Convert, put_inside, put_text, put_value};
-use crate::kinds::{How, Kind};
+use super::converted::{self, LineConverter, put_inside, put_text, put_value};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 
 pub(crate) const KIND: Kind = Kind {
     name: "yaml",
-    how: How::Whole {
+    detector: Detector::Whole {
         is,
         read: |source, sample| converted::read(source, sample, "YAML", || Box::new(Yaml::default())),
     },
 };
 
 /// The minimum number of lines.
-const FEWEST: usize = 12;
+const MIN_LINES: usize = 12;
 
 fn is(sample: &Sample<'_>) -> bool {
     let nested = sample.full_lines().filter(|line| line.starts_with([' ', '-'])).count();
     let all = sample.full_lines().count();
     let begins = sample.full_lines().next().is_some_and(|line| line == "---" || key(line).is_some() || is_item(line));
     begins
-        && all >= FEWEST
+        && all >= MIN_LINES
         && nested * 3 >= all
         && sample.mostly(92, |line| {
             let text = line.trim_start().trim_start_matches("- ");
@@ -60,7 +60,7 @@ struct Yaml {
     text: Option<usize>,
 }
 
-impl Convert for Yaml {
+impl LineConverter for Yaml {
     fn line(&mut self, text: &str, json: &mut String) {
         let content = text.trim();
         let indent = text.len() - text.trim_start().len();

@@ -1,10 +1,10 @@
 //! A diagnostic whose lines are still being read: its first line, and the lines that explain it.
 
-use super::found::{Found, Severity};
+use super::diagnostic::{Diagnostic, Severity};
 use crate::text::clip;
 
 /// The maximum number of bytes kept of each.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 /// The first line of a diagnostic.
 pub(super) struct Head<'a> {
@@ -16,7 +16,7 @@ pub(super) struct Head<'a> {
 }
 
 /// A diagnostic of several lines.
-pub(super) struct Block {
+pub(super) struct DiagnosticBlock {
     number: u64,
     severity: Severity,
     file: String,
@@ -31,16 +31,16 @@ pub(super) struct Block {
     pub follow: usize,
 }
 
-impl Block {
+impl DiagnosticBlock {
     /// Creates the diagnostic that begins on the line with this number.
     pub(super) fn of(number: u64, head: &Head<'_>, text: String) -> Self {
         Self {
             number,
             severity: head.severity,
-            file: clip(head.file, LONGEST),
-            place: clip(head.place, LONGEST),
+            file: clip(head.file, MAX_LINE_BYTES),
+            place: clip(head.place, MAX_LINE_BYTES),
             code: head.code.to_owned(),
-            message: clip(head.message, LONGEST),
+            message: clip(head.message, MAX_LINE_BYTES),
             text,
             more: String::new(),
             follow: 0,
@@ -48,8 +48,8 @@ impl Block {
     }
 
     /// Returns the diagnostic. One without an explanation needs no line number, because there is nothing more to read.
-    pub(super) fn found(&self) -> Found<'_> {
-        Found {
+    pub(super) fn found(&self) -> Diagnostic<'_> {
+        Diagnostic {
             number: (!self.more.is_empty()).then_some(self.number),
             severity: self.severity,
             file: &self.file,

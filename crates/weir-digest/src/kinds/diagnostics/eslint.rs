@@ -1,20 +1,21 @@
 //! Findings of eslint in the formats stylish, unix and compact, and of linters that print like it (stylelint, next
 //! lint).
 
-use super::found::{Diagnostics, Found, Severity};
+use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::kinds::fold::Fold;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "eslint", how: How::Lines { opens, begin: || Box::new(Eslint::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "eslint", detector: Detector::Lines { opens, begin: || Box::new(Eslint::default()) } };
 
 /// The maximum number of lines kept of a crash.
-const KEPT: usize = 40;
+const MAX_KEPT_CRASH_LINES: usize = 40;
 /// The maximum number of lines of a crash message.
-const CRASH: u64 = 60;
+const MAX_CRASH_LINES: u64 = 60;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     match text.as_bytes().first() {
@@ -78,7 +79,7 @@ fn is_file(text: &str) -> bool {
 /// Reads `/a.js:1:2: message [Error/rule]` and `/a.js: line 1, col 2, Error - message (rule)`.
 fn one_line(text: &str) -> Option<(&str, Row<'_>)> {
     if let Some(inner) = text.strip_suffix(']') {
-        let place = super::found::place(text)?;
+        let place = super::diagnostic::place(text)?;
         let (_, mark) = inner.rsplit_once(" [")?;
         let (severity, rule) = mark.split_once('/').unwrap_or((mark, ""));
         let message = place.rest.strip_suffix(text.get(inner.len() - mark.len() - 2..)?)?;
@@ -182,17 +183,17 @@ impl Eslint {
             let Row { severity, message, rule: code, .. } = row;
             let (file, text) = (self.file.as_str(), self.text.as_str());
             let place = text.get(..place_end).unwrap_or_default();
-            self.found.add(&Found { number: None, severity, file, place, code, message, text, more: "" });
+            self.found.add(&Diagnostic { number: None, severity, file, place, code, message, text, more: "" });
             return true;
         }
         if let Some((file, Row { place, severity, message, rule: code })) = one_line(text) {
             self.stray();
-            self.found.add(&Found { number: None, severity, file, place, code, message, text, more: "" });
+            self.found.add(&Diagnostic { number: None, severity, file, place, code, message, text, more: "" });
             return true;
         }
         if is_file(text) {
             self.stray();
-            self.file = clip(text.trim_end(), LONGEST);
+            self.file = clip(text.trim_end(), MAX_LINE_BYTES);
             self.unsure = Some((line.number, self.file.clone()));
             return true;
         }
@@ -201,8 +202,8 @@ impl Eslint {
         }
         if total(text).is_some() || (text.contains(" fixable with the `--fix`") && text.starts_with("  ")) {
             self.stray();
-            if self.totals.len() < KEPT {
-                self.totals.push(Item::plain(clip(text.trim(), LONGEST)));
+            if self.totals.len() < MAX_KEPT_CRASH_LINES {
+                self.totals.push(Item::plain(clip(text.trim(), MAX_LINE_BYTES)));
             }
             return true;
         }
@@ -214,13 +215,13 @@ impl Eslint {
 
     /// Takes a line that eslint prints when it cannot run.
     fn takes_crash(&mut self, line: &Line<'_>) -> bool {
-        if is_file(line.text) || total(line.text).is_some() || self.crash_count >= CRASH {
+        if is_file(line.text) || total(line.text).is_some() || self.crash_count >= MAX_CRASH_LINES {
             self.crashed = false;
             return self.belongs(line);
         }
         self.crash_count += 1;
-        if self.crash.len() < KEPT && !line.text.trim().is_empty() {
-            self.crash.push(Item::at(line.number, line.clip(LONGEST)));
+        if self.crash.len() < MAX_KEPT_CRASH_LINES && !line.text.trim().is_empty() {
+            self.crash.push(Item::at(line.number, line.clip(MAX_LINE_BYTES)));
         }
         true
     }

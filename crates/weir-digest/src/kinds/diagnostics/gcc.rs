@@ -1,25 +1,25 @@
 //! Diagnostics of C compilers and tools that print like them (gcc, clang, MSVC, javac, swiftc), of linkers, and of
 //! make, cmake and ninja, whose steps are reduced to counts.
 
-use super::block::{Block, Head};
+use super::block::{DiagnosticBlock, Head};
 use super::build_steps::{outcome, step, target};
-use super::found::{Diagnostics, Found, Place, Severity, named, place};
+use super::diagnostic::{Diagnostic, Diagnostics, Severity, SourcePosition, named, place};
+use crate::kinds::shared::bounded_items::{BoundedItems, rows};
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::shared::kept::{Kept, rows};
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "gcc", how: How::Lines { opens, begin: || Box::new(Gcc::new()) } };
+pub(crate) const KIND: Kind = Kind { name: "gcc", detector: Detector::Lines { opens, begin: || Box::new(Gcc::new()) } };
 
 /// The maximum number of bytes of explanation for one diagnostic.
-const MORE: usize = 300;
+const MAX_EXPLANATION_BYTES: usize = 300;
 /// The maximum number of lines of code and markers after a diagnostic.
-const FOLLOW: usize = 40;
+const MAX_FOLLOWING_LINES: usize = 40;
 /// The maximum number of lines of a sort that are kept.
-const KEPT: usize = 60;
+const MAX_LINES: usize = 60;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 /// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
@@ -33,7 +33,7 @@ pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
 
 /// Reads `a.c:1:2: error: m`, `a.c(1): error C1: m` and `CMake Error at a.txt:1 (f):`.
 fn head(text: &str) -> Option<Head<'_>> {
-    if let Some(Place { path, rest, whole }) = place(text) {
+    if let Some(SourcePosition { path, rest, whole }) = place(text) {
         // Python's checkers and rustc use the same format, but are kinds of their own.
         if [".py", ".pyi", ".rs"].iter().any(|end| path.ends_with(end)) {
             return None;
@@ -103,7 +103,7 @@ fn flag(message: &str) -> (&str, &str) {
 
 /// Recognises what a linker did not find or found twice: the sort of problem, and the symbol.
 fn linker(text: &str) -> Option<(&'static str, &str)> {
-    const SAID: &[(&str, &str)] = &[
+    const LINKER_PHRASES: &[(&str, &str)] = &[
         ("undefined reference to ", "undefined reference"),
         ("undefined symbol: ", "undefined symbol"),
         ("multiple definition of ", "multiple definition"),
@@ -116,7 +116,7 @@ fn linker(text: &str) -> Option<(&'static str, &str)> {
     if !(bytes.contains(&b':') && text.len() < 2_000) || text.starts_with(' ') {
         return None;
     }
-    SAID.iter().find_map(|(words, sort)| {
+    LINKER_PHRASES.iter().find_map(|(words, sort)| {
         let at = memchr::memmem::find(bytes, words.as_bytes())?;
         let before = text.get(..at)?;
         let is_linker = before.ends_with(": ");
@@ -143,10 +143,10 @@ fn is_context(text: &str) -> bool {
 /// The diagnostics so far.
 struct Gcc {
     found: Diagnostics,
-    block: Option<Block>,
+    block: Option<DiagnosticBlock>,
     /// The column of its place.
     column: u64,
-    outcomes: Kept,
+    outcomes: BoundedItems,
     /// The targets that make failed to build.
     targets: Vec<String>,
     target_count: u64,
@@ -203,7 +203,7 @@ impl Gcc {
             found: Diagnostics::default(),
             block: None,
             column: 0,
-            outcomes: Kept::default(),
+            outcomes: BoundedItems::default(),
             targets: Vec::new(),
             target_count: 0,
             steps: Tally::of(50),
@@ -217,7 +217,7 @@ impl Gcc {
         if let Some((sort, symbol)) = linker(text) {
             self.flush();
             let message = symbol.replace(['`', '\'', '"'], " ");
-            let found = Found {
+            let found = Diagnostic {
                 number: None,
                 severity: Severity::Error,
                 file: "",
@@ -259,7 +259,7 @@ impl Gcc {
         if self.target_count == 1 {
             self.outcomes.line(line);
         }
-        if self.targets.len() < KEPT {
+        if self.targets.len() < MAX_LINES {
             self.targets.push(clip(target, 200));
         }
     }
@@ -271,7 +271,7 @@ impl Gcc {
             return;
         }
         self.flush();
-        self.block = Some(Block::of(line.number, head, line.clip(LONGEST)));
+        self.block = Some(DiagnosticBlock::of(line.number, head, line.clip(MAX_LINE_BYTES)));
         // Without a column, the compiler shows no code, except in Java.
         self.column = column(head.place).unwrap_or(if head.file.ends_with(".java") { 0 } else { u64::MAX });
     }
@@ -312,11 +312,11 @@ impl Gcc {
         }
         let Some(block) = &mut self.block else { return false };
         block.follow += 1;
-        block.follow <= FOLLOW
+        block.follow <= MAX_FOLLOWING_LINES
     }
 
     fn more(&mut self, text: &str) {
-        if let Some(block) = self.block.as_mut().filter(|block| block.more.len() < MORE) {
+        if let Some(block) = self.block.as_mut().filter(|block| block.more.len() < MAX_EXPLANATION_BYTES) {
             block.more.push_str(&clip(text.trim_end(), 240));
             block.more.push('\n');
         }

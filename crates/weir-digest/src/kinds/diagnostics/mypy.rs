@@ -1,18 +1,19 @@
 //! Diagnostics of Python's type checkers: mypy, plain and pretty, and pyright.
 
-use super::found::{Diagnostics, Found, Severity, named, place};
-use crate::kinds::{How, Kind, Stretch};
+use super::diagnostic::{Diagnostic, Diagnostics, Severity, named, place};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Line, Page};
 
-pub(crate) const KIND: Kind = Kind { name: "mypy", how: How::Lines { opens, begin: || Box::new(Mypy::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "mypy", detector: Detector::Lines { opens, begin: || Box::new(Mypy::default()) } };
 
 /// The maximum number of bytes of explanation for one diagnostic.
-const MORE: usize = 700;
+const MAX_EXPLANATION_BYTES: usize = 700;
 /// The maximum number of lines after a diagnostic.
-const FOLLOW: usize = 40;
+const MAX_FOLLOWING_LINES: usize = 40;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     head(text).is_some() || total(text).is_some() || pyright_file(text)
@@ -100,13 +101,13 @@ fn pyright_file(text: &str) -> bool {
 #[derive(Default)]
 struct Mypy {
     found: Diagnostics,
-    block: Option<Block>,
+    block: Option<MypyBlock>,
     checked: Option<u64>,
     pyright: bool,
 }
 
 /// A diagnostic with its notes.
-struct Block {
+struct MypyBlock {
     severity: Severity,
     file: String,
     place: String,
@@ -159,9 +160,9 @@ impl Mypy {
             }
             self.flush();
             let complete = head.pyright || head.message.ends_with(']');
-            let (file, place) = (clip(head.file, LONGEST), clip(head.place, LONGEST));
-            let text = clip(text.trim_start(), 2 * LONGEST);
-            self.block = Some(Block {
+            let (file, place) = (clip(head.file, MAX_LINE_BYTES), clip(head.place, MAX_LINE_BYTES));
+            let text = clip(text.trim_start(), 2 * MAX_LINE_BYTES);
+            self.block = Some(MypyBlock {
                 severity: head.severity,
                 file,
                 place,
@@ -189,7 +190,7 @@ impl Mypy {
     fn goes_on(&mut self, text: &str) -> bool {
         let Some(block) = &mut self.block else { return false };
         block.follow += 1;
-        if block.follow > FOLLOW {
+        if block.follow > MAX_FOLLOWING_LINES {
             return false;
         }
         if self.pyright && text.starts_with("  ") {
@@ -209,13 +210,13 @@ impl Mypy {
             return false;
         }
         block.text.push(' ');
-        block.text.push_str(&clip(text, LONGEST));
-        block.complete = text.ends_with(']') || block.text.len() > 2 * LONGEST;
+        block.text.push_str(&clip(text, MAX_LINE_BYTES));
+        block.complete = text.ends_with(']') || block.text.len() > 2 * MAX_LINE_BYTES;
         true
     }
 
     fn more(&mut self, text: &str) {
-        if let Some(block) = self.block.as_mut().filter(|block| block.more.len() < MORE) {
+        if let Some(block) = self.block.as_mut().filter(|block| block.more.len() < MAX_EXPLANATION_BYTES) {
             block.more.push_str(&clip(text.trim_end(), 300));
             block.more.push('\n');
         }
@@ -226,7 +227,7 @@ impl Mypy {
         let (_, said) = block.text.split_once(": ").unwrap_or(("", &block.text));
         let (code, message) = code(said);
         let code = if code.is_empty() { block.rule.as_str() } else { code };
-        self.found.add(&Found {
+        self.found.add(&Diagnostic {
             number: None,
             severity: block.severity,
             file: &block.file,

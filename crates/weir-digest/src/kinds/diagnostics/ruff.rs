@@ -1,21 +1,22 @@
 //! Findings of Python's linters: ruff in all its formats, and linters that print like it (flake8, pylint).
 
-use super::found::{Diagnostics, Found, Severity, named, place};
+use super::diagnostic::{Diagnostic, Diagnostics, Severity, named, place};
 use crate::kinds::fold::Fold;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "ruff", how: How::Lines { opens, begin: || Box::new(Ruff::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "ruff", detector: Detector::Lines { opens, begin: || Box::new(Ruff::default()) } };
 
 /// The maximum number of bytes of explanation for one finding.
-const MORE: usize = 700;
+const MAX_EXPLANATION_BYTES: usize = 700;
 /// The maximum number of lines after a finding: code, and the suggested change.
-const FOLLOW: usize = 300;
+const MAX_FOLLOWING_LINES: usize = 300;
 /// The maximum number of lines of a sort that are kept.
-const KEPT: usize = 60;
+const MAX_LINES: usize = 60;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 /// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, about: About<'_>) -> bool {
@@ -26,7 +27,7 @@ pub(crate) fn opens(text: &str, about: About<'_>) -> bool {
         }
         Some(b'u' | b'i') if code(text).is_some() => true,
         Some(b'W' | b'A' | b'F' | b'[' | b'0'..=b'9' | b'*')
-            if said(text).is_some_and(|said| !matches!(said, Said::Findings(_))) =>
+            if run_remark(text).is_some_and(|said| !matches!(said, RunRemark::Findings(_))) =>
         {
             true
         }
@@ -76,42 +77,42 @@ fn file_above(text: &str) -> Option<&str> {
 }
 
 /// What a line says about the whole run.
-enum Said {
+enum RunRemark {
     Findings(u64),
     Fixable,
     Format,
     Rated,
 }
 
-fn said(text: &str) -> Option<Said> {
+fn run_remark(text: &str) -> Option<RunRemark> {
     if let Some((count, rest)) = text.strip_prefix("Found ").and_then(number) {
         let ends = rest.strip_prefix(" error").map(|rest| rest.strip_prefix('s').unwrap_or(rest))?;
         return (ends == "." || ends.starts_with(" ("))
-            .then_some(Said::Findings(count))
+            .then_some(RunRemark::Findings(count))
             .filter(|_| !ends.contains("checked"));
     }
     if (text.starts_with("[*] ") && text.contains(" fixable with ")) || text.starts_with("No fixes available (") {
-        return Some(Said::Fixable);
+        return Some(RunRemark::Fixable);
     }
     if text.starts_with("Would reformat: ") || text.starts_with("All checks passed!") {
-        return Some(Said::Format);
+        return Some(RunRemark::Format);
     }
     if text.starts_with("Your code has been rated at ") || text.starts_with("************* Module ") {
-        return Some(Said::Rated);
+        return Some(RunRemark::Rated);
     }
     let formatted = number(text)?.1;
     if formatted.contains(" available with `--") {
-        return Some(Said::Fixable);
+        return Some(RunRemark::Fixable);
     }
     (formatted.starts_with(" file") && (formatted.contains("reformatted") || formatted.contains("already formatted")))
-        .then_some(Said::Fixable)
+        .then_some(RunRemark::Fixable)
 }
 
 /// The findings so far.
 #[derive(Default)]
 struct Ruff {
     found: Diagnostics,
-    block: Option<Block>,
+    block: Option<RuffBlock>,
     said: u64,
     totals: Vec<Item>,
     totals_count: u64,
@@ -127,7 +128,7 @@ struct Ruff {
 }
 
 /// A finding of several lines.
-struct Block {
+struct RuffBlock {
     number: u64,
     code: String,
     text: String,
@@ -191,7 +192,7 @@ impl Ruff {
         if let Some(path) = file_above(text) {
             self.flush();
             self.stray();
-            self.file = clip(path, LONGEST);
+            self.file = clip(path, MAX_LINE_BYTES);
             self.unsure = Some(line.number);
             return true;
         }
@@ -199,24 +200,24 @@ impl Ruff {
             self.flush();
             self.unsure = None;
             let (code, _) = code(rest).unwrap_or_default();
-            let text = clip(&format!("{}:{place}: {rest}", self.file), LONGEST);
-            self.block = Some(Block { text, ..Block::new(line, code) });
+            let text = clip(&format!("{}:{place}: {rest}", self.file), MAX_LINE_BYTES);
+            self.block = Some(RuffBlock { text, ..RuffBlock::new(line, code) });
             return true;
         }
         self.stray();
         if let Some(code) = one_line(text) {
             self.flush();
-            self.block = Some(Block::new(line, code));
+            self.block = Some(RuffBlock::new(line, code));
             return true;
         }
-        if let Some(said) = said(text) {
+        if let Some(said) = run_remark(text) {
             self.flush();
-            self.take_said(&said, text);
+            self.take_remark(&said, text);
             return true;
         }
         if let Some((code, _)) = code(text).filter(|(_, rest)| !rest.is_empty()) {
             self.flush();
-            self.block = Some(Block { full: true, ..Block::new(line, code) });
+            self.block = Some(RuffBlock { full: true, ..RuffBlock::new(line, code) });
             return true;
         }
         self.block.as_mut().is_some_and(|block| block.take(text))
@@ -240,18 +241,18 @@ impl Ruff {
         }
     }
 
-    fn take_said(&mut self, said: &Said, text: &str) {
+    fn take_remark(&mut self, said: &RunRemark, text: &str) {
         let keep = |items: &mut Vec<Item>, count: &mut u64| {
             *count += 1;
-            if items.len() < KEPT {
-                items.push(Item::plain(clip(text, LONGEST)));
+            if items.len() < MAX_LINES {
+                items.push(Item::plain(clip(text, MAX_LINE_BYTES)));
             }
         };
         match said {
-            Said::Findings(count) => self.said = self.said.saturating_add(*count),
-            Said::Fixable => keep(&mut self.totals, &mut self.totals_count),
-            Said::Format => keep(&mut self.formats, &mut self.formats_count),
-            Said::Rated => {
+            RunRemark::Findings(count) => self.said = self.said.saturating_add(*count),
+            RunRemark::Fixable => keep(&mut self.totals, &mut self.totals_count),
+            RunRemark::Format => keep(&mut self.formats, &mut self.formats_count),
+            RunRemark::Rated => {
                 self.pylint = true;
                 if text.starts_with("Your") {
                     keep(&mut self.totals, &mut self.totals_count);
@@ -277,7 +278,7 @@ impl Ruff {
             false => place(&text).map_or("", |place| place.whole),
         };
         let file = file(place);
-        self.found.add(&Found {
+        self.found.add(&Diagnostic {
             number: block.full.then_some(block.number),
             severity: severity(&block.code, said),
             file,
@@ -304,9 +305,9 @@ fn file(place: &str) -> &str {
     colon.and_then(|colon| place.get(..colon)).unwrap_or(place)
 }
 
-impl Block {
+impl RuffBlock {
     fn new(line: &Line<'_>, code: &str) -> Self {
-        let text = line.clip(LONGEST);
+        let text = line.clip(MAX_LINE_BYTES);
         Self {
             number: line.number,
             code: code.to_owned(),
@@ -339,11 +340,11 @@ impl Block {
                 rest.starts_with(['|', '+', '-', '~']) || rest.is_empty()
             });
         self.follow += 1;
-        self.follow <= FOLLOW && (shows_code || (inner.len() < text.len() && self.full))
+        self.follow <= MAX_FOLLOWING_LINES && (shows_code || (inner.len() < text.len() && self.full))
     }
 
     fn more(&mut self, before: &str, text: &str) {
-        if self.more.len() < MORE {
+        if self.more.len() < MAX_EXPLANATION_BYTES {
             self.more.push_str(before);
             self.more.push_str(&clip(text.trim_end(), 200));
             self.more.push('\n');

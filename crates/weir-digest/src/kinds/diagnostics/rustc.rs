@@ -2,26 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use super::found::{Diagnostics, Found, Severity, place};
-use crate::kinds::{How, Kind, Stretch};
+use super::diagnostic::{Diagnostic, Diagnostics, Severity, place};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "rustc", how: How::Lines { opens, begin: || Box::new(Rustc::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "rustc", detector: Detector::Lines { opens, begin: || Box::new(Rustc::default()) } };
 
 /// The maximum number of lines kept about whole crates.
-const CRATES: usize = 200;
+const MAX_CRATE_LINES: usize = 200;
 /// The maximum number of bytes of explanation for one diagnostic.
-const MORE: usize = 1_200;
+const MAX_EXPLANATION_BYTES: usize = 1_200;
 /// The maximum number of messages that are remembered with their lint.
-const LINTS: usize = 1_000;
+const MAX_LINTS: usize = 1_000;
 /// The maximum number of indented lines after a message without a place: other programs begin their messages in the
 /// same way.
-const LOOSE: usize = 4;
+const MAX_LOOSE_LINES: usize = 4;
 /// The same where the message is certainly rustc's.
-const LOOSE_IN_BLOCK: usize = 60;
+const MAX_LOOSE_LINES_IN_BLOCK: usize = 60;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 fn opens(text: &str, about: About<'_>) -> bool {
     match text.as_bytes().first() {
@@ -51,7 +52,7 @@ fn header(text: &str) -> Option<(Severity, &str, &str)> {
 }
 
 /// Parses a diagnostic on one line, in a Rust file: `src/a.rs:1:2: error[E0425]: message`.
-fn short(text: &str) -> Option<(super::found::Place<'_>, Severity, &str, &str)> {
+fn short(text: &str) -> Option<(super::diagnostic::SourcePosition<'_>, Severity, &str, &str)> {
     let place = place(text).filter(|place| place.path.ends_with(".rs"))?;
     let (severity, code, message) = header(place.rest)?;
     Some((place, severity, code, message))
@@ -61,7 +62,7 @@ fn short(text: &str) -> Option<(super::found::Place<'_>, Severity, &str, &str)> 
 #[derive(Default)]
 struct Rustc {
     found: Diagnostics,
-    block: Option<Block>,
+    block: Option<RustcBlock>,
     /// The lint of each message, without its quotations: only the first message of each names it.
     lints: BTreeMap<String, String>,
     /// Lines about whole crates: those that could not be compiled, and how many warnings they have.
@@ -75,7 +76,7 @@ struct Rustc {
 }
 
 /// A diagnostic of several lines.
-struct Block {
+struct RustcBlock {
     number: u64,
     severity: Severity,
     header: String,
@@ -136,7 +137,7 @@ impl Rustc {
         if let Some((severity, code, message)) = header(text) {
             self.flush();
             if !self.of_crate(severity, text, message) {
-                self.block = Some(Block::new(line, severity, code, message));
+                self.block = Some(RustcBlock::new(line, severity, code, message));
             }
             return true;
         }
@@ -145,7 +146,7 @@ impl Rustc {
             self.certain = true;
             if !message.starts_with("aborting due to") {
                 let (file, place) = (place.path, place.whole);
-                self.found.add(&Found { number: None, severity, file, place, code, message, text, more: "" });
+                self.found.add(&Diagnostic { number: None, severity, file, place, code, message, text, more: "" });
             }
             return true;
         }
@@ -171,8 +172,8 @@ impl Rustc {
         if message.starts_with("could not compile ") {
             self.certain = true;
             self.failed_count += 1;
-            if self.failed.len() < CRATES {
-                self.failed.push(clip(text, LONGEST));
+            if self.failed.len() < MAX_CRATE_LINES {
+                self.failed.push(clip(text, MAX_LINE_BYTES));
             }
             return true;
         }
@@ -180,8 +181,8 @@ impl Rustc {
         if warned {
             self.certain = true;
             self.warned_count += 1;
-            if self.warned.len() < CRATES {
-                self.warned.push(clip(text, LONGEST));
+            if self.warned.len() < MAX_CRATE_LINES {
+                self.warned.push(clip(text, MAX_LINE_BYTES));
             }
         }
         warned
@@ -197,7 +198,7 @@ impl Rustc {
         let code = match (block.code.as_str(), block.lint.as_str()) {
             ("", "") => known.unwrap_or_default(),
             ("", lint) => {
-                if known.is_none() && self.lints.len() < LINTS {
+                if known.is_none() && self.lints.len() < MAX_LINTS {
                     self.lints.insert(message_start(message).to_owned(), lint.to_owned());
                 }
                 lint.to_owned()
@@ -213,7 +214,7 @@ impl Rustc {
         }
         let file = place(&block.place).map_or(block.place.as_str(), |place| place.path);
         let file = file.split_once(".rs:").map_or(file, |(path, _)| file.get(..path.len() + 3).unwrap_or(file));
-        self.found.add(&Found {
+        self.found.add(&Diagnostic {
             number: Some(block.number),
             severity: block.severity,
             file,
@@ -231,9 +232,9 @@ fn message_start(message: &str) -> &str {
     message.split('`').next().unwrap_or(message)
 }
 
-impl Block {
+impl RustcBlock {
     fn new(line: &Line<'_>, severity: Severity, code: &str, message: &str) -> Self {
-        let header = line.clip(LONGEST);
+        let header = line.clip(MAX_LINE_BYTES);
         Self {
             number: line.number,
             severity,
@@ -246,7 +247,7 @@ impl Block {
             clippy: false,
             more: String::new(),
             explains: false,
-            loose: LOOSE,
+            loose: MAX_LOOSE_LINES,
         }
     }
 
@@ -257,7 +258,7 @@ impl Block {
             return true;
         }
         if let Some(place) = inner.strip_prefix("--> ") {
-            self.loose = LOOSE_IN_BLOCK;
+            self.loose = MAX_LOOSE_LINES_IN_BLOCK;
             match self.place.is_empty() {
                 true => self.place = clip(place, 300),
                 false => self.more(text),
@@ -284,7 +285,7 @@ impl Block {
             return true;
         }
         if text == "Caused by:" {
-            self.loose = LOOSE_IN_BLOCK;
+            self.loose = MAX_LOOSE_LINES_IN_BLOCK;
         }
         let goes_on =
             self.loose > 0 && (indented || inner == "..." || text == "Caused by:" || inner.starts_with("::: "));
@@ -332,7 +333,7 @@ impl Block {
     }
 
     fn more(&mut self, text: &str) {
-        if self.more.len() < MORE {
+        if self.more.len() < MAX_EXPLANATION_BYTES {
             self.more.push_str(&clip(text.trim_end(), 300));
             self.more.push('\n');
         }

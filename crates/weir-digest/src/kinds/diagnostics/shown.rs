@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use super::found::{Severity, clipped};
+use super::diagnostic::{Severity, clipped};
 use crate::{Item, Part, Weight};
 
 /// How many of the most frequent sorts come before the rare ones, and how many places share one line.
-const FREQUENT: usize = 3;
-const IN_A_ROW: usize = 4;
+const FREQUENT_GROUPS_FIRST: usize = 3;
+const PLACES_PER_LINE: usize = 4;
 
 /// Diagnostics that differ only in what they quote.
-pub(super) struct Sort {
+pub(super) struct DiagnosticGroup {
     /// Their severity.
     pub severity: Severity,
     /// Their code; may be empty.
@@ -21,15 +21,15 @@ pub(super) struct Sort {
     /// The number of diagnostics.
     pub count: u64,
     /// The first one.
-    pub first: One,
+    pub first: KeptDiagnostic,
     /// The explanation of the first.
     pub more: String,
     /// Some of the others.
-    pub others: Vec<One>,
+    pub others: Vec<KeptDiagnostic>,
 }
 
 /// A diagnostic that is kept.
-pub(super) struct One {
+pub(super) struct KeptDiagnostic {
     /// How many were kept before it, which is the order of the output.
     pub order: usize,
     /// Its line number, if it is shown.
@@ -43,7 +43,7 @@ pub(super) struct One {
 }
 
 /// The diagnostics of one severity that are shown.
-pub(super) struct Shown {
+pub(super) struct ShownDiagnostics {
     name: String,
     total: u64,
     /// Whether there are so few that each is shown.
@@ -53,12 +53,12 @@ pub(super) struct Shown {
     others: Vec<Item>,
 }
 
-impl Shown {
+impl ShownDiagnostics {
     /// Chooses from `sorts`. `room` is the approximate number of bytes that the digest has for them.
-    pub(super) fn of(sorts: Vec<Sort>, name: String, total: u64, room: usize) -> Self {
+    pub(super) fn of(sorts: Vec<DiagnosticGroup>, name: String, total: u64, room: usize) -> Self {
         let kept: u64 =
             sorts.iter().flat_map(|sort| std::iter::once(&sort.first).chain(&sort.others)).map(|one| one.times).sum();
-        let bytes = |one: &One| one.text.len() + 4;
+        let bytes = |one: &KeptDiagnostic| one.text.len() + 4;
         let whole: usize =
             sorts.iter().map(|sort| bytes(&sort.first) + sort.others.iter().map(bytes).sum::<usize>()).sum();
         let mut shown =
@@ -71,8 +71,8 @@ impl Shown {
     }
 
     /// Shows all of them in the order of the output, with explanations while there is room.
-    fn each(&mut self, sorts: Vec<Sort>, mut room: usize) {
-        let mut all: Vec<(One, String)> = Vec::new();
+    fn each(&mut self, sorts: Vec<DiagnosticGroup>, mut room: usize) {
+        let mut all: Vec<(KeptDiagnostic, String)> = Vec::new();
         for sort in sorts {
             all.push((sort.first, sort.more));
             all.extend(sort.others.into_iter().map(|one| (one, String::new())));
@@ -83,22 +83,23 @@ impl Shown {
     }
 
     /// Shows one of each sort. A code with many sorts is not rare, and shows two of them.
-    fn by_sort(&mut self, mut sorts: Vec<Sort>, room: usize) {
+    fn by_sort(&mut self, mut sorts: Vec<DiagnosticGroup>, room: usize) {
         let mut codes: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for sort in &sorts {
             let (count, all) = codes.entry(sort.code.clone()).or_default();
             *count += 1;
             *all += sort.count;
         }
-        let many =
-            |sort: &Sort| codes.get(&sort.code).copied().filter(|(count, _)| *count > 4 && !sort.code.is_empty());
+        let many = |sort: &DiagnosticGroup| {
+            codes.get(&sort.code).copied().filter(|(count, _)| *count > 4 && !sort.code.is_empty())
+        };
         // Diagnostics that occur once or twice are surprising; of the others, the most frequent matter most.
         let rare = (self.total / 50).max(2);
-        let count = |sort: &Sort| many(sort).map_or(sort.count, |(_, all)| all.max(sort.count));
+        let count = |sort: &DiagnosticGroup| many(sort).map_or(sort.count, |(_, all)| all.max(sort.count));
         let begin = sorts.iter().map(|sort| sort.first.order).min();
         let mut counts: Vec<u64> = sorts.iter().map(count).collect();
         counts.sort_unstable_by_key(|count| u64::MAX - count);
-        let frequent = counts.get(FREQUENT).copied().unwrap_or(0).max(rare);
+        let frequent = counts.get(FREQUENT_GROUPS_FIRST).copied().unwrap_or(0).max(rare);
         sorts.sort_by_key(|sort| match count(sort) {
             // The first is often the cause of the others.
             _ if Some(sort.first.order) == begin => (0, 0),
@@ -107,7 +108,7 @@ impl Shown {
             count => (3, u64::MAX - count),
         });
         let mut shown: BTreeMap<String, u64> = BTreeMap::new();
-        let (first, later): (Vec<Sort>, Vec<Sort>) = sorts.into_iter().partition(|sort| {
+        let (first, later): (Vec<DiagnosticGroup>, Vec<DiagnosticGroup>) = sorts.into_iter().partition(|sort| {
             let count = shown.entry(sort.code.clone()).or_default();
             *count += 1;
             *count <= 2 || many(sort).is_none()
@@ -128,12 +129,12 @@ impl Shown {
     }
 
     /// Adds the others of a sort: only their places if their texts are equal.
-    fn more_of(&mut self, sort: &mut Sort) {
-        let (places, texts): (Vec<One>, Vec<One>) =
+    fn more_of(&mut self, sort: &mut DiagnosticGroup) {
+        let (places, texts): (Vec<KeptDiagnostic>, Vec<KeptDiagnostic>) =
             std::mem::take(&mut sort.others).into_iter().partition(|one| one.place.is_some());
         let places: Vec<String> = places.into_iter().filter_map(|one| one.place).collect();
         let name = if sort.code.is_empty() { clipped(&sort.message, 70) } else { sort.code.as_str() };
-        let rows = places.chunks(IN_A_ROW).map(|row| Item::plain(format!("{name} also at {}", row.join(", "))));
+        let rows = places.chunks(PLACES_PER_LINE).map(|row| Item::plain(format!("{name} also at {}", row.join(", "))));
         self.others.extend(rows);
         self.others.extend(texts.into_iter().map(|one| explained(one.times, one, "", &mut 0)));
     }
@@ -157,7 +158,7 @@ impl Shown {
 }
 
 /// Returns a diagnostic as an item, with its explanation if there is room.
-fn explained(times: u64, one: One, more: &str, room: &mut usize) -> Item {
+fn explained(times: u64, one: KeptDiagnostic, more: &str, room: &mut usize) -> Item {
     let brief = if times > 1 { format!("×{times} {}", one.text) } else { one.text };
     let more = fitting(more, *room / 2);
     *room = room.saturating_sub(more.len());

@@ -1,21 +1,22 @@
 //! Diagnostics of the TypeScript compiler, plain and pretty, and the figures it prints with `--diagnostics`.
 
-use super::block::{Block, Head};
-use super::found::{Diagnostics, Severity, named};
-use crate::kinds::{How, Kind, Stretch};
+use super::block::{DiagnosticBlock, Head};
+use super::diagnostic::{Diagnostics, Severity, named};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "tsc", how: How::Lines { opens, begin: || Box::new(Tsc::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "tsc", detector: Detector::Lines { opens, begin: || Box::new(Tsc::default()) } };
 
 /// The maximum number of bytes of explanation for one diagnostic.
-const MORE: usize = 900;
+const MAX_EXPLANATION_BYTES: usize = 900;
 /// The maximum number of lines after a diagnostic.
-const FOLLOW: usize = 60;
+const MAX_FOLLOWING_LINES: usize = 60;
 /// The maximum number of lines kept about projects and figures.
-const KEPT: usize = 60;
+const MAX_LINES: usize = 60;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 
 /// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
@@ -112,7 +113,7 @@ fn project(text: &str) -> Option<&str> {
 #[derive(Default)]
 struct Tsc {
     found: Diagnostics,
-    block: Option<Block>,
+    block: Option<DiagnosticBlock>,
     /// The sum of the totals printed: a build of several projects prints several.
     said: u64,
     said_files: u64,
@@ -161,7 +162,7 @@ impl Tsc {
         if let Some(head) = diagnostic(text) {
             self.flush();
             self.in_table = false;
-            self.block = Some(Block::of(line.number, &head, clip(text, LONGEST)));
+            self.block = Some(DiagnosticBlock::of(line.number, &head, clip(text, MAX_LINE_BYTES)));
             return true;
         }
         if let Some((errors, files)) = found_total(text) {
@@ -181,7 +182,7 @@ impl Tsc {
         }
         if project(text).is_some() {
             self.flush();
-            keep(&mut self.projects, &mut self.projects_count, clip(text, LONGEST));
+            keep(&mut self.projects, &mut self.projects_count, clip(text, MAX_LINE_BYTES));
             return true;
         }
         if text.starts_with("Errors  Files") {
@@ -207,11 +208,11 @@ impl Tsc {
         let code = number(text).is_some_and(|(_, rest)| rest.starts_with(' ') || rest.is_empty());
         let code = code && block.text.contains(" - ");
         block.follow += 1;
-        if (!indented && !code) || block.follow > FOLLOW {
+        if (!indented && !code) || block.follow > MAX_FOLLOWING_LINES {
             return false;
         }
         let drawn = inner.bytes().all(|byte| byte == b'~' || byte == b' ');
-        if !drawn && block.more.len() < MORE {
+        if !drawn && block.more.len() < MAX_EXPLANATION_BYTES {
             block.more.push_str(&clip(text.trim_end(), 300));
             block.more.push('\n');
         }
@@ -226,7 +227,7 @@ impl Tsc {
 
 fn keep(items: &mut Vec<Item>, count: &mut u64, text: String) {
     *count += 1;
-    if items.len() < KEPT {
+    if items.len() < MAX_LINES {
         items.push(Item::plain(text));
     }
 }

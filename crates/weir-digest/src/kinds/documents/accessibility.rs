@@ -6,7 +6,7 @@ use std::io;
 use super::grid::Grid;
 use super::passages::{Passages, USUAL, counted};
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
@@ -14,20 +14,20 @@ use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 mod group;
 mod node;
 
-use group::{Group, LINE};
+use group::{ControlGroup, LINE_BYTES};
 use node::Node;
 
-pub(crate) const KIND: Kind = Kind { name: "accessibility", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "accessibility", detector: Detector::Whole { is, read } };
 
 /// The maximum number of facts kept of each sort.
-const KEPT: usize = 80;
+const MAX_ITEMS: usize = 80;
 /// The maximum depth to which the tree is followed.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 /// The maximum number of tables shown by their columns.
-const TABLES: usize = 4;
+const MAX_TABLES: usize = 4;
 /// The maximum number of bytes of a cell, and of cells of a row.
-const CELL: usize = 200;
-const CELLS: usize = 40;
+const MAX_CELL_BYTES: usize = 200;
+const MAX_CELLS: usize = 40;
 
 /// Returns whether this is such a tree: nearly all lines are nodes or belong to one.
 fn is(sample: &Sample<'_>) -> bool {
@@ -52,13 +52,13 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
 }
 
 /// An enclosing element.
-struct Around {
+struct Ancestor {
     indent: usize,
-    sort: Sort,
+    sort: ElementKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum ElementKind {
     Alert,
     Status,
     /// A part of the page with its own controls.
@@ -73,18 +73,18 @@ enum Sort {
 }
 
 struct Tree {
-    around: Vec<Around>,
+    around: Vec<Ancestor>,
     page: Vec<Item>,
     alerts: Vec<Item>,
     alert_total: u64,
     headings: Vec<Item>,
     heading_total: u64,
-    groups: Vec<Group>,
+    groups: Vec<ControlGroup>,
     group: usize,
     passages: Passages,
     tables: Vec<Grid>,
     table_total: u64,
-    table: Option<Table>,
+    table: Option<OpenTable>,
     roles: Tally,
     nodes: u64,
     controls: u64,
@@ -92,7 +92,7 @@ struct Tree {
 }
 
 /// A table that is being read.
-struct Table {
+struct OpenTable {
     grid: Grid,
     cells: Vec<String>,
     header: bool,
@@ -110,7 +110,7 @@ impl Tree {
             alert_total: 0,
             headings: Vec::new(),
             heading_total: 0,
-            groups: vec![Group { head: String::new(), items: Vec::new(), count: 0, outer: 0 }],
+            groups: vec![ControlGroup { head: String::new(), items: Vec::new(), count: 0, outer: 0 }],
             group: 0,
             passages: Passages::default(),
             tables: Vec::new(),
@@ -126,7 +126,7 @@ impl Tree {
     fn line(&mut self, line: &Line<'_>) {
         let Some(node) = Node::of(line.text) else {
             let text = line.text.trim();
-            if !text.is_empty() && !text.starts_with("```") && self.page.len() < KEPT {
+            if !text.is_empty() && !text.starts_with("```") && self.page.len() < MAX_ITEMS {
                 self.page.push(Item::at(line.number, clip(text, 300)));
             }
             return;
@@ -144,8 +144,8 @@ impl Tree {
         self.nodes += 1;
         self.roles.add(node.role);
         let sort = self.node(line, &node);
-        if self.around.len() < DEEPEST {
-            self.around.push(Around { indent: node.indent, sort });
+        if self.around.len() < MAX_DEPTH {
+            self.around.push(Ancestor { indent: node.indent, sort });
         }
     }
 
@@ -153,16 +153,16 @@ impl Tree {
     fn leave(&mut self, indent: usize) {
         while let Some(last) = self.around.last().filter(|last| last.indent >= indent) {
             match last.sort {
-                Sort::Row => self.end_row(),
-                Sort::Table => self.end_table(),
-                Sort::Group => self.group = self.groups.get(self.group).map_or(0, |group| group.outer),
+                ElementKind::Row => self.end_row(),
+                ElementKind::Table => self.end_table(),
+                ElementKind::Group => self.group = self.groups.get(self.group).map_or(0, |group| group.outer),
                 _ => {}
             }
             self.around.pop();
         }
     }
 
-    fn is_inside(&self, sort: Sort) -> bool {
+    fn is_inside(&self, sort: ElementKind) -> bool {
         self.around.iter().any(|around| around.sort == sort)
     }
 
@@ -172,7 +172,7 @@ impl Tree {
         if self.table.is_some() || value.is_empty() {
             return;
         }
-        let is_control = self.around.last().is_some_and(|around| around.sort == Sort::Control);
+        let is_control = self.around.last().is_some_and(|around| around.sort == ElementKind::Control);
         if let Some(last) =
             self.groups.get_mut(self.group).and_then(|group| group.items.last_mut()).filter(|_| is_control)
         {
@@ -181,24 +181,24 @@ impl Tree {
         }
     }
 
-    fn node(&mut self, line: &Line<'_>, node: &Node<'_>) -> Sort {
-        let said = node.said();
+    fn node(&mut self, line: &Line<'_>, node: &Node<'_>) -> ElementKind {
+        let said = node.shown_text();
         match node.role {
             "RootWebArea" | "document" | "WebArea" if !node.name.is_empty() => {
                 self.page.push(Item::at(line.number, node.words()));
-                return Sort::Other;
+                return ElementKind::Other;
             }
             "alert" | "alertdialog" => {
                 self.alert(line, node);
-                return Sort::Alert;
+                return ElementKind::Alert;
             }
             "status" | "dialog" | "tooltip" | "log" | "marquee" | "timer" => {
                 self.alert(line, node);
                 if node.role == "dialog" {
                     self.begin_group(node);
-                    return Sort::Group;
+                    return ElementKind::Group;
                 }
-                return Sort::Status;
+                return ElementKind::Status;
             }
             "table" | "grid" | "treegrid" => return self.begin_table(),
             "row" => return self.begin_row(line, node),
@@ -208,19 +208,19 @@ impl Tree {
         if self.table.is_some() {
             return self.in_table(node, said);
         }
-        if self.is_inside(Sort::Alert) || self.is_inside(Sort::Status) {
+        if self.is_inside(ElementKind::Alert) || self.is_inside(ElementKind::Status) {
             self.add_to_alert(node, said);
             if !node.is_control() {
-                return Sort::Other;
+                return ElementKind::Other;
             }
         }
         if node.role == "heading" {
             self.heading_total += 1;
             self.passages.cover(said);
-            if self.headings.len() < KEPT {
+            if self.headings.len() < MAX_ITEMS {
                 self.headings.push(Item::at(line.number, node.words()));
             }
-            return Sort::Heading;
+            return ElementKind::Heading;
         }
         if node.is_control() {
             return self.control(node);
@@ -230,9 +230,9 @@ impl Tree {
                 self.passages.add(Some(line.number), &node.words(), USUAL * 8 / 10);
             }
             self.begin_group(node);
-            return Sort::Group;
+            return ElementKind::Group;
         }
-        if !said.is_empty() && !self.is_inside(Sort::Heading) && !self.is_inside(Sort::Control) {
+        if !said.is_empty() && !self.is_inside(ElementKind::Heading) && !self.is_inside(ElementKind::Control) {
             let text = if node.reference().is_empty() {
                 said.to_owned()
             } else {
@@ -240,12 +240,12 @@ impl Tree {
             };
             self.passages.add(Some(line.number), &text, USUAL);
         }
-        if matches!(node.role, "list" | "listbox") { Sort::List } else { Sort::Other }
+        if matches!(node.role, "list" | "listbox") { ElementKind::List } else { ElementKind::Other }
     }
 
     fn alert(&mut self, line: &Line<'_>, node: &Node<'_>) {
         self.alert_total += 1;
-        if self.alerts.len() < KEPT {
+        if self.alerts.len() < MAX_ITEMS {
             self.alerts.push(Item::at(line.number, node.words()));
         }
     }
@@ -259,49 +259,50 @@ impl Tree {
     }
 
     fn begin_group(&mut self, node: &Node<'_>) {
-        if self.groups.len() < KEPT {
-            self.groups.push(Group { head: node.words(), items: Vec::new(), count: 0, outer: self.group });
+        if self.groups.len() < MAX_ITEMS {
+            self.groups.push(ControlGroup { head: node.words(), items: Vec::new(), count: 0, outer: self.group });
             self.group = self.groups.len() - 1;
         }
     }
 
-    fn control(&mut self, node: &Node<'_>) -> Sort {
-        let is_option = matches!(node.role, "option" | "menuitem" | "treeitem") && self.is_inside(Sort::Control);
+    fn control(&mut self, node: &Node<'_>) -> ElementKind {
+        let is_option = matches!(node.role, "option" | "menuitem" | "treeitem") && self.is_inside(ElementKind::Control);
         if node.role == "link" {
             self.links += 1;
         } else {
             self.controls += u64::from(!is_option);
         }
-        let Some(group) = self.groups.get_mut(self.group) else { return Sort::Control };
+        let Some(group) = self.groups.get_mut(self.group) else { return ElementKind::Control };
         if is_option {
             // Options belong to the control before them; the selected one is marked.
-            if let Some(last) = group.items.last_mut().filter(|last| last.len() < 2 * LINE) {
+            if let Some(last) = group.items.last_mut().filter(|last| last.len() < 2 * LINE_BYTES) {
                 let name = if node.name.is_empty() { node.value } else { node.name };
                 let mark = if node.states().any(|state| state == "selected") { "*" } else { "" };
                 last.push_str(&format!(" {mark}{}", clip(name, 40)));
             }
-            return Sort::Other;
+            return ElementKind::Other;
         }
         group.count += 1;
         self.passages.cover(node.name);
-        if group.items.len() < 3 * KEPT {
+        if group.items.len() < 3 * MAX_ITEMS {
             group.items.push(node.words());
         }
-        Sort::Control
+        ElementKind::Control
     }
 
-    fn begin_table(&mut self) -> Sort {
+    fn begin_table(&mut self) -> ElementKind {
         self.table_total += 1;
         if self.table.is_none() {
-            let table = Table { grid: Grid::default(), cells: Vec::new(), header: true, text: String::new(), line: 0 };
+            let table =
+                OpenTable { grid: Grid::default(), cells: Vec::new(), header: true, text: String::new(), line: 0 };
             self.table = Some(table);
-            return Sort::Table;
+            return ElementKind::Table;
         }
-        Sort::Other
+        ElementKind::Other
     }
 
-    fn begin_row(&mut self, line: &Line<'_>, node: &Node<'_>) -> Sort {
-        let Some(table) = &mut self.table else { return Sort::Other };
+    fn begin_row(&mut self, line: &Line<'_>, node: &Node<'_>) -> ElementKind {
+        let Some(table) = &mut self.table else { return ElementKind::Other };
         table.cells.clear();
         table.header = true;
         table.line = line.number;
@@ -309,36 +310,38 @@ impl Tree {
             "" => String::new(),
             reference => format!("[ref={reference}] "),
         };
-        Sort::Row
+        ElementKind::Row
     }
 
-    fn cell(&mut self, node: &Node<'_>) -> Sort {
-        let Some(table) = &mut self.table else { return Sort::Other };
+    fn cell(&mut self, node: &Node<'_>) -> ElementKind {
+        let Some(table) = &mut self.table else { return ElementKind::Other };
         table.header &= node.role == "columnheader";
-        if table.cells.len() < CELLS {
-            table.cells.push(clip(node.said(), CELL));
+        if table.cells.len() < MAX_CELLS {
+            table.cells.push(clip(node.shown_text(), MAX_CELL_BYTES));
         }
-        Sort::Cell
+        ElementKind::Cell
     }
 
-    fn in_table(&mut self, node: &Node<'_>, said: &str) -> Sort {
-        let Some(table) = &mut self.table else { return Sort::Other };
+    fn in_table(&mut self, node: &Node<'_>, said: &str) -> ElementKind {
+        let Some(table) = &mut self.table else { return ElementKind::Other };
         if node.is_control() {
             self.controls += u64::from(node.role != "link");
             self.links += u64::from(node.role == "link");
         }
-        if let Some(cell) =
-            table.cells.last_mut().filter(|cell| cell.len() < CELL && !said.is_empty() && !cell.contains(said))
+        if let Some(cell) = table
+            .cells
+            .last_mut()
+            .filter(|cell| cell.len() < MAX_CELL_BYTES && !said.is_empty() && !cell.contains(said))
         {
             if !cell.is_empty() {
                 cell.push(' ');
             }
-            cell.push_str(&clip(said, CELL));
+            cell.push_str(&clip(said, MAX_CELL_BYTES));
         }
-        if node.is_control() && !node.reference().is_empty() && table.text.len() < LINE {
+        if node.is_control() && !node.reference().is_empty() && table.text.len() < LINE_BYTES {
             table.text.push_str(&format!("{} ", node.words()));
         }
-        Sort::Other
+        ElementKind::Other
     }
 
     fn end_row(&mut self) {
@@ -357,7 +360,7 @@ impl Tree {
 
     fn end_table(&mut self) {
         if let Some(table) = self.table.take()
-            && self.tables.len() < TABLES
+            && self.tables.len() < MAX_TABLES
         {
             self.tables.push(table.grid);
         }
@@ -377,7 +380,7 @@ impl Tree {
         page.push(Part::new("alerts, dialogs and states", Weight::Failure, self.alerts).of(self.alert_total));
         page.push(Part::new("headings", Weight::Fact, self.headings).of(self.heading_total));
         let total: u64 = self.groups.iter().map(|group| group.count).sum();
-        let items = self.groups.iter().flat_map(Group::items).collect();
+        let items = self.groups.iter().flat_map(ControlGroup::items).collect();
         let name = format!("what can be clicked or filled in outside of tables, {total} in all, by part of the page");
         page.push(Part::new(name, Weight::Failure, items));
         for (place, grid) in self.tables.into_iter().enumerate() {

@@ -7,13 +7,13 @@ use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of columns examined.
-const MOST_COLUMNS: usize = 30;
+const MAX_COLUMNS: usize = 30;
 /// The maximum number of rows of a table that is shown by its rows.
-pub(super) const FEW: usize = 40;
+pub(super) const MAX_ROWS_SHOWN_WHOLE: usize = 40;
 /// The maximum number of bytes kept of a row.
-const ROW: usize = 300;
+const MAX_ROW_BYTES: usize = 300;
 /// The length of a line of several rows.
-const LINE: usize = 120;
+const LINE_BYTES: usize = 120;
 
 /// A table.
 #[derive(Default)]
@@ -32,11 +32,11 @@ impl Grid {
         self.rows += 1;
         self.width = self.width.max(cells.len());
         let names = self.header.iter().map(String::as_str).chain(std::iter::repeat(""));
-        let width = self.header.len().max(cells.len()).min(MOST_COLUMNS);
+        let width = self.header.len().max(cells.len()).min(MAX_COLUMNS);
         let table = self.cells.get_or_insert_with(|| Cells::of(names.take(width)));
-        table.add(cells.iter().map(|cell| plain(cell.trim())), line, &clip(text, ROW));
-        if self.first.len() < FEW {
-            self.first.push((line, clip(text, ROW)));
+        table.add(cells.iter().map(|cell| plain(cell.trim())), line, &clip(text, MAX_ROW_BYTES));
+        if self.first.len() < MAX_ROWS_SHOWN_WHOLE {
+            self.first.push((line, clip(text, MAX_ROW_BYTES)));
         }
     }
 
@@ -47,7 +47,7 @@ impl Grid {
 
     /// Adds its parts to a page: the rows if there are few, otherwise a description of them.
     pub(super) fn push(self, page: &mut Page, name: &str) {
-        if self.rows as usize <= FEW {
+        if self.rows as usize <= MAX_ROWS_SHOWN_WHOLE {
             let title = format!("{name}, {} rows, several on a line", self.rows);
             page.push(Part::new(title, Weight::Fact, self.compact()));
             return;
@@ -68,10 +68,13 @@ impl Grid {
     /// Returns the rows, several on a line, after the header.
     fn compact(&self) -> Vec<Item> {
         let mut items = Vec::new();
-        let mut line =
-            if self.header.is_empty() { String::new() } else { format!("[{}]", clip(&self.header.join(" | "), ROW)) };
+        let mut line = if self.header.is_empty() {
+            String::new()
+        } else {
+            format!("[{}]", clip(&self.header.join(" | "), MAX_ROW_BYTES))
+        };
         for (_, row) in &self.first {
-            if line.len() > LINE {
+            if line.len() > LINE_BYTES {
                 items.push(Item::plain(std::mem::take(&mut line)));
             }
             if !line.is_empty() {

@@ -7,7 +7,7 @@ use std::io;
 
 use html5gum::{IoReader, Tokenizer};
 
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::{Page, Source};
 
@@ -23,10 +23,10 @@ use document::Document;
 use position::Position;
 use tokens::Tokens;
 
-pub(crate) const KIND: Kind = Kind { name: "html", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "html", detector: Detector::Whole { is, read } };
 
 /// The maximum number of lines before a complete page.
-const MOST_BEFORE: usize = 3;
+const MAX_LINES_BEFORE: usize = 3;
 
 /// Returns whether this is a web page or a part of one, with or without the headers of a response.
 fn is(sample: &Sample<'_>) -> bool {
@@ -69,7 +69,7 @@ fn after_words(raw: &[u8]) -> &[u8] {
             .iter()
             .any(|tag| line.get(..tag.len()).is_some_and(|head| head.eq_ignore_ascii_case(tag)))
     };
-    let ends = memchr::memchr_iter(b'\n', raw).take(MOST_BEFORE).filter_map(|end| raw.get(end + 1..));
+    let ends = memchr::memchr_iter(b'\n', raw).take(MAX_LINES_BEFORE).filter_map(|end| raw.get(end + 1..));
     ends.into_iter().find(begins).unwrap_or(raw)
 }
 

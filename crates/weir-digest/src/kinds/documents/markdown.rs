@@ -2,9 +2,9 @@
 
 use std::io;
 
-use super::outline::{Numbered, Outline};
+use super::outline::{LineNumbers, Outline};
 use super::passages::{Paragraph, Passages, USUAL, counted};
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
@@ -18,14 +18,14 @@ use marks::{
     fence, heading, is_asked_for, is_contents, is_separator, is_underline, list_item, note_label, task, worth,
 };
 
-pub(crate) const KIND: Kind = Kind { name: "markdown", how: How::Whole { is: detect::is, read } };
+pub(crate) const KIND: Kind = Kind { name: "markdown", detector: Detector::Whole { is: detect::is, read } };
 
 /// The maximum number of facts kept of each sort.
-const KEPT: usize = 40;
+const MAX_ITEMS: usize = 40;
 /// The maximum number of first entries of a changelog.
-const NEWEST: usize = 12;
+const MAX_NEWEST_ENTRIES: usize = 12;
 /// The maximum number of bytes shown of a line.
-const LONGEST: usize = 420;
+const MAX_LINE_BYTES: usize = 420;
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut document = Document::new();
@@ -37,7 +37,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
 }
 
 /// The context of a line.
-enum Inside {
+enum LineContext {
     Text,
     /// Between the marks at the beginning. It ends with the same mark.
     FrontMatter(&'static str),
@@ -47,7 +47,7 @@ enum Inside {
 }
 
 struct Document {
-    inside: Inside,
+    inside: LineContext,
     outline: Outline,
     paragraph: Paragraph,
     passages: Passages,
@@ -79,7 +79,7 @@ struct Document {
 impl Document {
     fn new() -> Self {
         Self {
-            inside: Inside::Text,
+            inside: LineContext::Text,
             outline: Outline::default(),
             paragraph: Paragraph::default(),
             passages: Passages::default(),
@@ -107,38 +107,38 @@ impl Document {
     fn line(&mut self, line: &Line<'_>) {
         let text = line.text.trim();
         match self.inside {
-            Inside::FrontMatter(mark) => self.front_matter(line, mark),
-            Inside::Code(byte, length) => {
+            LineContext::FrontMatter(mark) => self.front_matter(line, mark),
+            LineContext::Code(byte, length) => {
                 if fence(text).is_some_and(|(mark, long, info)| mark == byte && long >= length && info.is_empty()) {
-                    self.inside = Inside::Text;
+                    self.inside = LineContext::Text;
                 } else {
                     self.code.line(line);
                     self.passages.add(Some(line.number), text, USUAL * 9 / 10);
                 }
             }
-            Inside::Comment => {
+            LineContext::Comment => {
                 if text.contains("-->") {
-                    self.inside = Inside::Text;
+                    self.inside = LineContext::Text;
                 }
             }
-            Inside::Text => self.text(line, text),
+            LineContext::Text => self.text(line, text),
         }
     }
 
     fn front_matter(&mut self, line: &Line<'_>, mark: &str) {
         if line.text.trim_end() == mark {
-            self.inside = Inside::Text;
+            self.inside = LineContext::Text;
             return;
         }
         self.front_total += 1;
-        if self.front.len() < KEPT {
+        if self.front.len() < MAX_ITEMS {
             self.front.push(Item::at(line.number, clip(line.text.trim_end(), 200)));
         }
     }
 
     fn text(&mut self, line: &Line<'_>, text: &str) {
         if line.number == 1 && matches!(text, "---" | "+++") {
-            self.inside = Inside::FrontMatter(if text == "---" { "---" } else { "+++" });
+            self.inside = LineContext::FrontMatter(if text == "---" { "---" } else { "+++" });
             return;
         }
         self.count_links(text);
@@ -152,7 +152,7 @@ impl Document {
             self.in_table = false;
         } else if let Some((mark, length, info)) = fence(text) {
             self.end_paragraph();
-            self.inside = Inside::Code(mark, length);
+            self.inside = LineContext::Code(mark, length);
             let language = info.split([' ', ',', '{', ':']).next().unwrap_or_default();
             self.code.begin(if language.is_empty() { "no language" } else { language }, None);
         } else if let Some((level, title)) = heading(line.text) {
@@ -166,7 +166,7 @@ impl Document {
             self.paragraph.clear();
         } else if text.starts_with("<!--") {
             if !text.contains("-->") {
-                self.inside = Inside::Comment;
+                self.inside = LineContext::Comment;
             }
         } else if is_separator(text) {
             self.begin_table(line.number);
@@ -203,7 +203,7 @@ impl Document {
                 self.task(line, text, task, done);
             } else if !is_contents(item) {
                 // In a changelog, readers look for what is new.
-                if (1..=3).contains(&self.outline.versions_so_far()) && self.newest.len() < NEWEST {
+                if (1..=3).contains(&self.outline.versions_so_far()) && self.newest.len() < MAX_NEWEST_ENTRIES {
                     self.newest.push(Item::at(line.number, clip(text, 240)));
                 }
                 self.paragraph.push(line.number, text);
@@ -215,14 +215,14 @@ impl Document {
             self.end_paragraph();
             self.note_total += 1;
             self.in_note = true;
-            if self.notes.len() < KEPT {
-                self.notes.push(Item::at(line.number, clip(text, LONGEST)));
+            if self.notes.len() < MAX_ITEMS {
+                self.notes.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
             }
             self.passages.cover(text);
         } else if self.in_note {
-            if let Some(note) = self.notes.last_mut().filter(|note| note.text.len() < LONGEST) {
+            if let Some(note) = self.notes.last_mut().filter(|note| note.text.len() < MAX_LINE_BYTES) {
                 note.text.push(' ');
-                note.text.push_str(&clip(quoted, LONGEST));
+                note.text.push_str(&clip(quoted, MAX_LINE_BYTES));
             }
             self.passages.cover(text);
         } else {
@@ -237,7 +237,7 @@ impl Document {
             return;
         }
         self.open_tasks += 1;
-        if self.tasks.len() < KEPT {
+        if self.tasks.len() < MAX_ITEMS {
             self.tasks.push(Item::at(line.number, clip(text, 200)));
         }
     }
@@ -259,7 +259,7 @@ impl Document {
         for (place, (number, sentence)) in self.paragraph.sentences().enumerate() {
             if is_first && place < 2 {
                 self.passages.cover(sentence);
-                self.beginning.push(Item::at(number, clip(sentence, LONGEST)));
+                self.beginning.push(Item::at(number, clip(sentence, MAX_LINE_BYTES)));
             } else {
                 self.passages.add(Some(number), sentence, worth.max(marks::worth(sentence)));
             }
@@ -291,7 +291,7 @@ impl Document {
             }
             page.push(Part::new("first entries", Weight::Fact, self.newest));
         }
-        let headings = outline.parts(&mut passages, Numbered::Yes);
+        let headings = outline.parts(&mut passages, LineNumbers::Yes);
         page.parts.extend(headings);
         page.push(Part::new("open tasks", Weight::Fact, tasks).of(self.open_tasks));
         page.push(tables.rare("tables of their own kind", &mut passages));

@@ -8,13 +8,13 @@ use crate::text::clip;
 use crate::{Item, Part, Weight};
 
 /// The maximum number of headings.
-const MOST: usize = 2_000;
+const MAX_HEADINGS: usize = 2_000;
 /// The length of a row of headings.
-const ROW: usize = 160;
+const ROW_BYTES: usize = 160;
 /// The maximum number of rows.
-const ROWS: usize = 60;
+const MAX_ROWS: usize = 60;
 /// The minimum number of headings with a version that make a document a changelog.
-const VERSIONS: usize = 3;
+const MIN_VERSIONS: usize = 3;
 
 /// The headings of a document.
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub(super) struct Outline {
 
 /// Whether headings are shown with their line numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Numbered {
+pub(super) enum LineNumbers {
     Yes,
     No,
 }
@@ -40,10 +40,10 @@ struct Heading {
 }
 
 impl Heading {
-    fn words(&self, numbered: Numbered) -> String {
+    fn words(&self, numbered: LineNumbers) -> String {
         match numbered {
-            Numbered::Yes => format!("{} {}", self.line, self.title),
-            Numbered::No => self.title.clone(),
+            LineNumbers::Yes => format!("{} {}", self.line, self.title),
+            LineNumbers::No => self.title.clone(),
         }
     }
 }
@@ -58,7 +58,7 @@ impl Outline {
         let title = unlinked(title);
         self.total += 1;
         self.version_total += u64::from(has_version(&title));
-        if self.kept.len() < MOST {
+        if self.kept.len() < MAX_HEADINGS {
             self.kept.push(Heading { line, level, title: clip(&title, 120), entries: 0 });
         }
     }
@@ -101,7 +101,7 @@ impl Outline {
     }
 
     /// Returns the parts: versions, the upper headings, the lower ones.
-    pub(super) fn parts(self, passages: &mut Passages, numbered: Numbered) -> Vec<Part> {
+    pub(super) fn parts(self, passages: &mut Passages, numbered: LineNumbers) -> Vec<Part> {
         let mut parts = Vec::new();
         let version_level = self.version_level();
         if let Some(level) = version_level {
@@ -131,7 +131,7 @@ impl Outline {
             let name = format!("{name}, {total} in all, rows");
             let count = rows.len() as u64;
             // Without line numbers to go to, a few headings suffice to describe the rest.
-            let most = if weight == Weight::Shape && numbered == Numbered::No { 2 } else { ROWS };
+            let most = if weight == Weight::Shape && numbered == LineNumbers::No { 2 } else { MAX_ROWS };
             Part::new(name, weight, rows.into_iter().take(most).collect()).of(count)
         };
         if !above.is_empty() {
@@ -148,7 +148,7 @@ impl Outline {
         (1..=4).find(|level| {
             let of_level = || self.kept.iter().filter(|heading| heading.level == *level);
             let versions = of_level().filter(|heading| has_version(&heading.title)).count();
-            versions >= VERSIONS && versions * 2 >= of_level().count()
+            versions >= MIN_VERSIONS && versions * 2 >= of_level().count()
         })
     }
 
@@ -185,7 +185,7 @@ impl Outline {
                 shown.extend(last.clone());
                 continue;
             }
-            if row.len() > ROW {
+            if row.len() > ROW_BYTES {
                 shown.push(Item::plain(std::mem::take(&mut row)));
             }
             if !row.is_empty() {
@@ -197,7 +197,7 @@ impl Outline {
         if !row.is_empty() {
             shown.push(Item::plain(row));
         }
-        shown.truncate(ROWS);
+        shown.truncate(MAX_ROWS);
         let name =
             format!("versions with their entries, {all} in all: the first, the last, then rows of those between");
         Part::new(name, Weight::Fact, shown)
@@ -205,17 +205,17 @@ impl Outline {
 }
 
 /// The minimum number of headings with the same first word that are folded.
-const ALIKE: usize = 4;
+const MIN_GROUP: usize = 4;
 
 /// Returns headings in rows, with those that share their first word folded: `×13 34 GET /flags … 1950 GET /roles/{id}`.
-fn folded(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
+fn folded(headings: &[&Heading], numbered: LineNumbers) -> Vec<Item> {
     let first = |heading: &Heading| heading.title.split(' ').next().unwrap_or_default().to_owned();
     let mut counts: BTreeMap<String, Vec<&Heading>> = BTreeMap::new();
     for heading in headings {
         counts.entry(first(heading)).or_default().push(heading);
     }
     let is_folded = |heading: &&Heading| {
-        headings.len() > 12 && counts.get(&first(heading)).is_some_and(|alike| alike.len() >= ALIKE)
+        headings.len() > 12 && counts.get(&first(heading)).is_some_and(|alike| alike.len() >= MIN_GROUP)
     };
     let single: Vec<&Heading> = headings.iter().copied().filter(|heading| !is_folded(heading)).collect();
     let mut items = rows(&single, numbered);
@@ -229,11 +229,11 @@ fn folded(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
 }
 
 /// Returns headings in rows: `12 Install; 40 Usage`.
-fn rows(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
+fn rows(headings: &[&Heading], numbered: LineNumbers) -> Vec<Item> {
     let mut rows: Vec<Item> = Vec::new();
     let mut row = String::new();
     for heading in headings {
-        if row.len() > ROW {
+        if row.len() > ROW_BYTES {
             rows.push(Item::plain(std::mem::take(&mut row)));
         }
         if !row.is_empty() {
@@ -244,7 +244,7 @@ fn rows(headings: &[&Heading], numbered: Numbered) -> Vec<Item> {
     if !row.is_empty() {
         rows.push(Item::plain(row));
     }
-    rows.truncate(ROWS);
+    rows.truncate(MAX_ROWS);
     rows
 }
 

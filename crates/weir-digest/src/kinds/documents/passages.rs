@@ -10,18 +10,18 @@ use crate::text::clip;
 use crate::{Item, Part, Weight};
 
 /// The number of passages at which the least informative are dropped, and how many remain.
-const MOST: usize = 3_000;
-const STAY: usize = 1_000;
+const MAX_PASSAGES: usize = 3_000;
+const REMAINING_PASSAGES: usize = 1_000;
 /// The maximum number of different words counted.
-const MOST_WORDS: usize = 60_000;
+const MAX_WORDS: usize = 60_000;
 /// The maximum number of bytes kept of a passage.
-const LONGEST: usize = 420;
+const MAX_PASSAGE_BYTES: usize = 420;
 /// The maximum number of passages on a page.
-const SHOWN: usize = 120;
+const MAX_PASSAGES_SHOWN: usize = 120;
 /// This many passages at a time are put into the order of the text.
-const TIER: usize = 6;
+const REORDER_GROUP: usize = 6;
 /// The maximum number of times that scores are recomputed.
-const MOST_SCORES: usize = 10_000;
+const MAX_SCORES: usize = 10_000;
 /// The usual worth of a passage, in percent.
 pub(super) const USUAL: u64 = 100;
 
@@ -55,20 +55,20 @@ impl Passages {
         for &word in &self.scratch {
             if let Some(count) = self.words.get_mut(&word) {
                 *count += 1;
-            } else if self.words.len() < MOST_WORDS {
+            } else if self.words.len() < MAX_WORDS {
                 self.words.insert(word, 1);
             }
         }
-        if self.kept.len() >= MOST {
+        if self.kept.len() >= MAX_PASSAGES {
             self.prune();
         }
-        self.kept.push(Passage { line, text: clip(text, LONGEST), worth });
+        self.kept.push(Passage { line, text: clip(text, MAX_PASSAGE_BYTES), worth });
     }
 
     /// Marks this text as shown in any case, which lowers the score of passages with the same words.
     pub(super) fn cover(&mut self, text: &str) {
         hashes(text, &mut self.scratch);
-        if self.covered.len() < MOST_WORDS {
+        if self.covered.len() < MAX_WORDS {
             self.covered.extend(self.scratch.iter().copied());
         }
     }
@@ -89,7 +89,7 @@ impl Passages {
         let mut chosen = Vec::new();
         let mut words = Vec::new();
         let mut scores = 0;
-        while chosen.len() < SHOWN {
+        while chosen.len() < MAX_PASSAGES_SHOWN {
             let Some((_, at)) = heap.pop() else { break };
             let place = usize::MAX - at;
             // Words shown in the meantime no longer count, so a score can only fall.
@@ -98,7 +98,7 @@ impl Passages {
                 continue;
             }
             scores += 1;
-            if scores < MOST_SCORES && heap.peek().is_some_and(|next| next.0 > score) {
+            if scores < MAX_SCORES && heap.peek().is_some_and(|next| next.0 > score) {
                 heap.push((score, at));
                 continue;
             }
@@ -108,7 +108,7 @@ impl Passages {
             }
             chosen.push(place);
         }
-        chosen.chunks_mut(TIER).for_each(<[usize]>::sort_unstable);
+        chosen.chunks_mut(REORDER_GROUP).for_each(<[usize]>::sort_unstable);
         let item = |&place: &usize| {
             let passage = self.kept.get(place)?;
             Some(Item { line: passage.line, text: passage.text.clone(), ..Item::default() })
@@ -122,7 +122,7 @@ impl Passages {
             (0..self.kept.len()).map(|place| (u64::MAX - self.score(place, &none), place)).collect();
         ranked.sort_unstable();
         let mut stay: Vec<bool> = vec![false; self.kept.len()];
-        for (_, place) in ranked.into_iter().take(STAY) {
+        for (_, place) in ranked.into_iter().take(REMAINING_PASSAGES) {
             if let Some(stays) = stay.get_mut(place) {
                 *stays = true;
             }
@@ -187,7 +187,7 @@ pub(super) struct Paragraph {
 }
 
 /// The maximum number of bytes kept of a paragraph.
-const PARAGRAPH: usize = 4_000;
+const MAX_PARAGRAPH_BYTES: usize = 4_000;
 
 impl Paragraph {
     pub(super) fn is_empty(&self) -> bool {
@@ -211,14 +211,14 @@ impl Paragraph {
     /// Adds a line.
     pub(super) fn push(&mut self, number: u64, text: &str) {
         let text = text.trim();
-        if self.text.len() + text.len() > PARAGRAPH && !self.text.is_empty() {
+        if self.text.len() + text.len() > MAX_PARAGRAPH_BYTES && !self.text.is_empty() {
             return;
         }
         if !self.text.is_empty() {
             self.text.push(' ');
         }
         self.lines.push((self.text.len(), number));
-        self.text.push_str(text.get(..text.floor_char_boundary(PARAGRAPH)).unwrap_or_default());
+        self.text.push_str(text.get(..text.floor_char_boundary(MAX_PARAGRAPH_BYTES)).unwrap_or_default());
     }
 
     pub(super) fn clear(&mut self) {
@@ -245,9 +245,9 @@ impl Paragraph {
 
 /// Returns where the first sentence of a text ends. A very short sentence is joined with the next.
 fn sentence_end(text: &str) -> usize {
-    const SHORT: usize = 24;
+    const MIN_SENTENCE_BYTES: usize = 24;
     let bytes = text.as_bytes();
-    for (at, byte) in bytes.iter().enumerate().skip(SHORT) {
+    for (at, byte) in bytes.iter().enumerate().skip(MIN_SENTENCE_BYTES) {
         if !matches!(byte, b'.' | b'!' | b'?') || bytes.get(at + 1) != Some(&b' ') {
             continue;
         }
@@ -290,7 +290,7 @@ mod tests {
         for number in 0..10_000 {
             passages.add(None, &format!("word{number} and another thing"), USUAL);
         }
-        assert!(passages.kept.len() <= MOST);
+        assert!(passages.kept.len() <= MAX_PASSAGES);
         assert_eq!(passages.part("passages", Weight::Fact).total, 10_000);
     }
 

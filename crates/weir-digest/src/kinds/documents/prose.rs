@@ -5,20 +5,20 @@ use std::io;
 use super::passages::{Paragraph, Passages, USUAL, counted};
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::stamp;
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::trouble;
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "prose", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "prose", detector: Detector::Whole { is, read } };
 
 /// The maximum number of facts kept of each sort.
-const KEPT: usize = 40;
+const MAX_ITEMS: usize = 40;
 /// The maximum number of bytes shown of a line.
-const LONGEST: usize = 600;
+const MAX_LINE_BYTES: usize = 600;
 /// The maximum length of a title.
-const TITLE: usize = 90;
+const MAX_TITLE_BYTES: usize = 90;
 
 /// Returns whether this is text for people: paragraphs of sentences, and hardly a line that a program would print.
 fn is(sample: &Sample<'_>) -> bool {
@@ -79,7 +79,7 @@ fn is_sentence(text: &str) -> bool {
 
 /// Returns whether a line may be a title: short, and without a closing punctuation mark.
 fn is_title(text: &str) -> bool {
-    text.len() <= TITLE
+    text.len() <= MAX_TITLE_BYTES
         && !text.ends_with(['.', ';', ',', '{', '}'])
         && text.chars().next().is_some_and(|c| c.is_uppercase() || c.is_ascii_digit())
         && text.chars().filter(|c| c.is_alphabetic() || *c == ' ').count() * 10 >= text.chars().count() * 6
@@ -146,7 +146,7 @@ impl Sections {
     fn add(&mut self, line: u64, title: &str) {
         self.total += 1;
         let item = Item::at(line, clip(title, 160));
-        if self.kept.len() < KEPT {
+        if self.kept.len() < MAX_ITEMS {
             self.kept.push(item);
         } else {
             self.last = Some(item);
@@ -201,7 +201,7 @@ impl Text {
         if text.is_empty() {
             self.end_paragraph();
         } else if is_rule(text) {
-            let is_title = self.paragraph.lines() == 1 && self.paragraph.text().len() <= 2 * TITLE;
+            let is_title = self.paragraph.lines() == 1 && self.paragraph.text().len() <= 2 * MAX_TITLE_BYTES;
             if is_title && !self.beginning.is_empty() {
                 self.sections.add(self.paragraph.line(), self.paragraph.text());
                 self.paragraph.clear();
@@ -225,7 +225,7 @@ impl Text {
         let line = paragraph.line();
         if self.beginning.is_empty() {
             self.passages.cover(text);
-            self.beginning.push(Item::at(line, clip(text, LONGEST)));
+            self.beginning.push(Item::at(line, clip(text, MAX_LINE_BYTES)));
         } else if paragraph.lines() == 1
             && label(text).is_none()
             && (is_point(text) || is_title(text) && !is_sentence(text))
@@ -253,8 +253,8 @@ impl Text {
     fn labelled(&mut self, line: u64, name: &str, text: &str) {
         let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ');
         self.labels.add(name);
-        if is_capitals(name) && self.labelled.len() < 5 * KEPT {
-            self.labelled.push((Item::at(line, clip(text, LONGEST)), name.to_owned()));
+        if is_capitals(name) && self.labelled.len() < 5 * MAX_ITEMS {
+            self.labelled.push((Item::at(line, clip(text, MAX_LINE_BYTES)), name.to_owned()));
         } else {
             self.passages.add(Some(line), text, worth(text));
         }
@@ -277,7 +277,7 @@ impl Text {
         for (item, _) in &labelled {
             passages.cover(&item.text);
         }
-        let items: Vec<Item> = labelled.into_iter().map(|(item, _)| item).take(KEPT).collect();
+        let items: Vec<Item> = labelled.into_iter().map(|(item, _)| item).take(MAX_ITEMS).collect();
         page.push(Part::new("paragraphs with a label, rare labels first", Weight::Failure, items).of(total));
         page.push(sections.part("sections"));
         let repeats = points.names() as u64 * 2 <= titles.total;

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Lines, Page, Source};
@@ -14,18 +14,18 @@ mod language;
 mod shown;
 
 use inside::{Errors, Members, Spans};
-use language::{Found, Language, Sort};
+use language::{DefinitionKind, Language, LineItem};
 
-pub(crate) const KIND: Kind = Kind { name: "source", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "source", detector: Detector::Whole { is, read } };
 
 /// The maximum number of definitions.
-const MOST: usize = 2_000;
+const MAX_DEFINITIONS: usize = 2_000;
 /// The maximum number of other facts of each sort.
-const KEPT: usize = 60;
+const MAX_ITEMS: usize = 60;
 /// The maximum number of bytes shown of a line.
-const LONGEST: usize = 240;
+const MAX_LINE_BYTES: usize = 240;
 /// The maximum number of lines joined into a signature.
-const JOINED: usize = 12;
+const MAX_SIGNATURE_LINES: usize = 12;
 /// Returns whether this is a source file.
 pub(super) fn is(sample: &Sample<'_>) -> bool {
     language::of(sample).is_some()
@@ -45,7 +45,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
 /// A definition of the file.
 struct Definition {
     line: u64,
-    sort: Sort,
+    sort: DefinitionKind,
     name: String,
     text: String,
     indent: usize,
@@ -63,7 +63,7 @@ impl Definition {
 }
 
 /// A definition whose signature continues.
-struct Open {
+struct PendingDefinition {
     definition: Definition,
     depth: i64,
     lines: usize,
@@ -73,7 +73,7 @@ struct File {
     language: Language,
     definitions: Vec<Definition>,
     counts: [u64; 3],
-    open: Option<Open>,
+    open: Option<PendingDefinition>,
     imports: Vec<String>,
     import_total: u64,
     document: Vec<Item>,
@@ -124,10 +124,10 @@ impl File {
             if !open.definition.text.ends_with('(') {
                 open.definition.text.push(' ');
             }
-            open.definition.text.push_str(text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default());
+            open.definition.text.push_str(text.get(..text.floor_char_boundary(MAX_LINE_BYTES)).unwrap_or_default());
             open.depth += depth(text);
             open.lines += 1;
-            if open.depth <= 0 || open.lines >= JOINED || open.definition.text.len() > LONGEST {
+            if open.depth <= 0 || open.lines >= MAX_SIGNATURE_LINES || open.definition.text.len() > MAX_LINE_BYTES {
                 self.close();
             }
             return;
@@ -143,7 +143,7 @@ impl File {
             self.comments += 1;
             let says = text.chars().filter(|c| c.is_alphabetic()).count() >= 4;
             if self.said.is_none() && says {
-                self.said = Some(Item::at(line.number, clip(text, LONGEST)));
+                self.said = Some(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
             }
             return;
         }
@@ -152,17 +152,17 @@ impl File {
             return;
         }
         let found = self.language.find(line.text);
-        self.member(line.text, matches!(found, Some(Found::Definition(..))));
+        self.member(line.text, matches!(found, Some(LineItem::Definition(..))));
         match found {
-            Some(Found::Import(name)) => {
+            Some(LineItem::Import(name)) => {
                 self.import_total += 1;
-                if self.imports.len() < KEPT {
+                if self.imports.len() < MAX_ITEMS {
                     self.imports.push(clip(name, 80));
                 }
             }
-            Some(Found::Definition(sort, name)) => self.define(line, text, sort, name),
+            Some(LineItem::Definition(sort, name)) => self.define(line, text, sort, name),
             None if text.starts_with("package ") || text.starts_with("namespace ") => {
-                self.document.push(Item::at(line.number, clip(text, LONGEST)));
+                self.document.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
             }
             None => {}
         }
@@ -179,8 +179,8 @@ impl File {
         }
         self.deprecated |= deprecated;
         self.mark_total += 1;
-        if self.marks.len() < KEPT {
-            self.marks.push(Item::at(line.number, clip(text, LONGEST)));
+        if self.marks.len() < MAX_ITEMS {
+            self.marks.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
         }
     }
 
@@ -203,10 +203,10 @@ impl File {
         let name = text.split([' ', '=', ',']).next().unwrap_or_default();
         let words = text.split_ascii_whitespace().take(40).collect::<Vec<_>>().join(" ");
         if text.contains('=') {
-            self.define(line, &words, Sort::Constant, name);
-        } else if let Some(counted) = self.counts.get_mut(Sort::Constant as usize) {
+            self.define(line, &words, DefinitionKind::Constant, name);
+        } else if let Some(counted) = self.counts.get_mut(DefinitionKind::Constant as usize) {
             *counted += 1;
-            if let Some(last) = self.definitions.last_mut().filter(|last| last.text.len() < LONGEST) {
+            if let Some(last) = self.definitions.last_mut().filter(|last| last.text.len() < MAX_LINE_BYTES) {
                 last.text.push_str("; ");
                 last.text.push_str(&clip(&words, 60));
             }
@@ -251,16 +251,16 @@ impl File {
         }
         let says = text.chars().filter(|c| c.is_alphabetic()).count() >= 4;
         if says && self.document.len() < 6 {
-            self.document.push(Item::at(line.number, clip(text, LONGEST)));
+            self.document.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
         }
         true
     }
 
-    fn define(&mut self, line: &Line<'_>, text: &str, sort: Sort, name: &str) {
+    fn define(&mut self, line: &Line<'_>, text: &str, sort: DefinitionKind, name: &str) {
         if let Some(count) = self.counts.get_mut(sort as usize) {
             *count += 1;
         }
-        if self.definitions.len() >= MOST {
+        if self.definitions.len() >= MAX_DEFINITIONS {
             return;
         }
         if std::mem::take(&mut self.deprecated)
@@ -269,7 +269,7 @@ impl File {
             mark.text.push_str(&format!(" → {}", clip(text, 120)));
         }
         // The description of the first type says what the file is for.
-        let is_first = self.counts[0] == 1 && sort == Sort::Type;
+        let is_first = self.counts[0] == 1 && sort == DefinitionKind::Type;
         if let Some(said) = self.said.take().filter(|_| is_first) {
             self.document.push(said);
         }
@@ -277,21 +277,23 @@ impl File {
             line: line.number,
             sort,
             name: clip(name, 80),
-            text: clip(text, LONGEST),
+            text: clip(text, MAX_LINE_BYTES),
             indent: line.text.len() - line.text.trim_start().len(),
             end: line.number,
             members: String::new(),
         };
         let depth = depth(text);
         match sort {
-            Sort::Function if depth > 0 => self.open = Some(Open { definition, depth, lines: 1 }),
+            DefinitionKind::Function if depth > 0 => {
+                self.open = Some(PendingDefinition { definition, depth, lines: 1 });
+            }
             _ => self.keep(definition, line.text),
         }
     }
 
     fn keep(&mut self, definition: Definition, line: &str) {
         let place = self.definitions.len();
-        if definition.sort == Sort::Function {
+        if definition.sort == DefinitionKind::Function {
             if !definition.text.ends_with(['}', ';']) {
                 self.spans.begin(definition.indent, place);
             }
@@ -304,7 +306,7 @@ impl File {
 
     fn close(&mut self) {
         if let Some(open) = self.open.take() {
-            let text = clip(&open.definition.text, LONGEST);
+            let text = clip(&open.definition.text, MAX_LINE_BYTES);
             self.keep(Definition { text, ..open.definition }, "");
         }
     }

@@ -11,13 +11,13 @@ use crate::trouble;
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of bytes kept from the beginning and from the end.
-const HEAD: usize = 64 << 10;
-const TAIL: usize = 16;
+const MAX_HEAD_BYTES: usize = 64 << 10;
+const MAX_TAIL_BYTES: usize = 16;
 /// The minimum number of characters of a text, and the maximum that is kept.
-const SHORTEST: usize = 6;
-const LONGEST: usize = 600;
+const MIN_TEXT_CHARS: usize = 6;
+const MAX_TEXT_CHARS: usize = 600;
 /// The maximum number of different texts.
-const MOST: usize = 2_000;
+const MAX_TEXTS: usize = 2_000;
 
 /// A stream of bytes.
 #[derive(Default)]
@@ -27,7 +27,7 @@ pub(super) struct Bytes {
     tail: Vec<u8>,
     run: Vec<u8>,
     run_length: usize,
-    texts: Vec<Text>,
+    texts: Vec<TextGroup>,
     places: HashMap<u64, usize>,
     /// The number of texts, and how many of them came after the limit was reached.
     found: u64,
@@ -35,7 +35,7 @@ pub(super) struct Bytes {
 }
 
 /// Texts with the same words.
-struct Text {
+struct TextGroup {
     first: String,
     count: u64,
     at: u64,
@@ -44,21 +44,21 @@ struct Text {
 impl Bytes {
     /// Takes the next bytes.
     pub(super) fn take(&mut self, bytes: &[u8]) {
-        let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
+        let room = MAX_HEAD_BYTES.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
         for &byte in bytes {
             self.count += 1;
             if matches!(byte, 0x20..=0x7e | b'\t') {
                 self.run_length += 1;
-                if self.run.len() < LONGEST {
+                if self.run.len() < MAX_TEXT_CHARS {
                     self.run.push(byte);
                 }
             } else {
                 self.end_run();
             }
         }
-        self.tail.extend_from_slice(bytes.get(bytes.len().saturating_sub(TAIL)..).unwrap_or_default());
-        let more = self.tail.len().saturating_sub(TAIL);
+        self.tail.extend_from_slice(bytes.get(bytes.len().saturating_sub(MAX_TAIL_BYTES)..).unwrap_or_default());
+        let more = self.tail.len().saturating_sub(MAX_TAIL_BYTES);
         self.tail.drain(..more);
     }
 
@@ -76,7 +76,7 @@ impl Bytes {
     }
 
     fn end_run(&mut self) {
-        if self.run_length >= SHORTEST {
+        if self.run_length >= MIN_TEXT_CHARS {
             self.text();
         }
         self.run.clear();
@@ -86,7 +86,7 @@ impl Bytes {
     fn text(&mut self) {
         let Ok(text) = std::str::from_utf8(&self.run) else { return };
         let text = text.trim();
-        if text.len() < SHORTEST || !is_readable(text) {
+        if text.len() < MIN_TEXT_CHARS || !is_readable(text) {
             return;
         }
         self.found += 1;
@@ -98,10 +98,10 @@ impl Bytes {
         let key = hasher.finish();
         if let Some(known) = self.places.get(&key).and_then(|&place| self.texts.get_mut(place)) {
             known.count += 1;
-        } else if self.texts.len() < MOST {
+        } else if self.texts.len() < MAX_TEXTS {
             self.places.insert(key, self.texts.len());
             let at = self.count.saturating_sub(self.run_length as u64 + 1);
-            self.texts.push(Text { first: text.to_owned(), count: 1, at });
+            self.texts.push(TextGroup { first: text.to_owned(), count: 1, at });
         } else {
             self.beyond += 1;
         }
@@ -128,9 +128,10 @@ impl Bytes {
         let facts = self.facts().into_iter().map(Item::plain).collect();
         page.push(Part::new("facts from its first bytes", Weight::Fact, facts));
         let packed = magic::is_packed(name);
-        let mut texts: Vec<&Text> = self.texts.iter().filter(|text| !packed || is_wording(&text.first)).collect();
+        let mut texts: Vec<&TextGroup> = self.texts.iter().filter(|text| !packed || is_wording(&text.first)).collect();
         texts.sort_by_key(|text| (rank(&text.first), if text.count > 1 { 1 } else { 0 }, text.at));
-        let (important, others): (Vec<&Text>, Vec<&Text>) = texts.iter().partition(|text| rank(&text.first) < 3);
+        let (important, others): (Vec<&TextGroup>, Vec<&TextGroup>) =
+            texts.iter().partition(|text| rank(&text.first) < 3);
         let total = if packed { texts.len() as u64 } else { self.found };
         page.push(Part::new("text in it that may matter", Weight::Fact, items(&important)).of(important.len() as u64));
         let mut others = others;
@@ -141,8 +142,8 @@ impl Bytes {
     }
 }
 
-fn items(texts: &[&Text]) -> Vec<Item> {
-    let item = |text: &&Text| {
+fn items(texts: &[&TextGroup]) -> Vec<Item> {
+    let item = |text: &&TextGroup| {
         let times = if text.count > 1 { format!(" ×{}, similar", text.count) } else { String::new() };
         Item::plain(format!("at byte {}: {}{times}", text.at, clip(shown(&text.first), 300)))
     };

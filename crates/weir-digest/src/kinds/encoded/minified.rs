@@ -7,15 +7,15 @@ use crate::text::clip;
 use crate::{Item, Page, Part, Source, Weight};
 
 /// The maximum number of bytes examined.
-const MOST: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 /// The minimum length of a line that no person wrote.
-const LONG: usize = 800;
+const MIN_LINE_BYTES: usize = 800;
 /// The maximum number of names or messages kept of a sort.
-const KEPT: usize = 300;
+const MAX_ITEMS: usize = 300;
 
 /// Returns whether the beginning of an output is minified code.
 pub(super) fn is(raw: &[u8]) -> bool {
-    let long: usize = raw.split(|&byte| byte == b'\n').map(<[u8]>::len).filter(|&length| length > LONG).sum();
+    let long: usize = raw.split(|&byte| byte == b'\n').map(<[u8]>::len).filter(|&length| length > MIN_LINE_BYTES).sum();
     if raw.len() < 1_000 || long * 10 < raw.len() * 7 || raw.trim_ascii_start().starts_with(b"<") {
         return false;
     }
@@ -37,15 +37,18 @@ fn is_style(raw: &[u8]) -> bool {
 
 /// Reads minified code.
 pub(super) fn read(source: &dyn Source) -> io::Result<Page> {
-    let mut raw = Vec::with_capacity(source.bytes().min(MOST) as usize);
-    source.open()?.take(MOST).read_to_end(&mut raw)?;
+    let mut raw = Vec::with_capacity(source.bytes().min(MAX_BYTES) as usize);
+    source.open()?.take(MAX_BYTES).read_to_end(&mut raw)?;
     let text = String::from_utf8_lossy(&raw);
     let lines = text.lines().count();
     let longest = text.lines().map(str::len).max().unwrap_or(0);
     let style = is_style(&raw);
     let language = if style { "CSS" } else { "JavaScript" };
-    let part =
-        if source.bytes() > MOST { format!(", of which the first {MOST} were looked at") } else { String::new() };
+    let part = if source.bytes() > MAX_BYTES {
+        format!(", of which the first {MAX_BYTES} were looked at")
+    } else {
+        String::new()
+    };
     let mut page = Page::new(format!(
         "minified {language}, {} bytes{part}, {lines} lines, the longest of {longest} bytes",
         source.bytes()
@@ -280,7 +283,7 @@ fn identifier(text: &str) -> &str {
 
 /// Adds a text if it is new and there is room.
 fn add(found: &mut Vec<String>, text: &str) {
-    if !text.is_empty() && found.len() < KEPT && !found.iter().any(|known| known == text) {
+    if !text.is_empty() && found.len() < MAX_ITEMS && !found.iter().any(|known| known == text) {
         found.push(text.to_owned());
     }
 }

@@ -7,28 +7,29 @@ use std::io;
 
 use super::bytes::Bytes;
 use super::minified;
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Lines, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "opaque", how: How::Whole { is: |sample| form(sample).is_some(), read } };
+pub(crate) const KIND: Kind =
+    Kind { name: "opaque", detector: Detector::Whole { is: |sample| form(sample).is_some(), read } };
 
 /// The maximum number of blocks that are distinguished, and of lines kept around them.
-const MOST_BLOCKS: usize = 20;
-const MOST_AROUND: usize = 120;
+const MAX_BLOCKS: usize = 20;
+const MAX_SURROUNDING_LINES: usize = 120;
 /// The bases in which offsets are written.
 const BASES: [u32; 3] = [16, 10, 8];
 /// The length of the lines of a dump without offsets.
-const PLAIN: usize = 60;
+const PLAIN_LINE_BYTES: usize = 60;
 /// The maximum number of bytes taken from lines that are omitted because they repeat.
-const MOST_REPEATED: u64 = 1 << 20;
+const MAX_REPEATED_BYTES: u64 = 1 << 20;
 /// The minimum length of a line of base64.
-const SHORTEST: usize = 56;
+const MIN_LINE_BYTES: usize = 56;
 
 /// The format of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum EncodedFormat {
     Base64,
     /// A dump whose offsets are written in this base.
     Dump(u32),
@@ -36,42 +37,44 @@ enum Form {
     Minified,
 }
 
-fn form(sample: &Sample<'_>) -> Option<Form> {
+fn form(sample: &Sample<'_>) -> Option<EncodedFormat> {
     if let Some(base) = base(sample) {
-        return Some(Form::Dump(base));
+        return Some(EncodedFormat::Dump(base));
     }
-    if sample.full_lines().count() >= 8 && sample.mostly(90, |line| line.len() == PLAIN && plain(line).is_some()) {
-        return Some(Form::Plain);
+    if sample.full_lines().count() >= 8
+        && sample.mostly(90, |line| line.len() == PLAIN_LINE_BYTES && plain(line).is_some())
+    {
+        return Some(EncodedFormat::Plain);
     }
     if is_base64(sample) {
-        return Some(Form::Base64);
+        return Some(EncodedFormat::Base64);
     }
-    minified::is(&sample.raw).then_some(Form::Minified)
+    minified::is(&sample.raw).then_some(EncodedFormat::Minified)
 }
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     match form(sample) {
-        Some(Form::Minified) => minified::read(source).map(Some),
-        Some(Form::Base64) => read_base64(source),
-        Some(form @ (Form::Dump(_) | Form::Plain)) => read_dump(source, form),
+        Some(EncodedFormat::Minified) => minified::read(source).map(Some),
+        Some(EncodedFormat::Base64) => read_base64(source),
+        Some(form @ (EncodedFormat::Dump(_) | EncodedFormat::Plain)) => read_dump(source, form),
         None => Ok(None),
     }
 }
 
 /// The lines around something, verbatim.
 #[derive(Default)]
-struct Around {
+struct SurroundingLines {
     items: Vec<Item>,
     count: u64,
 }
 
-impl Around {
+impl SurroundingLines {
     fn take(&mut self, number: u64, text: &str) {
         if text.trim().is_empty() {
             return;
         }
         self.count += 1;
-        if self.items.len() < MOST_AROUND {
+        if self.items.len() < MAX_SURROUNDING_LINES {
             self.items.push(Item::at(number, clip(text, 400)));
         }
     }
@@ -82,7 +85,7 @@ impl Around {
 }
 
 /// A block of base64.
-struct Block {
+struct Base64Block {
     first: u64,
     last: u64,
     decoder: Decoder,
@@ -92,8 +95,8 @@ struct Block {
 }
 
 fn read_base64(source: &dyn Source) -> io::Result<Option<Page>> {
-    let mut around = Around::default();
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut around = SurroundingLines::default();
+    let mut blocks: Vec<Base64Block> = Vec::new();
     let (mut count, mut inside) = (0_u64, false);
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
@@ -111,13 +114,13 @@ fn read_base64(source: &dyn Source) -> io::Result<Option<Page>> {
         }
         if !continues {
             count += 1;
-            if blocks.len() < MOST_BLOCKS {
+            if blocks.len() < MAX_BLOCKS {
                 let (decoder, bytes) = (Decoder::default(), Bytes::default());
-                blocks.push(Block { first: line.number, last: line.number, decoder, bytes, left_out: 0 });
+                blocks.push(Base64Block { first: line.number, last: line.number, decoder, bytes, left_out: 0 });
             }
         }
         inside = true;
-        if let Some(block) = blocks.last_mut().filter(|_| count as usize <= MOST_BLOCKS) {
+        if let Some(block) = blocks.last_mut().filter(|_| count as usize <= MAX_BLOCKS) {
             block.last = line.number;
             block.left_out += line.left_out;
             block.decoder.decode(text.as_bytes(), &mut block.bytes);
@@ -129,13 +132,13 @@ fn read_base64(source: &dyn Source) -> io::Result<Option<Page>> {
     Ok(Some(base64_page(around, blocks, count)))
 }
 
-fn base64_page(around: Around, blocks: Vec<Block>, count: u64) -> Page {
+fn base64_page(around: SurroundingLines, blocks: Vec<Base64Block>, count: u64) -> Page {
     let bytes: u64 = blocks.iter().map(|block| block.bytes.count + block.left_out / 4 * 3).sum();
     let plural = if count == 1 { "block" } else { "blocks" };
     let kind = blocks.first().and_then(|block| block.bytes.name()).map(|name| format!(", {name}")).unwrap_or_default();
     let mut page = Page::new(format!("base64: {count} {plural} of {bytes} bytes decoded{kind}"));
     page.push(around.part());
-    let described = |block: &Block| {
+    let described = |block: &Base64Block| {
         let size = block.bytes.count + block.left_out / 4 * 3;
         let about = if block.left_out > 0 { "about " } else { "" };
         let name =
@@ -193,7 +196,7 @@ fn value(byte: u8) -> Option<u8> {
 
 /// Returns whether a line is long and consists only of base64.
 fn is_encoded(line: &str) -> bool {
-    if line.len() < SHORTEST {
+    if line.len() < MIN_LINE_BYTES {
         return false;
     }
     let body = line.trim_end_matches('=').as_bytes();
@@ -230,12 +233,12 @@ fn is_base64(sample: &Sample<'_>) -> bool {
     encoded * 10 >= all * 7 && (long || (lines >= 8 && same * 10 >= lines * 8))
 }
 
-fn read_dump(source: &dyn Source, form: Form) -> io::Result<Option<Page>> {
-    let base = if let Form::Dump(base) = form { Some(base) } else { None };
-    let mut around = Around::default();
+fn read_dump(source: &dyn Source, form: EncodedFormat) -> io::Result<Option<Page>> {
+    let base = if let EncodedFormat::Dump(base) = form { Some(base) } else { None };
+    let mut around = SurroundingLines::default();
     let mut bytes = Bytes::default();
     let (mut first, mut last) = (Vec::new(), None);
-    let (mut end, mut folded, mut room) = (0_u64, 0_u64, MOST_REPEATED);
+    let (mut end, mut folded, mut room) = (0_u64, 0_u64, MAX_REPEATED_BYTES);
     let mut before: (Vec<u8>, bool) = (Vec::new(), false);
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
@@ -377,8 +380,8 @@ fn pairs(text: &str, data: &mut Vec<u8>) -> bool {
 
 /// Returns the bytes of a line as printed by `xxd -p`: only hex digits.
 fn plain(line: &str) -> Option<Vec<u8>> {
-    let mut data = Vec::with_capacity(PLAIN / 2);
-    (!line.is_empty() && line.len() <= PLAIN && pairs(line, &mut data)).then_some(data)
+    let mut data = Vec::with_capacity(PLAIN_LINE_BYTES / 2);
+    (!line.is_empty() && line.len() <= PLAIN_LINE_BYTES && pairs(line, &mut data)).then_some(data)
 }
 
 #[cfg(test)]
@@ -389,7 +392,7 @@ mod tests {
     use crate::About;
     use crate::check::check;
 
-    fn form_of(text: &str) -> Option<Form> {
+    fn form_of(text: &str) -> Option<EncodedFormat> {
         form(&Sample::of(&text.as_bytes(), About::default()).unwrap())
     }
 
@@ -454,11 +457,11 @@ mod tests {
         for (lines, expected) in [
             (
                 ["00000000: 4142 4344", "00000004: 4142 4344", "00000008: 4142 4344", "0000000c: 41"],
-                Some(Form::Dump(16)),
+                Some(EncodedFormat::Dump(16)),
             ),
-            (["0000000 41 42  >AB<", "0000002 41 42  >AB<", "*", "0000010 41"], Some(Form::Dump(16))),
-            (["0000008 41 42", "0000010 41 42", "0000012 41 42", "0000014"], Some(Form::Dump(10))),
-            (["0000006 041101", "0000010 041101", "0000012 041101", "0000014"], Some(Form::Dump(8))),
+            (["0000000 41 42  >AB<", "0000002 41 42  >AB<", "*", "0000010 41"], Some(EncodedFormat::Dump(16))),
+            (["0000008 41 42", "0000010 41 42", "0000012 41 42", "0000014"], Some(EncodedFormat::Dump(10))),
+            (["0000006 041101", "0000010 041101", "0000012 041101", "0000014"], Some(EncodedFormat::Dump(8))),
             (["202401 12 34", "202402 15 36", "202403 18 38", "202404 20 40"], None),
         ] {
             assert_eq!(form_of(&(lines.join("\n") + "\n")), expected, "{lines:?}");

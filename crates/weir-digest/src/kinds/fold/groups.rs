@@ -1,6 +1,6 @@
 //! Groups of similar lines, each shown at the position of its first line.
 
-use super::{APART, Bodies, KEPT, LONGEST, steps};
+use super::{Bodies, MAX_ITEMS, MAX_LINE_BYTES, MAX_SEPARATE_ERRORS, steps};
 use crate::Item;
 use crate::template::Template;
 use crate::text::clip;
@@ -8,7 +8,7 @@ use crate::text::clip;
 /// Returns errors or warnings with their explanations, and how many there are: each member of a small group separately;
 /// of a larger group, the first with the count and the values that differ.
 pub(super) fn of_trouble(mut groups: Vec<&Template>, bodies: &Bodies) -> (Vec<Item>, u64) {
-    let apart = |group: &Template| group.count > 1 && group.count <= APART && group.is_kept();
+    let apart = |group: &Template| group.count > 1 && group.count <= MAX_SEPARATE_ERRORS && group.is_kept();
     let total = groups.iter().map(|group| if apart(group) { group.count } else { 1 }).sum();
     // First what a script itself marked as an error, then the very first and the most frequent ones, then the others in
     // order.
@@ -26,7 +26,7 @@ pub(super) fn of_trouble(mut groups: Vec<&Template>, bodies: &Bodies) -> (Vec<It
             false => items.push(trouble(group, bodies)),
         }
     }
-    items.truncate(KEPT);
+    items.truncate(MAX_ITEMS);
     (items, total)
 }
 
@@ -46,7 +46,7 @@ fn explain(text: &mut String, number: u64, bodies: &Bodies) {
 
 fn trouble(group: &Template, bodies: &Bodies) -> Item {
     let (number, first) = &group.first;
-    let mut text = clip(first, LONGEST);
+    let mut text = clip(first, MAX_LINE_BYTES);
     if group.count > 1 {
         text.push_str(&format!(" (×{})", group.times()));
     }
@@ -92,7 +92,7 @@ fn is_process(before: &str) -> bool {
 /// Returns repeated lines, the most frequent first: the words they share, or else the first of them.
 pub(super) fn of_many(mut often: Vec<&Template>) -> Vec<Item> {
     often.sort_by_key(|template| (u64::MAX - template.count, template.first.0));
-    let items = often.into_iter().take(KEPT).map(|template| {
+    let items = often.into_iter().take(MAX_ITEMS).map(|template| {
         let text = match template.is_telling() {
             true => format!("×{} {}", template.times(), template.show(300)),
             false => format!("×{} like {}", template.times(), clip(template.first.1.trim(), 200)),
@@ -115,6 +115,6 @@ pub(super) fn samples(often: &[&Template]) -> Vec<Item> {
             }
         }
     }
-    items.truncate(KEPT);
+    items.truncate(MAX_ITEMS);
     items
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::KEPT;
+use super::MAX_ITEMS;
 use crate::Item;
 use crate::template::Template;
 use crate::text::clip;
@@ -67,6 +67,6 @@ pub(super) fn rare_items(mut rare: Vec<&Template>, near: &BTreeSet<u64>) -> (Vec
         }
         items.push(Item::at(template.first.0, text).until(template.last.0));
     }
-    items.truncate(KEPT);
+    items.truncate(MAX_ITEMS);
     (items, total)
 }

@@ -4,18 +4,18 @@ use crate::Item;
 use crate::text::clip;
 
 /// The maximum number of lines kept.
-const KEPT: usize = 4;
+const MAX_LINES: usize = 4;
 
 /// The slowest operations that lines report.
 #[derive(Default)]
-pub(super) struct Slow {
+pub(super) struct SlowOperations {
     /// The number of lines that reported a duration, and the sum in milliseconds.
     count: u64,
     sum: f64,
-    kept: Vec<Kept>,
+    kept: Vec<SlowOperation>,
 }
 
-struct Kept {
+struct SlowOperation {
     took: f64,
     number: u64,
     text: String,
@@ -23,13 +23,13 @@ struct Kept {
     alike: u64,
 }
 
-impl Slow {
+impl SlowOperations {
     /// Takes the longest duration in a line.
     pub(super) fn add(&mut self, number: u64, text: &str) {
         let Some(took) = took(text) else { return };
         self.count += 1;
         self.sum += took;
-        if self.kept.len() >= KEPT && self.kept.last().is_some_and(|last| took <= last.took) {
+        if self.kept.len() >= MAX_LINES && self.kept.last().is_some_and(|last| took <= last.took) {
             return;
         }
         let alike = text
@@ -38,13 +38,13 @@ impl Slow {
             .fold(0, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3).rotate_left(5));
         if let Some(known) = self.kept.iter_mut().find(|kept| kept.alike == alike) {
             if took > known.took {
-                *known = Kept { took, number, text: clip(text, 240), alike };
+                *known = SlowOperation { took, number, text: clip(text, 240), alike };
             }
         } else {
-            self.kept.push(Kept { took, number, text: clip(text, 240), alike });
+            self.kept.push(SlowOperation { took, number, text: clip(text, 240), alike });
         }
         self.kept.sort_by(|one, two| two.took.total_cmp(&one.took));
-        self.kept.truncate(KEPT);
+        self.kept.truncate(MAX_LINES);
     }
 
     /// Returns those that took far longer than usual, the longest first.

@@ -9,11 +9,11 @@ use crate::text::clip;
 use crate::trouble::{Level, Trouble};
 
 /// The maximum number of sources that are distinguished, and that are shown.
-const MOST: usize = 200;
-const SHOWN: usize = 10;
+const MAX_SOURCES: usize = 200;
+const MAX_SOURCES_SHOWN: usize = 10;
 /// The maximum number of words after the time in which the name may be, and the maximum length of a name.
-const WORDS: usize = 4;
-const LONGEST: usize = 60;
+const MAX_WORDS: usize = 4;
+const MAX_NAME_BYTES: usize = 60;
 
 /// The number of lines of each source.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl Sources {
     pub(super) fn add(&mut self, rest: &str, trouble: Option<Trouble>) {
         self.lines += 1;
         let Some(name) = name(rest) else { return };
-        if !self.of.contains_key(name) && self.of.len() < MOST {
+        if !self.of.contains_key(name) && self.of.len() < MAX_SOURCES {
             self.of.insert(name.to_owned(), Count::default());
         }
         let Some(count) = self.of.get_mut(name) else { return };
@@ -56,14 +56,15 @@ impl Sources {
         }
         let mut all: Vec<(&String, &Count)> = self.of.iter().collect();
         all.sort_by_key(|(_, count)| (u64::MAX - count.lines, u64::MAX - count.errors));
-        let shown = all.iter().take(SHOWN).map(|(name, count)| {
+        let shown = all.iter().take(MAX_SOURCES_SHOWN).map(|(name, count)| {
             let counted = |count: u64, word: &str| (count > 0).then(|| format!("{count} {word}"));
             let trouble = [counted(count.errors, "errors"), counted(count.warnings, "warnings")];
             let trouble: Vec<String> = trouble.into_iter().flatten().collect();
             let trouble = if trouble.is_empty() { String::new() } else { format!(" ({})", trouble.join(", ")) };
             format!("{name} {}{trouble}", count.lines)
         });
-        let more = if count > SHOWN { format!(", {} more", count - SHOWN) } else { String::new() };
+        let more =
+            if count > MAX_SOURCES_SHOWN { format!(", {} more", count - MAX_SOURCES_SHOWN) } else { String::new() };
         Some((count, Item::plain(clip(&shown.collect::<Vec<_>>().join(", "), 500) + &more)))
     }
 }
@@ -71,12 +72,12 @@ impl Sources {
 /// Returns the name in `host sshd[12]: text`, `INFO shop.orders - text`, `[main] WARN o.a.Client: text`.
 fn name(rest: &str) -> Option<&str> {
     let rest = rest.get(..rest.floor_char_boundary(200)).unwrap_or(rest);
-    for word in rest.split_ascii_whitespace().take(WORDS) {
+    for word in rest.split_ascii_whitespace().take(MAX_WORDS) {
         let bare = word.trim_end_matches([':', ']', ',']);
         let bare = bare.split_once('[').filter(|(name, _)| !name.is_empty()).map_or(bare, |(name, _)| name);
         let bare = bare.trim_start_matches('[');
         let is_name = bare.len() > 1
-            && bare.len() <= LONGEST
+            && bare.len() <= MAX_NAME_BYTES
             && bare.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic())
             && bare.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-@$/".contains(&byte));
         if !is_name || Level::named(bare).is_some() {

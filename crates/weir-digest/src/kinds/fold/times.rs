@@ -22,7 +22,7 @@ pub(super) struct Times {
 }
 
 /// A gap is reported if it is this many times as long as the usual one, and not short.
-const LONG: f64 = 20.0;
+const LONG_GAP_FACTOR: f64 = 20.0;
 
 impl Times {
     /// Takes the time of a line.
@@ -64,7 +64,7 @@ impl Times {
             text.push_str(&format!(" ({})", duration(span)));
         }
         let usual = span / self.count as f64;
-        if self.gap.0 > usual * LONG && self.gap.0 >= 5.0 {
+        if self.gap.0 > usual * LONG_GAP_FACTOR && self.gap.0 >= 5.0 {
             text.push_str(&format!("; longest gap {} before line {}", duration(self.gap.0), self.gap.1));
         }
         let mean = self.count as f64 / (span / 60.0).max(1.0);

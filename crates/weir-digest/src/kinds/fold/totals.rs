@@ -1,13 +1,13 @@
 //! Lines that state totals: `# pass 163`, `2 failing`, `ERROR SUMMARY: 8 errors`.
 
-use crate::kinds::shared::kept::Kept;
+use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::text::number;
 use crate::{Line, Part, Weight};
 
 /// Lines that state totals, and the counts in them of test runners that have no kind.
 #[derive(Default)]
 pub(super) struct Totals {
-    lines: Kept,
+    lines: BoundedItems,
     passed: Option<u64>,
     failed: Option<u64>,
 }

@@ -6,23 +6,23 @@ use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates::{self, Range, Stamp};
 use crate::kinds::shared::definition;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::{clip, number};
 use crate::{Item, Lines, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "git blame", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "git blame", detector: Detector::Whole { is, read } };
 
 /// The maximum number of lines kept of one sort.
-const KEPT: usize = 200;
-const LONGEST: usize = 200;
+const MAX_ITEMS: usize = 200;
+const MAX_LINE_BYTES: usize = 200;
 
 fn is(sample: &Sample<'_>) -> bool {
     sample.mostly(95, |line| parse(line).is_some())
 }
 
 /// The annotation of a line.
-struct Blamed<'a> {
+struct BlameLine<'a> {
     hash: &'a str,
     path: &'a str,
     author: &'a str,
@@ -32,7 +32,7 @@ struct Blamed<'a> {
 }
 
 /// Parses `^1a2b3c4d path (author 2025-01-06 13:43:00 +0000 12) text`.
-fn parse(line: &str) -> Option<Blamed<'_>> {
+fn parse(line: &str) -> Option<BlameLine<'_>> {
     let (hash, rest) = line.split_once(' ')?;
     let digits = hash.strip_prefix('^').unwrap_or(hash);
     let is_hash = digits.len() >= 6 && digits.len() <= 40 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -40,7 +40,7 @@ fn parse(line: &str) -> Option<Blamed<'_>> {
         return None;
     }
     if let Some((_, text)) = numbered(rest) {
-        return Some(Blamed { hash, path: "", author: "", date: "", when: None, text });
+        return Some(BlameLine { hash, path: "", author: "", date: "", when: None, text });
     }
     // The text may contain brackets too, so the annotation ends at the first bracket that follows a number.
     let open = rest.find('(')?;
@@ -56,7 +56,7 @@ fn parse(line: &str) -> Option<Blamed<'_>> {
         {
             let text = inner.get(close + 1..)?;
             let text = text.strip_prefix(' ').unwrap_or(text);
-            return Some(Blamed { hash, path, author, date, when: dates::parse(date), text });
+            return Some(BlameLine { hash, path, author, date, when: dates::parse(date), text });
         }
         from = close + 1;
     }
@@ -135,7 +135,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
 }
 
 impl Blame {
-    fn add(&mut self, line: &Blamed<'_>, at: u64, whole: &str) {
+    fn add(&mut self, line: &BlameLine<'_>, at: u64, whole: &str) {
         self.lines += 1;
         if !line.author.is_empty() {
             self.authors.add(line.author);
@@ -146,7 +146,7 @@ impl Blame {
         if !line.path.is_empty() {
             self.paths.add(line.path);
         }
-        let item = || Item::at(at, clip(whole, LONGEST));
+        let item = || Item::at(at, clip(whole, MAX_LINE_BYTES));
         if line.hash.trim_start_matches('^').bytes().all(|byte| byte == b'0') {
             self.all_open += 1;
             keep(&mut self.open_lines, item);
@@ -168,8 +168,8 @@ impl Blame {
         }
         if definition::is(line.text) {
             self.all_definitions += 1;
-            if self.definitions.len() < KEPT {
-                let text = format!("{} {} {}", line.hash, line.author, clip(line.text, LONGEST));
+            if self.definitions.len() < MAX_ITEMS {
+                let text = format!("{} {} {}", line.hash, line.author, clip(line.text, MAX_LINE_BYTES));
                 self.definitions.push((line.when, Item::at(at, text)));
             }
         }
@@ -208,7 +208,7 @@ impl Blame {
 }
 
 fn keep(items: &mut Vec<Item>, item: impl FnOnce() -> Item) {
-    if items.len() < KEPT {
+    if items.len() < MAX_ITEMS {
         items.push(item());
     }
 }

@@ -6,11 +6,11 @@ use crate::text::clip;
 use crate::{Item, Part, Weight};
 
 /// The maximum number of commits kept, besides the last.
-const KEPT: usize = 3_000;
+const MAX_COMMITS: usize = 3_000;
 /// The maximum number of lines kept of a message.
-const BODY: usize = 30;
+const MAX_BODY_LINES: usize = 30;
 /// The maximum number of them shown if the commit is one of many.
-const BODY_SHOWN: usize = 6;
+const MAX_BODY_LINES_SHOWN: usize = 6;
 
 /// One commit.
 #[derive(Default, Clone)]
@@ -46,7 +46,7 @@ impl Commit {
     pub(super) fn say(&mut self, text: &str) {
         if self.subject.is_empty() {
             self.subject = clip(text, 300);
-        } else if self.body.len() < BODY && !text.is_empty() && !text.starts_with("This reverts commit ") {
+        } else if self.body.len() < MAX_BODY_LINES && !text.is_empty() && !text.starts_with("This reverts commit ") {
             self.body.push(clip(text, 300));
         }
     }
@@ -65,7 +65,7 @@ impl Commit {
     }
 
     /// Returns the commit with everything in its header.
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         let refs = if self.refs.is_empty() { String::new() } else { format!(" {}", self.refs) };
         let date = if self.date.is_empty() { String::new() } else { format!(" {}", self.date) };
         let author = if self.author.is_empty() { String::new() } else { format!(" {}:", self.author) };
@@ -91,12 +91,12 @@ impl Commit {
 
     /// Returns the commit with its message.
     fn whole(&self) -> Item {
-        let mut text = self.told();
+        let mut text = self.describe();
         for line in &self.body {
             text.push('\n');
             text.push_str(line);
         }
-        Item::at(self.line, text).or(self.told())
+        Item::at(self.line, text).or(self.describe())
     }
 
     /// Returns the commit with its author and the beginning of its message, because it differs from the others.
@@ -106,7 +106,7 @@ impl Commit {
         if self.body.is_empty() {
             return Item::at(self.line, head);
         }
-        let kept = self.body.iter().take(BODY_SHOWN).map(String::as_str).collect::<Vec<_>>().join("\n");
+        let kept = self.body.iter().take(MAX_BODY_LINES_SHOWN).map(String::as_str).collect::<Vec<_>>().join("\n");
         Item::at(self.line, format!("{head}\n{kept}")).or(head)
     }
 }
@@ -147,9 +147,9 @@ impl Commits {
             self.topics.add(topic);
         }
         if self.count > 3 {
-            commit.body.truncate(BODY_SHOWN);
+            commit.body.truncate(MAX_BODY_LINES_SHOWN);
         }
-        if self.kept.len() < KEPT {
+        if self.kept.len() < MAX_COMMITS {
             self.kept.push(commit);
         } else {
             self.last = Some(commit);
@@ -181,7 +181,7 @@ impl Commits {
             return vec![Part::new("commits", Weight::Fact, self.kept.iter().map(Commit::whole).collect())];
         }
         let last = self.last.take().or_else(|| self.kept.pop());
-        let ends = self.kept.first().into_iter().chain(&last).map(|commit| Item::at(commit.line, commit.told()));
+        let ends = self.kept.first().into_iter().chain(&last).map(|commit| Item::at(commit.line, commit.describe()));
         let mut parts = vec![Part::new("first and last commit of the output", Weight::Fact, ends.collect())];
         parts.push(self.counts());
         let between = self.kept.get(1..).unwrap_or_default();

@@ -6,14 +6,15 @@ use super::patch::{self, Patch};
 use super::stat;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::clip;
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "git log", how: How::Lines { opens, begin: || Box::new(Log::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "git log", detector: Detector::Lines { opens, begin: || Box::new(Log::default()) } };
 
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 300;
+const MAX_LINE_BYTES: usize = 300;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     commit_line(text).is_some() || mail_line(text).is_some()
@@ -21,7 +22,7 @@ fn opens(text: &str, _: About<'_>) -> bool {
 
 /// The position of the next line within a commit.
 #[derive(Clone, Copy, PartialEq, Default)]
-enum Place {
+enum CommitSection {
     #[default]
     Head,
     Message,
@@ -33,7 +34,7 @@ enum Place {
 struct Log {
     commits: Commits,
     now: Option<Commit>,
-    place: Place,
+    place: CommitSection,
     graph: bool,
     mail: bool,
     files: Tally,
@@ -53,7 +54,7 @@ impl Default for Log {
         Self {
             commits: Commits::default(),
             now: None,
-            place: Place::Head,
+            place: CommitSection::Head,
             graph: false,
             mail: false,
             files: Tally::of(4_000),
@@ -71,11 +72,11 @@ impl Stretch for Log {
     fn take(&mut self, line: &Line<'_>) -> bool {
         if let Some((hash, refs)) = commit_line(line.text) {
             self.graph |= line.text.starts_with(['*', '|']);
-            return self.begin(line, hash, refs, Place::Head);
+            return self.begin(line, hash, refs, CommitSection::Head);
         }
         if let Some(hash) = mail_line(line.text) {
             self.mail = true;
-            return self.begin(line, hash, "", Place::Head);
+            return self.begin(line, hash, "", CommitSection::Head);
         }
         if self.now.is_none() {
             return false;
@@ -118,10 +119,14 @@ impl Stretch for Log {
 }
 
 impl Log {
-    fn begin(&mut self, line: &Line<'_>, hash: &str, refs: &str, place: Place) -> bool {
+    fn begin(&mut self, line: &Line<'_>, hash: &str, refs: &str, place: CommitSection) -> bool {
         self.finish();
-        self.now =
-            Some(Commit { line: line.number, hash: clip(hash, 40), refs: clip(refs, LONGEST), ..Commit::default() });
+        self.now = Some(Commit {
+            line: line.number,
+            hash: clip(hash, 40),
+            refs: clip(refs, MAX_LINE_BYTES),
+            ..Commit::default()
+        });
         self.place = place;
         self.counted = false;
         self.before = self.patch.lines();
@@ -142,25 +147,25 @@ impl Log {
 
     fn rest(&mut self, line: &Line<'_>) -> bool {
         match self.place {
-            Place::Head if self.graph => self.head(line.text.trim_start()),
-            Place::Head => self.head(line.text),
-            Place::Message => self.message(line),
-            Place::Mail => self.mailed(line.text),
-            Place::After => self.after(line),
+            CommitSection::Head if self.graph => self.head(line.text.trim_start()),
+            CommitSection::Head => self.head(line.text),
+            CommitSection::Message => self.message(line),
+            CommitSection::Mail => self.mailed(line.text),
+            CommitSection::After => self.after(line),
         }
     }
 
     fn head(&mut self, text: &str) -> bool {
         let Some(commit) = &mut self.now else { return false };
         if text.trim().is_empty() {
-            self.place = if self.mail { Place::Mail } else { Place::Message };
+            self.place = if self.mail { CommitSection::Mail } else { CommitSection::Message };
             return true;
         }
         let Some((name, value)) = text.split_once(':') else {
             // A mailed subject may continue on the next line.
             let goes_on = self.mail && text.starts_with(' ');
             if goes_on && !commit.subject.is_empty() {
-                commit.subject.push_str(&clip(text, LONGEST));
+                commit.subject.push_str(&clip(text, MAX_LINE_BYTES));
             }
             return goes_on;
         };
@@ -172,10 +177,10 @@ impl Log {
                 commit.date = clip(value, 60);
             }
             "Merge" => commit.merge = true,
-            "Subject" => commit.subject = clip(value, LONGEST),
+            "Subject" => commit.subject = clip(value, MAX_LINE_BYTES),
             "Message" => {
-                commit.subject = clip(value, LONGEST);
-                self.place = Place::Mail;
+                commit.subject = clip(value, MAX_LINE_BYTES);
+                self.place = CommitSection::Mail;
             }
             "Commit" | "CommitDate" | "Reflog" | "Reflog message" | "gpg" | "Primary key fingerprint" | "To" | "Cc" => {
             }
@@ -194,7 +199,7 @@ impl Log {
         let in_graph = self.graph && commit.subject.is_empty();
         let body = self.graph && !commit.subject.is_empty() && !is_after(text);
         if !set_in && !in_graph && !body {
-            self.place = Place::After;
+            self.place = CommitSection::After;
             return self.after(line);
         }
         commit.say(text.trim());
@@ -204,7 +209,7 @@ impl Log {
     fn mailed(&mut self, text: &str) -> bool {
         let Some(commit) = &mut self.now else { return false };
         if text == "---" || patch::opens(text) {
-            self.place = Place::After;
+            self.place = CommitSection::After;
         } else if !text.is_empty() {
             commit.say(text.trim_end());
         }

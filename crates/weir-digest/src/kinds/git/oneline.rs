@@ -7,12 +7,12 @@ use super::stat;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates::{self, Stamp};
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "git log --oneline", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "git log --oneline", detector: Detector::Whole { is, read } };
 
 fn is(sample: &Sample<'_>) -> bool {
     let hashes = sample.full_lines().filter(|line| hash_line(line).is_some()).count();

@@ -1,23 +1,23 @@
 //! Reads unified diffs, wherever they occur: the files, how they changed, and the changed lines themselves.
 
-mod told;
+mod description;
 
 use weir_core::wording::counted;
 
-use self::told::{by_folder, changes, is_made, listed, repeated, swap};
+use self::description::{by_folder, changes, is_made, listed, repeated, swap};
 use crate::kinds::shared::counts::Tally;
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
 
 /// The maximum number of files kept with their facts.
-const FILES: usize = 2_000;
+const MAX_FILES: usize = 2_000;
 /// The maximum number of hunks kept in all, and of one file.
-const HUNKS: usize = 400;
-const HUNKS_OF_FILE: usize = 12;
+const MAX_HUNKS: usize = 400;
+const MAX_HUNKS_PER_FILE: usize = 12;
 /// The maximum number of changed lines kept of a hunk.
-const CHANGES: usize = 8;
+const MAX_CHANGES: usize = 8;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 200;
+const MAX_LINE_BYTES: usize = 200;
 
 /// A diff of any number of files.
 #[derive(Default)]
@@ -120,11 +120,11 @@ impl Patch {
 
     fn begin(&mut self, path: &str) {
         self.in_head = true;
-        self.skipping = self.files.len() >= FILES;
+        self.skipping = self.files.len() >= MAX_FILES;
         if self.skipping {
             self.more_files += 1;
         } else {
-            self.files.push(File { path: clip(path, LONGEST), ..File::default() });
+            self.files.push(File { path: clip(path, MAX_LINE_BYTES), ..File::default() });
         }
     }
 
@@ -143,7 +143,7 @@ impl Patch {
             self.mark("deleted");
         } else if let Some(file) = self.now() {
             // A plain diff names two files; the new one is the subject.
-            file.path = clip(plain_path(name), LONGEST);
+            file.path = clip(plain_path(name), MAX_LINE_BYTES);
         }
     }
 
@@ -153,11 +153,11 @@ impl Patch {
             let state = if text.starts_with('r') { "renamed" } else { "copied" };
             self.mark(state);
             if let Some(file) = self.now() {
-                file.from = Some(clip(unquote(from), LONGEST));
+                file.from = Some(clip(unquote(from), MAX_LINE_BYTES));
             }
         } else if let Some(to) = text.strip_prefix("rename to ").or_else(|| text.strip_prefix("copy to ")) {
             if let Some(file) = self.now() {
-                file.path = clip(unquote(to), LONGEST);
+                file.path = clip(unquote(to), MAX_LINE_BYTES);
             }
         } else if text.starts_with("new file mode") {
             self.mark("new");
@@ -204,7 +204,7 @@ impl Patch {
             file.hunks += 1;
             file.hunks - 1
         });
-        if place < HUNKS_OF_FILE && self.hunks.len() < HUNKS {
+        if place < MAX_HUNKS_PER_FILE && self.hunks.len() < MAX_HUNKS {
             let head = format!("@@{ranges} @@{}", clip(context.trim_start_matches('@'), 100));
             let file = self.files.len() - 1;
             self.hunks.push(Hunk { file, place, line: line.number, head, changes: Vec::new(), left_out: 0 });
@@ -251,9 +251,9 @@ impl Patch {
     fn swap(&mut self, content: &str, signs: &str) {
         let (added, removed) = (signs.contains('+'), signs.contains('-'));
         let before = self.removed_now.take();
-        if removed && before.is_none() && (3..=LONGEST).contains(&content.len()) {
+        if removed && before.is_none() && (3..=MAX_LINE_BYTES).contains(&content.len()) {
             self.removed_now = Some(content.to_owned());
-        } else if let Some(before) = before.filter(|_| added && (3..=LONGEST).contains(&content.len())) {
+        } else if let Some(before) = before.filter(|_| added && (3..=MAX_LINE_BYTES).contains(&content.len())) {
             self.swaps.get_or_insert_with(|| Tally::of(4_000)).add(&swap(&before, content));
         }
     }
@@ -261,7 +261,7 @@ impl Patch {
     fn conflict(&mut self, line: &Line<'_>) {
         self.all_conflicts += 1;
         if self.conflicts.len() < 40 {
-            let text = format!("{}: {}", self.path(), line.clip(LONGEST));
+            let text = format!("{}: {}", self.path(), line.clip(MAX_LINE_BYTES));
             self.conflicts.push(Item::at(line.number, text));
         }
     }
@@ -274,8 +274,8 @@ impl Patch {
         else {
             return;
         };
-        if hunk.changes.len() < CHANGES {
-            hunk.changes.push(clip(text, LONGEST));
+        if hunk.changes.len() < MAX_CHANGES {
+            hunk.changes.push(clip(text, MAX_LINE_BYTES));
         } else {
             hunk.left_out += 1;
         }

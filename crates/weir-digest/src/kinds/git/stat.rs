@@ -5,7 +5,7 @@ use crate::text::{clip, number};
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of files.
-const FILES: usize = 3_000;
+const MAX_FILES: usize = 3_000;
 
 /// Counts per file.
 #[derive(Default)]
@@ -87,7 +87,7 @@ impl Stat {
     pub(super) fn take(&mut self, text: &str) -> bool {
         if let Some((path, changes)) = row(text) {
             self.rows += 1;
-            if self.files.len() < FILES {
+            if self.files.len() < MAX_FILES {
                 let text = match text.rsplit_once("| ") {
                     Some((_, bin)) if bin.trim_start().starts_with("Bin") => format!("{path} {}", bin.trim()),
                     _ => format!("{path} {changes}{}", signs(text)),

@@ -3,20 +3,20 @@
 mod short;
 
 use crate::kinds::shared::counts::{Tally, extension, folder};
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::clip;
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "git status", how: How::Lines { opens, begin: || Box::new(Status::default()) } };
+    Kind { name: "git status", detector: Detector::Lines { opens, begin: || Box::new(Status::default()) } };
 
 /// The short format, whose lines cannot be recognised one by one.
 pub(crate) const SHORT: Kind =
-    Kind { name: "git status --short", how: How::Whole { is: short::is, read: short::read } };
+    Kind { name: "git status --short", detector: Detector::Whole { is: short::is, read: short::read } };
 
 /// The maximum number of paths kept of one sort.
-const KEPT: usize = 300;
-const LONGEST: usize = 300;
+const MAX_PATHS: usize = 300;
+const MAX_PATH_BYTES: usize = 300;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     match text.as_bytes().first() {
@@ -36,7 +36,7 @@ fn opens(text: &str, _: About<'_>) -> bool {
 
 /// A list of the status.
 #[derive(Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Debug)]
-enum Section {
+enum StatusSection {
     #[default]
     None,
     Unmerged,
@@ -46,7 +46,7 @@ enum Section {
     Ignored,
 }
 
-impl Section {
+impl StatusSection {
     fn name(self) -> &'static str {
         match self {
             Self::None => "other",
@@ -60,8 +60,8 @@ impl Section {
 }
 
 /// The paths of one section in one state.
-struct Group {
-    section: Section,
+struct PathGroup {
+    section: StatusSection,
     state: &'static str,
     count: u64,
     paths: Vec<Item>,
@@ -71,10 +71,10 @@ struct Group {
 
 #[derive(Default)]
 struct Status {
-    section: Section,
+    section: StatusSection,
     open: bool,
     about: Vec<Item>,
-    groups: Vec<Group>,
+    groups: Vec<PathGroup>,
     moves: Option<Tally>,
     extensions: Option<Tally>,
 }
@@ -104,7 +104,7 @@ impl Stretch for Status {
         }
         if is_about(text) {
             if self.about.len() < 40 {
-                self.about.push(Item::at(line.number, clip(text, LONGEST)));
+                self.about.push(Item::at(line.number, clip(text, MAX_PATH_BYTES)));
             }
             return true;
         }
@@ -113,7 +113,7 @@ impl Stretch for Status {
     }
 
     fn page(self: Box<Self>) -> Page {
-        self.told("git status")
+        self.into_page("git status")
     }
 }
 
@@ -140,12 +140,18 @@ impl Status {
         self.add(self.section, state, path.trim());
     }
 
-    fn add(&mut self, section: Section, state: &'static str, path: &str) {
+    fn add(&mut self, section: StatusSection, state: &'static str, path: &str) {
         let place = match self.groups.iter().position(|group| group.section == section && group.state == state) {
             Some(place) => place,
             None => {
-                let group =
-                    Group { section, state, count: 0, paths: Vec::new(), names: Vec::new(), folders: Tally::of(2_000) };
+                let group = PathGroup {
+                    section,
+                    state,
+                    count: 0,
+                    paths: Vec::new(),
+                    names: Vec::new(),
+                    folders: Tally::of(2_000),
+                };
                 self.groups.push(group);
                 self.groups.len() - 1
             }
@@ -159,17 +165,17 @@ impl Status {
         }
         let extensions = self.extensions.get_or_insert_with(|| Tally::of(500));
         let named = extension(path).unwrap_or_default();
-        if !matches!(section, Section::Untracked | Section::Ignored) {
+        if !matches!(section, StatusSection::Untracked | StatusSection::Ignored) {
             extensions.add(named);
         }
-        if group.paths.len() < KEPT {
-            group.paths.push(Item::plain(clip(path, LONGEST)));
+        if group.paths.len() < MAX_PATHS {
+            group.paths.push(Item::plain(clip(path, MAX_PATH_BYTES)));
             group.names.push(named.to_owned());
         }
     }
 
-    fn told(self, command: &str) -> Page {
-        let counts: Vec<String> = self.groups.iter().map(Group::what).collect();
+    fn into_page(self, command: &str) -> Page {
+        let counts: Vec<String> = self.groups.iter().map(PathGroup::what).collect();
         let counts = if counts.is_empty() { "nothing listed".to_owned() } else { counts.join(", ") };
         let mut page = Page::new(format!("{command}: {counts}"));
         page.push(Part::new("branch", Weight::Fact, self.about));
@@ -179,7 +185,7 @@ impl Status {
         if let Some(moves) = moves {
             page.push(moves.part("moves between folders", Weight::Fact, 20));
         }
-        let mut large: Vec<&Group> = groups.iter().filter(|group| group.count > 8).collect();
+        let mut large: Vec<&PathGroup> = groups.iter().filter(|group| group.count > 8).collect();
         large.sort_by_key(|group| std::cmp::Reverse(group.count));
         let folders: Vec<Item> = large
             .iter()
@@ -193,7 +199,7 @@ impl Status {
     }
 }
 
-impl Group {
+impl PathGroup {
     fn title(&self) -> String {
         match self.section.name() == self.state {
             true => self.state.to_owned(),
@@ -207,13 +213,13 @@ impl Group {
 
     fn part(self, tracked: Option<&Tally>) -> Part {
         let weight = match self.section {
-            Section::Unmerged => Weight::Failure,
+            StatusSection::Unmerged => Weight::Failure,
             _ if self.count <= 25 => Weight::Fact,
             _ => Weight::Sample,
         };
         let name = self.title();
         let mut paths = self.paths;
-        if matches!(self.section, Section::Untracked | Section::Ignored) {
+        if matches!(self.section, StatusSection::Untracked | StatusSection::Ignored) {
             // A file that differs from everything tracked may be there by mistake.
             let mut ranked: Vec<(u64, Item)> = paths
                 .into_iter()
@@ -227,14 +233,14 @@ impl Group {
     }
 }
 
-fn section(text: &str) -> Option<Section> {
+fn section(text: &str) -> Option<StatusSection> {
     match text.trim_end() {
-        "Changes to be committed:" => Some(Section::Staged),
-        "Untracked files:" => Some(Section::Untracked),
-        "Ignored files:" => Some(Section::Ignored),
-        "Unmerged paths:" => Some(Section::Unmerged),
+        "Changes to be committed:" => Some(StatusSection::Staged),
+        "Untracked files:" => Some(StatusSection::Untracked),
+        "Ignored files:" => Some(StatusSection::Ignored),
+        "Unmerged paths:" => Some(StatusSection::Unmerged),
         text if text.starts_with("Changes not staged for commit") || text.starts_with("Changed but not updated") => {
-            Some(Section::Unstaged)
+            Some(StatusSection::Unstaged)
         }
         _ => None,
     }

@@ -5,20 +5,20 @@ use std::io;
 use super::folders::Folders;
 use crate::kinds::data::cells::Cells;
 use crate::kinds::fold::Fold;
-use crate::kinds::shared::counts::{Most, Spread, Tally, extension, folder};
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::shared::counts::{EvenSample, LargestN, Tally, extension, folder};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Lines, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "find", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "find", detector: Detector::Whole { is, read } };
 
 /// The maximum number of fields before the path.
-const FIELDS: usize = 6;
+const MAX_FIELDS: usize = 6;
 /// The maximum number of largest entries shown.
-const BIGGEST: usize = 30;
+const MAX_BIGGEST: usize = 30;
 /// The depth to which folders are counted together with their contents.
-const DEPTHS: usize = 5;
+const MAX_COUNTED_DEPTH: usize = 5;
 
 fn is(sample: &Sample<'_>) -> bool {
     fields_of(sample).is_some()
@@ -26,7 +26,7 @@ fn is(sample: &Sample<'_>) -> bool {
 
 /// Returns how many fields precede the path in nearly every line.
 fn fields_of(sample: &Sample<'_>) -> Option<usize> {
-    let mut counts = [0_usize; FIELDS + 1];
+    let mut counts = [0_usize; MAX_FIELDS + 1];
     let (mut all, mut like_words, mut like_code) = (0, 0, 0);
     for line in sample.full_lines() {
         all += 1;
@@ -39,7 +39,7 @@ fn fields_of(sample: &Sample<'_>) -> Option<usize> {
             like_code += usize::from(!is_rooted(path) && extension(path).is_none());
         }
     }
-    let (fields, most) = counts.iter().enumerate().max_by_key(|(place, count)| (**count, FIELDS - place))?;
+    let (fields, most) = counts.iter().enumerate().max_by_key(|(place, count)| (**count, MAX_FIELDS - place))?;
     // Names without a folder may be plain words, so some must have one.
     (all >= 5 && most * 100 >= all * 95 && like_words * 2 <= all && like_code * 5 <= all * 2).then_some(fields)
 }
@@ -59,7 +59,7 @@ fn parse(line: &str) -> Option<(usize, &str)> {
         return Some((1, path));
     }
     let mut rest = line.trim_start();
-    for fields in 0..=FIELDS {
+    for fields in 0..=MAX_FIELDS {
         if is_path(rest, fields) {
             return Some((fields, rest));
         }
@@ -114,20 +114,20 @@ fn is_path(text: &str, fields: usize) -> bool {
         && text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '@' | '-' | '['))
 }
 
-struct Found {
+struct PathSummary {
     paths: u64,
     folders: Folders,
     /// The folder of the previous line, since most lines are in the same one.
     last_folder: String,
-    tops: [Tally; DEPTHS],
+    tops: [Tally; MAX_COUNTED_DEPTH],
     extensions: Tally,
     names: Tally,
     deepest: (usize, Option<Item>),
-    spread: Spread,
+    spread: EvenSample,
     fields: usize,
     cells: Option<Cells>,
     /// The largest, by the first numeric field.
-    biggest: Most<u64>,
+    biggest: LargestN<u64>,
 }
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
@@ -135,17 +135,17 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let [extensions, names] = [(); 2].map(|()| Tally::of(4_000));
     let names_of_fields: Vec<String> = (1..=fields).map(|place| format!("field {place}")).collect();
     let columns = names_of_fields.iter().map(String::as_str).chain(["path"]);
-    let mut found = Found {
+    let mut found = PathSummary {
         paths: 0,
         folders: Folders::default(),
         last_folder: String::new(),
-        tops: [(); DEPTHS].map(|()| Tally::of(1_000)),
+        tops: [(); MAX_COUNTED_DEPTH].map(|()| Tally::of(1_000)),
         extensions,
         names,
         deepest: (0, None),
-        spread: Spread::of(64),
+        spread: EvenSample::of(64),
         fields,
-        biggest: Most::of(BIGGEST),
+        biggest: LargestN::of(MAX_BIGGEST),
         cells: (fields > 1).then(|| Cells::of(columns)),
     };
     let mut log = Fold::default();
@@ -164,7 +164,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     Ok(log.beside(found.paths, || found.page()))
 }
 
-impl Found {
+impl PathSummary {
     fn add(&mut self, number: u64, line: &str, path: &str) {
         self.paths += 1;
         let inner = path.trim_start_matches("./");
@@ -218,7 +218,7 @@ impl Found {
         let biggest = self.biggest.into_items();
         let sized = self.fields == 1 && !biggest.is_empty();
         // If other fields describe the paths, a few of the largest are enough.
-        let most = if sized { BIGGEST } else { BIGGEST / 5 };
+        let most = if sized { MAX_BIGGEST } else { MAX_BIGGEST / 5 };
         let biggest: Vec<Item> = biggest.into_iter().take(most).collect();
         if !biggest.is_empty() {
             page.push(Part::new("biggest", Weight::Fact, biggest).of(self.paths));

@@ -8,7 +8,7 @@ use crate::kinds::shared::counts::template;
 use crate::{Item, Part, Weight};
 
 /// The maximum number of folders that are distinguished.
-const FOLDERS: usize = 10_000;
+const MAX_FOLDERS: usize = 10_000;
 
 /// Folders and their contents.
 #[derive(Default)]
@@ -17,14 +17,14 @@ pub(super) struct Folders {
     /// The group of each folder, and the number of its own entries.
     own: Vec<(usize, u64)>,
     likes: HashMap<String, usize>,
-    groups: Vec<Group>,
+    groups: Vec<FolderGroup>,
     /// The index of the folder that is being listed.
     now: Option<usize>,
     beyond: u64,
 }
 
 #[derive(Default)]
-struct Group {
+struct FolderGroup {
     name: String,
     folders: u64,
     entries: u64,
@@ -33,7 +33,7 @@ struct Group {
     fullest: (u64, String),
 }
 
-impl Group {
+impl FolderGroup {
     /// Names the folder that holds most of the entries of several, if there is one.
     fn most(&self) -> String {
         let (entries, name) = &self.fullest;
@@ -48,7 +48,7 @@ impl Folders {
         if self.now.is_some() {
             return;
         }
-        if self.folders.len() >= FOLDERS {
+        if self.folders.len() >= MAX_FOLDERS {
             self.beyond += 1;
             return;
         }
@@ -56,7 +56,7 @@ impl Folders {
         let place = match self.likes.get(&like) {
             Some(&place) => place,
             None => {
-                self.groups.push(Group { name: folder.to_owned(), ..Group::default() });
+                self.groups.push(FolderGroup { name: folder.to_owned(), ..FolderGroup::default() });
                 self.likes.insert(like.clone(), self.groups.len() - 1);
                 self.groups.len() - 1
             }

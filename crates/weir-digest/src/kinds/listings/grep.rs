@@ -12,25 +12,25 @@ use self::lines::{Hit, counted_hit, is_binary, is_path, is_said, numbered_hit, p
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::{Tally, extension, folder, template};
 use crate::kinds::shared::definition;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "grep", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "grep", detector: Detector::Whole { is, read } };
 
 /// The maximum number of files kept with their counts.
-const FILES: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 /// The maximum number of matches kept of each top folder and extension, of each file, and in all.
-const KEPT_OF_SORT: u64 = 15;
-const KEPT_OF_FILE: u64 = 2;
-const KEPT: usize = 500;
+const MAX_MATCHES_PER_SORT: u64 = 15;
+const MAX_MATCHES_PER_FILE: u64 = 2;
+const MAX_MATCHES: usize = 500;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 240;
+const MAX_LINE_BYTES: usize = 240;
 
 /// The format in which matches are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
+enum MatchFormat {
     /// `path:12:text`, `path:12:5:text` or `path-12-text` for context.
     Numbered,
     /// `path:text`, without a number.
@@ -47,7 +47,7 @@ fn is(sample: &Sample<'_>) -> bool {
     form(sample).is_some()
 }
 
-fn form(sample: &Sample<'_>) -> Option<Form> {
+fn form(sample: &Sample<'_>) -> Option<MatchFormat> {
     let [mut all, mut numbered, mut plain, mut counted, mut said] = [0_usize; 5];
     for line in sample.full_lines().filter(|line| *line != "--" && !is_binary(line)) {
         all += 1;
@@ -65,18 +65,18 @@ fn form(sample: &Sample<'_>) -> Option<Form> {
         return None;
     }
     if numbered * 100 >= all * 90 {
-        return Some(Form::Numbered);
+        return Some(MatchFormat::Numbered);
     }
     if counted * 100 >= all * 95 {
-        return Some(Form::Counted);
+        return Some(MatchFormat::Counted);
     }
     if headed(sample) {
-        return Some(Form::Headed);
+        return Some(MatchFormat::Headed);
     }
     if single(sample) {
-        return Some(Form::Single);
+        return Some(MatchFormat::Single);
     }
-    ((plain + numbered) * 100 >= all * 97 && again(sample)).then_some(Form::Plain)
+    ((plain + numbered) * 100 >= all * 97 && paths_repeat(sample)).then_some(MatchFormat::Plain)
 }
 
 /// Returns whether files are on separate lines, with numbered lines below them.
@@ -123,7 +123,7 @@ fn single(sample: &Sample<'_>) -> bool {
 }
 
 /// Returns whether paths repeat, as they do for files with several matches.
-fn again(sample: &Sample<'_>) -> bool {
+fn paths_repeat(sample: &Sample<'_>) -> bool {
     let mut before = "";
     let (mut same, mut all) = (0, 0);
     for line in sample.full_lines() {
@@ -136,7 +136,7 @@ fn again(sample: &Sample<'_>) -> bool {
 }
 
 struct Matches {
-    form: Form,
+    form: MatchFormat,
     /// The file of the following lines, if it is named above them.
     now: String,
     hits: u64,
@@ -147,7 +147,7 @@ struct Matches {
     extensions: Tally,
     likes: Tally,
     marks: Tally,
-    kept: Vec<Kept>,
+    kept: Vec<KeptMatch>,
     of_sort: Tally,
     definitions: u64,
     said: Vec<Item>,
@@ -155,7 +155,7 @@ struct Matches {
 }
 
 /// A match that may be shown.
-struct Kept {
+struct KeptMatch {
     item: Item,
     sort: String,
     file: String,
@@ -204,25 +204,25 @@ impl Matches {
         if is_binary(text) {
             self.all_said += 1;
             if self.said.len() < 20 {
-                self.said.push(Item::at(line.number, clip(text, LONGEST)));
+                self.said.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
             }
             return true;
         }
         match self.form {
-            Form::Numbered | Form::Plain => {
-                let hit = if self.form == Form::Numbered { numbered_hit(text) } else { plain_hit(text) };
+            MatchFormat::Numbered | MatchFormat::Plain => {
+                let hit = if self.form == MatchFormat::Numbered { numbered_hit(text) } else { plain_hit(text) };
                 match hit {
                     Some(hit) => self.hit(line, &hit),
                     None => return false,
                 }
             }
-            Form::Counted => match counted_hit(text) {
+            MatchFormat::Counted => match counted_hit(text) {
                 Some((path, count)) => self.file(path, count),
                 None => return false,
             },
-            Form::Headed | Form::Single => {
-                if self.form == Form::Headed && after_blank && is_path(text) && !text.contains(':') {
-                    self.now = clip(text, LONGEST);
+            MatchFormat::Headed | MatchFormat::Single => {
+                if self.form == MatchFormat::Headed && after_blank && is_path(text) && !text.contains(':') {
+                    self.now = clip(text, MAX_LINE_BYTES);
                     return true;
                 }
                 let Some((number, matched, text)) = short_hit(text) else { return false };
@@ -246,7 +246,7 @@ impl Matches {
         self.hits = self.hits.saturating_add(count);
         if let Some(known) = self.files.get_mut(path) {
             *known = known.saturating_add(count);
-        } else if self.files.len() < FILES {
+        } else if self.files.len() < MAX_FILES {
             self.files.insert(path.into(), count);
         } else {
             self.beyond += 1;
@@ -264,32 +264,33 @@ impl Matches {
         }
         self.file(hit.path, 1);
         let content = bare(hit.text);
-        let like = template(content.get(..content.floor_char_boundary(LONGEST)).unwrap_or(content));
+        let like = template(content.get(..content.floor_char_boundary(MAX_LINE_BYTES)).unwrap_or(content));
         self.likes.add(&like);
         count_marks(&mut self.marks, content);
         let item = || {
             let text = match self.form {
-                Form::Headed => format!("{}:{}:{}", hit.path, hit.number.unwrap_or(0), hit.text),
+                MatchFormat::Headed => format!("{}:{}:{}", hit.path, hit.number.unwrap_or(0), hit.text),
                 _ => line.text.to_owned(),
             };
-            Item::plain(clip(&text, LONGEST))
+            Item::plain(clip(&text, MAX_LINE_BYTES))
         };
         let defines = definition::is(hit.text);
         self.definitions += u64::from(defines);
         let sort = format!("{} {}", folder(hit.path, 1), extension(hit.path).unwrap_or_default());
         self.of_sort.add(&sort);
-        let first = self.files.get(hit.path).is_some_and(|&count| count <= KEPT_OF_FILE) || self.form == Form::Single;
-        let few = self.of_sort.get(&sort) <= KEPT_OF_SORT;
-        if self.kept.len() < KEPT && (first || few) || defines && self.kept.len() < KEPT * 2 {
+        let first = self.files.get(hit.path).is_some_and(|&count| count <= MAX_MATCHES_PER_FILE)
+            || self.form == MatchFormat::Single;
+        let few = self.of_sort.get(&sort) <= MAX_MATCHES_PER_SORT;
+        if self.kept.len() < MAX_MATCHES && (first || few) || defines && self.kept.len() < MAX_MATCHES * 2 {
             let item = item();
-            self.kept.push(Kept { item, sort, file: clip(hit.path, LONGEST), like, defines });
+            self.kept.push(KeptMatch { item, sort, file: clip(hit.path, MAX_LINE_BYTES), like, defines });
         }
     }
 
     fn page(self) -> Page {
         let files = self.files.len() as u64 + self.beyond;
         let mut what = format!("grep: {}", counted(self.hits as usize, "matching line", "matching lines"));
-        if self.form != Form::Single {
+        if self.form != MatchFormat::Single {
             what.push_str(&format!(" in {}", counted(files as usize, "file", "files")));
         }
         if self.context > 0 {
@@ -311,7 +312,7 @@ impl Matches {
         }
         page.push(Part::new("counts", Weight::Fact, counts));
         page.push(Part::new("said by the program", Weight::Fact, self.said).of(self.all_said));
-        if self.form != Form::Single {
+        if self.form != MatchFormat::Single {
             let listed = sorted.iter().take(30).map(|(path, count)| Item::plain(format!("{path}: {count}"))).collect();
             page.push(Part::new("files with matches, most first", Weight::Shape, listed).of(files));
         }
@@ -320,7 +321,7 @@ impl Matches {
         let likes: Vec<Item> =
             again.clone().take(25).map(|(text, count)| Item::plain(format!("{text} ×{count}"))).collect();
         page.push(Part::new("repeated lines, digits as #", Weight::Fact, likes).of(again.count() as u64));
-        if self.form == Form::Counted {
+        if self.form == MatchFormat::Counted {
             return page;
         }
         // If few lines are definitions, those are what was searched for.
@@ -335,7 +336,7 @@ impl Matches {
 }
 
 /// Orders matches by how rare their sort is; among equals, one of each file and of each form comes before a second.
-fn rarest(kept: Vec<Kept>, of_sort: &Tally, likes: &Tally) -> Vec<Item> {
+fn rarest(kept: Vec<KeptMatch>, of_sort: &Tally, likes: &Tally) -> Vec<Item> {
     let mut files: HashMap<&str, u32> = HashMap::new();
     let mut forms: HashMap<&str, u32> = HashMap::new();
     let mut ranked: Vec<(u32, u64, u64, usize)> = Vec::with_capacity(kept.len());
@@ -344,7 +345,7 @@ fn rarest(kept: Vec<Kept>, of_sort: &Tally, likes: &Tally) -> Vec<Item> {
         let form = forms.entry(&hit.like).or_default();
         let sort = of_sort.get(&hit.sort);
         // All matches of a rare sort come first, then the first of each file and form.
-        let turn = if sort <= KEPT_OF_SORT { 0 } else { (*file).max(*form) + 1 };
+        let turn = if sort <= MAX_MATCHES_PER_SORT { 0 } else { (*file).max(*form) + 1 };
         ranked.push((turn, sort, likes.get(&hit.like), place));
         *file += 1;
         *form += 1;

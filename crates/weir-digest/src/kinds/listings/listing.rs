@@ -6,19 +6,19 @@ use weir_core::wording::{counted, size};
 
 use super::folders::Folders;
 use super::ls::Entry;
-use crate::kinds::shared::counts::{Most, Tally, extension};
+use crate::kinds::shared::counts::{LargestN, Tally, extension};
 use crate::kinds::shared::dates::Stamp;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of entries kept of one sort.
-const KEPT: usize = 60;
-const LONGEST: usize = 300;
+const MAX_ITEMS: usize = 60;
+const MAX_NAME_BYTES: usize = 300;
 /// The maximum number of links kept, and of links on one line.
-const LINKS: usize = 2_000;
-const LINKS_IN_A_ROW: usize = 4;
+const MAX_LINKS: usize = 2_000;
+const LINKS_PER_LINE: usize = 4;
 /// The maximum number of different permissions counted in one folder.
-const MODES: usize = 16;
+const MAX_MODES: usize = 16;
 
 /// The entries of an output.
 pub(super) struct Listing {
@@ -35,16 +35,16 @@ pub(super) struct Listing {
     extensions: Tally,
     names_met: Tally,
     by_folder: Folders,
-    biggest: Most<u64>,
-    newest: Most<Stamp>,
-    oldest: Most<Reverse<Stamp>>,
-    newest_directories: Most<Stamp>,
-    odd: Kept,
-    alone: Kept,
-    empty: Kept,
+    biggest: LargestN<u64>,
+    newest: LargestN<Stamp>,
+    oldest: LargestN<Reverse<Stamp>>,
+    newest_directories: LargestN<Stamp>,
+    odd: CountedItems,
+    alone: CountedItems,
+    empty: CountedItems,
     link_items: Vec<String>,
-    directory_items: Kept,
-    shown: Kept,
+    directory_items: CountedItems,
+    shown: CountedItems,
     /// The permissions of the files in this folder, each with its count and the first file that has it.
     here: Vec<(String, u64, String)>,
 }
@@ -52,7 +52,7 @@ pub(super) struct Listing {
 impl Default for Listing {
     fn default() -> Self {
         let [owners, modes, extensions, names_met] = [(); 4].map(|()| Tally::of(3_000));
-        let [odd, alone, empty, directory_items, shown] = [(); 5].map(|()| Kept::default());
+        let [odd, alone, empty, directory_items, shown] = [(); 5].map(|()| CountedItems::default());
         Self {
             folder: String::new(),
             folders: 0,
@@ -67,10 +67,10 @@ impl Default for Listing {
             extensions,
             names_met,
             by_folder: Folders::default(),
-            biggest: Most::of(12),
-            newest: Most::of(6),
-            oldest: Most::of(3),
-            newest_directories: Most::of(4),
+            biggest: LargestN::of(12),
+            newest: LargestN::of(6),
+            oldest: LargestN::of(3),
+            newest_directories: LargestN::of(4),
             odd,
             alone,
             empty,
@@ -84,15 +84,15 @@ impl Default for Listing {
 
 /// Items of one sort, and how many there are.
 #[derive(Default)]
-struct Kept {
+struct CountedItems {
     items: Vec<Item>,
     all: u64,
 }
 
-impl Kept {
+impl CountedItems {
     fn add(&mut self, text: impl FnOnce() -> String) {
         self.all += 1;
-        if self.items.len() < KEPT {
+        if self.items.len() < MAX_ITEMS {
             self.items.push(Item::plain(text()));
         }
     }
@@ -107,7 +107,7 @@ impl Listing {
     pub(super) fn begin(&mut self, folder: &str) {
         self.end();
         self.folders += 1;
-        self.folder = clip(folder, LONGEST);
+        self.folder = clip(folder, MAX_NAME_BYTES);
         self.by_folder.begin(&self.folder);
     }
 
@@ -133,8 +133,8 @@ impl Listing {
         }
         let bytes = entry.bytes.filter(|_| entry.mode.starts_with('-')).unwrap_or(0);
         let at = || match folder.is_empty() {
-            true => clip(line, LONGEST),
-            false => format!("{} (in {folder})", clip(line, LONGEST)),
+            true => clip(line, MAX_NAME_BYTES),
+            false => format!("{} (in {folder})", clip(line, MAX_NAME_BYTES)),
         };
         match entry.mode.as_bytes().first() {
             Some(b'd') => {
@@ -143,7 +143,7 @@ impl Listing {
             }
             Some(b'l') => {
                 self.links += 1;
-                if self.link_items.len() < LINKS {
+                if self.link_items.len() < MAX_LINKS {
                     self.link_items.push(path(&folder, entry.name));
                 }
             }
@@ -183,7 +183,7 @@ impl Listing {
         self.shown.add(at);
         if let Some((_, count, _)) = self.here.iter_mut().find(|(mode, ..)| mode == entry.mode) {
             *count += 1;
-        } else if self.here.len() < MODES {
+        } else if self.here.len() < MAX_MODES {
             self.here.push((entry.mode.to_owned(), 1, at()));
         }
     }
@@ -263,7 +263,7 @@ fn links(all: u64, mut links: Vec<String>) -> Part {
         let name = link.split(" -> ").next().unwrap_or(link);
         (name.bytes().filter(|byte| b"/-._[".contains(byte)).count(), name.len())
     });
-    let items = links.chunks(LINKS_IN_A_ROW).take(KEPT).map(|row| Item::plain(row.join(", "))).collect();
+    let items = links.chunks(LINKS_PER_LINE).take(MAX_ITEMS).map(|row| Item::plain(row.join(", "))).collect();
     Part::uncounted(counted(all as usize, "link", "links"), Weight::Fact, items)
 }
 
@@ -281,5 +281,5 @@ fn is_odd(entry: &Entry<'_>) -> bool {
 
 fn path(folder: &str, name: &str) -> String {
     let slash = if folder.is_empty() || folder.ends_with('/') { "" } else { "/" };
-    clip(&format!("{folder}{slash}{name}"), LONGEST)
+    clip(&format!("{folder}{slash}{name}"), MAX_NAME_BYTES)
 }

@@ -5,12 +5,12 @@ use std::io;
 use super::listing::Listing;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::dates::{self, Stamp};
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::number;
 use crate::{Lines, Page, Source};
 
-pub(crate) const KIND: Kind = Kind { name: "ls", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "ls", detector: Detector::Whole { is, read } };
 
 fn is(sample: &Sample<'_>) -> bool {
     let long = |line: &str| mode(line).is_some() || is_total(line) || is_folder(line);
@@ -99,7 +99,7 @@ pub(super) struct Entry<'a> {
 fn parse(line: &str) -> Option<Entry<'_>> {
     let mode = mode(line)?;
     let line = entry(line);
-    let mut words = Words(line.get(10..)?.trim_start_matches(['+', '.', '@']));
+    let mut words = WordCursor(line.get(10..)?.trim_start_matches(['+', '.', '@']));
     words.next()?;
     let owners = words.0;
     // `-g` and `-o` each omit one of the names.
@@ -133,9 +133,9 @@ fn between<'a>(text: &'a str, end: &str) -> &'a str {
 }
 
 /// The words of a line, one at a time, with the rest after the last.
-struct Words<'a>(&'a str);
+struct WordCursor<'a>(&'a str);
 
-impl<'a> Words<'a> {
+impl<'a> WordCursor<'a> {
     fn next(&mut self) -> Option<&'a str> {
         let text = self.0.trim_start_matches(' ');
         let end = text.find(' ').unwrap_or(text.len());
@@ -146,7 +146,7 @@ impl<'a> Words<'a> {
 }
 
 /// Parses the date of an entry. The year is not printed for recent months, and is assumed to be later than any that is.
-fn time(words: &mut Words<'_>) -> Option<Option<Stamp>> {
+fn time(words: &mut WordCursor<'_>) -> Option<Option<Stamp>> {
     let first = words.next()?;
     if let Some(day) = dates::iso(first) {
         let rest = words.0;

@@ -5,26 +5,26 @@ use std::io;
 
 use super::ls::bytes_of;
 use crate::kinds::fold::Fold;
-use crate::kinds::shared::counts::{Most, Tally, extension};
+use crate::kinds::shared::counts::{LargestN, Tally, extension};
 use crate::kinds::shared::dates;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "tree", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "tree", detector: Detector::Whole { is, read } };
 
-const LONGEST: usize = 200;
+const MAX_NAME_BYTES: usize = 200;
 /// The maximum number of entries kept at the top.
-const TOP: usize = 300;
+const MAX_TOP_ENTRIES: usize = 300;
 /// The maximum number of folders kept with the names of their first entries, of those names, of names on a line, and
 /// the depth to which folders are known by name.
-const FOLDERS: usize = 500;
-const NAMES: usize = 8;
-const IN_A_ROW: usize = 10;
-const DEEPEST: usize = 64;
+const MAX_FOLDERS: usize = 500;
+const MAX_NAMES: usize = 8;
+const NAMES_PER_LINE: usize = 10;
+const MAX_DEPTH: usize = 64;
 /// The maximum number of packages kept with their versions.
-const PACKAGES: usize = 3_000;
+const MAX_PACKAGES: usize = 3_000;
 
 fn is(sample: &Sample<'_>) -> bool {
     let drawn = sample.full_lines().filter(|line| entry(line).is_some()).count();
@@ -105,12 +105,12 @@ struct Tree {
     /// The names of the folders that may contain the next entry.
     path: Vec<String>,
     /// The previous entry, which is a folder if the next is deeper.
-    last: Option<Last>,
+    last: Option<PreviousEntry>,
     extensions: Tally,
     /// The versions of packages, if this is a tree of packages: `cargo tree`.
     packages: HashMap<String, BTreeSet<String>>,
     top_counts: Tally,
-    biggest: Most<u64>,
+    biggest: LargestN<u64>,
     sized: bool,
     empty: Vec<Item>,
     all_empty: u64,
@@ -124,19 +124,19 @@ struct Tree {
     roots: Vec<Vec<String>>,
     all_roots: u64,
     /// Folders by their depth, with the number of their entries and the first of them.
-    inside: Vec<Inside>,
+    inside: Vec<FolderContents>,
     folder_places: HashMap<String, usize>,
 }
 
 /// The contents of a folder.
-struct Inside {
+struct FolderContents {
     depth: usize,
     path: String,
     all: u64,
     names: Vec<String>,
 }
 
-struct Last {
+struct PreviousEntry {
     depth: usize,
     size: Option<String>,
     name: String,
@@ -153,7 +153,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
         extensions,
         packages: HashMap::new(),
         top_counts,
-        biggest: Most::of(10),
+        biggest: LargestN::of(10),
         sized: false,
         empty: Vec::new(),
         all_empty: 0,
@@ -179,15 +179,15 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
         } else if package(line.text).is_some() {
             tree.begin_package(&line);
         } else if let Some(total) = total(line.text) {
-            tree.totals.push(Item::plain(clip(total, LONGEST)));
+            tree.totals.push(Item::plain(clip(total, MAX_NAME_BYTES)));
             tree.totals.truncate(20);
         } else if line.number == 1 && tree.root.is_none() {
-            tree.root = Some(Item::at(1, line.clip(LONGEST)));
+            tree.root = Some(Item::at(1, line.clip(MAX_NAME_BYTES)));
         } else if !line.text.trim().is_empty() && !line.text.ends_with("-dependencies]") {
             log.take(&line);
         }
     }
-    tree.settle(0);
+    tree.count_previous(0);
     let folded = if progress > 0 { format!(", {progress} lines of progress folded") } else { String::new() };
     let page = log.beside(tree.entries, || tree.page());
     Ok(page.map(|page| Page { what: page.what + &folded, ..page }))
@@ -196,20 +196,20 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
 impl Tree {
     /// Begins a package that others are below: the root of `cargo tree`, or one of many with `-d`.
     fn begin_package(&mut self, line: &Line<'_>) {
-        self.settle(0);
+        self.count_previous(0);
         self.path.clear();
         if let Some((name, version)) = package(line.text) {
             self.add_package(name, version);
         }
-        self.root.get_or_insert_with(|| Item::at(line.number, line.clip(LONGEST)));
+        self.root.get_or_insert_with(|| Item::at(line.number, line.clip(MAX_NAME_BYTES)));
         self.all_roots += 1;
-        if self.roots.len() < TOP {
-            self.roots.push(vec![line.clip(LONGEST)]);
+        if self.roots.len() < MAX_TOP_ENTRIES {
+            self.roots.push(vec![line.clip(MAX_NAME_BYTES)]);
         }
     }
 
     fn add_package(&mut self, name: &str, version: &str) {
-        if self.packages.len() < PACKAGES || self.packages.contains_key(name) {
+        if self.packages.len() < MAX_PACKAGES || self.packages.contains_key(name) {
             let versions = self.packages.entry(name.to_owned()).or_default();
             if versions.len() < 10 {
                 versions.insert(version.to_owned());
@@ -218,20 +218,21 @@ impl Tree {
     }
 
     fn add(&mut self, line: u64, depth: usize, text: &str) {
-        self.settle(depth);
+        self.count_previous(depth);
         self.entries += 1;
         let (size, name) = sized(text);
         self.sized |= size.is_some();
-        self.last = Some(Last { depth, size: size.map(str::to_owned), name: clip(name, LONGEST), line });
+        self.last =
+            Some(PreviousEntry { depth, size: size.map(str::to_owned), name: clip(name, MAX_NAME_BYTES), line });
     }
 
     /// Keeps an entry with its folder. The size of a folder itself is not worth showing.
-    fn keep(&mut self, folder: &str, last: &Last, is_folder: bool) {
+    fn keep(&mut self, folder: &str, last: &PreviousEntry, is_folder: bool) {
         let place = match self.folder_places.get(folder) {
             Some(&place) => place,
-            None if self.inside.len() < FOLDERS => {
+            None if self.inside.len() < MAX_FOLDERS => {
                 let (depth, path) = (last.depth, folder.to_owned());
-                self.inside.push(Inside { depth, path, all: 0, names: Vec::new() });
+                self.inside.push(FolderContents { depth, path, all: 0, names: Vec::new() });
                 self.folder_places.insert(folder.to_owned(), self.inside.len() - 1);
                 self.inside.len() - 1
             }
@@ -239,7 +240,7 @@ impl Tree {
         };
         let Some(inside) = self.inside.get_mut(place) else { return };
         inside.all += 1;
-        let most = if last.depth == 1 { TOP } else { NAMES };
+        let most = if last.depth == 1 { MAX_TOP_ENTRIES } else { MAX_NAMES };
         if inside.names.len() < most {
             let slash = if is_folder && !last.name.ends_with('/') { "/" } else { "" };
             let size = last.size.as_deref().filter(|size| !matches!(*size, "4.0K" | "4096"));
@@ -249,7 +250,7 @@ impl Tree {
     }
 
     /// Counts the previous entry, now that it is known whether it is a folder.
-    fn settle(&mut self, depth: usize) {
+    fn count_previous(&mut self, depth: usize) {
         let Some(last) = self.last.take() else { return };
         self.path.truncate(last.depth - 1);
         let folder = self.path.join("/");
@@ -260,7 +261,7 @@ impl Tree {
         if last.depth == 1
             && self.all_roots == self.roots.len() as u64
             && let Some(root) = self.roots.last_mut()
-            && root.len() <= NAMES
+            && root.len() <= MAX_NAMES
         {
             root.push(last.name.clone());
         }
@@ -271,11 +272,11 @@ impl Tree {
         self.per_folder.add(if folder.is_empty() { "." } else { &folder });
         self.keep(&folder, &last, is_folder);
         if last.depth > self.deepest.0 {
-            self.deepest = (last.depth, clip(&path, LONGEST));
+            self.deepest = (last.depth, clip(&path, MAX_NAME_BYTES));
         }
         if is_folder {
             self.folders += 1;
-            if self.path.len() < DEEPEST {
+            if self.path.len() < MAX_DEPTH {
                 self.path.push(last.name.trim_end_matches('/').to_owned());
             }
             return;
@@ -284,15 +285,15 @@ impl Tree {
         if last.name.contains(" -> ") {
             self.all_links += 1;
             if self.links.len() < 40 {
-                self.links.push(Item::at(last.line, clip(&path, LONGEST)));
+                self.links.push(Item::at(last.line, clip(&path, MAX_NAME_BYTES)));
             }
         }
         if let Some((size, bytes)) = last.size.as_deref().and_then(|size| Some((size, bytes_of(size)?))) {
-            self.biggest.offer(bytes, || format!("{size} {}", clip(&path, LONGEST)));
+            self.biggest.offer(bytes, || format!("{size} {}", clip(&path, MAX_NAME_BYTES)));
             if bytes == 0 {
                 self.all_empty += 1;
                 if self.empty.len() < 40 {
-                    self.empty.push(Item::at(last.line, clip(&path, LONGEST)));
+                    self.empty.push(Item::at(last.line, clip(&path, MAX_NAME_BYTES)));
                 }
             }
         }
@@ -333,23 +334,23 @@ impl Tree {
             let fullest = Item::plain(self.per_folder.in_line(12));
             page.push(Part::uncounted("fullest folders", Weight::Fact, vec![fullest]));
         }
-        let (folders, told) = (self.folders, inside.iter().map(Inside::told).collect());
+        let (folders, told) = (self.folders, inside.iter().map(FolderContents::describe).collect());
         page.push(Part::new("what is in the folders", Weight::Shape, told).of(folders));
         page
     }
 }
 
-impl Inside {
+impl FolderContents {
     /// Returns the entries at the top, several on a line.
     fn as_top(&self) -> Part {
-        let items = self.names.chunks(IN_A_ROW).map(|row| Item::plain(row.join(", "))).collect();
+        let items = self.names.chunks(NAMES_PER_LINE).map(|row| Item::plain(row.join(", "))).collect();
         Part::uncounted(format!("top level, {} entries", self.all), Weight::Fact, items)
     }
 
-    fn told(&self) -> Item {
+    fn describe(&self) -> Item {
         let left = self.all - self.names.len() as u64;
         let more = if left > 0 { format!(", {left} more") } else { String::new() };
-        Item::plain(format!("{} ({}): {}{more}", clip(&self.path, LONGEST), self.all, self.names.join(", ")))
+        Item::plain(format!("{} ({}): {}{more}", clip(&self.path, MAX_NAME_BYTES), self.all, self.names.join(", ")))
     }
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use weir_core::wording::size;
 
 use crate::kinds::fold::{Fold, times::duration};
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Lines, Page, Part, Source, Weight};
@@ -17,20 +17,20 @@ mod request;
 use paths::Paths;
 use request::Request;
 
-pub(crate) const KIND: Kind = Kind { name: "access log", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "access log", detector: Detector::Whole { is, read } };
 
 /// The maximum number of paths, clients and programs that are distinguished.
-const MOST: usize = 4_000;
+const MAX_DISTINCT: usize = 4_000;
 /// The maximum number of each sort kept for showing.
-const KEPT: usize = 30;
+const MAX_ITEMS: usize = 30;
 /// The maximum number of clients and programs shown. The rest are like them.
-const FEW: usize = 12;
+const MAX_CLIENTS_SHOWN: usize = 12;
 /// Represents any status.
-const ANY: u16 = 0;
+const ANY_STATUS: u16 = 0;
 /// The maximum number of slow requests.
-const SLOW: usize = 8;
+const MAX_SLOW_REQUESTS: usize = 8;
 /// The maximum number of bytes kept of a path.
-const LONGEST: usize = 200;
+const MAX_PATH_BYTES: usize = 200;
 
 fn is(sample: &Sample<'_>) -> bool {
     sample.mostly(85, |line| request::of(line).is_some_and(|request| request.path.starts_with(['/', 'h', '*'])))
@@ -38,7 +38,7 @@ fn is(sample: &Sample<'_>) -> bool {
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut lines = Lines::of(source)?;
-    let mut seen = Seen::default();
+    let mut seen = AccessStats::default();
     let mut log: Option<Fold> = None;
     let mut full: u64 = 0;
     while let Some(line) = lines.read()? {
@@ -74,7 +74,7 @@ struct Client {
 }
 
 #[derive(Default)]
-struct Seen {
+struct AccessStats {
     requests: u64,
     statuses: BTreeMap<u16, u64>,
     methods: BTreeMap<String, u64>,
@@ -95,17 +95,17 @@ struct Seen {
     busiest: (u64, String),
 }
 
-impl Seen {
+impl AccessStats {
     fn add(&mut self, request: &Request<'_>, line: u64, text: &str) {
         self.requests += 1;
         *self.statuses.entry(request.status).or_default() += 1;
         count(&mut self.methods, request.method);
-        let path = clip(request.path, LONGEST);
+        let path = clip(request.path, MAX_PATH_BYTES);
         let named = format!("{} {path}", request.method);
         if request.status >= 400 {
             self.in_vain.add((request.status, named.clone()), line, None);
         }
-        self.paths.add((ANY, named), line, request.took);
+        self.paths.add((ANY_STATUS, named), line, request.took);
         if !request.by.is_empty() && request.by != "-" && !bounded(&mut self.programs, clip(request.by, 120)) {
             self.more_programs += 1;
         }
@@ -113,16 +113,16 @@ impl Seen {
         if let Some(bytes) = request.bytes {
             self.bytes = self.bytes.saturating_add(bytes);
             if bytes > self.biggest.0 {
-                self.biggest = (bytes, line, clip(request.path, LONGEST));
+                self.biggest = (bytes, line, clip(request.path, MAX_PATH_BYTES));
             }
         }
         self.add_time(request);
         if let Some(took) = request.took {
             self.timed = (self.timed.0 + 1, self.timed.1 + took);
-            if self.slow.len() < SLOW || self.slow.last().is_some_and(|slow| took > slow.0) {
+            if self.slow.len() < MAX_SLOW_REQUESTS || self.slow.last().is_some_and(|slow| took > slow.0) {
                 self.slow.push((took, Item::at(line, clip(text, 240))));
                 self.slow.sort_by(|one, two| two.0.total_cmp(&one.0));
-                self.slow.truncate(SLOW);
+                self.slow.truncate(MAX_SLOW_REQUESTS);
             }
         }
     }
@@ -131,7 +131,7 @@ impl Seen {
         if request.client.is_empty() {
             return;
         }
-        if self.clients.len() >= MOST && !self.clients.contains_key(request.client) {
+        if self.clients.len() >= MAX_DISTINCT && !self.clients.contains_key(request.client) {
             self.more_clients += 1;
             return;
         }
@@ -178,13 +178,13 @@ impl Seen {
             class(200)
         ));
         let beyond_paths = beyond(self.in_vain.beyond);
-        let failed = self.in_vain.items(500..600, KEPT);
+        let failed = self.in_vain.items(500..600, MAX_ITEMS);
         page.push(Part::new(format!("server errors by path{beyond_paths}"), Weight::Failure, failed.1).of(failed.0));
         let mut facts = vec![self.status_item()];
         facts.extend(self.time_item());
         facts.push(self.totals_item());
         page.push(Part::new("totals", Weight::Fact, facts));
-        let refused = self.in_vain.items(400..500, KEPT);
+        let refused = self.in_vain.items(400..500, MAX_ITEMS);
         page.push(Part::new(format!("client errors by path{beyond_paths}"), Weight::Fact, refused.1).of(refused.0));
         let clients = self.client_items();
         let total = self.clients.len() as u64;
@@ -193,7 +193,7 @@ impl Seen {
             let slow = std::mem::take(&mut self.slow).into_iter().map(|slow| slow.1).collect();
             page.push(Part::new("slowest requests", Weight::Fact, slow).of(self.timed.0));
         }
-        let paths = self.paths.items(ANY..ANY + 1, KEPT);
+        let paths = self.paths.items(ANY_STATUS..ANY_STATUS + 1, MAX_ITEMS);
         page.push(Part::new(format!("paths{}", beyond(self.paths.beyond)), Weight::Shape, paths.1).of(paths.0));
         let total = self.programs.len() as u64;
         let programs = most_frequent(std::mem::take(&mut self.programs));
@@ -242,7 +242,7 @@ impl Seen {
         suspects.truncate(3);
         let rest = clients.into_iter().filter(|(name, _)| !suspects.iter().any(|(suspect, _)| suspect == name));
         let order = suspects.clone().into_iter().chain(rest);
-        let items = order.take(FEW).map(|(name, client)| {
+        let items = order.take(MAX_CLIENTS_SHOWN).map(|(name, client)| {
             let mut text = format!("{name} ×{}", client.count);
             if client.refused > 0 {
                 text.push_str(&format!(", 4xx ×{}", client.refused));
@@ -278,7 +278,7 @@ fn bounded(counts: &mut HashMap<String, u64>, name: String) -> bool {
         *known += 1;
         return true;
     }
-    let room = counts.len() < MOST;
+    let room = counts.len() < MAX_DISTINCT;
     if room {
         counts.insert(name, 1);
     }
@@ -288,7 +288,7 @@ fn bounded(counts: &mut HashMap<String, u64>, name: String) -> bool {
 fn most_frequent(counts: HashMap<String, u64>) -> Vec<Item> {
     let mut all: Vec<(String, u64)> = counts.into_iter().collect();
     all.sort_by(|one, two| two.1.cmp(&one.1).then_with(|| one.0.cmp(&two.0)));
-    all.into_iter().take(FEW).map(|(name, count)| Item::plain(format!("×{count} {name}"))).collect()
+    all.into_iter().take(MAX_CLIENTS_SHOWN).map(|(name, count)| Item::plain(format!("×{count} {name}"))).collect()
 }
 
 #[cfg(test)]

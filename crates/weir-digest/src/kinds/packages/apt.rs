@@ -1,25 +1,26 @@
 //! apt and dpkg: packages requested, upgraded and removed with their versions, errors in full, steps folded.
 
 mod lines;
-mod listed;
+mod listing;
 mod packages;
 
 use std::collections::HashMap;
 
 use self::lines::{List, STEPS, done, fetched, from, is_error, list_of, simulated, taken_away, totals};
-use self::listed::{Listed, apt_row, dpkg_row};
+use self::listing::{PackageListing, apt_row, dpkg_row};
 use self::packages::{Packages, bare};
-use crate::kinds::diagnostics::found::named;
+use crate::kinds::diagnostics::diagnostic::named;
+use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::shared::kept::Kept;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::clip;
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "apt", how: How::Lines { opens, begin: || Box::new(Apt::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "apt", detector: Detector::Lines { opens, begin: || Box::new(Apt::default()) } };
 
 /// The maximum number of packages kept with their versions.
-const VERSIONS: usize = 3_000;
+const MAX_VERSIONS: usize = 3_000;
 
 /// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
@@ -61,16 +62,16 @@ struct Apt {
     versions: HashMap<String, String>,
     totals: Option<[u64; 4]>,
     origins: Option<Tally>,
-    facts: Kept,
-    said: Kept,
-    errors: Kept,
-    warnings: Kept,
+    facts: BoundedItems,
+    said: BoundedItems,
+    errors: BoundedItems,
+    warnings: BoundedItems,
     set_up: Packages,
     removals: Packages,
     steps: u64,
     gets: u64,
     hits: u64,
-    listed: Listed,
+    listed: PackageListing,
 }
 
 impl Stretch for Apt {
@@ -94,7 +95,7 @@ impl Stretch for Apt {
             return true;
         }
         self.list = None;
-        self.says(line) || self.does(line) || self.listed.take(line)
+        self.take_message(line) || self.take_step(line) || self.listed.take(line)
     }
 
     fn page(self: Box<Self>) -> Page {
@@ -182,7 +183,7 @@ impl Apt {
     }
 
     /// Takes a line about everything, or an error.
-    fn says(&mut self, line: &Line<'_>) -> bool {
+    fn take_message(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if let Some(totals) = totals(text) {
             self.totals = Some(totals);
@@ -215,7 +216,7 @@ impl Apt {
     }
 
     /// Takes a step.
-    fn does(&mut self, line: &Line<'_>) -> bool {
+    fn take_step(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if STEPS.iter().any(|step| text.starts_with(step))
             || text.starts_with("Listing...")
@@ -264,7 +265,7 @@ impl Apt {
         let name = bare(name);
         let known = self.versions.contains_key(name);
         // The old version is stated after the new one.
-        if (known && !old.is_empty()) || (!known && self.versions.len() < VERSIONS) {
+        if (known && !old.is_empty()) || (!known && self.versions.len() < MAX_VERSIONS) {
             let change = if old.is_empty() { version.to_owned() } else { format!("{old} => {version}") };
             self.versions.insert(clip(name, 100), clip(&change, 150));
         }

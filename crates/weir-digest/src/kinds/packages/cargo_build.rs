@@ -1,18 +1,18 @@
 //! The steps of cargo: crates compiled, checked, downloaded, updated. Commands of a verbose build are folded.
 
-use crate::kinds::diagnostics::found::named;
-use crate::kinds::shared::kept::{Kept, rows};
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::diagnostics::diagnostic::named;
+use crate::kinds::shared::bounded_items::{BoundedItems, rows};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Weight};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "cargo_build", how: How::Lines { opens, begin: || Box::new(CargoBuild::default()) } };
+    Kind { name: "cargo_build", detector: Detector::Lines { opens, begin: || Box::new(CargoBuild::default()) } };
 
 /// The maximum number of crates kept by name.
-const CRATES: usize = 2_000;
+const MAX_CRATES: usize = 2_000;
 /// The maximum number of them that could ever be shown.
-const SHOWN: usize = 400;
+const MAX_CRATES_SHOWN: usize = 400;
 
 /// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
@@ -94,35 +94,35 @@ fn status(text: &str) -> Option<(&str, &str)> {
 /// The steps so far.
 #[derive(Default)]
 struct CargoBuild {
-    compiled: Crates,
-    checked: Crates,
-    documented: Crates,
+    compiled: CrateList,
+    checked: CrateList,
+    documented: CrateList,
     fresh: u64,
-    downloaded: Kept,
+    downloaded: BoundedItems,
     commands: u64,
     scripts: u64,
-    dirty: Kept,
-    changed: Kept,
-    finished: Kept,
-    others: Kept,
+    dirty: BoundedItems,
+    changed: BoundedItems,
+    finished: BoundedItems,
+    others: BoundedItems,
     waited: u64,
 }
 
 /// Crates of a step.
 #[derive(Default)]
-struct Crates {
+struct CrateList {
     count: u64,
     /// The crates of the project, which are printed with their folder.
     own: Vec<String>,
     rest: Vec<String>,
 }
 
-impl Crates {
+impl CrateList {
     fn add(&mut self, said: &str) {
         self.count += 1;
         let own = said.contains(" (/") || said.contains(":\\");
         let list = if own { &mut self.own } else { &mut self.rest };
-        if list.len() < CRATES {
+        if list.len() < MAX_CRATES {
             list.push(clip(said.split(" (proc-macro)").next().unwrap_or(said), 120));
         }
     }
@@ -174,7 +174,8 @@ impl Stretch for CargoBuild {
         for (crates, name) in [(self.compiled, "compiled"), (self.checked, "checked"), (self.documented, "documented")]
         {
             // The crates of the project come first, and then the last ones built, which are closest to it.
-            let names: Vec<String> = crates.own.into_iter().chain(crates.rest.into_iter().rev()).take(SHOWN).collect();
+            let names: Vec<String> =
+                crates.own.into_iter().chain(crates.rest.into_iter().rev()).take(MAX_CRATES_SHOWN).collect();
             let left_out = crates.count - names.len() as u64;
             let name = format!("crates {name} ({}), the project's own first, then the latest", crates.count);
             page.push(rows(&name, Weight::Shape, &names, left_out));

@@ -4,20 +4,21 @@
 use std::collections::BTreeMap;
 
 use super::npm_tree::{NpmTree, branch, root};
-use crate::kinds::diagnostics::found::named;
-use crate::kinds::shared::kept::Kept;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::diagnostics::diagnostic::named;
+use crate::kinds::shared::bounded_items::BoundedItems;
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "npm", how: How::Lines { opens, begin: || Box::new(Npm::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "npm", detector: Detector::Lines { opens, begin: || Box::new(Npm::default()) } };
 
 /// The maximum number of sorts of requests.
-const SORTS: usize = 100;
+const MAX_REQUEST_SORTS: usize = 100;
 /// The maximum number of slowest requests.
-const SLOWEST: usize = 5;
+const MAX_SLOWEST: usize = 5;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 300;
+const MAX_LINE_BYTES: usize = 300;
 
 /// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
@@ -82,16 +83,16 @@ fn script(text: &str) -> Option<&str> {
 #[derive(Default)]
 struct Npm {
     tree: NpmTree,
-    totals: Kept,
-    errors: Kept,
-    warnings: Kept,
-    deprecated: Kept,
-    conflicts: Kept,
+    totals: BoundedItems,
+    errors: BoundedItems,
+    warnings: BoundedItems,
+    deprecated: BoundedItems,
+    conflicts: BoundedItems,
     conflict: Option<Conflict>,
-    notices: Kept,
-    scripts: Kept,
-    facts: Kept,
-    advisories: Kept,
+    notices: BoundedItems,
+    scripts: BoundedItems,
+    facts: BoundedItems,
+    advisories: BoundedItems,
     /// Whether an advisory of the audit is being read.
     in_advisory: bool,
     requests: BTreeMap<String, u64>,
@@ -236,7 +237,7 @@ impl Npm {
             if !conflict.said.is_empty() {
                 conflict.said.push_str("; ");
             }
-            conflict.said.push_str(&clip(inner, LONGEST));
+            conflict.said.push_str(&clip(inner, MAX_LINE_BYTES));
         }
         conflict.wants = inner == "Could not resolve dependency:";
         let belongs = told
@@ -274,7 +275,7 @@ impl Npm {
                 _ => format!("{what} {cache}"),
             }
         });
-        let known = self.requests.len() < SORTS || self.requests.contains_key(&sort);
+        let known = self.requests.len() < MAX_REQUEST_SORTS || self.requests.contains_key(&sort);
         let sort = if known { clip(&sort, 80) } else { "other".to_owned() };
         *self.requests.entry(sort).or_default() += 1;
         self.slow(said);
@@ -285,7 +286,7 @@ impl Npm {
         let time =
             said.split(' ').rev().find_map(|word| word.strip_suffix("ms").and_then(|time| time.parse::<u64>().ok()));
         let Some(time) = time else { return };
-        let full = self.slowest.len() >= SLOWEST;
+        let full = self.slowest.len() >= MAX_SLOWEST;
         if full && self.slowest.last().is_some_and(|(least, _)| *least >= time) {
             return;
         }
@@ -293,7 +294,7 @@ impl Npm {
             self.slowest.pop();
         }
         let place = self.slowest.partition_point(|(other, _)| *other >= time);
-        self.slowest.insert(place, (time, clip(said, LONGEST)));
+        self.slowest.insert(place, (time, clip(said, MAX_LINE_BYTES)));
     }
 
     fn requests_part(&mut self) -> Part {
@@ -324,7 +325,7 @@ impl Npm {
         if severity {
             self.advisories.go_on(text);
         } else if is_advised(text) {
-            self.advisories.add(|| Item::at(line.number, clip(text, LONGEST)));
+            self.advisories.add(|| Item::at(line.number, clip(text, MAX_LINE_BYTES)));
         } else {
             let told = text.starts_with(' ') || text.starts_with("node_modules/") || text.starts_with("Depends on ");
             self.in_advisory = told || text.starts_with("Will install ") || text.is_empty();

@@ -2,29 +2,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kinds::diagnostics::found::named;
-use crate::kinds::shared::kept::{Kept, rows};
+use crate::kinds::diagnostics::diagnostic::named;
+use crate::kinds::shared::bounded_items::{BoundedItems, rows};
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Weight};
 
 /// The maximum number of packages kept by name.
-const NAMES: usize = 5_000;
+const MAX_NAMES: usize = 5_000;
 /// The maximum number of direct dependencies.
-const DIRECT: usize = 1_000;
+const MAX_DIRECT: usize = 1_000;
 
 /// What was read of the tree.
 #[derive(Default)]
 pub(super) struct NpmTree {
-    root: Kept,
+    root: BoundedItems,
     direct: Vec<String>,
     direct_count: u64,
     packages: BTreeMap<String, BTreeSet<String>>,
     lines: u64,
     deduped: u64,
     deepest: usize,
-    problems: Kept,
+    problems: BoundedItems,
     problem_texts: BTreeMap<String, u64>,
-    missing: Kept,
+    missing: BoundedItems,
 }
 
 /// Returns the depth of a line in the tree, and its text about a package: `├─┬ name@1.0.0 deduped`.
@@ -78,7 +78,7 @@ impl NpmTree {
         }
         if depth == 1 {
             self.direct_count += 1;
-            if self.direct.len() < DIRECT {
+            if self.direct.len() < MAX_DIRECT {
                 self.direct.push(clip(said.split(' ').next().unwrap_or(said), 120));
             }
         }
@@ -92,7 +92,7 @@ impl NpmTree {
                 if versions.len() < 50 && !versions.contains(version) {
                     versions.insert(clip(version, 60));
                 }
-            } else if self.packages.len() < NAMES {
+            } else if self.packages.len() < MAX_NAMES {
                 self.packages.insert(clip(name, 120), BTreeSet::from([clip(version, 60)]));
             }
         }

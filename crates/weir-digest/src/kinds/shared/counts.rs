@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, HashMap};
 use crate::{Item, Part, Weight};
 
 /// The maximum length of a name. Longer names are counted with those for which there was no room.
-const LONGEST: usize = 500;
+const MAX_NAME_BYTES: usize = 500;
 
 /// The count of each name.
 pub(crate) struct Tally {
@@ -32,7 +32,7 @@ impl Tally {
         self.all = self.all.saturating_add(times);
         if let Some(count) = self.counts.get_mut(name) {
             *count = count.saturating_add(times);
-        } else if self.counts.len() < self.most && name.len() <= LONGEST {
+        } else if self.counts.len() < self.most && name.len() <= MAX_NAME_BYTES {
             self.counts.insert(name.into(), times);
         } else {
             self.beyond = self.beyond.saturating_add(times);
@@ -103,14 +103,14 @@ impl Tally {
 }
 
 /// Items at even distances over an output whose length is unknown until its end.
-pub(crate) struct Spread {
+pub(crate) struct EvenSample {
     items: Vec<Item>,
     most: usize,
     every: u64,
     seen: u64,
 }
 
-impl Spread {
+impl EvenSample {
     /// Creates a spread of at most `most` items.
     pub(crate) fn of(most: usize) -> Self {
         Self { items: Vec::new(), most: most.max(2), every: 1, seen: 0 }
@@ -140,13 +140,13 @@ impl Spread {
 }
 
 /// The texts with the greatest keys, in bounded memory.
-pub(crate) struct Most<K> {
+pub(crate) struct LargestN<K> {
     heap: BinaryHeap<Reverse<(K, Reverse<u64>, String)>>,
     most: usize,
     seen: u64,
 }
 
-impl<K: Ord> Most<K> {
+impl<K: Ord> LargestN<K> {
     /// Creates a collection of at most `most` texts.
     pub(crate) fn of(most: usize) -> Self {
         Self { heap: BinaryHeap::new(), most, seen: 0 }
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_spread() {
-        let mut spread = Spread::of(4);
+        let mut spread = EvenSample::of(4);
         for number in 1..=100 {
             spread.offer(|| Item::at(number, ""));
         }

@@ -28,13 +28,13 @@ impl Stamp {
 }
 
 /// The maximum number of words before the time.
-const WORDS_BEFORE: usize = 2;
+const MAX_WORDS_BEFORE: usize = 2;
 
 /// Returns the time at or near the beginning of a line.
 pub(crate) fn of(line: &str) -> Option<Stamp> {
     let bytes = line.as_bytes();
     let mut at = bytes.iter().position(|byte| !byte.is_ascii_whitespace())?;
-    for _ in 0..=WORDS_BEFORE {
+    for _ in 0..=MAX_WORDS_BEFORE {
         if let Some(stamp) = at_place(bytes, at) {
             return Some(stamp);
         }

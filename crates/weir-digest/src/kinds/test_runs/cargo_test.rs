@@ -1,18 +1,18 @@
 //! `cargo test`: the panics with their messages, then the outcome of each binary, without compiler messages.
 
 use super::failed::{Failure, Failures};
-use super::outcomes::{Repeats, Skips, Top, micros, times};
-use super::panicked::{Printed, panicking};
+use super::outcomes::{Repeats, Skips, TopN, micros, times};
+use super::panicked::{TestOutput, panicking};
 use super::run::{Runner, Runs};
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "cargo_test", how: How::Lines { opens, begin: || Box::new(Runs::<CargoTest>::default()) } };
+    Kind { name: "cargo_test", detector: Detector::Lines { opens, begin: || Box::new(Runs::<CargoTest>::default()) } };
 
 /// The maximum number of binaries, targets and notes that are kept.
-const KEPT: usize = 200;
+const MAX_ITEMS: usize = 200;
 
 fn opens(line: &str, _: About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -28,7 +28,7 @@ fn opens(line: &str, _: About<'_>) -> bool {
 /// The runs of all test binaries.
 #[derive(Default)]
 struct CargoTest {
-    state: State,
+    state: CargoState,
     failures: Failures,
     counts: Counts,
     binary: String,
@@ -36,13 +36,13 @@ struct CargoTest {
     binaries_total: u64,
     targets: Repeats,
     ignored: Skips,
-    slow: Top,
+    slow: TopN,
     benchmarks: Repeats,
     /// Tests that ran for more than a minute.
     long: Repeats,
     notes: Vec<Item>,
     /// The test whose printed lines are being read.
-    test: Option<(u64, String, Printed)>,
+    test: Option<(u64, String, TestOutput)>,
     /// Whether tests are running, and whether their printed lines have been shown.
     running: bool,
     told: bool,
@@ -55,7 +55,7 @@ struct CargoTest {
 }
 
 #[derive(Default, PartialEq, Eq)]
-enum State {
+enum CargoState {
     #[default]
     Tests,
     /// The output of the passed tests, and their names.
@@ -88,31 +88,31 @@ impl Runner for CargoTest {
         let text = line.text;
         if let Some(name) = running(text) {
             self.end_test();
-            self.state = State::Tests;
+            self.state = CargoState::Tests;
             self.binary = clip(&without_hash(name), 200);
             return true;
         }
         match self.state {
             // With `--show-output`, the tests that passed come first.
-            State::Passed if text == "failures:" || text.starts_with("test result: ") => {
-                self.state = State::Tests;
+            CargoState::Passed if text == "failures:" || text.starts_with("test result: ") => {
+                self.state = CargoState::Tests;
                 self.test(line)
             }
-            State::Passed => {
+            CargoState::Passed => {
                 self.printed_by_passed += u64::from(!text.is_empty());
                 true
             }
-            State::Printed => self.printed(line),
-            State::Names => self.name(line),
-            State::Targets => self.target(line),
-            State::Tests => self.test(line),
+            CargoState::Printed => self.printed(line),
+            CargoState::Names => self.name(line),
+            CargoState::Targets => self.target(line),
+            CargoState::Tests => self.test(line),
         }
     }
 
     fn page(mut self, bytes: u64) -> Page {
         self.end_test();
         let Self { failures, counts, mut binaries, binaries_total, targets, ignored, slow, failed, .. } = self;
-        let mut page = Page::new(format!("cargo test: {} in {binaries_total} binaries", said(&counts)));
+        let mut page = Page::new(format!("cargo test: {} in {binaries_total} binaries", counts_text(&counts)));
         page.push(failures.part("failures", bytes));
         if page.parts.is_empty() {
             page.push(failed.part("failures", Weight::Failure, times));
@@ -125,7 +125,7 @@ impl Runner for CargoTest {
         page.push(self.benchmarks.part("benchmarks", Weight::Fact, times));
         page.push(Part::new("lines of tests that passed", Weight::Shape, Vec::new()).of(self.printed_by_passed));
         binaries.sort_by_key(|binary| std::cmp::Reverse((binary.counts.failed, binary.counts.micros)));
-        let named = |binary: &Binary| Item::plain(format!("{}: {}", binary.name, said(&binary.counts)));
+        let named = |binary: &Binary| Item::plain(format!("{}: {}", binary.name, counts_text(&binary.counts)));
         let items: Vec<Item> = binaries.iter().map(named).collect();
         page.push(Part::new("binaries with tests", Weight::Shape, items));
         page
@@ -140,20 +140,20 @@ impl CargoTest {
             self.outcome(name, outcome, line.number);
         } else if text == "successes:" {
             self.end_printed();
-            self.state = State::Passed;
+            self.state = CargoState::Passed;
         } else if text == "failures:" || shown_of(text).is_some() {
             self.end_printed();
-            self.state = State::Printed;
+            self.state = CargoState::Printed;
             return self.printed(line);
         } else if let Some(counts) = text.strip_prefix("test result: ") {
             self.result(counts);
         } else if rerun(text).is_some() || targets_failed(text) {
-            self.state = State::Targets;
+            self.state = CargoState::Targets;
             return self.target(line);
         } else if let Some(name) = panicking(text).filter(|_| self.running) {
             // Output is not captured, so tests print while they run.
             self.end_printed();
-            let mut printed = Printed::default();
+            let mut printed = TestOutput::default();
             printed.line(text);
             self.test = Some((line.number, clip(name, 250), printed));
         } else if let Some((_, _, printed)) = &mut self.test {
@@ -196,17 +196,17 @@ impl CargoTest {
         if let Some(name) = shown_of(line.text) {
             self.end_test();
             self.told = true;
-            self.test = Some((line.number, clip(name, 250), Printed::default()));
+            self.test = Some((line.number, clip(name, 250), TestOutput::default()));
         } else if line.text == "failures:" {
             self.end_test();
             // The word occurs twice: before the output of the tests, and before their names.
-            self.state = if std::mem::replace(&mut self.told, true) { State::Names } else { State::Printed };
+            self.state = if std::mem::replace(&mut self.told, true) { CargoState::Names } else { CargoState::Printed };
         } else if let Some(counts) = line.text.strip_prefix("test result: ") {
             self.end_test();
             self.result(counts);
         } else if rerun(line.text).is_some() {
             self.end_test();
-            self.state = State::Targets;
+            self.state = CargoState::Targets;
             return self.target(line);
         } else if let Some((_, _, printed)) = &mut self.test {
             printed.line(line.text);
@@ -220,7 +220,7 @@ impl CargoTest {
             None if line.text.is_empty() => {}
             None if line.text.starts_with("    ") => self.failed_again(line.text.trim()),
             None => {
-                self.state = State::Tests;
+                self.state = CargoState::Tests;
                 return self.test(line);
             }
         }
@@ -229,7 +229,7 @@ impl CargoTest {
 
     /// Reads `ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
     fn result(&mut self, text: &str) {
-        self.state = State::Tests;
+        self.state = CargoState::Tests;
         (self.running, self.told) = (false, false);
         self.inline.clear();
         let mut counts = Counts::default();
@@ -247,7 +247,7 @@ impl CargoTest {
         counts.micros = text.split_once("finished in ").and_then(|(_, taken)| micros(taken)).unwrap_or_default();
         self.counts.add(&counts);
         self.binaries_total += 1;
-        if self.binaries.len() < KEPT && counts.passed + counts.failed + counts.ignored + counts.measured > 0 {
+        if self.binaries.len() < MAX_ITEMS && counts.passed + counts.failed + counts.ignored + counts.measured > 0 {
             // With `-q`, binaries have no names.
             let name = match self.binary.as_str() {
                 "" => format!("binary {}", self.binaries_total),
@@ -266,11 +266,11 @@ impl CargoTest {
             // The list at the end names all of them again.
             self.targets.add(target, 0, line.number);
         } else if text.starts_with("  ") && text.contains("process didn't exit successfully") {
-            if self.notes.len() < KEPT {
+            if self.notes.len() < MAX_ITEMS {
                 self.notes.push(Item::at(line.number, clip(text.trim(), 300)));
             }
         } else if !(text.is_empty() || text == "Caused by:" || targets_failed(text)) {
-            self.state = State::Tests;
+            self.state = CargoState::Tests;
             return self.test(line);
         }
         true
@@ -279,7 +279,7 @@ impl CargoTest {
     /// Keeps what a test printed while output was not captured. Whether the test failed is known only at the end.
     fn end_printed(&mut self) {
         if let Some((line, name, printed)) = self.test.take()
-            && self.inline.len() < KEPT
+            && self.inline.len() < MAX_ITEMS
         {
             self.inline.push((name.clone(), printed.failure(line, &name)));
         }
@@ -311,7 +311,7 @@ impl Counts {
     }
 }
 
-fn said(counts: &Counts) -> String {
+fn counts_text(counts: &Counts) -> String {
     let Counts { passed, failed, ignored, measured, filtered, micros } = counts;
     let mut text = format!("{failed} failed, {passed} passed");
     for (count, word) in [(ignored, "ignored"), (measured, "measured"), (filtered, "filtered out")] {

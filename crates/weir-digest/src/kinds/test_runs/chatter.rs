@@ -5,7 +5,7 @@ use crate::kinds::fold::Fold;
 use crate::{Line, Page, Weight};
 
 /// With fewer lines than this, they are only samples.
-const FEW: u64 = 30;
+const MIN_LINES: u64 = 30;
 
 /// The lines that tests printed.
 #[derive(Default)]
@@ -20,7 +20,7 @@ impl Chatter {
     /// Adds its parts to a page, after those of the runner.
     pub(super) fn put(self, page: &mut Page) {
         let Some(log) = self.0 else { return };
-        let few = log.lines() < FEW;
+        let few = log.lines() < MIN_LINES;
         let printed = log.page();
         if !few && !printed.what.is_empty() {
             page.what.push_str(&format!("; printed by tests: {}", printed.what));

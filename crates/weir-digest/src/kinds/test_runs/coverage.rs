@@ -1,6 +1,6 @@
 //! The coverage table that a test run may print: the totals, and the files with the lowest coverage.
 
-use super::outcomes::Top;
+use super::outcomes::TopN;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
@@ -8,7 +8,7 @@ use crate::{Item, Page, Part, Weight};
 #[derive(Default)]
 pub(super) struct Coverage {
     totals: Vec<Item>,
-    least: Top,
+    least: TopN,
     /// Whether the columns are those of Istanbul.
     columns: bool,
 }

@@ -10,19 +10,19 @@ use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of causes. More could not be shown.
-const CAUSES: usize = 300;
+const MAX_CAUSES: usize = 300;
 /// The maximum number of tests of a cause, of cases of a test, and of causes of a test.
-const NAMES: usize = 40;
+const MAX_NAMES: usize = 40;
 /// The maximum number of lines kept of a failure besides its message.
-const DETAILS: usize = 16;
+const MAX_DETAIL_LINES: usize = 16;
 /// The maximum number of ways to fail that are shown for the cases of one test.
-const WAYS: usize = 5;
+const MAX_MODES_SHOWN: usize = 5;
 /// The maximum number of bytes shown of a line where room is short.
-const SHORT: usize = 120;
+const MAX_BRIEF_BYTES: usize = 120;
 /// The approximate number of bytes per token in the text of failures.
 const BYTES_PER_TOKEN: usize = 3;
 /// The share of the budget, in percent, for failures with their details.
-const SHARE: usize = 55;
+const SHARE_PERCENT: usize = 55;
 
 /// One failed test.
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ struct Test {
 }
 
 /// The cases of one test whose messages differ only in numbers.
-struct Way {
+struct FailureMode {
     key: String,
     cause: usize,
     total: u64,
@@ -98,13 +98,13 @@ impl Failures {
         let Failure { line, test, case, place, message, mut details } = failure;
         let (place, message, test) = (clip(&place, 250), clip(message.trim(), 300), clip(&test, 250));
         let known = self.cause_places.get(&(place.clone(), message.clone())).copied();
-        let Some(cause) = known.or_else(|| (self.causes.len() < CAUSES).then_some(self.causes.len())) else {
+        let Some(cause) = known.or_else(|| (self.causes.len() < MAX_CAUSES).then_some(self.causes.len())) else {
             self.not_kept += 1;
             return;
         };
         if cause == self.causes.len() {
             self.cause_places.insert((place.clone(), message.clone()), cause);
-            details.truncate(DETAILS);
+            details.truncate(MAX_DETAIL_LINES);
             let details = details.iter().map(|line| clip(line, 200)).collect();
             let (tests, tests_not_kept) = (Vec::new(), 0);
             self.causes.push(Cause { line, place, message, details, total: 0, tests, tests_not_kept, shown: false });
@@ -117,7 +117,7 @@ impl Failures {
         found.total += 1;
         let place = match self.test_places.get(&test) {
             Some(&place) => place,
-            None if found.tests.len() >= NAMES => {
+            None if found.tests.len() >= MAX_NAMES => {
                 found.tests_not_kept += 1;
                 return;
             }
@@ -128,13 +128,13 @@ impl Failures {
             }
         };
         let causes = &mut self.tests[place].causes;
-        if causes.len() < NAMES && !causes.contains(&cause) {
+        if causes.len() < MAX_NAMES && !causes.contains(&cause) {
             causes.push(cause);
         }
         let known = found.tests.iter().rposition(|cases| cases.test == place);
         let cases = match known {
             Some(at) => &mut found.tests[at],
-            None if found.tests.len() >= NAMES => {
+            None if found.tests.len() >= MAX_NAMES => {
                 found.tests_not_kept += 1;
                 return;
             }
@@ -145,7 +145,7 @@ impl Failures {
             }
         };
         cases.total += 1;
-        if cases.names.len() < NAMES && !case.is_empty() {
+        if cases.names.len() < MAX_NAMES && !case.is_empty() {
             cases.names.push(clip(case, 120));
         }
     }
@@ -158,8 +158,8 @@ impl Failures {
         for cause in 0..self.causes.len() {
             if !self.causes[cause].shown {
                 let novel = messages.insert(without_numbers(&self.causes[cause].message));
-                let told = self.tell(cause);
-                found.push(Told { novel: novel || told.total > 2, ..told });
+                let told = self.summarize(cause);
+                found.push(FailureSummary { novel: novel || told.total > 2, ..told });
             }
         }
         let room = room(bytes);
@@ -181,7 +181,7 @@ impl Failures {
             waiting -= 1;
             let item = if crowded || told.line == 0 { Item::plain(text) } else { Item::at(told.line, text) };
             // Of many ways to fail, the first; of a long message, the beginning.
-            let longest = if crowded { SHORT } else { usize::MAX };
+            let longest = if crowded { MAX_BRIEF_BYTES } else { usize::MAX };
             let brief: Vec<String> = told.brief.lines().take(2).map(|line| clip(line, longest)).collect();
             items.push(item.or(brief.join("\n")));
         }
@@ -192,24 +192,24 @@ impl Failures {
     }
 
     /// Describes a cause that several tests share, or a test with all its ways to fail.
-    fn tell(&mut self, cause: usize) -> Told {
+    fn summarize(&mut self, cause: usize) -> FailureSummary {
         let own = |cause: &Cause| cause.tests.len() == 1 && cause.tests_not_kept == 0;
         let found = &self.causes[cause];
         let (line, total, details) = (found.line, found.total, found.details.clone());
         let Some(first) = found.tests.first().filter(|_| own(found)) else {
             let names = found.tests.iter().map(|cases| named(&self.tests[cases.test].name, cases));
             let list = list(names, found.tests.len() as u64 + found.tests_not_kept);
-            let brief = format!("{} ×{} in {list}", said(&found.place, &found.message), found.total);
+            let brief = format!("{} ×{} in {list}", place_and_message(&found.place, &found.message), found.total);
             self.causes[cause].shown = true;
-            return Told { line, total, novel: true, brief, details };
+            return FailureSummary { line, total, novel: true, brief, details };
         };
         let test = &self.tests[first.test];
         if test.name.is_empty() {
-            let brief = times(&said(&found.place, &found.message), found.total);
+            let brief = times(&place_and_message(&found.place, &found.message), found.total);
             self.causes[cause].shown = true;
-            return Told { line, total, novel: true, brief, details };
+            return FailureSummary { line, total, novel: true, brief, details };
         }
-        let mut ways: Vec<Way> = Vec::new();
+        let mut ways: Vec<FailureMode> = Vec::new();
         for &cause in &test.causes {
             let found = &mut self.causes[cause];
             if !own(found) {
@@ -224,17 +224,17 @@ impl Failures {
                     way.alike = true;
                     way.names.extend(names);
                 }
-                None => ways.push(Way { key, cause, total: found.total, names, alike: false }),
+                None => ways.push(FailureMode { key, cause, total: found.total, names, alike: false }),
             }
         }
         let total = ways.iter().map(|way| way.total).sum();
-        Told { line, total, novel: true, brief: self.told(&test.name, &ways), details }
+        FailureSummary { line, total, novel: true, brief: self.describe_test(&test.name, &ways), details }
     }
 
     /// Describes a test with its ways to fail: on one line if there is one way, otherwise one line each.
-    fn told(&self, test: &str, ways: &[Way]) -> String {
+    fn describe_test(&self, test: &str, ways: &[FailureMode]) -> String {
         let [first, others @ ..] = ways else { return test.to_owned() };
-        let alone = |way: &Way| with_name(&way.named(test), &self.said(way, None));
+        let alone = |way: &FailureMode| with_name(&way.named(test), &self.describe_mode(way, None));
         if others.is_empty() {
             return alone(first);
         }
@@ -244,31 +244,31 @@ impl Failures {
         let total: u64 = ways.iter().map(|way| way.total).sum();
         let mut text = format!("{test} ×{total}");
         let mut before = None;
-        for way in ways.iter().take(WAYS) {
+        for way in ways.iter().take(MAX_MODES_SHOWN) {
             let name = match way.names.as_slice() {
                 // A case that follows the name of its test is named with it.
                 [case] if way.total == 1 && !case.ends_with(' ') => full(test, case),
                 _ => way.named("").trim().to_owned(),
             };
-            text.push_str(&format!("\n {name} {}", self.said(way, before)));
+            text.push_str(&format!("\n {name} {}", self.describe_mode(way, before)));
             before = Some(numbers(&self.causes[way.cause].place));
         }
-        if ways.len() > WAYS {
-            text.push_str(&format!("\n … {} more messages", ways.len() - WAYS));
+        if ways.len() > MAX_MODES_SHOWN {
+            text.push_str(&format!("\n … {} more messages", ways.len() - MAX_MODES_SHOWN));
         }
         text
     }
 
     /// Returns the place and the message of a way. The place is omitted if its line and column are those in `before`.
-    fn said(&self, way: &Way, before: Option<&str>) -> String {
+    fn describe_mode(&self, way: &FailureMode, before: Option<&str>) -> String {
         let Cause { place, message, .. } = &self.causes[way.cause];
         let place = if before.is_some_and(|before| before == numbers(place)) { "" } else { place };
         let differ = if way.alike { " (values differ)" } else { "" };
-        format!("{}{differ}", said(place, message))
+        format!("{}{differ}", place_and_message(place, message))
     }
 }
 
-impl Way {
+impl FailureMode {
     /// Returns the test with its cases: a single case in full, or the number of cases and the first of them.
     fn named(&self, test: &str) -> String {
         match self.names.as_slice() {
@@ -285,7 +285,7 @@ impl Way {
 
 /// Returns the number of bytes for failures in the digest of an output of this many bytes.
 fn room(bytes: u64) -> usize {
-    crate::budget(bytes) * SHARE / 100 * BYTES_PER_TOKEN
+    crate::budget(bytes) * SHARE_PERCENT / 100 * BYTES_PER_TOKEN
 }
 
 /// Reduces other parts to their first items, and removes samples, if the failures alone exceed the room of the digest.
@@ -305,7 +305,7 @@ pub(super) fn make_room(page: &mut Page, bytes: u64) {
 }
 
 /// A failure as described.
-struct Told {
+struct FailureSummary {
     line: u64,
     /// The number of tests it represents.
     total: u64,
@@ -315,7 +315,7 @@ struct Told {
     details: Vec<String>,
 }
 
-impl Told {
+impl FailureSummary {
     /// Returns the text with as many lines of details as there is room for.
     fn with_details(&self, room: usize) -> String {
         let mut text = self.brief.clone();
@@ -340,7 +340,7 @@ fn with_name(test: &str, said: &str) -> String {
     if test.is_empty() || said.starts_with(test) { said.to_owned() } else { format!("{test} {said}") }
 }
 
-fn said(place: &str, message: &str) -> String {
+fn place_and_message(place: &str, message: &str) -> String {
     // The rest of the message shows that it is an assertion.
     let message = match message.strip_prefix("AssertionError: ") {
         Some(rest) if rest.starts_with("assert ") || rest.starts_with("expected ") => rest,
@@ -395,7 +395,7 @@ mod tests {
         Failure { line: 7, test: test.to_owned(), case: case.to_owned(), place, message: message.to_owned(), details }
     }
 
-    fn told(failures: &[(&str, &str, &str)]) -> Vec<String> {
+    fn summaries(failures: &[(&str, &str, &str)]) -> Vec<String> {
         let mut all = Failures::default();
         for (test, case, message) in failures {
             all.push(failure(test, case, message));
@@ -407,11 +407,11 @@ mod tests {
     #[test]
     fn cases_of_one_test_are_one_item() {
         assert_eq!(
-            told(&[("t", "[1]", "1 is not 2"), ("t", "[2]", "2 is not 3")]),
+            summaries(&[("t", "[1]", "1 is not 2"), ("t", "[2]", "2 is not 3")]),
             ["t ×2 [1], [2]: a.py:3: 1 is not 2 (values differ)\n  more"]
         );
         assert_eq!(
-            told(&[("t", "[1]", "no"), ("t", "[2]", "never"), ("t", "[3]", "no")]),
+            summaries(&[("t", "[1]", "no"), ("t", "[2]", "never"), ("t", "[3]", "no")]),
             ["t ×3\n ×2 [1], [3]: a.py:3: no\n t[2] never\n  more"]
         );
     }
@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn tests_with_one_cause_are_one_item() {
         assert_eq!(
-            told(&[("t", "", "refused"), ("u", "[1]", "refused"), ("u", "[2]", "refused"), ("v", "", "x")]),
+            summaries(&[("t", "", "refused"), ("u", "[1]", "refused"), ("u", "[2]", "refused"), ("v", "", "x")]),
             ["a.py:3: refused ×3 in t, u[1] and 1 cases more\n  more", "v a.py:3: x\n  more",]
         );
     }
@@ -431,6 +431,6 @@ mod tests {
             all.push(failure(&format!("t{number}"), "", &format!("m{number}")));
         }
         let part = all.part("failures", 0);
-        assert_eq!((part.total, part.items.len()), (1000, CAUSES));
+        assert_eq!((part.total, part.items.len()), (1000, MAX_CAUSES));
     }
 }

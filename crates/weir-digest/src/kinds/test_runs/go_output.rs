@@ -6,10 +6,10 @@ use super::failed::Failure;
 use crate::text::clip;
 
 /// The maximum number of messages kept of a test, and of lines of each.
-const MESSAGES: usize = 8;
-const LINES: usize = 6;
+const MAX_MESSAGES: usize = 8;
+const MAX_MESSAGE_LINES: usize = 6;
 /// The maximum length of a message of several lines that is shown as one line.
-const SHORT: usize = 160;
+const MAX_INLINE_BYTES: usize = 160;
 
 /// Parts of the paths of Go's own files.
 const OF_GO: &[&str] = &[
@@ -27,7 +27,7 @@ const OF_GO: &[&str] = &[
 
 /// The lines that one test printed.
 #[derive(Default)]
-pub(super) struct Output {
+pub(super) struct GoTestOutput {
     messages: VecDeque<Message>,
     messages_not_kept: u64,
     panic: String,
@@ -45,7 +45,7 @@ struct Message {
     lines: Vec<String>,
 }
 
-impl Output {
+impl GoTestOutput {
     /// Returns whether nothing was printed.
     pub(super) fn is_empty(&self) -> bool {
         self.messages.is_empty() && self.panic.is_empty()
@@ -79,7 +79,7 @@ impl Output {
         }
         match placed(trimmed) {
             Some((place, said)) => {
-                if self.messages.len() == MESSAGES {
+                if self.messages.len() == MAX_MESSAGES {
                     self.messages.pop_front();
                     self.messages_not_kept += 1;
                 }
@@ -87,7 +87,7 @@ impl Output {
                 self.messages.push_back(Message { place: place.to_owned(), lines });
             }
             None => match self.messages.back_mut() {
-                Some(message) if message.lines.len() < LINES => message.lines.push(clip(trimmed, 200)),
+                Some(message) if message.lines.len() < MAX_MESSAGE_LINES => message.lines.push(clip(trimmed, 200)),
                 Some(_) => {}
                 None => self.messages.push_back(Message { place: String::new(), lines: vec![clip(trimmed, 300)] }),
             },
@@ -110,7 +110,7 @@ impl Output {
     /// Returns the last message, for a test that was skipped.
     pub(super) fn last(&self) -> String {
         let message = self.messages.back();
-        message.map(said).unwrap_or_default()
+        message.map(message_text).unwrap_or_default()
     }
 
     /// Returns the failure of this test.
@@ -136,13 +136,13 @@ impl Output {
             let length: usize = rest.iter().map(String::len).sum();
             match testify(&failure.message, &rest) {
                 Some(message) => failure.message = message,
-                None if failure.message.len() + length <= SHORT => {
+                None if failure.message.len() + length <= MAX_INLINE_BYTES => {
                     failure.message = format!("{} {}", failure.message, rest.join(" ")).trim().to_owned();
                 }
                 None => failure.details.extend(rest),
             }
         }
-        failure.details.extend(messages.iter().rev().map(said));
+        failure.details.extend(messages.iter().rev().map(message_text));
         if self.messages_not_kept > 0 {
             failure.details.push(format!("… {} messages before", self.messages_not_kept));
         }
@@ -150,7 +150,7 @@ impl Output {
     }
 }
 
-fn said(message: &Message) -> String {
+fn message_text(message: &Message) -> String {
     let text = message.lines.first().map(String::as_str).unwrap_or_default();
     if message.place.is_empty() { text.to_owned() } else { format!("{}: {text}", message.place) }
 }

@@ -6,20 +6,20 @@ use std::collections::BTreeMap;
 
 use super::chatter::Chatter;
 use super::failed::{Failure, Failures};
-use super::go_output::{Output, placed};
-use super::outcomes::{Outcome, Outcomes, Repeats, Skips, Top, micros};
+use super::go_output::{GoTestOutput, placed};
+use super::outcomes::{Outcome, Outcomes, Repeats, Skips, TopN, micros};
 use super::run::{Runner, Runs};
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::text::clip;
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "go_test", how: How::Lines { opens, begin: || Box::new(Runs::<GoTest>::default()) } };
+    Kind { name: "go_test", detector: Detector::Lines { opens, begin: || Box::new(Runs::<GoTest>::default()) } };
 
 /// The maximum number of unfinished tests whose output is kept.
-const RUNNING: usize = 500;
+const MAX_RUNNING_TESTS: usize = 500;
 /// The maximum number of lines kept of each sort.
-const KEPT: usize = 60;
+const MAX_LINES: usize = 60;
 
 fn opens(line: &str, _: About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -43,7 +43,7 @@ pub(super) struct GoTest {
     over: bool,
     /// The running test, or the one that ended last.
     test: String,
-    outputs: BTreeMap<(String, String), Output>,
+    outputs: BTreeMap<(String, String), GoTestOutput>,
     /// The failed tests of packages that have not ended, with the lines that reported them.
     failed: BTreeMap<String, Vec<(u64, String)>>,
     waiting: usize,
@@ -52,16 +52,16 @@ pub(super) struct GoTest {
     tests: Outcomes,
     packages: Outcomes,
     package_notes: Repeats,
-    passed: Top,
+    passed: TopN,
     skips: Skips,
-    slow: Top,
+    slow: TopN,
     chatter: Chatter,
     benchmarks: Vec<Item>,
     benchmarks_total: u64,
 }
 
 /// A finished test.
-pub(super) struct Ended<'a> {
+pub(super) struct FinishedTest<'a> {
     /// Its package, if events name it.
     pub package: &'a str,
     /// Its name.
@@ -88,7 +88,7 @@ impl Runner for GoTest {
             self.inside = true;
             self.building = false;
             self.test = clip(name, 250);
-            self.end_test(&Ended { package: "", test: name, outcome, taken, line: line.number });
+            self.end_test(&FinishedTest { package: "", test: name, outcome, taken, line: line.number });
             return true;
         }
         if let Some((word, package, rest)) = package_line(text) {
@@ -105,7 +105,7 @@ impl Runner for GoTest {
         }
         if is_benchmark(text) {
             self.benchmarks_total += 1;
-            if self.benchmarks.len() < KEPT {
+            if self.benchmarks.len() < MAX_LINES {
                 self.benchmarks.push(Item::plain(text.split_whitespace().collect::<Vec<_>>().join(" ")));
             }
             return true;
@@ -172,7 +172,7 @@ impl GoTest {
     /// Takes a line that a test printed.
     pub(super) fn output(&mut self, package: &str, test: &str, text: &str, line: u64) {
         let key = (package.to_owned(), test.to_owned());
-        let room = self.outputs.len() < RUNNING && !text.trim().is_empty();
+        let room = self.outputs.len() < MAX_RUNNING_TESTS && !text.trim().is_empty();
         if let Some(output) = self.outputs.get_mut(&key) {
             output.line(text, line);
         } else if room {
@@ -181,8 +181,8 @@ impl GoTest {
     }
 
     /// Records the end of a test.
-    pub(super) fn end_test(&mut self, ended: &Ended<'_>) {
-        let Ended { package, test, outcome, taken, line } = *ended;
+    pub(super) fn end_test(&mut self, ended: &FinishedTest<'_>) {
+        let FinishedTest { package, test, outcome, taken, line } = *ended;
         self.tests.add(package, outcome, 1);
         if let Some(value) = micros(taken).filter(|value| *value > 0) {
             self.slow.add(value, || format!("{taken} {test}"));
@@ -190,7 +190,7 @@ impl GoTest {
         let key = (package.to_owned(), test.to_owned());
         match outcome {
             Outcome::Failed => {
-                if self.waiting < RUNNING {
+                if self.waiting < MAX_RUNNING_TESTS {
                     self.waiting += 1;
                     self.failed.entry(key.0).or_default().push((line, key.1));
                 } else {

@@ -4,14 +4,14 @@ use std::io;
 
 use serde::Deserialize;
 
-use super::go_test::{Ended, GoTest};
+use super::go_test::{FinishedTest, GoTest};
 use super::outcomes::Outcome;
 use super::run::Runs;
-use crate::kinds::{How, Kind, Stretch};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
 use crate::{Lines, Page, Source};
 
-pub(crate) const KIND: Kind = Kind { name: "go_test_json", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "go_test_json", detector: Detector::Whole { is, read } };
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -77,7 +77,7 @@ fn take(go: &mut GoTest, event: &Event<'_>, line: u64) {
         go.end_package(package, package);
         go.package_ended(package, outcome, &format!("{elapsed}s"), line);
     } else {
-        go.end_test(&Ended { package, test, outcome, taken: &format!("{elapsed}s"), line });
+        go.end_test(&FinishedTest { package, test, outcome, taken: &format!("{elapsed}s"), line });
     }
 }
 

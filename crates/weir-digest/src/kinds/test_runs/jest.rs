@@ -2,16 +2,16 @@
 
 use super::chatter::Chatter;
 use super::failed::{Failure, Failures};
-use super::js_block::{Block, is_code};
-use super::js_report::Report;
+use super::js_block::{JsBlock, is_code};
+use super::js_report::JsReport;
 use super::outcomes::{Outcome, Repeats, micros};
 use super::run::{Runner, Runs};
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::text::{clip, number};
 use crate::{About, Line, Page, Weight};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "jest", how: How::Lines { opens, begin: || Box::new(Runs::<Jest>::default()) } };
+    Kind { name: "jest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Jest>::default()) } };
 
 fn opens(line: &str, _: About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -24,21 +24,21 @@ fn opens(line: &str, _: About<'_>) -> bool {
 /// Runs of Jest.
 #[derive(Default)]
 struct Jest {
-    state: State,
+    state: JestState,
     file: String,
     /// The current failure: the line that reports it, the test, and its lines.
-    block: Option<(u64, String, Block)>,
+    block: Option<(u64, String, JsBlock)>,
     failures: Failures,
     /// Files whose tests could not run.
     broken: Failures,
-    report: Report,
+    report: JsReport,
     consoles: Repeats,
     console: String,
     chatter: Chatter,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum JestState {
     /// After the end of a run, or before the first.
     #[default]
     Outside,
@@ -60,19 +60,19 @@ impl Runner for Jest {
         }
         if text == "Summary of all failing tests" {
             self.end_block();
-            self.state = State::Again;
+            self.state = JestState::Again;
             return true;
         }
-        if self.state == State::Outside && !opens(text, About::default()) {
+        if self.state == JestState::Outside && !opens(text, About::default()) {
             return false;
         }
         if let Some(counts) = counts(text) {
             self.end_block();
-            self.state = State::Counts;
+            self.state = JestState::Counts;
             self.report.count(counts);
             return true;
         }
-        if self.state == State::Again {
+        if self.state == JestState::Again {
             return true;
         }
         if let Some(title) = text.strip_prefix("  ● ") {
@@ -81,17 +81,17 @@ impl Runner for Jest {
         }
         if let Some(sort) = console(text) {
             self.end_block();
-            self.state = State::Console;
+            self.state = JestState::Console;
             self.console = sort.to_owned();
             self.consoles.add(sort, 1, line.number);
             return true;
         }
         match self.state {
-            State::Failure => self.told(line),
-            State::Console => self.printed(line),
-            State::File => self.in_file(line),
-            State::Counts => self.after(line),
-            State::Outside | State::Again => false,
+            JestState::Failure => self.take_failure_line(line),
+            JestState::Console => self.printed(line),
+            JestState::File => self.in_file(line),
+            JestState::Counts => self.after(line),
+            JestState::Outside | JestState::Again => false,
         }
     }
 
@@ -117,10 +117,10 @@ impl Jest {
             Some((file, taken)) if taken.ends_with("s)") => (file, taken.trim_end_matches(')')),
             _ => (text, ""),
         };
-        if self.state == State::Again {
+        if self.state == JestState::Again {
             return;
         }
-        self.state = State::File;
+        self.state = JestState::File;
         self.file = clip(file, 250);
         if !passed {
             self.report.outcomes.add(file, Outcome::Failed, 0);
@@ -133,20 +133,20 @@ impl Jest {
     fn title(&mut self, title: &str, line: u64) {
         self.end_block();
         match title {
-            "Console" => self.state = State::Console,
+            "Console" => self.state = JestState::Console,
             // Any other title is that of a failure, or of a note by Jest itself.
             _ => {
-                self.state = State::Failure;
-                self.block = Some((line, clip(title, 300), Block::default()));
+                self.state = JestState::Failure;
+                self.block = Some((line, clip(title, 300), JsBlock::default()));
             }
         }
     }
 
-    fn told(&mut self, line: &Line<'_>) -> bool {
+    fn take_failure_line(&mut self, line: &Line<'_>) -> bool {
         // A failure is indented; a coverage table or a note is not.
         if !line.text.is_empty() && !line.text.starts_with(' ') {
             self.end_block();
-            self.state = State::File;
+            self.state = JestState::File;
             return self.in_file(line);
         }
         if let Some((_, _, block)) = &mut self.block {
@@ -160,7 +160,7 @@ impl Jest {
         let text = line.text;
         let trimmed = text.trim();
         if !text.is_empty() && !text.starts_with("  ") {
-            self.state = State::File;
+            self.state = JestState::File;
             return self.in_file(line);
         }
         if !trimmed.is_empty() && !trimmed.starts_with("at ") && !is_code(trimmed) {

@@ -4,13 +4,13 @@ use super::failed::Failure;
 use crate::text::clip;
 
 /// The maximum number of lines kept of each sort.
-const KEPT: usize = 12;
+const MAX_LINES: usize = 12;
 /// The maximum length of values that are put on the line of the message.
-const SHORT: usize = 200;
+const MAX_INLINE_BYTES: usize = 200;
 
 /// The lines about one failure.
 #[derive(Default)]
-pub(super) struct Block {
+pub(super) struct JsBlock {
     /// The assertion, which says little: `expect(received).toBe(expected)`.
     matcher: String,
     message: String,
@@ -26,7 +26,7 @@ pub(super) struct Block {
     test_place: String,
 }
 
-impl Block {
+impl JsBlock {
     /// Takes a line.
     pub(super) fn line(&mut self, text: &str) {
         let trimmed = text.trim();
@@ -47,20 +47,20 @@ impl Block {
             return;
         }
         if self.in_difference {
-            if trimmed.starts_with(['-', '+']) && self.difference.len() < KEPT {
+            if trimmed.starts_with(['-', '+']) && self.difference.len() < MAX_LINES {
                 self.difference.push(clip(&spaced(trimmed), 200));
             }
             return;
         }
         if is_value(trimmed) {
-            if self.values.len() < KEPT {
+            if self.values.len() < MAX_LINES {
                 self.values.push(clip(&spaced(trimmed), 300));
             }
         } else if self.matcher.is_empty() && self.message.is_empty() && trimmed.starts_with("expect(") {
             self.matcher = clip(trimmed, 300);
         } else if self.message.is_empty() {
             self.message = clip(trimmed, 400);
-        } else if self.rest.len() < KEPT {
+        } else if self.rest.len() < MAX_LINES {
             self.rest.push(clip(trimmed, 200));
         }
     }
@@ -95,7 +95,8 @@ impl Block {
             said.truncate(said.strip_suffix(comment).unwrap_or(&said).len());
         }
         // The message already has both values.
-        if said.contains(" expected ") && said.contains(" to ") && said.len() < SHORT && !said.contains('…') {
+        if said.contains(" expected ") && said.contains(" to ") && said.len() < MAX_INLINE_BYTES && !said.contains('…')
+        {
             values.clear();
             difference.clear();
         }
@@ -107,13 +108,13 @@ impl Block {
             details.push(matcher);
         }
         let values = values.join(", ");
-        if !values.is_empty() && said.len() + values.len() <= SHORT {
+        if !values.is_empty() && said.len() + values.len() <= MAX_INLINE_BYTES {
             said = if said.is_empty() { values } else { format!("{said}: {values}") };
         } else if !values.is_empty() {
             details.push(values);
         }
         let short: usize = difference.iter().map(String::len).sum();
-        if !difference.is_empty() && said.len() + short <= SHORT {
+        if !difference.is_empty() && said.len() + short <= MAX_INLINE_BYTES {
             said = format!("{said}: {}", std::mem::take(&mut difference).join(" "));
         }
         details.extend(difference);

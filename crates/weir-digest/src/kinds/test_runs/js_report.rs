@@ -1,37 +1,37 @@
 //! What the test runners of JavaScript report besides failures.
 
 use super::coverage::Coverage;
-use super::outcomes::{Outcomes, Skips, Top};
+use super::outcomes::{Outcomes, Skips, TopN};
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of lines kept of each sort.
-const KEPT: usize = 60;
+const MAX_LINES: usize = 60;
 const SLOWEST: &str = "slowest tests";
 
 /// What is reported about a run.
 #[derive(Default)]
-pub(super) struct Report {
+pub(super) struct JsReport {
     pub outcomes: Outcomes,
-    pub slow: Top,
-    pub slow_files: Top,
+    pub slow: TopN,
+    pub slow_files: TopN,
     pub skips: Skips,
     pub coverage: Coverage,
     notes: Vec<Item>,
     counts: Vec<String>,
 }
 
-impl Report {
+impl JsReport {
     /// Takes a remark of the runner about the run as a whole.
     pub(super) fn note(&mut self, line: u64, text: &str) {
-        if self.notes.len() < KEPT {
+        if self.notes.len() < MAX_LINES {
             self.notes.push(Item::at(line, clip(text, 300)));
         }
     }
 
     /// Takes counts of the runner, in our words.
     pub(super) fn count(&mut self, counts: String) {
-        if self.counts.len() < KEPT {
+        if self.counts.len() < MAX_LINES {
             self.counts.push(counts);
         }
     }

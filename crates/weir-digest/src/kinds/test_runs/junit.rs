@@ -3,22 +3,22 @@
 use std::io;
 
 use super::failed::{Failure, Failures, make_room};
-use super::js_block::Block as JsBlock;
-use super::outcomes::{Outcome, Outcomes, Repeats, Skips, Top, times};
-use super::panicked::Printed;
-use super::pytest_block::{self, Block as PytestBlock};
+use super::js_block::JsBlock;
+use super::outcomes::{Outcome, Outcomes, Repeats, Skips, TopN, times};
+use super::panicked::TestOutput;
+use super::pytest_block::{self, PytestBlock};
 use super::xml::{Piece, Xml, attribute};
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "junit", how: How::Whole { is, read } };
+pub(crate) const KIND: Kind = Kind { name: "junit", detector: Detector::Whole { is, read } };
 
 /// The maximum number of lines before a report.
-const BEFORE: usize = 20;
+const MAX_LINES_BEFORE: usize = 20;
 /// The maximum number of lines read of a failure's text.
-const LINES: usize = 400;
+const MAX_FAILURE_LINES: usize = 400;
 
 /// Returns whether the first element is one of the two that such reports begin with. A few lines may precede it, since
 /// a runner often prints to the terminal too.
@@ -30,7 +30,7 @@ fn is(sample: &Sample<'_>) -> bool {
         Some((start, line.trim_ascii_start()))
     });
     let head = [&b"<?xml"[..], b"<testsuite"];
-    let start = begins.by_ref().take(BEFORE).find(|(_, line)| head.iter().any(|head| line.starts_with(head)));
+    let start = begins.by_ref().take(MAX_LINES_BEFORE).find(|(_, line)| head.iter().any(|head| line.starts_with(head)));
     let Some(raw) = start.and_then(|(start, _)| raw.get(start..)) else { return false };
     let mut xml = Xml::of(Box::new(raw));
     matches!(xml.read(), Ok(Some(Piece::Start { name: "testsuites" | "testsuite", .. })))
@@ -38,7 +38,7 @@ fn is(sample: &Sample<'_>) -> bool {
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut xml = Xml::of(source.open()?);
-    let mut report = Report::default();
+    let mut report = JunitReport::default();
     loop {
         let line = xml.line;
         match xml.read()? {
@@ -59,7 +59,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
 
 /// What a report says.
 #[derive(Default)]
-struct Report {
+struct JunitReport {
     suites: u64,
     cases: u64,
     /// The durations, in microseconds, of the outermost suites, of the suites inside them, and of all tests.
@@ -75,7 +75,7 @@ struct Report {
     errors: Failures,
     skips: Skips,
     flaky: Repeats,
-    slow: Top,
+    slow: TopN,
     /// When the first suite began.
     began: Option<String>,
     /// The number of tests that the first suite states, and all its counts.
@@ -93,7 +93,7 @@ struct Case {
     text: String,
 }
 
-impl Report {
+impl JunitReport {
     fn start(&mut self, name: &str, attributes: &str, line: u64) {
         let value = |wanted: &str| attribute(attributes, wanted).unwrap_or_default();
         match name {
@@ -247,7 +247,7 @@ impl Case {
     /// Returns the failure, whichever runner reported it.
     fn failure(self) -> Failure {
         let Self { line, name, class, message, sort, text, .. } = self;
-        let told = told(&text, &class);
+        let told = parse_failure(&text, &class);
         let mut details: Vec<String> =
             message.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
         let stated = first_line(&message).unwrap_or_default();
@@ -278,15 +278,15 @@ impl Case {
 }
 
 /// Parses the text of a failure, which is in the format of the runner.
-fn told(text: &str, class: &str) -> Failure {
-    let lines = || text.lines().take(LINES);
+fn parse_failure(text: &str, class: &str) -> Failure {
+    let lines = || text.lines().take(MAX_FAILURE_LINES);
     if lines().any(|line| line.starts_with("E  ") || line.ends_with(": DocTestFailure")) {
         let mut block = PytestBlock::of(0, "");
         lines().for_each(|line| block.line(line));
         return block.failure();
     }
     if lines().any(|line| line.contains(" panicked at ")) {
-        let mut printed = Printed::default();
+        let mut printed = TestOutput::default();
         lines().for_each(|line| printed.line(line));
         return printed.failure(0, "");
     }
@@ -300,7 +300,7 @@ fn told(text: &str, class: &str) -> Failure {
 
 /// Parses a Java stack trace, for the frame in the class of the test, or else the first.
 fn java(text: &str, class: &str) -> Option<Failure> {
-    let mut frames = text.lines().take(LINES).filter_map(|line| {
+    let mut frames = text.lines().take(MAX_FAILURE_LINES).filter_map(|line| {
         let frame = line.trim().strip_prefix("at ")?;
         let (method, place) = frame.strip_suffix(')')?.split_once('(')?;
         let (file, number) = place.rsplit_once(':')?;

@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::failed::{Failure, Failures};
-use super::outcomes::{Outcome, Outcomes, Repeats, Top, micros};
-use super::panicked::Printed;
+use super::outcomes::{Outcome, Outcomes, Repeats, TopN, micros};
+use super::panicked::TestOutput;
 use super::run::{Runner, Runs};
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "nextest", how: How::Lines { opens, begin: || Box::new(Runs::<Nextest>::default()) } };
+    Kind { name: "nextest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Nextest>::default()) } };
 
 /// The maximum number of names and notes that are kept.
-const KEPT: usize = 1000;
+const MAX_ITEMS: usize = 1000;
 /// How tests end, besides signals, and what is printed while they run.
 const WORDS: &[&str] = &[
     "PASS",
@@ -52,7 +52,7 @@ fn opens(line: &str, _: About<'_>) -> bool {
 /// A run of nextest.
 #[derive(Default)]
 struct Nextest {
-    state: State,
+    state: NextestState,
     failures: Failures,
     /// Failures that may not be final: of tests that are retried, or whose output is printed at the end.
     waiting: BTreeMap<String, Failure>,
@@ -61,15 +61,15 @@ struct Nextest {
     counted: bool,
     flaky: Repeats,
     outcomes: Outcomes,
-    slow: Top,
+    slow: TopN,
     /// The test whose printed lines are being read.
-    test: Option<Told>,
+    test: Option<ReportedTest>,
     counts: Option<String>,
     notes: Vec<Item>,
 }
 
 #[derive(Default, PartialEq, Eq)]
-enum State {
+enum NextestState {
     #[default]
     Tests,
     Printed,
@@ -77,7 +77,7 @@ enum State {
 
 /// A line that states how a test ended.
 #[derive(Clone, Copy)]
-struct Status<'a> {
+struct StatusLine<'a> {
     word: &'a str,
     tried: bool,
     taken: &'a str,
@@ -85,12 +85,12 @@ struct Status<'a> {
     name: &'a str,
 }
 
-struct Told {
+struct ReportedTest {
     line: u64,
     word: String,
     tried: bool,
     name: String,
-    printed: Printed,
+    printed: TestOutput,
 }
 
 impl Runner for Nextest {
@@ -102,24 +102,24 @@ impl Runner for Nextest {
         }
         if text.starts_with(RULE) && text.trim_end_matches('─').is_empty() {
             self.end_test();
-            self.state = State::Tests;
+            self.state = NextestState::Tests;
             return true;
         }
         if let Some(rest) = text.strip_prefix("     Summary [") {
             self.end_test();
             self.counts = Some(counted(rest));
-            self.state = State::Tests;
+            self.state = NextestState::Tests;
             self.counted = true;
             return true;
         }
         if self.test.is_some() {
             let block = ["  stdout ─", "  stderr ─", "  output ─", "--- STDOUT: ", "--- STDERR: "];
             if block.iter().any(|start| text.starts_with(start)) {
-                self.state = State::Printed;
+                self.state = NextestState::Printed;
                 return true;
             }
         }
-        if self.state == State::Printed {
+        if self.state == NextestState::Printed {
             if let Some(test) = &mut self.test {
                 test.printed.line(text.strip_prefix("    ").unwrap_or(text));
             }
@@ -149,17 +149,17 @@ impl Nextest {
         let trimmed = line.text.trim_start();
         let note = trimmed.starts_with("Cancel")
             || (trimmed.starts_with("warning: ") && trimmed.contains(" tests were not run"));
-        if note && self.notes.len() < KEPT {
+        if note && self.notes.len() < MAX_ITEMS {
             self.notes.push(Item::at(line.number, clip(trimmed, 300)));
         }
         let known = ["Nextest run ", "Starting ", "error: test run failed"];
         note || trimmed.is_empty() || known.iter().any(|start| trimmed.starts_with(start))
     }
 
-    fn status(&mut self, status: Status<'_>, line: u64) {
+    fn status(&mut self, status: StatusLine<'_>, line: u64) {
         self.end_test();
-        let Status { word, tried, taken, name } = status;
-        self.state = State::Tests;
+        let StatusLine { word, tried, taken, name } = status;
+        self.state = NextestState::Tests;
         let outcome = match word {
             "PASS" => Outcome::Passed,
             "SLOW" | "START" | "TERMINATING" | "RETRY" | "DELAY" => return,
@@ -167,7 +167,7 @@ impl Nextest {
             _ => Outcome::Failed,
         };
         if outcome == Outcome::Failed {
-            self.test = Some(Told::of(status, line));
+            self.test = Some(ReportedTest::of(status, line));
         } else if tried || word == "FLAKY" {
             self.waiting.remove(name);
         }
@@ -189,12 +189,12 @@ impl Nextest {
 
     fn end_test(&mut self) {
         let Some(test) = self.test.take() else { return };
-        let room = self.failed.len() < KEPT;
+        let room = self.failed.len() < MAX_ITEMS;
         if self.failed.contains(&test.name) || (!room && self.counted) {
             return;
         }
         if test.tried && !self.counted || test.printed.is_empty() {
-            if self.waiting.len() < KEPT && !(self.counted && self.waiting.contains_key(&test.name)) {
+            if self.waiting.len() < MAX_ITEMS && !(self.counted && self.waiting.contains_key(&test.name)) {
                 self.waiting.insert(test.name.clone(), test.failure());
             }
             return;
@@ -207,10 +207,10 @@ impl Nextest {
     }
 }
 
-impl Told {
-    fn of(status: Status<'_>, line: u64) -> Self {
-        let Status { word, tried, name, .. } = status;
-        Self { line, word: word.to_owned(), tried, name: clip(name, 250), printed: Printed::default() }
+impl ReportedTest {
+    fn of(status: StatusLine<'_>, line: u64) -> Self {
+        let StatusLine { word, tried, name, .. } = status;
+        Self { line, word: word.to_owned(), tried, name: clip(name, 250), printed: TestOutput::default() }
     }
 
     fn failure(self) -> Failure {
@@ -223,7 +223,7 @@ impl Told {
 }
 
 /// Parses `        PASS [   0.005s] (  3/391) geo::distance distance_is_symmetric_002`.
-fn status(line: &str) -> Option<Status<'_>> {
+fn status(line: &str) -> Option<StatusLine<'_>> {
     let (before, rest) = line.strip_prefix(' ')?.split_once('[')?;
     let (taken, name) = rest.split_once("] ")?;
     let taken = taken.trim();
@@ -247,7 +247,7 @@ fn status(line: &str) -> Option<Status<'_>> {
     if !known {
         return None;
     }
-    Some(Status { word, tried: words.is_some(), taken, name })
+    Some(StatusLine { word, tried: words.is_some(), taken, name })
 }
 
 /// Returns `   3.370s] 391 tests run: 382 passed (1 slow), 9 failed, 1 skipped` in our words.

@@ -8,13 +8,13 @@ use crate::text::clip;
 use crate::{Item, Part, Weight};
 
 /// The maximum number of different texts or names.
-const KEPT: usize = 2000;
+const MAX_ENTRIES: usize = 2000;
 /// The maximum number of highest values.
-const TOP: usize = 12;
+const MAX_TOP: usize = 12;
 /// The maximum number of bytes kept of a text.
-const LONGEST: usize = 300;
+const MAX_TEXT_BYTES: usize = 300;
 /// The maximum number of bytes of the names in a list.
-const LIST: usize = 90;
+const MAX_LIST_BYTES: usize = 90;
 
 /// The count of each text.
 #[derive(Default)]
@@ -28,10 +28,10 @@ impl Repeats {
     /// Counts a text that occurred `times` times, first on this line.
     pub(super) fn add(&mut self, text: &str, times: u64, line: u64) {
         self.total = self.total.saturating_add(times);
-        let text = clip(text, LONGEST);
+        let text = clip(text, MAX_TEXT_BYTES);
         if let Some(count) = self.counts.get_mut(&text) {
             count.0 = count.0.saturating_add(times);
-        } else if self.counts.len() < KEPT {
+        } else if self.counts.len() < MAX_ENTRIES {
             self.counts.insert(text, (times, line));
         } else {
             self.not_kept += 1;
@@ -71,14 +71,14 @@ impl Skips {
     /// Takes a test that was skipped for this reason, which may be empty.
     pub(super) fn add(&mut self, name: &str, reason: &str, line: u64) {
         self.total += 1;
-        let reason = clip(reason, LONGEST);
-        if self.reasons.len() >= KEPT && !self.reasons.contains_key(&reason) {
+        let reason = clip(reason, MAX_TEXT_BYTES);
+        if self.reasons.len() >= MAX_ENTRIES && !self.reasons.contains_key(&reason) {
             return;
         }
         let skip = self.reasons.entry(reason).or_insert_with(|| Skip { line, ..Skip::default() });
         skip.total += 1;
-        if skip.names.len() < TOP {
-            skip.names.push(clip(name, LONGEST));
+        if skip.names.len() < MAX_TOP {
+            skip.names.push(clip(name, MAX_TEXT_BYTES));
         }
     }
 
@@ -111,7 +111,7 @@ pub(super) fn list(names: impl Iterator<Item = String>, total: u64) -> String {
     let mut text = String::new();
     let mut shown = 0;
     for name in names {
-        if shown > 0 && text.len() + name.len() > LIST {
+        if shown > 0 && text.len() + name.len() > MAX_LIST_BYTES {
             break;
         }
         if shown > 0 {
@@ -161,7 +161,7 @@ impl Outcomes {
         }
         if let Some(counts) = self.counts.get_mut(of) {
             counts[place] = counts[place].saturating_add(times);
-        } else if self.counts.len() < KEPT && of.len() <= LONGEST {
+        } else if self.counts.len() < MAX_ENTRIES && of.len() <= MAX_TEXT_BYTES {
             let mut counts = [0; WORDS.len()];
             counts[place] = times;
             self.counts.insert(of.to_owned(), counts);
@@ -193,19 +193,19 @@ fn counted(counts: &[u64; WORDS.len()]) -> String {
 
 /// The entries with the highest values. Entries with equal values keep the order in which they came.
 #[derive(Default)]
-pub(super) struct Top {
+pub(super) struct TopN {
     kept: Vec<(u64, String)>,
     seen: u64,
 }
 
-impl Top {
+impl TopN {
     /// Takes an entry. Its text is made only if it is among the highest.
     pub(super) fn add(&mut self, value: u64, text: impl FnOnce() -> String) {
         self.seen += 1;
         let place = self.kept.partition_point(|(kept, _)| *kept >= value);
-        if place < TOP {
-            self.kept.insert(place, (value, clip(&text(), LONGEST)));
-            self.kept.truncate(TOP);
+        if place < MAX_TOP {
+            self.kept.insert(place, (value, clip(&text(), MAX_TEXT_BYTES)));
+            self.kept.truncate(MAX_TOP);
         }
     }
 
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn the_highest_are_kept_in_order() {
-        let mut top = Top::default();
+        let mut top = TopN::default();
         for value in 0..1000u64 {
             top.add(value % 500, || value.to_string());
         }

@@ -4,14 +4,14 @@ use super::failed::Failure;
 use crate::text::clip;
 
 /// The maximum number of lines kept from before the panic, and from after its message.
-const BEFORE: usize = 3;
-const AFTER: usize = 12;
+const MAX_LINES_BEFORE: usize = 3;
+const MAX_LINES_AFTER: usize = 12;
 /// The maximum length of the values of an assertion that are put on the line of the message.
-const SHORT: usize = 140;
+const MAX_INLINE_BYTES: usize = 140;
 
 /// The lines that one test printed.
 #[derive(Default)]
-pub(super) struct Printed {
+pub(super) struct TestOutput {
     place: String,
     message: String,
     after: Vec<String>,
@@ -20,11 +20,11 @@ pub(super) struct Printed {
     end: String,
     /// The first compiler error, for documentation examples.
     error: String,
-    state: State,
+    state: PanicState,
 }
 
 #[derive(Default, PartialEq, Eq)]
-enum State {
+enum PanicState {
     #[default]
     Before,
     Message,
@@ -32,7 +32,7 @@ enum State {
     Backtrace,
 }
 
-impl Printed {
+impl TestOutput {
     /// Takes a line that the test printed.
     pub(super) fn line(&mut self, text: &str) {
         if let Some((place, message)) = panic(text) {
@@ -40,29 +40,31 @@ impl Printed {
             if self.place.is_empty() {
                 self.place = place.to_owned();
                 self.message = clip(message, 400);
-                self.state = if message.is_empty() { State::Message } else { State::After };
+                self.state = if message.is_empty() { PanicState::Message } else { PanicState::After };
             } else {
-                self.state = State::Backtrace;
+                self.state = PanicState::Backtrace;
             }
             return;
         }
         let trimmed = text.trim();
         match self.state {
-            State::Before | State::Backtrace if trimmed.starts_with("Error: ") && self.place.is_empty() => {
+            PanicState::Before | PanicState::Backtrace if trimmed.starts_with("Error: ") && self.place.is_empty() => {
                 self.message = clip(trimmed, 400);
-                self.state = State::After;
+                self.state = PanicState::After;
             }
-            State::Before => self.line_before(trimmed),
-            State::Backtrace if is_expectation(trimmed) && self.after.len() < AFTER => {
+            PanicState::Before => self.line_before(trimmed),
+            PanicState::Backtrace if is_expectation(trimmed) && self.after.len() < MAX_LINES_AFTER => {
                 self.after.push(clip(trimmed, 300));
             }
-            State::Message => {
+            PanicState::Message => {
                 self.message = clip(trimmed, 400);
-                self.state = State::After;
+                self.state = PanicState::After;
             }
-            State::After if is_note(trimmed) => self.state = State::Backtrace,
-            State::After if !trimmed.is_empty() && self.after.len() < AFTER => self.after.push(clip(trimmed, 300)),
-            State::After | State::Backtrace => {}
+            PanicState::After if is_note(trimmed) => self.state = PanicState::Backtrace,
+            PanicState::After if !trimmed.is_empty() && self.after.len() < MAX_LINES_AFTER => {
+                self.after.push(clip(trimmed, 300))
+            }
+            PanicState::After | PanicState::Backtrace => {}
         }
     }
 
@@ -86,7 +88,7 @@ impl Printed {
         if ends.iter().any(|end| trimmed.contains(end)) {
             self.end = clip(trimmed, 300);
         } else {
-            if self.before.len() == BEFORE {
+            if self.before.len() == MAX_LINES_BEFORE {
                 self.before.remove(0);
             }
             self.before.push(clip(trimmed, 200));
@@ -113,7 +115,7 @@ impl Printed {
         }
         // The values say more than the statement that they differ.
         let values = after.iter().take_while(|line| line.starts_with("left: ") || line.starts_with("right: ")).count();
-        if values == 2 && after.iter().take(2).all(|line| line.len() <= SHORT) {
+        if values == 2 && after.iter().take(2).all(|line| line.len() <= MAX_INLINE_BYTES) {
             let rest = message.strip_prefix("assertion `left == right` failed").unwrap_or(&message);
             let rest = rest.trim_start_matches(": ");
             let values: Vec<String> = after.drain(..2).collect();
@@ -171,8 +173,8 @@ fn is_frame_of_the_runner(trimmed: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn told(lines: &str) -> (String, String, Vec<String>) {
-        let mut printed = Printed::default();
+    fn parse_output(lines: &str) -> (String, String, Vec<String>) {
+        let mut printed = TestOutput::default();
         lines.lines().for_each(|line| printed.line(line));
         let failure = printed.failure(1, "t");
         (failure.place, failure.message, failure.details)
@@ -183,10 +185,10 @@ mod tests {
         let new = "asking\n\nthread 't' (12) panicked at src/a.rs:3:5:\nassertion `left == right` failed: sum\n  left: 1\n \
                    right: 2\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
         let wanted = ("src/a.rs:3:5".to_owned(), "sum: left: 1, right: 2".to_owned(), vec!["asking".to_owned()]);
-        assert_eq!(told(new), wanted);
+        assert_eq!(parse_output(new), wanted);
         let old = "thread 't' panicked at 'no', src/a.rs:3:5\nnote: run with `RUST_BACKTRACE=1`\n";
-        assert_eq!(told(old), ("src/a.rs:3:5".to_owned(), "no".to_owned(), Vec::new()));
-        assert_eq!(told("Error: NotFound\n").1, "Error: NotFound");
-        assert_eq!(told("note: test did not panic as expected\n").1, "note: test did not panic as expected");
+        assert_eq!(parse_output(old), ("src/a.rs:3:5".to_owned(), "no".to_owned(), Vec::new()));
+        assert_eq!(parse_output("Error: NotFound\n").1, "Error: NotFound");
+        assert_eq!(parse_output("note: test did not panic as expected\n").1, "note: test did not panic as expected");
     }
 }

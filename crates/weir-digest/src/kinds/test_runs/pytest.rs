@@ -6,20 +6,20 @@ use super::chatter::Chatter;
 use super::coverage::Coverage;
 use super::failed::{Failure, Failures};
 use super::outcomes::{Outcome, Outcomes, Repeats, times};
-use super::pytest_block::Block;
+use super::pytest_block::PytestBlock;
 use super::pytest_lines::{
     counted, heading, is_captured, is_coverage, is_dots, is_end, is_live, is_of_the_start, is_workers, listed, of_file,
 };
 use super::run::{Runner, Runs};
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "pytest", how: How::Lines { opens, begin: || Box::new(Runs::<Pytest>::default()) } };
+    Kind { name: "pytest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Pytest>::default()) } };
 
 /// The maximum number of lines kept of each sort.
-const KEPT: usize = 60;
+const MAX_LINES: usize = 60;
 
 fn opens(line: &str, _: About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -37,11 +37,11 @@ fn opens(line: &str, _: About<'_>) -> bool {
 /// Runs of pytest.
 #[derive(Default)]
 struct Pytest {
-    section: Section,
+    section: PytestSection,
     failures: Failures,
     errors: Failures,
     /// The current failure, and whether it is an error.
-    block: Option<(Block, bool)>,
+    block: Option<(PytestBlock, bool)>,
     outcomes: Outcomes,
     file: String,
     counts: Vec<String>,
@@ -66,7 +66,7 @@ struct Pytest {
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum Section {
+enum PytestSection {
     /// After the end of a run, or before the first.
     #[default]
     Outside,
@@ -83,11 +83,11 @@ enum Section {
 impl Runner for Pytest {
     fn line(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
-        if self.section == Section::Outside {
+        if self.section == PytestSection::Outside {
             if !opens(text, About::default()) {
                 return false;
             }
-            self.section = Section::Tests;
+            self.section = PytestSection::Tests;
         }
         if let Some(title) = heading(text, '=') {
             if let Some(section) = section(title) {
@@ -102,25 +102,27 @@ impl Runner for Pytest {
         }
         if is_coverage(text) {
             self.end_block();
-            self.section = Section::Coverage;
+            self.section = PytestSection::Coverage;
             return true;
         }
-        if is_end(text) && !matches!(self.section, Section::Failures | Section::Errors) || self.is_quiet_end(text) {
+        if is_end(text) && !matches!(self.section, PytestSection::Failures | PytestSection::Errors)
+            || self.is_quiet_end(text)
+        {
             self.end(text);
             return true;
         }
         match self.section {
-            Section::Failures | Section::Errors => self.told(line),
-            Section::Warnings => self.warning(text, line.number),
-            Section::Slow => keep(
+            PytestSection::Failures | PytestSection::Errors => self.take_failure_line(line),
+            PytestSection::Warnings => self.warning(text, line.number),
+            PytestSection::Slow => keep(
                 &mut self.slow,
                 line,
                 text.contains("s call ") || text.contains("s setup ") || text.contains("s teardown "),
             ),
-            Section::List => self.short(line),
-            Section::Coverage => return self.covered(line),
-            Section::Passes => self.passed(line),
-            Section::Tests | Section::Outside => return self.test(line),
+            PytestSection::List => self.short(line),
+            PytestSection::Coverage => return self.covered(line),
+            PytestSection::Passes => self.passed(line),
+            PytestSection::Tests | PytestSection::Outside => return self.test(line),
         }
         true
     }
@@ -170,10 +172,10 @@ impl Pytest {
 
     fn end(&mut self, text: &str) {
         self.end_block();
-        if self.counts.len() < KEPT {
+        if self.counts.len() < MAX_LINES {
             self.counts.push(counted(text));
         }
-        self.section = Section::Outside;
+        self.section = PytestSection::Outside;
         self.file.clear();
     }
 
@@ -269,17 +271,17 @@ impl Pytest {
         }
     }
 
-    fn told(&mut self, line: &Line<'_>) {
+    fn take_failure_line(&mut self, line: &Line<'_>) {
         if let Some(title) = heading(line.text, '_') {
             self.end_block();
-            let is_error = self.section == Section::Errors;
-            self.block = Some((Block::of(line.number, title), is_error));
+            let is_error = self.section == PytestSection::Errors;
+            self.block = Some((PytestBlock::of(line.number, title), is_error));
         } else if let Some((block, _)) = &mut self.block {
             block.line(line.text);
             self.captured(line);
         } else if let Some((place, message)) = line.text.split_once(": ").filter(|(place, _)| place.contains(".py:")) {
             // With `--tb=line`, a failure is one line; its test is only in the list at the end, in the same order.
-            if self.section == Section::Failures && self.bare.len() < 1000 {
+            if self.section == PytestSection::Failures && self.bare.len() < 1000 {
                 self.bare.push_back((clip(place, 250), clip(message, 300)));
             }
         }
@@ -308,13 +310,13 @@ impl Pytest {
         let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
         match word {
             _ if word == "FAILED" || word.starts_with("SUBFAIL") => {
-                let mut failure = Block::listed(line.number, rest);
+                let mut failure = PytestBlock::listed(line.number, rest);
                 if let Some((place, message)) = self.bare.pop_front() {
                     (failure.place, failure.message) = (place, message);
                 }
                 self.listed_failures.push(failure);
             }
-            "ERROR" => self.listed_errors.push(Block::listed(line.number, rest)),
+            "ERROR" => self.listed_errors.push(PytestBlock::listed(line.number, rest)),
             "SKIPPED" => {
                 let (count, reason) = match rest.strip_prefix('[').and_then(number) {
                     Some((count, reason)) => (count, reason.trim_start_matches([']', ' '])),
@@ -344,22 +346,22 @@ impl Pytest {
 }
 
 fn keep(items: &mut Vec<Item>, line: &Line<'_>, is: bool) {
-    if is && items.len() < KEPT {
+    if is && items.len() < MAX_LINES {
         items.push(Item::at(line.number, line.clip(300)));
     }
 }
 
-fn section(title: &str) -> Option<Section> {
+fn section(title: &str) -> Option<PytestSection> {
     let section = match title {
-        "test session starts" => Section::Tests,
-        "FAILURES" => Section::Failures,
-        "ERRORS" => Section::Errors,
-        "PASSES" | "XFAILURES" | "XPASSES" | "SKIPS" | "RERUNS" => Section::Passes,
-        "short test summary info" => Section::List,
-        "tests coverage" => Section::Coverage,
-        _ if title.starts_with("warnings summary") => Section::Warnings,
-        _ if title.starts_with("slowest ") && title.ends_with("durations") => Section::Slow,
-        _ if title.starts_with("test session starts") => Section::Tests,
+        "test session starts" => PytestSection::Tests,
+        "FAILURES" => PytestSection::Failures,
+        "ERRORS" => PytestSection::Errors,
+        "PASSES" | "XFAILURES" | "XPASSES" | "SKIPS" | "RERUNS" => PytestSection::Passes,
+        "short test summary info" => PytestSection::List,
+        "tests coverage" => PytestSection::Coverage,
+        _ if title.starts_with("warnings summary") => PytestSection::Warnings,
+        _ if title.starts_with("slowest ") && title.ends_with("durations") => PytestSection::Slow,
+        _ if title.starts_with("test session starts") => PytestSection::Tests,
         _ => return None,
     };
     Some(section)

@@ -5,11 +5,11 @@ use super::pytest_lines::is_captured;
 use crate::text::{clip, number};
 
 /// The maximum number of lines kept of each sort.
-const KEPT: usize = 10;
+const MAX_LINES: usize = 10;
 
 /// The lines about one failure.
 #[derive(Default)]
-pub(super) struct Block {
+pub(super) struct PytestBlock {
     line: u64,
     test: String,
     case: String,
@@ -34,7 +34,7 @@ pub(super) struct Block {
     tail: Vec<String>,
 }
 
-impl Block {
+impl PytestBlock {
     /// Creates the failure of the test that a title names.
     pub(super) fn of(line: u64, title: &str) -> Self {
         let title = title.trim();
@@ -87,7 +87,7 @@ impl Block {
             self.chain();
         } else if self.native && !text.starts_with(' ') {
             self.message = clip(trimmed, 400);
-        } else if self.native && !self.message.is_empty() && self.after.len() < KEPT {
+        } else if self.native && !self.message.is_empty() && self.after.len() < MAX_LINES {
             self.after.push(clip(trimmed, 200));
         }
         if self.message.is_empty() {
@@ -123,7 +123,7 @@ impl Block {
         }
         if self.message.is_empty() {
             self.message = clip(text, 400);
-        } else if self.after.len() < KEPT {
+        } else if self.after.len() < MAX_LINES {
             self.after.push(clip(text, 200));
         }
     }

@@ -2,19 +2,19 @@
 
 use super::chatter::Chatter;
 use super::failed::{Failure, Failures};
-use super::js_block::{Block, split};
-use super::js_report::Report;
+use super::js_block::{JsBlock, split};
+use super::js_report::JsReport;
 use super::outcomes::{Outcome, micros};
 use super::run::{Runner, Runs};
-use crate::kinds::{How, Kind};
+use crate::kinds::{Detector, Kind};
 use crate::text::{clip, number};
 use crate::{About, Line, Page};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "vitest", how: How::Lines { opens, begin: || Box::new(Runs::<Vitest>::default()) } };
+    Kind { name: "vitest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Vitest>::default()) } };
 
 /// The maximum number of lines kept of each sort.
-const KEPT: usize = 60;
+const MAX_LINES: usize = 60;
 /// The character that rules off the sections of the report.
 const RULE: char = '⎯';
 
@@ -36,23 +36,23 @@ fn opens(line: &str, _: About<'_>) -> bool {
 /// Runs of Vitest.
 #[derive(Default)]
 struct Vitest {
-    state: State,
+    state: VitestState,
     file: String,
     /// The tests that the current failure is about, with their lines.
     titles: Vec<(u64, String)>,
-    block: Block,
+    block: JsBlock,
     block_line: u64,
     failures: Failures,
     /// Files whose tests could not run.
     broken: Failures,
     /// Failed tests of the list, for runs that report nothing else about them.
     listed: Failures,
-    report: Report,
+    report: JsReport,
     chatter: Chatter,
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum VitestState {
     #[default]
     Tests,
     /// In the report of failures.
@@ -67,7 +67,7 @@ impl Runner for Vitest {
         let text = line.text;
         if section(text).is_some() {
             self.end_block();
-            self.state = State::Failures;
+            self.state = VitestState::Failures;
             return true;
         }
         if text.starts_with(RULE) {
@@ -76,20 +76,20 @@ impl Runner for Vitest {
         }
         if let Some((name, counted)) = counts(text) {
             self.end_block();
-            self.state = State::End;
+            self.state = VitestState::End;
             self.report.count(format!("{name} {counted}"));
             return true;
         }
         if text.starts_with("stdout | ") || text.starts_with("stderr | ") {
             self.end_block();
-            self.state = State::Printed;
+            self.state = VitestState::Printed;
             return true;
         }
         match self.state {
-            State::Failures => self.told(line),
-            State::Printed => self.printed(line),
-            State::Tests => self.test(line),
-            State::End => self.after(line),
+            VitestState::Failures => self.take_failure_line(line),
+            VitestState::Printed => self.printed(line),
+            VitestState::Tests => self.test(line),
+            VitestState::End => self.after(line),
         }
     }
 
@@ -106,13 +106,13 @@ impl Runner for Vitest {
 }
 
 impl Vitest {
-    fn told(&mut self, line: &Line<'_>) -> bool {
+    fn take_failure_line(&mut self, line: &Line<'_>) -> bool {
         if let Some(title) = line.text.strip_prefix(" FAIL  ") {
             // Several tests may fail with one error, which follows them.
             if !self.block.is_empty() {
                 self.end_block();
             }
-            if self.titles.len() < KEPT {
+            if self.titles.len() < MAX_LINES {
                 self.titles.push((line.number, clip(title, 300)));
             }
         } else if !self.is_note(line.text.trim_start(), line) {
@@ -148,7 +148,7 @@ impl Vitest {
 
     fn printed(&mut self, line: &Line<'_>) -> bool {
         if line.text.is_empty() {
-            self.state = State::Tests;
+            self.state = VitestState::Tests;
         } else {
             self.chatter.line(line);
         }
@@ -230,12 +230,12 @@ impl Vitest {
     fn after(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if text.starts_with(" RUN  v") || file(text).is_some() {
-            self.state = State::Tests;
+            self.state = VitestState::Tests;
             return self.test(line);
         }
         if text.starts_with(" FAIL  ") {
-            self.state = State::Failures;
-            return self.told(line);
+            self.state = VitestState::Failures;
+            return self.take_failure_line(line);
         }
         let covered =
             text.contains('|') && (self.report.coverage.row(line.number, text) || text.starts_with(['F', '-', ' ']));

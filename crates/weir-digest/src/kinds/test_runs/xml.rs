@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 /// The maximum number of bytes kept of a tag, and of a text. The rest is skipped.
-const TAG: usize = 64 << 10;
-const TEXT: usize = 64 << 10;
+const MAX_TAG_BYTES: usize = 64 << 10;
+const MAX_TEXT_BYTES: usize = 64 << 10;
 
 /// One piece of a document.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl<'a> Xml<'a> {
     pub(super) fn read(&mut self) -> io::Result<Option<Piece<'_>>> {
         loop {
             if !self.in_tag {
-                let found = self.until(b"<", TEXT)?;
+                let found = self.until(b"<", MAX_TEXT_BYTES)?;
                 if !found && self.kept.is_empty() {
                     return Ok(None);
                 }
@@ -81,7 +81,7 @@ impl<'a> Xml<'a> {
                 (None, b'>') => break,
                 _ => {}
             }
-            if self.kept.len() < TAG {
+            if self.kept.len() < MAX_TAG_BYTES {
                 self.kept.push(byte);
             }
             match self.kept.as_slice() {
@@ -91,7 +91,7 @@ impl<'a> Xml<'a> {
                     return Ok(false);
                 }
                 b"![CDATA[" => {
-                    self.cut = !self.until(b"]]>", TEXT)?;
+                    self.cut = !self.until(b"]]>", MAX_TEXT_BYTES)?;
                     return Ok(false);
                 }
                 b"?" => {
@@ -256,10 +256,10 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let text = format!("<a>{}</a>", "x".repeat(TEXT + 7));
-        assert_eq!(pieces(&text)[1].len(), TEXT);
-        let text = format!("<a><![CDATA[{}]]></a>", "x".repeat(TEXT + 7));
+        let text = format!("<a>{}</a>", "x".repeat(MAX_TEXT_BYTES + 7));
+        assert_eq!(pieces(&text)[1].len(), MAX_TEXT_BYTES);
+        let text = format!("<a><![CDATA[{}]]></a>", "x".repeat(MAX_TEXT_BYTES + 7));
         let found = pieces(&text);
-        assert_eq!((found.len(), found[1].len()), (3, TEXT));
+        assert_eq!((found.len(), found[1].len()), (3, MAX_TEXT_BYTES));
     }
 }

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::trace::{Link, Order, Trace, Traces};
-use crate::kinds::{How, Kind, Stretch};
+use super::trace::{FrameOrder, Link, Trace, Traces};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "go trace", how: How::Lines { opens, begin: || Box::new(Go::default()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "go trace", detector: Detector::Lines { opens, begin: || Box::new(Go::default()) } };
 
 /// The maximum number of groups of goroutines.
-const MOST: usize = 500;
+const MAX_GROUPS: usize = 500;
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -46,15 +47,15 @@ fn goroutine(line: &str) -> Option<(&str, Option<&str>)> {
 }
 
 #[derive(Default, PartialEq, Clone, Copy)]
-enum State {
+enum GoTraceState {
     #[default]
     Outside,
     /// After the message, before the first goroutine.
-    Said,
+    AfterMessage,
     Frames,
 }
 
-struct Group {
+struct GoroutineGroup {
     count: u64,
     line: u64,
     frames: Vec<String>,
@@ -66,14 +67,14 @@ struct Group {
 struct Go {
     panics: Traces,
     trace: Option<Trace>,
-    state: State,
+    state: GoTraceState,
     /// The goroutine that is being read.
     now: Option<(u64, String, u64)>,
     frames: Link,
     function: Option<String>,
     goroutines: u64,
     states: BTreeMap<String, u64>,
-    groups: BTreeMap<String, Group>,
+    groups: BTreeMap<String, GoroutineGroup>,
     longest: (u64, u64),
     context: Option<(u64, String)>,
 }
@@ -95,9 +96,9 @@ impl Go {
         if let Some(group) = self.groups.get_mut(&key) {
             group.count += 1;
             group.wait = group.wait.max(wait);
-        } else if self.groups.len() < MOST {
+        } else if self.groups.len() < MAX_GROUPS {
             let frames = frames.top().map(str::to_owned).into_iter().collect();
-            self.groups.insert(key, Group { count: 1, line, frames, wait, state });
+            self.groups.insert(key, GoroutineGroup { count: 1, line, frames, wait, state });
         }
     }
 
@@ -106,7 +107,7 @@ impl Go {
         if let Some(trace) = self.trace.take() {
             self.panics.add(trace);
         }
-        self.state = State::Outside;
+        self.state = GoTraceState::Outside;
     }
 
     fn message(&mut self, line: &Line<'_>) {
@@ -115,7 +116,7 @@ impl Go {
         trace.context = self.context.take();
         trace.push(Link::new("", line.text));
         self.trace = Some(trace);
-        self.state = State::Said;
+        self.state = GoTraceState::AfterMessage;
     }
 
     fn begin_goroutine(&mut self, line: u64, state: &str, wait: Option<&str>) {
@@ -131,7 +132,7 @@ impl Go {
             self.longest = (minutes, line);
         }
         self.now = Some((line, state, minutes));
-        self.state = State::Frames;
+        self.state = GoTraceState::Frames;
     }
 
     fn frame(&mut self, place: &str) {
@@ -143,7 +144,7 @@ impl Go {
         if function.starts_with("created by ") {
             return;
         }
-        self.frames.frame(&format!("{name} {place}"), own, Order::InnermostFirst);
+        self.frames.frame(&format!("{name} {place}"), own, FrameOrder::InnermostFirst);
     }
 
     /// Takes a line of the current goroutine.
@@ -201,8 +202,8 @@ impl Stretch for Go {
             return true;
         }
         let taken = match self.state {
-            State::Outside => return false,
-            State::Said => {
+            GoTraceState::Outside => return false,
+            GoTraceState::AfterMessage => {
                 if let Some(again) = text.trim_start().strip_prefix("panic: ").filter(|_| text.starts_with('\t'))
                     && let Some(trace) = &mut self.trace
                 {
@@ -213,7 +214,7 @@ impl Stretch for Go {
                     || text.starts_with("PC=")
                     || text.starts_with("runtime")
             }
-            State::Frames => self.in_frames(text),
+            GoTraceState::Frames => self.in_frames(text),
         };
         if !taken {
             self.end();
@@ -245,7 +246,7 @@ impl Go {
             text.push_str(&format!("; longest wait {} minutes at line {}", self.longest.0, self.longest.1));
         }
         page.push(Part::new("goroutines by state", Weight::Fact, vec![Item::plain(text)]).of(1));
-        let mut groups: Vec<Group> = self.groups.into_values().collect();
+        let mut groups: Vec<GoroutineGroup> = self.groups.into_values().collect();
         groups.sort_by_key(|group| (u64::MAX - group.count, group.line));
         let total = groups.len() as u64;
         let items = groups.into_iter().take(60).map(|group| {

@@ -1,13 +1,13 @@
 //! JVM exceptions with their causes, alone or in a log, and thread dumps.
 
 use super::java_threads::Threads;
-use super::trace::{Link, Order, Trace, Traces};
-use crate::kinds::{How, Kind, Stretch};
+use super::trace::{FrameOrder, Link, Trace, Traces};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::trouble;
 use crate::{Line, Page};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "java trace", how: How::Lines { opens, begin: || Box::new(Java::default()) } };
+    Kind { name: "java trace", detector: Detector::Lines { opens, begin: || Box::new(Java::default()) } };
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -118,7 +118,7 @@ impl Java {
         if is_frame(inner) {
             let own = is_own(inner);
             if let Some(link) = self.trace.links.back_mut() {
-                link.frame(inner, own, Order::InnermostFirst);
+                link.frame(inner, own, FrameOrder::InnermostFirst);
             }
             return true;
         }

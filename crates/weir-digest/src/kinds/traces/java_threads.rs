@@ -7,9 +7,9 @@ use crate::text::clip;
 use crate::{Item, Line, Page, Part, Weight};
 
 /// The maximum number of locks and groups.
-const MOST: usize = 2_000;
+const MAX_GROUPS: usize = 2_000;
 /// The maximum number of lines kept about deadlocks.
-const DEADLOCK_LINES: usize = 40;
+const MAX_DEADLOCK_LINES: usize = 40;
 
 /// The threads of one or several dumps.
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub(super) struct Threads {
     dumps: u64,
     count: u64,
     states: BTreeMap<String, u64>,
-    groups: BTreeMap<String, Group>,
+    groups: BTreeMap<String, ThreadGroup>,
     /// The holder of each lock.
     holders: BTreeMap<String, String>,
     now: Option<Thread>,
@@ -39,7 +39,7 @@ struct Thread {
     waits: Option<String>,
 }
 
-struct Group {
+struct ThreadGroup {
     count: u64,
     line: u64,
     first: String,
@@ -96,7 +96,7 @@ impl Threads {
             || text.starts_with("Java stack information");
         let told = !text.is_empty() && !text.starts_with('=') && !text.starts_with("Java stack");
         let library = is_frame(text.trim_start()) && !is_own(text.trim_start());
-        if belongs && told && !library && self.deadlock.len() < DEADLOCK_LINES {
+        if belongs && told && !library && self.deadlock.len() < MAX_DEADLOCK_LINES {
             self.deadlock.push((line.number, clip(text.trim_end(), 240)));
         }
         belongs
@@ -132,7 +132,7 @@ impl Threads {
             let waiting = what.starts_with("waiting to lock") || what.starts_with("parking to wait for");
             if waiting {
                 thread.waits.get_or_insert(clip(&format!("{address}{rest}"), 160));
-            } else if (what.starts_with("locked") || what.is_empty()) && self.holders.len() < MOST {
+            } else if (what.starts_with("locked") || what.is_empty()) && self.holders.len() < MAX_GROUPS {
                 self.holders.insert(clip(address, 40), thread.name.clone());
             }
         }
@@ -160,9 +160,10 @@ impl Threads {
         if let Some(group) = self.groups.get_mut(&key) {
             group.count += 1;
             group.last = thread.name;
-        } else if self.groups.len() < MOST {
+        } else if self.groups.len() < MAX_GROUPS {
             let Thread { line, name, waits, .. } = thread;
-            self.groups.insert(key, Group { count: 1, line, first: name.clone(), last: name, state, frames, waits });
+            self.groups
+                .insert(key, ThreadGroup { count: 1, line, first: name.clone(), last: name, state, frames, waits });
         }
     }
 
@@ -184,7 +185,7 @@ impl Threads {
         page.push(Part::new("threads by state", Weight::Fact, vec![Item::plain(list.join(", "))]));
         let busy = self.busy.into_iter().map(|busy| busy.1).collect();
         page.push(Part::new("most processor time in own code", Weight::Fact, busy));
-        let mut groups: Vec<Group> = self.groups.into_values().collect();
+        let mut groups: Vec<ThreadGroup> = self.groups.into_values().collect();
         groups.sort_by_key(|group| (group.state != "BLOCKED", u64::MAX - group.count, group.line));
         let total = groups.len() as u64;
         let items = groups.into_iter().take(80).map(|group| item(&group, &self.holders)).collect();
@@ -207,8 +208,8 @@ fn is_waiting(text: &str) -> bool {
     WAITS.iter().any(|start| name.starts_with(start))
 }
 
-fn item(group: &Group, holders: &BTreeMap<String, String>) -> Item {
-    let Group { count, line, first, last, state, frames, waits } = group;
+fn item(group: &ThreadGroup, holders: &BTreeMap<String, String>) -> Item {
+    let ThreadGroup { count, line, first, last, state, frames, waits } = group;
     let names = if *count > 1 { format!("×{count} \"{first}\" … \"{last}\"") } else { format!("\"{first}\"") };
     let mut text = format!("{names} {state} {frames}");
     if let Some(waits) = waits {

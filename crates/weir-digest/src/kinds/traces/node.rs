@@ -1,13 +1,13 @@
 //! Errors thrown in Node.js and other JavaScript engines, alone or in a log.
 
-use super::trace::{Link, Order, Trace, Traces};
-use crate::kinds::{How, Kind, Stretch};
+use super::trace::{FrameOrder, Link, Trace, Traces};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::trouble;
 use crate::{Line, Page};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "node trace", how: How::Lines { opens, begin: || Box::new(Node::default()) } };
+    Kind { name: "node trace", detector: Detector::Lines { opens, begin: || Box::new(Node::default()) } };
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -46,7 +46,7 @@ fn is_place(line: &str) -> bool {
 }
 
 #[derive(Default, PartialEq, Clone, Copy)]
-enum State {
+enum NodeTraceState {
     #[default]
     Outside,
     /// After the place of an uncaught error and before its message, with the number of lines that may still come
@@ -61,7 +61,7 @@ enum State {
 struct Node {
     traces: Traces,
     trace: Trace,
-    state: State,
+    state: NodeTraceState,
     /// How a trace begins once its first frame is found.
     head: Option<(u64, String)>,
     context: Option<(u64, String)>,
@@ -72,7 +72,7 @@ struct Node {
 impl Node {
     fn end(&mut self) {
         self.traces.add(std::mem::take(&mut self.trace));
-        self.state = State::Outside;
+        self.state = NodeTraceState::Outside;
         self.head = None;
     }
 
@@ -81,7 +81,7 @@ impl Node {
         self.trace = Trace::at(line);
         self.trace.context = self.context.take();
         self.trace.push(Link::new("", says));
-        self.state = State::Frames;
+        self.state = NodeTraceState::Frames;
     }
 
     fn frame(&mut self, text: &str) {
@@ -90,7 +90,7 @@ impl Node {
             .any(|part| text.contains(part));
         let text = text.trim_end_matches([' ', '{', ',']);
         if let Some(link) = self.trace.links.back_mut() {
-            link.frame(text, own, Order::InnermostFirst);
+            link.frame(text, own, FrameOrder::InnermostFirst);
         }
     }
 
@@ -99,7 +99,7 @@ impl Node {
         if is_frame(text) {
             self.frame(text);
             if text.ends_with('{') {
-                self.state = State::Fields(1);
+                self.state = NodeTraceState::Fields(1);
             }
             return true;
         }
@@ -107,7 +107,7 @@ impl Node {
             return true;
         }
         if line.text.starts_with(' ') && text.ends_with('{') {
-            self.state = State::Fields(1);
+            self.state = NodeTraceState::Fields(1);
             return true;
         }
         self.end();
@@ -142,7 +142,7 @@ impl Node {
         if text.starts_with(['}', ']']) {
             depth = depth.saturating_sub(1);
         }
-        self.state = if depth == 0 { State::Frames } else { State::Fields(depth) };
+        self.state = if depth == 0 { NodeTraceState::Frames } else { NodeTraceState::Fields(depth) };
         true
     }
 }
@@ -168,16 +168,16 @@ impl Stretch for Node {
     fn take(&mut self, line: &Line<'_>) -> bool {
         let state = self.state;
         match state {
-            State::Fields(depth) => return self.in_fields(line, depth),
-            State::Frames if self.in_frames(line) => return true,
-            State::Place(left) if left > 0 => {
+            NodeTraceState::Fields(depth) => return self.in_fields(line, depth),
+            NodeTraceState::Frames if self.in_frames(line) => return true,
+            NodeTraceState::Place(left) if left > 0 => {
                 let text = line.text;
                 let says =
                     text.split_once(':').is_some_and(|(name, _)| is_error_name(name)) || text.starts_with("Uncaught");
                 if says {
                     self.begin(line.number, text);
                 } else {
-                    self.state = State::Place(left - 1);
+                    self.state = NodeTraceState::Place(left - 1);
                 }
                 return true;
             }
@@ -196,10 +196,10 @@ impl Stretch for Node {
         }
         if is_place(line.text) {
             self.end();
-            self.state = State::Place(8);
+            self.state = NodeTraceState::Place(8);
             return true;
         }
-        self.state = State::Outside;
+        self.state = NodeTraceState::Outside;
         false
     }
 

@@ -1,12 +1,12 @@
 //! Python tracebacks, alone or in a log: chains, exception groups and dumps of the fault handler.
 
-use super::trace::{Link, MEMBER, Order, Trace, Traces};
-use crate::kinds::{How, Kind, Stretch};
+use super::trace::{FrameOrder, Link, MEMBER, Trace, Traces};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::clip;
 use crate::{Line, Page};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "python trace", how: How::Lines { opens, begin: || Box::new(Python::default()) } };
+    Kind { name: "python trace", detector: Detector::Lines { opens, begin: || Box::new(Python::default()) } };
 
 const TRACEBACK: &str = "Traceback (most recent call last):";
 
@@ -20,13 +20,13 @@ fn opens(line: &str, _: crate::About<'_>) -> bool {
 }
 
 #[derive(Default, PartialEq, Clone, Copy)]
-enum State {
+enum PythonTraceState {
     #[default]
     Outside,
     /// Between the heading and the message of the error.
     Frames,
     /// After the message of the error: a chain may continue.
-    Said,
+    AfterMessage,
     /// In the output of the fault handler.
     Fault,
 }
@@ -36,7 +36,7 @@ struct Python {
     traces: Traces,
     trace: Trace,
     link: Link,
-    state: State,
+    state: PythonTraceState,
     /// The relation of the next error to the previous one.
     label: &'static str,
     /// Whether lines begin with the bar of an exception group.
@@ -48,16 +48,16 @@ struct Python {
 
 impl Python {
     fn begin(&mut self, line: &Line<'_>, text: &str) {
-        if self.state != State::Said || (self.label.is_empty() && !self.grouped) {
+        if self.state != PythonTraceState::AfterMessage || (self.label.is_empty() && !self.grouped) {
             self.end();
             self.trace = Trace::at(line.number);
             self.trace.context = self.context.take();
         }
         self.link = Link::default();
-        self.state = State::Frames;
+        self.state = PythonTraceState::Frames;
         if text.starts_with("Fatal Python error") {
             self.link = Link::new("", text);
-            self.state = State::Fault;
+            self.state = PythonTraceState::Fault;
         }
     }
 
@@ -83,11 +83,11 @@ impl Python {
     }
 
     fn end(&mut self) {
-        if matches!(self.state, State::Frames | State::Fault) {
+        if matches!(self.state, PythonTraceState::Frames | PythonTraceState::Fault) {
             self.close_link();
         }
         self.traces.add(std::mem::take(&mut self.trace));
-        self.state = State::Outside;
+        self.state = PythonTraceState::Outside;
         self.label = "";
         self.grouped = false;
     }
@@ -95,7 +95,8 @@ impl Python {
     fn frame(&mut self, text: &str) {
         let library = ["site-packages", "dist-packages", "/lib/python", "<frozen ", "/usr/lib/", "\\Lib\\"];
         let own = !library.iter().any(|part| text.contains(part));
-        let order = if self.state == State::Fault { Order::InnermostFirst } else { Order::InnermostLast };
+        let order =
+            if self.state == PythonTraceState::Fault { FrameOrder::InnermostFirst } else { FrameOrder::InnermostLast };
         self.link.frame(text, own, order);
     }
 
@@ -104,7 +105,7 @@ impl Python {
             || text.starts_with("Exception Group Traceback")
             || text.starts_with("Fatal Python")
         {
-            let goes_on = self.state == State::Said && (self.grouped || !self.label.is_empty());
+            let goes_on = self.state == PythonTraceState::AfterMessage && (self.grouped || !self.label.is_empty());
             if !goes_on && !std::mem::take(&mut self.led) {
                 self.end();
                 return false;
@@ -113,21 +114,21 @@ impl Python {
             return true;
         }
         match self.state {
-            State::Outside => false,
-            State::Frames if text.starts_with("  File ") => {
+            PythonTraceState::Outside => false,
+            PythonTraceState::Frames if text.starts_with("  File ") => {
                 self.frame(text);
                 true
             }
-            State::Frames if text.starts_with("  ") || text.is_empty() => true,
-            State::Frames => {
+            PythonTraceState::Frames if text.starts_with("  ") || text.is_empty() => true,
+            PythonTraceState::Frames => {
                 self.link.says = clip(text, 400);
                 self.close_link();
                 self.label = "";
-                self.state = State::Said;
+                self.state = PythonTraceState::AfterMessage;
                 true
             }
-            State::Fault => self.fault(text),
-            State::Said => self.said(text),
+            PythonTraceState::Fault => self.fault(text),
+            PythonTraceState::AfterMessage => self.take_after_message(text),
         }
     }
 
@@ -148,7 +149,7 @@ impl Python {
         belongs
     }
 
-    fn said(&mut self, text: &str) -> bool {
+    fn take_after_message(&mut self, text: &str) -> bool {
         if text.is_empty() || text.starts_with("  ") || text.starts_with("[SQL") || text.starts_with("(Background on") {
             return true;
         }
@@ -175,7 +176,9 @@ impl Stretch for Python {
 
     fn take(&mut self, line: &Line<'_>) -> bool {
         let trimmed = line.text.trim_start();
-        if trimmed.starts_with("+ Exception Group Traceback") && !(self.grouped && self.state == State::Said) {
+        if trimmed.starts_with("+ Exception Group Traceback")
+            && !(self.grouped && self.state == PythonTraceState::AfterMessage)
+        {
             if !std::mem::take(&mut self.led) {
                 self.end();
                 return false;
@@ -188,10 +191,10 @@ impl Stretch for Python {
             return self.take_text(line, line.text);
         }
         if trimmed.starts_with("+-") || trimmed == "+" {
-            if self.state == State::Frames {
+            if self.state == PythonTraceState::Frames {
                 self.close_link();
             }
-            self.state = State::Said;
+            self.state = PythonTraceState::AfterMessage;
             self.label = MEMBER;
             return true;
         }
@@ -199,7 +202,12 @@ impl Stretch for Python {
             let member = self.label == MEMBER;
             let heading = text.starts_with(TRACEBACK) || text.starts_with("Exception Group");
             let goes_on = text.starts_with("The above") || text.starts_with("During handling") || text.starts_with(' ');
-            if member && self.state == State::Said && !heading && !goes_on && !text.starts_with("...") {
+            if member
+                && self.state == PythonTraceState::AfterMessage
+                && !heading
+                && !goes_on
+                && !text.starts_with("...")
+            {
                 // A member that was never raised has no frames.
                 self.trace.push(Link::new(MEMBER, text));
                 return true;

@@ -1,22 +1,22 @@
 //! Rust panics, with or without a backtrace.
 
-use super::trace::{Link, Order, Trace, Traces};
-use crate::kinds::{How, Kind, Stretch};
+use super::trace::{FrameOrder, Link, Trace, Traces};
+use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{Line, Page};
 
 pub(crate) const KIND: Kind =
-    Kind { name: "rust trace", how: How::Lines { opens, begin: || Box::new(Rust::default()) } };
+    Kind { name: "rust trace", detector: Detector::Lines { opens, begin: || Box::new(Rust::default()) } };
 
 /// The maximum number of lines kept of a panic message.
-const SAID: u8 = 6;
+const MAX_MESSAGE_LINES: u8 = 6;
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {
     line.starts_with("thread '") && line.contains("' ") && line.contains(" panicked at ")
 }
 
 #[derive(Default, PartialEq, Clone, Copy)]
-enum State {
+enum RustTraceState {
     #[default]
     Outside,
     /// In the message of the panic, after this many of its lines.
@@ -30,7 +30,7 @@ enum State {
 struct Rust {
     traces: Traces,
     trace: Trace,
-    state: State,
+    state: RustTraceState,
     place: String,
     /// A frame whose place is on the next line.
     frame: Option<String>,
@@ -46,18 +46,18 @@ impl Rust {
             Some((says, place)) => {
                 self.trace.push(Link::new("", says));
                 place.clone_into(&mut self.place);
-                self.state = State::Message(SAID);
+                self.state = RustTraceState::Message(MAX_MESSAGE_LINES);
             }
             None => {
                 at.trim_end_matches(':').clone_into(&mut self.place);
-                self.state = State::Message(0);
+                self.state = RustTraceState::Message(0);
             }
         }
     }
 
     fn end(&mut self) {
         self.end_frame(None);
-        if self.state != State::Outside {
+        if self.state != RustTraceState::Outside {
             if self.trace.links.is_empty() {
                 self.trace.push(Link::new("", "(no message)"));
             }
@@ -67,7 +67,7 @@ impl Rust {
             }
         }
         self.traces.add(std::mem::take(&mut self.trace));
-        self.state = State::Outside;
+        self.state = RustTraceState::Outside;
     }
 
     /// Adds the current frame to the trace, with its place if it has one.
@@ -84,21 +84,21 @@ impl Rust {
         });
         let text = place.map_or(frame.clone(), |place| format!("{} {place}", clip(&frame, 160)));
         if let Some(link) = self.trace.links.front_mut() {
-            link.frame(&text, !of_library && !far && place.is_some(), Order::InnermostFirst);
+            link.frame(&text, !of_library && !far && place.is_some(), FrameOrder::InnermostFirst);
         }
     }
 
     fn message(&mut self, line: &Line<'_>, count: u8) -> bool {
         let text = line.text;
         if text.starts_with("stack backtrace:") {
-            self.state = State::Backtrace;
+            self.state = RustTraceState::Backtrace;
             return true;
         }
         if text.starts_with("note: ") {
-            self.state = State::Ended;
+            self.state = RustTraceState::Ended;
             return true;
         }
-        if count >= SAID || (count > 0 && (text.trim().is_empty() || !goes_on(text))) {
+        if count >= MAX_MESSAGE_LINES || (count > 0 && (text.trim().is_empty() || !goes_on(text))) {
             self.end();
             return false;
         }
@@ -106,7 +106,7 @@ impl Rust {
             Some(link) => link.says.push_str(&format!(" / {}", clip(text.trim(), 200))),
             None => self.trace.push(Link::new("", text)),
         }
-        self.state = State::Message(count + 1);
+        self.state = RustTraceState::Message(count + 1);
         true
     }
 
@@ -129,7 +129,7 @@ impl Rust {
         }
         self.end_frame(None);
         if text.starts_with("note: ") {
-            self.state = State::Ended;
+            self.state = RustTraceState::Ended;
             return true;
         }
         self.end();
@@ -150,11 +150,11 @@ impl Stretch for Rust {
 
     fn take(&mut self, line: &Line<'_>) -> bool {
         let taken = match self.state {
-            State::Outside => false,
-            State::Message(count) => self.message(line, count),
-            State::Backtrace => self.backtrace(line.text),
-            State::Ended if line.text.starts_with("note: ") => true,
-            State::Ended => {
+            RustTraceState::Outside => false,
+            RustTraceState::Message(count) => self.message(line, count),
+            RustTraceState::Backtrace => self.backtrace(line.text),
+            RustTraceState::Ended if line.text.starts_with("note: ") => true,
+            RustTraceState::Ended => {
                 self.end();
                 false
             }

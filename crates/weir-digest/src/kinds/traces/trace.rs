@@ -12,20 +12,20 @@ use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of kinds of traces.
-const MOST: usize = 200;
+const MAX_GROUPS: usize = 200;
 /// The maximum number of frames of one error.
-const FRAMES: usize = 4;
+const MAX_FRAMES: usize = 4;
 /// The maximum number of errors of one chain.
-const LINKS: usize = 8;
+const MAX_LINKS: usize = 8;
 /// The maximum number of different messages kept of one kind, and shown.
-const MESSAGES: usize = 40;
-const MESSAGES_SHOWN: usize = 5;
+const MAX_MESSAGES: usize = 40;
+const MAX_MESSAGES_SHOWN: usize = 5;
 /// The relation of a member of an exception group to the group.
 pub(super) const MEMBER: &str = "member";
 /// The maximum number of types.
-const TYPES: usize = 200;
+const MAX_TYPES: usize = 200;
 /// The maximum number of bytes kept of a message and of a frame.
-const LONGEST: usize = 400;
+const MAX_TEXT_BYTES: usize = 400;
 
 /// One trace as printed.
 #[derive(Debug, Clone, Default)]
@@ -53,7 +53,7 @@ pub(super) struct Link {
 
 /// The order in which a language prints its frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum FrameOrder {
     InnermostFirst,
     InnermostLast,
 }
@@ -61,11 +61,11 @@ pub(super) enum Order {
 impl Link {
     /// Creates an error with this message.
     pub(super) fn new(label: &'static str, says: &str) -> Self {
-        Self { label, says: clip(says.trim(), LONGEST), ..Self::default() }
+        Self { label, says: clip(says.trim(), MAX_TEXT_BYTES), ..Self::default() }
     }
 
     /// Adds a frame of the user's own code, or of a library.
-    pub(super) fn frame(&mut self, text: &str, own: bool, order: Order) {
+    pub(super) fn frame(&mut self, text: &str, own: bool, order: FrameOrder) {
         let (kept, count) = match own {
             true => (&mut self.own, &mut self.own_count),
             false => (&mut self.library, &mut self.library_count),
@@ -73,23 +73,23 @@ impl Link {
         *count += 1;
         let text = text.trim();
         // A recursion is one frame with a count.
-        let inner_first = order == Order::InnermostFirst;
+        let inner_first = order == FrameOrder::InnermostFirst;
         let last = if inner_first { kept.back_mut() } else { kept.front_mut() };
         if let Some((same, times)) = last
             && same == text
         {
             *times += 1;
         } else if !inner_first {
-            kept.push_front((clip(text, LONGEST), 1));
-            kept.truncate(FRAMES);
-        } else if kept.len() < FRAMES {
-            kept.push_back((clip(text, LONGEST), 1));
+            kept.push_front((clip(text, MAX_TEXT_BYTES), 1));
+            kept.truncate(MAX_FRAMES);
+        } else if kept.len() < MAX_FRAMES {
+            kept.push_back((clip(text, MAX_TEXT_BYTES), 1));
         }
     }
 
     /// Returns the error with another label and message.
     pub(super) fn saying(self, label: &'static str, says: &str) -> Self {
-        Self { label, says: clip(says, LONGEST), ..self }
+        Self { label, says: clip(says, MAX_TEXT_BYTES), ..self }
     }
 
     /// Returns the number of its frames.
@@ -139,7 +139,7 @@ impl Trace {
 
     /// Adds an error after the others.
     pub(super) fn push(&mut self, link: Link) {
-        if self.links.len() < LINKS {
+        if self.links.len() < MAX_LINKS {
             self.links.push_back(link);
         }
     }
@@ -173,7 +173,7 @@ fn without_values(says: &str) -> String {
     kept
 }
 
-struct Group {
+struct TraceGroup {
     trace: Trace,
     count: u64,
     last: u64,
@@ -187,7 +187,7 @@ struct Group {
 /// All traces of an output.
 #[derive(Default)]
 pub(super) struct Traces {
-    groups: Vec<Group>,
+    groups: Vec<TraceGroup>,
     by_key: HashMap<u64, usize>,
     total: u64,
     beyond: u64,
@@ -205,7 +205,7 @@ impl Traces {
     pub(super) fn add(&mut self, trace: Trace) {
         let Some(head) = trace.links.front() else { return };
         self.total += 1;
-        if self.types.len() < TYPES || self.types.contains_key(head.kind()) {
+        if self.types.len() < MAX_TYPES || self.types.contains_key(head.kind()) {
             *self.types.entry(head.kind().to_owned()).or_default() += 1;
         }
         self.last = trace.line;
@@ -213,9 +213,9 @@ impl Traces {
         let says = head.says.clone();
         let place = match self.by_key.get(&key) {
             Some(&place) => place,
-            None if self.groups.len() < MOST => {
+            None if self.groups.len() < MAX_GROUPS => {
                 self.by_key.insert(key, self.groups.len());
-                self.groups.push(Group::of(trace.clone()));
+                self.groups.push(TraceGroup::of(trace.clone()));
                 self.groups.len() - 1
             }
             None => {
@@ -230,7 +230,7 @@ impl Traces {
         group.same = group.same && said(&group.trace) == said(&trace);
         if let Some(count) = group.messages.get_mut(&says) {
             *count += 1;
-        } else if group.messages.len() < MESSAGES {
+        } else if group.messages.len() < MAX_MESSAGES {
             group.messages.insert(says, 1);
         } else {
             group.more_messages = true;
@@ -253,7 +253,7 @@ impl Traces {
         if let Some(rest) = self.groups.get_mut(4..) {
             rest.sort_by_key(|group| group.trace.line);
         }
-        let items = self.groups.iter().map(Group::item).collect();
+        let items = self.groups.iter().map(TraceGroup::item).collect();
         let beyond = if self.beyond > 0 { format!(", and {} more of other kinds", self.beyond) } else { String::new() };
         page.push(Part::new(format!("{language} {many}, by kind{beyond}"), Weight::Failure, items));
         let mut types: Vec<(&String, &u64)> = self.types.iter().collect();
@@ -270,7 +270,7 @@ impl Traces {
     }
 }
 
-impl Group {
+impl TraceGroup {
     fn of(trace: Trace) -> Self {
         Self { trace, count: 0, last: 0, messages: BTreeMap::new(), more_messages: false, same: true }
     }
@@ -293,7 +293,7 @@ impl Group {
             text.push_str(&format!("\n  after {number}: {context}"));
         }
         self.write_messages(&mut text);
-        head.write(&mut text, "  ", FRAMES);
+        head.write(&mut text, "  ", MAX_FRAMES);
         self.write_members(&mut text);
         for link in self.trace.links.iter().skip(1).filter(|link| link.label != MEMBER) {
             text.push_str(&format!("\n  {}: {}{again}", link.label, link.says));
@@ -326,7 +326,7 @@ impl Group {
         // Messages that do not repeat are only examples; the first one is already shown above.
         let again = messages.first().is_some_and(|(_, count)| **count > 1);
         let first = self.trace.links.front().map(|head| head.says.as_str());
-        let most = if again || messages.len() <= MESSAGES_SHOWN { MESSAGES_SHOWN } else { 2 };
+        let most = if again || messages.len() <= MAX_MESSAGES_SHOWN { MAX_MESSAGES_SHOWN } else { 2 };
         let mut shown = 0;
         for (says, count) in messages.iter().take(most) {
             shown += 1;

@@ -1,9 +1,9 @@
 //! Collects words into lines, and writes lines as blocks with the markers of lists and quotes.
 
 /// The maximum length of the output, in bytes.
-const MOST: usize = 24 << 20;
+const MAX_OUTPUT_BYTES: usize = 24 << 20;
 /// The maximum depth of lists and quotes that are indented.
-const DEEPEST: usize = 10;
+const MAX_INDENT_DEPTH: usize = 10;
 
 #[derive(Default)]
 pub(super) struct Blocks {
@@ -115,7 +115,7 @@ impl Blocks {
             if number > 0 {
                 self.out.push('\n');
             }
-            for indent in self.indents.iter_mut().take(DEEPEST) {
+            for indent in self.indents.iter_mut().take(MAX_INDENT_DEPTH) {
                 self.out.push_str(if indent.is_fresh { &indent.first } else { &indent.rest });
                 indent.is_fresh = false;
             }
@@ -144,7 +144,7 @@ impl Blocks {
     }
 
     fn is_full(&mut self) -> bool {
-        self.is_cut |= self.out.len() + self.line.len() > MOST;
+        self.is_cut |= self.out.len() + self.line.len() > MAX_OUTPUT_BYTES;
         self.is_cut
     }
 }

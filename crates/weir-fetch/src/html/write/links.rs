@@ -3,7 +3,7 @@
 use url::Url;
 
 /// The maximum length of a link. A longer one says nothing to a reader.
-const LONGEST: usize = 500;
+const MAX_LINK_BYTES: usize = 500;
 
 /// Resolves links.
 pub(super) struct Links {
@@ -23,14 +23,14 @@ impl Links {
 
     /// Returns a link's target as it is written: a path if it is on the page's own host. Returns `None` for a link
     /// within the page or to code.
-    pub(super) fn whole(&self, link: &str) -> Option<String> {
+    pub(super) fn resolve(&self, link: &str) -> Option<String> {
         if link.is_empty() || link.starts_with('#') {
             return None;
         }
         let Some(base) = &self.base else {
             let scheme = link.split(['/', '?', '#']).next().unwrap_or_default().split_once(':');
             let is_plain = scheme.is_none_or(|(scheme, _)| matches!(scheme, "http" | "https"));
-            return (is_plain && link.len() <= LONGEST).then(|| enclosed(link));
+            return (is_plain && link.len() <= MAX_LINK_BYTES).then(|| enclosed(link));
         };
         let whole = base.join(link).ok().filter(|whole| matches!(whole.scheme(), "http" | "https"))?;
         let shown = if self.page.as_ref().is_some_and(|page| page.origin() == whole.origin()) {
@@ -38,7 +38,7 @@ impl Links {
         } else {
             whole.as_str()
         };
-        (shown.len() <= LONGEST).then(|| enclosed(shown))
+        (shown.len() <= MAX_LINK_BYTES).then(|| enclosed(shown))
     }
 }
 

@@ -3,28 +3,28 @@
 use std::collections::HashMap;
 
 use super::super::tags::Tag;
-use super::super::tree::{NONE, Tree};
+use super::super::tree::{NONE, PageTree};
 
 /// The maximum length of a cell in a table of data.
-const LONGEST_CELL: u32 = 4_000;
+const MAX_CELL_BYTES: u32 = 4_000;
 
 #[derive(Default)]
-struct Shape {
+struct TableShape {
     rows: u32,
     cells: u32,
     holds_blocks: bool,
 }
 
 /// Returns the indices of all tables with data, in order.
-pub(super) fn find(tree: &Tree) -> Vec<u32> {
-    let mut shapes: HashMap<u32, Shape> = HashMap::new();
+pub(super) fn find(tree: &PageTree) -> Vec<u32> {
+    let mut shapes: HashMap<u32, TableShape> = HashMap::new();
     // For each node, the nearest table around it; for each table, the length of the current cell's text so far.
     let mut around = vec![NONE; tree.nodes.len()];
     let mut cell: HashMap<u32, u32> = HashMap::new();
     for (place, node) in tree.nodes.iter().enumerate() {
         let outer = around.get(node.parent as usize).copied().unwrap_or(NONE);
         if node.tag == Tag::Table {
-            shapes.insert(place as u32, Shape::default());
+            shapes.insert(place as u32, TableShape::default());
         }
         if let Some(around) = around.get_mut(place) {
             *around = if node.tag == Tag::Table { place as u32 } else { outer };
@@ -39,20 +39,20 @@ pub(super) fn find(tree: &Tree) -> Vec<u32> {
             Tag::Text => {
                 let length = cell.entry(outer).or_default();
                 *length = length.saturating_add(node.text.1 - node.text.0);
-                shape.holds_blocks |= *length > LONGEST_CELL;
+                shape.holds_blocks |= *length > MAX_CELL_BYTES;
             }
             Tag::Table | Tag::Pre => shape.holds_blocks = true,
             tag => shape.holds_blocks |= tag.heading().is_some(),
         }
     }
-    let is_data = |shape: &Shape| shape.rows >= 2 && shape.cells > shape.rows && !shape.holds_blocks;
+    let is_data = |shape: &TableShape| shape.rows >= 2 && shape.cells > shape.rows && !shape.holds_blocks;
     let mut found: Vec<u32> = shapes.iter().filter(|(_, shape)| is_data(shape)).map(|(place, _)| *place).collect();
     found.sort_unstable();
     found
 }
 
 /// A table that is being written.
-pub(super) struct Table {
+pub(super) struct TableWriter {
     is_data: bool,
     pub is_in_cell: bool,
     cells: Vec<String>,
@@ -60,13 +60,13 @@ pub(super) struct Table {
 }
 
 /// A row of a table.
-pub(super) struct Row {
+pub(super) struct TableRow {
     pub text: String,
     /// Whether it follows another row.
     pub is_tight: bool,
 }
 
-impl Table {
+impl TableWriter {
     pub(super) fn new(is_data: bool) -> Self {
         Self { is_data, is_in_cell: false, cells: Vec::new(), rows: 0 }
     }
@@ -80,7 +80,7 @@ impl Table {
         self.cells.push(text.trim().replace('\n', " ").replace('|', "\\|"));
     }
 
-    pub(super) fn end_row(&mut self) -> Option<Row> {
+    pub(super) fn end_row(&mut self) -> Option<TableRow> {
         let cells = std::mem::take(&mut self.cells);
         if cells.iter().all(String::is_empty) {
             return None;
@@ -91,6 +91,6 @@ impl Table {
             text.push_str(&" --- |".repeat(cells.len()));
         }
         self.rows += 1;
-        Some(Row { text, is_tight: self.rows > 1 })
+        Some(TableRow { text, is_tight: self.rows > 1 })
     }
 }

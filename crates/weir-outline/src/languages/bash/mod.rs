@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children, first_of};
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -17,9 +17,9 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &["bash", "sh", "dash", "zsh", "ksh", "ash", "bats"],
     grammar: || tree_sitter_bash::LANGUAGE.into(),
     rows: &[
-        ("function_definition", item(Kind::Function).body("body").row()),
-        ("declaration_command", item(Kind::Constant).row()),
-        ("variable_assignment", item(Kind::Constant).value("value").row()),
+        ("function_definition", item(ItemKind::Function).body("body").row()),
+        ("declaration_command", item(ItemKind::Constant).row()),
+        ("variable_assignment", item(ItemKind::Constant).value("value").row()),
         ("if_statement", Row::Through),
         ("elif_clause", Row::Through),
         ("else_clause", Row::Through),
@@ -84,7 +84,7 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
         "declaration_command" => values(site.node).len() == item.names.len() && !item.names.is_empty(),
         _ => {
             // A multi-line value does not fit on one line.
-            if site.text_of(site.node).trim_end().contains('\n') && item.kind == Kind::Constant {
+            if site.text_of(site.node).trim_end().contains('\n') && item.kind == ItemKind::Constant {
                 item.signature = format!("{}=…", item.names.join(""));
             }
             true

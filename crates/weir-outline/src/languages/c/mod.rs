@@ -6,7 +6,7 @@
 use tree_sitter::Node;
 
 use super::{Language, c_family, c_macros};
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -17,16 +17,16 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &["tcc"],
     grammar: || tree_sitter_c::LANGUAGE.into(),
     rows: &[
-        ("function_definition", item(Kind::Function).body("body").row()),
-        ("declaration", item(Kind::Constant).open_by(c_family::members).row()),
-        ("type_definition", item(Kind::Type).open_by(c_family::members).row()),
-        ("struct_specifier", item(Kind::Type).open("body").row()),
-        ("union_specifier", item(Kind::Type).open("body").row()),
-        ("enum_specifier", item(Kind::Type).open("body").row()),
-        ("field_declaration", item(Kind::Field).open_by(c_family::members).row()),
-        ("enumerator", item(Kind::Variant).value("value").row()),
-        ("preproc_def", item(Kind::Constant).row()),
-        ("preproc_function_def", item(Kind::Macro).body("value").row()),
+        ("function_definition", item(ItemKind::Function).body("body").row()),
+        ("declaration", item(ItemKind::Constant).open_by(c_family::members).row()),
+        ("type_definition", item(ItemKind::Type).open_by(c_family::members).row()),
+        ("struct_specifier", item(ItemKind::Type).open("body").row()),
+        ("union_specifier", item(ItemKind::Type).open("body").row()),
+        ("enum_specifier", item(ItemKind::Type).open("body").row()),
+        ("field_declaration", item(ItemKind::Field).open_by(c_family::members).row()),
+        ("enumerator", item(ItemKind::Variant).value("value").row()),
+        ("preproc_def", item(ItemKind::Constant).row()),
+        ("preproc_function_def", item(ItemKind::Macro).body("value").row()),
         ("field_declaration_list", Row::Through),
         ("enumerator_list", Row::Through),
         ("declaration_list", Row::Through),
@@ -44,7 +44,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     docs: Docs { item: |_| true, file: |_| true },
     hooks: Hooks {
         claims: |text| !looks_like_cpp(text),
-        mend: c_macros::mend,
+        preprocess: c_macros::preprocess,
         names: c_family::names,
         values: c_family::values,
         visibility,

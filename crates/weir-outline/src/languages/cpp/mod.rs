@@ -7,7 +7,7 @@ use tree_sitter::Node;
 
 use super::common::children_of;
 use super::{Language, c_family, c_macros};
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -18,22 +18,22 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &[],
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
     rows: &[
-        ("namespace_definition", item(Kind::Module).open("body").row()),
-        ("function_definition", item(Kind::Function).body("body").row()),
-        ("declaration", item(Kind::Constant).open_by(c_family::members).row()),
-        ("type_definition", item(Kind::Type).open_by(c_family::members).row()),
-        ("alias_declaration", item(Kind::Type).row()),
-        ("concept_definition", item(Kind::Type).row()),
-        ("class_specifier", item(Kind::Type).open("body").row()),
-        ("struct_specifier", item(Kind::Type).open("body").row()),
-        ("union_specifier", item(Kind::Type).open("body").row()),
-        ("enum_specifier", item(Kind::Type).open("body").row()),
-        ("field_declaration", item(Kind::Field).open_by(c_family::members).row()),
-        ("enumerator", item(Kind::Variant).value("value").row()),
-        ("preproc_def", item(Kind::Constant).row()),
-        ("preproc_function_def", item(Kind::Macro).body("value").row()),
+        ("namespace_definition", item(ItemKind::Module).open("body").row()),
+        ("function_definition", item(ItemKind::Function).body("body").row()),
+        ("declaration", item(ItemKind::Constant).open_by(c_family::members).row()),
+        ("type_definition", item(ItemKind::Type).open_by(c_family::members).row()),
+        ("alias_declaration", item(ItemKind::Type).row()),
+        ("concept_definition", item(ItemKind::Type).row()),
+        ("class_specifier", item(ItemKind::Type).open("body").row()),
+        ("struct_specifier", item(ItemKind::Type).open("body").row()),
+        ("union_specifier", item(ItemKind::Type).open("body").row()),
+        ("enum_specifier", item(ItemKind::Type).open("body").row()),
+        ("field_declaration", item(ItemKind::Field).open_by(c_family::members).row()),
+        ("enumerator", item(ItemKind::Variant).value("value").row()),
+        ("preproc_def", item(ItemKind::Constant).row()),
+        ("preproc_function_def", item(ItemKind::Macro).body("value").row()),
         // Sets the visibility of what follows; removed when all items have been read.
-        ("access_specifier", item(Kind::Key).row()),
+        ("access_specifier", item(ItemKind::Key).row()),
         ("field_declaration_list", Row::Through),
         ("enumerator_list", Row::Through),
         ("declaration_list", Row::Through),
@@ -52,7 +52,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     by_lines: &[],
     docs: Docs { item: |_| true, file: |_| true },
     hooks: Hooks {
-        mend: c_macros::mend,
+        preprocess: c_macros::preprocess,
         names: c_family::names,
         values,
         bodies,
@@ -79,7 +79,7 @@ fn bodies(node: Node<'_>) -> Vec<Node<'_>> {
 }
 
 fn visibility(site: &Site<'_>) -> Visibility {
-    let of = site.inside.filter(|item| item.kind != Kind::Module);
+    let of = site.inside.filter(|item| item.kind != ItemKind::Module);
     let Some(of) = of else {
         let unnamed = site.node.kind() == "namespace_definition" && site.field("name").is_none();
         let hidden = unnamed || c_family::is_stored(site, "static");
@@ -114,20 +114,20 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
 
 fn finish(items: &mut Vec<Item>, _: Node<'_>, _: &str) {
     c_family::without_announcements(items);
-    items.iter_mut().for_each(judge);
+    items.iter_mut().for_each(apply_visibility);
     items.retain(has_something);
 }
 
 /// Returns whether an item has something to show, unlike a namespace that only has forward declarations.
 fn has_something(item: &Item) -> bool {
-    item.kind != Kind::Module || !item.children.is_empty()
+    item.kind != ItemKind::Module || !item.children.is_empty()
 }
 
 /// Applies the access specifiers in a class to its members.
-fn judge(item: &mut Item) {
+fn apply_visibility(item: &mut Item) {
     let mut word = None;
     for mut child in std::mem::take(&mut item.children) {
-        if child.kind == Kind::Key {
+        if child.kind == ItemKind::Key {
             word = child.names.pop();
             continue;
         }
@@ -140,7 +140,7 @@ fn judge(item: &mut Item) {
             Some(_) => child.visibility = Visibility::Private,
             None => {}
         }
-        judge(&mut child);
+        apply_visibility(&mut child);
         if has_something(&child) {
             item.children.push(child);
         }

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children, children_of, modifiers};
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -17,25 +17,25 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &[],
     grammar: || tree_sitter_c_sharp::LANGUAGE.into(),
     rows: &[
-        ("namespace_declaration", item(Kind::Module).open("body").row()),
-        ("file_scoped_namespace_declaration", item(Kind::Module).row()),
-        ("class_declaration", item(Kind::Type).open("body").row()),
-        ("struct_declaration", item(Kind::Type).open("body").row()),
-        ("record_declaration", item(Kind::Type).open("body").row()),
-        ("interface_declaration", item(Kind::Type).open("body").row()),
-        ("enum_declaration", item(Kind::Type).open("body").row()),
-        ("delegate_declaration", item(Kind::Type).row()),
-        ("method_declaration", item(Kind::Function).body("body").row()),
-        ("constructor_declaration", item(Kind::Function).body("body").row()),
-        ("operator_declaration", item(Kind::Function).name("operator").body("body").row()),
-        ("conversion_operator_declaration", item(Kind::Function).name("type").body("body").row()),
-        ("indexer_declaration", item(Kind::Function).body("value").row()),
-        ("property_declaration", item(Kind::Field).value("value").row()),
-        ("event_declaration", item(Kind::Field).row()),
-        ("event_field_declaration", item(Kind::Field).row()),
-        ("field_declaration", item(Kind::Field).row()),
-        ("enum_member_declaration", item(Kind::Variant).value("value").row()),
-        ("local_function_statement", item(Kind::Function).body("body").row()),
+        ("namespace_declaration", item(ItemKind::Module).open("body").row()),
+        ("file_scoped_namespace_declaration", item(ItemKind::Module).row()),
+        ("class_declaration", item(ItemKind::Type).open("body").row()),
+        ("struct_declaration", item(ItemKind::Type).open("body").row()),
+        ("record_declaration", item(ItemKind::Type).open("body").row()),
+        ("interface_declaration", item(ItemKind::Type).open("body").row()),
+        ("enum_declaration", item(ItemKind::Type).open("body").row()),
+        ("delegate_declaration", item(ItemKind::Type).row()),
+        ("method_declaration", item(ItemKind::Function).body("body").row()),
+        ("constructor_declaration", item(ItemKind::Function).body("body").row()),
+        ("operator_declaration", item(ItemKind::Function).name("operator").body("body").row()),
+        ("conversion_operator_declaration", item(ItemKind::Function).name("type").body("body").row()),
+        ("indexer_declaration", item(ItemKind::Function).body("value").row()),
+        ("property_declaration", item(ItemKind::Field).value("value").row()),
+        ("event_declaration", item(ItemKind::Field).row()),
+        ("event_field_declaration", item(ItemKind::Field).row()),
+        ("field_declaration", item(ItemKind::Field).row()),
+        ("enum_member_declaration", item(ItemKind::Variant).value("value").row()),
+        ("local_function_statement", item(ItemKind::Function).body("body").row()),
         ("global_statement", Row::Through),
         ("declaration_list", Row::Through),
         ("enum_member_declaration_list", Row::Through),
@@ -100,7 +100,7 @@ fn visibility(site: &Site<'_>) -> Visibility {
         return site.inherited();
     }
     match site.inside {
-        Some(item) if item.kind == Kind::Type => {
+        Some(item) if item.kind == ItemKind::Type => {
             let of_interface = item.signature.split_whitespace().any(|word| word == "interface");
             if of_interface { site.inherited() } else { Visibility::Private }
         }

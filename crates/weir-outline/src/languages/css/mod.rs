@@ -7,7 +7,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children, first_of};
-use crate::model::{Item, Kind};
+use crate::model::{Item, ItemKind};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -18,14 +18,14 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &[],
     grammar: || tree_sitter_css::LANGUAGE.into(),
     rows: &[
-        ("rule_set", item(Kind::Key).open_kind("block").row()),
-        ("media_statement", item(Kind::Module).open_kind("block").row()),
-        ("supports_statement", item(Kind::Module).open_kind("block").row()),
-        ("scope_statement", item(Kind::Module).open_kind("block").row()),
-        ("at_rule", item(Kind::Module).open_kind("block").row()),
-        ("keyframes_statement", item(Kind::Key).body_kind("keyframe_block_list").row()),
-        ("import_statement", item(Kind::Export).row()),
-        ("declaration", item(Kind::Field).row()),
+        ("rule_set", item(ItemKind::Key).open_kind("block").row()),
+        ("media_statement", item(ItemKind::Module).open_kind("block").row()),
+        ("supports_statement", item(ItemKind::Module).open_kind("block").row()),
+        ("scope_statement", item(ItemKind::Module).open_kind("block").row()),
+        ("at_rule", item(ItemKind::Module).open_kind("block").row()),
+        ("keyframes_statement", item(ItemKind::Key).body_kind("keyframe_block_list").row()),
+        ("import_statement", item(ItemKind::Export).row()),
+        ("declaration", item(ItemKind::Field).row()),
         ("block", Row::Through),
     ],
     comments: &["comment", "js_comment"],
@@ -34,24 +34,24 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     atoms: &["string_value", "color_value", "integer_value", "float_value"],
     by_lines: &[],
     docs: Docs { item: |_| true, file: |_| true },
-    hooks: Hooks { mend, names, values, refine, ..Hooks::NONE },
+    hooks: Hooks { preprocess, names, values, refine, ..Hooks::NONE },
 });
 
 /// Replaces the comparison in a range query by the colon that the grammar knows.
-fn mend(text: &str) -> Option<String> {
+fn preprocess(text: &str) -> Option<String> {
     let is_query = |line: &str| line.trim_start().starts_with("@media") || line.trim_start().starts_with("@container");
     if !text.lines().any(|line| is_query(line) && line.contains(['<', '>'])) {
         return None;
     }
-    let mut mended = String::with_capacity(text.len());
+    let mut preprocessed = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         if is_query(line) && line.matches(['<', '>']).count() == 1 {
-            mended.push_str(&line.replace("<=", ": ").replace(">=", ": ").replace(['<', '>'], ":"));
+            preprocessed.push_str(&line.replace("<=", ": ").replace(">=", ": ").replace(['<', '>'], ":"));
         } else {
-            mended.push_str(line);
+            preprocessed.push_str(line);
         }
     }
-    Some(mended)
+    Some(preprocessed)
 }
 
 fn names(site: &Site<'_>) -> Option<Vec<String>> {
@@ -75,19 +75,19 @@ fn values(node: Node<'_>) -> Vec<Node<'_>> {
 
 fn refine(_: &Site<'_>, item: &mut Item) -> bool {
     /// Values of more characters are omitted.
-    const LONG: usize = 80;
-    if item.kind == Kind::Module {
+    const MAX_VALUE_CHARS: usize = 80;
+    if item.kind == ItemKind::Module {
         // As written: the tree may come from a modified text.
         item.signature = item.names.join("");
     }
-    if item.kind != Kind::Field {
+    if item.kind != ItemKind::Field {
         return true;
     }
     // A custom property is an interface; a standard one is not.
     let Some((name, value)) = item.signature.split_once(':').filter(|(name, _)| name.starts_with("--")) else {
         return false;
     };
-    if value.chars().count() > LONG {
+    if value.chars().count() > MAX_VALUE_CHARS {
         item.signature = format!("{name}: …");
     }
     true

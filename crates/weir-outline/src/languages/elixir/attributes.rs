@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::super::common::{children_of, first_of};
 use super::head_name;
 use crate::docs;
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Row, Site, item};
 
 /// Returns the name after the `@`, if the attribute has an argument.
@@ -16,9 +16,9 @@ pub(super) fn word<'t>(site: &Site<'t>) -> Option<&'t str> {
 
 pub(super) fn row(word: &str) -> Option<Row> {
     match word {
-        "type" | "typep" | "opaque" => Some(item(Kind::Type).row()),
-        "callback" | "macrocallback" => Some(item(Kind::Function).row()),
-        "doc" | "typedoc" | "spec" | "impl" => Some(item(Kind::Key).row()),
+        "type" | "typep" | "opaque" => Some(item(ItemKind::Type).row()),
+        "callback" | "macrocallback" => Some(item(ItemKind::Function).row()),
+        "doc" | "typedoc" | "spec" | "impl" => Some(item(ItemKind::Key).row()),
         _ => None,
     }
 }
@@ -39,8 +39,9 @@ pub(super) fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     match word(site) {
         Some("typep") => item.visibility = Visibility::Private,
         Some("doc" | "typedoc") => {
-            item.doc =
-                given(site.node).and_then(|node| said(node, site.text)).and_then(|doc| docs::first_sentence(&doc));
+            item.doc = given(site.node)
+                .and_then(|node| quoted_text(node, site.text))
+                .and_then(|doc| docs::first_sentence(&doc));
         }
         _ => {}
     }
@@ -48,7 +49,7 @@ pub(super) fn refine(site: &Site<'_>, item: &mut Item) -> bool {
 }
 
 /// Returns a text in quotes.
-fn said(node: Node<'_>, text: &str) -> Option<String> {
+fn quoted_text(node: Node<'_>, text: &str) -> Option<String> {
     let content = match node.kind() {
         "string" | "sigil" => first_of(node, &["quoted_content"])?,
         _ => return None,
@@ -62,12 +63,12 @@ pub(super) fn module_doc(module: Node<'_>, text: &str) -> Option<String> {
         .into_iter()
         .take(4)
         .find(|node| text.get(node.byte_range()).is_some_and(|text| text.starts_with("@moduledoc")))?;
-    said(given(documents)?, text)
+    quoted_text(given(documents)?, text)
 }
 
 /// What was found on the way to a declaration.
 #[derive(Default)]
-struct Met {
+struct PendingAttributes {
     doc: Option<String>,
     spec: Option<String>,
     /// `@doc false` or `@impl …`: not for others to call.
@@ -75,32 +76,32 @@ struct Met {
 }
 
 pub(super) fn finish(items: &mut Vec<Item>, _: Node<'_>, _: &str) {
-    gather(items);
+    attach_attributes(items);
 }
 
 /// Gives each declaration the attributes before it, and merges the clauses of a function.
-fn gather(items: &mut Vec<Item>) {
-    let mut met = Met::default();
+fn attach_attributes(items: &mut Vec<Item>) {
+    let mut pending = PendingAttributes::default();
     for mut item in std::mem::take(items) {
-        gather(&mut item.children);
-        if item.kind == Kind::Key {
-            if !note(&mut met, &item) {
+        attach_attributes(&mut item.children);
+        if item.kind == ItemKind::Key {
+            if !record_attribute(&mut pending, &item) {
                 items.append(&mut item.children);
             }
             continue;
         }
-        let met = std::mem::take(&mut met);
+        let pending = std::mem::take(&mut pending);
         let clause_of = items.last_mut().filter(|last| is_clause(last, &item));
         if let Some(last) = clause_of {
             last.lines.1 = item.lines.1;
             last.bytes.end = item.bytes.end;
             continue;
         }
-        item.doc = item.doc.or(met.doc);
-        if met.hidden {
+        item.doc = item.doc.or(pending.doc);
+        if pending.hidden {
             item.visibility = Visibility::Private;
         }
-        if let Some(spec) = met.spec {
+        if let Some(spec) = pending.spec {
             item.signature.push(' ');
             item.signature.push_str(&spec);
         }
@@ -109,14 +110,14 @@ fn gather(items: &mut Vec<Item>) {
 }
 
 /// Records an attribute. Returns false if the item is not one.
-fn note(met: &mut Met, item: &Item) -> bool {
+fn record_attribute(pending: &mut PendingAttributes, item: &Item) -> bool {
     match item.names.first().map(String::as_str) {
         Some("doc" | "typedoc") => {
-            met.hidden |= item.signature.ends_with("doc false");
-            met.doc = met.doc.take().or(item.doc.clone());
+            pending.hidden |= item.signature.ends_with("doc false");
+            pending.doc = pending.doc.take().or(item.doc.clone());
         }
-        Some("spec") => met.spec = met.spec.take().or(Some(item.signature.clone())),
-        Some("impl") => met.hidden |= !item.signature.ends_with("impl false"),
+        Some("spec") => pending.spec = pending.spec.take().or(Some(item.signature.clone())),
+        Some("impl") => pending.hidden |= !item.signature.ends_with("impl false"),
         _ => return false,
     }
     true
@@ -125,7 +126,7 @@ fn note(met: &mut Met, item: &Item) -> bool {
 /// Returns whether a function is another clause of the one before it.
 fn is_clause(last: &Item, item: &Item) -> bool {
     let takes = |item: &Item| arity(&item.signature);
-    matches!(item.kind, Kind::Function | Kind::Macro)
+    matches!(item.kind, ItemKind::Function | ItemKind::Macro)
         && item.kind == last.kind
         && item.names == last.names
         && item.place == last.place

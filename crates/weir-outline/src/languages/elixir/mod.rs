@@ -8,7 +8,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children, first_of};
-use crate::model::{Item, Kind, Place, Visibility};
+use crate::model::{Item, ItemKind, ItemOrigin, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -34,16 +34,16 @@ fn row(site: &Site<'_>) -> Option<Row> {
     }
     let word = word(site)?;
     let row = match word {
-        "defmodule" => item(Kind::Module),
-        "defprotocol" => item(Kind::Type),
-        "defimpl" => item(Kind::Implementation),
+        "defmodule" => item(ItemKind::Module),
+        "defprotocol" => item(ItemKind::Type),
+        "defimpl" => item(ItemKind::Implementation),
         "def" | "defp" | "defdelegate" | "defguard" | "defguardp" | "test" | "property" => {
-            return Some(item(Kind::Function).body_kind("do_block").row());
+            return Some(item(ItemKind::Function).body_kind("do_block").row());
         }
-        "defmacro" | "defmacrop" => return Some(item(Kind::Macro).body_kind("do_block").row()),
-        "defstruct" | "defexception" => return Some(item(Kind::Field).row()),
+        "defmacro" | "defmacrop" => return Some(item(ItemKind::Macro).body_kind("do_block").row()),
+        "defstruct" | "defexception" => return Some(item(ItemKind::Field).row()),
         // Contains declarations, but is not one itself.
-        _ if first_of(site.node, &["do_block"]).is_some() => item(Kind::Key),
+        _ if first_of(site.node, &["do_block"]).is_some() => item(ItemKind::Key),
         _ => return None,
     };
     Some(row.open_kind("do_block").row())
@@ -118,7 +118,7 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
         return attributes::refine(site, item);
     }
     if matches!(word(site), Some("test" | "property")) {
-        item.place = Place::Test;
+        item.place = ItemOrigin::Test;
     }
     true
 }

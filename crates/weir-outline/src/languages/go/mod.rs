@@ -6,7 +6,7 @@
 use tree_sitter::Node;
 
 use super::Language;
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -17,15 +17,15 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &[],
     grammar: || tree_sitter_go::LANGUAGE.into(),
     rows: &[
-        ("function_declaration", item(Kind::Function).body("body").row()),
-        ("method_declaration", item(Kind::Function).body("body").row()),
-        ("type_spec", item(Kind::Type).open("type").row()),
-        ("type_alias", item(Kind::Type).row()),
-        ("const_spec", item(Kind::Constant).value("value").row()),
-        ("var_spec", item(Kind::Constant).value("value").row()),
-        ("field_declaration", item(Kind::Field).row()),
-        ("method_elem", item(Kind::Function).row()),
-        ("type_elem", item(Kind::Field).row()),
+        ("function_declaration", item(ItemKind::Function).body("body").row()),
+        ("method_declaration", item(ItemKind::Function).body("body").row()),
+        ("type_spec", item(ItemKind::Type).open("type").row()),
+        ("type_alias", item(ItemKind::Type).row()),
+        ("const_spec", item(ItemKind::Constant).value("value").row()),
+        ("var_spec", item(ItemKind::Constant).value("value").row()),
+        ("field_declaration", item(ItemKind::Field).row()),
+        ("method_elem", item(ItemKind::Function).row()),
+        ("type_elem", item(ItemKind::Field).row()),
         ("type_declaration", Row::Through),
         ("const_declaration", Row::Through),
         ("var_declaration", Row::Through),

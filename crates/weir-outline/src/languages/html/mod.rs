@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children, first_of};
-use crate::model::{Item, Kind};
+use crate::model::{Item, ItemKind};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -18,8 +18,8 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     grammar: || tree_sitter_html::LANGUAGE.into(),
     rows: &[
         ("element", Row::Through),
-        ("script_element", item(Kind::Export).row()),
-        ("style_element", item(Kind::Key).row()),
+        ("script_element", item(ItemKind::Export).row()),
+        ("style_element", item(ItemKind::Key).row()),
     ],
     comments: &["comment"],
     attributes: &[],
@@ -36,7 +36,7 @@ const FIELDS: [&str; 5] = ["input", "select", "textarea", "button", "output"];
 /// Attributes that say what an element is.
 const TELLING: [&str; 9] = ["action", "method", "name", "type", "src", "href", "rel", "for", "role"];
 /// Maximum length of a text in characters. A longer one is cut.
-const LONGEST: usize = 80;
+const MAX_TEXT_CHARS: usize = 80;
 
 /// Returns the row of an element that is shown.
 fn row(site: &Site<'_>) -> Option<Row> {
@@ -45,11 +45,13 @@ fn row(site: &Site<'_>) -> Option<Row> {
     }
     let tag = tag(site.node, site.text)?;
     let kind = match tag {
-        "title" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return Some(item(Kind::Heading).row()),
-        "link" | "iframe" => return Some(item(Kind::Export).row()),
-        _ if FIELDS.contains(&tag) => return Some(item(Kind::Field).row()),
+        "title" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return Some(item(ItemKind::Heading).row()),
+        "link" | "iframe" => return Some(item(ItemKind::Export).row()),
+        _ if FIELDS.contains(&tag) => return Some(item(ItemKind::Field).row()),
         // Custom elements have a hyphen in their name.
-        _ if PARTS.contains(&tag) || tag.contains('-') || attribute(site.node, site.text, "id").is_some() => Kind::Key,
+        _ if PARTS.contains(&tag) || tag.contains('-') || attribute(site.node, site.text, "id").is_some() => {
+            ItemKind::Key
+        }
         _ => return None,
     };
     Some(item(kind).open_by(|node| Some(node)).row())
@@ -90,18 +92,18 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     let id = attribute(site.node, site.text, "id").map(|id| format!("#{id}"));
     let mut signature = format!("{tag}{}", id.unwrap_or_default());
     for (name, value) in attributes(site.node, site.text) {
-        if TELLING.contains(&name) && value.len() < LONGEST {
+        if TELLING.contains(&name) && value.len() < MAX_TEXT_CHARS {
             signature.push_str(&format!(" {name}={value}"));
         }
     }
-    if item.kind == Kind::Heading {
+    if item.kind == ItemKind::Heading {
         let said = words(site.node, site.text);
         item.names = vec![said.clone()];
         signature = format!("{signature} {said}");
     }
     item.signature = signature;
     // A plain style sheet or an empty script: nothing that others use.
-    item.kind != Kind::Export
+    item.kind != ItemKind::Export
         || tag == "script" && site.text_of(site.node).len() > "<script></script>".len()
         || item.signature.contains('=')
 }
@@ -116,7 +118,7 @@ fn words(element: Node<'_>, text: &str) -> String {
     }
     plain.push_str(rest);
     let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    match plain.char_indices().nth(LONGEST) {
+    match plain.char_indices().nth(MAX_TEXT_CHARS) {
         Some((end, _)) => format!("{}…", &plain[..end]),
         None => plain,
     }

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{fields, modifiers};
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -17,19 +17,19 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &[],
     grammar: || tree_sitter_java::LANGUAGE.into(),
     rows: &[
-        ("class_declaration", item(Kind::Type).open("body").row()),
-        ("interface_declaration", item(Kind::Type).open("body").row()),
-        ("enum_declaration", item(Kind::Type).open("body").row()),
-        ("record_declaration", item(Kind::Type).open("body").row()),
-        ("annotation_type_declaration", item(Kind::Type).open("body").row()),
-        ("method_declaration", item(Kind::Function).body("body").row()),
-        ("constructor_declaration", item(Kind::Function).body("body").row()),
-        ("compact_constructor_declaration", item(Kind::Function).body("body").row()),
-        ("annotation_type_element_declaration", item(Kind::Function).row()),
-        ("field_declaration", item(Kind::Field).row()),
-        ("constant_declaration", item(Kind::Field).row()),
-        ("enum_constant", item(Kind::Variant).body("body").row()),
-        ("module_declaration", item(Kind::Module).body("body").row()),
+        ("class_declaration", item(ItemKind::Type).open("body").row()),
+        ("interface_declaration", item(ItemKind::Type).open("body").row()),
+        ("enum_declaration", item(ItemKind::Type).open("body").row()),
+        ("record_declaration", item(ItemKind::Type).open("body").row()),
+        ("annotation_type_declaration", item(ItemKind::Type).open("body").row()),
+        ("method_declaration", item(ItemKind::Function).body("body").row()),
+        ("constructor_declaration", item(ItemKind::Function).body("body").row()),
+        ("compact_constructor_declaration", item(ItemKind::Function).body("body").row()),
+        ("annotation_type_element_declaration", item(ItemKind::Function).row()),
+        ("field_declaration", item(ItemKind::Field).row()),
+        ("constant_declaration", item(ItemKind::Field).row()),
+        ("enum_constant", item(ItemKind::Variant).body("body").row()),
+        ("module_declaration", item(ItemKind::Module).body("body").row()),
         ("class_body", Row::Through),
         ("interface_body", Row::Through),
         ("enum_body", Row::Through),

@@ -3,23 +3,23 @@
 use tree_sitter::Node;
 
 use super::exports;
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Row, Site, item};
 
 /// The rows of all three languages.
 pub(in crate::languages) const ROWS: &[(&str, Row)] = &[
-    ("function_declaration", item(Kind::Function).body("body").row()),
-    ("generator_function_declaration", item(Kind::Function).body("body").row()),
-    ("function_expression", item(Kind::Function).body("body").row()),
-    ("generator_function", item(Kind::Function).body("body").row()),
-    ("arrow_function", item(Kind::Function).body("body").row()),
-    ("class_declaration", item(Kind::Type).open("body").row()),
-    ("class", item(Kind::Type).open("body").row()),
-    ("method_definition", item(Kind::Function).body("body").row()),
-    ("field_definition", item(Kind::Field).name("property").value("value").row()),
-    ("lexical_declaration", item(Kind::Constant).row()),
-    ("variable_declaration", item(Kind::Constant).row()),
-    ("assignment_expression", item(Kind::Constant).name("left").value("right").row()),
+    ("function_declaration", item(ItemKind::Function).body("body").row()),
+    ("generator_function_declaration", item(ItemKind::Function).body("body").row()),
+    ("function_expression", item(ItemKind::Function).body("body").row()),
+    ("generator_function", item(ItemKind::Function).body("body").row()),
+    ("arrow_function", item(ItemKind::Function).body("body").row()),
+    ("class_declaration", item(ItemKind::Type).open("body").row()),
+    ("class", item(ItemKind::Type).open("body").row()),
+    ("method_definition", item(ItemKind::Function).body("body").row()),
+    ("field_definition", item(ItemKind::Field).name("property").value("value").row()),
+    ("lexical_declaration", item(ItemKind::Constant).row()),
+    ("variable_declaration", item(ItemKind::Constant).row()),
+    ("assignment_expression", item(ItemKind::Constant).name("left").value("right").row()),
     ("class_body", Row::Through),
     ("export_statement", Row::Through),
     ("expression_statement", Row::Through),
@@ -37,7 +37,7 @@ pub(in crate::languages) fn row(site: &Site<'_>) -> Option<Row> {
     let value = site.node.child_by_field_name("value");
     let inside = site.node.child_by_field_name("declaration").or(value.filter(|node| declares(*node)));
     let is_import = || site.child("import_alias").is_some();
-    (inside.is_none() && !is_import()).then(|| item(Kind::Export).value("value").row())
+    (inside.is_none() && !is_import()).then(|| item(ItemKind::Export).value("value").row())
 }
 
 pub(in crate::languages) fn names(site: &Site<'_>) -> Option<Vec<String>> {
@@ -99,7 +99,7 @@ pub(in crate::languages) fn visibility(site: &Site<'_>) -> Visibility {
     let is_member = matches!(
         site.node.kind(),
         "method_definition" | "field_definition" | "public_field_definition" | "abstract_method_signature"
-    ) || site.inside.is_some_and(|item| item.kind == Kind::Type);
+    ) || site.inside.is_some_and(|item| item.kind == ItemKind::Type);
     if is_member {
         let private = site.field("name").or_else(|| site.field("property")).is_some_and(|name| name.starts_with('#'));
         return match site.child("accessibility_modifier").map(|node| site.text_of(node)) {
@@ -122,16 +122,16 @@ pub(in crate::languages) fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     let is_function =
         |node: &Node<'_>| matches!(node.kind(), "arrow_function" | "function_expression" | "generator_function");
     match (item.kind, values(site.node).as_slice()) {
-        (Kind::Constant, [value]) if is_function(value) => item.kind = Kind::Function,
+        (ItemKind::Constant, [value]) if is_function(value) => item.kind = ItemKind::Function,
         _ => {}
     }
-    if item.kind == Kind::Field && site.node.child_by_field_name("value").as_ref().is_some_and(is_function) {
-        item.kind = Kind::Function;
+    if item.kind == ItemKind::Field && site.node.child_by_field_name("value").as_ref().is_some_and(is_function) {
+        item.kind = ItemKind::Function;
     }
     if site.node.kind() == "assignment_expression" {
         match site.node.child_by_field_name("right") {
-            Some(right) if is_function(&right) => item.kind = Kind::Function,
-            Some(right) if matches!(right.kind(), "identifier" | "object") => item.kind = Kind::Export,
+            Some(right) if is_function(&right) => item.kind = ItemKind::Function,
+            Some(right) if matches!(right.kind(), "identifier" | "object") => item.kind = ItemKind::Export,
             _ => {}
         }
     }

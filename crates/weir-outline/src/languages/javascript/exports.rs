@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use tree_sitter::Node;
 
 use super::declared::unquoted;
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::Site;
 
 /// A local name, and the name that it is exported by.
@@ -86,8 +86,8 @@ pub(in crate::languages) fn finish(items: &mut Vec<Item>, root: Node<'_>, text: 
             _ => {}
         }
     }
-    let scope = if is_module { Scope::ByName } else { Scope::Script };
-    settle(items, pairs, scope, text);
+    let scope = if is_module { ExportScope::ByName } else { ExportScope::Script };
+    apply_exports(items, pairs, scope, text);
 }
 
 fn pairs_of_assignment(node: Node<'_>, text: &str) -> Vec<Pair> {
@@ -108,7 +108,7 @@ fn pairs_of_assignment(node: Node<'_>, text: &str) -> Vec<Pair> {
 
 /// What is exported in a scope.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Scope {
+enum ExportScope {
     /// Only what is marked.
     ByName,
     /// Everything, because the file is not a module.
@@ -120,18 +120,18 @@ enum Scope {
 }
 
 /// Applies the exports among some items to their siblings.
-fn settle(items: &mut Vec<Item>, mut pairs: Vec<Pair>, scope: Scope, text: &str) {
+fn apply_exports(items: &mut Vec<Item>, mut pairs: Vec<Pair>, scope: ExportScope, text: &str) {
     for item in items.iter_mut().filter(|item| is_export(item)) {
         // The grammar does not accept a keyword as a name: `export { null_ as null }`.
         if let Some((pairs, _)) = specifiers(&item.signature) {
             item.names = pairs.into_iter().map(|(_, name)| name).collect();
         }
     }
-    pairs.extend(items.iter().filter(|item| item.kind == Kind::Export).flat_map(|item| pairs_of(&item.signature)));
+    pairs.extend(items.iter().filter(|item| item.kind == ItemKind::Export).flat_map(|item| pairs_of(&item.signature)));
     let locals: HashSet<&str> = pairs.iter().map(|(local, _)| local.as_str()).collect();
     let mut declared = HashSet::new();
     for item in items.iter_mut().filter(|item| !is_export(item)) {
-        if matches!(scope, Scope::Script | Scope::Declared) {
+        if matches!(scope, ExportScope::Script | ExportScope::Declared) {
             item.visibility = Visibility::Public;
         }
         let is_local = |name: &String| locals.contains(name.as_str());
@@ -149,23 +149,27 @@ fn settle(items: &mut Vec<Item>, mut pairs: Vec<Pair>, scope: Scope, text: &str)
         });
     }
     items.retain(|item| !item.names.is_empty());
-    for item in items.iter_mut().filter(|item| item.kind == Kind::Module) {
+    for item in items.iter_mut().filter(|item| item.kind == ItemKind::Module) {
         let before = text.get(..item.bytes.start).unwrap_or_default().trim_end();
-        let declared = scope == Scope::Declared || scope == Scope::DeclaredByName || before.ends_with("declare")
+        let declared = scope == ExportScope::Declared
+            || scope == ExportScope::DeclaredByName
+            || before.ends_with("declare")
             // Without any export it would be useless, so it must be in a declaration file.
             || item.children.iter().all(|child| child.visibility == Visibility::Private);
         let inside = match declared {
-            false => Scope::ByName,
+            false => ExportScope::ByName,
             // With an explicit `export`, not everything is exported any more.
-            true if item.children.iter().any(|child| child.signature.starts_with("export")) => Scope::DeclaredByName,
-            true => Scope::Declared,
+            true if item.children.iter().any(|child| child.signature.starts_with("export")) => {
+                ExportScope::DeclaredByName
+            }
+            true => ExportScope::Declared,
         };
-        settle(&mut item.children, Vec::new(), inside, text);
+        apply_exports(&mut item.children, Vec::new(), inside, text);
     }
 }
 
 fn is_export(item: &Item) -> bool {
-    item.kind == Kind::Export
+    item.kind == ItemKind::Export
 }
 
 /// Returns what an `export` without a declaration and without a source exports.

@@ -2,7 +2,7 @@
 //!
 //! Known misses: JSON5's unquoted keys are skipped.
 
-use super::shape::{self, Entry, Value};
+use super::shape::{self, KeyValue, Value};
 use super::{Language, Reader};
 use crate::model::Outline;
 
@@ -15,24 +15,24 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
 });
 
 /// Maximum nesting of values. Deeper ones, which only hostile files have, are skipped.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 fn read(text: &str, into: &mut Outline) {
     into.purpose = shape::purpose(text, '/');
-    let mut scan = Scan { text, at: 0, broken: 0 };
+    let mut scan = JsonScan { text, at: 0, broken: 0 };
     let value = scan.value(0);
     scan.space();
     into.broken = scan.broken + usize::from(scan.peek().is_some());
     into.items = shape::items(&value, text);
 }
 
-struct Scan<'t> {
+struct JsonScan<'t> {
     text: &'t str,
     at: usize,
     broken: usize,
 }
 
-impl Scan<'_> {
+impl JsonScan<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -60,8 +60,8 @@ impl Scan<'_> {
     fn value(&mut self, depth: usize) -> Value {
         self.space();
         match self.peek() {
-            Some(b'{') if depth < DEEPEST => self.map(depth),
-            Some(b'[') if depth < DEEPEST => self.list(depth),
+            Some(b'{') if depth < MAX_DEPTH => self.map(depth),
+            Some(b'[') if depth < MAX_DEPTH => self.list(depth),
             Some(b'{' | b'[') => self.pass(),
             Some(b'"' | b'\'') => {
                 self.string();
@@ -92,7 +92,7 @@ impl Scan<'_> {
                     }
                     self.at += 1;
                     let value = self.value(depth + 1);
-                    entries.push(Entry { key, value, bytes: start..self.at });
+                    entries.push(KeyValue { key, value, bytes: start..self.at });
                 }
                 // The end of an enclosing value, or of the file.
                 Some(b']') | None => {

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children, children_of, first_of, modifiers};
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -17,14 +17,14 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &["kotlin"],
     grammar: || tree_sitter_kotlin_ng::LANGUAGE.into(),
     rows: &[
-        ("class_declaration", item(Kind::Type).open_by(body).row()),
-        ("object_declaration", item(Kind::Type).open_by(body).row()),
-        ("companion_object", item(Kind::Type).open_by(body).row()),
-        ("type_alias", item(Kind::Type).name("type").row()),
-        ("function_declaration", item(Kind::Function).body_kind("function_body").row()),
-        ("secondary_constructor", item(Kind::Function).body_kind("block").row()),
-        ("property_declaration", item(Kind::Constant).row()),
-        ("enum_entry", item(Kind::Variant).body_kind("class_body").row()),
+        ("class_declaration", item(ItemKind::Type).open_by(body).row()),
+        ("object_declaration", item(ItemKind::Type).open_by(body).row()),
+        ("companion_object", item(ItemKind::Type).open_by(body).row()),
+        ("type_alias", item(ItemKind::Type).name("type").row()),
+        ("function_declaration", item(ItemKind::Function).body_kind("function_body").row()),
+        ("secondary_constructor", item(ItemKind::Function).body_kind("block").row()),
+        ("property_declaration", item(ItemKind::Constant).row()),
+        ("enum_entry", item(ItemKind::Variant).body_kind("class_body").row()),
         ("class_body", Row::Through),
         ("enum_class_body", Row::Through),
     ],
@@ -33,13 +33,13 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     atoms: &["string_literal", "character_literal", "multiline_string_literal"],
     by_lines: &[],
     docs: Docs { item: |comment| comment.starts_with("/**"), file: |_| false },
-    hooks: Hooks { mend, names, values, bodies, visibility, refine, ..Hooks::NONE },
+    hooks: Hooks { preprocess, names, values, bodies, visibility, refine, ..Hooks::NONE },
 });
 
 const ANNOTATION: &str = "\nannotation class ";
 
 /// Blanks `annotation` before `class`: after an annotation, the grammar takes `annotation class` for an expression.
-fn mend(text: &str) -> Option<String> {
+fn preprocess(text: &str) -> Option<String> {
     text.contains(ANNOTATION).then(|| text.replace(ANNOTATION, "\n           class "))
 }
 
@@ -101,13 +101,13 @@ fn visibility(site: &Site<'_>) -> Visibility {
 
 fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     let before = site.text.get(..site.node.start_byte()).unwrap_or_default();
-    let is_annotation =
-        item.kind == Kind::Type && (before.ends_with("\nannotation ") || site.text_of(site.node).contains(ANNOTATION));
+    let is_annotation = item.kind == ItemKind::Type
+        && (before.ends_with("\nannotation ") || site.text_of(site.node).contains(ANNOTATION));
     if is_annotation && item.signature.starts_with("class ") {
         item.signature.insert_str(0, "annotation ");
     }
-    if item.kind == Kind::Constant && site.inside.is_some() {
-        item.kind = Kind::Field;
+    if item.kind == ItemKind::Constant && site.inside.is_some() {
+        item.kind = ItemKind::Field;
     }
     true
 }

@@ -8,7 +8,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children, children_of, fields, first_of};
-use crate::model::{Item, Kind, Place, Visibility};
+use crate::model::{Item, ItemKind, ItemOrigin, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -19,9 +19,9 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &["lua", "luajit"],
     grammar: || tree_sitter_lua::LANGUAGE.into(),
     rows: &[
-        ("function_declaration", item(Kind::Function).body("body").row()),
-        ("variable_declaration", item(Kind::Constant).row()),
-        ("assignment_statement", item(Kind::Constant).row()),
+        ("function_declaration", item(ItemKind::Function).body("body").row()),
+        ("variable_declaration", item(ItemKind::Constant).row()),
+        ("assignment_statement", item(ItemKind::Constant).row()),
         ("do_statement", Row::Through),
         ("if_statement", Row::Through),
         ("else_statement", Row::Through),
@@ -80,7 +80,7 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     let is_function =
         site.node.kind() == "function_declaration" || value.is_some_and(|node| node.kind() == "function_definition");
     if is_function {
-        item.kind = Kind::Function;
+        item.kind = ItemKind::Function;
         item.signature.truncate(item.signature.trim_end_matches("end").trim_end().len());
     }
     true
@@ -114,17 +114,17 @@ fn offer(items: &mut Vec<Item>, root: Node<'_>, text: &str) {
 /// Creates an item for a value whose only name is its key in the returned table.
 fn given_back(field: Node<'_>, name: String, value: String) -> Item {
     /// Values of more bytes are omitted.
-    const LONG: usize = 80;
+    const MAX_VALUE_BYTES: usize = 80;
     let is_function = value.starts_with("function");
     let value = if is_function { value.split_inclusive(')').next().unwrap_or_default() } else { value.as_str() };
-    let shown = if value.len() > LONG || value.contains('\n') { "…" } else { value };
+    let shown = if value.len() > MAX_VALUE_BYTES || value.contains('\n') { "…" } else { value };
     let line = |row: usize| u32::try_from(row + 1).unwrap_or(u32::MAX);
     Item {
-        kind: if is_function { Kind::Function } else { Kind::Constant },
+        kind: if is_function { ItemKind::Function } else { ItemKind::Constant },
         signature: format!("{name} = {shown}"),
         names: vec![name],
         visibility: Visibility::Public,
-        place: Place::Program,
+        place: ItemOrigin::Program,
         doc: None,
         attributes: Vec::new(),
         bytes: field.byte_range(),

@@ -9,7 +9,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 use super::common::Lines;
 use super::{Language, Reader};
 use crate::docs;
-use crate::model::{Item, Kind, Outline, Place, Visibility};
+use crate::model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 
 pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     name: "markdown",
@@ -20,41 +20,41 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
 });
 
 /// Maximum number of link targets to name.
-const NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 fn read(text: &str, into: &mut Outline) {
     let options = Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
         | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS
         | Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS;
-    let mut seen = Seen::default();
+    let mut scan = MarkdownScan::default();
     for (event, bytes) in Parser::new_ext(text, options).into_offset_iter() {
-        seen.event(event, bytes);
+        scan.event(event, bytes);
     }
     let lines = Lines::of(text);
-    into.purpose = docs::first_sentence(&seen.purpose);
-    into.items.extend(seen.keys.take().map(|(keys, bytes)| line(Kind::Key, keys, bytes, &lines)));
-    into.items.extend(nested(seen.headings, text, &lines));
-    for (what, counts) in [("code", &seen.code), ("links", &seen.links)] {
-        into.items.extend(counted(what, counts).map(|(said, bytes)| line(Kind::Key, said, bytes, &lines)));
+    into.purpose = docs::first_sentence(&scan.purpose);
+    into.items.extend(scan.keys.take().map(|(keys, bytes)| line(ItemKind::Key, keys, bytes, &lines)));
+    into.items.extend(nested(scan.headings, text, &lines));
+    for (what, counts) in [("code", &scan.code), ("links", &scan.links)] {
+        into.items.extend(counted(what, counts).map(|(said, bytes)| line(ItemKind::Key, said, bytes, &lines)));
     }
 }
 
 /// What was found in the text so far.
 #[derive(Default)]
-struct Seen {
+struct MarkdownScan {
     keys: Option<(String, Range<usize>)>,
     headings: Vec<Heading>,
     code: Vec<Count>,
     links: Vec<Count>,
     /// The first paragraph.
     purpose: String,
-    reading: Reading,
+    role: TextRole,
 }
 
 /// What the current text belongs to.
 #[derive(Default, PartialEq)]
-enum Reading {
+enum TextRole {
     #[default]
     Other,
     Heading,
@@ -75,22 +75,22 @@ struct Heading {
     bytes: Range<usize>,
 }
 
-impl Seen {
+impl MarkdownScan {
     fn event(&mut self, event: Event<'_>, bytes: Range<usize>) {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
                 self.headings.push(Heading { level, title: String::new(), bytes });
-                self.reading = Reading::Heading;
+                self.role = TextRole::Heading;
             }
             Event::Start(Tag::MetadataBlock(_)) => {
                 self.keys = Some((String::new(), bytes));
-                self.reading = Reading::Keys;
+                self.role = TextRole::Keys;
             }
-            Event::Start(Tag::Paragraph) if self.purpose.is_empty() && self.reading == Reading::Other => {
-                self.reading = Reading::Purpose;
+            Event::Start(Tag::Paragraph) if self.purpose.is_empty() && self.role == TextRole::Other => {
+                self.role = TextRole::Purpose;
             }
             Event::End(TagEnd::Heading(_) | TagEnd::MetadataBlock(_) | TagEnd::Paragraph) => {
-                self.reading = Reading::Other;
+                self.role = TextRole::Other;
             }
             Event::Start(Tag::CodeBlock(kind)) => count(&mut self.code, language(&kind), bytes),
             Event::Start(Tag::Link { dest_url, .. }) => count(&mut self.links, place(&dest_url), bytes),
@@ -101,14 +101,14 @@ impl Seen {
     }
 
     fn text(&mut self, text: &str) {
-        match self.reading {
-            Reading::Heading => {
+        match self.role {
+            TextRole::Heading => {
                 if let Some(heading) = self.headings.last_mut() {
                     heading.title.push_str(text);
                 }
             }
-            Reading::Purpose => self.purpose.push_str(text),
-            Reading::Keys => {
+            TextRole::Purpose => self.purpose.push_str(text),
+            TextRole::Keys => {
                 let is_key = |line: &&str| line.starts_with(|c: char| c.is_alphabetic() || c == '_');
                 let keys = text.lines().filter(is_key).filter_map(|line| line.split([':', '=']).next()).map(str::trim);
                 let keys = keys.collect::<Vec<_>>().join(", ");
@@ -116,7 +116,7 @@ impl Seen {
                     *said = format!("front matter: {keys}");
                 }
             }
-            Reading::Other => {}
+            TextRole::Other => {}
         }
     }
 }
@@ -156,12 +156,12 @@ fn counted(what: &str, counts: &[Count]) -> Option<(String, Range<usize>)> {
     let first = counts.first()?.first.clone();
     let mut sorted: Vec<&Count> = counts.iter().collect();
     sorted.sort_by_key(|count| std::cmp::Reverse(count.times));
-    let named = sorted.iter().take(NAMED).map(|count| match count.times {
+    let named = sorted.iter().take(MAX_NAMED).map(|count| match count.times {
         1 => count.what.clone(),
         times => format!("{} × {times}", count.what),
     });
     let mut said = format!("{what}: {}", named.collect::<Vec<_>>().join(", "));
-    if sorted.len() > NAMED {
+    if sorted.len() > MAX_NAMED {
         let total: usize = counts.iter().map(|count| count.times).sum();
         said.push_str(&format!(", … {total} in all"));
     }
@@ -175,7 +175,7 @@ fn nested(headings: Vec<Heading>, text: &str, lines: &Lines) -> Vec<Item> {
     for heading in headings {
         close(&mut open, &mut items, |level| level >= heading.level, (heading.bytes.start, lines));
         let signature = format!("{} {}", "#".repeat(heading.level as usize), heading.title.trim());
-        let mut item = line(Kind::Heading, signature, heading.bytes, lines);
+        let mut item = line(ItemKind::Heading, signature, heading.bytes, lines);
         item.names = vec![heading.title.trim().to_owned()];
         open.push((heading.level, item));
     }
@@ -201,13 +201,13 @@ fn close(
     }
 }
 
-fn line(kind: Kind, signature: String, bytes: Range<usize>, lines: &Lines) -> Item {
+fn line(kind: ItemKind, signature: String, bytes: Range<usize>, lines: &Lines) -> Item {
     Item {
         kind,
         names: signature.split(':').next().map(str::to_owned).into_iter().collect(),
         signature,
         visibility: Visibility::Public,
-        place: Place::Program,
+        place: ItemOrigin::Program,
         doc: None,
         attributes: Vec::new(),
         lines: (lines.at(bytes.start), lines.at(bytes.end.saturating_sub(1).max(bytes.start))),

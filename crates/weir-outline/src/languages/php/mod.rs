@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children, children_of, modifiers};
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -17,17 +17,17 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &["php"],
     grammar: || tree_sitter_php::LANGUAGE_PHP.into(),
     rows: &[
-        ("namespace_definition", item(Kind::Module).open("body").row()),
-        ("class_declaration", item(Kind::Type).open("body").row()),
-        ("interface_declaration", item(Kind::Type).open("body").row()),
-        ("trait_declaration", item(Kind::Type).open("body").row()),
-        ("enum_declaration", item(Kind::Type).open("body").row()),
-        ("function_definition", item(Kind::Function).body("body").row()),
-        ("method_declaration", item(Kind::Function).body("body").row()),
-        ("property_declaration", item(Kind::Field).body_kind("property_hook_list").row()),
-        ("const_declaration", item(Kind::Constant).row()),
-        ("use_declaration", item(Kind::Export).body_kind("use_list").row()),
-        ("enum_case", item(Kind::Variant).value("value").row()),
+        ("namespace_definition", item(ItemKind::Module).open("body").row()),
+        ("class_declaration", item(ItemKind::Type).open("body").row()),
+        ("interface_declaration", item(ItemKind::Type).open("body").row()),
+        ("trait_declaration", item(ItemKind::Type).open("body").row()),
+        ("enum_declaration", item(ItemKind::Type).open("body").row()),
+        ("function_definition", item(ItemKind::Function).body("body").row()),
+        ("method_declaration", item(ItemKind::Function).body("body").row()),
+        ("property_declaration", item(ItemKind::Field).body_kind("property_hook_list").row()),
+        ("const_declaration", item(ItemKind::Constant).row()),
+        ("use_declaration", item(ItemKind::Export).body_kind("use_list").row()),
+        ("enum_case", item(ItemKind::Variant).value("value").row()),
         ("declaration_list", Row::Through),
         ("enum_declaration_list", Row::Through),
         ("compound_statement", Row::Through),
@@ -48,7 +48,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
 /// Returns the row of a `define` call, which declares a constant.
 fn row(site: &Site<'_>) -> Option<Row> {
     let is_define = site.node.kind() == "function_call_expression" && site.field("function") == Some("define");
-    is_define.then_some(item(Kind::Constant).row())
+    is_define.then_some(item(ItemKind::Constant).row())
 }
 
 fn names(site: &Site<'_>) -> Option<Vec<String>> {

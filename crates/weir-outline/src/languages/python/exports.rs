@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tree_sitter::Node;
 
 use super::is_public;
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::Site;
 
 /// Collects the names that an import binds.
@@ -28,9 +28,9 @@ pub(super) fn imported(site: &Site<'_>, names: &mut Vec<String>) {
 /// Sets the visibility of the items of a module.
 pub(super) fn finish(items: &mut Vec<Item>, root: Node<'_>, text: &str) {
     let listed = all(root, text);
-    let imports_only = items.iter().all(|item| item.kind == Kind::Export || is_dunder(item));
+    let imports_only = items.iter().all(|item| item.kind == ItemKind::Export || is_dunder(item));
     for item in items.iter_mut() {
-        if item.kind == Kind::Export {
+        if item.kind == ItemKind::Export {
             let offered = offered(&item.signature);
             let relative = imports_only && item.signature.starts_with("from .");
             item.names.retain(|name| match &listed {

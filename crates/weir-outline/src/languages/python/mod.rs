@@ -10,7 +10,7 @@ mod exports;
 use tree_sitter::Node;
 
 use super::Language;
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -21,12 +21,12 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &["python", "pypy"],
     grammar: || tree_sitter_python::LANGUAGE.into(),
     rows: &[
-        ("function_definition", item(Kind::Function).body("body").row()),
-        ("class_definition", item(Kind::Type).open("body").row()),
-        ("assignment", item(Kind::Constant).name("left").row()),
-        ("type_alias_statement", item(Kind::Type).name("left").row()),
-        ("import_from_statement", item(Kind::Export).row()),
-        ("import_statement", item(Kind::Export).row()),
+        ("function_definition", item(ItemKind::Function).body("body").row()),
+        ("class_definition", item(ItemKind::Type).open("body").row()),
+        ("assignment", item(ItemKind::Constant).name("left").row()),
+        ("type_alias_statement", item(ItemKind::Type).name("left").row()),
+        ("import_from_statement", item(ItemKind::Export).row()),
+        ("import_statement", item(ItemKind::Export).row()),
         ("block", Row::Through),
         ("decorated_definition", Row::Through),
         ("expression_statement", Row::Through),
@@ -138,11 +138,11 @@ fn doc(node: Node<'_>, text: &str) -> Option<String> {
 
 fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     match item.kind {
-        Kind::Constant if site.inside.is_some() => item.kind = Kind::Field,
+        ItemKind::Constant if site.inside.is_some() => item.kind = ItemKind::Field,
         // An import inside a class or a function is local to it.
-        Kind::Export if site.inside.is_some() => return false,
+        ItemKind::Export if site.inside.is_some() => return false,
         // The colon before the body.
-        Kind::Function | Kind::Type => {
+        ItemKind::Function | ItemKind::Type => {
             let head = item.signature.trim_end_matches(':').trim_end();
             item.signature.truncate(head.len());
         }

@@ -8,7 +8,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children, children_of};
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -19,12 +19,12 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &["ruby", "rake"],
     grammar: || tree_sitter_ruby::LANGUAGE.into(),
     rows: &[
-        ("module", item(Kind::Module).open("body").row()),
-        ("class", item(Kind::Type).open("body").row()),
-        ("singleton_class", item(Kind::Implementation).name("value").open("body").row()),
-        ("method", item(Kind::Function).body("body").row()),
-        ("singleton_method", item(Kind::Function).body("body").row()),
-        ("alias", item(Kind::Function).row()),
+        ("module", item(ItemKind::Module).open("body").row()),
+        ("class", item(ItemKind::Type).open("body").row()),
+        ("singleton_class", item(ItemKind::Implementation).name("value").open("body").row()),
+        ("method", item(ItemKind::Function).body("body").row()),
+        ("singleton_method", item(ItemKind::Function).body("body").row()),
+        ("alias", item(ItemKind::Function).row()),
         ("body_statement", Row::Through),
         ("argument_list", Row::Through),
         ("if", Row::Through),
@@ -78,15 +78,15 @@ fn is_for_tools(comment: &str) -> bool {
 /// Returns the row of a node. In Ruby, many declarations are calls.
 fn row(site: &Site<'_>) -> Option<Row> {
     match site.node.kind() {
-        "identifier" if WORDS.contains(&site.text_of(site.node)) => Some(item(Kind::Key).row()),
+        "identifier" if WORDS.contains(&site.text_of(site.node)) => Some(item(ItemKind::Key).row()),
         "call" if site.node.child_by_field_name("receiver").is_none() => {
             let method = site.field("method")?;
             let kind = match method {
-                _ if FIELDS.contains(&method) => item(Kind::Field),
-                _ if WORDS.contains(&method) => item(Kind::Key).open("arguments"),
-                _ if BLOCKS.contains(&method) => item(Kind::Key).open_by(block),
-                "alias_method" | "define_method" => item(Kind::Function),
-                "include" | "extend" | "prepend" => item(Kind::Export),
+                _ if FIELDS.contains(&method) => item(ItemKind::Field),
+                _ if WORDS.contains(&method) => item(ItemKind::Key).open("arguments"),
+                _ if BLOCKS.contains(&method) => item(ItemKind::Key).open_by(block),
+                "alias_method" | "define_method" => item(ItemKind::Function),
+                "include" | "extend" | "prepend" => item(ItemKind::Export),
                 _ => return None,
             };
             Some(kind.row())
@@ -94,7 +94,7 @@ fn row(site: &Site<'_>) -> Option<Row> {
         "assignment" => {
             let left = site.node.child_by_field_name("left")?;
             let is_constant = matches!(left.kind(), "constant" | "scope_resolution");
-            is_constant.then_some(item(Kind::Constant).name("left").open_by(given_block).value("right").row())
+            is_constant.then_some(item(ItemKind::Constant).name("left").open_by(given_block).value("right").row())
         }
         _ => None,
     }
@@ -152,7 +152,7 @@ fn bodies(node: Node<'_>) -> Vec<Node<'_>> {
 
 fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     if site.node.kind() == "assignment" && site.node.child_by_field_name("right").is_some_and(makes_type) {
-        item.kind = Kind::Type;
+        item.kind = ItemKind::Type;
     }
     if site.node.kind() != "call" {
         let mut signature = item.signature.as_str();
@@ -166,34 +166,34 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
 }
 
 fn finish(items: &mut Vec<Item>, _: Node<'_>, _: &str) {
-    judge(items);
+    apply_visibility(items);
 }
 
 /// Applies the visibility words among items, and replaces a word or a block by its contents.
-fn judge(items: &mut Vec<Item>) {
+fn apply_visibility(items: &mut Vec<Item>) {
     let mut current = Visibility::Public;
-    let mut said = HashMap::new();
+    let mut stated = HashMap::new();
     for mut item in std::mem::take(items) {
-        judge(&mut item.children);
-        if item.kind == Kind::Key {
+        apply_visibility(&mut item.children);
+        if item.kind == ItemKind::Key {
             let inside = std::mem::take(&mut item.children);
-            current = obey(&item.names, inside, (current, &mut said), items);
+            current = apply_visibility_word(&item.names, inside, (current, &mut stated), items);
             continue;
         }
         let is_of_class = item.signature.starts_with("def self.");
-        if matches!(item.kind, Kind::Function | Kind::Field) && !is_of_class {
+        if matches!(item.kind, ItemKind::Function | ItemKind::Field) && !is_of_class {
             item.visibility = current;
         }
         items.push(item);
     }
     for item in items.iter_mut() {
-        let named = item.names.iter().find_map(|name| said.get(name));
+        let named = item.names.iter().find_map(|name| stated.get(name));
         item.visibility = named.copied().unwrap_or(item.visibility);
     }
 }
 
 /// Applies a visibility word to the items it names or contains. Returns the visibility of what follows.
-fn obey(
+fn apply_visibility_word(
     names: &[String],
     inside: Vec<Item>,
     (current, of_names): (Visibility, &mut HashMap<String, Visibility>),
@@ -204,14 +204,14 @@ fn obey(
         items.extend(inside);
         return current;
     }
-    let said = match word.as_str() {
+    let stated = match word.as_str() {
         "private" | "protected" | "private_class_method" | "private_constant" => Visibility::Private,
         _ => Visibility::Public,
     };
     if inside.is_empty() && named.is_empty() {
-        return said;
+        return stated;
     }
-    of_names.extend(named.iter().map(|name| (name.clone(), said)));
-    items.extend(inside.into_iter().map(|item| Item { visibility: said, ..item }));
+    of_names.extend(named.iter().map(|name| (name.clone(), stated)));
+    items.extend(inside.into_iter().map(|item| Item { visibility: stated, ..item }));
     current
 }

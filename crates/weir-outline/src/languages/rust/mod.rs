@@ -3,7 +3,7 @@
 use tree_sitter::{Node, Range};
 
 use super::Language;
-use crate::model::{Item, Kind, Place, Visibility};
+use crate::model::{Item, ItemKind, ItemOrigin, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -14,23 +14,23 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &["rust-script"],
     grammar: || tree_sitter_rust::LANGUAGE.into(),
     rows: &[
-        ("mod_item", item(Kind::Module).open("body").row()),
-        ("struct_item", item(Kind::Type).open("body").row()),
-        ("union_item", item(Kind::Type).open("body").row()),
-        ("enum_item", item(Kind::Type).open("body").row()),
-        ("type_item", item(Kind::Type).row()),
-        ("associated_type", item(Kind::Type).row()),
-        ("trait_item", item(Kind::Type).open("body").row()),
-        ("impl_item", item(Kind::Implementation).name("type").open("body").row()),
-        ("function_item", item(Kind::Function).body("body").row()),
-        ("function_signature_item", item(Kind::Function).row()),
-        ("field_declaration", item(Kind::Field).row()),
-        ("enum_variant", item(Kind::Variant).row()),
-        ("const_item", item(Kind::Constant).value("value").row()),
-        ("static_item", item(Kind::Constant).value("value").row()),
-        ("macro_definition", item(Kind::Macro).row()),
-        ("use_declaration", item(Kind::Export).name("argument").row()),
-        ("extern_crate_declaration", item(Kind::Export).row()),
+        ("mod_item", item(ItemKind::Module).open("body").row()),
+        ("struct_item", item(ItemKind::Type).open("body").row()),
+        ("union_item", item(ItemKind::Type).open("body").row()),
+        ("enum_item", item(ItemKind::Type).open("body").row()),
+        ("type_item", item(ItemKind::Type).row()),
+        ("associated_type", item(ItemKind::Type).row()),
+        ("trait_item", item(ItemKind::Type).open("body").row()),
+        ("impl_item", item(ItemKind::Implementation).name("type").open("body").row()),
+        ("function_item", item(ItemKind::Function).body("body").row()),
+        ("function_signature_item", item(ItemKind::Function).row()),
+        ("field_declaration", item(ItemKind::Field).row()),
+        ("enum_variant", item(ItemKind::Variant).row()),
+        ("const_item", item(ItemKind::Constant).value("value").row()),
+        ("static_item", item(ItemKind::Constant).value("value").row()),
+        ("macro_definition", item(ItemKind::Macro).row()),
+        ("use_declaration", item(ItemKind::Export).name("argument").row()),
+        ("extern_crate_declaration", item(ItemKind::Export).row()),
         ("declaration_list", Row::Through),
         ("field_declaration_list", Row::Through),
         ("enum_variant_list", Row::Through),
@@ -57,7 +57,7 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
     match site.node.kind() {
         "use_declaration" => {
             let mut names = Vec::new();
-            used(site.node.child_by_field_name("argument")?, site, DEEPEST_USE, &mut names);
+            used(site.node.child_by_field_name("argument")?, site, MAX_USE_DEPTH, &mut names);
             Some(names)
         }
         _ => None,
@@ -65,7 +65,7 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
 }
 
 /// Maximum nesting of a `use` list. Only hostile files exceed it.
-const DEEPEST_USE: usize = 50;
+const MAX_USE_DEPTH: usize = 50;
 
 /// Collects the names that a `use` imports.
 fn used(node: Node<'_>, site: &Site<'_>, depth: usize, names: &mut Vec<String>) {
@@ -109,8 +109,8 @@ fn visibility(site: &Site<'_>) -> Visibility {
 /// Returns whether an item is a member of a trait or of its implementation, and so visible wherever the trait is.
 fn is_member_of_trait(site: &Site<'_>) -> bool {
     site.inside.is_some_and(|item| match item.kind {
-        Kind::Type => !matches!(site.node.kind(), "field_declaration"),
-        Kind::Implementation => is_of_trait(item),
+        ItemKind::Type => !matches!(site.node.kind(), "field_declaration"),
+        ItemKind::Implementation => is_of_trait(item),
         _ => false,
     })
 }
@@ -123,16 +123,16 @@ fn is_of_trait(item: &Item) -> bool {
 fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     let says = |what: &str| site.attributes.iter().any(|attribute| attribute.replace(' ', "").contains(what));
     if says("#[cfg(test)]") || says("#[test]") || says("::test]") || says("#[bench]") {
-        item.place = Place::Test;
+        item.place = ItemOrigin::Test;
     }
     match item.kind {
         // Only a re-export is an interface.
-        Kind::Export => item.visibility > Visibility::Private,
-        Kind::Macro => {
+        ItemKind::Export => item.visibility > Visibility::Private,
+        ItemKind::Macro => {
             item.signature = format!("macro_rules! {}", item.names.join(""));
             true
         }
-        Kind::Implementation => {
+        ItemKind::Implementation => {
             item.names.extend(site.field("trait").map(str::to_owned));
             true
         }

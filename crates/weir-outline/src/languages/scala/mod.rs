@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children_of, modifiers};
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -17,23 +17,23 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &["scala", "scala-cli"],
     grammar: || tree_sitter_scala::LANGUAGE.into(),
     rows: &[
-        ("package_clause", item(Kind::Module).open("body").row()),
-        ("package_object", item(Kind::Module).open("body").row()),
-        ("class_definition", item(Kind::Type).open("body").row()),
-        ("object_definition", item(Kind::Type).open("body").row()),
-        ("trait_definition", item(Kind::Type).open("body").row()),
-        ("enum_definition", item(Kind::Type).open("body").row()),
-        ("type_definition", item(Kind::Type).row()),
-        ("given_definition", item(Kind::Implementation).open("body").row()),
+        ("package_clause", item(ItemKind::Module).open("body").row()),
+        ("package_object", item(ItemKind::Module).open("body").row()),
+        ("class_definition", item(ItemKind::Type).open("body").row()),
+        ("object_definition", item(ItemKind::Type).open("body").row()),
+        ("trait_definition", item(ItemKind::Type).open("body").row()),
+        ("enum_definition", item(ItemKind::Type).open("body").row()),
+        ("type_definition", item(ItemKind::Type).row()),
+        ("given_definition", item(ItemKind::Implementation).open("body").row()),
         ("extension_definition", Row::Through),
-        ("function_definition", item(Kind::Function).body("body").row()),
-        ("function_declaration", item(Kind::Function).row()),
-        ("val_definition", item(Kind::Constant).name("pattern").value("value").row()),
-        ("var_definition", item(Kind::Constant).name("pattern").value("value").row()),
-        ("val_declaration", item(Kind::Constant).row()),
-        ("var_declaration", item(Kind::Constant).row()),
-        ("simple_enum_case", item(Kind::Variant).row()),
-        ("full_enum_case", item(Kind::Variant).row()),
+        ("function_definition", item(ItemKind::Function).body("body").row()),
+        ("function_declaration", item(ItemKind::Function).row()),
+        ("val_definition", item(ItemKind::Constant).name("pattern").value("value").row()),
+        ("var_definition", item(ItemKind::Constant).name("pattern").value("value").row()),
+        ("val_declaration", item(ItemKind::Constant).row()),
+        ("var_declaration", item(ItemKind::Constant).row()),
+        ("simple_enum_case", item(ItemKind::Variant).row()),
+        ("full_enum_case", item(ItemKind::Variant).row()),
         ("enum_case_definitions", Row::Through),
         ("template_body", Row::Through),
         ("with_template_body", Row::Through),
@@ -77,8 +77,8 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     if site.node.kind() == "package_clause" && site.node.child_by_field_name("body").is_none() {
         return false;
     }
-    if item.kind == Kind::Constant && site.inside.is_some_and(|item| item.kind == Kind::Type) {
-        item.kind = Kind::Field;
+    if item.kind == ItemKind::Constant && site.inside.is_some_and(|item| item.kind == ItemKind::Type) {
+        item.kind = ItemKind::Field;
     }
     // An extension method is written with the type it extends.
     let around = site.is_through("extension_definition").then(|| site.node.parent()).flatten();
@@ -94,8 +94,8 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
 /// Returns the comment that ends directly before an item. The grammar may put it in the preceding block.
 fn doc(node: Node<'_>, text: &str) -> Option<String> {
     // Maximum length of a comment in bytes. A hostile file may have an end without a beginning.
-    const LONGEST: usize = 16_384;
-    let from = text.floor_char_boundary(node.start_byte().saturating_sub(LONGEST));
+    const MAX_COMMENT_BYTES: usize = 16_384;
+    let from = text.floor_char_boundary(node.start_byte().saturating_sub(MAX_COMMENT_BYTES));
     let before = text.get(from..node.start_byte()).unwrap_or_default().trim_end();
     let start = before.strip_suffix("*/")?.rfind("/*")?;
     let comment = before.get(start..).filter(|comment| comment.starts_with("/**"))?;

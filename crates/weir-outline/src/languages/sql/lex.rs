@@ -4,13 +4,13 @@ use std::ops::Range;
 
 /// A word, a string, a symbol or a comment, and how deeply it is nested in brackets.
 #[derive(Debug, Clone)]
-pub(super) struct Token {
+pub(super) struct SqlToken {
     pub bytes: Range<usize>,
     pub depth: usize,
     pub is_comment: bool,
 }
 
-impl Token {
+impl SqlToken {
     pub(super) fn text<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.bytes.clone()).unwrap_or_default()
     }
@@ -21,7 +21,7 @@ impl Token {
 }
 
 /// Returns the tokens of a text.
-pub(super) fn tokens(text: &str) -> Vec<Token> {
+pub(super) fn tokens(text: &str) -> Vec<SqlToken> {
     let mut tokens = Vec::new();
     let mut at = 0;
     let mut depth = 0_usize;
@@ -36,7 +36,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         if rest.starts_with(')') {
             depth = depth.saturating_sub(1);
         }
-        tokens.push(Token { bytes: at..at + len, depth, is_comment });
+        tokens.push(SqlToken { bytes: at..at + len, depth, is_comment });
         match rest.as_bytes().first() {
             Some(b'(') => depth += 1,
             // A new statement begins, even if a bracket was left open.

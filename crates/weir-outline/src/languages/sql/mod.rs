@@ -7,12 +7,12 @@ mod lex;
 
 use std::ops::Range;
 
-use lex::Token;
+use lex::SqlToken;
 
 use super::common::Lines;
 use super::{Language, Reader};
 use crate::docs;
-use crate::model::{Item, Kind, Outline, Place, Visibility};
+use crate::model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 
 pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     name: "sql",
@@ -23,7 +23,7 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
 });
 
 /// Maximum length of a statement in characters. A longer one is cut.
-const LONGEST: usize = 160;
+const MAX_STATEMENT_CHARS: usize = 160;
 /// Words between `CREATE` and what is created.
 const PASSED: [&str; 24] = [
     "or",
@@ -58,7 +58,7 @@ const RULES: [&str; 11] =
 fn read(text: &str, into: &mut Outline) {
     let tokens = lex::tokens(text);
     let lines = Lines::of(text);
-    let file = File { text, lines };
+    let file = SqlFile { text, lines };
     into.purpose = purpose(&tokens, text);
     for statement in tokens.split(|token| token.is(text, ";") || token.is(text, "go")) {
         into.items.extend(file.item(statement));
@@ -66,7 +66,7 @@ fn read(text: &str, into: &mut Outline) {
 }
 
 /// Returns the comments at the top, up to a blank line.
-fn purpose(tokens: &[Token], text: &str) -> Option<String> {
+fn purpose(tokens: &[SqlToken], text: &str) -> Option<String> {
     let mut head = String::new();
     let mut end = 0;
     for token in tokens.iter().take_while(|token| token.is_comment && !token.text(text).starts_with('\\')) {
@@ -81,15 +81,15 @@ fn purpose(tokens: &[Token], text: &str) -> Option<String> {
     if docs::is_licence(&head) { None } else { docs::first_sentence(&docs::bare(&head)) }
 }
 
-struct File<'t> {
+struct SqlFile<'t> {
     text: &'t str,
     lines: Lines,
 }
 
-impl File<'_> {
-    fn item(&self, statement: &[Token]) -> Option<Item> {
+impl SqlFile<'_> {
+    fn item(&self, statement: &[SqlToken]) -> Option<Item> {
         let doc = self.doc(statement);
-        let words: Vec<&Token> = statement.iter().filter(|token| !token.is_comment).collect();
+        let words: Vec<&SqlToken> = statement.iter().filter(|token| !token.is_comment).collect();
         let (first, rest) = words.split_first()?;
         let is_creation = first.is(self.text, "create");
         if !is_creation && !first.is(self.text, "alter") {
@@ -97,7 +97,7 @@ impl File<'_> {
         }
         let mut named = rest.iter().skip_while(|token| self.is_one_of(token, &PASSED));
         let what = named.next()?.text(self.text).to_ascii_lowercase();
-        let named: Vec<&Token> = named.skip_while(|token| self.is_one_of(token, &PASSED)).copied().collect();
+        let named: Vec<&SqlToken> = named.skip_while(|token| self.is_one_of(token, &PASSED)).copied().collect();
         let head = self.head(&words, &what, is_creation);
         let bytes = first.bytes.start..words.last().map_or(first.bytes.end, |last| last.bytes.end);
         let mut item = self.line(kind(&what, is_creation), self.flat(head), bytes);
@@ -110,8 +110,8 @@ impl File<'_> {
     }
 
     /// Returns the part of a statement to show: up to its body.
-    fn head<'w>(&self, words: &'w [&'w Token], what: &str, is_creation: bool) -> &'w [&'w Token] {
-        let ends = |token: &&Token| match what {
+    fn head<'w>(&self, words: &'w [&'w SqlToken], what: &str, is_creation: bool) -> &'w [&'w SqlToken] {
+        let ends = |token: &&SqlToken| match what {
             _ if !is_creation => false,
             "table" => token.is(self.text, "(") || token.is(self.text, "as"),
             "view" => token.depth == 0 && token.is(self.text, "as"),
@@ -126,7 +126,7 @@ impl File<'_> {
     }
 
     /// Returns a name with its schema: words joined by dots, without quotes.
-    fn name(&self, words: &[&Token]) -> String {
+    fn name(&self, words: &[&SqlToken]) -> String {
         let mut name = String::new();
         for token in words {
             let text = token.text(self.text);
@@ -143,7 +143,7 @@ impl File<'_> {
     }
 
     /// Returns the columns of a table, and its constraints.
-    fn columns(&self, words: &[&Token]) -> Vec<Item> {
+    fn columns(&self, words: &[&SqlToken]) -> Vec<Item> {
         let Some(start) = words.iter().position(|token| token.is(self.text, "(")) else { return Vec::new() };
         let inside = words.get(start + 1..).unwrap_or_default();
         let end = inside.iter().position(|token| token.depth == 0).unwrap_or(inside.len());
@@ -152,21 +152,21 @@ impl File<'_> {
         parts.filter_map(|part| self.column(part)).collect()
     }
 
-    fn column(&self, part: &[&Token]) -> Option<Item> {
+    fn column(&self, part: &[&SqlToken]) -> Option<Item> {
         let (first, last) = (part.first()?, part.last()?);
-        let mut item = self.line(Kind::Field, self.flat(part), first.bytes.start..last.bytes.end);
+        let mut item = self.line(ItemKind::Field, self.flat(part), first.bytes.start..last.bytes.end);
         let is_rule = self.is_one_of(first, &RULES);
         let named = if is_rule { part.get(1).filter(|_| first.is(self.text, "constraint")) } else { Some(first) };
         item.names = named.map(|token| token.text(self.text).trim_matches(['"', '`']).to_owned()).into_iter().collect();
         Some(item)
     }
 
-    fn is_one_of(&self, token: &Token, words: &[&str]) -> bool {
+    fn is_one_of(&self, token: &SqlToken, words: &[&str]) -> bool {
         words.iter().any(|word| token.is(self.text, word))
     }
 
     /// Returns the comment that ends on the line before a statement.
-    fn doc(&self, statement: &[Token]) -> Option<String> {
+    fn doc(&self, statement: &[SqlToken]) -> Option<String> {
         let begin = statement.iter().position(|token| !token.is_comment)?;
         let mut next = self.lines.at(statement.get(begin)?.bytes.start);
         let mut comment = Vec::new();
@@ -182,7 +182,7 @@ impl File<'_> {
     }
 
     /// Joins tokens on one line, with a space where there was one.
-    fn flat(&self, tokens: &[&Token]) -> String {
+    fn flat(&self, tokens: &[&SqlToken]) -> String {
         let mut line = String::new();
         let mut end = None;
         for token in tokens {
@@ -194,8 +194,8 @@ impl File<'_> {
             }
             line.push_str(&text.lines().map(str::trim).collect::<Vec<_>>().join(" "));
             end = Some(token.bytes.end);
-            if line.len() > LONGEST {
-                let cut = line.char_indices().nth(LONGEST).map_or(line.len(), |(cut, _)| cut);
+            if line.len() > MAX_STATEMENT_CHARS {
+                let cut = line.char_indices().nth(MAX_STATEMENT_CHARS).map_or(line.len(), |(cut, _)| cut);
                 line.truncate(cut);
                 line.push('…');
                 break;
@@ -204,13 +204,13 @@ impl File<'_> {
         line
     }
 
-    fn line(&self, kind: Kind, signature: String, bytes: Range<usize>) -> Item {
+    fn line(&self, kind: ItemKind, signature: String, bytes: Range<usize>) -> Item {
         Item {
             kind,
             names: Vec::new(),
             signature,
             visibility: Visibility::Public,
-            place: Place::Program,
+            place: ItemOrigin::Program,
             doc: None,
             attributes: Vec::new(),
             lines: (self.lines.at(bytes.start), self.lines.at(bytes.end.saturating_sub(1))),
@@ -220,12 +220,12 @@ impl File<'_> {
     }
 }
 
-fn kind(what: &str, is_creation: bool) -> Kind {
+fn kind(what: &str, is_creation: bool) -> ItemKind {
     match what {
-        _ if !is_creation => Kind::Key,
-        "table" | "view" | "type" | "domain" => Kind::Type,
-        "function" | "procedure" | "proc" | "trigger" | "aggregate" => Kind::Function,
-        "extension" => Kind::Export,
-        _ => Kind::Key,
+        _ if !is_creation => ItemKind::Key,
+        "table" | "view" | "type" | "domain" => ItemKind::Type,
+        "function" | "procedure" | "proc" | "trigger" | "aggregate" => ItemKind::Function,
+        "extension" => ItemKind::Export,
+        _ => ItemKind::Key,
     }
 }

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children_of, fields, modifiers};
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
@@ -17,18 +17,18 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &["swift"],
     grammar: || tree_sitter_swift::LANGUAGE.into(),
     rows: &[
-        ("class_declaration", item(Kind::Type).open("body").row()),
-        ("protocol_declaration", item(Kind::Type).open("body").row()),
-        ("typealias_declaration", item(Kind::Type).row()),
-        ("associatedtype_declaration", item(Kind::Type).row()),
-        ("function_declaration", item(Kind::Function).body("body").row()),
-        ("protocol_function_declaration", item(Kind::Function).row()),
-        ("init_declaration", item(Kind::Function).body("body").row()),
-        ("subscript_declaration", item(Kind::Function).body_kind("computed_property").row()),
-        ("macro_declaration", item(Kind::Macro).row()),
-        ("property_declaration", item(Kind::Constant).body("computed_value").value("value").row()),
-        ("protocol_property_declaration", item(Kind::Field).row()),
-        ("enum_entry", item(Kind::Variant).row()),
+        ("class_declaration", item(ItemKind::Type).open("body").row()),
+        ("protocol_declaration", item(ItemKind::Type).open("body").row()),
+        ("typealias_declaration", item(ItemKind::Type).row()),
+        ("associatedtype_declaration", item(ItemKind::Type).row()),
+        ("function_declaration", item(ItemKind::Function).body("body").row()),
+        ("protocol_function_declaration", item(ItemKind::Function).row()),
+        ("init_declaration", item(ItemKind::Function).body("body").row()),
+        ("subscript_declaration", item(ItemKind::Function).body_kind("computed_property").row()),
+        ("macro_declaration", item(ItemKind::Macro).row()),
+        ("property_declaration", item(ItemKind::Constant).body("computed_value").value("value").row()),
+        ("protocol_property_declaration", item(ItemKind::Field).row()),
+        ("enum_entry", item(ItemKind::Variant).row()),
         ("class_body", Row::Through),
         ("enum_class_body", Row::Through),
         ("protocol_body", Row::Through),
@@ -85,17 +85,17 @@ fn is_extension(site: &Site<'_>) -> bool {
 
 fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     if is_extension(site) {
-        item.kind = Kind::Implementation;
+        item.kind = ItemKind::Implementation;
     }
-    if item.kind == Kind::Constant && site.inside.is_some() {
-        item.kind = Kind::Field;
+    if item.kind == ItemKind::Constant && site.inside.is_some() {
+        item.kind = ItemKind::Field;
     }
     true
 }
 
 /// Names the protocols of extensions without members, which only declare conformance.
 fn conform(items: &mut [Item]) {
-    for item in items.iter_mut().filter(|item| item.kind == Kind::Implementation && item.children.is_empty()) {
+    for item in items.iter_mut().filter(|item| item.kind == ItemKind::Implementation && item.children.is_empty()) {
         if let Some((_, what)) = item.signature.split_once(": ") {
             item.names.push(what.to_owned());
         }

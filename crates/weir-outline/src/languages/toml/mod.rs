@@ -4,7 +4,7 @@
 
 use toml_edit::{Array, Document, Item, Key, TableLike, Value as Toml};
 
-use super::shape::{self, Entry, Value};
+use super::shape::{self, KeyValue, Value};
 use super::{Language, Reader};
 use crate::model::Outline;
 
@@ -17,13 +17,13 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
 });
 
 /// Maximum number of invalid lines. A file with more is something else.
-const MOST_BROKEN: usize = 8;
+const MAX_BROKEN_LINES: usize = 8;
 
 fn read(text: &str, into: &mut Outline) {
     into.purpose = shape::purpose(text, '#');
-    let mut mended = text.to_owned();
-    for _ in 0..=MOST_BROKEN {
-        match Document::parse(mended.as_str()) {
+    let mut blanked = text.to_owned();
+    for _ in 0..=MAX_BROKEN_LINES {
+        match Document::parse(blanked.as_str()) {
             Ok(document) => {
                 into.items = shape::items(&Value::Map(entries(document.as_table())), text);
                 return;
@@ -31,7 +31,7 @@ fn read(text: &str, into: &mut Outline) {
             Err(error) => {
                 into.broken += 1;
                 let Some(span) = error.span() else { return };
-                blank_line(&mut mended, span.start);
+                blank_line(&mut blanked, span.start);
             }
         }
     }
@@ -61,16 +61,16 @@ fn blank_line(text: &mut String, at: usize) {
     }
 }
 
-fn entries(table: &dyn TableLike) -> Vec<Entry> {
+fn entries(table: &dyn TableLike) -> Vec<KeyValue> {
     let keyed = table.iter().filter_map(|(name, item)| Some((table.key(name)?, item)));
     keyed.map(|(key, item)| entry(key, item)).collect()
 }
 
-fn entry(key: &Key, item: &Item) -> Entry {
+fn entry(key: &Key, item: &Item) -> KeyValue {
     let start = key.span().or(item.span()).unwrap_or_default();
     let value = of_item(item);
     let end = item.span().map_or(start.end, |span| span.end).max(last(&value));
-    Entry { key: key.get().to_owned(), value, bytes: start.start..end.max(start.end) }
+    KeyValue { key: key.get().to_owned(), value, bytes: start.start..end.max(start.end) }
 }
 
 /// Returns where the last part of a value ends.

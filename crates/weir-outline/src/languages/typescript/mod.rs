@@ -3,11 +3,11 @@
 //! An item is public if it is exported, there or later; in a file that is not a module, and in ambient declarations,
 //! everything is. A member is public unless it is `private` or begins with `#`.
 
-mod mend;
+mod preprocess;
 
 use super::Language;
 use super::javascript::{DOCS, HOOKS, declared};
-use crate::model::{Item, Kind, Visibility};
+use crate::model::{Item, ItemKind, Visibility};
 use crate::spec::{Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language =
@@ -32,37 +32,37 @@ pub(in crate::languages) const fn spec(
         atoms: &["string", "template_string", "regex"],
         by_lines: &["object_type", "interface_body", "class_body", "statement_block"],
         docs: DOCS,
-        hooks: Hooks { mend: mend::mend, row, names, refine, ..HOOKS },
+        hooks: Hooks { preprocess: preprocess::preprocess, row, names, refine, ..HOOKS },
     }
 }
 
 const ROWS: &[(&str, Row)] = &[
-    ("function_declaration", item(Kind::Function).body("body").row()),
-    ("function_signature", item(Kind::Function).row()),
-    ("generator_function_declaration", item(Kind::Function).body("body").row()),
-    ("function_expression", item(Kind::Function).body("body").row()),
-    ("generator_function", item(Kind::Function).body("body").row()),
-    ("arrow_function", item(Kind::Function).body("body").row()),
-    ("class_declaration", item(Kind::Type).open("body").row()),
-    ("abstract_class_declaration", item(Kind::Type).open("body").row()),
-    ("class", item(Kind::Type).open("body").row()),
-    ("method_definition", item(Kind::Function).body("body").row()),
-    ("method_signature", item(Kind::Function).row()),
-    ("abstract_method_signature", item(Kind::Function).row()),
-    ("call_signature", item(Kind::Function).row()),
-    ("construct_signature", item(Kind::Function).row()),
-    ("index_signature", item(Kind::Field).row()),
-    ("property_signature", item(Kind::Field).row()),
-    ("public_field_definition", item(Kind::Field).value("value").row()),
-    ("interface_declaration", item(Kind::Type).open("body").row()),
-    ("type_alias_declaration", item(Kind::Type).row()),
-    ("enum_declaration", item(Kind::Type).open("body").row()),
-    ("enum_assignment", item(Kind::Variant).value("value").row()),
-    ("internal_module", item(Kind::Module).open("body").row()),
-    ("module", item(Kind::Module).open("body").row()),
-    ("import_alias", item(Kind::Export).row()),
-    ("lexical_declaration", item(Kind::Constant).row()),
-    ("variable_declaration", item(Kind::Constant).row()),
+    ("function_declaration", item(ItemKind::Function).body("body").row()),
+    ("function_signature", item(ItemKind::Function).row()),
+    ("generator_function_declaration", item(ItemKind::Function).body("body").row()),
+    ("function_expression", item(ItemKind::Function).body("body").row()),
+    ("generator_function", item(ItemKind::Function).body("body").row()),
+    ("arrow_function", item(ItemKind::Function).body("body").row()),
+    ("class_declaration", item(ItemKind::Type).open("body").row()),
+    ("abstract_class_declaration", item(ItemKind::Type).open("body").row()),
+    ("class", item(ItemKind::Type).open("body").row()),
+    ("method_definition", item(ItemKind::Function).body("body").row()),
+    ("method_signature", item(ItemKind::Function).row()),
+    ("abstract_method_signature", item(ItemKind::Function).row()),
+    ("call_signature", item(ItemKind::Function).row()),
+    ("construct_signature", item(ItemKind::Function).row()),
+    ("index_signature", item(ItemKind::Field).row()),
+    ("property_signature", item(ItemKind::Field).row()),
+    ("public_field_definition", item(ItemKind::Field).value("value").row()),
+    ("interface_declaration", item(ItemKind::Type).open("body").row()),
+    ("type_alias_declaration", item(ItemKind::Type).row()),
+    ("enum_declaration", item(ItemKind::Type).open("body").row()),
+    ("enum_assignment", item(ItemKind::Variant).value("value").row()),
+    ("internal_module", item(ItemKind::Module).open("body").row()),
+    ("module", item(ItemKind::Module).open("body").row()),
+    ("import_alias", item(ItemKind::Export).row()),
+    ("lexical_declaration", item(ItemKind::Constant).row()),
+    ("variable_declaration", item(ItemKind::Constant).row()),
     ("class_body", Row::Through),
     ("interface_body", Row::Through),
     ("enum_body", Row::Through),
@@ -75,11 +75,11 @@ const ROWS: &[(&str, Row)] = &[
 /// Returns the row of an enum member without a value, which consists only of its name.
 fn row(site: &Site<'_>) -> Option<Row> {
     let is_name = matches!(site.node.kind(), "property_identifier" | "string" | "number" | "computed_property_name");
-    if is_name && site.inside.is_some_and(|item| item.kind == Kind::Type) {
-        return Some(item(Kind::Variant).row());
+    if is_name && site.inside.is_some_and(|item| item.kind == ItemKind::Type) {
+        return Some(item(ItemKind::Variant).row());
     }
     if is_default_without_name(site) {
-        return Some(item(Kind::Function).row());
+        return Some(item(ItemKind::Function).row());
     }
     declared::row(site)
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use tree_sitter::Node;
 
 use super::common::{children, first_of};
-use super::shape::{self, Entry, Value};
+use super::shape::{self, KeyValue, Value};
 use super::{Language, Reader};
 use crate::model::{Item, Outline};
 use crate::parse::Parsing;
@@ -21,7 +21,7 @@ pub(super) static LANGUAGE: Language = Language::read_by(Reader {
 });
 
 /// Maximum nesting of values. Deeper ones, which only hostile files have, are skipped.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 fn read(text: &str, into: &mut Outline) {
     into.purpose = shape::purpose(text, '#');
@@ -40,12 +40,12 @@ fn read(text: &str, into: &mut Outline) {
     };
 }
 
-fn of_document(entry: Entry, text: &str) -> Vec<Item> {
+fn of_document(entry: KeyValue, text: &str) -> Vec<Item> {
     shape::items(&Value::Map(vec![entry]), text)
 }
 
 /// Creates the entry for one of several documents, named by its kind and name if it has them.
-fn document(value: &Value, node: Node<'_>, text: &str) -> Entry {
+fn document(value: &Value, node: Node<'_>, text: &str) -> KeyValue {
     let said = |path: &[&str]| {
         scalar_at(value, path).and_then(|bytes| text.get(bytes)).map(|text| text.trim_matches(['"', '\'']))
     };
@@ -54,7 +54,7 @@ fn document(value: &Value, node: Node<'_>, text: &str) -> Entry {
         (Some(kind), None) => kind.to_owned(),
         _ => "---".to_owned(),
     };
-    Entry {
+    KeyValue {
         key,
         value: value.clone(),
         bytes: node.start_byte()..node.start_byte() + text.get(node.byte_range()).unwrap_or_default().trim_end().len(),
@@ -73,7 +73,7 @@ fn scalar_at(value: &Value, path: &[&str]) -> Option<std::ops::Range<usize>> {
 }
 
 fn value(node: Node<'_>, text: &str, depth: usize) -> Value {
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return Value::scalar("…");
     }
     match node.kind() {
@@ -102,11 +102,11 @@ fn value(node: Node<'_>, text: &str, depth: usize) -> Value {
 }
 
 /// Returns the pairs of a mapping, including those inside parse errors.
-fn pairs(node: Node<'_>, text: &str, depth: usize) -> Vec<Entry> {
+fn pairs(node: Node<'_>, text: &str, depth: usize) -> Vec<KeyValue> {
     children(node).into_iter().filter_map(|node| pair(node, text, depth)).collect()
 }
 
-fn pair(node: Node<'_>, text: &str, depth: usize) -> Option<Entry> {
+fn pair(node: Node<'_>, text: &str, depth: usize) -> Option<KeyValue> {
     let key = match node.kind() {
         "block_mapping_pair" | "flow_pair" => node.child_by_field_name("key")?,
         // `{name}` is a key without a value.
@@ -117,5 +117,5 @@ fn pair(node: Node<'_>, text: &str, depth: usize) -> Option<Entry> {
     let inside = given.map_or(Value::scalar("null"), |node| value(node, text, depth + 1));
     let name = text.get(key.byte_range()).unwrap_or_default().trim_matches(['"', '\'']).to_owned();
     let len = text.get(node.byte_range()).unwrap_or_default().trim_end().len();
-    Some(Entry { key: name, value: inside, bytes: node.start_byte()..node.start_byte() + len })
+    Some(KeyValue { key: name, value: inside, bytes: node.start_byte()..node.start_byte() + len })
 }

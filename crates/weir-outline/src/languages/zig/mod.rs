@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::Language;
 use super::common::{children, first_of};
-use crate::model::{Item, Kind, Place, Visibility};
+use crate::model::{Item, ItemKind, ItemOrigin, Visibility};
 use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 /// Node kinds that contain declarations.
@@ -20,10 +20,10 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
     programs: &["zig"],
     grammar: || tree_sitter_zig::LANGUAGE.into(),
     rows: &[
-        ("variable_declaration", item(Kind::Constant).open_by(container).row()),
-        ("function_declaration", item(Kind::Function).body("body").open_by(returned).row()),
-        ("container_field", item(Kind::Field).row()),
-        ("test_declaration", item(Kind::Function).body_kind("block").row()),
+        ("variable_declaration", item(ItemKind::Constant).open_by(container).row()),
+        ("function_declaration", item(ItemKind::Function).body("body").open_by(returned).row()),
+        ("container_field", item(ItemKind::Field).row()),
+        ("test_declaration", item(ItemKind::Function).body_kind("block").row()),
         ("struct_declaration", Row::Through),
         ("enum_declaration", Row::Through),
         ("union_declaration", Row::Through),
@@ -73,30 +73,30 @@ fn visibility(site: &Site<'_>) -> Visibility {
 
 fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     if site.node.kind() == "test_declaration" {
-        item.place = Place::Test;
+        item.place = ItemOrigin::Test;
         return true;
     }
     if site.node.kind() == "container_field" {
         let of_enum = site.inside.is_some_and(|item| item.signature.contains("= enum"));
-        item.kind = if of_enum { Kind::Variant } else { Kind::Field };
+        item.kind = if of_enum { ItemKind::Variant } else { ItemKind::Field };
         // The grammar sees a field in `struct {}`.
         return !item.signature.is_empty();
     }
-    if item.kind != Kind::Constant {
+    if item.kind != ItemKind::Constant {
         return !item.signature.is_empty();
     }
     let value = values(site.node).first().map(|node| site.text_of(*node)).unwrap_or_default();
     if let Some(opened) = container(site.node) {
         let head = site.text_of(opened).split('{').next().unwrap_or_default().trim_end();
-        item.kind = Kind::Type;
+        item.kind = ItemKind::Type;
         item.signature = format!("{} {head}", item.signature);
     } else if value.starts_with("error{") {
-        item.kind = Kind::Type;
+        item.kind = ItemKind::Type;
     }
     // An import does not belong to this file.
     let is_brought = value.starts_with("@import") || value.starts_with("@This") || value.starts_with("@cImport");
     if is_brought {
-        item.kind = Kind::Export;
+        item.kind = ItemKind::Export;
     }
     !(is_brought && item.visibility == Visibility::Private)
 }

@@ -12,27 +12,27 @@ use super::candidates::Candidate;
 use crate::index::meaning::cosine;
 
 /// Number of chunks up to which meaning counts half. It counts less in a larger index, where something is always close.
-const SMALL: i64 = 10_000;
-const SHARE_SMALL: f64 = 0.5;
-const SHARE_LARGE: f64 = 0.3;
+const SMALL_INDEX_CHUNKS: i64 = 10_000;
+const SMALL_INDEX_MEANING_SHARE: f64 = 0.5;
+const LARGE_INDEX_MEANING_SHARE: f64 = 0.3;
 /// Bonus of a new entry, as a share of the best score, and the number of days in which it halves.
-const RECENT: f64 = 0.1;
+const RECENCY_BONUS: f64 = 0.1;
 const HALF_LIFE_DAYS: f64 = 30.0;
 /// Bonus of the same work, as a share of the best score.
-const SAME_WORK: f64 = 0.05;
+const SAME_WORK_BONUS: f64 = 0.05;
 /// Minimum similarity of two texts on the same subject, where the newer one goes first. A lower value would treat
 /// related texts as the same.
-const SAME_SUBJECT: f32 = 0.60;
+const MIN_SUBJECT_SIMILARITY: f32 = 0.60;
 /// Number of the best candidates that are compared with each other.
-const LOOKED_AT: usize = 5;
+const MAX_COMPARED: usize = 5;
 
 /// Scores and sorts candidates. `chunks` is the number of chunks, or `None` without semantic search.
 pub(super) fn sort(candidates: &mut [Candidate], chunks: Option<i64>, now: Option<Timestamp>) {
     let best_words = candidates.iter().map(|c| c.words).fold(f64::MIN_POSITIVE, f64::max);
     let share = match chunks {
         None => 0.0,
-        Some(chunks) if chunks <= SMALL => SHARE_SMALL,
-        Some(_) => SHARE_LARGE,
+        Some(chunks) if chunks <= SMALL_INDEX_CHUNKS => SMALL_INDEX_MEANING_SHARE,
+        Some(_) => LARGE_INDEX_MEANING_SHARE,
     };
     for candidate in candidates.iter_mut() {
         candidate.score = share * f64::from(candidate.near) + (1.0 - share) * candidate.words / best_words;
@@ -40,7 +40,7 @@ pub(super) fn sort(candidates: &mut [Candidate], chunks: Option<i64>, now: Optio
     let best = candidates.iter().map(|c| c.score).fold(0.0, f64::max);
     for candidate in candidates.iter_mut() {
         let recent = now.map_or(0.0, |now| recency(candidate.at, now));
-        candidate.score += best * (RECENT * recent + if candidate.same_work { SAME_WORK } else { 0.0 });
+        candidate.score += best * (RECENCY_BONUS * recent + if candidate.same_work { SAME_WORK_BONUS } else { 0.0 });
     }
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
 }
@@ -54,14 +54,14 @@ fn recency(at: Timestamp, now: Timestamp) -> f64 {
 
 /// Returns the ids of the chunks that are compared for something newer on the same subject.
 pub(super) fn looked_at(candidates: &[Candidate]) -> Vec<i64> {
-    candidates.iter().take(LOOKED_AT).map(|candidate| candidate.id).collect()
+    candidates.iter().take(MAX_COMPARED).map(|candidate| candidate.id).collect()
 }
 
 /// Moves a newer text on the same subject just above an older one, among the best candidates. Returns the newer entry
 /// for each chunk that was moved below it.
 pub(super) fn put_newer_first(candidates: &mut [Candidate], vectors: &HashMap<i64, Quantised>) -> HashMap<i64, i64> {
     let mut newer = HashMap::new();
-    let most = candidates.len().min(LOOKED_AT);
+    let most = candidates.len().min(MAX_COMPARED);
     for at in 0..most {
         // The newest candidate below this one that is on the same subject.
         let below = (at + 1..most).filter(|&other| is_newer(&candidates[other], &candidates[at], vectors));
@@ -88,7 +88,7 @@ fn is_newer(one: &Candidate, other: &Candidate, vectors: &HashMap<i64, Quantised
         return false;
     }
     match (vectors.get(&one.id), vectors.get(&other.id)) {
-        (Some(one), Some(other)) => cosine(one, other) > SAME_SUBJECT,
+        (Some(one), Some(other)) => cosine(one, other) > MIN_SUBJECT_SIMILARITY,
         _ => false,
     }
 }

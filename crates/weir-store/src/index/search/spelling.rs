@@ -7,13 +7,13 @@ use weir_core::query::Term;
 use crate::index::vocabulary;
 
 /// Maximum number of words equally close to a misspelt one that are searched for.
-const MOST_NEAR: usize = 3;
+const MAX_CORRECTIONS: usize = 3;
 /// Maximum number of unknown words that are resolved. An input with more is not a query.
-const MOST_UNKNOWN: usize = 12;
+const MAX_UNKNOWN_WORDS: usize = 12;
 
 /// The terms of a query, in the engine's syntax.
 #[derive(Debug, Default)]
-pub(super) struct Spelt {
+pub(super) struct ResolvedTerms {
     /// The alternatives, each in the engine's syntax.
     pub(super) alternatives: Vec<String>,
     /// All words that are searched for.
@@ -25,8 +25,8 @@ pub(super) struct Spelt {
 }
 
 /// Resolves the terms of a query.
-pub(super) fn look_up(connection: &Connection, terms: &[Term]) -> rusqlite::Result<Spelt> {
-    let mut spelt = Spelt::default();
+pub(super) fn look_up(connection: &Connection, terms: &[Term]) -> rusqlite::Result<ResolvedTerms> {
+    let mut spelt = ResolvedTerms::default();
     let mut looked_into = 0;
     for term in terms {
         spelt.alternatives.push(expression_of(term));
@@ -36,7 +36,7 @@ pub(super) fn look_up(connection: &Connection, terms: &[Term]) -> rusqlite::Resu
             // The stem of a prefix is not a prefix of the stem: `deploy*` alone would miss `deployment`.
             let words = vocabulary::beginning_with(connection, word)?;
             spelt.add(words);
-        } else if looked_into < MOST_UNKNOWN && !is_known(connection, word)? {
+        } else if looked_into < MAX_UNKNOWN_WORDS && !is_known(connection, word)? {
             looked_into += 1;
             replace_unknown(connection, word, &mut spelt)?;
         }
@@ -48,19 +48,19 @@ pub(super) fn look_up(connection: &Connection, terms: &[Term]) -> rusqlite::Resu
     Ok(spelt)
 }
 
-impl Spelt {
+impl ResolvedTerms {
     fn add(&mut self, words: Vec<String>) {
         self.alternatives.extend(words.iter().map(|word| format!("\"{word}\"")));
         self.words.extend(words);
     }
 }
 
-fn replace_unknown(connection: &Connection, word: &str, spelt: &mut Spelt) -> rusqlite::Result<()> {
+fn replace_unknown(connection: &Connection, word: &str, spelt: &mut ResolvedTerms) -> rusqlite::Result<()> {
     let around = vocabulary::containing(connection, word)?;
     let mut near = vocabulary::near(connection, word)?;
     near.retain(|near| !around.contains(near));
     near.sort_by_cached_key(|near| std::cmp::Reverse(uses(connection, near).unwrap_or(0)));
-    near.truncate(MOST_NEAR);
+    near.truncate(MAX_CORRECTIONS);
     if around.is_empty() && near.is_empty() {
         spelt.unknown.push(word.to_owned());
     }

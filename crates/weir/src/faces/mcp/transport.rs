@@ -1,8 +1,8 @@
 //! Messages over standard input and output, one per line.
 //!
 //! Invariants: a line that cannot be served is answered with a JSON-RPC error, so that no client waits in vain; memory
-//! is bounded for any input, however slowly the client reads: beyond [`MOST_OPEN`] unanswered requests, nothing more is
-//! read.
+//! is bounded for any input, however slowly the client reads: beyond [`MAX_OPEN_REQUESTS`] unanswered requests, nothing
+//! more is read.
 
 use std::collections::HashSet;
 use std::io;
@@ -17,46 +17,46 @@ use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinHandle;
 
 /// The longest line that is read, in bytes.
-const LONGEST_LINE: usize = 16 << 20;
+const MAX_LINE_BYTES: usize = 16 << 20;
 /// How many bytes of both ends of a longer line are kept, to answer it by its ID.
-const ENDS: usize = 256;
+const END_BYTES: usize = 256;
 /// The maximum number of unanswered requests.
-const MOST_OPEN: usize = 1_024;
+const MAX_OPEN_REQUESTS: usize = 1_024;
 /// A larger buffer is not kept for the next line.
-const USUAL_LINE: usize = 64 << 10;
+const MAX_KEPT_BUFFER_BYTES: usize = 64 << 10;
 
 /// The lines of a client.
-pub(super) struct Lines<R, W> {
+pub(super) struct LineTransport<R, W> {
     read: BufReader<R>,
     line: Vec<u8>,
     /// The ends of a line that is too long, until it is complete.
-    skipped: Option<Ends>,
-    out: Out<W>,
+    skipped: Option<LineEnds>,
+    out: AnswerWriter<W>,
     /// The pending answer to a line that cannot be served.
     refusing: Option<JoinHandle<io::Result<()>>>,
     /// Whether a message was handed out whose handling has not begun yet.
     owes_turn: bool,
 }
 
-struct Ends {
+struct LineEnds {
     head: Vec<u8>,
     tail: Vec<u8>,
 }
 
 /// The state that the writers of answers share.
-struct Out<W> {
+struct AnswerWriter<W> {
     write: Arc<Mutex<Option<W>>>,
-    open: Arc<Open>,
+    open: Arc<OpenRequests>,
 }
 
 /// The unanswered requests.
 #[derive(Default)]
-struct Open {
+struct OpenRequests {
     ids: std::sync::Mutex<HashSet<RequestId>>,
     fewer: Notify,
 }
 
-impl Open {
+impl OpenRequests {
     fn with<T>(&self, change: impl FnOnce(&mut HashSet<RequestId>) -> T) -> T {
         change(&mut self.ids.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -67,9 +67,9 @@ impl Open {
     }
 }
 
-impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport<R, W> {
     pub(super) fn new(read: R, write: W) -> Self {
-        let out = Out { write: Arc::new(Mutex::new(Some(write))), open: Arc::default() };
+        let out = AnswerWriter { write: Arc::new(Mutex::new(Some(write))), open: Arc::default() };
         Self { read: BufReader::new(read), line: Vec::new(), skipped: None, out, refusing: None, owes_turn: false }
     }
 
@@ -81,8 +81,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
             let (piece, length) = (&available[..end.unwrap_or(available.len())], end.map(|end| end + 1));
             match &mut self.skipped {
                 Some(ends) => ends.push(piece),
-                None if self.line.len() + piece.len() > LONGEST_LINE => {
-                    let mut ends = Ends { head: self.line[..self.line.len().min(ENDS)].to_vec(), tail: Vec::new() };
+                None if self.line.len() + piece.len() > MAX_LINE_BYTES => {
+                    let mut ends =
+                        LineEnds { head: self.line[..self.line.len().min(END_BYTES)].to_vec(), tail: Vec::new() };
                     ends.push(piece);
                     self.line = Vec::new();
                     self.skipped = Some(ends);
@@ -95,11 +96,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
                 continue;
             }
             if let Some(ends) = self.skipped.take() {
-                let why = format!("the message is longer than {} MiB", LONGEST_LINE >> 20);
+                let why = format!("the message is longer than {} MiB", MAX_LINE_BYTES >> 20);
                 return Some(Err(refusal(ErrorCode::INVALID_REQUEST, &why, ends.id())));
             }
             let line = std::mem::take(&mut self.line);
-            if line.capacity() <= USUAL_LINE {
+            if line.capacity() <= MAX_KEPT_BUFFER_BYTES {
                 self.line.reserve(line.capacity());
             }
             return Some(Ok(line));
@@ -107,10 +108,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
     }
 }
 
-impl Ends {
+impl LineEnds {
     fn push(&mut self, piece: &[u8]) {
-        self.tail.extend_from_slice(&piece[piece.len().saturating_sub(ENDS)..]);
-        let over = self.tail.len().saturating_sub(ENDS);
+        self.tail.extend_from_slice(&piece[piece.len().saturating_sub(END_BYTES)..]);
+        let over = self.tail.len().saturating_sub(END_BYTES);
         self.tail.drain(..over);
     }
 
@@ -133,7 +134,7 @@ fn id_in(members: &str) -> Option<Value> {
         .filter(|id: &Value| id.is_number() || id.is_string())
 }
 
-impl<W: AsyncWrite + Send + Unpin + 'static> Out<W> {
+impl<W: AsyncWrite + Send + Unpin + 'static> AnswerWriter<W> {
     /// Writes a complete message, and then removes the request that it answers.
     fn write(
         &self,
@@ -189,7 +190,9 @@ fn parse(line: &[u8]) -> Option<Result<Box<RxJsonRpcMessage<RoleServer>>, Value>
     }
 }
 
-impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<R, W> {
+impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer>
+    for LineTransport<R, W>
+{
     type Error = io::Error;
 
     fn send(&mut self, message: TxJsonRpcMessage<RoleServer>) -> impl Future<Output = io::Result<()>> + Send + 'static {
@@ -212,7 +215,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transp
                 self.refusing = None;
                 written.ok()?.ok()?;
             }
-            while self.out.open.with(|ids| ids.len()) >= MOST_OPEN {
+            while self.out.open.with(|ids| ids.len()) >= MAX_OPEN_REQUESTS {
                 self.out.open.fewer.notified().await;
             }
             let refused = match self.next_line().await? {
@@ -238,7 +241,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transp
     }
 }
 
-impl<R, W> Lines<R, W> {
+impl<R, W> LineTransport<R, W> {
     /// Tracks the unanswered requests. A cancelled request gets no answer.
     fn follow(&self, message: &RxJsonRpcMessage<RoleServer>) {
         match message {
@@ -299,8 +302,8 @@ mod tests {
             (long, Value::Null),
         ];
         for (line, id) in lines {
-            let mut ends = Ends { head: line.as_bytes()[..ENDS].to_vec(), tail: Vec::new() };
-            for piece in line.as_bytes()[ENDS..].chunks(100) {
+            let mut ends = LineEnds { head: line.as_bytes()[..END_BYTES].to_vec(), tail: Vec::new() };
+            for piece in line.as_bytes()[END_BYTES..].chunks(100) {
                 ends.push(piece);
             }
             assert_eq!(ends.id(), id);

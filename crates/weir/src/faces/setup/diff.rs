@@ -5,26 +5,26 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 /// The number of context lines around a difference.
-const AROUND: usize = 3;
+const CONTEXT_LINES: usize = 3;
 /// The maximum number of pairs of lines that are compared one by one.
-const MOST: usize = 4_000_000;
+const MAX_PAIRS: usize = 4_000_000;
 
 /// A step that turns the new text into the old one: at this byte, this many bytes are replaced by this text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Cut {
+pub(super) struct ReverseEdit {
     at: usize,
     length: usize,
     text: String,
 }
 
 /// Returns the steps that turn the new text into the old one, in order.
-pub(super) fn undo(old: &str, new: &str) -> Vec<Cut> {
+pub(super) fn undo(old: &str, new: &str) -> Vec<ReverseEdit> {
     let (before, after) = (lines(old), lines(new));
     let differing = differences(&before, &after);
     let bytes = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
     differing
         .into_iter()
-        .map(|(old, new)| Cut {
+        .map(|(old, new)| ReverseEdit {
             at: bytes(&after[..new.start]),
             length: bytes(&after[new]),
             text: before[old].concat(),
@@ -33,7 +33,7 @@ pub(super) fn undo(old: &str, new: &str) -> Vec<Cut> {
 }
 
 /// Returns the old text, or `None` if the steps do not apply to this text.
-pub(super) fn undone(new: &str, cuts: &[Cut]) -> Option<String> {
+pub(super) fn undone(new: &str, cuts: &[ReverseEdit]) -> Option<String> {
     let mut old = String::new();
     let mut from = 0;
     for cut in cuts {
@@ -52,8 +52,8 @@ pub(super) fn shown(path: &str, old: Option<&str>, new: Option<&str>) -> String 
     let (before, after) = (lines(old.unwrap_or_default()), lines(new.unwrap_or_default()));
     for group in grouped(differences(&before, &after)) {
         let (first, last) = (&group[0], &group[group.len() - 1]);
-        let old = first.0.start.saturating_sub(AROUND)..(last.0.end + AROUND).min(before.len());
-        let new = first.1.start.saturating_sub(AROUND)..(last.1.end + AROUND).min(after.len());
+        let old = first.0.start.saturating_sub(CONTEXT_LINES)..(last.0.end + CONTEXT_LINES).min(before.len());
+        let new = first.1.start.saturating_sub(CONTEXT_LINES)..(last.1.end + CONTEXT_LINES).min(after.len());
         shown.push_str(&format!("@@ -{} +{} @@\n", numbers(&old), numbers(&new)));
         let mut from = old.start;
         for (removed, added) in group {
@@ -90,7 +90,7 @@ fn grouped(differences: Vec<Difference>) -> Vec<Vec<Difference>> {
     let mut groups: Vec<Vec<Difference>> = Vec::new();
     for difference in differences {
         match groups.last_mut() {
-            Some(group) if group.last().is_some_and(|last| difference.0.start <= last.0.end + 2 * AROUND) => {
+            Some(group) if group.last().is_some_and(|last| difference.0.start <= last.0.end + 2 * CONTEXT_LINES) => {
                 group.push(difference);
             }
             _ => groups.push(vec![difference]),
@@ -107,7 +107,7 @@ fn differences(old: &[&str], new: &[&str]) -> Vec<Difference> {
     if inner_old.is_empty() && inner_new.is_empty() {
         return Vec::new();
     }
-    if inner_old.is_empty() || inner_new.is_empty() || inner_old.len() * inner_new.len() > MOST {
+    if inner_old.is_empty() || inner_new.is_empty() || inner_old.len() * inner_new.len() > MAX_PAIRS {
         return vec![(start..old_end, start..new_end)];
     }
     let shift = |range: Range<usize>| range.start + start..range.end + start;

@@ -8,11 +8,11 @@ use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 
 /// The largest file of a client that is read, in bytes.
-const LARGEST: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Returns the text of a file, or `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<String>, CommandError> {
-    match foreign::of_user(path, LARGEST) {
+    match foreign::read_user_file(path, MAX_FILE_BYTES) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
             CommandError::new(ErrorKind::Config, format!("{} is not UTF-8", path.display()))
                 .hint("nothing was written; save it as UTF-8")

@@ -24,7 +24,7 @@ pub(crate) struct Finding {
 
 /// How a client is set up, for the user or for a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum State {
+enum SetupState {
     /// Not set up.
     Absent,
     /// Set up as this program would do it.
@@ -47,7 +47,7 @@ pub(super) fn twice(places: &Places, recipe: &Recipe, whose: Whose) -> Option<St
         Whose::User => (Whose::Project, " --project"),
         Whose::Project => (Whose::User, ""),
     };
-    let set_up = recipe.has_hooks() && matches!(state(places, recipe, other), State::Whole | State::Other(_));
+    let set_up = recipe.has_hooks() && matches!(state(places, recipe, other), SetupState::Whole | SetupState::Other(_));
     set_up.then(|| {
         let place = if other == Whose::Project { "this project" } else { "the user" };
         format!(
@@ -62,7 +62,7 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
     let project = state(places, recipe, Whose::Project);
     let packed = recipe.plugin.is_some_and(|packed| is_packed(places, packed));
     let found = places.program_of(recipe);
-    let absent = user == State::Absent && project == State::Absent && !packed;
+    let absent = user == SetupState::Absent && project == SetupState::Absent && !packed;
     // A folder may be a leftover of a client, and nothing is required of clients that were never run with Weir.
     if absent && (found.is_none() || recipe.basis == Basis::Documented) {
         return None;
@@ -79,31 +79,33 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
     }
     for (state, flag) in [(&user, ""), (&project, " --project")] {
         match state {
-            State::Unreadable(why) => return bad(why.clone(), format!("fix the file, then: weir setup {name}{flag}")),
-            State::Other(parts) => {
+            SetupState::Unreadable(why) => {
+                return bad(why.clone(), format!("fix the file, then: weir setup {name}{flag}"));
+            }
+            SetupState::Other(parts) => {
                 return bad(
                     format!("{text}, partly set up or for another copy of Weir: {}", parts.join(", ")),
                     format!("weir setup {name}{flag}"),
                 );
             }
-            State::Absent | State::Whole => {}
+            SetupState::Absent | SetupState::Whole => {}
         }
     }
     let ways = [
-        (user == State::Whole, "for the user"),
-        (project == State::Whole, "for this project"),
+        (user == SetupState::Whole, "for the user"),
+        (project == SetupState::Whole, "for this project"),
         (packed, "as a plugin"),
     ];
     let ways: Vec<&str> = ways.iter().filter(|(is, _)| *is).map(|(_, way)| *way).collect();
     text = format!("{text}, set up {}", ways.join(" and "));
     if ways.len() > 1 && recipe.has_hooks() {
-        let flag = if packed || project != State::Whole { "" } else { " --project" };
+        let flag = if packed || project != SetupState::Whole { "" } else { " --project" };
         return bad(format!("{text}, so its hooks run more than once"), format!("weir teardown {name}{flag}"));
     }
     let lacking = if packed {
         Vec::new()
     } else {
-        untrusted(places, recipe, if user == State::Whole { Whose::User } else { Whose::Project })
+        untrusted(places, recipe, if user == SetupState::Whole { Whose::User } else { Whose::Project })
     };
     if !lacking.is_empty() {
         let lacking = counted(lacking.len(), "hook is", "hooks are");
@@ -112,9 +114,9 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
     Some(Finding { title, good: true, text, fix: None })
 }
 
-fn state(places: &Places, recipe: &Recipe, whose: Whose) -> State {
+fn state(places: &Places, recipe: &Recipe, whose: Whose) -> SetupState {
     if whose == Whose::Project && places.project_is_home() {
-        return State::Absent;
+        return SetupState::Absent;
     }
     // If the path of this program cannot be determined, an existing setup counts as wrong.
     let program = places.our_program(whose).unwrap_or_default();
@@ -123,12 +125,12 @@ fn state(places: &Places, recipe: &Recipe, whose: Whose) -> State {
         let path = files::target(&places.path(&part.place));
         let text = match files::read(&path) {
             Ok(text) => text.unwrap_or_default(),
-            Err(error) => return State::Unreadable(error.message),
+            Err(error) => return SetupState::Unreadable(error.message),
         };
         let call = Call { program: &program, client: recipe.name };
         let (with, without) = match (part.add(&text, call), part.remove(&text)) {
             (Ok(with), Ok(without)) => (with, without),
-            (Err(why), _) | (_, Err(why)) => return State::Unreadable(format!("{}: {why}", path.display())),
+            (Err(why), _) | (_, Err(why)) => return SetupState::Unreadable(format!("{}: {why}", path.display())),
         };
         there |= without != text;
         if with != text {
@@ -136,9 +138,9 @@ fn state(places: &Places, recipe: &Recipe, whose: Whose) -> State {
         }
     }
     match (there, wrong.is_empty()) {
-        (false, _) => State::Absent,
-        (true, true) => State::Whole,
-        (true, false) => State::Other(wrong),
+        (false, _) => SetupState::Absent,
+        (true, true) => SetupState::Whole,
+        (true, false) => SetupState::Other(wrong),
     }
 }
 

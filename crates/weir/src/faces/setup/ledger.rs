@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use weir_clients::setup::Setting;
 
-use super::diff::Cut;
+use super::diff::ReverseEdit;
 use super::files;
 use crate::error::{CommandError, ErrorKind};
 
 /// The record of what setup wrote.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Ledger {
-    files: Vec<Written>,
+    files: Vec<LedgerRecord>,
 }
 
 /// A file that setup wrote.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Written {
+pub(super) struct LedgerRecord {
     /// The path of the file.
     pub path: PathBuf,
     /// The clients for which the file was written.
@@ -31,15 +31,15 @@ pub(super) struct Written {
     /// The folders created for the file, outermost first.
     pub folders: Vec<PathBuf>,
     /// The steps that restore the old text.
-    pub undo: Vec<Cut>,
+    pub undo: Vec<ReverseEdit>,
     /// Settings of the client's own that setup changed in the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub settings: Vec<Changed>,
+    pub settings: Vec<ChangedSetting>,
 }
 
 /// A setting of the client's own that setup changed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Changed {
+pub(super) struct ChangedSetting {
     /// The path of keys to the setting.
     pub at: Vec<String>,
     /// The value that setup wrote.
@@ -48,7 +48,7 @@ pub(super) struct Changed {
     pub before: Option<Value>,
 }
 
-impl Changed {
+impl ChangedSetting {
     /// Whether this is the given setting.
     pub(super) fn is(&self, setting: &Setting) -> bool {
         self.at == setting.at
@@ -76,12 +76,12 @@ impl Ledger {
     }
 
     /// Returns the record of a file.
-    pub(super) fn of(&self, path: &Path) -> Option<&Written> {
+    pub(super) fn of(&self, path: &Path) -> Option<&LedgerRecord> {
         self.files.iter().find(|written| written.path == path)
     }
 
     /// Records a file, replacing its earlier record.
-    pub(super) fn put(&mut self, written: Written) {
+    pub(super) fn put(&mut self, written: LedgerRecord) {
         self.drop(&written.path);
         self.files.push(written);
     }
@@ -92,7 +92,7 @@ impl Ledger {
     }
 }
 
-impl Written {
+impl LedgerRecord {
     /// Whether a file is as setup left it.
     pub(super) fn left(&self, text: &str) -> bool {
         self.hash == hash(text)

@@ -8,19 +8,19 @@ use weir_clients::setup::{Call, Part, Recipe, Setting, Unusable, Whose};
 use super::diff;
 use super::files;
 use super::health;
-use super::ledger::{Changed, Ledger, Written, hash};
+use super::ledger::{ChangedSetting, Ledger, LedgerRecord, hash};
 use super::places::Places;
 use crate::error::{CommandError, ErrorKind};
 
 /// The planned changes.
 #[derive(Default)]
-pub(super) struct Plan {
+pub(super) struct SetupPlan {
     /// The changes, file by file.
     pub steps: Vec<Step>,
     /// Additional remarks.
     pub notes: Vec<String>,
     /// Ledger records of files that stay unchanged because clients share them.
-    shared: Vec<Written>,
+    shared: Vec<LedgerRecord>,
     /// Files in the ledger that no longer exist.
     gone: Vec<PathBuf>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Step {
     after: Option<String>,
     whose: Whose,
     /// The ledger record of the file.
-    entry: Option<Written>,
+    entry: Option<LedgerRecord>,
     folders: Vec<PathBuf>,
 }
 
@@ -53,7 +53,7 @@ struct Target {
 }
 
 /// A setting of a client's own that the user wants changed.
-pub(super) struct Wish {
+pub(super) struct SettingRequest {
     /// The setting.
     pub setting: Setting,
     /// The new value.
@@ -65,11 +65,11 @@ pub(super) fn setup(
     places: &Places,
     recipes: &[&'static Recipe],
     whose: Whose,
-    wishes: &[Wish],
-) -> Result<Plan, CommandError> {
+    wishes: &[SettingRequest],
+) -> Result<SetupPlan, CommandError> {
     let program = places.our_program(whose)?;
     let ledger = Ledger::read(&places.ledger)?;
-    let mut plan = Plan::default();
+    let mut plan = SetupPlan::default();
     for target in targets(places, recipes, whose)? {
         let mut after = target.text.clone().unwrap_or_default();
         for (recipe, part) in &target.parts {
@@ -83,12 +83,12 @@ pub(super) fn setup(
         }
         let clients = clients_of(&target, known);
         if target.text.as_deref() == Some(after.as_str()) {
-            plan.shared.extend(known.map(|known| Written { clients, ..known.clone() }));
+            plan.shared.extend(known.map(|known| LedgerRecord { clients, ..known.clone() }));
             continue;
         }
         let original = original(&target, known)?;
         let folders = known.map_or_else(|| files::missing_folders(&target.path), |known| known.folders.clone());
-        let entry = Written {
+        let entry = LedgerRecord {
             path: target.path.clone(),
             clients,
             hash: hash(&after),
@@ -104,16 +104,16 @@ pub(super) fn setup(
 }
 
 /// Plans a teardown.
-pub(super) fn teardown(places: &Places, recipes: &[&'static Recipe], whose: Whose) -> Result<Plan, CommandError> {
+pub(super) fn teardown(places: &Places, recipes: &[&'static Recipe], whose: Whose) -> Result<SetupPlan, CommandError> {
     let ledger = Ledger::read(&places.ledger)?;
-    let mut plan = Plan::default();
+    let mut plan = SetupPlan::default();
     for target in targets(places, recipes, whose)? {
         let known = ledger.of(&target.path);
         let stays = |client: &&String| !recipes.iter().any(|recipe| recipe.name == **client);
         let clients: Vec<String> = known.iter().flat_map(|known| known.clients.iter().filter(stays)).cloned().collect();
         if let (Some(known), false) = (known, clients.is_empty()) {
             plan.notes.push(format!("{} stays as it is: {} uses it too", target.name, clients.join(", ")));
-            plan.shared.push(Written { clients, ..known.clone() });
+            plan.shared.push(LedgerRecord { clients, ..known.clone() });
             continue;
         }
         let Some(text) = &target.text else {
@@ -140,7 +140,7 @@ pub(super) fn teardown(places: &Places, recipes: &[&'static Recipe], whose: Whos
     Ok(plan)
 }
 
-impl Plan {
+impl SetupPlan {
     /// Carries out the plan. The ledger is written first, since a record of a file that was not written does no harm.
     pub(super) fn carry_out(&self, places: &Places) -> Result<(), CommandError> {
         let mut ledger = Ledger::read(&places.ledger)?;
@@ -223,7 +223,7 @@ fn targets(places: &Places, recipes: &[&'static Recipe], whose: Whose) -> Result
     Ok(targets)
 }
 
-fn step(target: Target, after: Option<String>, whose: Whose, entry: Option<Written>) -> Step {
+fn step(target: Target, after: Option<String>, whose: Whose, entry: Option<LedgerRecord>) -> Step {
     Step {
         path: target.path,
         name: target.name,
@@ -238,7 +238,7 @@ fn step(target: Target, after: Option<String>, whose: Whose, entry: Option<Writt
 }
 
 /// Returns what a file was before setup first wrote it, or `None` if it did not exist.
-fn original(target: &Target, known: Option<&Written>) -> Result<Option<String>, CommandError> {
+fn original(target: &Target, known: Option<&LedgerRecord>) -> Result<Option<String>, CommandError> {
     let Some(text) = &target.text else { return Ok(None) };
     match known {
         Some(known) if known.left(text) => Ok(diff::undone(text, &known.undo).filter(|_| !known.made)),
@@ -249,7 +249,7 @@ fn original(target: &Target, known: Option<&Written>) -> Result<Option<String>, 
 }
 
 /// Returns a file without Weir's parts, or `None` if setup created it and nothing else is left.
-fn without_ours(target: &Target, known: Option<&Written>) -> Result<Option<String>, CommandError> {
+fn without_ours(target: &Target, known: Option<&LedgerRecord>) -> Result<Option<String>, CommandError> {
     let made = known.is_some_and(|known| known.made);
     let settings = known.map(|known| known.settings.as_slice()).unwrap_or_default();
     let mut text = target.text.clone().unwrap_or_default();
@@ -264,9 +264,9 @@ fn without_ours(target: &Target, known: Option<&Written>) -> Result<Option<Strin
     Ok(Some(text).filter(|_| !(nothing && (made || whole))))
 }
 
-impl Wish {
+impl SettingRequest {
     /// Returns the text with the setting as requested, and records its previous value in the list of changed settings.
-    fn grant(&self, text: &str, settings: &mut Vec<Changed>) -> Result<String, Unusable> {
+    fn grant(&self, text: &str, settings: &mut Vec<ChangedSetting>) -> Result<String, Unusable> {
         let present = self.setting.get(text)?;
         if present.as_ref() == Some(&self.value) {
             return Ok(text.to_owned());
@@ -274,8 +274,8 @@ impl Wish {
         let at = || self.setting.at.iter().map(|key| (*key).to_owned()).collect();
         match settings.iter_mut().find(|changed| changed.is(&self.setting)) {
             Some(changed) if Some(&changed.set) == present.as_ref() => changed.set = self.value.clone(),
-            Some(changed) => *changed = Changed { at: at(), set: self.value.clone(), before: present },
-            None => settings.push(Changed { at: at(), set: self.value.clone(), before: present }),
+            Some(changed) => *changed = ChangedSetting { at: at(), set: self.value.clone(), before: present },
+            None => settings.push(ChangedSetting { at: at(), set: self.value.clone(), before: present }),
         }
         self.setting.put(text, Some(&self.value))
     }
@@ -287,7 +287,7 @@ fn settings_of(recipe: &Recipe) -> impl Iterator<Item = Setting> {
 }
 
 /// Returns the text with a setting restored, unless someone has changed it since.
-fn restored(text: &str, setting: Setting, settings: &[Changed]) -> Result<String, Unusable> {
+fn restored(text: &str, setting: Setting, settings: &[ChangedSetting]) -> Result<String, Unusable> {
     match settings.iter().find(|changed| changed.is(&setting)) {
         Some(changed) if setting.get(text)?.as_ref() == Some(&changed.set) => {
             setting.put(text, changed.before.as_ref())
@@ -296,7 +296,7 @@ fn restored(text: &str, setting: Setting, settings: &[Changed]) -> Result<String
     }
 }
 
-fn clients_of(target: &Target, known: Option<&Written>) -> Vec<String> {
+fn clients_of(target: &Target, known: Option<&LedgerRecord>) -> Vec<String> {
     let mut clients = known.map(|known| known.clients.clone()).unwrap_or_default();
     for recipe in &target.recipes {
         if !clients.iter().any(|client| client == recipe.name) {

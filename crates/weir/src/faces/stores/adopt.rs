@@ -7,7 +7,7 @@ use serde_json::json;
 use weir_core::ProjectKey;
 use weir_store::{KnownProject, Owner, Store, StoreError};
 
-use super::{Scratch, Which, cannot_use, force_argument, path_of, settle_old, still_open};
+use super::{Scratch, StoreTarget, cannot_use, force_argument, path_of, set_aside_old, still_open};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -36,7 +36,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let old = settled(&plain(&old));
     let projects = context.with_stores_here(|open| Ok(open.user()?.projects()?))?;
     let known = projects.iter().find(|project| was_at(project, &old)).ok_or_else(|| unknown(&old, &projects))?;
-    let which = Which::project(context);
+    let which = StoreTarget::project(context);
     if known.key == context.project().key.0 {
         return Err(CommandError::usage(format!("the store of {} already belongs to this project", old.display())));
     }
@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         Some(replaced) => {
             let moved = scratch.path.join("store");
             std::fs::rename(&replaced, &moved).map_err(|error| cannot_use(&replaced, &error))?;
-            settle_old(Some(moved), &which)?
+            set_aside_old(Some(moved), &which)?
         }
         None => None,
     };

@@ -8,7 +8,9 @@ use clap::{ArgMatches, Command};
 use serde_json::json;
 use weir_store::{Copied, Owner};
 
-use super::{Scratch, Which, cannot_use, file_argument, force_argument, new_private_file, path_of, user_argument};
+use super::{
+    Scratch, StoreTarget, cannot_use, file_argument, force_argument, new_private_file, path_of, user_argument,
+};
 use crate::answer::{Answer, counted, size};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -20,7 +22,7 @@ pub(super) const MANIFEST: &str = "weir-backup.json";
 pub(super) const FORMAT: &str = "weir-backup";
 pub(super) const VERSION: u64 = 1;
 /// The compression level. Texts are already compressed, so more effort would gain nothing.
-const LEVEL: i32 = 3;
+const COMPRESSION_LEVEL: i32 = 3;
 
 pub(super) fn command() -> Command {
     Command::new("backup")
@@ -42,8 +44,8 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it already exists", file.display()))
             .hint("choose another file, or repeat with --force"));
     }
-    let which = Which::asked(context, arguments);
-    context.tell("copying the log");
+    let which = StoreTarget::asked(context, arguments);
+    context.report_progress("copying the log");
     // On the disk of the store, so that texts are not copied twice.
     let scratch = Scratch::new(&which.folder)?;
     let level = which.level;
@@ -87,7 +89,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
 
 /// Writes the file and flushes it to disk. Returns its length.
 fn write(context: &Context, path: &Path, manifest: &str, copied: &Copied) -> std::io::Result<u64> {
-    let mut encoder = zstd::Encoder::new(new_private_file(path)?, LEVEL)?;
+    let mut encoder = zstd::Encoder::new(new_private_file(path)?, COMPRESSION_LEVEL)?;
     encoder.include_checksum(true)?;
     let mut archive = tar::Builder::new(encoder);
     append(&mut archive, MANIFEST, manifest.len() as u64, manifest.as_bytes())?;
@@ -98,7 +100,7 @@ fn write(context: &Context, path: &Path, manifest: &str, copied: &Copied) -> std
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         append(&mut archive, &format!("blobs/{name}"), text.metadata()?.len(), text)?;
         if number.is_multiple_of(100) {
-            context.tell(&format!("writing text {} of {}", number + 1, copied.texts.len()));
+            context.report_progress(&format!("writing text {} of {}", number + 1, copied.texts.len()));
         }
     }
     let mut file = archive.into_inner()?.finish()?;

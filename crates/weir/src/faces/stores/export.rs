@@ -6,7 +6,7 @@ use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_store::{BlobReader, Exported, ExportedEntry, ExportedEvent, StoreError};
 
-use super::{Which, cannot_use, file_argument, force_argument, new_private_file, path_of, user_argument};
+use super::{StoreTarget, cannot_use, file_argument, force_argument, new_private_file, path_of, user_argument};
 use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -27,12 +27,12 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<Answer>, CommandError> {
-    let which = Which::asked(context, arguments);
+    let which = StoreTarget::asked(context, arguments);
     let Some(file) = path_of(context, arguments, "file") else {
         return match write(context, &which, &mut BufWriter::new(std::io::stdout().lock())) {
             Ok(_) => Ok(None),
             // A closed pipe (`| head`) is not an error.
-            Err(Failed::Written(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
+            Err(ExportError::Written(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
             Err(failed) => Err(failed.into_error("standard output")),
         };
     };
@@ -73,24 +73,24 @@ struct Counts {
     unreadable: usize,
 }
 
-enum Failed {
+enum ExportError {
     Written(std::io::Error),
     Command(CommandError),
 }
 
-impl From<std::io::Error> for Failed {
+impl From<std::io::Error> for ExportError {
     fn from(error: std::io::Error) -> Self {
         Self::Written(error)
     }
 }
 
-impl From<StoreError> for Failed {
+impl From<StoreError> for ExportError {
     fn from(error: StoreError) -> Self {
         Self::Command(error.into())
     }
 }
 
-impl Failed {
+impl ExportError {
     fn into_error(self, place: &str) -> CommandError {
         match self {
             Self::Written(error) => CommandError::new(ErrorKind::Failed, format!("cannot write to {place}: {error}")),
@@ -99,7 +99,7 @@ impl Failed {
     }
 }
 
-fn write(context: &Context, which: &Which, out: &mut impl Write) -> Result<Counts, Failed> {
+fn write(context: &Context, which: &StoreTarget, out: &mut impl Write) -> Result<Counts, ExportError> {
     let mut counts = Counts::default();
     let head = json!({
         "type": "head", "format": "weir-export", "version": 1, "weir": env!("CARGO_PKG_VERSION"),
@@ -110,7 +110,7 @@ fn write(context: &Context, which: &Which, out: &mut impl Write) -> Result<Count
     let mut failed = None;
     let exported = context.with_stores_here(|open| {
         let store = open.store(level)?;
-        let done = store.export(|thing| -> Result<(), Failed> {
+        let done = store.export(|thing| -> Result<(), ExportError> {
             match thing {
                 Exported::Event(event) => {
                     counts.events += 1;
@@ -123,14 +123,14 @@ fn write(context: &Context, which: &Which, out: &mut impl Write) -> Result<Count
                 }
             }
             if (counts.entries + counts.events).is_multiple_of(1_000) {
-                context.tell(&format!("{} entries, {} events", counts.entries, counts.events));
+                context.report_progress(&format!("{} entries, {} events", counts.entries, counts.events));
             }
             Ok(())
         })?;
         failed = done.err();
         Ok(())
     });
-    exported.map_err(Failed::Command)?;
+    exported.map_err(ExportError::Command)?;
     match failed {
         Some(failed) => Err(failed),
         None => Ok(out.flush().map(|()| counts)?),
@@ -152,7 +152,11 @@ fn event_line(event: &ExportedEvent) -> Value {
     line
 }
 
-fn entry_line(out: &mut impl Write, entry: &ExportedEntry, text: Result<BlobReader, StoreError>) -> Result<(), Failed> {
+fn entry_line(
+    out: &mut impl Write,
+    entry: &ExportedEntry,
+    text: Result<BlobReader, StoreError>,
+) -> Result<(), ExportError> {
     let event = &entry.event;
     let mut line = json!({
         "type": "entry", "number": event.id, "at": event.at, "reference": entry.reference, "kind": entry.kind,
@@ -201,7 +205,7 @@ fn entry_line(out: &mut impl Write, entry: &ExportedEntry, text: Result<BlobRead
     Ok(out.write_all(b"\"}\n")?)
 }
 
-fn is_utf8(text: &BlobReader) -> Result<bool, Failed> {
+fn is_utf8(text: &BlobReader) -> Result<bool, ExportError> {
     let mut valid = true;
     each_piece(text, |piece| {
         valid &= std::str::from_utf8(piece).is_ok();
@@ -211,7 +215,7 @@ fn is_utf8(text: &BlobReader) -> Result<bool, Failed> {
 }
 
 /// Passes on a text in pieces that end at character boundaries, if it is text.
-fn each_piece(text: &BlobReader, mut take: impl FnMut(&[u8]) -> Result<(), Failed>) -> Result<(), Failed> {
+fn each_piece(text: &BlobReader, mut take: impl FnMut(&[u8]) -> Result<(), ExportError>) -> Result<(), ExportError> {
     let mut rest = Vec::new();
     for number in 0..text.frame_count() {
         rest.extend(text.frame(number)?);

@@ -10,14 +10,15 @@ use weir_store::Store;
 
 use super::backup::{FORMAT, MANIFEST, VERSION};
 use super::{
-    Scratch, Which, cannot_use, file_argument, force_argument, new_private_file, path_of, settle_old, still_open,
+    Scratch, StoreTarget, cannot_use, file_argument, force_argument, new_private_file, path_of, set_aside_old,
+    still_open,
 };
 use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 
 /// The largest manifest, in bytes.
-const LONGEST_MANIFEST: u64 = 16 << 20;
+const MAX_MANIFEST_BYTES: u64 = 16 << 20;
 
 pub(super) fn command() -> Command {
     Command::new("restore")
@@ -38,7 +39,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let mut archive = tar::Archive::new(zstd::Decoder::new(input).map_err(|error| damaged(&file, &error))?);
     let mut entries = archive.entries().map_err(|error| damaged(&file, &error))?;
     let manifest = manifest(entries.next()).map_err(|error| damaged(&file, &error))?;
-    let which = if manifest["owner"] == "user" { Which::user(context) } else { Which::project(context) };
+    let which = if manifest["owner"] == "user" { StoreTarget::user(context) } else { StoreTarget::project(context) };
     let force = arguments.get_flag("force");
     which.check_free(force)?;
 
@@ -51,7 +52,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         let name = entry.and_then(|entry| unpack(entry, &made)).map_err(|error| damaged(&file, &error))?;
         texts += u64::from(name.starts_with("blobs/"));
         if texts.is_multiple_of(100) {
-            context.tell(&format!("reading text {texts}"));
+            context.report_progress(&format!("reading text {texts}"));
         }
     }
     // The checksum is at the very end.
@@ -62,7 +63,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let missing: Vec<String> = serde_json::from_value(manifest["missing"].clone()).unwrap_or_default();
     let tell = |number: u64| {
         if number.is_multiple_of(100) {
-            context.tell(&format!("checking text {number}"));
+            context.report_progress(&format!("checking text {number}"));
         }
     };
     let (entries, events) = Store::take_over_copy(&made, &which.owner, &missing, tell).map_err(|error| {
@@ -73,7 +74,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     which.check_free(force)?;
     let open = still_open(&which.folder);
     let old = scratch.put_in_place(&made, &which.folder)?;
-    let aside = settle_old(old, &which)?;
+    let aside = set_aside_old(old, &which)?;
     let mut text = format!(
         "restored {} and {} from {}, made at {}",
         counted(entries as usize, "entry", "entries"),
@@ -96,7 +97,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
 fn manifest(first: Option<std::io::Result<tar::Entry<'_, impl Read>>>) -> std::io::Result<Value> {
     let wrong = || std::io::Error::other("it is not a Weir backup");
     let mut entry = first.ok_or_else(wrong)??;
-    if entry.path()?.as_os_str() != MANIFEST || entry.size() > LONGEST_MANIFEST {
+    if entry.path()?.as_os_str() != MANIFEST || entry.size() > MAX_MANIFEST_BYTES {
         return Err(wrong());
     }
     let mut text = String::new();

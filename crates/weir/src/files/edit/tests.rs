@@ -4,11 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn change<'a>(old: &'a str, new: &'a str) -> Wanted<'a> {
-    Wanted { old, new, all: false }
+fn change<'a>(old: &'a str, new: &'a str) -> Edit<'a> {
+    Edit { old, new, all: false }
 }
 
-fn check(text: &str, wanted: Wanted<'_>, expected: Result<&str, Miss>) {
+fn check(text: &str, wanted: Edit<'_>, expected: Result<&str, EditError>) {
     let made = apply(text.as_bytes(), wanted).map(|made| String::from_utf8(made.bytes).unwrap());
     assert_eq!(made, expected.map(str::to_owned));
 }
@@ -22,22 +22,22 @@ fn a_text_that_is_there_once_is_replaced() {
 
 #[test]
 fn what_is_not_there_once_is_refused() {
-    check("a\nb\na\n", change("a", "x"), Err(Miss::Many(vec![1, 3], 2)));
-    check("aaa", change("aa", "x"), Err(Miss::Many(vec![1, 1], 2)));
-    check("a", change("", "x"), Err(Miss::Empty));
-    check("a", change("a", "a"), Err(Miss::Same));
-    check("a", change("zebra", "x"), Err(Miss::Absent(None)));
-    check("a\nb\na\n", Wanted { all: true, ..change("a", "x") }, Ok("x\nb\nx\n"));
-    check("aaa", Wanted { all: true, ..change("aa", "x") }, Ok("xa"));
+    check("a\nb\na\n", change("a", "x"), Err(EditError::Many(vec![1, 3], 2)));
+    check("aaa", change("aa", "x"), Err(EditError::Many(vec![1, 1], 2)));
+    check("a", change("", "x"), Err(EditError::Empty));
+    check("a", change("a", "a"), Err(EditError::Same));
+    check("a", change("zebra", "x"), Err(EditError::Absent(None)));
+    check("a\nb\na\n", Edit { all: true, ..change("a", "x") }, Ok("x\nb\nx\n"));
+    check("aaa", Edit { all: true, ..change("aa", "x") }, Ok("xa"));
 }
 
 #[test]
 fn lines_that_look_like_it_are_shown() {
     let text = "fn one() {\n    call(1);\n}\n\nfn two(a: u8) {\n    call(2);\n}\n";
     let shown = "5: fn two(a: u8) {\n6:     call(2);";
-    check(text, change("fn two(a: u16) {\n    call(2);", "x"), Err(Miss::Absent(Some(shown.to_owned()))));
+    check(text, change("fn two(a: u16) {\n    call(2);", "x"), Err(EditError::Absent(Some(shown.to_owned()))));
     let shown = "2:     call(1);";
-    check(text, change("\tcall(1);", "x"), Err(Miss::Absent(Some(shown.to_owned()))));
+    check(text, change("\tcall(1);", "x"), Err(EditError::Absent(Some(shown.to_owned()))));
 }
 
 #[test]

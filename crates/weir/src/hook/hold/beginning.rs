@@ -14,9 +14,9 @@ use super::outline;
 use crate::error::CommandError;
 
 /// How many tokens of the beginning are shown.
-const BEGINNING: usize = 2_000;
+const BEGINNING_TOKENS: usize = 2_000;
 /// The maximum size of the outline or the end, in tokens.
-const REST: usize = 2_500;
+const MAX_REST_TOKENS: usize = 2_500;
 /// Widths for cutting long lines, tried in turn until all lines fit.
 const WIDTHS: [usize; 6] = [400, 240, 160, 120, 80, 60];
 /// With fewer lines, their beginnings would be too small a part of the text.
@@ -34,7 +34,7 @@ pub(super) fn shown(
     let bytes = text.bytes();
     let lines = counted(text.line_ends_before(bytes)? as usize, "line", "lines");
     let beginning = lossy(&text.range(0..bytes.min(MAX_BYTES))?);
-    let outline = path.and_then(|path| outline::of(&beginning, path, REST)).filter(|_| bytes <= MAX_BYTES);
+    let outline = path.and_then(|path| outline::of(&beginning, path, MAX_REST_TOKENS)).filter(|_| bytes <= MAX_BYTES);
     if outline.is_none()
         && let Some((width, cut)) = cut_lines(&beginning).filter(|_| bytes <= MAX_BYTES)
     {
@@ -42,7 +42,7 @@ pub(super) fn shown(
         let what = format!("every line, cut after {width} characters");
         return Ok(format!("{head}; {what}; {lines}, {size} held as {reference}\n{fenced}\n{more}"));
     }
-    let first = &beginning[..whole_lines(&beginning, BEGINNING)];
+    let first = &beginning[..whole_lines(&beginning, BEGINNING_TOKENS)];
     let after = first.lines().count();
     let mut shown = first.to_owned();
     if !first.is_empty() && !first.ends_with('\n') {
@@ -54,7 +54,7 @@ pub(super) fn shown(
             "beginning and outline"
         }
         None => {
-            let end = last_lines(text, REST)?;
+            let end = last_lines(text, MAX_REST_TOKENS)?;
             let last = text.line_ends_before(bytes)? + u64::from(!end.is_empty() && !end.ends_with('\n'));
             let from = last - end.lines().count() as u64 + 1;
             if from > after as u64 + 1 {
@@ -77,7 +77,7 @@ fn cut_lines(text: &str) -> Option<(usize, String)> {
     WIDTHS.into_iter().find_map(|width| {
         // A token has at least one byte, and at most about six in a readable text.
         let bytes: usize = text.lines().map(|line| line.len().min(width)).sum::<usize>() + count;
-        if bytes > (BEGINNING + REST) * 6 {
+        if bytes > (BEGINNING_TOKENS + MAX_REST_TOKENS) * 6 {
             return None;
         }
         let cut = text.lines().fold(String::with_capacity(bytes), |mut cut, line| {
@@ -86,7 +86,7 @@ fn cut_lines(text: &str) -> Option<(usize, String)> {
             cut.push_str(if end < line.len() { "…\n" } else { "\n" });
             cut
         });
-        (weir_tokens::count(&cut) <= BEGINNING + REST).then_some((width, cut))
+        (weir_tokens::count(&cut) <= BEGINNING_TOKENS + MAX_REST_TOKENS).then_some((width, cut))
     })
 }
 

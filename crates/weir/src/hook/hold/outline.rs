@@ -5,7 +5,7 @@ use std::path::Path;
 use weir_outline::Level;
 
 /// A larger file takes too long to parse while a client waits.
-const LARGEST: u64 = 256 << 10;
+const MAX_FILE_BYTES: u64 = 256 << 10;
 /// Languages for data and prose. Their values and sentences matter, which a digest collects and an outline omits.
 const NOT_CODE: [&str; 3] = ["json", "markdown", "html"];
 
@@ -22,7 +22,7 @@ fn is_code(language: &weir_outline::Language) -> bool {
 
 /// Returns the outline of a source file with all its names, if its language is known and it has any symbols.
 pub(super) fn of(text: &str, path: &Path, budget: usize) -> Option<String> {
-    if text.len() as u64 > LARGEST {
+    if text.len() as u64 > MAX_FILE_BYTES {
         return None;
     }
     let language = weir_outline::language_of(path, text).filter(|language| is_code(language))?;

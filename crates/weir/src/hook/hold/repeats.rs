@@ -13,7 +13,7 @@ use weir_core::Reference;
 use weir_core::wording::one_line;
 use weir_store::{Repeat, ShownLines};
 
-use super::{What, entry, head, keep};
+use super::{HeldOutput, entry, head, keep};
 use crate::config;
 use crate::error::CommandError;
 use crate::hook::{Call, faults, unreadable};
@@ -25,11 +25,11 @@ pub(super) const MIN_BYTES: usize = 300;
 /// A longer text was not shown to a model in full.
 const MAX_BYTES: usize = 64 << 10;
 /// The longest name of a text in a remark, in characters.
-const MAX_NAME: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 /// In a transcript, indicates that the client's server has dropped tool results from the conversation.
 const DROPPED: &[u8] = b"\"applied_edits\":[{";
 /// How many bytes of a transcript one hook searches for this.
-const MAX_SEARCHED: u64 = 32 << 20;
+const MAX_SEARCHED_BYTES: u64 = 32 << 20;
 
 /// Returns the replacement of an output that would otherwise be shown in full, if it repeats earlier lines.
 pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Option<String>, CommandError> {
@@ -70,7 +70,7 @@ pub(in crate::hook) fn note_written(call: &Call<'_>, used: &ToolCall, done: &Don
     }
     let mut shown = ShownLines::open(&call.folder, &call.conversation())?;
     // In the form that names of texts have.
-    let path = one_line(relative(path, &call.hook.folder), MAX_NAME);
+    let path = one_line(relative(path, &call.hook.folder), MAX_NAME_CHARS);
     if done.failed {
         return shown.forget_about(&path);
     }
@@ -100,7 +100,7 @@ fn leave_out(
     }
     let mut writer = call.store.writer()?;
     let _ = writer.write(done.output.text.as_bytes());
-    let what = What { entry: entry(used, done), head: head(used, done) };
+    let what = HeldOutput { entry: entry(used, done), head: head(used, done) };
     let kept = match keep(&mut call.store, &call.scope, what, writer, call.now) {
         Ok(kept) => kept,
         // Without a stored copy to fetch, nothing is omitted.
@@ -139,22 +139,22 @@ fn without(text: &str, repeats: &[Repeat], (reference, numbered): (Reference, bo
 /// Whether the client's server has dropped tool results from the conversation since the last check.
 fn has_dropped(transcript: &Path, shown: &mut ShownLines) -> std::io::Result<bool> {
     let searched = shown.transcript_searched();
-    let mut file = crate::foreign::open_of_user(transcript)?;
+    let mut file = crate::foreign::open_user_file(transcript)?;
     let length = file.metadata()?.len();
-    if length.saturating_sub(searched) > MAX_SEARCHED {
+    if length.saturating_sub(searched) > MAX_SEARCHED_BYTES {
         return Ok(true);
     }
     // The last search may have ended in the middle of the text to find.
     file.seek(SeekFrom::Start(searched.min(length).saturating_sub(DROPPED.len() as u64)))?;
     let mut bytes = Vec::new();
-    file.take(MAX_SEARCHED).read_to_end(&mut bytes)?;
+    file.take(MAX_SEARCHED_BYTES).read_to_end(&mut bytes)?;
     shown.set_transcript_searched(length)?;
     Ok(memchr::memmem::find(&bytes, DROPPED).is_some())
 }
 
 /// Returns the name of a text in a remark.
 fn name(tool: &Tool, folder: &Path) -> String {
-    let short = |text: &str| one_line(text, MAX_NAME);
+    let short = |text: &str| one_line(text, MAX_NAME_CHARS);
     match tool {
         Tool::Read { path, .. } => format!("the read of {}", short(relative(path, folder))),
         Tool::Shell { command } => format!("the output of `{}`", short(command)),

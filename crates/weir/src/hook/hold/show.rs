@@ -10,15 +10,15 @@ use super::{KeptText, beginning};
 use crate::error::CommandError;
 use crate::hook::unreadable;
 use crate::run::{looked_for, read_on};
-use crate::text::Stored;
+use crate::text::StoredTextSource;
 
 /// Kinds in which no part represents the rest, so that a digest says more than a beginning.
 const DATA: [&str; 5] = ["json", "ndjson", "csv", "binary", "opaque"];
 /// The maximum size of a digest that answers a question, in tokens.
-const ANSWER: usize = 2_500;
+const MAX_ANSWER_TOKENS: usize = 2_500;
 
 /// What is known about how an output came about.
-pub(in crate::hook) struct Ask<'a> {
+pub(in crate::hook) struct OutputContext<'a> {
     /// The purpose of the output.
     pub purpose: Purpose,
     /// The file that was read.
@@ -30,12 +30,12 @@ pub(in crate::hook) struct Ask<'a> {
 }
 
 /// Returns the replacement of a text.
-pub(super) fn shown(kept: &KeptText, head: &str, ask: &Ask<'_>) -> Result<String, CommandError> {
+pub(super) fn shown(kept: &KeptText, head: &str, ask: &OutputContext<'_>) -> Result<String, CommandError> {
     let more = match ask.file {
         Some(file) => format!("{}, or read {}", read_on(Origin::Model), file.display()),
         None => read_on(Origin::Model).to_owned(),
     };
-    let source = Stored::new(&kept.text)?;
+    let source = StoredTextSource::new(&kept.text)?;
     let page = weir_digest::read(&source, About { command: &kept.title }).map_err(unreadable)?;
     let is_data = !page.kinds.is_empty() && page.kinds.iter().all(|kind| DATA.contains(kind));
     if ask.purpose == Purpose::AskedFor && !is_data {
@@ -47,7 +47,7 @@ pub(super) fn shown(kept: &KeptText, head: &str, ask: &Ask<'_>) -> Result<String
 fn digest(
     kept: &KeptText,
     head: &str,
-    (source, mut page): (&Stored<'_>, Page),
+    (source, mut page): (&StoredTextSource<'_>, Page),
     (question, more): (Option<&str>, &str),
 ) -> Result<String, CommandError> {
     let mut remarks: Vec<String> = source.remark().into_iter().collect();
@@ -59,7 +59,7 @@ fn digest(
             remarks.push(format!("no lines match the question: {}", looked_for(question)));
         } else {
             // At most half of the text, at about four bytes per token.
-            budget = budget.max(ANSWER.min(bytes as usize / 8));
+            budget = budget.max(MAX_ANSWER_TOKENS.min(bytes as usize / 8));
             found.lead(&mut page);
         }
     }

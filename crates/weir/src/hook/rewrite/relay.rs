@@ -18,26 +18,26 @@ use weir_core::wording::one_line;
 use weir_core::{EntryKind, Level, NewEntry, Origin, SessionKey};
 use weir_store::Patience;
 
-use super::Files;
+use super::RewriteFiles;
 use crate::config;
 use crate::env::{Env, Paths};
 use crate::error::CommandError;
-use crate::hook::hold::{self, Ask, What};
+use crate::hook::hold::{self, HeldOutput, OutputContext};
 use crate::hook::payload::copy;
-use crate::hook::{Place, TITLE, environment, faults, meter, unreadable};
+use crate::hook::{MAX_TITLE_CHARS, SessionLocation, environment, faults, meter, unreadable};
 use crate::when;
 
 /// The argument that selects this mode.
 pub(crate) const RELAY: &str = "relay-output";
 /// How many bytes are shown while a command runs, in whole lines: enough to see that a server has started, and little
 /// before a digest.
-const LIVE: u64 = 500;
+const MAX_LIVE_BYTES: u64 = 500;
 /// A command that finishes sooner is shown only at its end.
-const LIVE_AFTER: Duration = Duration::from_secs(1);
+const LIVE_DELAY: Duration = Duration::from_secs(1);
 /// How long the relay waits for other processes before it shows the output unchanged.
-const WAIT: Duration = Duration::from_secs(5);
+const STORE_WAIT: Duration = Duration::from_secs(5);
 /// The interval at which a running command is checked.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Shows the output of the rewritten command with this key.
 pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
@@ -45,7 +45,7 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
     let fault = match std::panic::catch_unwind(|| run(key)) {
         Ok(Ok(())) => return ExitCode::SUCCESS,
         Ok(Err(error)) => error.to_string(),
-        Err(panic) => faults::said(&*panic).to_owned(),
+        Err(panic) => faults::panic_message(&*panic).to_owned(),
     };
     faults::note(RELAY, &fault);
     ExitCode::FAILURE
@@ -56,7 +56,7 @@ fn run(key: &str) -> Result<(), CommandError> {
         return Err(CommandError::usage(format!("unknown rewritten command `{key}`")));
     }
     let (env, paths) = environment()?;
-    let files = Files::new(&paths, key);
+    let files = RewriteFiles::new(&paths, key);
     let started = Instant::now();
     let mut output = File::open(&files.output).map_err(unreadable)?;
     let (shown, code) = follow(&files, &mut output, started).map_err(unreadable)?;
@@ -85,7 +85,7 @@ fn run(key: &str) -> Result<(), CommandError> {
 }
 
 /// Shows the output until the shell reports its end or is gone. Returns how much was shown, and the exit code.
-fn follow(files: &Files, output: &mut File, started: Instant) -> std::io::Result<(u64, Option<i32>)> {
+fn follow(files: &RewriteFiles, output: &mut File, started: Instant) -> std::io::Result<(u64, Option<i32>)> {
     let shell = rustix::process::getppid();
     // Opened for reading and writing, so that neither side waits for the other.
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
@@ -102,10 +102,10 @@ fn follow(files: &Files, output: &mut File, started: Instant) -> std::io::Result
         if rustix::process::getppid() != shell {
             return Ok((shown, None));
         }
-        if started.elapsed() > LIVE_AFTER && shown < LIVE {
+        if started.elapsed() > LIVE_DELAY && shown < MAX_LIVE_BYTES {
             let mut out = std::io::stdout().lock();
             let mut piece = Vec::new();
-            output.take(LIVE - shown).read_to_end(&mut piece)?;
+            output.take(MAX_LIVE_BYTES - shown).read_to_end(&mut piece)?;
             // An incomplete line is read again once it is complete.
             piece.truncate(piece.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
             out.write_all(&piece)?;
@@ -113,7 +113,7 @@ fn follow(files: &Files, output: &mut File, started: Instant) -> std::io::Result
             shown += piece.len() as u64;
             output.seek(SeekFrom::Start(shown))?;
         }
-        poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&LOOK))?;
+        poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&POLL_INTERVAL))?;
     }
 }
 
@@ -121,7 +121,7 @@ fn follow(files: &Files, output: &mut File, started: Instant) -> std::io::Result
 fn digest(
     env: &Env,
     paths: &Paths,
-    files: &Files,
+    files: &RewriteFiles,
     (code, millis): (Option<i32>, u64),
 ) -> Result<Option<String>, CommandError> {
     let about = std::fs::read_to_string(&files.script).map_err(unreadable)?;
@@ -133,17 +133,18 @@ fn digest(
         return Ok(None);
     }
     let session = SessionKey { client: text("client"), key: text("session") };
-    let place = Place::find(env, paths, Path::new(&text("folder")), session)?;
-    let mut store = place.open(paths, Patience::InAll(WAIT))?;
+    let place = SessionLocation::find(env, paths, Path::new(&text("folder")), session)?;
+    let mut store = place.open(paths, Patience::InAll(STORE_WAIT))?;
     store.set_limits(config.limits);
     let mut writer = store.writer()?;
     let mut file = File::open(&files.output).map_err(unreadable)?;
     copy(&mut file, &mut |bytes| writer.write(bytes).map_err(std::io::Error::other)).map_err(unreadable)?;
     let run = Some(hold::run_facts(code, millis));
-    let entry = NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, one_line(&text("command"), TITLE));
+    let entry =
+        NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, one_line(&text("command"), MAX_TITLE_CHARS));
     let how = code.map_or_else(|| "ended".to_owned(), |code| format!("exit {code}"));
-    let what = What { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
-    let ask = Ask { purpose, path: None, question: None, file: None };
+    let what = HeldOutput { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
+    let ask = OutputContext { purpose, path: None, question: None, file: None };
     let shown = hold::keep_and_show(&mut store, &place.scope, what, writer, (&ask, when::now()))?;
     // A failure to record the measurement does not affect the model.
     let reading = meter::relayed(&text("client"), &files.output, &shown).map_err(unreadable)?;

@@ -12,13 +12,13 @@ use crate::answer::size;
 use crate::error::CommandError;
 
 /// How many lines before and after a requested line are shown by default.
-pub(super) const AROUND: u64 = 15;
+pub(super) const DEFAULT_CONTEXT_LINES: u64 = 15;
 /// A token is rarely longer than this many bytes, so a budget cannot hold more bytes than this per token.
-pub(super) const BYTES_PER_TOKEN: usize = 12;
+pub(super) const MAX_BYTES_PER_TOKEN: usize = 12;
 
 /// A range of lines, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lines {
+pub(super) enum LineRange {
     /// From the first to the last line, inclusive.
     Between(u64, u64),
     /// This many lines at the end.
@@ -40,7 +40,7 @@ pub(super) struct Filter<'a> {
 
 /// Some lines of a text, with facts about them.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct SelectedText {
     /// The lines.
     pub(super) text: String,
     /// The numbers of the first and the last line shown.
@@ -62,7 +62,7 @@ pub(super) struct Part {
     values: Option<(&'static str, u64)>,
 }
 
-impl Lines {
+impl LineRange {
     /// All lines.
     pub(super) const ALL: Self = Self::Between(1, u64::MAX);
 
@@ -94,11 +94,16 @@ impl Lines {
     }
 
     /// Reads the lines, at most as many as a budget of `tokens` could hold.
-    pub(super) fn read(self, text: &BlobReader, filter: Filter<'_>, tokens: usize) -> Result<Part, CommandError> {
+    pub(super) fn read(
+        self,
+        text: &BlobReader,
+        filter: Filter<'_>,
+        tokens: usize,
+    ) -> Result<SelectedText, CommandError> {
         let lines = match self {
-            Self::Bytes(from, to) => return read_bytes(text, from..to, tokens * BYTES_PER_TOKEN),
+            Self::Bytes(from, to) => return read_bytes(text, from..to, tokens * MAX_BYTES_PER_TOKEN),
             Self::Around(line) => {
-                let context = filter.context.unwrap_or(AROUND);
+                let context = filter.context.unwrap_or(DEFAULT_CONTEXT_LINES);
                 Self::Between(line.saturating_sub(context).max(1), line.saturating_add(context))
             }
             lines => lines,
@@ -112,7 +117,7 @@ impl Lines {
             after: 0,
             matching: 0,
             full: false,
-            room: tokens * BYTES_PER_TOKEN,
+            room: tokens * MAX_BYTES_PER_TOKEN,
             taken: VecDeque::new(),
             bytes: 0,
             more: false,
@@ -133,19 +138,19 @@ impl Lines {
     }
 }
 
-fn read_bytes(text: &BlobReader, range: Range<u64>, most: usize) -> Result<Part, CommandError> {
+fn read_bytes(text: &BlobReader, range: Range<u64>, most: usize) -> Result<SelectedText, CommandError> {
     let to = range.end.min(text.bytes()).min(range.start.saturating_add(most as u64));
     let bytes = text.range(range.start..to)?;
     let shown = String::from_utf8_lossy(&terminal::clean(&bytes)).into_owned();
     let bytes = Some((range.start, to, text.bytes()));
-    Ok(Part { text: shown, more: to < range.end.min(text.bytes()), bytes, ..Part::default() })
+    Ok(SelectedText { text: shown, more: to < range.end.min(text.bytes()), bytes, ..SelectedText::default() })
 }
 
 fn counted_lines(lines: u64) -> String {
     if lines == 1 { "1 line is".to_owned() } else { format!("{lines} lines are") }
 }
 
-struct Taken {
+struct SelectedLine {
     number: u64,
     text: String,
     /// Whether bytes were replaced.
@@ -155,18 +160,18 @@ struct Taken {
 }
 
 struct Reader<'a> {
-    lines: Lines,
+    lines: LineRange,
     pattern: Option<&'a Regex>,
     /// The context around each match: how many lines, those before the next match, and how many are still to come after
     /// the last one.
     context: u64,
-    before: VecDeque<Taken>,
+    before: VecDeque<SelectedLine>,
     after: u64,
     /// The number of matching lines, shown or not.
     matching: u64,
     full: bool,
     room: usize,
-    taken: VecDeque<Taken>,
+    taken: VecDeque<SelectedLine>,
     bytes: usize,
     more: bool,
     unsearched: u64,
@@ -177,7 +182,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Processes the next line. Returns false if no later line can matter.
     fn take(&mut self, line: &Line<'_>) -> bool {
-        if matches!(self.lines, Lines::Between(_, last) if line.number > last) {
+        if matches!(self.lines, LineRange::Between(_, last) if line.number > last) {
             return false;
         }
         // As a terminal would show it: colours and progress bars are not part of a program's output.
@@ -198,11 +203,11 @@ impl Reader<'_> {
         if matches {
             self.last_start = line.start;
         }
-        self.around(Taken { number: line.number, text, replaced, matches })
+        self.around(SelectedLine { number: line.number, text, replaced, matches })
     }
 
     /// Keeps a matching line and its context.
-    fn around(&mut self, line: Taken) -> bool {
+    fn around(&mut self, line: SelectedLine) -> bool {
         if !line.matches && self.after == 0 {
             self.before.push_back(line);
             if self.before.len() as u64 > self.context {
@@ -215,8 +220,8 @@ impl Reader<'_> {
         before.into_iter().chain([line]).all(|line| self.keep(line)) || self.pattern.is_some()
     }
 
-    fn keep(&mut self, line: Taken) -> bool {
-        let from_end = matches!(self.lines, Lines::Last(_));
+    fn keep(&mut self, line: SelectedLine) -> bool {
+        let from_end = matches!(self.lines, LineRange::Last(_));
         if !from_end && self.bytes > self.room {
             self.more = true;
             self.full = true;
@@ -224,7 +229,7 @@ impl Reader<'_> {
         }
         self.bytes += line.text.len() + 1;
         self.taken.push_back(line);
-        if let Lines::Last(count) = self.lines {
+        if let LineRange::Last(count) = self.lines {
             while self.taken.len() as u64 > count {
                 self.drop_first(false);
             }
@@ -242,14 +247,14 @@ impl Reader<'_> {
         }
     }
 
-    fn finish(self) -> Part {
+    fn finish(self) -> SelectedText {
         let numbered = self.pattern.is_some();
-        let show = |line: &Taken| match (numbered, line.matches) {
+        let show = |line: &SelectedLine| match (numbered, line.matches) {
             (false, _) => line.text.clone(),
             (true, true) => format!("{}: {}", line.number, line.text),
             (true, false) => format!("{}- {}", line.number, line.text),
         };
-        Part {
+        SelectedText {
             text: self.taken.iter().map(show).collect::<Vec<_>>().join("\n"),
             first: self.taken.front().map_or(0, |line| line.number),
             last: self.taken.back().map_or(0, |line| line.number),
@@ -265,7 +270,7 @@ impl Reader<'_> {
     }
 }
 
-impl Part {
+impl SelectedText {
     /// Returns a part that consists of values, of which those in a range were requested.
     pub(super) fn of_values(found: Selected, (first, last): (u64, u64)) -> Self {
         let shown = found.lines.len() as u64;
@@ -350,16 +355,16 @@ mod tests {
     #[test]
     fn ranges_are_read_as_people_write_them() {
         for (text, expected) in [
-            ("10-40", Lines::Between(10, 40)),
-            (" 7 ", Lines::Between(7, 7)),
-            ("10-", Lines::Between(10, u64::MAX)),
-            ("-20", Lines::Last(20)),
-            ("3,9", Lines::Between(3, 9)),
+            ("10-40", LineRange::Between(10, 40)),
+            (" 7 ", LineRange::Between(7, 7)),
+            ("10-", LineRange::Between(10, u64::MAX)),
+            ("-20", LineRange::Last(20)),
+            ("3,9", LineRange::Between(3, 9)),
         ] {
-            assert_eq!(Lines::parse(text).unwrap(), expected, "{text}");
+            assert_eq!(LineRange::parse(text).unwrap(), expected, "{text}");
         }
         for text in ["", "a-b", "9-3", "0", "--"] {
-            assert!(Lines::parse(text).is_err(), "{text}");
+            assert!(LineRange::parse(text).is_err(), "{text}");
         }
     }
 }

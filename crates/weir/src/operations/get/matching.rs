@@ -8,7 +8,7 @@ use weir_store::BlobReader;
 use crate::answer::{Answer, Budget, headline};
 use crate::error::CommandError;
 use crate::run;
-use crate::text::{Stored, unreadable};
+use crate::text::{StoredTextSource, unreadable};
 
 /// Returns the facts and the sections that match best, verbatim, and words for a next question.
 pub(super) fn answer(
@@ -17,7 +17,7 @@ pub(super) fn answer(
     (intent, origin): (&str, Origin),
     budget: Budget,
 ) -> Result<Answer, CommandError> {
-    let source = Stored::new(text)?;
+    let source = StoredTextSource::new(text)?;
     let remarks: Vec<String> = source.remark().into_iter().collect();
     let found = intent::find(&source, intent).map_err(unreadable)?;
     // An entry that is not a run has a title too, but it is not a command.

@@ -3,29 +3,31 @@
 use weir_digest::select::{NotSelected, Wanted, select};
 use weir_store::BlobReader;
 
-use super::lines::{AROUND, BYTES_PER_TOKEN, Filter, Lines, Part};
+use super::lines::{DEFAULT_CONTEXT_LINES, Filter, LineRange, MAX_BYTES_PER_TOKEN, SelectedText};
 use crate::error::CommandError;
-use crate::text::Stored;
+use crate::text::StoredTextSource;
 
 /// Returns the values at a path, or the rows with these columns: those in the range that match.
 pub(super) fn read(
     text: &BlobReader,
     path: &str,
-    (lines, filter): (Lines, Filter<'_>),
+    (lines, filter): (LineRange, Filter<'_>),
     tokens: usize,
-) -> Result<Part, CommandError> {
+) -> Result<SelectedText, CommandError> {
     let (first, last) = match lines {
-        Lines::Between(first, last) => (first, last),
-        Lines::Around(line) => (line.saturating_sub(AROUND).max(1), line.saturating_add(AROUND)),
-        Lines::Last(_) | Lines::Bytes(..) => {
+        LineRange::Between(first, last) => (first, last),
+        LineRange::Around(line) => {
+            (line.saturating_sub(DEFAULT_CONTEXT_LINES).max(1), line.saturating_add(DEFAULT_CONTEXT_LINES))
+        }
+        LineRange::Last(_) | LineRange::Bytes(..) => {
             return Err(CommandError::usage("with `select`, `lines` must count values from the start")
                 .hint("write lines such as 1-50 or 51-"));
         }
     };
-    let wanted = Wanted { first, last, room: tokens * BYTES_PER_TOKEN };
+    let wanted = Wanted { first, last, room: tokens * MAX_BYTES_PER_TOKEN };
     let keep = |line: &str| filter.pattern.is_none_or(|pattern| pattern.is_match(line));
-    let found = select(&Stored::whole(text), path, wanted, &keep).map_err(explain)?;
-    Ok(Part::of_values(found, (first, last)))
+    let found = select(&StoredTextSource::whole(text), path, wanted, &keep).map_err(explain)?;
+    Ok(SelectedText::of_values(found, (first, last)))
 }
 
 fn explain(error: NotSelected) -> CommandError {

@@ -41,8 +41,8 @@ impl Arms {
 
     /// Returns the cost of the sessions on both sides, from their transcripts.
     pub(super) fn compare(&self, context: &Context) -> Result<Comparison, CommandError> {
-        let prices = Prices::read(prices::of_user(context.paths()).as_deref())?;
-        let mut outcomes: BTreeMap<(String, String), Outcome> = BTreeMap::new();
+        let prices = Prices::read(prices::user_file(context.paths()).as_deref())?;
+        let mut outcomes: BTreeMap<(String, String), SessionCost> = BTreeMap::new();
         for transcript in places::find(context.env(), &[])?.found {
             let Ok(Some(read)) = transcript.read() else { continue };
             for session in &read.sessions {
@@ -53,7 +53,7 @@ impl Arms {
                 }
             }
         }
-        let found = |side: &BTreeSet<(String, String)>| -> Vec<Outcome> {
+        let found = |side: &BTreeSet<(String, String)>| -> Vec<SessionCost> {
             let known = side.iter().filter_map(|key| outcomes.get(key).copied());
             known.filter(|outcome| outcome.prompts > 0).collect()
         };
@@ -67,13 +67,13 @@ fn name(session: &SessionKey) -> (String, String) {
 
 /// The cost of a session, including its subagents.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Outcome {
+pub(super) struct SessionCost {
     /// The cost in tokens of input.
     cost: f64,
     prompts: u64,
 }
 
-impl Outcome {
+impl SessionCost {
     fn add(&mut self, session: &Session, prices: &Prices) {
         let rates = prices.of(&session.model);
         self.cost += session.requests.iter().map(|used| rates.cost(used)).sum::<f64>();
@@ -85,8 +85,8 @@ impl Outcome {
 
 /// Sessions with Weir and without.
 pub(super) struct Comparison {
-    with: Vec<Outcome>,
-    without: Vec<Outcome>,
+    with: Vec<SessionCost>,
+    without: Vec<SessionCost>,
 }
 
 impl Comparison {
@@ -139,7 +139,7 @@ impl Comparison {
     }
 }
 
-fn per_prompt(outcomes: &[Outcome]) -> f64 {
+fn per_prompt(outcomes: &[SessionCost]) -> f64 {
     outcomes.iter().map(|outcome| outcome.cost).sum::<f64>()
         / outcomes.iter().map(|outcome| outcome.prompts).sum::<u64>() as f64
 }
@@ -152,7 +152,7 @@ fn percent(with: f64, without: f64) -> f64 {
 struct Draw(u64);
 
 impl Draw {
-    fn again(&mut self, outcomes: &[Outcome]) -> Vec<Outcome> {
+    fn again(&mut self, outcomes: &[SessionCost]) -> Vec<SessionCost> {
         (0..outcomes.len()).map(|_| outcomes[self.next() as usize % outcomes.len()]).collect()
     }
 
@@ -169,8 +169,8 @@ mod tests {
     use super::*;
 
     /// Returns sessions that cost about this much per prompt.
-    fn outcomes(count: u64, cost: f64) -> Vec<Outcome> {
-        (0..count).map(|at| Outcome { cost: cost * (8 + at % 5) as f64, prompts: 10 }).collect()
+    fn outcomes(count: u64, cost: f64) -> Vec<SessionCost> {
+        (0..count).map(|at| SessionCost { cost: cost * (8 + at % 5) as f64, prompts: 10 }).collect()
     }
 
     #[test]

@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 use weir_clients::transcript::Reading;
 use weir_store::{ForeignDb, StoreError};
 
-use super::Found;
+use super::TranscriptLocation;
 
 /// Adds the sessions of a database.
-pub(super) fn sessions(path: &Path, found: &mut Vec<Found>) -> Result<(), StoreError> {
+pub(super) fn sessions(path: &Path, found: &mut Vec<TranscriptLocation>) -> Result<(), StoreError> {
     ForeignDb::open(path)?.rows("session", &["id", "time_updated"], None, &mut |row| {
         let changed = SystemTime::UNIX_EPOCH + Duration::from_millis(row[1].parse().unwrap_or(0));
         let name = row[0].clone();
-        found.push(Found { session: Some(name.clone()), name, path: path.to_owned(), changed, bytes: 0 });
+        found.push(TranscriptLocation { session: Some(name.clone()), name, path: path.to_owned(), changed, bytes: 0 });
     })
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{Played, Report, Sum};
-use crate::replay::figures::{Carried, Figures, Lever, Unseen};
+use super::{ReplayReport, ReplayTotals, ReplayedSession};
+use crate::replay::figures::{CarriedIdentifiers, Figures, Lever, UnseenResult};
 
-pub(super) fn of(report: &Report, sum: &Sum) -> Value {
+pub(super) fn of(report: &ReplayReport, sum: &ReplayTotals) -> Value {
     let lever = |lever: &Lever| {
         let figures = sum.levers.get(lever).copied().unwrap_or_default();
         (lever.name().replace(' ', "_"), group(&figures, sum.cost))
@@ -33,7 +33,7 @@ pub(super) fn of(report: &Report, sum: &Sum) -> Value {
     })
 }
 
-fn session(played: &Played) -> Value {
+fn session(played: &ReplayedSession) -> Value {
     let judged = &played.judged;
     let mut data = json!({
         "name": played.name,
@@ -80,7 +80,7 @@ fn group(figures: &Figures, cost: f64) -> Value {
     })
 }
 
-fn carried(carried: &Carried) -> Value {
+fn carried(carried: &CarriedIdentifiers) -> Value {
     json!({
         "compactions": carried.compactions,
         "used": carried.used,
@@ -89,7 +89,7 @@ fn carried(carried: &Carried) -> Value {
     })
 }
 
-fn unseen(unseen: &Unseen) -> Value {
+fn unseen(unseen: &UnseenResult) -> Value {
     json!({
         "tool": unseen.tool,
         "given": unseen.given,

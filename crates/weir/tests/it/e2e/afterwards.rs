@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use super::hooked::PROMPTS;
-use super::{Outcome, Place, claude, codex, text};
+use super::{Outcome, TestHome, claude, codex, text};
 
 const SESSION: &str = "11111111-2222-4333-8444-888888888888";
 
 /// Says everything there is to say in Claude Code, and stops at an error.
-fn worked() -> Place {
+fn worked() -> TestHome {
     let place = claude::place();
     place.set_up("claude");
     let [first, correction, decision, nothing] = PROMPTS;
@@ -21,7 +21,7 @@ fn worked() -> Place {
 
 /// Checks that the last request has what we tell, below a first line, and in that the goal, the correction, the decision and the
 /// error. Returns it.
-fn check_told(place: &Place, outcome: &Outcome, head: &str) -> String {
+fn check_told(place: &TestHome, outcome: &Outcome, head: &str) -> String {
     let request = outcome.requests.last().unwrap()["body"].to_string();
     let at = request.find(head).unwrap_or_else(|| panic!("no {head} in {request}"));
     let told = request[at..].split("\",\"").next().unwrap_or_default().split("\"}").next().unwrap_or_default();
@@ -35,7 +35,7 @@ fn check_told(place: &Place, outcome: &Outcome, head: &str) -> String {
 }
 
 /// The same, and what comes next.
-fn check_told_all(place: &Place, outcome: &Outcome, head: &str) {
+fn check_told_all(place: &TestHome, outcome: &Outcome, head: &str) {
     let told = check_told(place, outcome, head);
     assert!(told.contains("- model: I stop here: the header row comes next."), "{told}");
 }

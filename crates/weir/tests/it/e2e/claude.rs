@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::hooked::{PROMPTS, REQUEST, check_carried, check_guide, check_held, numbers};
-use super::{Client, Outcome, Place, SCRIPTS, replayed, tax};
+use super::{Client, Outcome, SCRIPTS, TestHome, replayed, tax};
 
 pub(super) const ENVIRONMENT: &[&str] = &[
     "ANTHROPIC_BASE_URL=http://127.0.0.1:{PORT}",
@@ -14,8 +14,8 @@ pub(super) const ENVIRONMENT: &[&str] = &[
 ];
 
 /// A project with a large and a small file.
-pub(super) fn place() -> Place {
-    let place = Place::new();
+pub(super) fn place() -> TestHome {
+    let place = TestHome::new();
     place.write("project/big.txt", &numbers(30_000));
     place.write("project/small.txt", "hello file\n");
     let probe = format!("{SCRIPTS}/probe_mcp.py");
@@ -25,7 +25,7 @@ pub(super) fn place() -> Place {
     place
 }
 
-pub(super) fn run(place: &Place, scenario: &str, more: &[&str]) -> Outcome {
+pub(super) fn run(place: &TestHome, scenario: &str, more: &[&str]) -> Outcome {
     let fixed = ["--output-format=json", "--mcp-config=../servers.json", "--dangerously-skip-permissions"];
     let client = Client {
         name: "claude",

@@ -1,10 +1,10 @@
 //! Codex with hooks.
 
 use super::hooked::{PROMPTS, REQUEST, check_carried, check_guide, check_held, numbers};
-use super::{CODEX_CONFIG, Client, Outcome, Place, SCRIPTS, replayed, tax};
+use super::{CODEX_CONFIG, Client, Outcome, SCRIPTS, TestHome, replayed, tax};
 
-pub(super) fn place() -> Place {
-    let place = Place::new();
+pub(super) fn place() -> TestHome {
+    let place = TestHome::new();
     place.write("project/big.txt", &numbers(30_000));
     let config = CODEX_CONFIG.split("[mcp_servers.weir]").next().unwrap();
     let probe = format!("[mcp_servers.probe]\ncommand = \"/usr/bin/python3\"\nargs = [\"{SCRIPTS}/probe_mcp.py\"]\n");
@@ -12,7 +12,7 @@ pub(super) fn place() -> Place {
     place
 }
 
-pub(super) fn run(place: &Place, scenario: &str, more: &[&str]) -> Outcome {
+pub(super) fn run(place: &TestHome, scenario: &str, more: &[&str]) -> Outcome {
     let fixed = [
         "exec",
         "--json",

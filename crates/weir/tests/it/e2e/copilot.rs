@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::suite::{Session, Tried, check_guide, check_outputs, check_subagent, says};
-use super::{Place, SCRIPTS};
+use super::suite::{Session, TestedClient, check_guide, check_outputs, check_subagent, says};
+use super::{SCRIPTS, TestHome};
 
-const COPILOT: Tried = Tried {
+const COPILOT: TestedClient = TestedClient {
     name: "copilot",
     environment: &[
         "COPILOT_OFFLINE=true",
@@ -40,7 +40,7 @@ fn arguments(prompt: &str, session: Session) -> Vec<String> {
     ["--prompt", prompt].iter().chain(resume).map(|word| (*word).to_owned()).collect()
 }
 
-fn configure(place: &Place) {
+fn configure(place: &TestHome) {
     let probe = json!({
         "type": "local", "command": "python3", "args": [format!("{SCRIPTS}/probe_mcp.py")], "tools": ["*"],
     });

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::suite::{COUNTED, Session, Tried, check_guide, check_outputs, check_subagent};
-use super::{Place, SCRIPTS};
+use super::suite::{COUNTED, Session, TestedClient, check_guide, check_outputs, check_subagent};
+use super::{SCRIPTS, TestHome};
 
-const GEMINI: Tried = Tried {
+const GEMINI: TestedClient = TestedClient {
     name: "gemini",
     environment: &[
         "GEMINI_API_KEY=made-up",
@@ -40,7 +40,7 @@ fn arguments(prompt: &str, session: Session) -> Vec<String> {
     fixed.iter().chain(resume).map(|word| (*word).to_owned()).collect()
 }
 
-fn configure(place: &Place) {
+fn configure(place: &TestHome) {
     let probe: Value = json!({ "command": "python3", "args": [format!("{SCRIPTS}/probe_mcp.py")] });
     let settings = json!({
         "security": { "auth": { "selectedType": "gemini-api-key" } },

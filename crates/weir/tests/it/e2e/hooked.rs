@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Outcome, Place, WEIR, text};
+use super::{Outcome, TestHome, WEIR, text};
 
-impl Place {
+impl TestHome {
     /// Sets Weir up in this home for a client, as a person would.
     pub(super) fn set_up(&self, client: &str) {
         let output = self.weir(&["setup", client, "--yes"]);
@@ -58,7 +58,7 @@ pub(super) fn numbers(to: u32) -> String {
 
 /// Checks that a short text replaced a large output, and that the complete output is stored. The beginning and the end
 /// of a file have up to 4,500 tokens, and a client may number their lines.
-pub(super) fn check_held(place: &Place, seen: &str, whole: &str) {
+pub(super) fn check_held(place: &TestHome, seen: &str, whole: &str) {
     assert!(seen.len() < 20_000, "{} bytes: {}", seen.len(), &seen[..2_000]);
     assert_eq!(place.whole(seen).trim_end(), whole.trim_end());
 }

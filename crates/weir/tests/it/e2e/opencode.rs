@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::suite::{Session, Tried, check_guide, check_outputs, check_subagent, says};
-use super::{Place, SCRIPTS};
+use super::suite::{Session, TestedClient, check_guide, check_outputs, check_subagent, says};
+use super::{SCRIPTS, TestHome};
 
-const OPENCODE: Tried = Tried {
+const OPENCODE: TestedClient = TestedClient {
     name: "opencode",
     environment: &[
         "MODEL_URL=http://127.0.0.1:{PORT}/v1",
@@ -41,7 +41,7 @@ fn arguments(prompt: &str, session: Session) -> Vec<String> {
     ["run"].iter().chain(resume).chain(&[prompt]).map(|word| (*word).to_owned()).collect()
 }
 
-fn configure(place: &Place) {
+fn configure(place: &TestHome) {
     let model = json!({ "name": "Scripted", "tool_call": true, "limit": { "context": 100_000, "output": 8_000 } });
     let provider = json!({
         "npm": "@ai-sdk/openai-compatible", "options": { "baseURL": "{env:MODEL_URL}", "apiKey": "made-up" },

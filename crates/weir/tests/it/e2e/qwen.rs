@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::suite::{Session, Tried, check_guide, check_outputs, check_subagent, says};
-use super::{Place, SCRIPTS};
+use super::suite::{Session, TestedClient, check_guide, check_outputs, check_subagent, says};
+use super::{SCRIPTS, TestHome};
 
-const QWEN: Tried = Tried {
+const QWEN: TestedClient = TestedClient {
     name: "qwen",
     environment: &["OPENAI_API_KEY=made-up", "OPENAI_BASE_URL=http://127.0.0.1:{PORT}/v1", "OPENAI_MODEL=scripted-1"],
     arguments,
@@ -34,7 +34,7 @@ fn arguments(prompt: &str, session: Session) -> Vec<String> {
     ["--yolo", "--prompt", prompt].iter().chain(resume).map(|word| (*word).to_owned()).collect()
 }
 
-fn configure(place: &Place) {
+fn configure(place: &TestHome) {
     let probe = json!({ "command": "python3", "args": [format!("{SCRIPTS}/probe_mcp.py")] });
     let settings = json!({
         "security": { "auth": { "selectedType": "openai" } },

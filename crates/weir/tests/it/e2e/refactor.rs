@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Client, Outcome, Place, WEIR};
+use super::{Client, Outcome, TestHome, WEIR};
 
 const FILES: [(&str, usize); 4] = [("parse", 300), ("plan", 450), ("run", 600), ("report", 900)];
 
@@ -26,8 +26,8 @@ fn source(name: &str, lines: usize) -> String {
     text
 }
 
-fn run(scenario: &str, with_weir: bool) -> (Place, Outcome) {
-    let place = Place::with_all_tools();
+fn run(scenario: &str, with_weir: bool) -> (TestHome, Outcome) {
+    let place = TestHome::with_all_tools();
     for (name, lines) in FILES {
         place.write(&format!("project/src/{name}.rs"), &source(name, lines));
     }

@@ -4,11 +4,11 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Place, WEIR};
+use super::{TestHome, WEIR};
 
 /// Plays what a client recorded in a place without Weir, and checks that all of it was understood: this many tool
 /// results, one of them from an MCP server.
-pub(super) fn check(place: &Place, client: &str, results: u64) {
+pub(super) fn check(place: &TestHome, client: &str, results: u64) {
     let mut command = Command::new(WEIR);
     command.args(["replay", "--json"]).current_dir(place.path("project")).env_clear();
     let output = command.env("HOME", place.path("home")).env("PATH", "/usr/bin:/bin").output().unwrap();

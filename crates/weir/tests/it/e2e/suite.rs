@@ -6,25 +6,25 @@
 use serde_json::{Value, json};
 
 use super::hooked::{check_held, numbers};
-use super::{Client, Outcome, Place, between, replayed, tax, text};
+use super::{Client, Outcome, TestHome, between, replayed, tax, text};
 
 /// The first line of a guide.
 const GUIDE: &str = "Where this session stood";
 /// The maximum tokens of a guide.
-const GUIDE_TOKENS: usize = 500;
+const MAX_GUIDE_TOKENS: usize = 500;
 
 /// A client, how it is started, and how its model calls its tools.
-pub(super) struct Tried {
+pub(super) struct TestedClient {
     /// The client's name for `weir setup` and among the installed clients.
     pub name: &'static str,
     pub environment: &'static [&'static str],
     /// Returns the arguments for a new session, or to continue the last one.
     pub arguments: fn(&str, Session) -> Vec<String>,
     /// Writes the client's own configuration, with the server `probe`.
-    pub configure: fn(&Place),
+    pub configure: fn(&TestHome),
     pub shell: fn(&str) -> Value,
-    pub read: fn(&Place, &str) -> Value,
-    pub write: fn(&Place, &str, &str) -> Value,
+    pub read: fn(&TestHome, &str) -> Value,
+    pub write: fn(&TestHome, &str, &str) -> Value,
     pub mcp: fn(&str, &str, Value) -> Value,
     /// How the client tells its model that a command returned 3.
     pub returned_3: &'static str,
@@ -36,7 +36,7 @@ pub(super) struct Tried {
     pub full: u64,
     /// For a client that compacts only what an earlier turn left: removes the hook at the start of the next turn, which
     /// would deliver the guide too.
-    pub forget_start: Option<fn(&Place)>,
+    pub forget_start: Option<fn(&TestHome)>,
     /// Whether the client's hooks distinguish a resumed session from a new one, and a subagent's session from the
     /// user's.
     pub tells_sessions: bool,
@@ -50,23 +50,23 @@ pub(super) enum Session {
     Resumed,
 }
 
-impl Tried {
+impl TestedClient {
     /// Returns a place in which the client is configured.
-    pub(super) fn place(&self) -> Place {
-        let place = Place::new();
+    pub(super) fn place(&self) -> TestHome {
+        let place = TestHome::new();
         (self.configure)(&place);
         place
     }
 
     /// Returns the same with hooks and server.
-    pub(super) fn place_with_weir(&self) -> Place {
+    pub(super) fn place_with_weir(&self) -> TestHome {
         let place = self.place();
         place.set_up(self.name);
         place
     }
 
     /// Runs the client through a scenario.
-    pub(super) fn run(&self, place: &Place, session: Session, prompt: &str, scenario: &Value) -> Outcome {
+    pub(super) fn run(&self, place: &TestHome, session: Session, prompt: &str, scenario: &Value) -> Outcome {
         place.write("scenario.json", &scenario.to_string());
         let _ = std::fs::remove_file(place.path("requests.jsonl"));
         let scenario = place.path("scenario.json").display().to_string();
@@ -82,7 +82,7 @@ impl Tried {
 
     /// Has the model call one tool after the other in a new session. Returns the outcome, and what the model saw of
     /// each call.
-    pub(super) fn call(&self, place: &Place, calls: &[Value]) -> (Outcome, Vec<String>) {
+    pub(super) fn call(&self, place: &TestHome, calls: &[Value]) -> (Outcome, Vec<String>) {
         let steps = calls.iter().map(|call| json!({ "tools": [call] })).chain([json!({ "text": "That is all." })]);
         let scenario = json!({ "rules": (self.rules)(), "steps": steps.collect::<Vec<_>>() });
         let outcome = self.run(place, Session::New, "Look at everything", &scenario);
@@ -92,13 +92,13 @@ impl Tried {
 }
 
 /// Checks that large outputs become digests of stored texts, small ones stay untouched, and no request costs more.
-pub(super) fn check_outputs(client: &Tried) {
+pub(super) fn check_outputs(client: &TestedClient) {
     let place = client.place_with_weir();
     let bare = client.place();
     let big = (1..=1500)
         .map(|n| format!("{n}: the quick brown fox jumps over dog number {}\n", n * 7919))
         .collect::<String>();
-    let calls = |place: &Place| {
+    let calls = |place: &TestHome| {
         place.write("project/big.txt", &big);
         place.write("project/small.txt", "three short words\n");
         [
@@ -149,7 +149,7 @@ pub(super) fn check_outputs(client: &Tried) {
 }
 
 /// Checks that events captured by hooks are not imported again from the client's own transcript.
-fn check_imported(place: &Place) {
+fn check_imported(place: &TestHome) {
     let imported = place.weir(&["import", "--json"]);
     let imported: Value = serde_json::from_slice(&imported.stdout).unwrap_or_else(|_| panic!("{imported:?}"));
     assert!(imported["sessions"] != 0, "{imported}");
@@ -161,7 +161,7 @@ fn check_imported(place: &Place) {
 }
 
 /// Checks that the model gets the guide once after a compaction, and again when the session is resumed.
-pub(super) fn check_guide(client: &Tried) {
+pub(super) fn check_guide(client: &TestedClient) {
     let place = client.place_with_weir();
     let mut first = vec![
         json!({ "tools": [(client.write)(&place, "parser.txt", "strict\n")] }),
@@ -209,7 +209,7 @@ pub(super) fn check_guide(client: &Tried) {
 
 /// Checks that a guide is short, and begins with the last request.
 fn check_told(guide: &str, last: &str) {
-    assert!(guide.len() / 3 <= GUIDE_TOKENS, "{guide}");
+    assert!(guide.len() / 3 <= MAX_GUIDE_TOKENS, "{guide}");
     let facts = [last, "parser.txt", "expected a comma"].map(|fact| guide.find(fact));
     assert!(facts[0].is_some() && facts.iter().all(|fact| *fact >= facts[0]), "{facts:?} in {guide}");
 }
@@ -247,7 +247,7 @@ pub(super) fn says() -> Value {
 pub(super) const COUNTED: &str = "They are counted.";
 
 /// Checks that a subagent's output is held back like the session's, and that nothing is added to its prompt.
-pub(super) fn check_subagent(client: &Tried, task: impl Fn(&str) -> Value, ends: &Value) {
+pub(super) fn check_subagent(client: &TestedClient, task: impl Fn(&str) -> Value, ends: &Value) {
     let prompt = "Count the sheep of the subagent";
     let mut rules = (client.rules)();
     let counts = json!({ "tools": [(client.shell)("echo many sheep; seq 1 30000; echo no sheep left")] });

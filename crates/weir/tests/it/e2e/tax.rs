@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Outcome;
 
 /// The maximum tokens of all tool descriptions and the server's instructions.
-const MOST: usize = 1_000;
+const MAX_TOKENS: usize = 1_000;
 /// The figures that `weir replay` assumes.
 const REPLAYED: &str = include_str!("../../../src/replay/clients.toml");
 
@@ -34,7 +34,7 @@ pub(super) fn check(client: &str, with: &Outcome, without: &Outcome) {
     let more = |tools: bool| of(with, tools).saturating_sub(of(without, tools));
     let (tools, beside) = (more(true), more(false));
     println!("{client}: {tools} tokens of tools, {beside} beside them");
-    assert!(tools + beside <= MOST, "{client}: {tools} tokens of tools, {beside} beside them");
+    assert!(tools + beside <= MAX_TOKENS, "{client}: {tools} tokens of tools, {beside} beside them");
     let replayed: toml::Table = toml::from_str(REPLAYED).unwrap();
     if let Some(replayed) = replayed.get(client).and_then(|client| client["descriptions"].as_integer()) {
         // Versions of a client differ slightly in what they put around a description.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::hooked::PROMPTS;
-use super::{Client, Place, list, text};
+use super::{Client, TestHome, list, text};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const PRICES: &str = include_str!("../../../src/replay/prices.toml");
@@ -178,7 +178,7 @@ fn summary(files: &[Source]) -> String {
 }
 
 /// Puts programs in the place that print what was recorded of them. Returns their commands.
-fn put_programs(place: &Place) -> Vec<String> {
+fn put_programs(place: &TestHome) -> Vec<String> {
     let mut cases = String::new();
     let mut commands = Vec::new();
     for name in RECORDED {
@@ -202,8 +202,8 @@ fn put_programs(place: &Place) -> Vec<String> {
 }
 
 /// Does all the work once.
-fn play(files: &[Source], window: Option<u32>, with_weir: bool) -> Played {
-    let place = Place::new();
+fn play(files: &[Source], window: Option<u32>, with_weir: bool) -> SessionFigures {
+    let place = TestHome::new();
     for file in files {
         place.write(&format!("project/{}", file.path), &file.text);
     }
@@ -237,11 +237,11 @@ fn play(files: &[Source], window: Option<u32>, with_weir: bool) -> Played {
     }
     place.assert_no_faults();
     check_work(&place, files);
-    Played::new(&requests, &names)
+    SessionFigures::new(&requests, &names)
 }
 
 /// Checks that every file has become what it should be, however often the conversation was compacted.
-fn check_work(place: &Place, files: &[Source]) {
+fn check_work(place: &TestHome, files: &[Source]) {
     let again: Vec<usize> = (0..PROMPTS.len()).flat_map(changed_again).collect();
     for (at, file) in files.iter().enumerate() {
         let mut expected = file.text.clone();
@@ -257,7 +257,7 @@ fn check_work(place: &Place, files: &[Source]) {
 
 /// What one run came to.
 #[derive(Default)]
-struct Played {
+struct SessionFigures {
     requests: usize,
     compactions: usize,
     read_again: usize,
@@ -269,7 +269,7 @@ struct Played {
     kept: [[usize; 2]; 4],
 }
 
-impl Played {
+impl SessionFigures {
     /// `names` has what the model wrote, by turn and step.
     fn new(requests: &[Value], names: &[Vec<Option<String>>]) -> Self {
         let mut played = Self::default();

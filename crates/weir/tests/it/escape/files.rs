@@ -1,7 +1,7 @@
 //! Files: hidden files cannot be read, and files outside the run's own cannot be changed.
 
 use super::world::{User, World};
-use super::{Probe, Told, check};
+use super::{Probe, ProbeArguments, check};
 
 #[test]
 fn a_user_reads_nothing_hidden_and_changes_nothing_outside() {
@@ -14,10 +14,10 @@ fn root_reads_nothing_hidden_and_changes_nothing_outside() {
 }
 
 /// Creates a file in the machine's `/tmp`.
-fn told(_: &World) -> Told {
+fn told(_: &World) -> ProbeArguments {
     let file = tempfile::Builder::new().prefix("weir-escape-").tempfile_in("/tmp").unwrap();
     std::fs::set_permissions(file.path(), std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
-    Told { words: vec![file.path().to_str().unwrap().to_owned()], _kept: Box::new(file) }
+    ProbeArguments { words: vec![file.path().to_str().unwrap().to_owned()], _kept: Box::new(file) }
 }
 
 pub(super) const PROBE: Probe = Probe {

@@ -7,7 +7,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::process::Command;
 
 use super::world::{User, World};
-use super::{Probe, Told, check};
+use super::{Probe, ProbeArguments, check};
 
 #[test]
 fn a_user_cannot_undo_the_sandbox_by_system_calls() {
@@ -20,7 +20,7 @@ fn root_cannot_undo_the_sandbox_by_system_calls() {
 }
 
 /// Creates sockets in the project and without a name, a file in `/dev/shm`, and shared memory.
-fn told(world: &World) -> Told {
+fn told(world: &World) -> ProbeArguments {
     let open = fs::Permissions::from_mode(0o666);
     let project = world.project();
     for name in ["docker.sock", "datagrams.sock"] {
@@ -38,7 +38,7 @@ fn told(world: &World) -> Told {
     }
     let memory = SharedMemory::new();
     let words = vec![name, file.path().to_str().unwrap().to_owned(), memory.key()];
-    Told { words, _kept: Box::new((listener, datagrams, nameless, file, memory)) }
+    ProbeArguments { words, _kept: Box::new((listener, datagrams, nameless, file, memory)) }
 }
 
 /// System V shared memory that everyone may use. It is removed on drop.

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::world::{Machine, User, World, announce_skip, answer};
-use super::{Probe, Told, check};
+use super::{Probe, ProbeArguments, check};
 
 /// Long, because a loaded machine is slow. An event that never occurs still fails the test.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a process may outlive its run. The kernel needs milliseconds.
-const AT_ONCE: Duration = Duration::from_secs(3);
+const MAX_OUTLIVING: Duration = Duration::from_secs(3);
 /// A process that has left no trace for this long is gone.
-pub(super) const QUIET: Duration = Duration::from_millis(500);
+pub(super) const QUIET_TIME: Duration = Duration::from_millis(500);
 
 /// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,14 +67,14 @@ fn check_survivors(user: User, machine: Machine, probe: &str, end: End) {
     let up = world.project().join("out/up");
     assert!(up.exists(), "the probe did not get that far");
     // A comet is easily missed among the processes, but its trace shows it.
-    let quiet = || up.metadata().unwrap().modified().unwrap().elapsed().is_ok_and(|time| time > QUIET);
-    let gone = wait_until(AT_ONCE, || survivors(&world).is_empty() && quiet());
+    let quiet = || up.metadata().unwrap().modified().unwrap().elapsed().is_ok_and(|time| time > QUIET_TIME);
+    let gone = wait_until(MAX_OUTLIVING, || survivors(&world).is_empty() && quiet());
     assert!(gone, "as {user:?}, {machine:?}, {end:?}: {:?}", survivors(&world));
 }
 
 fn kill_when_up(world: &World, process: &mut std::process::Child) {
     let up = world.project().join("out/up");
-    let came = wait_until(PATIENCE, || up.exists());
+    let came = wait_until(TIMEOUT, || up.exists());
     process.kill().unwrap();
     process.wait().unwrap();
     assert!(came, "the probe never came up");
@@ -212,8 +212,8 @@ fn a_run_that_fills_its_tmp_with_folders_ends_on_time() {
     assert!(answer["millis"].as_u64().unwrap() < 14_000, "{answer}");
 }
 
-fn nothing(_: &World) -> Told {
-    Told { words: Vec::new(), _kept: Box::new(()) }
+fn nothing(_: &World) -> ProbeArguments {
+    ProbeArguments { words: Vec::new(), _kept: Box::new(()) }
 }
 
 fn check_memory(way: &str) {

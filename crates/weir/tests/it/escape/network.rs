@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 
 use super::world::{User, World, announce_skip};
-use super::{Probe, Told, check};
+use super::{Probe, ProbeArguments, check};
 
 #[test]
 fn a_user_reaches_nothing_outside() {
@@ -59,10 +59,10 @@ fn with_an_allowed_host_the_rest_stays_out_of_reach() {
 }
 
 /// Starts services on the machine's loopback.
-fn told(_: &World) -> Told {
+fn told(_: &World) -> ProbeArguments {
     let listeners = ["127.0.0.1:0", "[::1]:0"].map(|address| TcpListener::bind(address).unwrap());
     let port = |listener: &TcpListener| listener.local_addr().unwrap().port().to_string();
-    Told { words: listeners.iter().map(port).collect(), _kept: Box::new(listeners) }
+    ProbeArguments { words: listeners.iter().map(port).collect(), _kept: Box::new(listeners) }
 }
 
 pub(super) const PROBE: Probe = Probe {

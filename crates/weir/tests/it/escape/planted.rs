@@ -8,7 +8,7 @@ use std::process::Stdio;
 use weir_policy::audit::Kind;
 use weir_policy::audit::names::NAMES;
 
-use super::lifetime::{PATIENCE, QUIET, ask, wait_until};
+use super::lifetime::{QUIET_TIME, TIMEOUT, ask, wait_until};
 use super::world::{User, World, announce_skip};
 
 /// What happens to a planted file.
@@ -124,7 +124,7 @@ fn what_the_user_changes_during_a_run_stays() {
     world.write("project/.vscode/settings.json", "{}");
     let code = "touch out/up; while [ ! -e out/saved ]; do :; done";
     let run = world.weir(&["run", "--json", "--timeout", "30", code]).stdout(Stdio::piped()).spawn().unwrap();
-    assert!(wait_until(PATIENCE, || project.join("out/up").exists()));
+    assert!(wait_until(TIMEOUT, || project.join("out/up").exists()));
     fs::write(&settings, "{ \"changed\": \"by the user\" }").unwrap();
     fs::write(project.join("out/saved"), "").unwrap();
     let answer = super::world::answer(&run.wait_with_output().unwrap());
@@ -174,9 +174,9 @@ fn planted_things_are_moved_away_while_the_run_goes_on() {
     let code = "echo evil > .envrc; mkdir -p conf/deep .vscode; echo > conf/deep/.envrc; echo > .vscode/tasks.json; \
                 touch out/up; while [ ! -e out/enough ]; do sleep 0.1; done";
     let run = world.weir(&["run", "--json", "--timeout", "60", code]).stdout(Stdio::piped()).spawn().unwrap();
-    assert!(wait_until(PATIENCE, || project.join("out/up").exists()));
+    assert!(wait_until(TIMEOUT, || project.join("out/up").exists()));
     let gone = || [".envrc", ".vscode", "conf/deep/.envrc"].iter().all(|path| !project.join(path).exists());
-    let moved = wait_until(PATIENCE, gone);
+    let moved = wait_until(TIMEOUT, gone);
     fs::write(project.join("out/enough"), "").unwrap();
     let answer = super::world::answer(&run.wait_with_output().unwrap());
     assert!(moved, "{answer}");
@@ -189,12 +189,12 @@ fn check_interrupted(call: impl Fn(&World) -> String, everywhere: bool) {
     let project = world.project();
     let mut run = world.weir(&["run", "--timeout", "60", PLANTER]).stdout(Stdio::null()).spawn().unwrap();
     let planted = || project.join(".envrc").exists() && project.join("conf/deep/.envrc").exists();
-    assert!(wait_until(PATIENCE, || project.join("out/up").exists() && planted()));
+    assert!(wait_until(TIMEOUT, || project.join("out/up").exists() && planted()));
     run.kill().unwrap();
     run.wait().unwrap();
     let up = project.join("out/up");
-    let quiet = || up.metadata().unwrap().modified().unwrap().elapsed().is_ok_and(|time| time > QUIET);
-    assert!(wait_until(PATIENCE, quiet));
+    let quiet = || up.metadata().unwrap().modified().unwrap().elapsed().is_ok_and(|time| time > QUIET_TIME);
+    assert!(wait_until(TIMEOUT, quiet));
     // The files may have been moved away just before.
     for path in [".envrc", "conf/deep/.envrc"] {
         fs::write(project.join(path), "evil").unwrap();
@@ -203,7 +203,7 @@ fn check_interrupted(call: impl Fn(&World) -> String, everywhere: bool) {
     assert!(!project.join(".envrc").exists() && !project.join(".vscode").exists(), "{said}");
     assert_eq!(project.join("conf/deep/.envrc").exists(), !everywhere, "{said}");
     let unfinished = world.home().join(".local/share/weir/unfinished");
-    let finished = wait_until(PATIENCE, || {
+    let finished = wait_until(TIMEOUT, || {
         let output = world.weir(&["search", "anything"]).output().unwrap();
         !unfinished.exists() || output.status.code() == Some(2)
     });

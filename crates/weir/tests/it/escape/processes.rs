@@ -1,7 +1,7 @@
 //! Processes: those outside are invisible, the first one inside cannot be touched, and nothing is inherited.
 
 use super::world::{User, World};
-use super::{Probe, Told, check};
+use super::{Probe, ProbeArguments, check};
 
 #[test]
 fn a_user_touches_no_other_process_and_inherits_nothing() {
@@ -14,9 +14,9 @@ fn root_touches_no_other_process_and_inherits_nothing() {
 }
 
 /// Starts a process of the same user outside.
-fn told(world: &World) -> Told {
+fn told(world: &World) -> ProbeArguments {
     let victim = world.victim();
-    Told { words: vec![victim.pid().to_string()], _kept: Box::new(victim) }
+    ProbeArguments { words: vec![victim.pid().to_string()], _kept: Box::new(victim) }
 }
 
 pub(super) const PROBE: Probe = Probe {

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::lifetime::{PATIENCE, wait_until};
+use super::lifetime::{TIMEOUT, wait_until};
 use super::world::{User, World, announce_skip, answer};
 
 /// Runs the scripts in order. None may print the secret, not even in a form that hides it from redaction.
@@ -150,7 +150,7 @@ fn ended_by_replacing(world: &World, name: &str, text: &str) -> serde_json::Valu
     let project = world.project();
     let run = world.weir(&["run", "--json", "--timeout", "30", "touch out/up; read -r < <(sleep 60)"]);
     let run = { run }.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    assert!(wait_until(PATIENCE, || project.join("out/up").exists()));
+    assert!(wait_until(TIMEOUT, || project.join("out/up").exists()));
     fs::write(project.join("replacement"), text).unwrap();
     fs::rename(project.join("replacement"), project.join(name)).unwrap();
     answer(&run.wait_with_output().unwrap())
@@ -193,7 +193,7 @@ fn what_is_read_while_a_mask_is_lost_is_not_shown() {
         world.compile("spin.c");
         let run = world.weir(&["run", "--json", "--timeout", "20", "exec out/probe"]);
         let run = { run }.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        assert!(wait_until(PATIENCE, || project.join("out/up").exists()));
+        assert!(wait_until(TIMEOUT, || project.join("out/up").exists()));
         fs::write(project.join(".env.new"), "NAME=hidden-again\n").unwrap();
         fs::rename(project.join(".env.new"), project.join(".env")).unwrap();
         let answer = answer(&run.wait_with_output().unwrap());

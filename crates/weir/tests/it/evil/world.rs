@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Arrives, Case, put};
+use super::{ArrivalMethod, Case, put};
 use crate::files::world::{Server, World};
 
 /// The text that must never be shown.
@@ -16,19 +16,19 @@ const CANARY: &str = "canary-of-the-coal-mine";
 /// An address that refuses connections.
 const NOWHERE: &str = "http://127.0.0.1:9/";
 /// The limits of any one call.
-const LONGEST: Duration = Duration::from_secs(10);
-const LARGEST_KB: u64 = 512 << 10;
+const MAX_CALL_TIME: Duration = Duration::from_secs(10);
+const MAX_MEMORY_KB: u64 = 512 << 10;
 /// The limit on what a flood can do to this machine before it is noticed.
-const MOST_MEMORY: &str = "--as=8589934592";
+const ADDRESS_SPACE_LIMIT: &str = "--as=8589934592";
 
 /// A repository that has arrived.
-pub(super) struct Evil<'a> {
+pub(super) struct HostileRepository<'a> {
     case: &'a Case,
     world: World,
     before: BTreeMap<PathBuf, String>,
 }
 
-impl<'a> Evil<'a> {
+impl<'a> HostileRepository<'a> {
     pub(super) fn arrive(case: &'a Case) -> Self {
         let world = World::new();
         let home = world.home().to_owned();
@@ -46,13 +46,13 @@ impl<'a> Evil<'a> {
         (case.make)(&made);
         std::fs::remove_dir(&project).unwrap();
         match case.arrives {
-            Arrives::Clone => {
+            ArrivalMethod::Clone => {
                 git(&made, &["init", "-q"]);
                 git(&made, &["add", "-A", "-f"]);
                 git(&made, &["commit", "-q", "-m", "innocent"]);
                 git(&home, &["clone", "-q", "made", "project"]);
             }
-            Arrives::Archive => {
+            ArrivalMethod::Archive => {
                 let packed =
                     "tar -C made -cSf made.tar . && mkdir project && tar -C project -xSf made.tar && rm made.tar";
                 let status = Command::new("sh").args(["-c", packed]).current_dir(&home).status().unwrap();
@@ -154,9 +154,9 @@ impl<'a> Evil<'a> {
         let started = Instant::now();
         let answer = server.call(tool, arguments);
         let name = self.case.name;
-        assert!(started.elapsed() < LONGEST, "{name}: {tool} {arguments} took {:?}", started.elapsed());
+        assert!(started.elapsed() < MAX_CALL_TIME, "{name}: {tool} {arguments} took {:?}", started.elapsed());
         let peak = peak(server.id()).unwrap_or_default();
-        assert!(peak < LARGEST_KB, "{name}: {tool} {arguments}: {peak} KB");
+        assert!(peak < MAX_MEMORY_KB, "{name}: {tool} {arguments}: {peak} KB");
         let (Ok(text) | Err(text)) = &answer;
         // A search repeats the query.
         assert!(tool == "ctx_search" || !text.contains(CANARY), "{name}: {tool} {arguments}: {text}");
@@ -178,7 +178,7 @@ impl<'a> Evil<'a> {
         let name = self.case.name;
         let plain = self.world.command(arguments);
         let mut command = Command::new("prlimit");
-        command.arg(MOST_MEMORY).arg(plain.get_program()).args(plain.get_args()).env_clear();
+        command.arg(ADDRESS_SPACE_LIMIT).arg(plain.get_program()).args(plain.get_args()).env_clear();
         command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.current_dir(self.world.project());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -189,7 +189,7 @@ impl<'a> Evil<'a> {
         std::thread::spawn(move || to.write_all(&input));
         while child.try_wait().unwrap().is_none() {
             let peak = peak(child.id()).unwrap_or_default();
-            if started.elapsed() > LONGEST || peak > LARGEST_KB {
+            if started.elapsed() > MAX_CALL_TIME || peak > MAX_MEMORY_KB {
                 let _ = child.kill();
                 panic!("{name}: {arguments:?} after {:?} with {peak} KB", started.elapsed());
             }

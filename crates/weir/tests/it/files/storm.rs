@@ -18,7 +18,7 @@ use super::world::{Server, World, fenced};
 const PROCESSES: usize = 8;
 const FILES: [&str; 3] = ["a.rs", "b.rs", "c.rs"];
 /// A change that is refused this many times is never made.
-const MOST_TRIES: usize = 2_000;
+const MAX_TRIES: usize = 2_000;
 
 /// The tally of a storm.
 #[derive(Default)]
@@ -110,7 +110,7 @@ fn edit(server: &mut Server, (number, rounds): (usize, usize), tally: &Tally) {
         let file = FILES[(number + round) % FILES.len()];
         let (place, mark) = (format!("// p{number} end"), format!("// mark p{number} {round} in {file}"));
         let change = json!({ "path": file, "old": place, "new": format!("{mark}\n{place}") });
-        let done = (0..MOST_TRIES).any(|_| {
+        let done = (0..MAX_TRIES).any(|_| {
             let read = server.read(file);
             // A file that has grown too large is shown as an outline.
             if !read.contains("is unchanged since") && !read.contains("so this is an outline") {
@@ -126,7 +126,7 @@ fn edit(server: &mut Server, (number, rounds): (usize, usize), tally: &Tally) {
                 }
             }
         });
-        assert!(done, "{mark} was refused {MOST_TRIES} times");
+        assert!(done, "{mark} was refused {MAX_TRIES} times");
         tally.acknowledged.lock().unwrap().insert(mark);
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Long, because a loaded machine is slow. An answer that never arrives still fails the test.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A home with a project. It is removed on drop.
 pub(crate) struct World(TempDir);
@@ -117,7 +117,7 @@ impl Server {
     fn ask(&mut self, method: &str, parameters: &Value) -> Value {
         self.last += 1;
         self.send(&json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": parameters }));
-        let line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("no answer: {error}"));
+        let line = self.lines.recv_timeout(TIMEOUT).unwrap_or_else(|error| panic!("no answer: {error}"));
         let answer: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(answer["id"], self.last, "{answer}");
         answer

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Session, numbers};
 
 /// Far above what a hook waits, and far below what any other call does, since the test machine may be slow.
-const SOON: Duration = Duration::from_secs(12);
+const MAX_HOOK_TIME: Duration = Duration::from_secs(12);
 
 impl Session {
     /// The folder of the project's store.
@@ -45,7 +45,7 @@ fn a_hook_gives_up_on_the_lock_and_the_next_call_takes_in_what_it_told() {
     // An output that is held for the first time costs two writes, and both wait only once.
     assert_eq!(session.ran("seq 1 30000", &numbers(30_000)), Value::Null, "what is not kept is left alone");
     session.prompt("second while locked");
-    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < MAX_HOOK_TIME, "{:?}", begun.elapsed());
     assert!(session.store().join("spool").exists());
     let while_locked = std::time::SystemTime::now();
     drop(lock);
@@ -74,7 +74,7 @@ fn a_session_that_starts_while_the_log_is_locked_gets_its_guide() {
     let lock = session.lock();
     let begun = Instant::now();
     let answer = session.hook("SessionStart", json!({ "source": "compact" }));
-    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < MAX_HOOK_TIME, "{:?}", begun.elapsed());
     assert!(answer.to_string().contains("Port the parser"), "{answer}");
     drop(lock);
     assert_eq!(session.prompts().len(), 1);

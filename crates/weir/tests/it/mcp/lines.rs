@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::Server;
 
 /// The maximum peak memory of the server, in megabytes. A debug build has about 40 MB of pages of its own.
-const MOST_MEMORY: u64 = 120;
+const MAX_MEMORY_MB: u64 = 120;
 /// The maximum growth by a flood, in megabytes. Each queued message would add hundreds of bytes, each request
 /// thousands.
-const MOST_GROWTH: u64 = 16;
+const MAX_GROWTH_MB: u64 = 16;
 
 impl Server {
     fn refused(&mut self, line: &[u8]) -> (i64, Value) {
@@ -60,7 +60,7 @@ fn a_line_that_is_too_long_is_answered_by_its_id() {
     assert_eq!(server.refused(last.as_bytes()), (-32600, json!(7002)));
     assert_eq!(server.refused(&vec![b'x'; 100 << 20]), (-32600, Value::Null));
     assert!(server.call("ctx_history", json!({})).contains("nothing here yet"));
-    assert!(server.most_memory() < MOST_MEMORY, "{} MB", server.most_memory());
+    assert!(server.most_memory() < MAX_MEMORY_MB, "{} MB", server.most_memory());
 }
 
 #[test]
@@ -90,5 +90,5 @@ fn a_flood_is_served_at_the_pace_it_can_be_served() {
     server.input = Some(writing.join().unwrap());
     assert!(server.call("ctx_history", json!({})).contains("nothing here yet"));
     let grown = server.most_memory() - before;
-    assert!(grown < MOST_GROWTH, "grown by {grown} MB");
+    assert!(grown < MAX_GROWTH_MB, "grown by {grown} MB");
 }

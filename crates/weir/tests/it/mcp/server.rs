@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use tempfile::TempDir;
 
-use super::{PATIENCE, text_of};
+use super::{TIMEOUT, text_of};
 
 /// The program as a server, in an empty home. It ends with the test.
 pub(super) struct Server {
@@ -92,7 +92,7 @@ impl Server {
     }
 
     pub(super) fn receive(&self) -> Value {
-        let line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("no answer: {error}"));
+        let line = self.lines.recv_timeout(TIMEOUT).unwrap_or_else(|error| panic!("no answer: {error}"));
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 

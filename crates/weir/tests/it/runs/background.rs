@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::world::{PATIENCE, Server, World, reference, wait_until};
+use super::world::{Server, TIMEOUT, World, reference, wait_until};
 
 /// Prints a line, signals that it is running, and continues.
 const GOES_ON: &str = "echo begun; touch up; while :; do echo another line; sleep 0.05; done";
 /// How long a process may outlive what it belongs to.
-const AT_ONCE: Duration = Duration::from_secs(5);
+const MAX_OUTLIVING: Duration = Duration::from_secs(5);
 
 fn started(world: &World, server: &mut Server, more: &serde_json::Value) -> String {
     let mut arguments = json!({ "code": GOES_ON, "background": true });
@@ -35,7 +35,7 @@ fn keepers(world: &World) -> Vec<u32> {
 
 fn wait_for_text(world: &World, reference: &str, words: &str) -> String {
     let mut got = String::new();
-    let there = wait_until(PATIENCE, || {
+    let there = wait_until(TIMEOUT, || {
         got = super::world::text(&world.weir(&["get", reference]).stdout);
         got.contains(words)
     });
@@ -62,7 +62,7 @@ fn it_is_read_while_it_goes_on_and_ended_on_request() {
     let got = wait_for_text(&world, &reference, "ended: cancelled");
     assert!(got.contains("begun\nanother line"), "{got}");
     assert!(world.ok(&["search", "begun"]).contains(&reference), "it is found by its words");
-    assert!(wait_until(AT_ONCE, || keepers(&world).is_empty() && files_left(&world).is_empty()));
+    assert!(wait_until(MAX_OUTLIVING, || keepers(&world).is_empty() && files_left(&world).is_empty()));
     let again = world.weir(&["run", "--end", &reference]);
     assert_eq!(again.status.code(), Some(3), "{}", super::world::text(&again.stderr));
 }
@@ -83,7 +83,7 @@ fn it_ends_with_its_session_unless_it_is_kept() {
             assert!(got.contains("still running"), "{got}");
             world.ok(&["run", "--end", &reference]);
         }
-        assert!(wait_until(AT_ONCE, || keepers(&world).is_empty()), "{how}: {:?}", keepers(&world));
+        assert!(wait_until(MAX_OUTLIVING, || keepers(&world).is_empty()), "{how}: {:?}", keepers(&world));
         wait_for_text(&world, &reference, "ended: cancelled");
     }
 }

@@ -11,11 +11,11 @@ use super::world::{Server, World, reference};
 
 /// The maximum peak memory of the server in megabytes, in addition to the pages of the program itself, of which a debug
 /// build has about 25 MB.
-const MOST_MEMORY: f64 = 12.0;
+const MAX_MEMORY_MB: f64 = 12.0;
 /// The maximum growth by a long output, in megabytes.
-const MOST_GROWTH: f64 = 8.0;
+const MAX_GROWTH_MB: f64 = 8.0;
 /// The maximum tokens of an answer that shows a part of a long output.
-const MOST_TOKENS: usize = 1_000;
+const MAX_TOKENS: usize = 1_000;
 
 /// A program, and what happens to its output.
 struct Case {
@@ -29,7 +29,7 @@ struct Case {
     /// Whether that is the complete output.
     whole: bool,
     /// Calls of `ctx_get`, each with what its answer must contain.
-    gets: &'static [(Get, &'static [&'static str])],
+    gets: &'static [(GetRequest, &'static [&'static str])],
     /// The output in pieces. `None` if where it is cut off is unknown.
     printed: Option<Pieces>,
 }
@@ -38,7 +38,7 @@ struct Case {
 type Pieces = fn(usize) -> Option<Vec<u8>>;
 
 /// A request to `ctx_get`.
-enum Get {
+enum GetRequest {
     All,
     Lines(&'static str),
     Pattern(&'static str),
@@ -76,7 +76,7 @@ fn check(name: &str, case: &Case) {
         assert!(answer.contains(said), "{name} should say `{said}`:\n{answer}");
     }
     assert_eq!(answer.contains("held as [ctx:"), !case.whole, "{name}: {answer}");
-    assert!(case.whole || tokens <= MOST_TOKENS, "{name} takes {tokens} tokens:\n{answer}");
+    assert!(case.whole || tokens <= MAX_TOKENS, "{name} takes {tokens} tokens:\n{answer}");
     let reference = if case.whole { newest(&mut server) } else { reference(&answer) };
     for (get, says) in case.gets {
         let got = server.call("ctx_get", get.arguments(&reference));
@@ -84,8 +84,8 @@ fn check(name: &str, case: &Case) {
     }
     let peak = server.peak_megabytes();
     let own = peak - server.program_megabytes();
-    assert!(own < MOST_MEMORY, "{name}: the server has had {own:.1} MB beside its program, {peak:.1} MB in all");
-    assert!(peak - small < MOST_GROWTH, "{name}: the server has grown from {small:.1} to {peak:.1} MB");
+    assert!(own < MAX_MEMORY_MB, "{name}: the server has had {own:.1} MB beside its program, {peak:.1} MB in all");
+    assert!(peak - small < MAX_GROWTH_MB, "{name}: the server has grown from {small:.1} to {peak:.1} MB");
     if let Some(printed) = case.printed {
         compare(&world, &reference, printed);
     }
@@ -122,7 +122,7 @@ fn newest(server: &mut Server) -> String {
     reference(&server.call("ctx_history", json!({ "limit": 1 })))
 }
 
-impl Get {
+impl GetRequest {
     fn arguments(&self, reference: &str) -> Value {
         match self {
             Self::All => json!({ "ref": reference }),
@@ -174,9 +174,9 @@ mod e2e {
                 ],
                 whole: false,
                 gets: &[
-                    (Get::Lines("8192001-8192002"), &["\nblock 008000 block", "\n008000 008000"]),
-                    (Get::Both("16384000-16384003", "block"), &["\n16384001: block 016000"]),
-                    (Get::Lines("-1"), &["\n016383 016383"]),
+                    (GetRequest::Lines("8192001-8192002"), &["\nblock 008000 block", "\n008000 008000"]),
+                    (GetRequest::Both("16384000-16384003", "block"), &["\n16384001: block 016000"]),
+                    (GetRequest::Lines("-1"), &["\n016383 016383"]),
                 ],
                 printed: Some(block),
                 ..SHELL
@@ -188,7 +188,7 @@ mod e2e {
 #[test]
 fn what_never_ends_is_ended_and_what_it_printed_is_kept() {
     let lines: &[&str] = &["\n<<<", "\ny\n", "left out, "];
-    let gets: &[(Get, &[&str])] = &[(Get::Lines("400000-400001"), &["\ny\ny\n"])];
+    let gets: &[(GetRequest, &[&str])] = &[(GetRequest::Lines("400000-400001"), &["\ny\ny\n"])];
     let case = Case { code: "yes", timeout: 2, answer: lines, whole: false, gets, ..SHELL };
     check("yes, for 2 seconds", &Case { answer: &["timed out and ended after 2", "held as"], ..case });
     let config = "[run]\noutput_mb = 1\n";
@@ -215,8 +215,8 @@ fn errors_count_as_output_and_a_failure_is_no_longer_than_a_success() {
             ],
             whole: false,
             gets: &[
-                (Get::Lines("50000-50001"), &["\nline 50000 of stderr\nline 50001 of stderr\n"]),
-                (Get::Pattern("^line 7[0-3]000 "), &["\n70000: line 70000 of stderr\n71000: ", "\n73000: "]),
+                (GetRequest::Lines("50000-50001"), &["\nline 50000 of stderr\nline 50001 of stderr\n"]),
+                (GetRequest::Pattern("^line 7[0-3]000 "), &["\n70000: line 70000 of stderr\n71000: ", "\n73000: "]),
             ],
             printed: once!(
                 (1..=100_000).map(|n| format!("line {n} of stderr\n")).collect::<String>() + "the last words\n"
@@ -245,8 +245,8 @@ fn bytes_that_are_no_text_are_kept_as_they_are() {
             code: r"printf 'a\377\376b\nc\n'",
             answer: &["exit 0 in ", "\na\u{fffd}\u{fffd}b\nc"],
             gets: &[
-                (Get::All, &["\na\u{fffd}\u{fffd}b\nc\n", "some bytes are not UTF-8"]),
-                (Get::Pattern("b$"), &["\n1: a\u{fffd}\u{fffd}b\n"]),
+                (GetRequest::All, &["\na\u{fffd}\u{fffd}b\nc\n", "some bytes are not UTF-8"]),
+                (GetRequest::Pattern("b$"), &["\n1: a\u{fffd}\u{fffd}b\n"]),
             ],
             printed: once!(b"a\xff\xfeb\nc\n"),
             ..SHELL
@@ -274,7 +274,7 @@ fn an_escape_sequence_without_an_end_hides_nothing() {
         &Case {
             code: r"printf '\033]0;'; echo visible; echo after",
             answer: &["exit 0 in ", "visible\nafter"],
-            gets: &[(Get::All, &["visible\nafter"]), (Get::Pattern("visible"), &["visible"])],
+            gets: &[(GetRequest::All, &["visible\nafter"]), (GetRequest::Pattern("visible"), &["visible"])],
             printed: once!("\x1b]0;visible\nafter\n"),
             ..SHELL
         },
@@ -288,7 +288,7 @@ fn a_progress_bar_is_its_last_state_and_colours_are_none() {
         &Case {
             code: r#"for i in $(seq 5000); do printf '\rprogress %d/5000' $i; done; echo; echo done"#,
             answer: &["exit 0 in ", "\nprogress 5000/5000\ndone"],
-            gets: &[(Get::All, &["\nprogress 5000/5000\ndone\n"]), (Get::Lines("2"), &["\ndone\n"])],
+            gets: &[(GetRequest::All, &["\nprogress 5000/5000\ndone\n"]), (GetRequest::Lines("2"), &["\ndone\n"])],
             printed: once!((1..=5000).map(|n| format!("\rprogress {n}/5000")).collect::<String>() + "\ndone\n"),
             ..SHELL
         },
@@ -298,7 +298,7 @@ fn a_progress_bar_is_its_last_state_and_colours_are_none() {
         &Case {
             code: r"printf '\033[31mred\033[0m and \033[1;38;5;82mgreen\033[0m\n'",
             answer: &["exit 0 in ", "\nred and green"],
-            gets: &[(Get::Pattern("^red and green$"), &["\n1: red and green\n"])],
+            gets: &[(GetRequest::Pattern("^red and green$"), &["\n1: red and green\n"])],
             printed: once!("\x1b[31mred\x1b[0m and \x1b[1;38;5;82mgreen\x1b[0m\n"),
             ..SHELL
         },
@@ -314,11 +314,11 @@ fn a_line_of_ten_megabytes_is_a_line_like_others() {
             answer: &["exit 0 in ", "; 2 lines, 9.5 MiB held as [ctx:", "1: xxxx", "more bytes)", "2: another\n"],
             whole: false,
             gets: &[
-                (Get::Lines("1"), &["\nxxxx", "cut inside line 1: read more by bytes, with lines b"]),
-                (Get::Lines("b9999990-10000010"), &["\nxxxxxxxxxx the end\n"]),
-                (Get::Pattern("the end"), &["1 line"]),
-                (Get::Lines("2"), &["\nanother\n"]),
-                (Get::Pattern("^anoth"), &["\n2: another\n"]),
+                (GetRequest::Lines("1"), &["\nxxxx", "cut inside line 1: read more by bytes, with lines b"]),
+                (GetRequest::Lines("b9999990-10000010"), &["\nxxxxxxxxxx the end\n"]),
+                (GetRequest::Pattern("the end"), &["1 line"]),
+                (GetRequest::Lines("2"), &["\nanother\n"]),
+                (GetRequest::Pattern("^anoth"), &["\n2: another\n"]),
             ],
             printed: once!("x".repeat(10_000_000) + " the end\nanother\n"),
             ..SHELL

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::world::{PATIENCE, Server, World, printed, reference, wait_until};
+use super::world::{Server, TIMEOUT, World, printed, reference, wait_until};
 
 /// How long a process may outlive its run. The kernel needs milliseconds.
-const AT_ONCE: Duration = Duration::from_secs(3);
+const MAX_OUTLIVING: Duration = Duration::from_secs(3);
 /// How long a server may continue after its client is gone.
-const WITHOUT_CLIENT: Duration = Duration::from_secs(5);
+const MAX_TIME_WITHOUT_CLIENT: Duration = Duration::from_secs(5);
 
 /// A program that does what it can to survive: double-forked, in its own session, ignoring signals, with its output
 /// open and a lock that shows that it is alive.
@@ -41,9 +41,9 @@ fn stays(name: &str) -> Value {
 /// Waits until the lock is free, and checks that no process of the run is left.
 fn check_gone(world: &World, name: &str) {
     let lock = File::open(world.project().join(format!("lock-{name}"))).unwrap();
-    assert!(wait_until(AT_ONCE, || lock.try_lock().is_ok()), "{name} lives on");
+    assert!(wait_until(MAX_OUTLIVING, || lock.try_lock().is_ok()), "{name} lives on");
     let left = || processes(world).into_iter().filter(|words| words.contains("weir-run")).collect::<Vec<_>>();
-    assert!(wait_until(AT_ONCE, || left().is_empty()), "{:?}", left());
+    assert!(wait_until(MAX_OUTLIVING, || left().is_empty()), "{:?}", left());
 }
 
 /// Returns the command lines of all processes that have this home.
@@ -59,7 +59,7 @@ fn processes(world: &World) -> Vec<String> {
 /// Waits until the newest run is stored, and reads it.
 fn check_kept(world: &World) {
     let mut listed = String::new();
-    let kept = wait_until(PATIENCE, || {
+    let kept = wait_until(TIMEOUT, || {
         listed = super::world::text(&world.weir(&["history"]).stdout);
         listed.contains("[ctx:")
     });
@@ -144,7 +144,7 @@ fn a_client_that_goes_away_ends_the_server_and_its_runs() {
     let (mut server, _) = started(&world, "a");
     server.input = None;
     let took = server.wait_for_end();
-    assert!(took <= WITHOUT_CLIENT + AT_ONCE, "the server went on for {took:?}");
+    assert!(took <= MAX_TIME_WITHOUT_CLIENT + MAX_OUTLIVING, "the server went on for {took:?}");
     check_gone(&world, "a");
     check_kept(&world);
 }
@@ -157,7 +157,7 @@ fn a_killed_server_leaves_nothing_running_and_a_sound_store() {
     server.process.kill().unwrap();
     server.process.wait().unwrap();
     check_gone(&world, "a");
-    assert!(wait_until(AT_ONCE, || processes(&world).is_empty()), "{:?}", processes(&world));
+    assert!(wait_until(MAX_OUTLIVING, || processes(&world).is_empty()), "{:?}", processes(&world));
     assert!(world.ok(&["search", "kept"]).contains("kept before"));
     world.ok(&["doctor"]);
 }
@@ -165,7 +165,7 @@ fn a_killed_server_leaves_nothing_running_and_a_sound_store() {
 /// Sends a signal and waits for the end of the program.
 fn interrupt(world: &World, process: &mut Child, signal: &str) -> ExitStatus {
     world.outside("kill", &[&format!("-{signal}"), &process.id().to_string()]);
-    let ended = wait_until(WITHOUT_CLIENT + AT_ONCE, || process.try_wait().unwrap().is_some());
+    let ended = wait_until(MAX_TIME_WITHOUT_CLIENT + MAX_OUTLIVING, || process.try_wait().unwrap().is_some());
     let _ = process.kill();
     let status = process.wait().unwrap();
     assert!(ended, "SIG{signal} does not end it");

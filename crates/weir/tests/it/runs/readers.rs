@@ -6,7 +6,7 @@ use super::world::World;
 
 /// The form in which the words are shown.
 #[derive(Clone, Copy)]
-enum As {
+enum WordForm {
     Text,
     Base64,
     Hex,
@@ -17,57 +17,61 @@ const WORDS: &str = "hidden-words";
 
 /// Readers, with `FILE` for the file: each shows the words of a file that may be read, and never those of one that may
 /// not.
-const READERS: &[(&str, &str, As)] = &[
-    ("shell", "cat FILE", As::Text),
-    ("shell", "cat < FILE", As::Text),
-    ("shell", "echo $(<FILE)", As::Text),
-    ("shell", "while read -r line; do echo $line; done < FILE", As::Text),
-    ("shell", "mapfile a < FILE; echo ${a[0]}", As::Text),
-    ("shell", "head -n 1 FILE", As::Text),
-    ("shell", "tail -n 1 FILE", As::Text),
-    ("shell", "tac FILE", As::Text),
-    ("shell", "rev FILE", As::Backwards),
-    ("shell", "nl FILE; paste FILE; fold FILE; sort FILE", As::Text),
-    ("shell", "dd if=FILE status=none", As::Text),
-    ("shell", "cp FILE copy; cat copy", As::Text),
-    ("shell", "install FILE copy; cat copy", As::Text),
-    ("shell", "ln -s FILE link; cat link", As::Text),
-    ("shell", "ln FILE link; cat link", As::Text),
-    ("shell", "mv FILE moved; cat moved; mv moved FILE", As::Text),
-    ("shell", "tar cf - FILE | tar xOf -", As::Text),
-    ("shell", "gzip -c FILE | gunzip", As::Text),
-    ("shell", "base64 FILE", As::Base64),
-    ("shell", "od -An -tx1 FILE | tr -d ' \\n'", As::Hex),
-    ("shell", "grep -r hidden .", As::Text),
-    ("shell", "sed p FILE", As::Text),
-    ("shell", "awk 1 FILE", As::Text),
-    ("shell", "diff /dev/null FILE", As::Text),
-    ("shell", "find . -name 'FILE' -exec cat {} +", As::Text),
-    ("shell", "ls *.txt | xargs cat", As::Text),
-    ("shell", "cat ./F*LE", As::Text),
-    ("shell", "cat \"$PWD/FILE\"", As::Text),
-    ("shell", "cat sub/../FILE", As::Text),
-    ("shell", "cat /proc/self/cwd/FILE", As::Text),
-    ("shell", "cat /proc/self/root$PWD/FILE", As::Text),
-    ("shell", "git diff --no-index /dev/null FILE", As::Text),
+const READERS: &[(&str, &str, WordForm)] = &[
+    ("shell", "cat FILE", WordForm::Text),
+    ("shell", "cat < FILE", WordForm::Text),
+    ("shell", "echo $(<FILE)", WordForm::Text),
+    ("shell", "while read -r line; do echo $line; done < FILE", WordForm::Text),
+    ("shell", "mapfile a < FILE; echo ${a[0]}", WordForm::Text),
+    ("shell", "head -n 1 FILE", WordForm::Text),
+    ("shell", "tail -n 1 FILE", WordForm::Text),
+    ("shell", "tac FILE", WordForm::Text),
+    ("shell", "rev FILE", WordForm::Backwards),
+    ("shell", "nl FILE; paste FILE; fold FILE; sort FILE", WordForm::Text),
+    ("shell", "dd if=FILE status=none", WordForm::Text),
+    ("shell", "cp FILE copy; cat copy", WordForm::Text),
+    ("shell", "install FILE copy; cat copy", WordForm::Text),
+    ("shell", "ln -s FILE link; cat link", WordForm::Text),
+    ("shell", "ln FILE link; cat link", WordForm::Text),
+    ("shell", "mv FILE moved; cat moved; mv moved FILE", WordForm::Text),
+    ("shell", "tar cf - FILE | tar xOf -", WordForm::Text),
+    ("shell", "gzip -c FILE | gunzip", WordForm::Text),
+    ("shell", "base64 FILE", WordForm::Base64),
+    ("shell", "od -An -tx1 FILE | tr -d ' \\n'", WordForm::Hex),
+    ("shell", "grep -r hidden .", WordForm::Text),
+    ("shell", "sed p FILE", WordForm::Text),
+    ("shell", "awk 1 FILE", WordForm::Text),
+    ("shell", "diff /dev/null FILE", WordForm::Text),
+    ("shell", "find . -name 'FILE' -exec cat {} +", WordForm::Text),
+    ("shell", "ls *.txt | xargs cat", WordForm::Text),
+    ("shell", "cat ./F*LE", WordForm::Text),
+    ("shell", "cat \"$PWD/FILE\"", WordForm::Text),
+    ("shell", "cat sub/../FILE", WordForm::Text),
+    ("shell", "cat /proc/self/cwd/FILE", WordForm::Text),
+    ("shell", "cat /proc/self/root$PWD/FILE", WordForm::Text),
+    ("shell", "git diff --no-index /dev/null FILE", WordForm::Text),
     (
         "shell",
         "git -c core.fsmonitor=false hash-object --stdin < FILE > /dev/null && git grep --no-index hidden FILE",
-        As::Text,
+        WordForm::Text,
     ),
-    ("shell", "cd /tmp && git init -q && cp PROJECT/FILE . && git add . && git show :FILE", As::Text),
-    ("shell", "make -f - <<< '$(info $(file < FILE))all:;@:'", As::Text),
-    ("python", "print(open('FILE').read())", As::Text),
-    ("python", "import mmap, os\nprint(mmap.mmap(os.open('FILE', os.O_RDONLY), 0, prot=mmap.PROT_READ)[:])", As::Text),
-    ("python", "import os\nos.sendfile(1, os.open('FILE', os.O_RDONLY), 0, 100)", As::Text),
-    ("python", "import shutil\nshutil.copytree('.', '/tmp/all')\nprint(open('/tmp/all/FILE').read())", As::Text),
-    ("perl", "open my $file, '<', 'FILE'; print <$file>;", As::Text),
-    ("ruby", "puts File.read('FILE')", As::Text),
-    ("javascript", "console.log(require('node:fs').readFileSync('FILE', 'utf8'))", As::Text),
-    ("php", "readfile('FILE');", As::Text),
+    ("shell", "cd /tmp && git init -q && cp PROJECT/FILE . && git add . && git show :FILE", WordForm::Text),
+    ("shell", "make -f - <<< '$(info $(file < FILE))all:;@:'", WordForm::Text),
+    ("python", "print(open('FILE').read())", WordForm::Text),
+    (
+        "python",
+        "import mmap, os\nprint(mmap.mmap(os.open('FILE', os.O_RDONLY), 0, prot=mmap.PROT_READ)[:])",
+        WordForm::Text,
+    ),
+    ("python", "import os\nos.sendfile(1, os.open('FILE', os.O_RDONLY), 0, 100)", WordForm::Text),
+    ("python", "import shutil\nshutil.copytree('.', '/tmp/all')\nprint(open('/tmp/all/FILE').read())", WordForm::Text),
+    ("perl", "open my $file, '<', 'FILE'; print <$file>;", WordForm::Text),
+    ("ruby", "puts File.read('FILE')", WordForm::Text),
+    ("javascript", "console.log(require('node:fs').readFileSync('FILE', 'utf8'))", WordForm::Text),
+    ("php", "readfile('FILE');", WordForm::Text),
 ];
 
-impl As {
+impl WordForm {
     fn shown(self) -> String {
         match self {
             Self::Text => WORDS.to_owned(),
@@ -85,7 +89,7 @@ fn world() -> World {
 }
 
 /// Returns whether this reader shows the words of this file, and the answer.
-fn shows(file: &str, (language, code, shown): (&str, &str, As)) -> (bool, String) {
+fn shows(file: &str, (language, code, shown): (&str, &str, WordForm)) -> (bool, String) {
     let world = world();
     world.write(file, format!("{WORDS}\n"));
     let code = code.replace("F*LE", &format!("{}*", &file[..4])).replace("FILE", file);

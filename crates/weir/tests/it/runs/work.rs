@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::world::World;
 
 /// A piece of work and its outcome.
-struct Work {
+struct WorkCase {
     /// Files of the project, below a separate folder.
     files: &'static [(&'static str, &'static str)],
     language: &'static str,
@@ -15,7 +15,7 @@ struct Work {
     says: &'static [&'static str],
 }
 
-const SHELL: Work = Work { files: &[], language: "shell", code: "", exit_code: 0, says: &[] };
+const SHELL: WorkCase = WorkCase { files: &[], language: "shell", code: "", exit_code: 0, says: &[] };
 
 const CRATE: &[(&str, &str)] = &[
     ("Cargo.toml", "[package]\nname = \"small\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
@@ -59,7 +59,7 @@ fn world(files: &[(&str, &str)]) -> World {
 }
 
 #[expect(clippy::print_stderr, reason = "what a piece of work comes to is what one wants to see of this")]
-fn check(work: &Work) {
+fn check(work: &WorkCase) {
     let world = world(work.files);
     let begun = Instant::now();
     let answer = world.json(&["run", "--json", "--timeout", "150", "-l", work.language, work.code]);
@@ -77,7 +77,7 @@ fn check(work: &Work) {
 
 #[test]
 fn git_is_read_as_ever() {
-    check(&Work {
+    check(&WorkCase {
         code: "git status --short && git log --format=%s && git diff && git show --stat HEAD && git blame notes.txt",
         says: &[" M notes.txt\n", "\nthe first\n", "\n-first\n+second\n", " notes.txt | 1 +\n", "1) second"],
         ..SHELL
@@ -100,36 +100,36 @@ fn git_is_read_in_a_work_tree_too() {
 #[test]
 fn what_changes_the_repository_fails_and_names_the_reason() {
     const LOCK: &[&str] = &[".git/index.lock': Read-only file system"];
-    check(&Work { code: "git add notes.txt", exit_code: 128, says: LOCK, ..SHELL });
+    check(&WorkCase { code: "git add notes.txt", exit_code: 128, says: LOCK, ..SHELL });
     let commit = "git -c user.name=a -c user.email=a@example.com commit --all --message two";
-    check(&Work { code: commit, exit_code: 128, says: LOCK, ..SHELL });
-    check(&Work { code: "git checkout -b other", exit_code: 128, says: &["Read-only file system"], ..SHELL });
-    check(&Work { code: "git restore notes.txt", exit_code: 128, says: LOCK, ..SHELL });
-    check(&Work { code: "git config user.name x", exit_code: 255, says: &["Read-only file system"], ..SHELL });
-    check(&Work { code: "git stash", exit_code: 1, says: &["could not write index"], ..SHELL });
+    check(&WorkCase { code: commit, exit_code: 128, says: LOCK, ..SHELL });
+    check(&WorkCase { code: "git checkout -b other", exit_code: 128, says: &["Read-only file system"], ..SHELL });
+    check(&WorkCase { code: "git restore notes.txt", exit_code: 128, says: LOCK, ..SHELL });
+    check(&WorkCase { code: "git config user.name x", exit_code: 255, says: &["Read-only file system"], ..SHELL });
+    check(&WorkCase { code: "git stash", exit_code: 1, says: &["could not write index"], ..SHELL });
 }
 
 #[test]
 fn files_are_written_and_read_in_the_project_and_in_tmp() {
-    check(&Work {
+    check(&WorkCase {
         code: "mkdir -p a/b && echo inside > a/b/c && cat a/b/c && echo outside > /tmp/x && cat /tmp/x && \
             mv a/b/c d && chmod +x d && rm -r a && stat -c %A d && echo \"$TMPDIR\" && mktemp",
         says: &["inside\noutside\n-rwx", "\n/tmp\n/tmp/tmp."],
         ..SHELL
     });
-    check(&Work { code: "touch ~/x", exit_code: 1, says: &["/x': Read-only file system"], ..SHELL });
-    check(&Work { code: "touch /etc/x", exit_code: 1, says: &["'/etc/x': Read-only file system"], ..SHELL });
+    check(&WorkCase { code: "touch ~/x", exit_code: 1, says: &["/x': Read-only file system"], ..SHELL });
+    check(&WorkCase { code: "touch /etc/x", exit_code: 1, says: &["'/etc/x': Read-only file system"], ..SHELL });
 }
 
 #[test]
 fn shells_pipe_and_make_makes() {
-    check(&Work {
+    check(&WorkCase {
         code: "set -o pipefail; seq 100000 | grep 7 | sort -rn | uniq | awk 'END { print NR, $1 }'; \
             paste <(echo a) <(echo b) | tee /dev/stderr; (echo in; exit 3) || echo \"came to $?\"; wait",
         says: &["40951 7\n", "a\tb\na\tb\n", "in\ncame to 3"],
         ..SHELL
     });
-    check(&Work {
+    check(&WorkCase {
         files: &[
             ("Makefile", "program: program.c\n\t$(CC) -o $@ $<\n\ncheck: program\n\t./program\n"),
             ("program.c", "#include <stdio.h>\nint main(void) { puts(\"made and run\"); }\n"),
@@ -142,7 +142,7 @@ fn shells_pipe_and_make_makes() {
 
 #[test]
 fn processes_work_together() {
-    check(&Work {
+    check(&WorkCase {
         language: "python",
         code: "from multiprocessing import Pool, Queue, Lock, get_context\n\
             from concurrent.futures import ProcessPoolExecutor\n\
@@ -154,7 +154,7 @@ fn processes_work_together() {
         says: &["pool 328350\n", "executor 328350\n", "spawn 4950"],
         ..SHELL
     });
-    check(&Work {
+    check(&WorkCase {
         language: "python",
         code: "import asyncio, threading, socket, subprocess, tempfile\n\
             async def main():\n    \
@@ -176,7 +176,7 @@ fn databases_work_in_the_project_and_in_tmp() {
             print(db.execute('pragma journal_mode = wal').fetchone()[0])\n    \
             db.execute('create table t (a)'); db.execute('insert into t values (42)'); db.commit()\n    \
             print(sqlite3.connect(path).execute('select a from t').fetchone())";
-    check(&Work { language: "python", code, says: &["wal\n(42,)\nwal\n(42,)"], ..SHELL });
+    check(&WorkCase { language: "python", code, says: &["wal\n(42,)\nwal\n(42,)"], ..SHELL });
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn there_is_no_network_and_it_is_said_at_once() {
         try: socket.getaddrinfo('example.com', 80)\n\
         except OSError as error: print(error)\n\
         print('quick' if time.monotonic() - begun < 10 else 'slow')";
-    check(&Work { language: "python", code, says: &["Network is unreachable\n", "\nquick"], ..SHELL });
+    check(&WorkCase { language: "python", code, says: &["Network is unreachable\n", "\nquick"], ..SHELL });
 }
 
 /// With toolchains, which are heavy and installed by the gate.
@@ -198,13 +198,13 @@ mod e2e {
     #[test]
     #[ignore = "needs all runtimes; .ci/run installs them"]
     fn cargo_builds_tests_and_runs() {
-        check(&Work {
+        check(&WorkCase {
             files: CRATE,
             code: "cargo test 2>&1 && cargo check 2>&1",
             says: &["test two_is_two ... ok", "test from_outside ... ok", "Finished `dev` profile"],
             ..SHELL
         });
-        check(&Work {
+        check(&WorkCase {
             files: DEPENDENT,
             code: "cargo check 2>&1",
             exit_code: 101,
@@ -216,8 +216,8 @@ mod e2e {
     #[test]
     #[ignore = "needs all runtimes; .ci/run installs them"]
     fn npm_tests_and_installs_nothing() {
-        check(&Work { files: PACKAGE, code: "npm test 2>&1", says: &["two is two", "# pass 1"], ..SHELL });
-        check(&Work {
+        check(&WorkCase { files: PACKAGE, code: "npm test 2>&1", says: &["two is two", "# pass 1"], ..SHELL });
+        check(&WorkCase {
             files: PACKAGE,
             code: "npm install left-pad 2>&1",
             exit_code: 1,
@@ -229,7 +229,7 @@ mod e2e {
     #[test]
     #[ignore = "needs all runtimes; .ci/run installs them"]
     fn a_server_of_node_is_reached_on_the_loopback() {
-        check(&Work {
+        check(&WorkCase {
             language: "javascript",
             code: "const server = require('node:http').createServer((_, answer) => answer.end('served'))\n\
                 server.listen(0, '127.0.0.1', async () => {\n\
@@ -244,14 +244,14 @@ mod e2e {
     #[ignore = "needs all runtimes; .ci/run installs them"]
     fn pytest_tests() {
         let files = &[("test_two.py", "def test_two(tmp_path):\n    assert 1 + 1 == 2 and tmp_path.exists()\n")];
-        check(&Work { files, code: "pytest 2>&1", says: &["collected 1 item", "1 passed"], ..SHELL });
+        check(&WorkCase { files, code: "pytest 2>&1", says: &["collected 1 item", "1 passed"], ..SHELL });
     }
 
     #[test]
     #[ignore = "needs all runtimes; .ci/run installs them"]
     fn go_builds_tests_and_runs() {
         let code = "go build -o small . && ./small && go test ./... && go vet ./... && go run .";
-        check(&Work { files: MODULE, code, says: &["two is 2\nok  \tsmall", "two is 2"], ..SHELL });
+        check(&WorkCase { files: MODULE, code, says: &["two is 2\nok  \tsmall", "two is 2"], ..SHELL });
     }
 
     /// See the document on the sandbox: these are its price.
@@ -260,16 +260,16 @@ mod e2e {
     fn what_the_sandbox_takes_away_fails_and_names_the_reason() {
         let unix = "import socket\ntry: socket.socket(socket.AF_UNIX)\nexcept OSError as error: print(error)";
         let says: &[&str] = &["Operation not permitted"];
-        check(&Work { language: "python", code: unix, says, ..SHELL });
+        check(&WorkCase { language: "python", code: unix, says, ..SHELL });
         // From Python 3.14 on, this is how a pool starts its processes by default.
         let server = "import multiprocessing\n\
             if __name__ == '__main__':\n    \
                 try: multiprocessing.get_context('forkserver').Pool(2)\n    \
                 except PermissionError as error: print(error)";
-        check(&Work { language: "python", code: server, says, ..SHELL });
+        check(&WorkCase { language: "python", code: server, says, ..SHELL });
         let trace = "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nprint(libc.ptrace(0, 0, 0, 0), ctypes.get_errno())";
-        check(&Work { language: "python", code: trace, says: &["-1 1"], ..SHELL });
-        check(&Work {
+        check(&WorkCase { language: "python", code: trace, says: &["-1 1"], ..SHELL });
+        check(&WorkCase {
             code: "unshare --user true",
             exit_code: 1,
             says: &["unshare failed: Operation not permitted"],

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Long, because a loaded machine is slow. An event that never occurs still fails the test.
-pub(super) const PATIENCE: Duration = Duration::from_secs(200);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(200);
 
 /// An empty home with an empty project. It is removed on drop.
 pub(super) struct World {
@@ -112,7 +112,7 @@ impl World {
     /// Waits until a file of the project exists.
     pub(super) fn wait_for(&self, path: &str) {
         let path = self.project().join(path);
-        assert!(wait_until(PATIENCE, || path.exists()), "{} never came", path.display());
+        assert!(wait_until(TIMEOUT, || path.exists()), "{} never came", path.display());
     }
 }
 
@@ -150,7 +150,7 @@ impl Server {
     }
 
     pub(super) fn receive(&self) -> Value {
-        let line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("no answer: {error}"));
+        let line = self.lines.recv_timeout(TIMEOUT).unwrap_or_else(|error| panic!("no answer: {error}"));
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
@@ -195,7 +195,7 @@ impl Server {
     /// Waits until the program has ended on its own, and returns how long that took.
     pub(super) fn wait_for_end(&mut self) -> Duration {
         let begun = Instant::now();
-        let ended = wait_until(PATIENCE, || self.process.try_wait().unwrap().is_some());
+        let ended = wait_until(TIMEOUT, || self.process.try_wait().unwrap().is_some());
         assert!(ended, "the program goes on");
         begun.elapsed()
     }

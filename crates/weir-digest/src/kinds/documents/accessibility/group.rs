@@ -3,10 +3,10 @@
 use crate::Item;
 
 /// The length of a line of controls.
-pub(super) const LINE: usize = 200;
+pub(super) const LINE_BYTES: usize = 200;
 
 /// Controls of one part of the page.
-pub(super) struct Group {
+pub(super) struct ControlGroup {
     pub head: String,
     pub items: Vec<String>,
     pub count: u64,
@@ -14,13 +14,13 @@ pub(super) struct Group {
     pub outer: usize,
 }
 
-impl Group {
+impl ControlGroup {
     /// Returns its controls, several on a line, each line with the name of the group.
     pub(super) fn items(&self) -> Vec<Item> {
         let mut items = Vec::new();
         let mut line = String::new();
         for control in &self.items {
-            if line.len() > LINE {
+            if line.len() > LINE_BYTES {
                 items.push(self.item(&std::mem::take(&mut line)));
             }
             if !line.is_empty() {

@@ -186,7 +186,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns its text: its name, or its value.
-    pub(super) fn said(&self) -> &'a str {
+    pub(super) fn shown_text(&self) -> &'a str {
         if self.name.is_empty() { self.value.trim_matches('"') } else { self.name }
     }
 

@@ -1,31 +1,31 @@
 //! The contents of a page, gathered tag by tag.
 
-use super::elements::{Inside, collapse, is_block, is_void, says_where};
+use super::elements::{Region, collapse, is_block, is_void, says_where};
 use super::forms::Forms;
 use super::links::Links;
 use super::position::Position;
 use super::tables::Tables;
 use super::tokens::Tag;
-use crate::kinds::documents::outline::{Numbered, Outline};
+use crate::kinds::documents::outline::{LineNumbers, Outline};
 use crate::kinds::documents::passages::{Paragraph, Passages, USUAL, counted};
 use crate::text::clip;
 use crate::trouble::{self, Trouble};
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum depth to which elements are followed.
-const DEEPEST: usize = 300;
+const MAX_DEPTH: usize = 300;
 /// How many open elements are searched for the one that an end tag closes.
-const REACH: usize = 60;
+const MAX_SEARCHED_ELEMENTS: usize = 60;
 /// The maximum number of bytes kept of a text between two tags.
-const TEXT: usize = 4_000;
+const MAX_TEXT_BYTES: usize = 4_000;
 /// The maximum number of facts kept of each sort.
-const KEPT: usize = 40;
+const MAX_ITEMS: usize = 40;
 /// The maximum length of an alert. A longer text is the content of a box with that name.
-const ALERT: usize = 400;
+const MAX_ALERT_BYTES: usize = 400;
 
 struct Element {
     name: Vec<u8>,
-    inside: Inside,
+    inside: Region,
 }
 
 /// The contents of a page.
@@ -105,7 +105,7 @@ impl<'a> Document<'a> {
                     let blank = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
                     self.text_at = at + blank as u64;
                 }
-                let room = TEXT.saturating_sub(self.text.len()).min(text.len());
+                let room = MAX_TEXT_BYTES.saturating_sub(self.text.len()).min(text.len());
                 self.text.extend_from_slice(text.get(..room).unwrap_or_default());
             }
         }
@@ -141,7 +141,7 @@ impl<'a> Document<'a> {
             b"img" => self.links.image(&tag.text("alt"), &tag.text("src")),
             _ => {}
         }
-        if is_void(name) || self.stack.len() >= DEEPEST {
+        if is_void(name) || self.stack.len() >= MAX_DEPTH {
             return;
         }
         // These elements end a preceding one of the same name.
@@ -150,7 +150,7 @@ impl<'a> Document<'a> {
         {
             self.stack.pop();
         }
-        let inside = Inside::of(tag, self.inside());
+        let inside = Region::of(tag, self.inside());
         self.stack.push(Element { name: name.to_vec(), inside });
     }
 
@@ -185,14 +185,14 @@ impl<'a> Document<'a> {
             b"table" => self.tables.end(&mut self.passages),
             _ => {}
         }
-        let place = self.stack.iter().rev().take(REACH).position(|element| element.name == name);
+        let place = self.stack.iter().rev().take(MAX_SEARCHED_ELEMENTS).position(|element| element.name == name);
         if let Some(place) = place {
             self.stack.truncate(self.stack.len() - 1 - place);
         }
     }
 
-    fn inside(&self) -> Inside {
-        self.stack.last().map_or(Inside::Text, |element| element.inside)
+    fn inside(&self) -> Region {
+        self.stack.last().map_or(Region::Text, |element| element.inside)
     }
 
     fn head(&mut self, tag: &Tag) {
@@ -212,7 +212,7 @@ impl<'a> Document<'a> {
             }
             _ => return,
         };
-        if !fact.1.is_empty() && self.facts.len() < KEPT {
+        if !fact.1.is_empty() && self.facts.len() < MAX_ITEMS {
             self.facts.push(Item::plain(format!("{}: {}", fact.0, clip(&fact.1, 300))));
         }
     }
@@ -220,7 +220,7 @@ impl<'a> Document<'a> {
     fn script(&mut self, tag: &Tag) {
         self.scripts[0] += 1;
         let sort = tag.text("type");
-        if sort.contains("json") && self.embedded.len() < KEPT {
+        if sort.contains("json") && self.embedded.len() < MAX_ITEMS {
             let name = tag.text("id");
             self.embedded.push(Item::plain(format!("data in a script: {} {}", clip(&sort, 40), clip(&name, 60))));
         }
@@ -245,7 +245,7 @@ impl<'a> Document<'a> {
     fn title(&mut self) {
         let text = self.take_text();
         let in_head = !self.stack.iter().any(|element| element.name == b"svg");
-        if in_head && !text.is_empty() && self.facts.len() < KEPT {
+        if in_head && !text.is_empty() && self.facts.len() < MAX_ITEMS {
             self.passages.cover(&text);
             self.facts.insert(0, Item::plain(format!("title: {}", clip(&text, 300))));
         }
@@ -254,10 +254,11 @@ impl<'a> Document<'a> {
     fn end_link(&mut self) {
         let Some((target, start)) = self.link.take() else { return };
         let text = collapse(self.text.get(start..).unwrap_or_default());
-        let around = matches!(self.inside(), Inside::Around | Inside::Margin);
+        let around = matches!(self.inside(), Region::Navigation | Region::Margin);
         self.links.add(&text, &target, around);
         // Navigation is described by its links, and `#` next to a heading says nothing.
-        if self.inside() == Inside::Around || target.starts_with('#') && matches!(text.as_str(), "#" | "¶" | "§" | "🔗")
+        if self.inside() == Region::Navigation
+            || target.starts_with('#') && matches!(text.as_str(), "#" | "¶" | "§" | "🔗")
         {
             self.text.truncate(start);
         }
@@ -291,7 +292,7 @@ impl<'a> Document<'a> {
         }
         let inside = self.inside();
         let is_answer = self.facts.is_empty() && self.text.starts_with(b"HTTP/");
-        if inside == Inside::Code && !self.tables.in_cell() || is_answer {
+        if inside == Region::Code && !self.tables.in_cell() || is_answer {
             self.flush_lines(is_answer);
             return;
         }
@@ -299,13 +300,13 @@ impl<'a> Document<'a> {
         let text = self.take_text();
         let line = self.position.line(at);
         match inside {
-            Inside::Around => {}
-            Inside::Alert if text.len() <= ALERT => {
+            Region::Navigation => {}
+            Region::Alert if text.len() <= MAX_ALERT_BYTES => {
                 self.alert_total += 1;
                 self.passages.cover(&text);
                 keep(&mut self.alerts, line, &text);
             }
-            Inside::Note if text.len() <= ALERT => {
+            Region::Note if text.len() <= MAX_ALERT_BYTES => {
                 self.note_total += 1;
                 self.passages.cover(&text);
                 keep(&mut self.notes, line, &text);
@@ -315,8 +316,8 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn passage(&mut self, line: u64, text: &str, inside: Inside) {
-        let usual = if inside == Inside::Margin { USUAL * 6 / 10 } else { USUAL };
+    fn passage(&mut self, line: u64, text: &str, inside: Region) {
+        let usual = if inside == Region::Margin { USUAL * 6 / 10 } else { USUAL };
         self.paragraph.push(line, text);
         for (number, sentence) in self.paragraph.sentences() {
             if says_where(sentence) {
@@ -336,7 +337,7 @@ impl<'a> Document<'a> {
         let first = self.position.line(self.text_at);
         for (line, piece) in (first..).zip(text.split(|byte| *byte == b'\n')) {
             let piece = String::from_utf8_lossy(piece);
-            if is_answer && self.facts.len() < KEPT && !piece.trim().is_empty() {
+            if is_answer && self.facts.len() < MAX_ITEMS && !piece.trim().is_empty() {
                 self.facts.push(Item::at(line, clip(piece.trim(), 200)));
             } else if says_where(&piece) {
                 self.frame_total += 1;
@@ -358,7 +359,7 @@ impl<'a> Document<'a> {
         page.push(Part::new("alerts and errors", Weight::Failure, alerts).of(self.alert_total));
         page.push(Part::new("places in code", Weight::Fact, frames).of(self.frame_total));
         page.push(Part::new("notes and warnings", Weight::Fact, notes).of(self.note_total));
-        let headings = outline.parts(&mut passages, Numbered::No);
+        let headings = outline.parts(&mut passages, LineNumbers::No);
         page.parts.extend(headings);
         page.push(forms.part());
         tables.push(&mut page, &mut passages);
@@ -388,7 +389,7 @@ impl<'a> Document<'a> {
 }
 
 fn keep(items: &mut Vec<Item>, line: u64, text: &str) {
-    if items.len() < KEPT && !items.iter().any(|item| item.text == text) {
-        items.push(Item::at(line, clip(text, ALERT)));
+    if items.len() < MAX_ITEMS && !items.iter().any(|item| item.text == text) {
+        items.push(Item::at(line, clip(text, MAX_ALERT_BYTES)));
     }
 }

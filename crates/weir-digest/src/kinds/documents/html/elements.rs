@@ -4,10 +4,10 @@ use super::tokens::Tag;
 
 /// What an element contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Inside {
+pub(super) enum Region {
     Text,
     /// Navigation, which is described by its links.
-    Around,
+    Navigation,
     /// Header, footer and sidebars.
     Margin,
     Alert,
@@ -15,35 +15,35 @@ pub(super) enum Inside {
     Code,
 }
 
-impl Inside {
+impl Region {
     /// Returns what the element of this tag contains, inside `outer`.
     pub(super) fn of(tag: &Tag, outer: Self) -> Self {
         let role = tag.get("role").unwrap_or_default();
         let class = tag.get("class").unwrap_or_default();
         let named = |words: &[&str]| class.split([' ', '-', '_']).any(|word| words.contains(&word));
         match tag.name.as_slice() {
-            b"nav" => return Inside::Around,
-            b"main" | b"body" | b"html" => return Inside::Text,
-            b"header" | b"footer" | b"aside" if outer == Inside::Text => return Inside::Margin,
-            b"pre" if outer != Inside::Alert => {
-                return if named(&["exception", "error"]) { Inside::Alert } else { Inside::Code };
+            b"nav" => return Region::Navigation,
+            b"main" | b"body" | b"html" => return Region::Text,
+            b"header" | b"footer" | b"aside" if outer == Region::Text => return Region::Margin,
+            b"pre" if outer != Region::Alert => {
+                return if named(&["exception", "error"]) { Region::Alert } else { Region::Code };
             }
             b"td" | b"th" | b"tr" | b"table" | b"tbody" | b"thead" => return outer,
             _ => {}
         }
         match role.as_ref() {
-            "navigation" | "menu" | "menubar" => return Inside::Around,
-            "alert" | "alertdialog" => return Inside::Alert,
-            "note" | "status" => return Inside::Note,
+            "navigation" | "menu" | "menubar" => return Region::Navigation,
+            "alert" | "alertdialog" => return Region::Alert,
+            "note" | "status" => return Region::Note,
             _ => {}
         }
         if named(&["alert", "error", "errors", "danger", "exception", "errorlist", "invalid", "fatal"]) {
-            return Inside::Alert;
+            return Region::Alert;
         }
         if named(&["warning", "note", "admonition", "notice", "flash", "callout", "toast", "banner", "caution"])
-            && outer != Inside::Alert
+            && outer != Region::Alert
         {
-            return Inside::Note;
+            return Region::Note;
         }
         outer
     }

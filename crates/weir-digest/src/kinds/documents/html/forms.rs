@@ -5,8 +5,8 @@ use crate::text::clip;
 use crate::{Item, Part, Weight};
 
 /// The maximum number of forms, and of fields of one.
-const MOST: usize = 30;
-const FIELDS: usize = 60;
+const MAX_FORMS: usize = 30;
+const MAX_FIELDS: usize = 60;
 
 /// The forms of a page.
 #[derive(Default)]
@@ -33,7 +33,7 @@ struct Form {
 impl Forms {
     pub(super) fn begin(&mut self, tag: &Tag, line: u64) {
         self.total += 1;
-        self.is_open = self.kept.len() < MOST;
+        self.is_open = self.kept.len() < MAX_FORMS;
         if !self.is_open {
             return;
         }
@@ -62,7 +62,7 @@ impl Forms {
             return;
         }
         form.count += 1;
-        if form.fields.len() >= FIELDS {
+        if form.fields.len() >= MAX_FIELDS {
             return;
         }
         let said = [label.to_owned(), tag.text("aria-label"), tag.text("placeholder"), tag.text("title")];
@@ -90,7 +90,7 @@ impl Forms {
     pub(super) fn button(&mut self, text: &str, is_disabled: bool) {
         let form = self.form();
         form.count += 1;
-        if form.fields.len() < FIELDS {
+        if form.fields.len() < MAX_FIELDS {
             let state = if is_disabled { " [disabled]" } else { "" };
             form.fields.push(format!("button \"{}\"{state}", clip(text, 80)));
         }

@@ -6,11 +6,11 @@ use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of links kept of each sort.
-const KEPT: usize = 60;
+const MAX_LINKS_KEPT: usize = 60;
 /// The maximum number of links that are distinguished.
-const MOST: usize = 5_000;
+const MAX_LINKS: usize = 5_000;
 /// The length of a row of names.
-const ROW: usize = 160;
+const ROW_BYTES: usize = 160;
 
 /// Links and images.
 #[derive(Default)]
@@ -35,17 +35,17 @@ impl Links {
     pub(super) fn add(&mut self, text: &str, target: &str, is_around: bool) {
         self.total += 1;
         let key = crate::template::text_hash(target);
-        if target.starts_with('#') || text.is_empty() || self.seen.len() >= MOST || !self.seen.insert(key) {
+        if target.starts_with('#') || text.is_empty() || self.seen.len() >= MAX_LINKS || !self.seen.insert(key) {
             return;
         }
         if is_around {
             self.around_total += 1;
-            if self.around.len() < KEPT {
+            if self.around.len() < MAX_LINKS_KEPT {
                 self.around.push(format!("{} {}", clip(text, 50), clip(target, 80)));
             }
         } else {
             self.main_total += 1;
-            if self.main.len() < KEPT {
+            if self.main.len() < MAX_LINKS_KEPT {
                 self.main.push(Item::plain(format!("{} → {}", clip(text, 80), clip(target, 160))));
             }
         }
@@ -56,7 +56,7 @@ impl Links {
         self.image_total += 1;
         if text.is_empty() {
             self.without_text += 1;
-        } else if self.images.len() < KEPT {
+        } else if self.images.len() < MAX_LINKS_KEPT {
             self.images.push(Item::plain(format!("{} ({})", clip(text, 100), clip(source, 80))));
         }
     }
@@ -67,7 +67,7 @@ impl Links {
         let mut rows: Vec<Item> = Vec::new();
         let mut row = String::new();
         for name in self.around {
-            if row.len() > ROW {
+            if row.len() > ROW_BYTES {
                 rows.push(Item::plain(std::mem::take(&mut row)));
             }
             if !row.is_empty() {

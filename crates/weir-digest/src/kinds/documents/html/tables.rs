@@ -5,34 +5,34 @@ use crate::kinds::documents::grid::Grid;
 use crate::kinds::documents::passages::{Passages, USUAL};
 
 /// The maximum nesting depth of tables.
-const DEEPEST: usize = 6;
+const MAX_DEPTH: usize = 6;
 /// The maximum number of tables kept, and of tables shown by their columns.
-const MOST: usize = 60;
-const SHOWN: usize = 4;
+const MAX_TABLES: usize = 60;
+const MAX_TABLES_SHOWN: usize = 4;
 /// The maximum number of bytes of a cell, and of cells of a row.
-const CELL: usize = 400;
-const CELLS: usize = 60;
+const MAX_CELL_BYTES: usize = 400;
+const MAX_CELLS: usize = 60;
 
 /// The maximum number of rows of a table that is shown by its rows, unless others have the same header.
-const FEW: u64 = 12;
+const MAX_ROWS_SHOWN_WHOLE: u64 = 12;
 
 /// The tables of a page.
 #[derive(Default)]
 pub(super) struct Tables {
-    open: Vec<Table>,
-    kept: Vec<Kept>,
+    open: Vec<HtmlTable>,
+    kept: Vec<MergedTable>,
     pub total: u64,
     pub rows: u64,
 }
 
 /// Tables with the same header, merged.
-struct Kept {
+struct MergedTable {
     grid: Grid,
     tables: u64,
 }
 
 #[derive(Default)]
-struct Table {
+struct HtmlTable {
     grid: Grid,
     cells: Vec<String>,
     /// Whether all cells of the row so far are header cells.
@@ -51,8 +51,8 @@ impl Tables {
 
     pub(super) fn begin(&mut self) {
         self.total += 1;
-        if self.open.len() < DEEPEST {
-            self.open.push(Table::default());
+        if self.open.len() < MAX_DEPTH {
+            self.open.push(HtmlTable::default());
         }
     }
 
@@ -68,7 +68,7 @@ impl Tables {
         if let Some(table) = self.open.last_mut() {
             table.in_cell = true;
             table.is_header &= is_header;
-            if table.cells.len() < CELLS {
+            if table.cells.len() < MAX_CELLS {
                 table.cells.push(String::new());
             }
         }
@@ -83,7 +83,7 @@ impl Tables {
     /// Adds text to the cell. Returns whether there was room.
     pub(super) fn text(&mut self, text: &str) -> bool {
         let Some(cell) = self.open.last_mut().and_then(|table| table.cells.last_mut()) else { return false };
-        if cell.len() + text.len() > CELL {
+        if cell.len() + text.len() > MAX_CELL_BYTES {
             return false;
         }
         if !cell.is_empty() && !text.starts_with([',', '.', ';', ':']) {
@@ -123,8 +123,8 @@ impl Tables {
     pub(super) fn end(&mut self, passages: &mut Passages) {
         self.end_row(passages);
         let Some(table) = self.open.pop() else { return };
-        if self.kept.len() < MOST {
-            self.kept.push(Kept { grid: table.grid, tables: table.tables + 1 });
+        if self.kept.len() < MAX_TABLES {
+            self.kept.push(MergedTable { grid: table.grid, tables: table.tables + 1 });
         } else {
             as_passages(&table.grid, passages);
         }
@@ -138,8 +138,8 @@ impl Tables {
         self.kept.sort_by_key(|kept| u64::MAX - kept.grid.rows);
         let mut shown = 0;
         for kept in self.kept {
-            let is_small = kept.grid.rows <= FEW && kept.tables == 1;
-            if is_small || shown >= SHOWN {
+            let is_small = kept.grid.rows <= MAX_ROWS_SHOWN_WHOLE && kept.tables == 1;
+            if is_small || shown >= MAX_TABLES_SHOWN {
                 as_passages(&kept.grid, passages);
                 continue;
             }

@@ -8,9 +8,9 @@ use html5gum::{Emitter, Error, State, naive_next_state};
 use super::document::Document;
 
 /// The maximum number of bytes of a name and of a value, and of attributes.
-const NAME: usize = 40;
-const VALUE: usize = 300;
-const ATTRIBUTES: usize = 40;
+const MAX_NAME_BYTES: usize = 40;
+const MAX_VALUE_BYTES: usize = 300;
+const MAX_ATTRIBUTES: usize = 40;
 
 /// A start tag.
 #[derive(Default)]
@@ -118,7 +118,7 @@ impl Emitter for Tokens<'_, '_> {
     fn set_force_quirks(&mut self) {}
 
     fn push_tag_name(&mut self, name: &[u8]) {
-        push(&mut self.tag.name, name, NAME);
+        push(&mut self.tag.name, name, MAX_NAME_BYTES);
     }
 
     fn push_comment(&mut self, _: &[u8]) {}
@@ -128,7 +128,7 @@ impl Emitter for Tokens<'_, '_> {
     fn init_doctype(&mut self) {}
 
     fn init_attribute(&mut self) {
-        if self.tag.count < ATTRIBUTES {
+        if self.tag.count < MAX_ATTRIBUTES {
             match self.tag.attributes.get_mut(self.tag.count) {
                 Some(attribute) => {
                     attribute.0.clear();
@@ -143,14 +143,14 @@ impl Emitter for Tokens<'_, '_> {
     fn push_attribute_name(&mut self, name: &[u8]) {
         let place = self.tag.count.wrapping_sub(1);
         if let Some(attribute) = self.tag.attributes.get_mut(place) {
-            push(&mut attribute.0, name, NAME);
+            push(&mut attribute.0, name, MAX_NAME_BYTES);
         }
     }
 
     fn push_attribute_value(&mut self, value: &[u8]) {
         let place = self.tag.count.wrapping_sub(1);
         if let Some(attribute) = self.tag.attributes.get_mut(place) {
-            push(&mut attribute.1, value, VALUE);
+            push(&mut attribute.1, value, MAX_VALUE_BYTES);
         }
     }
 

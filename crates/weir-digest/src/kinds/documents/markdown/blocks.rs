@@ -7,29 +7,29 @@ use crate::text::clip;
 use crate::{Item, Line, Part, Weight};
 
 /// The maximum number of names that are distinguished.
-const MOST: usize = 100;
+const MAX_NAMES: usize = 100;
 /// The maximum number of blocks kept of a name, and of lines and bytes of one.
-const BLOCKS: usize = 2;
-const LINES: usize = 10;
-const LONGEST: usize = 600;
+const MAX_BLOCKS: usize = 2;
+const MAX_LINES: usize = 10;
+const MAX_BLOCK_BYTES: usize = 600;
 
 /// Blocks by name.
 #[derive(Default)]
 pub(super) struct Blocks {
-    names: Vec<Named>,
+    names: Vec<BlockGroup>,
     /// The index of the name of the current block.
     now: Option<usize>,
     beyond: u64,
     total: u64,
 }
 
-struct Named {
+struct BlockGroup {
     name: String,
     count: u64,
-    kept: Vec<Block>,
+    kept: Vec<CodeBlock>,
 }
 
-struct Block {
+struct CodeBlock {
     line: Option<u64>,
     lines: usize,
     text: String,
@@ -45,21 +45,21 @@ impl Blocks {
         self.total += 1;
         let name = name.get(..name.floor_char_boundary(160)).unwrap_or_default();
         let place = self.names.iter().position(|named| named.name == name);
-        if place.is_none() && self.names.len() >= MOST {
+        if place.is_none() && self.names.len() >= MAX_NAMES {
             self.beyond += 1;
             self.now = None;
             return;
         }
         let place = place.unwrap_or_else(|| {
-            self.names.push(Named { name: name.to_owned(), count: 0, kept: Vec::new() });
+            self.names.push(BlockGroup { name: name.to_owned(), count: 0, kept: Vec::new() });
             self.names.len() - 1
         });
         self.now = Some(place);
         if let Some(named) = self.names.get_mut(place) {
             named.count += 1;
-            if named.count as usize <= BLOCKS {
+            if named.count as usize <= MAX_BLOCKS {
                 let text = if line.is_some() { name.to_owned() } else { String::new() };
-                named.kept.push(Block { line, lines: 0, text });
+                named.kept.push(CodeBlock { line, lines: 0, text });
             }
         }
     }
@@ -67,13 +67,13 @@ impl Blocks {
     /// Takes a line of the block.
     pub(super) fn line(&mut self, line: &Line<'_>) {
         let Some(named) = self.now.and_then(|place| self.names.get_mut(place)) else { return };
-        if named.count as usize > BLOCKS {
+        if named.count as usize > MAX_BLOCKS {
             return;
         }
         let Some(block) = named.kept.last_mut() else { return };
         block.line.get_or_insert(line.number);
         block.lines += 1;
-        if block.lines > LINES || block.text.len() > LONGEST {
+        if block.lines > MAX_LINES || block.text.len() > MAX_BLOCK_BYTES {
             return;
         }
         if !block.text.is_empty() {
@@ -84,15 +84,15 @@ impl Blocks {
 
     /// Returns the blocks whose names are rare.
     pub(super) fn rare(&self, name: &str, passages: &mut Passages) -> Part {
-        let mut blocks: Vec<&Block> = Vec::new();
+        let mut blocks: Vec<&CodeBlock> = Vec::new();
         for named in self.names.iter().filter(|named| self.beyond == 0 || named.count == 1) {
-            if named.count as usize <= BLOCKS {
+            if named.count as usize <= MAX_BLOCKS {
                 blocks.extend(named.kept.iter().filter(|block| !block.text.is_empty()));
             }
         }
         blocks.sort_by_key(|block| block.line);
-        let item = |block: &&Block| {
-            let more = block.lines.saturating_sub(LINES);
+        let item = |block: &&CodeBlock| {
+            let more = block.lines.saturating_sub(MAX_LINES);
             let more = if more > 0 { format!("\n({more} more lines)") } else { String::new() };
             let first = block.text.lines().next().unwrap_or_default().to_owned();
             Item { line: block.line, text: format!("{}{more}", block.text), brief: Some(first), ..Item::default() }
@@ -101,7 +101,7 @@ impl Blocks {
             passages.cover(&block.text);
         }
         let total =
-            self.names.iter().filter(|named| named.count as usize <= BLOCKS).map(|named| named.count).sum::<u64>();
+            self.names.iter().filter(|named| named.count as usize <= MAX_BLOCKS).map(|named| named.count).sum::<u64>();
         let items: Vec<Item> = blocks.iter().map(item).take(30).collect();
         let total = total.max(items.len() as u64);
         Part::new(name, Weight::Fact, items).of(total)
@@ -109,7 +109,7 @@ impl Blocks {
 
     /// Returns the names of more blocks than are shown.
     pub(super) fn repeated(&self) -> Vec<Item> {
-        let mut names: Vec<&Named> = self.names.iter().filter(|named| named.count as usize > BLOCKS).collect();
+        let mut names: Vec<&BlockGroup> = self.names.iter().filter(|named| named.count as usize > MAX_BLOCKS).collect();
         names.sort_by_key(|named| (u64::MAX - named.count, named.name.as_str()));
         names.iter().take(12).map(|named| Item::plain(format!("×{} {}", named.count, named.name))).collect()
     }

@@ -9,7 +9,7 @@ use crate::sample::Sample;
 
 /// What was found.
 #[derive(Default)]
-struct Seen {
+struct MarkdownStats {
     lines: usize,
     headings: usize,
     /// Headings without a blank line before them, like comments in scripts.
@@ -33,7 +33,7 @@ pub(super) fn is(sample: &Sample<'_>) -> bool {
     if first.starts_with("#!") || first.starts_with("diff ") || first.starts_with("<!DOCTYPE") {
         return false;
     }
-    let seen = look(sample);
+    let seen = line_stats(sample);
     let sorts = [seen.fences > 1, seen.links > 0, seen.lists > 2, seen.tables > 0, seen.bold > 1, seen.quotes > 1];
     let sorts = sorts.into_iter().filter(|has| *has).count();
     let clean = seen.other * 20 <= seen.lines && seen.glued * 3 <= seen.headings;
@@ -49,8 +49,8 @@ pub(super) fn is(sample: &Sample<'_>) -> bool {
     fits && (seen.fences > 0 || !crate::kinds::documents::source::is(sample))
 }
 
-fn look(sample: &Sample<'_>) -> Seen {
-    let mut seen = Seen::default();
+fn line_stats(sample: &Sample<'_>) -> MarkdownStats {
+    let mut seen = MarkdownStats::default();
     let mut code: Option<(u8, usize)> = None;
     let mut front = false;
     let mut blank = true;

@@ -1,6 +1,6 @@
 //! Finds what a line defines or imports, for each language.
 
-use super::language::{Found, Sort};
+use super::language::{DefinitionKind, LineItem};
 
 /// Returns the name at the beginning of a text.
 fn name(text: &str) -> Option<&str> {
@@ -16,8 +16,8 @@ fn is_shouted(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-fn definition<'a>(sort: Sort, text: &'a str) -> Option<Found<'a>> {
-    name(text).map(|name| Found::Definition(sort, name))
+fn definition<'a>(sort: DefinitionKind, text: &'a str) -> Option<LineItem<'a>> {
+    name(text).map(|name| LineItem::Definition(sort, name))
 }
 
 /// Returns the text after one of `words`, which any of the words in `before` may precede.
@@ -33,76 +33,76 @@ fn after<'a>(text: &'a str, before: &[&str], words: &[&str]) -> Option<&'a str> 
 }
 
 /// Returns what a line of Python defines.
-pub(super) fn python(text: &str, top: bool) -> Option<Found<'_>> {
+pub(super) fn python(text: &str, top: bool) -> Option<LineItem<'_>> {
     if let Some(rest) = after(text, &["async "], &["def "]) {
-        return definition(Sort::Function, rest);
+        return definition(DefinitionKind::Function, rest);
     }
     if let Some(rest) = text.strip_prefix("class ") {
-        return definition(Sort::Type, rest);
+        return definition(DefinitionKind::Type, rest);
     }
     if !top {
         return None;
     }
     if let Some(rest) = text.strip_prefix("import ").or_else(|| text.strip_prefix("from ")) {
-        return Some(Found::Import(rest.split(" import ").next().unwrap_or(rest)));
+        return Some(LineItem::Import(rest.split(" import ").next().unwrap_or(rest)));
     }
     let name = name(text)?;
     let value = text.get(name.len()..)?.trim_start();
     (is_shouted(name.trim_start_matches('_')) && (value.starts_with("= ") || value.starts_with(": ")))
-        .then_some(Found::Definition(Sort::Constant, name))
+        .then_some(LineItem::Definition(DefinitionKind::Constant, name))
 }
 
 /// Returns what a line of Rust defines.
-pub(super) fn rust(text: &str) -> Option<Found<'_>> {
-    const BEFORE: [&str; 9] =
+pub(super) fn rust(text: &str) -> Option<LineItem<'_>> {
+    const MODIFIERS: [&str; 9] =
         ["pub ", "pub(crate) ", "pub(super) ", "pub(in ", "unsafe ", "async ", "const ", "default ", "extern \"C\" "];
     if let Some(rest) = text.strip_prefix("use ").or_else(|| text.strip_prefix("pub use ")) {
-        return Some(Found::Import(rest.trim_end_matches(';')));
+        return Some(LineItem::Import(rest.trim_end_matches(';')));
     }
-    if let Some(rest) = after(text, &BEFORE, &["fn "]) {
-        return definition(Sort::Function, rest);
+    if let Some(rest) = after(text, &MODIFIERS, &["fn "]) {
+        return definition(DefinitionKind::Function, rest);
     }
-    if let Some(rest) = after(text, &BEFORE, &["struct ", "enum ", "trait ", "type ", "union ", "macro_rules! "]) {
-        return definition(Sort::Type, rest);
+    if let Some(rest) = after(text, &MODIFIERS, &["struct ", "enum ", "trait ", "type ", "union ", "macro_rules! "]) {
+        return definition(DefinitionKind::Type, rest);
     }
     let rest = after(text, &["pub ", "pub(crate) ", "pub(super) "], &["const ", "static mut ", "static "])?;
-    text.contains('=').then(|| definition(Sort::Constant, rest)).flatten()
+    text.contains('=').then(|| definition(DefinitionKind::Constant, rest)).flatten()
 }
 
 /// Returns what a line of JavaScript or TypeScript defines.
-pub(super) fn script<'a>(text: &'a str, line: &str) -> Option<Found<'a>> {
-    const BEFORE: [&str; 6] = ["export ", "default ", "async ", "declare ", "abstract ", "public "];
+pub(super) fn script<'a>(text: &'a str, line: &str) -> Option<LineItem<'a>> {
+    const MODIFIERS: [&str; 6] = ["export ", "default ", "async ", "declare ", "abstract ", "public "];
     if text.starts_with("import ") || text.contains(" = require(") {
         let from = text.rsplit(['\'', '"']).nth(1);
-        return from.map(Found::Import);
+        return from.map(LineItem::Import);
     }
-    if let Some(rest) = after(text, &BEFORE, &["function* ", "function "]) {
-        return definition(Sort::Function, rest);
+    if let Some(rest) = after(text, &MODIFIERS, &["function* ", "function "]) {
+        return definition(DefinitionKind::Function, rest);
     }
-    if let Some(rest) = after(text, &BEFORE, &["class ", "interface ", "enum ", "type ", "namespace "]) {
-        let named = definition(Sort::Type, rest);
+    if let Some(rest) = after(text, &MODIFIERS, &["class ", "interface ", "enum ", "type ", "namespace "]) {
+        let named = definition(DefinitionKind::Type, rest);
         return named.filter(|_| text.ends_with(['{', '=', '|', ';', '>', '&']) || text.contains(" = "));
     }
     let indent = line.len() - line.trim_start().len();
-    if let Some(rest) = after(text, &BEFORE, &["const ", "let ", "var "]) {
+    if let Some(rest) = after(text, &MODIFIERS, &["const ", "let ", "var "]) {
         let found = name(rest)?;
         let is_function =
             text.contains("=>") || text.contains("function") || text.ends_with("= (") || text.contains("= async");
-        let sort = if is_function { Sort::Function } else { Sort::Constant };
-        return (indent == 0 && (is_function || text.contains('='))).then_some(Found::Definition(sort, found));
+        let sort = if is_function { DefinitionKind::Function } else { DefinitionKind::Constant };
+        return (indent == 0 && (is_function || text.contains('='))).then_some(LineItem::Definition(sort, found));
     }
     method(text, indent)
 }
 
 /// Recognises `  name(arguments): Type {` in a class.
-fn method(text: &str, indent: usize) -> Option<Found<'_>> {
-    const BEFORE: [&str; 9] =
+fn method(text: &str, indent: usize) -> Option<LineItem<'_>> {
+    const MODIFIERS: [&str; 9] =
         ["public ", "private ", "protected ", "static ", "async ", "readonly ", "override ", "get ", "set "];
     if indent == 0 || indent > 4 || !text.ends_with(['{', '(', ',']) {
         return None;
     }
     let mut rest = text;
-    while let Some(after) = BEFORE.iter().find_map(|word| rest.strip_prefix(word)) {
+    while let Some(after) = MODIFIERS.iter().find_map(|word| rest.strip_prefix(word)) {
         rest = after;
     }
     let found = name(rest.trim_start_matches(['#', '*']))?;
@@ -111,34 +111,34 @@ fn method(text: &str, indent: usize) -> Option<Found<'_>> {
         ["if", "for", "while", "switch", "catch", "return", "function", "else", "do", "try", "with", "new", "await"];
     let called = follows.starts_with('(') && (text.ends_with('{') || text.ends_with('('));
     (called && !keyword.contains(&found) && !text.contains("=>") && !text.contains(" = "))
-        .then_some(Found::Definition(Sort::Function, found))
+        .then_some(LineItem::Definition(DefinitionKind::Function, found))
 }
 
 /// Returns what a line of Go defines.
-pub(super) fn go(text: &str, top: bool) -> Option<Found<'_>> {
+pub(super) fn go(text: &str, top: bool) -> Option<LineItem<'_>> {
     if !top {
         // Packages in `import (…)` are just strings.
         let path = text.rsplit_once(' ').map_or(text, |(_, path)| path);
         let quoted = path.strip_prefix('"').and_then(|path| path.strip_suffix('"'));
-        return quoted.filter(|_| text.len() - path.len() < 16 && !text.contains(':')).map(Found::Import);
+        return quoted.filter(|_| text.len() - path.len() < 16 && !text.contains(':')).map(LineItem::Import);
     }
     if let Some(rest) = text.strip_prefix("func ") {
         let rest = rest.strip_prefix('(').and_then(|method| method.split_once(") ")).map_or(rest, |(_, rest)| rest);
-        return definition(Sort::Function, rest);
+        return definition(DefinitionKind::Function, rest);
     }
     if let Some(rest) = text.strip_prefix("type ") {
-        return definition(Sort::Type, rest);
+        return definition(DefinitionKind::Type, rest);
     }
     if let Some(rest) = text.strip_prefix("import ") {
-        return Some(Found::Import(rest.trim_matches('"'))).filter(|_| rest.contains('"'));
+        return Some(LineItem::Import(rest.trim_matches('"'))).filter(|_| rest.contains('"'));
     }
     let rest = text.strip_prefix("const ").or_else(|| text.strip_prefix("var "))?;
-    text.contains('=').then(|| definition(Sort::Constant, rest)).flatten()
+    text.contains('=').then(|| definition(DefinitionKind::Constant, rest)).flatten()
 }
 
 /// Returns what a line of Java, or of a similar language, defines.
-pub(super) fn java(text: &str) -> Option<Found<'_>> {
-    const BEFORE: [&str; 16] = [
+pub(super) fn java(text: &str) -> Option<LineItem<'_>> {
+    const MODIFIERS: [&str; 16] = [
         "public ",
         "private ",
         "protected ",
@@ -157,37 +157,38 @@ pub(super) fn java(text: &str) -> Option<Found<'_>> {
         "data ",
     ];
     if let Some(rest) = text.strip_prefix("import ").or_else(|| text.strip_prefix("using ")) {
-        return text.ends_with(';').then(|| Found::Import(rest.trim_end_matches(';')));
+        return text.ends_with(';').then(|| LineItem::Import(rest.trim_end_matches(';')));
     }
-    if let Some(rest) = after(text, &BEFORE, &["class ", "interface ", "enum ", "record ", "@interface ", "struct "]) {
-        return definition(Sort::Type, rest);
+    if let Some(rest) = after(text, &MODIFIERS, &["class ", "interface ", "enum ", "record ", "@interface ", "struct "])
+    {
+        return definition(DefinitionKind::Type, rest);
     }
-    let modified = BEFORE.iter().any(|word| text.starts_with(word));
+    let modified = MODIFIERS.iter().any(|word| text.starts_with(word));
     if !modified {
         return None;
     }
     if let Some(at) = text.find('(').filter(|at| !text.get(..*at).is_some_and(|before| before.contains('='))) {
         let before = text.get(..at)?;
-        return definition(Sort::Function, before.rsplit(' ').next()?);
+        return definition(DefinitionKind::Function, before.rsplit(' ').next()?);
     }
     let before = text.split('=').next()?.trim_end();
     let found = before.rsplit(' ').next()?;
-    (text.contains('=') && is_shouted(found)).then_some(Found::Definition(Sort::Constant, found))
+    (text.contains('=') && is_shouted(found)).then_some(LineItem::Definition(DefinitionKind::Constant, found))
 }
 
 /// Returns what a line of C or C++ defines.
-pub(super) fn c(text: &str, top: bool) -> Option<Found<'_>> {
+pub(super) fn c(text: &str, top: bool) -> Option<LineItem<'_>> {
     if let Some(rest) = text.strip_prefix("#include") {
-        return Some(Found::Import(rest.trim()));
+        return Some(LineItem::Import(rest.trim()));
     }
     if let Some(rest) = text.strip_prefix("#define ") {
-        return definition(Sort::Constant, rest).filter(|_| rest.contains(' '));
+        return definition(DefinitionKind::Constant, rest).filter(|_| rest.contains(' '));
     }
     if let Some(rest) =
         after(text, &["typedef ", "static ", "enum "], &["struct ", "class ", "enum ", "union ", "namespace "])
         && text.ends_with('{')
     {
-        return definition(Sort::Type, rest);
+        return definition(DefinitionKind::Type, rest);
     }
     if !top || !text.contains('(') || text.ends_with(';') || text.starts_with(['#', '}', '(']) {
         return None;
@@ -196,21 +197,21 @@ pub(super) fn c(text: &str, top: bool) -> Option<Found<'_>> {
     let found = before.rsplit([' ', '*', '&']).next().filter(|found| !found.is_empty())?;
     let keyword = ["if", "for", "while", "switch", "return", "sizeof"];
     (before.contains(' ') && !before.contains('=') && !keyword.contains(&found))
-        .then_some(Found::Definition(Sort::Function, found))
+        .then_some(LineItem::Definition(DefinitionKind::Function, found))
 }
 
 /// Returns what a line of a shell script defines.
-pub(super) fn shell(text: &str) -> Option<Found<'_>> {
+pub(super) fn shell(text: &str) -> Option<LineItem<'_>> {
     if let Some(rest) = text.strip_prefix("function ") {
-        return definition(Sort::Function, rest);
+        return definition(DefinitionKind::Function, rest);
     }
     if let Some(rest) = text.strip_prefix("source ").or_else(|| text.strip_prefix(". ")) {
-        return Some(Found::Import(rest));
+        return Some(LineItem::Import(rest));
     }
     let found = name(text)?;
     let rest = text.get(found.len()..)?;
     if rest.starts_with("()") {
-        return Some(Found::Definition(Sort::Function, found));
+        return Some(LineItem::Definition(DefinitionKind::Function, found));
     }
-    (rest.starts_with('=') && is_shouted(found)).then_some(Found::Definition(Sort::Constant, found))
+    (rest.starts_with('=') && is_shouted(found)).then_some(LineItem::Definition(DefinitionKind::Constant, found))
 }

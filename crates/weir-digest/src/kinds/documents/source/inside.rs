@@ -7,11 +7,11 @@ use crate::kinds::documents::passages::{Passages, USUAL};
 use crate::text::clip;
 
 /// The maximum nesting depth of functions.
-const DEEPEST: usize = 50;
+const MAX_DEPTH: usize = 50;
 /// The maximum number of bytes kept of the members of one type.
-const MEMBERS: usize = 220;
+const MAX_MEMBERS_BYTES: usize = 220;
 /// The maximum number of bytes kept of one member.
-const MEMBER: usize = 80;
+const MAX_MEMBER_BYTES: usize = 80;
 
 /// The open functions, with their indentation and their index among the definitions.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(super) struct Spans {
 
 impl Spans {
     pub(super) fn begin(&mut self, indent: usize, place: usize) {
-        if self.open.len() < DEEPEST {
+        if self.open.len() < MAX_DEPTH {
             self.open.push((indent, place));
         }
     }
@@ -102,13 +102,13 @@ impl Members {
             let bare = ["pub ", "private ", "readonly ", "public ", "final "]
                 .iter()
                 .fold(bare, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
-            if self.text.len() < MEMBERS && !bare.is_empty() {
+            if self.text.len() < MAX_MEMBERS_BYTES && !bare.is_empty() {
                 if !self.text.is_empty() {
                     self.text.push_str("; ");
                 }
                 // Several spaces only align members.
                 let words = bare.split_ascii_whitespace().take(16).collect::<Vec<_>>().join(" ");
-                self.text.push_str(&clip(&words, MEMBER));
+                self.text.push_str(&clip(&words, MAX_MEMBER_BYTES));
             }
         }
         true

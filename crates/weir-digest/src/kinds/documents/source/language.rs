@@ -19,16 +19,16 @@ pub(super) enum Language {
 
 /// The sort of a definition. Its number is its index among the counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum DefinitionKind {
     Type = 0,
     Function = 1,
     Constant = 2,
 }
 
 /// What a line contains.
-pub(super) enum Found<'a> {
+pub(super) enum LineItem<'a> {
     Import(&'a str),
-    Definition(Sort, &'a str),
+    Definition(DefinitionKind, &'a str),
 }
 
 const ALL: [Language; 7] =
@@ -43,7 +43,7 @@ pub(super) fn of(sample: &Sample<'_>) -> Option<Language> {
     {
         return None;
     }
-    let mut seen = Seen::default();
+    let mut seen = LineStats::default();
     sample.full_lines().for_each(|line| seen.line(line));
     // A script declares itself in its first line.
     let shebang = first.starts_with("#!");
@@ -67,7 +67,7 @@ pub(super) fn of(sample: &Sample<'_>) -> Option<Language> {
 
 /// Statistics about the lines, whatever the language.
 #[derive(Default)]
-struct Seen {
+struct LineStats {
     lines: usize,
     like: usize,
     /// Lines that are not indented, and those of them that look like code.
@@ -77,7 +77,7 @@ struct Seen {
     other: usize,
 }
 
-impl Seen {
+impl LineStats {
     fn line(&mut self, line: &str) {
         self.lines += 1;
         let like = is_code(line);
@@ -163,7 +163,7 @@ impl Language {
     }
 
     /// Returns what a line defines or imports.
-    pub(super) fn find(self, line: &str) -> Option<Found<'_>> {
+    pub(super) fn find(self, line: &str) -> Option<LineItem<'_>> {
         let text = line.trim();
         let top = !line.starts_with([' ', '\t']);
         match self {

@@ -2,20 +2,20 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::language::Sort;
-use super::{Definition, File, KEPT};
+use super::language::DefinitionKind;
+use super::{Definition, File, MAX_ITEMS};
 use crate::kinds::documents::passages::counted;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
 /// The minimum number of definitions with the same name that are grouped.
-const ALIKE: usize = 3;
+const MIN_GROUP: usize = 3;
 /// The minimum number of functions of equal length, with the same first word in their names, that are grouped.
-const FAMILY: usize = 4;
+const MIN_FAMILY: usize = 4;
 /// The length of a row of names.
-const ROW: usize = 140;
+const ROW_BYTES: usize = 140;
 /// The maximum number of longest functions that are named.
-const LONG: usize = 4;
+const MAX_LONGEST_FUNCTIONS: usize = 4;
 
 impl File {
     pub(super) fn page(mut self) -> Page {
@@ -33,12 +33,12 @@ impl File {
         page.push(
             Part::new("to do, or deprecated", Weight::Failure, std::mem::take(&mut self.marks)).of(self.mark_total),
         );
-        let of = |sort: Sort| self.definitions.iter().filter(move |definition| definition.sort == sort);
-        let in_rows = rows(of(Sort::Type).map(|one| format!("{} {}", one.line, short(&one.text))));
+        let of = |sort: DefinitionKind| self.definitions.iter().filter(move |definition| definition.sort == sort);
+        let in_rows = rows(of(DefinitionKind::Type).map(|one| format!("{} {}", one.line, short(&one.text))));
         page.push(Part::uncounted(counted(types, "type") + " with their lines", Weight::Failure, in_rows));
-        let items: Vec<Item> = of(Sort::Constant).take(KEPT).map(constant).collect();
+        let items: Vec<Item> = of(DefinitionKind::Constant).take(MAX_ITEMS).map(constant).collect();
         page.push(Part::new("constants", Weight::Fact, items).of(constants));
-        for one in of(Sort::Constant) {
+        for one in of(DefinitionKind::Constant) {
             self.errors.found.cover(&one.text);
         }
         // The members of many types would take the room of what the file does.
@@ -56,9 +56,9 @@ impl File {
 
     /// Adds functions by their signatures; those that share a name, or belong to a family, as groups.
     fn functions(&self, page: &mut Page) {
-        let all = || self.definitions.iter().filter(|one| one.sort == Sort::Function);
-        let names = grouped(all(), ALIKE, |one| (one.name.as_str(), 0));
-        let families = grouped(all().filter(|one| !names.contains_key(&(one.name.as_str(), 0))), FAMILY, |one| {
+        let all = || self.definitions.iter().filter(|one| one.sort == DefinitionKind::Function);
+        let names = grouped(all(), MIN_GROUP, |one| (one.name.as_str(), 0));
+        let families = grouped(all().filter(|one| !names.contains_key(&(one.name.as_str(), 0))), MIN_FAMILY, |one| {
             (first_word(&one.name), one.length())
         });
         let is_single = |one: &&Definition| {
@@ -73,12 +73,12 @@ impl File {
             _ => 2,
         };
         single.sort_by_key(|one| (size(one), one.indent > 0, one.line));
-        let items = single.iter().take(KEPT).map(|one| {
+        let items = single.iter().take(MAX_ITEMS).map(|one| {
             let brief = format!("{}(…)", one.name);
             Item::at(one.line, bare(&one.text).to_owned()).or(brief)
         });
         page.push(Part::new("functions", Weight::Fact, items.collect()).of(single.len() as u64));
-        let rest = rows(single.iter().skip(KEPT).map(|one| format!("{} {}", one.line, one.name)));
+        let rest = rows(single.iter().skip(MAX_ITEMS).map(|one| format!("{} {}", one.line, one.name)));
         page.push(Part::uncounted("more functions with their lines", Weight::Shape, rest));
         let listed = rows(families.values().map(|group| family(group)));
         page.push(Part::uncounted(
@@ -120,7 +120,7 @@ fn grouped<'a>(
 fn family(group: &[&Definition]) -> String {
     let word = group.first().map_or("", |one| first_word(&one.name));
     let names: Vec<&str> = group.iter().map(|one| one.name.strip_prefix(word).unwrap_or(&one.name)).collect();
-    format!("{word}… ×{} ({}): {}", group.len(), ends(group), clip(&names.join(", "), ROW))
+    format!("{word}… ×{} ({}): {}", group.len(), ends(group), clip(&names.join(", "), ROW_BYTES))
 }
 
 fn ends(group: &[&Definition]) -> String {
@@ -147,21 +147,23 @@ fn members(definitions: &[Definition]) -> Vec<Item> {
     let mut seen: HashSet<&str> = HashSet::new();
     let mut kept: Vec<&Definition> = definitions
         .iter()
-        .filter(|one| one.sort == Sort::Type && !one.members.is_empty() && seen.insert(one.members.as_str()))
+        .filter(|one| one.sort == DefinitionKind::Type && !one.members.is_empty() && seen.insert(one.members.as_str()))
         .collect();
     // What a value can be is asked before what it contains.
     kept.sort_by_key(|one| {
         (!one.text.contains("enum ") && !one.text.ends_with('='), !one.text.contains("interface"), one.line)
     });
-    kept.iter().take(KEPT).map(|one| Item::at(one.line, format!("{}: {}", one.name, one.members))).collect()
+    kept.iter().take(MAX_ITEMS).map(|one| Item::at(one.line, format!("{}: {}", one.name, one.members))).collect()
 }
 
 fn longest(definitions: &[Definition]) -> Vec<Item> {
     let mut all: Vec<&Definition> =
-        definitions.iter().filter(|one| one.sort == Sort::Function && one.length() > 10).collect();
+        definitions.iter().filter(|one| one.sort == DefinitionKind::Function && one.length() > 10).collect();
     all.sort_by_key(|one| (u64::MAX - one.length(), one.line));
-    let words =
-        all.iter().take(LONG).map(|one| format!("{} {} lines ({}–{})", one.name, one.length(), one.line, one.end));
+    let words = all
+        .iter()
+        .take(MAX_LONGEST_FUNCTIONS)
+        .map(|one| format!("{} {} lines ({}–{})", one.name, one.length(), one.line, one.end));
     let text = words.collect::<Vec<_>>().join("; ");
     if text.is_empty() { Vec::new() } else { vec![Item::plain(text)] }
 }
@@ -192,13 +194,13 @@ fn rows(texts: impl Iterator<Item = String>) -> Vec<Item> {
             row.push_str("; ");
         }
         row.push_str(&text);
-        if row.len() > ROW {
+        if row.len() > ROW_BYTES {
             rows.push(Item::plain(std::mem::take(&mut row)));
         }
     }
     if !row.is_empty() {
         rows.push(Item::plain(row));
     }
-    rows.truncate(KEPT);
+    rows.truncate(MAX_ITEMS);
     rows
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{LONGEST, Section, Status};
+use super::{MAX_PATH_BYTES, Status, StatusSection};
 use crate::kinds::Stretch;
 use crate::kinds::fold::Fold;
 use crate::sample::Sample;
@@ -67,20 +67,20 @@ pub(super) fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Pag
         } else if let Some((index, tree, path)) = porcelain(line.text) {
             status.add_short(index, tree, &path);
         } else if is_branch(line.text) {
-            status.about.push(Item::at(line.number, line.clip(LONGEST)));
+            status.about.push(Item::at(line.number, line.clip(MAX_PATH_BYTES)));
         } else {
             log.take(&line);
         }
         status.about.truncate(20);
     }
-    Ok(log.beside(count, || status.told("git status --short")))
+    Ok(log.beside(count, || status.into_page("git status --short")))
 }
 
 impl Status {
     fn add_short(&mut self, index: u8, tree: u8, path: &str) {
         match (index, tree) {
-            (b'?', _) => self.add(Section::Untracked, Section::Untracked.name(), path),
-            (b'!', _) => self.add(Section::Ignored, Section::Ignored.name(), path),
+            (b'?', _) => self.add(StatusSection::Untracked, StatusSection::Untracked.name(), path),
+            (b'!', _) => self.add(StatusSection::Ignored, StatusSection::Ignored.name(), path),
             (b'U', _) | (_, b'U') | (b'A', b'A') | (b'D', b'D') => {
                 let state = match (index, tree) {
                     (b'U', b'U') => "both modified",
@@ -91,14 +91,14 @@ impl Status {
                     (b'A', _) => "added by us",
                     _ => "added by them",
                 };
-                self.add(Section::Unmerged, state, path);
+                self.add(StatusSection::Unmerged, state, path);
             }
             _ => {
                 if index != b' ' {
-                    self.add(Section::Staged, state_of(index), path);
+                    self.add(StatusSection::Staged, state_of(index), path);
                 }
                 if tree != b' ' {
-                    self.add(Section::Unstaged, state_of(tree), path);
+                    self.add(StatusSection::Unstaged, state_of(tree), path);
                 }
             }
         }

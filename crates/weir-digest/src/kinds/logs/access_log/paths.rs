@@ -6,20 +6,20 @@ use std::ops::Range;
 use crate::Item;
 
 /// The maximum number of paths that are distinguished.
-const MOST: usize = 4_000;
+const MAX_PATHS: usize = 4_000;
 /// The minimum number of paths that differ only in a number and are shown as one.
-const ALIKE: usize = 4;
+const MIN_GROUP: usize = 4;
 
 /// Requests by status and path.
 #[derive(Default)]
 pub(super) struct Paths {
-    known: HashMap<(u16, String), Seen>,
+    known: HashMap<(u16, String), PathStats>,
     /// The number of requests for paths beyond the limit.
     pub beyond: u64,
 }
 
 #[derive(Default, Clone)]
-struct Seen {
+struct PathStats {
     count: u64,
     first: u64,
     last: u64,
@@ -29,10 +29,10 @@ struct Seen {
 }
 
 /// What one line shows.
-struct Group<'a> {
+struct RequestGroup<'a> {
     status: u16,
     path: String,
-    seen: Seen,
+    seen: PathStats,
     /// Of several paths, their number, and the most frequent with its count.
     of: Option<(usize, &'a str, u64)>,
 }
@@ -40,7 +40,7 @@ struct Group<'a> {
 impl Paths {
     /// Counts a request.
     pub(super) fn add(&mut self, key: (u16, String), line: u64, took: Option<f64>) {
-        if self.known.len() >= MOST && !self.known.contains_key(&key) {
+        if self.known.len() >= MAX_PATHS && !self.known.contains_key(&key) {
             self.beyond += 1;
             return;
         }
@@ -62,7 +62,7 @@ impl Paths {
     pub(super) fn items(&self, statuses: Range<u16>, most: usize) -> (u64, Vec<Item>) {
         let mut groups = self.groups(&statuses);
         groups.sort_by(|one, two| {
-            let order = |group: &Group<'_>| (group.status, u64::MAX - group.seen.count);
+            let order = |group: &RequestGroup<'_>| (group.status, u64::MAX - group.seen.count);
             order(one).cmp(&order(two)).then_with(|| one.path.cmp(&two.path))
         });
         let total = groups.len() as u64;
@@ -77,34 +77,34 @@ impl Paths {
         (total, ranked.into_iter().take(most).map(|ranked| ranked.3).collect())
     }
 
-    fn groups(&self, statuses: &Range<u16>) -> Vec<Group<'_>> {
-        let mut alike: BTreeMap<(u16, String), Vec<(&str, &Seen)>> = BTreeMap::new();
+    fn groups(&self, statuses: &Range<u16>) -> Vec<RequestGroup<'_>> {
+        let mut alike: BTreeMap<(u16, String), Vec<(&str, &PathStats)>> = BTreeMap::new();
         for ((status, path), seen) in self.known.iter().filter(|((status, _), _)| statuses.contains(status)) {
             alike.entry((*status, masked(path))).or_default().push((path, seen));
         }
         let mut groups = Vec::new();
         for ((status, masked), mut members) in alike {
             members.sort_by_key(|(path, seen)| (u64::MAX - seen.count, *path));
-            let single = |(path, seen): &(&str, &Seen)| Group {
+            let single = |(path, seen): &(&str, &PathStats)| RequestGroup {
                 status,
                 path: (*path).to_owned(),
                 seen: (*seen).clone(),
                 of: None,
             };
-            if members.len() < ALIKE {
+            if members.len() < MIN_GROUP {
                 groups.extend(members.iter().map(single));
                 continue;
             }
-            let mut seen = Seen { first: u64::MAX, ..Seen::default() };
+            let mut seen = PathStats { first: u64::MAX, ..PathStats::default() };
             members.iter().for_each(|(_, member)| seen.join(member));
             let of = members.first().map(|(path, first)| (members.len(), *path, first.count));
-            groups.push(Group { status, path: masked, seen, of });
+            groups.push(RequestGroup { status, path: masked, seen, of });
         }
         groups
     }
 }
 
-impl Seen {
+impl PathStats {
     fn join(&mut self, other: &Self) {
         self.count += other.count;
         self.first = self.first.min(other.first);
@@ -115,9 +115,9 @@ impl Seen {
     }
 }
 
-impl Group<'_> {
+impl RequestGroup<'_> {
     fn item(&self) -> Item {
-        let Seen { count, first, last, timed, took, slowest } = &self.seen;
+        let PathStats { count, first, last, timed, took, slowest } = &self.seen;
         let mut text = if self.status > 0 { format!("{} ", self.status) } else { String::new() };
         text.push_str(&format!("×{count} {}", self.path));
         if let Some((paths, most, times)) = self.of {

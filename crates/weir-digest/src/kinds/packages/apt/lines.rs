@@ -74,7 +74,7 @@ pub(super) fn fetched(text: &str) -> Option<&str> {
 
 /// Returns whether this is an error or a warning of apt.
 pub(super) fn is_error(text: &str) -> bool {
-    const SAID: &[&str] = &[
+    const ERROR_PHRASES: &[&str] = &[
         "Unable to ",
         "Package ",
         "Failed to ",
@@ -99,7 +99,7 @@ pub(super) fn is_error(text: &str) -> bool {
         "Possible missing firmware",
     ];
     let said = text.strip_prefix("E: ").or_else(|| text.strip_prefix("W: "));
-    said.is_some_and(|said| SAID.iter().any(|start| said.starts_with(start)))
+    said.is_some_and(|said| ERROR_PHRASES.iter().any(|start| said.starts_with(start)))
 }
 
 /// Parses a step with one package: the action, its name, and its version if stated.

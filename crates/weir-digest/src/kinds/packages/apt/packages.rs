@@ -6,11 +6,11 @@ use crate::text::clip;
 use crate::{Item, Part, Weight};
 
 /// The maximum number of packages of each sort.
-const MOST: usize = 3_000;
+const MAX_PACKAGES: usize = 3_000;
 /// The maximum number of lines that could ever be shown.
-const SHOWN: usize = 200;
+const MAX_LINES_SHOWN: usize = 200;
 /// The maximum number of names before one version, and of names without a version on one line.
-const TOGETHER: usize = 12;
+const MAX_NAMES_PER_LINE: usize = 12;
 
 /// Packages of one sort, and their number.
 #[derive(Default)]
@@ -23,7 +23,7 @@ impl Packages {
     /// Keeps a package. The version may be empty.
     pub(super) fn add(&mut self, name: &str, version: &str) {
         self.total += 1;
-        if self.names.len() < MOST {
+        if self.names.len() < MAX_PACKAGES {
             self.names.push((clip(name, 100), clip(version, 150)));
         }
     }
@@ -77,14 +77,14 @@ fn lines(mut names: Vec<(String, String)>) -> Vec<Item> {
         // Libraries do not precede programs merely because a program has the same version.
         let place = *places.entry(version.as_str()).or_insert(groups.len());
         match groups.get_mut(place) {
-            Some((_, together)) if together.len() < TOGETHER => together.push(name),
+            Some((_, together)) if together.len() < MAX_NAMES_PER_LINE => together.push(name),
             _ => {
                 places.insert(version, groups.len());
                 groups.push((version, vec![name]));
             }
         }
     }
-    let told = groups.iter().take(SHOWN).map(|(version, names)| {
+    let told = groups.iter().take(MAX_LINES_SHOWN).map(|(version, names)| {
         let names = names.join(", ");
         Item::plain(if version.is_empty() { names } else { format!("{names} ({version})") })
     });

@@ -3,9 +3,9 @@
 //! Invariants: a doubt is a verified fact, never a guess, and what cannot be determined is not reported; entries that
 //! are bound to nothing cost nothing.
 
-mod asked;
 mod commits;
 mod files;
+mod git_query;
 
 use std::fmt;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use weir_core::{Entry, Level};
 
 use crate::answer::one_line;
 use crate::context::Context;
-pub(crate) use asked::Question;
 pub(crate) use files::bind;
+pub(crate) use git_query::GitQuery;
 
 /// How long an answer waits for git.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
+pub(crate) const GIT_TIMEOUT: Duration = Duration::from_millis(300);
 /// How many characters of a commit hash are shown.
-const SHORT_COMMIT: usize = 7;
+const SHORT_COMMIT_CHARS: usize = 7;
 
 /// A fact that speaks against an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +59,11 @@ impl fmt::Display for Doubt {
             Self::FileChanged(path) => write!(out, "{} has changed since", one_line(path, 120)),
             Self::FileGone(path) => write!(out, "{} is gone", one_line(path, 120)),
             Self::OtherBranch { commit, branch } => {
-                write!(out, "from commit {}", one_line(commit.get(..SHORT_COMMIT).unwrap_or(commit), SHORT_COMMIT))?;
+                write!(
+                    out,
+                    "from commit {}",
+                    one_line(commit.get(..SHORT_COMMIT_CHARS).unwrap_or(commit), SHORT_COMMIT_CHARS)
+                )?;
                 if let Some(branch) = branch {
                     write!(out, " (branch {})", one_line(branch, 60))?;
                 }
@@ -99,7 +103,7 @@ fn claim(entry: &Entry) -> Option<Claim> {
 }
 
 fn look(context: &Context, claims: &[Option<Claim>], patience: Duration) -> Vec<Vec<Doubt>> {
-    let mut files = files::Files::new(&context.project().root);
+    let mut files = files::BoundFiles::new(&context.project().root);
     let named = claims.iter().flatten().filter_map(|claim| claim.commit.as_deref());
     let elsewhere = commits::not_in_head(context, named, patience);
     let mut doubts = |claim: &Claim| {

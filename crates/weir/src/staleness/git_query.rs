@@ -18,7 +18,7 @@ use crate::run;
 /// Where git finds a repository inside a full sandbox, in its private `/tmp`.
 const PLACE: &str = "/tmp/weir-git";
 /// The longest list of the ends of a shallow history that is read, in bytes.
-const MOST_SHALLOW: u64 = 1 << 20;
+const MAX_SHALLOW_BYTES: u64 = 1 << 20;
 
 /// Variables that keep git from doing anything besides its task.
 const QUIET: &[(&str, &str)] = &[
@@ -34,7 +34,7 @@ const QUIET: &[(&str, &str)] = &[
 ];
 
 /// A query about a repository.
-pub(crate) struct Question<'a> {
+pub(crate) struct GitQuery<'a> {
     /// The repository.
     pub repository: &'a Repository,
     /// The checked-out commit.
@@ -43,7 +43,7 @@ pub(crate) struct Question<'a> {
     pub folder: &'a Path,
 }
 
-impl Question<'_> {
+impl GitQuery<'_> {
     /// Returns git's output, within limits of time and length, or `None` if git cannot be run in a sandbox. `program`
     /// returns the command to start, given the path of git.
     pub(crate) fn ask(
@@ -58,11 +58,11 @@ impl Question<'_> {
             ..Spec::new(Level::Full, program(&git), self.folder)
         };
         let spec = run::masked(context, spec)?;
-        match run::ask_at_length(&self.placed(context, &spec, PLACE.into()), patience, most) {
+        match run::output_of_with_limit(&self.placed(context, &spec, PLACE.into()), patience, most) {
             Err(RunError::Sandbox(problem)) if !problem.refused && context.config().sandbox != Sandbox::Required => {
                 let scratch = run::new_scratch(context).ok()?;
                 let spec = Spec { level: Level::Landlock, scratch: Some(scratch.clone()), ..spec };
-                let said = run::ask_at_length(&self.placed(context, &spec, scratch.clone()), patience, most);
+                let said = run::output_of_with_limit(&self.placed(context, &spec, scratch.clone()), patience, most);
                 // In case no helper was there to remove it.
                 let _ = std::fs::remove_dir_all(scratch);
                 said.ok()
@@ -96,7 +96,7 @@ impl Question<'_> {
 fn shallow(repository: &Repository) -> Option<Vec<u8>> {
     let path = repository.common.join("shallow");
     let about = path.symlink_metadata().ok()?;
-    (about.is_file() && about.len() <= MOST_SHALLOW).then(|| std::fs::read(path).ok()).flatten()
+    (about.is_file() && about.len() <= MAX_SHALLOW_BYTES).then(|| std::fs::read(path).ok()).flatten()
 }
 
 fn find_git(context: &Context) -> Option<PathBuf> {

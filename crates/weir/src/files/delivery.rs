@@ -7,12 +7,12 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::Seen;
+use super::FileUse;
 
 /// What the model was given of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Given {
+pub(crate) enum Delivery {
     /// All of the text, or the requested lines.
     Text,
     /// The statement that the file is unchanged.
@@ -22,7 +22,7 @@ pub(crate) enum Given {
 }
 
 /// Returns the fields of an event about a file.
-pub(super) fn record(seen: &Seen<'_>, given: Given, gave: u64) -> Map<String, Value> {
+pub(super) fn record(seen: &FileUse<'_>, given: Delivery, gave: u64) -> Map<String, Value> {
     let fields = json!({
         "given": given,
         "gave": gave,
@@ -37,10 +37,10 @@ pub(super) fn record(seen: &Seen<'_>, given: Given, gave: u64) -> Map<String, Va
 
 /// The fields that are read back from an event.
 #[derive(Deserialize)]
-struct Told {
+struct FileEventFields {
     path: String,
     how: String,
-    given: Given,
+    given: Delivery,
     gave: u64,
     whole: u64,
     hash: String,
@@ -48,7 +48,7 @@ struct Told {
 
 /// What the files of a session cost and saved, in tokens.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Spared {
+pub(crate) struct FileSavings {
     /// The tokens of the answers to reads.
     pub given: u64,
     /// The tokens that they would have had with the full text each time.
@@ -62,27 +62,27 @@ pub(crate) struct Spared {
     pub peeked: (u64, u64),
 }
 
-impl Spared {
+impl FileSavings {
     /// Sums the file events of a session, oldest first. Events without token counts are skipped.
     pub(crate) fn of(events: &[String]) -> Self {
         let mut spared = Self::default();
         let mut seen = HashSet::new();
-        for told in events.iter().filter_map(|data| serde_json::from_str::<Told>(data).ok()) {
-            let Told { path, how, given, gave, whole, hash } = told;
+        for told in events.iter().filter_map(|data| serde_json::from_str::<FileEventFields>(data).ok()) {
+            let FileEventFields { path, how, given, gave, whole, hash } = told;
             let shorter = whole.saturating_sub(gave);
-            let is_first = given == Given::Outline && seen.insert((how.clone(), path, hash));
+            let is_first = given == Delivery::Outline && seen.insert((how.clone(), path, hash));
             match (how.as_str(), given) {
-                ("read", Given::Unchanged) => {
+                ("read", Delivery::Unchanged) => {
                     spared.unchanged = (spared.unchanged.0 + 1, spared.unchanged.1 + shorter);
                     spared.add(gave, gave + shorter);
                 }
                 // The same outline again saves nothing, because the text was not requested again.
-                ("read", Given::Outline) if is_first => {
+                ("read", Delivery::Outline) if is_first => {
                     spared.outlined = (spared.outlined.0 + 1, spared.outlined.1 + shorter);
                     spared.add(gave, gave + shorter);
                 }
                 ("read", _) => spared.add(gave, gave),
-                (_, Given::Outline) if is_first => {
+                (_, Delivery::Outline) if is_first => {
                     spared.peeked = (spared.peeked.0 + gave, spared.peeked.1 + whole);
                 }
                 _ => {}
@@ -106,7 +106,7 @@ impl Spared {
 mod tests {
     use super::*;
 
-    fn told(path: &str, how: &str, given: &str, (gave, whole): (u64, u64)) -> String {
+    fn event(path: &str, how: &str, given: &str, (gave, whole): (u64, u64)) -> String {
         json!({ "path": path, "how": how, "given": given, "gave": gave, "whole": whole, "hash": "h" }).to_string()
     }
 
@@ -115,21 +115,21 @@ mod tests {
         let events = [
             r#"{"path":"old.rs","how":"read"}"#.to_owned(),
             "no JSON".to_owned(),
-            told("a.rs", "read", "text", (1_010, 1_000)),
-            told("a.rs", "read", "unchanged", (30, 1_000)),
-            told("b.rs", "read", "outline", (900, 9_000)),
-            told("b.rs", "read", "outline", (900, 9_000)),
-            told("b.rs", "read", "text", (200, 9_000)),
-            told("c.rs", "outlined", "outline", (50, 700)),
-            told("c.rs", "outlined", "outline", (50, 700)),
-            told("d.rs", "outlined", "text", (9, 9)),
+            event("a.rs", "read", "text", (1_010, 1_000)),
+            event("a.rs", "read", "unchanged", (30, 1_000)),
+            event("b.rs", "read", "outline", (900, 9_000)),
+            event("b.rs", "read", "outline", (900, 9_000)),
+            event("b.rs", "read", "text", (200, 9_000)),
+            event("c.rs", "outlined", "outline", (50, 700)),
+            event("c.rs", "outlined", "outline", (50, 700)),
+            event("d.rs", "outlined", "text", (9, 9)),
         ];
-        let spared = Spared::of(&events);
+        let spared = FileSavings::of(&events);
         assert_eq!(spared.unchanged, (1, 970));
         assert_eq!(spared.outlined, (1, 8_100));
         assert_eq!(spared.peeked, (50, 700));
         assert_eq!((spared.given, spared.without), (3_040, 3_040 + 970 + 8_100));
         assert_eq!(spared.percent(), 74);
-        assert_eq!(Spared::of(&[]).percent(), 0);
+        assert_eq!(FileSavings::of(&[]).percent(), 0);
     }
 }

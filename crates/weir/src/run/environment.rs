@@ -8,8 +8,8 @@ use weir_runner::runtimes::{Found, Plan};
 use weir_runner::{Caps, EGRESS_PORT, Level, Network, Problem, Spec};
 use weir_store::private;
 
-use super::outside::{self, Outside};
-use super::{Order, failed, homes, masks};
+use super::outside::{self, OutsideAccess};
+use super::{RunRequest, failed, homes, masks};
 use crate::config;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -36,11 +36,11 @@ const OFFLINE: &[(&str, &str)] = &[
 ];
 
 /// The environment of a run.
-pub(super) struct Place {
+pub(super) struct RunEnvironment {
     /// The specification for the runner.
     pub spec: Spec,
     /// What the run may reach outside.
-    pub outside: Arc<Outside>,
+    pub outside: Arc<OutsideAccess>,
     /// Remarks for the caller.
     pub remarks: Vec<String>,
 }
@@ -52,7 +52,7 @@ pub(crate) fn search_path(context: &Context) -> OsString {
 }
 
 /// Decides the environment of a run.
-pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result<Place, CommandError> {
+pub(super) fn prepare(context: &Context, order: &RunRequest, found: &Found) -> Result<RunEnvironment, CommandError> {
     let level = match context.config().sandbox {
         config::Sandbox::Off => Level::None,
         _ => Level::Full,
@@ -80,7 +80,7 @@ pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result
     }
     remarks.extend(homes::remark(context, &homes, &writable, order));
     let cache_folder = cache_folder(context);
-    let outside = Outside::of(context, order)?;
+    let outside = OutsideAccess::of(context, order)?;
     let stand_ins = scratch.join("bin");
     let variables = Variables { outside: &outside, stand_ins: &stand_ins, cache: cache_folder.as_deref() };
     let spec = Spec {
@@ -100,12 +100,12 @@ pub(super) fn prepare(context: &Context, order: &Order, found: &Found) -> Result
         caps: caps(context),
         writable: writable.into_iter().chain(cache_folder.clone()).collect(),
     };
-    Ok(Place { spec, outside: Arc::new(outside), remarks })
+    Ok(RunEnvironment { spec, outside: Arc::new(outside), remarks })
 }
 
-impl Place {
+impl RunEnvironment {
     /// Falls back to the Landlock level because the full level is not available here.
-    pub(super) fn lower(&mut self, context: &Context, problem: &Problem) -> Result<(), CommandError> {
+    pub(super) fn fall_back_to_landlock(&mut self, context: &Context, problem: &Problem) -> Result<(), CommandError> {
         let scratch = new_scratch(context)?;
         let moved =
             |path: &Path| path.strip_prefix(SCRATCH).map_or_else(|_| path.to_owned(), |rest| scratch.join(rest));
@@ -190,7 +190,7 @@ fn caps(context: &Context) -> Caps {
 
 /// The values that a run's variables depend on.
 struct Variables<'a> {
-    outside: &'a Outside,
+    outside: &'a OutsideAccess,
     stand_ins: &'a Path,
     cache: Option<&'a Path>,
 }

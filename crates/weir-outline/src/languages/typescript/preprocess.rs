@@ -4,41 +4,41 @@
 use std::ops::Range;
 
 /// Maximum length of an `import("…")` to replace, in bytes.
-const LONGEST_IMPORT: usize = 300;
+const MAX_IMPORT_BYTES: usize = 300;
 
 /// Returns a text that the grammar can read, or `None` if nothing has to change.
-pub(super) fn mend(text: &str) -> Option<String> {
-    let mut mended = text.as_bytes().to_vec();
-    imports(text, &mut mended);
-    variance(text, &mut mended);
-    words(text, &mut mended);
-    lines(text, &mut mended);
-    if mended == text.as_bytes() {
+pub(super) fn preprocess(text: &str) -> Option<String> {
+    let mut preprocessed = text.as_bytes().to_vec();
+    imports(text, &mut preprocessed);
+    variance(text, &mut preprocessed);
+    words(text, &mut preprocessed);
+    lines(text, &mut preprocessed);
+    if preprocessed == text.as_bytes() {
         return None;
     }
-    String::from_utf8(mended).ok()
+    String::from_utf8(preprocessed).ok()
 }
 
 /// Turns a range into one name by replacing everything but letters and digits.
-fn name_over(mended: &mut [u8], range: Range<usize>) {
-    for byte in mended.get_mut(range).unwrap_or_default() {
+fn name_over(preprocessed: &mut [u8], range: Range<usize>) {
+    for byte in preprocessed.get_mut(range).unwrap_or_default() {
         if !byte.is_ascii_alphanumeric() {
             *byte = b'_';
         }
     }
 }
 
-fn write_over(mended: &mut [u8], at: usize, with: u8) {
-    if let Some(byte) = mended.get_mut(at) {
+fn write_over(preprocessed: &mut [u8], at: usize, with: u8) {
+    if let Some(byte) = preprocessed.get_mut(at) {
         *byte = with;
     }
 }
 
 /// Turns `import("x")` in `import("x").Y<Z>` into a name, since the grammar only allows type arguments after names.
-fn imports(text: &str, mended: &mut [u8]) {
+fn imports(text: &str, preprocessed: &mut [u8]) {
     for (at, _) in text.match_indices("import(") {
         // Module names are short, and searching to the end of the file for each would be slow.
-        let Some(length) = text.as_bytes()[at..].iter().take(LONGEST_IMPORT).position(|byte| *byte == b')') else {
+        let Some(length) = text.as_bytes()[at..].iter().take(MAX_IMPORT_BYTES).position(|byte| *byte == b')') else {
             continue;
         };
         let call = &text[at..at + length];
@@ -46,43 +46,43 @@ fn imports(text: &str, mended: &mut [u8]) {
         let is_string = argument.len() > 1 && argument.starts_with(['"', '\'']) && argument.ends_with(['"', '\'']);
         let goes_on = text[at + length + 1..].starts_with('.');
         if is_string && goes_on && call.is_ascii() && !call.contains('\n') {
-            name_over(mended, at..at + length + 1);
+            name_over(preprocessed, at..at + length + 1);
         }
     }
 }
 
 /// Turns `in T`, `out T` and `in out T` as type parameters on one line into one name each.
-fn variance(text: &str, mended: &mut [u8]) {
+fn variance(text: &str, preprocessed: &mut [u8]) {
     for word in ["in ", "out "] {
         for (at, _) in text.match_indices(word) {
             if text[..at].trim_end().ends_with(['<', ',']) {
-                one_parameter(text, at, mended);
+                one_parameter(text, at, preprocessed);
             }
         }
     }
 }
 
 /// Turns a type parameter and the words before it into one name.
-fn one_parameter(text: &str, at: usize, mended: &mut [u8]) {
+fn one_parameter(text: &str, at: usize, preprocessed: &mut [u8]) {
     let rest = &text[at..];
     let words = ["in out ", "in ", "out "].into_iter().find(|words| rest.starts_with(words)).unwrap_or_default();
     let after = &rest[words.len()..];
     // `import { in as x }`
     let is_name = after.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$') && !after.starts_with("as ");
     if is_name {
-        name_over(mended, at..at + words.len());
+        name_over(preprocessed, at..at + words.len());
     }
 }
 
 /// Handles words that are names where the grammar takes them for keywords.
-fn words(text: &str, mended: &mut [u8]) {
+fn words(text: &str, preprocessed: &mut [u8]) {
     let places: [(&str, &[char], &[&str]); 2] =
         [("type", &['<', ','], &["extends ", ">", ",", "="]), ("using", &['(', ','], &[":", "?:", ",", ")"])];
     for (word, before, after) in places {
         for (at, _) in text.match_indices(word) {
             let rest = text[at + word.len()..].trim_start();
             if text[..at].trim_end().ends_with(before) && after.iter().any(|next| rest.starts_with(next)) {
-                write_over(mended, at, b'T');
+                write_over(preprocessed, at, b'T');
             }
         }
     }
@@ -90,7 +90,7 @@ fn words(text: &str, mended: &mut [u8]) {
 
 /// Handles syntax that depends on the line before. Members of an interface may be separated by a newline alone, even
 /// before a line that could continue the previous one; a `;` in the indentation makes clear that it does not.
-fn lines(text: &str, mended: &mut [u8]) {
+fn lines(text: &str, preprocessed: &mut [u8]) {
     let mut at = 0;
     let mut last = '{';
     for line in text.split_inclusive('\n') {
@@ -98,20 +98,20 @@ fn lines(text: &str, mended: &mut [u8]) {
         let begin = at + line.len() - line.trim_start().len();
         let ended = last.is_alphanumeric() || "_$)]}>\"'`".contains(last);
         if begin > at && ended && could_continue(code) {
-            write_over(mended, begin - 1, b';');
+            write_over(preprocessed, begin - 1, b';');
         }
         if matches!(last, '<' | ',') && (code.starts_with("in ") || code.starts_with("out ")) {
-            one_parameter(text, begin, mended);
+            one_parameter(text, begin, preprocessed);
         }
         if code.starts_with("global {") {
-            write_over(mended, begin + "global".len(), b';');
+            write_over(preprocessed, begin + "global".len(), b';');
         }
         if code.starts_with("abstract?:") || code.starts_with("abstract:") {
-            write_over(mended, begin, b'A');
+            write_over(preprocessed, begin, b'A');
         }
         // The grammar does not support this; the signature is completed later.
         if code.starts_with("export type *") {
-            mended.get_mut(begin + "export ".len()..begin + "export type".len()).unwrap_or_default().fill(b' ');
+            preprocessed.get_mut(begin + "export ".len()..begin + "export type".len()).unwrap_or_default().fill(b' ');
         }
         at += line.len();
         let is_comment = ["//", "/*", "*"].iter().any(|mark| code.starts_with(mark));

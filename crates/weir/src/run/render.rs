@@ -9,19 +9,19 @@ use weir_core::Origin;
 use weir_core::run::Ended;
 use weir_digest::{About, Digest, Frame};
 
-use super::Done;
+use super::FinishedRun;
 use crate::answer::{Answer, fence, one_line, size};
 use crate::error::CommandError;
 use crate::operations::random_mark;
-use crate::text::{Stored, ends, unreadable};
+use crate::text::{StoredTextSource, ends, unreadable};
 
 /// Up to this many tokens, an output is shown in full.
-const WHOLE: usize = 2_000;
+const MAX_WHOLE_TOKENS: usize = 2_000;
 /// With an intent, a digest has at least this many tokens.
-const ASKED: usize = 1_000;
+const MIN_INTENT_TOKENS: usize = 1_000;
 /// Options for showing an output.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Want<'a> {
+pub(crate) struct DisplayOptions<'a> {
     /// Up to this many tokens, the output is shown in full.
     pub whole: usize,
     /// Otherwise, the digest has this many tokens.
@@ -41,16 +41,16 @@ pub(crate) fn read_on(origin: Origin) -> &'static str {
 }
 
 /// Returns the answer to a single run. With an intent, what matches it comes first.
-pub(crate) fn answer(done: &Done, origin: Origin, intent: Option<&str>) -> Result<Answer, CommandError> {
-    let digest = weir_digest::budget(done.text.bytes()).max(if intent.is_some() { ASKED } else { 0 });
-    let shown = show(done, &Want { whole: WHOLE, digest, intent, read_on: read_on(origin) })?;
+pub(crate) fn answer(done: &FinishedRun, origin: Origin, intent: Option<&str>) -> Result<Answer, CommandError> {
+    let digest = weir_digest::budget(done.text.bytes()).max(if intent.is_some() { MIN_INTENT_TOKENS } else { 0 });
+    let shown = show(done, &DisplayOptions { whole: MAX_WHOLE_TOKENS, digest, intent, read_on: read_on(origin) })?;
     let data = data(done, &shown);
     let text = [shown.head, shown.body, shown.foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
     Ok(Answer { exit_code: Some(exit_code(done)), ..Answer::new(text.join("\n"), data) })
 }
 
 /// Returns the same as data.
-pub(crate) fn data(done: &Done, shown: &Shown) -> Value {
+pub(crate) fn data(done: &FinishedRun, shown: &OutputView) -> Value {
     let outcome = &done.outcome;
     json!({
         "reference": done.kept.as_ref().ok().map(|entry| entry.reference.to_string()),
@@ -72,7 +72,7 @@ pub(crate) fn data(done: &Done, shown: &Shown) -> Value {
 }
 
 /// Returns the exit code as shells do: 128 plus the signal, and 124 after a timeout.
-fn exit_code(done: &Done) -> u8 {
+fn exit_code(done: &FinishedRun) -> u8 {
     match (done.outcome.ended, done.outcome.exit_code, done.outcome.signal) {
         (Ended::Exited, Some(code), _) => code as u8,
         (Ended::Exited, _, Some(signal)) => 128 + signal as u8,
@@ -82,7 +82,7 @@ fn exit_code(done: &Done) -> u8 {
 }
 
 /// A run's output as it is shown.
-pub(crate) struct Shown {
+pub(crate) struct OutputView {
     /// How the run ended, and remarks.
     pub head: String,
     /// The output or its digest, between marks. Empty if nothing was printed.
@@ -100,14 +100,14 @@ pub(crate) struct Shown {
 }
 
 /// Shows the output of a run: in full if it is short, otherwise as a digest.
-pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> {
+pub(crate) fn show(done: &FinishedRun, want: &DisplayOptions<'_>) -> Result<OutputView, CommandError> {
     let bytes = done.text.bytes();
     let ending = ending(done);
     let entry = match &done.kept {
         Ok(entry) => entry,
         Err(why) => return unkept(done, why, want),
     };
-    let source = Stored::new(&done.text)?;
+    let source = StoredTextSource::new(&done.text)?;
     let lines = source.lines()?;
     if let Some(text) = weir_digest::whole(&source, want.whole).map_err(unreadable)? {
         let (nothing, body) = match text.is_empty() {
@@ -116,7 +116,7 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
         };
         let remarks = done.remarks.iter().map(|remark| format!("\n{remark}")).collect::<String>();
         let head = format!("{ending}{nothing}{remarks}");
-        return Ok(Shown { head, body, text, foot: String::new(), whole: true, lines, kinds: Vec::new() });
+        return Ok(OutputView { head, body, text, foot: String::new(), whole: true, lines, kinds: Vec::new() });
     }
     let about = About { command: &done.title };
     let mut page = weir_digest::read(&source, about).map_err(unreadable)?;
@@ -131,7 +131,7 @@ pub(crate) fn show(done: &Done, want: &Want<'_>) -> Result<Shown, CommandError> 
     let frame =
         Frame { head: &ending, remarks: &remarks, reference: entry.reference, lines, bytes, read_on: want.read_on };
     let Digest { head, body, foot } = page.render(&frame, want.digest);
-    Ok(Shown { head, text: body.clone(), body, foot, whole: false, lines, kinds: page.kinds })
+    Ok(OutputView { head, text: body.clone(), body, foot, whole: false, lines, kinds: page.kinds })
 }
 
 /// Returns the words of an intent that were searched for, which may not be all of its words.
@@ -146,7 +146,7 @@ pub(crate) fn looked_for(intent: &str) -> String {
 
 /// Shows the output of a run that could not be stored: in full if it fits, otherwise both ends. The rest is not
 /// available.
-fn unkept(done: &Done, why: &CommandError, want: &Want<'_>) -> Result<Shown, CommandError> {
+fn unkept(done: &FinishedRun, why: &CommandError, want: &DisplayOptions<'_>) -> Result<OutputView, CommandError> {
     let text = ends(&done.text, want.whole.max(want.digest))?;
     let hints = why.hints.iter().map(|hint| format!("; {hint}")).collect::<String>();
     let what = if text.whole { "the whole output is shown" } else { "only its beginning and end are shown" };
@@ -158,11 +158,11 @@ fn unkept(done: &Done, why: &CommandError, want: &Want<'_>) -> Result<Shown, Com
     );
     let lines = done.text.line_ends_before(done.text.bytes())?;
     let body = if text.text.is_empty() { String::new() } else { fence(random_mark()?, &text.text) };
-    Ok(Shown { head, body, text: text.text, foot: String::new(), whole: text.whole, lines, kinds: Vec::new() })
+    Ok(OutputView { head, body, text: text.text, foot: String::new(), whole: text.whole, lines, kinds: Vec::new() })
 }
 
 /// Returns the shortest description of a run, for a list that has no room.
-pub(crate) fn brief(done: &Done) -> String {
+pub(crate) fn brief(done: &FinishedRun) -> String {
     let how = match (done.outcome.ended, done.outcome.exit_code) {
         (Ended::Exited, Some(code)) => format!("exit {code}"),
         (ended, _) => ended.to_string(),
@@ -171,7 +171,7 @@ pub(crate) fn brief(done: &Done) -> String {
     format!("{how}, {}, sandbox {} {kept}", size(done.text.bytes()), done.outcome.level.as_str())
 }
 
-fn ending(done: &Done) -> String {
+fn ending(done: &FinishedRun) -> String {
     let outcome = &done.outcome;
     let took = match outcome.took.as_millis() {
         millis @ 0..10_000 => format!("{millis} ms"),

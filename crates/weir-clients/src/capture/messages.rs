@@ -7,15 +7,15 @@ use super::{decisions, event, names, plans};
 use crate::Hook;
 
 /// The length of the end of a message that is examined, in bytes.
-const MOST_BYTES: usize = 8 << 10;
+const MAX_EXAMINED_BYTES: usize = 8 << 10;
 /// The maximum number of the model's decisions that are kept.
-const MOST_DECISIONS: usize = 3;
+const MAX_DECISIONS: usize = 3;
 
 /// Returns the events of the model's messages before a compaction in the middle of a turn, given oldest first. The
 /// first event carries the names in all of them.
 pub fn before_compaction(hook: &Hook, said: &[&str]) -> Vec<Event> {
     let mut events = said.last().map(|last| events(last)).unwrap_or_default();
-    let names = names::found(hook, said);
+    let names = names::most_frequent(hook, said);
     if let Some(first) = events.first_mut().filter(|_| !names.is_empty()) {
         first.data = Some(json!({ "names": names }).to_string());
     }
@@ -24,11 +24,11 @@ pub fn before_compaction(hook: &Hook, said: &[&str]) -> Vec<Event> {
 
 /// Returns the events of the model's message at the end of a turn.
 pub(super) fn events(said: &str) -> Vec<Event> {
-    let said = said[said.ceil_char_boundary(said.len().saturating_sub(MOST_BYTES))..].trim();
+    let said = said[said.ceil_char_boundary(said.len().saturating_sub(MAX_EXAMINED_BYTES))..].trim();
     let Some(last) = last_paragraph(said) else { return Vec::new() };
     let mut events = vec![event(EventKind::Said, Priority::P3, &last)];
     let is_decided = |event: &Event| matches!(event.kind, EventKind::Decision | EventKind::Rejected);
-    let decided = decisions::events(said).into_iter().filter(is_decided).take(MOST_DECISIONS);
+    let decided = decisions::events(said).into_iter().filter(is_decided).take(MAX_DECISIONS);
     let by_model =
         |event: Event| Event { priority: Priority::P2, data: Some(json!({ "by": "model" }).to_string()), ..event };
     events.extend(decided.map(by_model));

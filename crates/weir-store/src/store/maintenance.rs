@@ -12,12 +12,12 @@ use crate::db::{Db, Durability};
 use crate::error::{Fault, Result, StoreError};
 use crate::index::{self, Learner};
 use crate::log::forget::{self, Forgotten, Plan, Selection};
-use crate::log::retention::{self, Removed, Usage};
+use crate::log::retention::{self, Removal, Usage};
 use crate::migrate;
 use crate::shown::ShownLines;
 
 /// Number of entries that one transaction removes, so that other writers are not held up.
-const BATCH: usize = 200;
+const BATCH_ENTRIES: usize = 200;
 
 /// What a sweep removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,15 +79,15 @@ impl Store {
     pub fn remove_expired(&mut self, now: Timestamp) -> Result<usize> {
         let mut removed = 0;
         while !self.log.read(|c| retention::expired(c, now, 1))?.is_empty() {
-            removed += self.remove(WhyGone::Expired, now, |tx| retention::expired(tx, now, BATCH))?;
+            removed += self.remove(WhyGone::Expired, now, |tx| retention::expired(tx, now, BATCH_ENTRIES))?;
         }
         Ok(removed)
     }
 
     /// Returns what [`Self::forget`] would remove.
     pub fn plan_to_forget(&self, scope: &Scope, selection: &Selection) -> Result<Plan> {
-        let place = self.place(scope)?;
-        self.log.read(|c| forget::plan(c, place, selection))
+        let scope_ids = self.scope_ids(scope)?;
+        self.log.read(|c| forget::plan(c, scope_ids, selection))
     }
 
     /// Forgets what the plan with this confirmation showed, then checks whether anything is left of it. If the index is
@@ -99,13 +99,13 @@ impl Store {
         confirmation: &str,
         now: Timestamp,
     ) -> Result<Forgotten> {
-        let place = self.place(scope)?;
+        let scope_ids = self.scope_ids(scope)?;
         let planned = self.plan_to_forget(scope, selection)?;
         let ids: Vec<i64> = planned.entries.iter().map(|entry| entry.id).collect();
         let chunks = self.open_index().and_then(|()| self.chunks_of(&ids)).unwrap_or_default();
         let ((plan, removed), room) = self.with_room(|store| {
             let blobs = &store.blobs;
-            let run = |tx: &Transaction<'_>| forget::run(tx, blobs, (place, selection), confirmation, now);
+            let run = |tx: &Transaction<'_>| forget::run(tx, blobs, (scope_ids, selection), confirmation, now);
             store.log.write(Durability::Power, run)
         })?;
         self.remove_files(&removed)?;
@@ -234,7 +234,8 @@ impl Store {
             if over == 0 {
                 break;
             }
-            let removed = self.remove(WhyGone::Evicted, now, |tx| retention::to_evict(tx, over, just_kept, BATCH))?;
+            let removed =
+                self.remove(WhyGone::Evicted, now, |tx| retention::to_evict(tx, over, just_kept, BATCH_ENTRIES))?;
             if removed == 0 {
                 break;
             }
@@ -260,7 +261,7 @@ impl Store {
     }
 
     /// Removes the files of removed texts, once the removal of their rows would survive a power cut.
-    pub(super) fn remove_files(&mut self, removed: &Removed) -> Result<()> {
+    pub(super) fn remove_files(&mut self, removed: &Removal) -> Result<()> {
         if removed.files.is_empty() {
             return Ok(());
         }

@@ -13,9 +13,9 @@ use crate::answer::one_line;
 use crate::foreign;
 
 /// The largest file that can be bound, in bytes. Hashing a larger one would delay every answer that shows the note.
-const MOST_OF_ONE: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 /// The maximum number of bytes hashed for one answer.
-const MOST_OF_ALL: u64 = 256 << 20;
+const MAX_TOTAL_BYTES: u64 = 256 << 20;
 
 /// Returns the files with their current hashes, and those that could not be bound, with the reason. The note is stored
 /// even if some of its files cannot be bound.
@@ -32,7 +32,7 @@ pub(crate) fn bind(root: &Path, level: Level, paths: &[String]) -> (Vec<BoundFil
 
 fn bind_one(root: &Path, level: Level, path: &str) -> io::Result<BoundFile> {
     let full = root.join(path);
-    let (hash, _) = hash(&full, MOST_OF_ONE)?;
+    let (hash, _) = hash(&full, MAX_FILE_BYTES)?;
     let shown = match level {
         // The note is visible from every project, where a relative path would name a different file.
         Level::User => full.as_path(),
@@ -43,23 +43,23 @@ fn bind_one(root: &Path, level: Level, path: &str) -> io::Result<BoundFile> {
 }
 
 /// The files of one answer, each hashed once.
-pub(super) struct Files<'a> {
+pub(super) struct BoundFiles<'a> {
     root: &'a Path,
     left: u64,
-    known: HashMap<PathBuf, State>,
+    known: HashMap<PathBuf, HashState>,
 }
 
 /// The state of the file at a path.
 #[derive(Debug, Clone)]
-enum State {
+enum HashState {
     Here(String),
     Gone,
     Unknown,
 }
 
-impl<'a> Files<'a> {
+impl<'a> BoundFiles<'a> {
     pub(super) fn new(root: &'a Path) -> Self {
-        Self { root, left: MOST_OF_ALL, known: HashMap::new() }
+        Self { root, left: MAX_TOTAL_BYTES, known: HashMap::new() }
     }
 
     /// Returns the doubt about a file, if it is no longer the same.
@@ -74,28 +74,28 @@ impl<'a> Files<'a> {
             }
         };
         match state {
-            State::Here(hash) if hash == file.hash => None,
-            State::Here(_) => Some(Doubt::FileChanged(file.path.clone())),
-            State::Gone => Some(Doubt::FileGone(file.path.clone())),
-            State::Unknown => None,
+            HashState::Here(hash) if hash == file.hash => None,
+            HashState::Here(_) => Some(Doubt::FileChanged(file.path.clone())),
+            HashState::Gone => Some(Doubt::FileGone(file.path.clone())),
+            HashState::Unknown => None,
         }
     }
 
-    fn look(&mut self, path: &Path) -> State {
-        match hash(path, MOST_OF_ONE.min(self.left)) {
+    fn look(&mut self, path: &Path) -> HashState {
+        match hash(path, MAX_FILE_BYTES.min(self.left)) {
             Ok((hash, bytes)) => {
                 self.left -= bytes.min(self.left);
-                State::Here(hash)
+                HashState::Here(hash)
             }
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => State::Gone,
-            Err(_) => State::Unknown,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => HashState::Gone,
+            Err(_) => HashState::Unknown,
         }
     }
 }
 
 /// Returns the hash of a file's content, and its size.
 fn hash(path: &Path, most: u64) -> io::Result<(String, u64)> {
-    let file = foreign::open_of_user(path)?;
+    let file = foreign::open_user_file(path)?;
     let too_large = || io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {} MB", most >> 20));
     if file.metadata()?.len() > most {
         return Err(too_large());

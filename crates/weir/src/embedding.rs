@@ -11,55 +11,55 @@ use std::time::Duration;
 use weir_embed::Embed;
 use weir_fetch::endpoint::{Endpoint, Remote};
 
-pub(crate) use background::Background;
+pub(crate) use background::EmbedderHandle;
 
-use crate::config::Meaning;
+use crate::config::EmbeddingModel;
 use crate::error::CommandError;
 
 /// How many chunks are embedded before a search, so that recently stored text is found by meaning too. Takes about 20
 /// ms.
-pub(crate) const BEFORE_SEARCH: usize = 512;
+pub(crate) const MAX_CHUNKS_BEFORE_SEARCH: usize = 512;
 /// How many texts a server gets in one request, and how long it may take. A search waits as long for the vector of its
 /// query.
-const AT_ONCE: usize = 64;
-const PATIENCE: Duration = Duration::from_secs(10);
+const EMBED_BATCH: usize = 64;
+const EMBED_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The model, loaded on first use.
 #[derive(Default)]
-pub(crate) struct Model(OnceLock<Result<Option<Arc<dyn Embed>>, String>>);
+pub(crate) struct LazyModel(OnceLock<Result<Option<Arc<dyn Embed>>, String>>);
 
-impl Model {
+impl LazyModel {
     /// Returns the configured model, or `None` if it is off or unusable.
-    pub(crate) fn get(&self, wanted: &Meaning) -> Option<Arc<dyn Embed>> {
+    pub(crate) fn get(&self, wanted: &EmbeddingModel) -> Option<Arc<dyn Embed>> {
         self.made(wanted).as_ref().ok().cloned().flatten()
     }
 
     /// Returns why the configured model is unusable, if it is.
-    pub(crate) fn problem(&self, wanted: &Meaning) -> Option<&str> {
+    pub(crate) fn problem(&self, wanted: &EmbeddingModel) -> Option<&str> {
         self.made(wanted).as_ref().err().map(String::as_str)
     }
 
-    fn made(&self, wanted: &Meaning) -> &Result<Option<Arc<dyn Embed>>, String> {
+    fn made(&self, wanted: &EmbeddingModel) -> &Result<Option<Arc<dyn Embed>>, String> {
         self.0.get_or_init(|| make(wanted).map_err(|error| error.message))
     }
 }
 
-fn make(wanted: &Meaning) -> Result<Option<Arc<dyn Embed>>, CommandError> {
+fn make(wanted: &EmbeddingModel) -> Result<Option<Arc<dyn Embed>>, CommandError> {
     match wanted {
-        Meaning::Off => Ok(None),
-        Meaning::BuiltIn => Ok(weir_embed::built_in().map(|model| Arc::new(model) as Arc<dyn Embed>)),
-        Meaning::Folder(path) => {
+        EmbeddingModel::Off => Ok(None),
+        EmbeddingModel::BuiltIn => Ok(weir_embed::built_in().map(|model| Arc::new(model) as Arc<dyn Embed>)),
+        EmbeddingModel::Folder(path) => {
             let model = weir_embed::StaticModel::open(path)
                 .map_err(|error| CommandError::usage(format!("cannot use the model in {}: {error}", path.display())))?;
             Ok(Some(Arc::new(model)))
         }
-        Meaning::Endpoint { url, model, key } => {
+        EmbeddingModel::Endpoint { url, model, key } => {
             let endpoint = Endpoint {
                 url: url.clone(),
                 model: model.clone(),
                 key: key.clone(),
-                batch: AT_ONCE,
-                timeout: PATIENCE,
+                batch: EMBED_BATCH,
+                timeout: EMBED_TIMEOUT,
                 ..Endpoint::default()
             };
             let remote = Remote::connect(endpoint).map_err(|error| CommandError::usage(error.to_string()))?;

@@ -5,7 +5,7 @@ use crate::kinds::shared::counts::{Tally, extension, folder};
 use crate::{Item, Part, Weight};
 
 impl File {
-    pub(super) fn told(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let from = self.from.as_ref().map(|from| format!("{from} => ")).unwrap_or_default();
         let states = if self.states.is_empty() { String::new() } else { format!(" ({})", self.states.join(", ")) };
         let counts = match (self.added, self.removed) {
@@ -26,7 +26,7 @@ impl Hunk {
         swaps.get(&swap(before.trim(), after.trim())) > 2
     }
 
-    fn told(&self, path: &str) -> Item {
+    fn describe(&self, path: &str) -> Item {
         let head = format!("{path} {}", self.head);
         let more = if self.left_out == 0 { String::new() } else { format!("\n({} more changed lines)", self.left_out) };
         Item::at(self.line, format!("{head}\n{}{more}", self.changes.join("\n"))).or(head)
@@ -37,7 +37,7 @@ impl Hunk {
 pub(super) fn listed(files: &[File], order: &[usize], all: u64) -> Vec<Part> {
     let with = |state: Option<&str>| -> Vec<Item> {
         let is = |file: &&File| file.states.first().copied() == state;
-        order.iter().filter_map(|&place| files.get(place)).filter(is).map(|file| Item::plain(file.told())).collect()
+        order.iter().filter_map(|&place| files.get(place)).filter(is).map(|file| Item::plain(file.describe())).collect()
     };
     let mut parts = vec![];
     let mut others = all;
@@ -90,7 +90,7 @@ pub(super) fn changes(
             ranks[hunk.file],
         )
     });
-    let told = hunks.iter().map(|hunk| hunk.told(&files[hunk.file].path)).collect();
+    let told = hunks.iter().map(|hunk| hunk.describe(&files[hunk.file].path)).collect();
     (all > 0).then(|| Part::new("changes", Weight::Shape, told).of(all))
 }
 

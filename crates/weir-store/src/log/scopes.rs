@@ -5,7 +5,7 @@ use weir_core::{Scope, Timestamp};
 
 /// The rows of a scope's session and work. A missing one matches nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Place {
+pub(crate) struct ScopeIds {
     pub(crate) session: Option<i64>,
     pub(crate) work: Option<i64>,
 }
@@ -15,7 +15,7 @@ pub(crate) const VISIBLE: &str = "(e.level IN ('project', 'user')
     OR (e.level = 'work' AND e.work_id = ?2) OR (e.level = 'session' AND e.session_id = ?1))";
 
 /// Finds the rows of a scope without creating any. Uses one statement for both, since every append needs them.
-pub(crate) fn find(connection: &Connection, scope: &Scope) -> rusqlite::Result<Place> {
+pub(crate) fn find(connection: &Connection, scope: &Scope) -> rusqlite::Result<ScopeIds> {
     let session = scope.session.as_ref();
     connection
         .prepare_cached(
@@ -23,21 +23,21 @@ pub(crate) fn find(connection: &Connection, scope: &Scope) -> rusqlite::Result<P
         )?
         .query_row(
             params![session.map(|session| &session.client), session.map(|session| &session.key), scope.work],
-            |row| Ok(Place { session: row.get(0)?, work: row.get(1)? }),
+            |row| Ok(ScopeIds { session: row.get(0)?, work: row.get(1)? }),
         )
 }
 
 /// Finds the rows of a scope, creating those that do not exist.
-pub(crate) fn find_or_make(tx: &Transaction<'_>, scope: &Scope, now: Timestamp) -> rusqlite::Result<Place> {
-    let mut place = find(tx, scope)?;
-    if let (Some(session), None) = (&scope.session, place.session) {
+pub(crate) fn find_or_make(tx: &Transaction<'_>, scope: &Scope, now: Timestamp) -> rusqlite::Result<ScopeIds> {
+    let mut scope_ids = find(tx, scope)?;
+    if let (Some(session), None) = (&scope.session, scope_ids.session) {
         let mut insert = tx.prepare_cached("INSERT INTO sessions (client, key, started_at) VALUES (?1, ?2, ?3)")?;
-        place.session = Some(insert.insert(params![session.client, session.key, now.0])?);
+        scope_ids.session = Some(insert.insert(params![session.client, session.key, now.0])?);
     }
-    if let (Some(name), None) = (&scope.work, place.work) {
-        place.work = Some(tx.prepare_cached("INSERT INTO works (name) VALUES (?1)")?.insert([name])?);
+    if let (Some(name), None) = (&scope.work, scope_ids.work) {
+        scope_ids.work = Some(tx.prepare_cached("INSERT INTO works (name) VALUES (?1)")?.insert([name])?);
     }
-    Ok(place)
+    Ok(scope_ids)
 }
 
 /// Returns the sessions with this key, whatever their client.

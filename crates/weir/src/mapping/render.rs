@@ -7,7 +7,7 @@ use weir_core::{Origin, Reference, Scope};
 use weir_outline::map::{Entry, Heat, Known, Map, Ranked, Symbol, show, symbols_from_text};
 use weir_store::Store;
 
-use super::{Order, key};
+use super::{MapRequest, key};
 use crate::answer::{Answer, counted, fence, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -15,9 +15,9 @@ use crate::indexing::below;
 use crate::operations::random_mark;
 
 /// A map that is ready to be rendered.
-pub(super) struct Drawing<'a> {
+pub(super) struct RankedMap<'a> {
     pub(super) root: &'a Path,
-    pub(super) order: &'a Order,
+    pub(super) order: &'a MapRequest,
     pub(super) known: &'a [Known],
     /// The number of symbols in each file.
     pub(super) counts: &'a [u32],
@@ -26,16 +26,16 @@ pub(super) struct Drawing<'a> {
 }
 
 /// The usual maximum of tokens around a map.
-const AROUND: usize = 50;
+const FRAMING_TOKENS: usize = 50;
 /// The minimum tokens of a line in a map, which limits how many files can be shown.
-const LEAST_TOKENS: usize = 8;
+const MIN_LINE_TOKENS: usize = 8;
 
 pub(super) fn answer(
     context: &Context,
     (store, scope): (&mut Store, &Scope),
-    drawing: Drawing<'_>,
+    drawing: RankedMap<'_>,
 ) -> Result<Answer, CommandError> {
-    let Drawing { root, order, known, counts, ranked, heat } = drawing;
+    let RankedMap { root, order, known, counts, ranked, heat } = drawing;
     let part = below(root, &order.folder).unwrap_or_default();
     let is_in_part = |path: &str| {
         part.is_empty() || path.strip_prefix(&part).is_some_and(|rest| rest.starts_with('/')) || path == part
@@ -47,7 +47,7 @@ pub(super) fn answer(
     let ranked: Vec<Ranked> = ranked
         .into_iter()
         .filter(|ranked| is_in_part(path(ranked)))
-        .take(order.budget.tokens() / LEAST_TOKENS)
+        .take(order.budget.tokens() / MIN_LINE_TOKENS)
         .collect();
     let paths: Vec<&str> = ranked.iter().map(path).collect();
     let symbols = store.map_symbols(scope, &key(root), &paths)?;
@@ -55,7 +55,7 @@ pub(super) fn answer(
     let entries = ranked.iter().zip(&paths).zip(&symbols);
     let entries: Vec<Entry<'_>> =
         entries.map(|((ranked, path), symbols)| Entry { ranked: *ranked, path, symbols }).collect();
-    let said = Said { context, order, all_files, all_symbols, mark: random_mark()? };
+    let said = MapAnswer { context, order, all_files, all_symbols, mark: random_mark()? };
     if entries.is_empty() {
         return Ok(Answer::nothing(said.nothing(), json!({ "files": [], "all_files": all_files })));
     }
@@ -64,20 +64,20 @@ pub(super) fn answer(
     Ok(Answer::new(said.text(&map), data))
 }
 
-struct Said<'a> {
+struct MapAnswer<'a> {
     context: &'a Context,
-    order: &'a Order,
+    order: &'a MapRequest,
     all_files: usize,
     all_symbols: usize,
     /// The mark that fences the map, which contains text from files.
     mark: Reference,
 }
 
-impl Said<'_> {
+impl MapAnswer<'_> {
     /// Returns the largest map that fits together with the text around it.
     fn fit(&self, make: impl Fn(usize) -> Map) -> Map {
         let budget = self.order.budget.tokens();
-        let mut tokens = budget.saturating_sub(AROUND);
+        let mut tokens = budget.saturating_sub(FRAMING_TOKENS);
         loop {
             let map = make(tokens);
             let whole = weir_tokens::count(&self.text(&map));

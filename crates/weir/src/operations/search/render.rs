@@ -8,23 +8,23 @@ use weir_core::wording::counted;
 use weir_core::{Entry, Query, Reference};
 use weir_store::Hit;
 
-use super::Found;
+use super::QueryResult;
 use crate::answer::{Answer, Budget, fence, fit_items, headline, one_line};
 use crate::context::Context;
 use crate::mapping::FoundSymbol;
-use crate::truth::{self, Doubt};
+use crate::staleness::{self, Doubt};
 use crate::when;
 
 /// The maximum number of sources that are named if nothing was found.
-const SOURCES: usize = 6;
+const MAX_NAMED_SOURCES: usize = 6;
 /// The maximum number of other outputs with the same text that are named.
-const ALSO: usize = 4;
+const MAX_NAMED_OUTPUTS: usize = 4;
 
 /// The doubts about the entries found.
 type Doubts = HashMap<Reference, Vec<Doubt>>;
 
 /// Returns the answer to all queries.
-pub(super) async fn answer(context: &Context, found: &[Found], budget: Budget) -> Answer {
+pub(super) async fn answer(context: &Context, found: &[QueryResult], budget: Budget) -> Answer {
     let doubts = doubts(context, found).await;
     let (mut seen, mut items) = (Vec::new(), Vec::new());
     for one in found {
@@ -65,7 +65,7 @@ pub(super) async fn answer(context: &Context, found: &[Found], budget: Budget) -
 }
 
 /// States which words were corrected.
-fn corrections(found: &Found) -> Option<String> {
+fn corrections(found: &QueryResult) -> Option<String> {
     let mut words: Vec<(&str, Vec<&str>)> = Vec::new();
     for (written, meant) in &found.findings.corrected {
         match words.iter_mut().find(|(word, _)| word == written) {
@@ -80,7 +80,7 @@ fn corrections(found: &Found) -> Option<String> {
 }
 
 /// Lists symbols with their positions, one per line.
-fn symbol_lines(found: &Found, wanted: fn(&FoundSymbol) -> bool) -> Option<String> {
+fn symbol_lines(found: &QueryResult, wanted: fn(&FoundSymbol) -> bool) -> Option<String> {
     let line = |it: &FoundSymbol| {
         format!("symbol {}:{} {}", one_line(&it.file, 160), it.symbol.line, one_line(&it.symbol.signature, 140))
     };
@@ -88,7 +88,7 @@ fn symbol_lines(found: &Found, wanted: fn(&FoundSymbol) -> bool) -> Option<Strin
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-fn query_line(found: &Found) -> String {
+fn query_line(found: &QueryResult) -> String {
     let text = one_line(&found.query.text, 120);
     match (found.findings.hits.len(), found.more) {
         (0, _) => nothing_line(&text, found),
@@ -98,7 +98,7 @@ fn query_line(found: &Found) -> String {
 }
 
 /// Suggests what to try next.
-fn nothing_line(text: &str, found: &Found) -> String {
+fn nothing_line(text: &str, found: &QueryResult) -> String {
     let Query { within, kind, source, since, .. } = &found.query;
     let filtered = within.is_some() || kind.is_some() || source.is_some() || since.is_some();
     let unknown = &found.findings.unknown;
@@ -121,14 +121,15 @@ fn nothing_line(text: &str, found: &Found) -> String {
         line.push_str(&format!("; {what} is kept here yet: {how}{where_else}"));
         line.extend(found.moved.iter().map(|hint| format!("; {hint}")));
     } else {
-        let named: Vec<String> = found.sources.iter().take(SOURCES).map(|source| one_line(source, 60)).collect();
+        let named: Vec<String> =
+            found.sources.iter().take(MAX_NAMED_SOURCES).map(|source| one_line(source, 60)).collect();
         line.push_str(&format!("; kept here, newest first: {}", named.join(", ")));
     }
     line
 }
 
 /// States that only words were used, if so.
-fn meaning_line(context: &Context, found: &[Found]) -> Option<String> {
+fn meaning_line(context: &Context, found: &[QueryResult]) -> Option<String> {
     let failed = found.iter().find_map(|one| one.findings.words_alone.as_deref());
     if let Some(problem) = context.model_problem().or(failed) {
         return Some(format!("keyword matches only: {}", one_line(problem, 200)));
@@ -139,7 +140,7 @@ fn meaning_line(context: &Context, found: &[Found]) -> Option<String> {
 }
 
 /// Names entries whose text could not be read.
-fn unreadable_line(found: &[Found]) -> Option<String> {
+fn unreadable_line(found: &[QueryResult]) -> Option<String> {
     let lost = &found.first()?.findings.unreadable;
     let named: Vec<String> = lost.iter().map(ToString::to_string).collect();
     (!named.is_empty()).then(|| {
@@ -147,9 +148,9 @@ fn unreadable_line(found: &[Found]) -> Option<String> {
     })
 }
 
-async fn doubts(context: &Context, found: &[Found]) -> Doubts {
+async fn doubts(context: &Context, found: &[QueryResult]) -> Doubts {
     let entries: Vec<&Entry> = found.iter().flat_map(|one| &one.findings.hits).map(|hit| &hit.entry).collect();
-    let labels = truth::labels(context, &entries, truth::PATIENCE).await;
+    let labels = staleness::labels(context, &entries, staleness::GIT_TIMEOUT).await;
     entries.iter().map(|entry| entry.reference).zip(labels).collect()
 }
 
@@ -168,8 +169,8 @@ fn show(hit: &Hit, doubts: &Doubts) -> String {
         head.push_str(&format!("; {newer} is newer on this"));
     }
     if !hit.also.is_empty() {
-        let named: Vec<String> = hit.also.iter().take(ALSO).map(ToString::to_string).collect();
-        let more = match hit.also.len().saturating_sub(ALSO) {
+        let named: Vec<String> = hit.also.iter().take(MAX_NAMED_OUTPUTS).map(ToString::to_string).collect();
+        let more = match hit.also.len().saturating_sub(MAX_NAMED_OUTPUTS) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
@@ -181,7 +182,7 @@ fn show(hit: &Hit, doubts: &Doubts) -> String {
     format!("{head}\n{}", fence(hit.entry.reference, &hit.excerpt))
 }
 
-fn describe(found: &Found, doubts: &Doubts) -> Value {
+fn describe(found: &QueryResult, doubts: &Doubts) -> Value {
     let hits = found.findings.hits.iter().map(|hit| {
         json!({
             "reference": hit.entry.reference.to_string(),

@@ -6,23 +6,23 @@
 
 use std::collections::BTreeMap;
 
-use super::shown::{One, Shown, Sort};
-use crate::kinds::shared::kept::rows;
+use super::shown::{DiagnosticGroup, KeptDiagnostic, ShownDiagnostics};
+use crate::kinds::shared::bounded_items::rows;
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
 
 /// The maximum number of sorts of diagnostics.
-const SORTS: usize = 400;
+const MAX_GROUPS: usize = 400;
 /// The maximum number of diagnostics of a sort that are kept after its first.
-const OTHERS: usize = 12;
+const MAX_OTHERS_PER_GROUP: usize = 12;
 /// The maximum number of those over all sorts.
-const ALL_OTHERS: usize = 300;
+const MAX_OTHERS: usize = 300;
 /// The maximum number of names that are counted.
-const NAMES: usize = 2_000;
+const MAX_NAMES: usize = 2_000;
 /// The maximum number of bytes kept of a diagnostic's line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 /// The maximum number of bytes kept of the lines after it.
-const LONGEST_MORE: usize = 900;
+const MAX_EXPLANATION_BYTES: usize = 900;
 
 /// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +37,7 @@ pub(super) enum Severity {
 
 /// One diagnostic.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found<'a> {
+pub(super) struct Diagnostic<'a> {
     /// The number of its first line, if showing it helps to read on.
     pub number: Option<u64>,
     /// Its severity.
@@ -65,7 +65,7 @@ pub(super) struct Diagnostics {
     files: BTreeMap<String, [u64; 2]>,
     /// Whether there are more files than are counted one by one.
     more_files: bool,
-    sorts: Vec<Sort>,
+    sorts: Vec<DiagnosticGroup>,
     by_key: BTreeMap<String, usize>,
     kept: usize,
     bytes: u64,
@@ -102,7 +102,7 @@ impl Diagnostics {
     }
 
     /// Takes a diagnostic. Notes are only counted.
-    pub(super) fn add(&mut self, found: &Found<'_>) {
+    pub(super) fn add(&mut self, found: &Diagnostic<'_>) {
         let severity = found.severity;
         if let Some(count) = self.counts.get_mut(severity as usize) {
             *count += 1;
@@ -125,40 +125,40 @@ impl Diagnostics {
         self.add_sort(found);
     }
 
-    fn add_file(&mut self, found: &Found<'_>) {
+    fn add_file(&mut self, found: &Diagnostic<'_>) {
         if found.file.is_empty() {
             return;
         }
         let place = usize::from(found.severity == Severity::Warning);
         if let Some(counts) = self.files.get_mut(found.file) {
             counts[place] += 1;
-        } else if self.files.len() < NAMES {
+        } else if self.files.len() < MAX_NAMES {
             let mut counts = [0; 2];
             counts[place] = 1;
-            self.files.insert(clip(found.file, LONGEST), counts);
+            self.files.insert(clip(found.file, MAX_LINE_BYTES), counts);
         } else {
             self.more_files = true;
         }
     }
 
-    fn add_sort(&mut self, found: &Found<'_>) {
-        let one = |place: Option<String>, order: usize| One {
+    fn add_sort(&mut self, found: &Diagnostic<'_>) {
+        let one = |place: Option<String>, order: usize| KeptDiagnostic {
             order,
             number: found.number,
-            text: clip(found.text, LONGEST),
+            text: clip(found.text, MAX_LINE_BYTES),
             place,
             times: 1,
         };
         let Some(sort) = self.by_key.get(self.key.as_str()).and_then(|&place| self.sorts.get_mut(place)) else {
-            if self.sorts.len() < SORTS {
+            if self.sorts.len() < MAX_GROUPS {
                 self.by_key.insert(self.key.clone(), self.sorts.len());
-                self.sorts.push(Sort {
+                self.sorts.push(DiagnosticGroup {
                     severity: found.severity,
                     code: clipped(found.code, 100).to_owned(),
-                    message: clip(found.message, LONGEST),
+                    message: clip(found.message, MAX_LINE_BYTES),
                     count: 1,
                     first: one(None, self.kept),
-                    more: clip(found.more, LONGEST_MORE),
+                    more: clip(found.more, MAX_EXPLANATION_BYTES),
                     others: Vec::new(),
                 });
                 self.kept += 1;
@@ -169,8 +169,9 @@ impl Diagnostics {
         let same = std::iter::once(&mut sort.first).chain(&mut sort.others).find(|other| other.text == found.text);
         if let Some(same) = same {
             same.times += 1;
-        } else if sort.others.len() < OTHERS && self.kept < SORTS + ALL_OTHERS {
-            let place = (sort.message == found.message && !found.place.is_empty()).then(|| clip(found.place, LONGEST));
+        } else if sort.others.len() < MAX_OTHERS_PER_GROUP && self.kept < MAX_GROUPS + MAX_OTHERS {
+            let place =
+                (sort.message == found.message && !found.place.is_empty()).then(|| clip(found.place, MAX_LINE_BYTES));
             sort.others.push(one(place, self.kept));
             self.kept += 1;
         }
@@ -181,14 +182,14 @@ impl Diagnostics {
         let of_tool = |what: &str| format!("{tool} {what}").trim_start().to_owned();
         let budget = crate::budget(self.bytes);
         let sorts = std::mem::take(&mut self.sorts);
-        let (errors, warnings): (Vec<Sort>, Vec<Sort>) =
+        let (errors, warnings): (Vec<DiagnosticGroup>, Vec<DiagnosticGroup>) =
             sorts.into_iter().partition(|sort| sort.severity == Severity::Error);
         let [error_codes, warning_codes] = std::mem::take(&mut self.codes);
         // The approximate number of bytes for each. If there is only one of them, it gets nearly all.
         let both = self.counts[0] > 0 && self.counts[1] > 0;
         let (error_room, warning_room) = if both { (budget * 2, budget) } else { (budget * 3, budget * 3) };
-        let mut errors = Shown::of(errors, of_tool("errors"), self.counts[0], error_room);
-        let mut warnings = Shown::of(warnings, of_tool("warnings"), self.counts[1], warning_room);
+        let mut errors = ShownDiagnostics::of(errors, of_tool("errors"), self.counts[0], error_room);
+        let mut warnings = ShownDiagnostics::of(warnings, of_tool("warnings"), self.counts[1], warning_room);
         if !errors.all {
             page.push(error_codes.part(&of_tool("error code"), Weight::Failure));
         }
@@ -233,7 +234,7 @@ impl Codes {
     fn add(&mut self, code: &str) {
         if let Some(count) = self.counts.get_mut(code) {
             *count += 1;
-        } else if self.counts.len() < NAMES {
+        } else if self.counts.len() < MAX_NAMES {
             self.counts.insert(code.to_owned(), 1);
         } else {
             self.beyond += 1;
@@ -305,7 +306,7 @@ fn template(message: &str, to: &mut String) {
 
 /// The place of a diagnostic, as most tools write it: `path:12:5: rest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place<'a> {
+pub(super) struct SourcePosition<'a> {
     /// The path.
     pub path: &'a str,
     /// The path with line and column.
@@ -315,7 +316,7 @@ pub(super) struct Place<'a> {
 }
 
 /// Parses the place at the beginning of a line.
-pub(super) fn place(text: &str) -> Option<Place<'_>> {
+pub(super) fn place(text: &str) -> Option<SourcePosition<'_>> {
     let head = clipped(text, 400).as_bytes();
     if !head.first().is_some_and(u8::is_ascii_graphic) {
         return None;
@@ -333,7 +334,7 @@ pub(super) fn place(text: &str) -> Option<Place<'_>> {
         at = text.len() - after.len();
     }
     let rest = text.get(at..)?.strip_prefix(':')?;
-    Some(Place { path, whole: text.get(..at)?, rest: rest.strip_prefix(' ').unwrap_or(rest) })
+    Some(SourcePosition { path, whole: text.get(..at)?, rest: rest.strip_prefix(' ').unwrap_or(rest) })
 }
 
 #[cfg(test)]

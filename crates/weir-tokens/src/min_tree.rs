@@ -9,11 +9,11 @@ use crate::layout::NO_RANK;
 
 /// A list of ranks.
 #[derive(Default)]
-pub(crate) struct Lowest {
+pub(crate) struct MinTree {
     nodes: Vec<u32>,
 }
 
-impl Lowest {
+impl MinTree {
     /// Replaces all ranks by these and one additional [`NO_RANK`].
     ///
     /// The additional one is for the last token of a piece, which is not the left half of any pair.

@@ -6,21 +6,21 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::context::{Context, Open};
+use crate::context::{Context, LockedStores};
 
 /// How many chunks are embedded at once.
-const AT_ONCE: usize = 256;
+const EMBED_BATCH: usize = 256;
 /// How long the server must be quiet first.
-const QUIET: Duration = Duration::from_millis(300);
+const QUIET_TIME: Duration = Duration::from_millis(300);
 
 /// A handle to wake the thread that embeds.
-pub(crate) struct Background(Sender<()>);
+pub(crate) struct EmbedderHandle(Sender<()>);
 
-impl Background {
+impl EmbedderHandle {
     /// Starts a thread that waits. The thread opens nothing until it is woken.
     pub(crate) fn start(context: &Context) -> Self {
         let (wake, woken) = channel();
-        let context = context.with_stores_of_its_own();
+        let context = context.with_own_stores();
         // Without a thread there are no vectors, and search says so.
         let _ = thread::Builder::new().name("vectors".into()).spawn(move || work(&context, &woken));
         Self(wake)
@@ -35,10 +35,10 @@ impl Background {
 fn work(context: &Context, woken: &Receiver<()>) {
     while woken.recv().is_ok() {
         // Incoming calls take precedence.
-        while woken.recv_timeout(QUIET).is_ok() {}
+        while woken.recv_timeout(QUIET_TIME).is_ok() {}
         while embed(context).unwrap_or_default() > 0 {
             if woken.try_recv().is_ok() {
-                while woken.recv_timeout(QUIET).is_ok() {}
+                while woken.recv_timeout(QUIET_TIME).is_ok() {}
             }
         }
     }
@@ -48,13 +48,13 @@ fn work(context: &Context, woken: &Receiver<()>) {
 fn embed(context: &Context) -> Option<u64> {
     let is_indexed = |folder: PathBuf| folder.join("index.db").exists();
     let (project, user) = (is_indexed(context.project_folder()), is_indexed(context.user_folder()));
-    let embed = |open: &mut Open<'_>| {
+    let embed = |open: &mut LockedStores<'_>| {
         let mut left = 0;
         if project {
-            left += open.project()?.embed_some(AT_ONCE)?;
+            left += open.project()?.embed_some(EMBED_BATCH)?;
         }
         if user {
-            left += open.user()?.embed_some(AT_ONCE)?;
+            left += open.user()?.embed_some(EMBED_BATCH)?;
         }
         Ok(left)
     };

@@ -7,18 +7,18 @@ use std::ffi::OsString;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::asked::Question;
+use super::git_query::GitQuery;
 use crate::context::Context;
 use crate::git::{self, is_hash};
 
 /// The number of commits per query, so that their lines fit in the output limit.
-const AT_ONCE: usize = 50;
+const COMMITS_PER_QUERY: usize = 50;
 /// How long after a failed query git is not asked the same again.
-const PAUSE: Duration = Duration::from_secs(60);
+const RETRY_PAUSE: Duration = Duration::from_secs(60);
 /// The maximum output of git that is read, in bytes: a line for each commit.
-const MOST: u64 = 4096;
+const MAX_OUTPUT_BYTES: u64 = 4096;
 /// The maximum number of answers in memory.
-const MOST_KNOWN: usize = 10_000;
+const MAX_KNOWN_COMMITS: usize = 10_000;
 
 /// Prints for each commit whether it is an ancestor: 0 means yes, 1 means no, anything else is unknown.
 const SCRIPT: &str = r#"
@@ -31,13 +31,13 @@ done
 "#;
 
 /// The known answers for a commit and a head. They never change, because the hash of a commit covers its history.
-static KNOWN: LazyLock<Mutex<HashMap<Pair, Known>>> = LazyLock::new(Mutex::default);
+static KNOWN: LazyLock<Mutex<HashMap<Pair, CommitFact>>> = LazyLock::new(Mutex::default);
 
 /// A commit and a head.
 type Pair = (String, String);
 
 #[derive(Clone, Copy)]
-enum Known {
+enum CommitFact {
     IsIn(bool),
     AskedInVain(Instant),
 }
@@ -58,32 +58,33 @@ pub(super) fn not_in_head<'a>(
     others.retain(|commit| *commit != head);
     let open: Vec<&str> = others.iter().copied().filter(|commit| is_open(&known(), commit, &head)).collect();
     if !open.is_empty() {
-        ask(context, &head, &open, Instant::now() + patience);
+        query_commits(context, &head, &open, Instant::now() + patience);
     }
     let known = known();
-    let is_out = |commit: &str| matches!(known.get(&pair(commit, &head)), Some(Known::IsIn(false)));
+    let is_out = |commit: &str| matches!(known.get(&pair(commit, &head)), Some(CommitFact::IsIn(false)));
     others.into_iter().filter(|commit| is_out(commit)).map(str::to_owned).collect()
 }
 
-fn is_open(known: &HashMap<Pair, Known>, commit: &str, head: &str) -> bool {
+fn is_open(known: &HashMap<Pair, CommitFact>, commit: &str, head: &str) -> bool {
     match known.get(&pair(commit, head)) {
         None => true,
-        Some(Known::IsIn(_)) => false,
-        Some(Known::AskedInVain(at)) => at.elapsed() > PAUSE,
+        Some(CommitFact::IsIn(_)) => false,
+        Some(CommitFact::AskedInVain(at)) => at.elapsed() > RETRY_PAUSE,
     }
 }
 
 /// Queries git and remembers the answers, including missing ones.
-fn ask(context: &Context, head: &str, commits: &[&str], deadline: Instant) {
-    for some in commits.chunks(AT_ONCE) {
+fn query_commits(context: &Context, head: &str, commits: &[&str], deadline: Instant) {
+    for some in commits.chunks(COMMITS_PER_QUERY) {
         let left = deadline.saturating_duration_since(Instant::now());
         let said = ask_git(context, head, some, left).unwrap_or_default();
         let mut known = known();
-        if known.len() > MOST_KNOWN {
+        if known.len() > MAX_KNOWN_COMMITS {
             known.clear();
         }
         for commit in some {
-            let answer = said.get(*commit).map_or_else(|| Known::AskedInVain(Instant::now()), |is| Known::IsIn(*is));
+            let answer =
+                said.get(*commit).map_or_else(|| CommitFact::AskedInVain(Instant::now()), |is| CommitFact::IsIn(*is));
             known.insert(pair(commit, head), answer);
         }
     }
@@ -96,8 +97,8 @@ fn ask_git(context: &Context, head: &str, commits: &[&str], patience: Duration) 
     if patience.is_zero() || repository.common.join("shallow").exists() {
         return None;
     }
-    let question = Question { repository: &repository, head, folder: &repository.work_tree };
-    let said = question.ask(context, (patience, MOST), |git| {
+    let question = GitQuery { repository: &repository, head, folder: &repository.work_tree };
+    let said = question.ask(context, (patience, MAX_OUTPUT_BYTES), |git| {
         let fixed = ["/bin/sh".into(), "-c".into(), SCRIPT.into(), "sh".into(), git.into(), head.into()];
         fixed.into_iter().chain(commits.iter().map(OsString::from)).collect()
     });
@@ -119,6 +120,6 @@ fn pair(commit: &str, head: &str) -> Pair {
     (commit.to_owned(), head.to_owned())
 }
 
-fn known() -> MutexGuard<'static, HashMap<Pair, Known>> {
+fn known() -> MutexGuard<'static, HashMap<Pair, CommitFact>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }

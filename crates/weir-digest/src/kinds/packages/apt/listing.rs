@@ -1,12 +1,12 @@
 //! Installed and available packages: `apt list`, `dpkg -l` and `apt-cache policy`.
 
 use super::packages::Packages;
+use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::shared::kept::Kept;
 use crate::{Item, Line, Page, Part, Weight};
 
 /// Packages listed with their state.
-pub(super) struct Listed {
+pub(super) struct PackageListing {
     states: Tally,
     architectures: Tally,
     suites: Tally,
@@ -14,18 +14,18 @@ pub(super) struct Listed {
     newer: Packages,
     asked: Packages,
     others: Packages,
-    odd: Kept,
+    odd: BoundedItems,
     rows: u64,
     /// The package that a policy is about, and its installed version.
     about: String,
     installed: String,
 }
 
-impl Default for Listed {
+impl Default for PackageListing {
     fn default() -> Self {
         let [states, architectures, suites, sorts] = [(); 4].map(|()| Tally::of(200));
         let [newer, asked, others] = [(); 3].map(|()| Packages::default());
-        let (odd, about, installed) = (Kept::default(), String::new(), String::new());
+        let (odd, about, installed) = (BoundedItems::default(), String::new(), String::new());
         Self { states, architectures, suites, sorts, newer, asked, others, odd, rows: 0, about, installed }
     }
 }
@@ -63,7 +63,7 @@ pub(super) fn is_legend(text: &str) -> bool {
     ["Desired=Unknown/", "| Status=Not/", "|/ Err?=", "||/ Name", "+++-==="].iter().any(|start| text.starts_with(start))
 }
 
-impl Listed {
+impl PackageListing {
     /// Takes a line of any of the three.
     pub(super) fn take(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;

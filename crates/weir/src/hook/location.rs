@@ -13,13 +13,13 @@ use crate::project::Project;
 use crate::when;
 
 /// The location of a session: its project, its scope and the folder of the project's store.
-pub(crate) struct Place {
+pub(crate) struct SessionLocation {
     project: Project,
     pub(crate) scope: Scope,
     pub(crate) folder: PathBuf,
 }
 
-impl Place {
+impl SessionLocation {
     /// Locates a session that works in a folder.
     pub(crate) fn find(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<Self, CommandError> {
         let project = Project::discover(folder).map_err(unreadable)?;
@@ -37,7 +37,7 @@ impl Place {
         let owner = Owner::Project(self.project.key.clone());
         let store = Store::open_for_hook(&self.folder, owner, limits.clone(), patience)?;
         if is_new {
-            let root = foreign::text(&self.project.root);
+            let root = foreign::path_text(&self.project.root);
             let (key, folder) = (self.project.key.0.clone(), self.project.folder_name());
             let known = KnownProject { key, root, folder, used_at: when::now() };
             let user = Store::open_within(&paths.data.join("user"), Owner::User, limits, store.patience());

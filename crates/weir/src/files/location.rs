@@ -1,7 +1,7 @@
 //! Finds the file that a call names, and checks whether it may be used.
 //!
-//! Invariant: the path of a [`Place`] contains no link when it is created. [`Folder`](super::Folder) walks the path
-//! again without following links, so a link that is put there later has no effect.
+//! Invariant: the path of a [`FileLocation`] contains no link when it is created. [`Folder`](super::Folder) walks the
+//! path again without following links, so a link that is put there later has no effect.
 
 use std::ffi::OsStr;
 use std::io;
@@ -27,14 +27,14 @@ pub(crate) enum Access<'a> {
 
 /// The location of a file that exists or could be created.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct FileLocation {
     /// The path, without links.
     pub full: PathBuf,
     /// The path as shown, relative to the project.
     pub shown: String,
 }
 
-impl Place {
+impl FileLocation {
     /// Returns the folder of the file.
     pub(crate) fn folder(&self) -> &Path {
         self.full.parent().unwrap_or(Path::new("/"))
@@ -52,7 +52,7 @@ pub(crate) async fn permit(
     tool: &str,
     named: &str,
     access: Access<'_>,
-) -> Result<Place, CommandError> {
+) -> Result<FileLocation, CommandError> {
     if named.trim().is_empty() {
         return Err(CommandError::usage("no file given"));
     }
@@ -71,7 +71,7 @@ pub(crate) async fn permit(
 }
 
 /// Returns the path as requested, and where it leads.
-fn find(context: &Context, named: &str, access: Access<'_>) -> Result<(PathBuf, Place), CommandError> {
+fn find(context: &Context, named: &str, access: Access<'_>) -> Result<(PathBuf, FileLocation), CommandError> {
     let (here, root) = (&context.env().folder, &context.project().root);
     // Answers name files relative to the root of the project.
     let candidates = [here.join(named), root.join(named)];
@@ -121,10 +121,10 @@ fn not_yet(asked: &Path, named: &str) -> Result<PathBuf, CommandError> {
     Ok(rest.iter().rev().fold(folder, |path, name| path.join(name)))
 }
 
-fn place(context: &Context, full: PathBuf) -> Result<Place, CommandError> {
+fn place(context: &Context, full: PathBuf) -> Result<FileLocation, CommandError> {
     let root = &context.project().root;
     let root = root.canonicalize().unwrap_or_else(|_| root.clone());
     let shown = full.strip_prefix(&root).unwrap_or(&full);
     let shown = shown.to_str().ok_or_else(|| CommandError::usage("the file's name is not valid UTF-8"))?.to_owned();
-    Ok(Place { full, shown })
+    Ok(FileLocation { full, shown })
 }

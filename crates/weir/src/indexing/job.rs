@@ -10,9 +10,9 @@ use weir_core::{EntryKind, Level, NewEntry, Origin, Scope, Timestamp};
 use weir_store::{KnownFile, NewFile, Stamp, Store};
 
 use super::label::ROOT;
-use super::read::{self, Content, Unread};
-use super::report::{Report, Why};
-use super::walk::{Found, Globs, Listing};
+use super::read::{self, Content, ReadError};
+use super::report::{IndexReport, SkipReason};
+use super::walk::{FolderListing, FoundFile, Globs};
 use crate::answer::size;
 use crate::context::{Context, cancelled};
 use crate::error::CommandError;
@@ -22,19 +22,19 @@ use crate::foreign;
 const BATCH_BYTES: usize = 4 << 20;
 const BATCH_FILES: usize = 500;
 /// A file changed less than this many nanoseconds ago could change again without its time showing it.
-pub(crate) const UNSETTLED: i64 = 2_000_000_000;
+pub(crate) const SETTLE_NANOS: i64 = 2_000_000_000;
 /// How many chunks are embedded at once.
-const AT_ONCE: usize = 2_048;
+const EMBED_BATCH: usize = 2_048;
 /// The interval between progress reports.
-const TOLD_EVERY: Duration = Duration::from_millis(200);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The work on one label.
-pub(super) struct Work<'a> {
+pub(super) struct IndexJob<'a> {
     context: &'a Context,
     store: &'a mut Store,
     scope: &'a Scope,
     now: Timestamp,
-    report: &'a mut Report,
+    report: &'a mut IndexReport,
     batch: Vec<(NewFile, bool)>,
     batch_bytes: usize,
     restamped: Vec<(String, Stamp)>,
@@ -42,20 +42,20 @@ pub(super) struct Work<'a> {
     gone: Vec<String>,
 }
 
-impl<'a> Work<'a> {
+impl<'a> IndexJob<'a> {
     pub(super) fn new(
         context: &'a Context,
         store: &'a mut Store,
         scope: &'a Scope,
         now: Timestamp,
-        report: &'a mut Report,
+        report: &'a mut IndexReport,
     ) -> Self {
         let (batch, restamped, gone) = (Vec::new(), Vec::new(), Vec::new());
         Self { context, store, scope, now, report, batch, batch_bytes: 0, restamped, gone }
     }
 
     /// Stores the files of a folder.
-    pub(super) fn files(&mut self, label: &str, listing: Listing, globs: &Globs) -> Result<(), CommandError> {
+    pub(super) fn files(&mut self, label: &str, listing: FolderListing, globs: &Globs) -> Result<(), CommandError> {
         let known = self.store.known_files(self.scope, label)?;
         let mut known: HashMap<String, KnownFile> = known.into_iter().map(|file| (file.source.clone(), file)).collect();
         let mut waiting = Vec::new();
@@ -69,7 +69,7 @@ impl<'a> Work<'a> {
         let mut progress = Progress::new(self.context, &waiting);
         for (source, found, former) in waiting {
             self.go_on()?;
-            progress.tell(&found);
+            progress.report(&found);
             self.take(source, &found, former)?;
         }
         let is_unknown = |below: &str| {
@@ -86,7 +86,7 @@ impl<'a> Work<'a> {
     }
 
     /// Stores one file.
-    pub(super) fn file(&mut self, source: &str, found: Found) -> Result<(), CommandError> {
+    pub(super) fn file(&mut self, source: &str, found: FoundFile) -> Result<(), CommandError> {
         let former = self.store.known_files(self.scope, source)?.into_iter().find(|file| file.source == source);
         match former {
             Some(file) if is_as_it_was(&file.stamp, &found) => self.report.is_unchanged(file.reference),
@@ -98,7 +98,7 @@ impl<'a> Work<'a> {
     /// Removes what was indexed under the names of folders and files in the root, before the root itself was.
     pub(super) fn forget_parts_of_the_root(&mut self, root: &Path) -> Result<(), CommandError> {
         for entry in root.read_dir().into_iter().flatten().flatten() {
-            let name = foreign::text(Path::new(&entry.file_name()));
+            let name = foreign::path_text(Path::new(&entry.file_name()));
             let known = self.store.known_files(self.scope, &name)?;
             // A label that someone chose may equal the name of a folder, but not that of every file below it.
             let has_both = |source: &String| root.join(source).is_file() && self.has(&format!("{ROOT}/{source}"));
@@ -117,21 +117,21 @@ impl<'a> Work<'a> {
         self.store.known_files(self.scope, source).is_ok_and(|files| !files.is_empty())
     }
 
-    fn take(&mut self, source: String, found: &Found, former: Option<KnownFile>) -> Result<(), CommandError> {
+    fn take(&mut self, source: String, found: &FoundFile, former: Option<KnownFile>) -> Result<(), CommandError> {
         let Content { bytes, modified, hash } = match read::content(&found.path) {
             Ok(content) => content,
-            Err(Unread::Skipped(why)) => {
+            Err(ReadError::Skipped(why)) => {
                 self.skip(why, former);
                 return Ok(());
             }
             // The file may be readable again later, so its entry stays.
-            Err(Unread::Failed(error)) => {
+            Err(ReadError::Failed(error)) => {
                 let name = if found.below.is_empty() { &source } else { &found.below };
                 self.report.fail(name, error.kind().to_string());
                 return Ok(());
             }
         };
-        let is_settled = modified < self.now.0.saturating_mul(1_000_000).saturating_sub(UNSETTLED);
+        let is_settled = modified < self.now.0.saturating_mul(1_000_000).saturating_sub(SETTLE_NANOS);
         let stamp = Stamp { bytes: bytes.len() as u64, modified: if is_settled { modified } else { 0 }, hash };
         if let Some(former) = former.as_ref().filter(|former| former.stamp.hash == stamp.hash) {
             self.report.is_unchanged(former.reference);
@@ -161,7 +161,7 @@ impl<'a> Work<'a> {
     }
 
     /// Skips a file, and removes its earlier entry.
-    fn skip(&mut self, why: Why, former: Option<KnownFile>) {
+    fn skip(&mut self, why: SkipReason, former: Option<KnownFile>) {
         self.report.skip(why);
         self.gone.extend(former.map(|former| former.source));
     }
@@ -183,9 +183,9 @@ impl<'a> Work<'a> {
     fn embed(&mut self) -> Result<(), CommandError> {
         while self.store.embeds_quickly() || self.context.origin == Origin::User {
             self.go_on()?;
-            match self.store.embed_some(AT_ONCE)? {
+            match self.store.embed_some(EMBED_BATCH)? {
                 0 => break,
-                left => self.context.tell(&format!("{left} chunks to embed")),
+                left => self.context.report_progress(&format!("{left} chunks to embed")),
             }
         }
         Ok(())
@@ -218,7 +218,7 @@ impl<'a> Work<'a> {
     }
 }
 
-fn is_as_it_was(stamp: &Stamp, found: &Found) -> bool {
+fn is_as_it_was(stamp: &Stamp, found: &FoundFile) -> bool {
     stamp.bytes == found.bytes && stamp.modified == found.modified
 }
 
@@ -234,20 +234,20 @@ struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    fn new(context: &'a Context, waiting: &[(String, Found, Option<KnownFile>)]) -> Self {
+    fn new(context: &'a Context, waiting: &[(String, FoundFile, Option<KnownFile>)]) -> Self {
         let (all_files, all_bytes) = (waiting.len(), waiting.iter().map(|(_, found, _)| found.bytes).sum());
         let now = Instant::now();
         Self { context, started: now, told: now, files: 0, bytes: 0, all_files, all_bytes }
     }
 
     /// Reports how much was done before this file.
-    fn tell(&mut self, next: &Found) {
-        if self.told.elapsed() >= TOLD_EVERY {
+    fn report(&mut self, next: &FoundFile) {
+        if self.told.elapsed() >= PROGRESS_INTERVAL {
             self.told = Instant::now();
             let seconds = self.started.elapsed().as_secs_f64().max(0.001);
             let rate = self.bytes as f64 / seconds;
             let left = (self.all_bytes.saturating_sub(self.bytes)) as f64 / rate.max(1.0);
-            self.context.tell(&format!(
+            self.context.report_progress(&format!(
                 "{} of {} files, {} of {}, {}/s, {left:.0} s left",
                 self.files,
                 self.all_files,

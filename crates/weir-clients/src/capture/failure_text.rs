@@ -6,14 +6,14 @@ use weir_core::event::line;
 use weir_core::terminal;
 
 /// The length of the beginning and of the end of an output that are examined, in bytes.
-const MOST: usize = 16 << 10;
+const EXAMINED_BYTES_PER_END: usize = 16 << 10;
 /// The maximum length of the line.
-const LONGEST: usize = 260;
+const MAX_LINE_BYTES: usize = 260;
 /// The minimum weight of a line that reports a failure by itself.
-const STRONG: u8 = 70;
+const MIN_FAILURE_WEIGHT: u8 = 70;
 
 /// Returns the most telling line, the last line if none is telling, or `None` for an empty output.
-pub(super) fn line_of(output: &str) -> Option<String> {
+pub(super) fn failure_line(output: &str) -> Option<String> {
     let mut best: Option<(u8, String)> = None;
     let mut last = "";
     let mut in_traceback = false;
@@ -45,21 +45,21 @@ pub(super) fn line_of(output: &str) -> Option<String> {
         }
     }
     let said = best.map_or_else(|| last.to_owned(), |(_, said)| said);
-    Some(line(&said, LONGEST)).filter(|said| !said.is_empty())
+    Some(line(&said, MAX_LINE_BYTES)).filter(|said| !said.is_empty())
 }
 
 /// Returns whether an output reports a failure, for commands whose exit code is lost.
-pub(super) fn speaks_of_failure(output: &str) -> bool {
-    shown(output).lines().any(|line| weight(line) >= STRONG)
+pub(super) fn reports_failure(output: &str) -> bool {
+    shown(output).lines().any(|line| weight(line) >= MIN_FAILURE_WEIGHT)
 }
 
 /// Returns the beginning and the end of an output, without colours.
 fn shown(output: &str) -> Cow<'_, str> {
-    let part: Cow<'_, str> = if output.len() <= 2 * MOST {
+    let part: Cow<'_, str> = if output.len() <= 2 * EXAMINED_BYTES_PER_END {
         output.into()
     } else {
-        let head = &output[..output.floor_char_boundary(MOST)];
-        format!("{head}\n{}", &output[output.ceil_char_boundary(output.len() - MOST)..]).into()
+        let head = &output[..output.floor_char_boundary(EXAMINED_BYTES_PER_END)];
+        format!("{head}\n{}", &output[output.ceil_char_boundary(output.len() - EXAMINED_BYTES_PER_END)..]).into()
     };
     match terminal::clean(part.as_bytes()) {
         Cow::Borrowed(_) => part,

@@ -6,7 +6,7 @@ use weir_clients::{Hook, Point, Tool};
 
 /// The state of the files that tools have read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Files {
+pub(crate) enum FileState {
     /// Still as the tool saw them, so they may be read again.
     AsTheyAre,
     /// From another time, so only the text that the client was given counts.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use weir_core::note::BoundFile;
 use weir_core::{Entry, EntryKind, Level, Note, NoteKind, Origin, Reference, Timestamp};
 
-use super::files::{Files, bind};
+use super::files::{BoundFiles, bind};
 use super::*;
 
 fn bound(root: &Path, path: &str) -> BoundFile {
@@ -17,7 +17,7 @@ fn bound(root: &Path, path: &str) -> BoundFile {
 }
 
 fn doubt(root: &Path, file: &BoundFile) -> Option<Doubt> {
-    Files::new(root).doubt(file)
+    BoundFiles::new(root).doubt(file)
 }
 
 fn entry(level: Level, files: Vec<BoundFile>) -> Entry {

@@ -4,20 +4,20 @@ use crate::text::clip;
 use crate::{Item, Line, Part, Weight};
 
 /// The maximum number of items.
-const MOST: usize = 60;
+const MAX_ITEMS: usize = 60;
 /// The maximum number of bytes kept of a line.
-const LONGEST: usize = 400;
+const MAX_LINE_BYTES: usize = 400;
 /// The number of short names on one line.
-const IN_A_ROW: usize = 6;
+const NAMES_PER_LINE: usize = 6;
 
 /// Lines of one sort.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct BoundedItems {
     items: Vec<(Item, u64)>,
     total: u64,
 }
 
-impl Kept {
+impl BoundedItems {
     /// Returns the true number of lines.
     pub(crate) fn total(&self) -> u64 {
         self.total
@@ -25,7 +25,7 @@ impl Kept {
 
     /// Keeps a line of the output with its number.
     pub(crate) fn line(&mut self, line: &Line<'_>) {
-        self.add(|| Item::at(line.number, clip(line.text.trim_end(), LONGEST)));
+        self.add(|| Item::at(line.number, clip(line.text.trim_end(), MAX_LINE_BYTES)));
     }
 
     /// Keeps a text. A text that is already there is counted there.
@@ -37,13 +37,13 @@ impl Kept {
             self.total += 1;
             return;
         }
-        self.add(|| Item::plain(clip(text, LONGEST)));
+        self.add(|| Item::plain(clip(text, MAX_LINE_BYTES)));
     }
 
     /// Keeps an item.
     pub(crate) fn add(&mut self, item: impl FnOnce() -> Item) {
         self.total += 1;
-        if self.items.len() < MOST {
+        if self.items.len() < MAX_ITEMS {
             self.items.push((item(), 1));
         }
     }
@@ -67,11 +67,11 @@ impl Kept {
 
     /// Appends a line to the last item, unless that is too long.
     pub(crate) fn go_on(&mut self, text: &str) {
-        if let Some((item, _)) = self.items.last_mut().filter(|(item, _)| item.text.len() < 3 * LONGEST) {
+        if let Some((item, _)) = self.items.last_mut().filter(|(item, _)| item.text.len() < 3 * MAX_LINE_BYTES) {
             let brief = item.text.lines().next().unwrap_or_default().to_owned();
             item.brief.get_or_insert(brief);
             item.text.push('\n');
-            item.text.push_str(&clip(text.trim_end(), LONGEST));
+            item.text.push_str(&clip(text.trim_end(), MAX_LINE_BYTES));
         }
     }
 
@@ -87,8 +87,8 @@ impl Kept {
 
 /// Returns a part of short names, several on a line. `left_out` is the number of further names.
 pub(crate) fn rows(name: &str, weight: Weight, names: &[String], left_out: u64) -> Part {
-    let items: Vec<Item> = names.chunks(IN_A_ROW).map(|row| Item::plain(row.join(", "))).collect();
-    let lines = (names.len() as u64 + left_out).div_ceil(IN_A_ROW as u64);
+    let items: Vec<Item> = names.chunks(NAMES_PER_LINE).map(|row| Item::plain(row.join(", "))).collect();
+    let lines = (names.len() as u64 + left_out).div_ceil(NAMES_PER_LINE as u64);
     let total = if items.is_empty() { 0 } else { lines };
-    Part::new(format!("{name}, in lines of {IN_A_ROW}"), weight, items).of(total)
+    Part::new(format!("{name}, in lines of {NAMES_PER_LINE}"), weight, items).of(total)
 }
