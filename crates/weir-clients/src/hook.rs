@@ -18,7 +18,7 @@ pub struct Hook {
     /// The point in the client's work.
     pub point: Point,
     /// The replies that the client accepts here.
-    pub takes: Takes,
+    pub takes: AcceptedReplies,
 }
 
 /// A conversation that the model started for part of the work.
@@ -32,7 +32,7 @@ pub struct Subagent {
 
 /// The kinds of reply that a client accepts at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Takes {
+pub struct AcceptedReplies {
     /// Additional context for the model.
     pub context: bool,
     /// A replacement for a tool's output.

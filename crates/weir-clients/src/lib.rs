@@ -16,7 +16,7 @@ pub mod transcript;
 mod wire;
 
 pub use clients::CLIENTS;
-pub use hook::{Done, Hook, Output, Point, Start, Subagent, Takes, Tool, ToolCall};
+pub use hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 pub use purpose::{Purpose, of_command as purpose_of_command, purpose, question, written};
 pub use wire::Wire;
 

@@ -25,7 +25,7 @@ use serde_json::Value;
 use weir_core::Timestamp;
 
 use crate::Client;
-pub use session::{Dated, Part, Place, Session, Step, Told, ToolResult, Usage};
+pub use session::{Part, Place, Session, Step, TimedStep, Told, ToolResult, Usage};
 
 /// The maximum text of a transcript that is held in memory, in bytes.
 pub const MAX_BUFFERED_BYTES: usize = 256 << 20;
@@ -88,7 +88,7 @@ struct Draft {
     subagent: String,
     origin: String,
     models: Models,
-    steps: Vec<Dated>,
+    steps: Vec<TimedStep>,
     requests: Vec<Usage>,
     /// The number of its rows.
     rows: usize,
@@ -117,7 +117,7 @@ impl Draft {
     /// Adds a step of the current row.
     fn push(&mut self, step: Step) {
         let (at, message) = self.row.clone();
-        self.steps.push(Dated { step, at, message });
+        self.steps.push(TimedStep { step, at, message });
     }
 
     /// Moves the steps so far into a new draft of the same session.
@@ -134,7 +134,7 @@ impl Draft {
         }
     }
 
-    fn finish(self, format: &'static Format) -> (Session, Vec<Dated>) {
+    fn finish(self, format: &'static Format) -> (Session, Vec<TimedStep>) {
         let session = Session {
             format,
             key: self.key,

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::hook::{Hook, Point, Start, Subagent, Takes, Tool, ToolCall};
+use crate::hook::{AcceptedReplies, Hook, Point, Start, Subagent, Tool, ToolCall};
 
 /// A hook call as received from a client.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,7 @@ impl<'a> Wire<'a> {
     }
 
     /// Builds the hook for a point, for clients that use Claude Code's field names.
-    pub(crate) fn hook(&self, point: Point, takes: Takes) -> Option<Hook> {
+    pub(crate) fn hook(&self, point: Point, takes: AcceptedReplies) -> Option<Hook> {
         Some(Hook {
             session: self.text("session_id").to_owned(),
             folder: self.path("cwd")?,

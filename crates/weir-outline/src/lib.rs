@@ -25,5 +25,5 @@ pub mod wire;
 
 pub use languages::{LANGUAGES, Language, language_of};
 pub use model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
-pub use outlined::{LARGEST, NoOutline, outline};
+pub use outlined::{LARGEST, OutlineError, outline};
 pub use render::{Level, Shown, show};

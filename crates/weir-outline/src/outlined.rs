@@ -16,7 +16,7 @@ pub const LARGEST: usize = 1 << 20;
 
 /// Why a file has no outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum NoOutline {
+pub enum OutlineError {
     /// The language is unknown.
     Unknown,
     /// The file is larger than [`LARGEST`].
@@ -29,7 +29,7 @@ pub enum NoOutline {
     NoParser,
 }
 
-impl fmt::Display for NoOutline {
+impl fmt::Display for OutlineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unknown => "unknown language",
@@ -41,15 +41,15 @@ impl fmt::Display for NoOutline {
     }
 }
 
-impl std::error::Error for NoOutline {}
+impl std::error::Error for OutlineError {}
 
 /// Makes the outline of a file.
-pub fn outline(language: &'static Language, text: &str) -> Result<Outline, NoOutline> {
+pub fn outline(language: &'static Language, text: &str) -> Result<Outline, OutlineError> {
     if text.len() > LARGEST {
-        return Err(NoOutline::TooLarge);
+        return Err(OutlineError::TooLarge);
     }
     if parse::is_too_deep(text) {
-        return Err(NoOutline::Unfit);
+        return Err(OutlineError::Unfit);
     }
     let mut made = Outline::empty(language, text);
     let spec = match &language.method {
@@ -61,8 +61,8 @@ pub fn outline(language: &'static Language, text: &str) -> Result<Outline, NoOut
     };
     let table = language.table(spec);
     let parsed = preprocessed(text, spec.hooks.preprocess);
-    let mut parsing = Parsing::new(&table.grammar).ok_or(NoOutline::Unfit)?;
-    let tree = parsing.whole(&parsed).ok_or(NoOutline::Unfit)?;
+    let mut parsing = Parsing::new(&table.grammar).ok_or(OutlineError::Unfit)?;
+    let tree = parsing.whole(&parsed).ok_or(OutlineError::Unfit)?;
     let source = Source { text, parsed: &parsed };
     let mut walked = walk::items(spec, table, &mut parsing, (&tree, source));
     if walked.broken > 0 {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::languages::{LANGUAGES, Language};
 use crate::model::{Item, Outline};
-use crate::outlined::{NoOutline, outline};
+use crate::outlined::{OutlineError, outline};
 
 /// The parser process's findings about a text.
 #[derive(Serialize, Deserialize)]
@@ -24,17 +24,17 @@ pub fn request(language: &Language, text: &str) -> Vec<u8> {
 
 /// Answers a request. This is where untrusted text reaches the parsers.
 pub fn answer(request: &[u8]) -> Vec<u8> {
-    let outlined = parts(request).ok_or(NoOutline::Unfit).and_then(|(language, text)| outline(language, text));
+    let outlined = parts(request).ok_or(OutlineError::Unfit).and_then(|(language, text)| outline(language, text));
     let found = outlined.map(|Outline { purpose, items, broken, .. }| WireOutline { purpose, items, broken });
     serde_json::to_vec(&found).unwrap_or_default()
 }
 
 /// Decodes the answer to a request.
-pub fn read(language: &'static Language, text: &str, answer: &[u8]) -> Result<Outline, NoOutline> {
-    let found: Result<WireOutline, NoOutline> = serde_json::from_slice(answer).map_err(|_| NoOutline::Unfit)?;
+pub fn read(language: &'static Language, text: &str, answer: &[u8]) -> Result<Outline, OutlineError> {
+    let found: Result<WireOutline, OutlineError> = serde_json::from_slice(answer).map_err(|_| OutlineError::Unfit)?;
     let WireOutline { purpose, items, broken } = found?;
     let made = Outline { purpose, items, broken, ..Outline::empty(language, text) };
-    if made.items.iter().all(|item| fits(item, text, made.lines)) { Ok(made) } else { Err(NoOutline::Unfit) }
+    if made.items.iter().all(|item| fits(item, text, made.lines)) { Ok(made) } else { Err(OutlineError::Unfit) }
 }
 
 fn parts(request: &[u8]) -> Option<(&'static Language, &str)> {

@@ -72,9 +72,9 @@ impl Ready {
 
 /// Waits for a helper to exit when dropped.
 #[derive(Debug)]
-pub struct Farewell(Option<Child>);
+pub struct HelperReaper(Option<Child>);
 
-impl Farewell {
+impl HelperReaper {
     pub(crate) fn new(helper: Child) -> Self {
         Self(Some(helper))
     }
@@ -85,7 +85,7 @@ impl Farewell {
     }
 }
 
-impl Drop for Farewell {
+impl Drop for HelperReaper {
     fn drop(&mut self) {
         self.0.iter_mut().for_each(end);
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use weir_core::run::Stream;
 
 use crate::control::send_spec;
-use crate::helper::{Farewell, Ready};
+use crate::helper::{HelperReaper, Ready};
 use crate::sandbox::filter;
 use crate::watch::Watch;
 use crate::{Outcome, RunError, Spec, Stopper, Streams};
@@ -40,15 +40,15 @@ pub type Listeners<'a> = &'a dyn Fn(Vec<OwnedFd>) -> Box<dyn std::any::Any>;
 
 /// Executes a run, waits for it to end, and passes its output to `sink` as it arrives.
 ///
-/// The returned [`Farewell`] waits for the helper when it is dropped. By then no process of the run is alive, so the
+/// The returned [`HelperReaper`] waits for the helper when it is dropped. By then no process of the run is alive, so the
 /// caller need not wait for the kernel's cleanup before it continues.
 pub fn run(
     mut run: Run<'_>,
     sink: &mut dyn FnMut(Stream, &[u8]) -> io::Result<()>,
-) -> Result<(Outcome, Farewell), RunError> {
+) -> Result<(Outcome, HelperReaper), RunError> {
     let started = Instant::now();
     let Ready { helper, control, pipes, .. } = start(&mut run).map_err(RunError::Helper)?;
-    let farewell = Farewell::new(helper);
+    let farewell = HelperReaper::new(helper);
     let run = &run;
     // Ignore the error: a helper that has already given up reports why, which is more useful than a closed socket.
     let _ = send_spec(&control, &run.spec.encode(filter::bytes(run.spec.level, run.spec.network)));
@@ -62,7 +62,7 @@ pub fn run(
     }
     drop(farewell);
     watch.drain(run.most_output, sink)?;
-    Ok((watch.outcome(run.spec.level, started.elapsed())?, Farewell::done()))
+    Ok((watch.outcome(run.spec.level, started.elapsed())?, HelperReaper::done()))
 }
 
 fn start(run: &mut Run<'_>) -> io::Result<Ready> {

@@ -29,17 +29,17 @@ pub use log::export::{ExportedNote, ExportedRun};
 pub use log::files::SessionFile;
 pub use log::forget::{Forgotten, Plan, Selection};
 pub use log::history::{HistoryFilter, Moment};
-pub use log::hooks::{Guide, HookSeen};
-pub use log::imports::{Conversation, Known, ReadTo, SUMMARY};
-pub use log::meter::{MeterRow, Metered, Reading};
+pub use log::hooks::{Guide, HookUse};
+pub use log::imports::{Conversation, ImportPosition, Known, SUMMARY};
+pub use log::meter::{MeterAction, MeterRow, Reading};
 pub use log::projects::KnownProject;
-pub use log::sessions::SessionAbout;
+pub use log::sessions::SessionSummary;
 pub use log::sources::{KnownFile, PageState, Stamp, Validators};
 pub use shown::{HashedText, Repeat, ShownLines};
-pub use spool::{LONGEST_TEXT, Spool, Spooled};
+pub use spool::{LONGEST_TEXT, Spool, SpoolRecord};
 pub use store::{
-    Copied, Exported, ExportedEntry, ExportedEvent, Found, Fresh, Health, Kept, LostText, MapChange, NewFile, NotKept,
-    NoteSeen, Owner, Past, Store, Swept,
+    Copied, Exported, ExportedEntry, ExportedEvent, Found, Fresh, Health, KeepError, Kept, LostText, MapChange,
+    NewFile, NoteUse, Owner, Past, Store, Swept,
 };
 
 #[cfg(test)]

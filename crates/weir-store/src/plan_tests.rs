@@ -14,7 +14,7 @@ use weir_core::{
 };
 
 use crate::{
-    Found, Guide, HistoryFilter, HookSeen, KnownProject, MapChange, MapFile, NewFile, Owner, Selection, SessionFile,
+    Found, Guide, HistoryFilter, HookUse, KnownProject, MapChange, MapFile, NewFile, Owner, Selection, SessionFile,
     Stamp, Store, Validators,
 };
 
@@ -157,7 +157,7 @@ fn explain(db: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
 /// Makes every call that a hook may make.
 fn call_as_hooks_do(store: &mut Store, scope: &Scope, now: Timestamp) {
     let told = Event { kind: EventKind::Tool, priority: Priority::P3, text: "it ran".into(), data: None };
-    let seen = HookSeen { client: "test".into(), event: "PostToolUse".into(), at: now, micros: 900, count: 1 };
+    let seen = HookUse { client: "test".into(), event: "PostToolUse".into(), at: now, micros: 900, count: 1 };
     store.record(scope, &[told], &seen).unwrap();
     store.failures(scope).unwrap();
     store.last_session(scope).unwrap();
@@ -175,12 +175,12 @@ fn call_as_hooks_do(store: &mut Store, scope: &Scope, now: Timestamp) {
 
 fn check_what_hooks_ask(store: &mut Store, scope: &Scope, now: Timestamp) {
     let error = Event { kind: EventKind::Error, priority: Priority::P1, text: "it broke".into(), data: None };
-    let seen = HookSeen { client: "test".into(), event: "PostToolUse".into(), at: now, micros: 900, count: 1 };
+    let seen = HookUse { client: "test".into(), event: "PostToolUse".into(), at: now, micros: 900, count: 1 };
     let other = Scope { session: Some(SessionKey { client: "test".into(), key: "s2".into() }), ..scope.clone() };
     for scope in [scope, &other, scope] {
         store.record(scope, std::slice::from_ref(&error), &seen).unwrap();
     }
-    assert_eq!(store.hooks_seen().unwrap(), [HookSeen { count: 3, ..seen }]);
+    assert_eq!(store.hooks_seen().unwrap(), [HookUse { count: 3, ..seen }]);
     assert_eq!(store.failures(scope).unwrap(), [error.clone(), error]);
     assert_eq!(store.newest_notes(scope, 2).unwrap().len(), 1, "three of four are superseded");
     assert_eq!(store.notes(scope, 9).unwrap().len(), 4, "a review lists the superseded too");

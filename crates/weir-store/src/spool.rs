@@ -13,7 +13,7 @@ use weir_core::{Limits, Scope, Timestamp};
 use crate::db::{create_private_folder, private_file_options};
 use crate::error::{Result, StoreError, from_system};
 pub(crate) use record::DecodedRecord;
-pub use record::Spooled;
+pub use record::SpoolRecord;
 
 /// Name of the folder within the store's folder.
 const FOLDER: &str = "spool";
@@ -42,7 +42,7 @@ impl Spool {
     }
 
     /// Writes a record. This needs no lock. If the record cannot be written completely, nothing is left behind.
-    pub fn put(&self, scope: &Scope, spooled: &Spooled, limits: &Limits, at: Timestamp) -> Result<()> {
+    pub fn put(&self, scope: &Scope, spooled: &SpoolRecord, limits: &Limits, at: Timestamp) -> Result<()> {
         create_private_folder(&self.folder)?;
         let bytes = record::encode(scope, spooled, limits, at);
         self.check_room(bytes.len() as u64)?;

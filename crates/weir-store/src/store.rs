@@ -38,17 +38,17 @@ use crate::index::{self, Learner};
 use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::projects::{self, KnownProject};
 use crate::log::scopes::{self, ScopeIds};
-use crate::log::sessions::{self, SessionAbout};
+use crate::log::sessions::{self, SessionSummary};
 use crate::log::{self, entries, events};
 pub use backup::Copied;
 pub use export::{Exported, ExportedEntry, ExportedEvent};
 pub use import::{Fresh, Past};
 pub(crate) use keep::redact_labels;
-pub use keep::{Kept, NotKept};
+pub use keep::{KeepError, Kept};
 pub use lost::LostText;
 pub use maintenance::{Health, Swept};
 pub use map::MapChange;
-pub use notes::NoteSeen;
+pub use notes::NoteUse;
 pub use sources::NewFile;
 
 /// Time limit for indexing after an entry is kept. The entry is already safe in the log by then.
@@ -232,7 +232,7 @@ impl Store {
     }
 
     /// Returns at most `most` sessions, newest first. If `named` is given, only those whose name starts with it.
-    pub fn sessions(&self, named: Option<&str>, most: usize) -> Result<Vec<SessionAbout>> {
+    pub fn sessions(&self, named: Option<&str>, most: usize) -> Result<Vec<SessionSummary>> {
         self.log.read(|c| sessions::list(c, named, most))
     }
 

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use weir_clients::{Client, Hook, Point, Reply, Start, Wire, capture};
 use weir_core::{Event, Limits, Scope, SessionKey, Timestamp};
-use weir_store::{HookSeen, Patience, ShownLines, Spooled, Store, StoreError};
+use weir_store::{HookUse, Patience, ShownLines, SpoolRecord, Store, StoreError};
 
 use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
@@ -150,14 +150,15 @@ impl HookContext<'_> {
             // The store cannot be read either, but the hook's events still go to the spool.
             Err(error) if error.may_pass() => {
                 let (told, seen) = (report.events(None), Some(report.arrival(now)));
-                let spooled = Spooled { told, seen, texts_lost: loses_texts(&hook.point), ..Spooled::default() };
+                let spooled =
+                    SpoolRecord { told, seen, texts_lost: loses_texts(&hook.point), ..SpoolRecord::default() };
                 place.spool().put(&place.scope, &spooled, &Limits::default(), now)?;
                 return Ok(None);
             }
             Err(error) => return Err(error.into()),
         };
         let (scope, folder, spool) = (place.scope.clone(), place.folder.clone(), place.spool());
-        let aside = Spooled::default();
+        let aside = SpoolRecord::default();
         let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, files, aside };
         // The events are recorded regardless of the answer, and before it if the answer may miss the deadline.
         let mut told = report.events(Some((&call.store, &call.scope)));
@@ -206,8 +207,8 @@ impl HookReport<'_> {
     }
 
     /// Returns the record that the hook arrived, with the time taken so far.
-    fn arrival(&self, now: Timestamp) -> HookSeen {
-        HookSeen {
+    fn arrival(&self, now: Timestamp) -> HookUse {
+        HookUse {
             client: self.client.name.to_owned(),
             event: self.event.to_owned(),
             at: now,
@@ -271,7 +272,7 @@ struct Call<'a> {
     /// The state of the files that tools have read.
     files: FileState,
     /// The data that could not be written to the store.
-    aside: Spooled,
+    aside: SpoolRecord,
 }
 
 impl Call<'_> {
@@ -335,7 +336,7 @@ impl Call<'_> {
     }
 
     /// Records the hook's events, and that the hook arrived.
-    fn record(&mut self, mut told: Vec<Event>, seen: HookSeen) -> Result<(), CommandError> {
+    fn record(&mut self, mut told: Vec<Event>, seen: HookUse) -> Result<(), CommandError> {
         if let Point::AfterTool(used, done) = &self.hook.point
             && let Err(error) = hold::repeats::note_written(self, used, done)
         {

@@ -17,7 +17,7 @@ use std::time::Instant;
 use weir_clients::Client;
 use weir_clients::transcript::{Part, Session, Skipped};
 use weir_core::{Scope, SessionKey, Timestamp};
-use weir_store::{Conversation, Fresh, Known, Past, ReadTo};
+use weir_store::{Conversation, Fresh, ImportPosition, Known, Past};
 
 use crate::answer::Answer;
 use crate::context::{Context, cancelled};
@@ -102,9 +102,9 @@ struct OpenConversation {
     converter: StepConverter,
     known: Known,
     /// How far the conversation was imported before, unless the transcript was rewritten since.
-    before: ReadTo,
+    before: ImportPosition,
     /// How far the conversation has been read now.
-    now: ReadTo,
+    now: ImportPosition,
 }
 
 /// The conversations of a transcript that is being read.
@@ -256,12 +256,12 @@ impl ImportJob<'_> {
                 let before = store.imported_to(&conversation)?.filter(|_| !anew).unwrap_or_default();
                 Ok((before, store.known_of(&scope, &conversation.session)?, store.failures(&of_session)?))
             })?,
-            false => (ReadTo::default(), Known::default(), Vec::new()),
+            false => (ImportPosition::default(), Known::default(), Vec::new()),
         };
         let folder = if folder.as_os_str().is_empty() { context.env().folder.clone() } else { folder };
         let converter = StepConverter::new(session, folder, !known.is_empty(), failures);
         self.report.session(session);
-        Ok(Some(OpenConversation { context, conversation, converter, known, before, now: ReadTo::default() }))
+        Ok(Some(OpenConversation { context, conversation, converter, known, before, now: ImportPosition::default() }))
     }
 
     /// Returns the context of the project that a session belongs to, if its sessions are to be imported.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use weir_outline::{Language, NoOutline, Outline, wire};
+use weir_outline::{Language, Outline, OutlineError, wire};
 use weir_runner::{Confined, Fences, Lost};
 
 /// The argument that starts the program as the parser.
@@ -25,22 +25,22 @@ pub(crate) fn parser_main() -> ExitCode {
 }
 
 /// Outlines a text in a language.
-pub(crate) fn outline(language: &'static Language, text: &str) -> Result<Outline, NoOutline> {
+pub(crate) fn outline(language: &'static Language, text: &str) -> Result<Outline, OutlineError> {
     if text.len() > weir_outline::LARGEST {
-        return Err(NoOutline::TooLarge);
+        return Err(OutlineError::TooLarge);
     }
     let request = wire::request(language, text);
     // An idle process may have been killed from outside, so only a crash of a new one counts against the file.
     let answer = match take_idle().map(|parser| ask(parser, &request)) {
-        None | Some(Err(NoOutline::Crashed)) => ask(start()?, &request),
+        None | Some(Err(OutlineError::Crashed)) => ask(start()?, &request),
         Some(answer) => answer,
     };
     wire::read(language, text, &answer?)
 }
 
 /// Outlines a file, in the language that its name and its text indicate.
-pub(crate) fn outline_of(path: &Path, text: &str) -> Result<Outline, NoOutline> {
-    let language = weir_outline::language_of(path, text).ok_or(NoOutline::Unknown)?;
+pub(crate) fn outline_of(path: &Path, text: &str) -> Result<Outline, OutlineError> {
+    let language = weir_outline::language_of(path, text).ok_or(OutlineError::Unknown)?;
     outline(language, text)
 }
 
@@ -68,14 +68,14 @@ pub(crate) fn fences() -> String {
     }
 }
 
-fn start() -> Result<Confined, NoOutline> {
-    Confined::start(Path::new(crate::run::HELPER), PARSER).map_err(|_| NoOutline::NoParser)
+fn start() -> Result<Confined, OutlineError> {
+    Confined::start(Path::new(crate::run::HELPER), PARSER).map_err(|_| OutlineError::NoParser)
 }
 
-fn ask(mut parser: Confined, request: &[u8]) -> Result<Vec<u8>, NoOutline> {
+fn ask(mut parser: Confined, request: &[u8]) -> Result<Vec<u8>, OutlineError> {
     let answer = parser.ask(request, PARSER_TIMEOUT).map_err(|lost| match lost {
-        Lost::Crashed => NoOutline::Crashed,
-        Lost::TooSlow => NoOutline::Unfit,
+        Lost::Crashed => OutlineError::Crashed,
+        Lost::TooSlow => OutlineError::Unfit,
     })?;
     if !parser.is_worn() {
         idle().push(parser);

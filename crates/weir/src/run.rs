@@ -24,7 +24,7 @@ use weir_core::run::{Ended, RunFacts};
 use weir_core::{Entry, EntryKind, Level, NewEntry, Origin, Reference};
 use weir_policy::gate::{Action, Request};
 use weir_runner::runtimes::Language;
-use weir_runner::{Farewell, Outcome, Run, RunError, Spec, Stopper, Streams};
+use weir_runner::{HelperReaper, Outcome, Run, RunError, Spec, Stopper, Streams};
 use weir_store::{BlobReader, Found, Patience, TextWriter};
 
 use crate::answer::one_line;
@@ -193,7 +193,7 @@ fn attempt(
     how: &RunOptions<'_>,
     place: &mut environment::RunEnvironment,
     writer: &mut TextWriter,
-) -> Result<(Outcome, Farewell), CommandError> {
+) -> Result<(Outcome, HelperReaper), CommandError> {
     let outside = place.outside.clone();
     let serve = |listeners| outside.serve(listeners);
     let mut make = |spec: &Spec| {

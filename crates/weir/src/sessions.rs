@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use weir_core::wording::counted;
 use weir_core::{Scope, SessionKey};
-use weir_store::{SessionAbout, Store};
+use weir_store::{SessionSummary, Store};
 
 use crate::answer::one_line;
 use crate::error::{CommandError, ErrorKind};
@@ -47,14 +47,14 @@ fn not_found(store: &Store, what: &str) -> CommandError {
 }
 
 /// Describes a session in one line, including text that others wrote.
-pub(crate) fn line(session: &SessionAbout) -> String {
+pub(crate) fn line(session: &SessionSummary) -> String {
     let work = session.work.as_deref().map(|work| format!(" ({})", one_line(work, 40))).unwrap_or_default();
     format!("{}{work}: {}", place(session), title(&session.requests))
 }
 
 /// Describes which session it is, and when it took place.
-fn place(session: &SessionAbout) -> String {
-    let SessionAbout { key, from, to, events, .. } = session;
+fn place(session: &SessionSummary) -> String {
+    let SessionSummary { key, from, to, events, .. } = session;
     let to = when::show(*to);
     let from = when::show(*from);
     // Most sessions end on the day they began.
@@ -70,7 +70,7 @@ fn title(requests: &[String]) -> String {
 }
 
 /// Returns a session as data.
-pub(crate) fn describe(session: &SessionAbout) -> Value {
+pub(crate) fn describe(session: &SessionSummary) -> Value {
     json!({
         "session": session.key.key,
         "client": session.key.client,

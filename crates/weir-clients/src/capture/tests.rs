@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use weir_core::Event;
 
 use super::{events, fix};
-use crate::{Done, Hook, Output, Point, Takes, Tool, ToolCall};
+use crate::{AcceptedReplies, Done, Hook, Output, Point, Tool, ToolCall};
 
 /// Compares the events of a hook, one per line.
 fn check(hook: &Hook, expected: Expect) {
@@ -33,7 +33,7 @@ fn hook(point: Point) -> Hook {
         transcript: None,
         subagent: None,
         point,
-        takes: Takes::default(),
+        takes: AcceptedReplies::default(),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::hook::{Done, Hook, Output, Point, Takes, Tool};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool};
 use crate::wire::{Wire, all_text, between, first_text, is_below, mcp_tool, text};
 use crate::{Client, Compaction, OwnCut, Reply};
 
@@ -38,7 +38,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         "SessionEnd" => Point::SessionEnd,
         _ => return None,
     };
-    let takes = Takes {
+    let takes = AcceptedReplies {
         context: point.takes_context(),
         output: wire.event == "PostToolUse",
         // Otherwise permission rules and prompts would see our command instead of the model's.

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::hook::{Done, Hook, Output, Point, Takes, Tool};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool};
 use crate::wire::{Wire, all_text, first_text, mcp_tool};
 use crate::{Client, Compaction, OwnCut, Reply};
 
@@ -36,7 +36,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         "SessionEnd" => Point::SessionEnd,
         _ => return None,
     };
-    let takes = Takes {
+    let takes = AcceptedReplies {
         context: point.takes_context(),
         output: wire.event == "PostToolUse",
         // It accepts a rewritten command only together with permission to run it.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::hook::{Done, Hook, Output, Point, Start, Subagent, Takes, Tool, ToolCall};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 use crate::wire::{Wire, between, first_text, mcp_tool, text};
 use crate::{Client, Compaction, OwnCut, Reply};
 
@@ -54,7 +54,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         transcript: wire.path("transcriptPath"),
         subagent: (!subagent.is_empty())
             .then(|| Subagent { key: subagent.to_owned(), kind: wire.text("agentType").to_owned() }),
-        takes: Takes {
+        takes: AcceptedReplies {
             context: point.takes_context(),
             output: wire.event == "postToolUse",
             // It does not say whether it would ask the user.

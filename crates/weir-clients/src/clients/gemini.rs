@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 
-use crate::hook::{Done, Hook, Output, Point, Start, Takes, Tool, ToolCall};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool, ToolCall};
 use crate::wire::{Wire, all_text, first_text, mcp_tool, text};
 use crate::{Client, Compaction, OwnCut, Reply};
 
@@ -47,7 +47,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         "SessionEnd" => Point::SessionEnd,
         _ => return None,
     };
-    let takes = Takes {
+    let takes = AcceptedReplies {
         context: point.takes_context(),
         output: wire.event == "AfterTool",
         // It does not say whether it would ask the user.

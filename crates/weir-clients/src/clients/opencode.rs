@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::hook::{Done, Hook, Output, Point, Start, Subagent, Takes, Tool, ToolCall};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 use crate::wire::{Wire, all_text, first_text, mcp_tool, text};
 use crate::{Client, Compaction, Reply};
 
@@ -53,7 +53,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         folder: wire.path("directory")?,
         transcript: None,
         subagent: parent.map(|_| Subagent { key: own.to_owned(), kind: String::new() }),
-        takes: Takes {
+        takes: AcceptedReplies {
             context: matches!(point, Point::SessionStart(_) | Point::Prompt { .. }),
             output: wire.event == "tool.execute.after",
             // It does not say whether it would ask the user.

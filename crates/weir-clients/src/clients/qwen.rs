@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::hook::{Done, Hook, Output, Point, Start, Takes, Tool};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool};
 use crate::wire::{Wire, all_text, first_text, is_below, mcp_tool, text};
 use crate::{Client, Compaction, Reply};
 
@@ -60,7 +60,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         "SessionEnd" => Point::SessionEnd,
         _ => return None,
     };
-    let takes = Takes {
+    let takes = AcceptedReplies {
         context: point.takes_context(),
         output: wire.event == "PostToolUse",
         // It does not accept a rewritten command.

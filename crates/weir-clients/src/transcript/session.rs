@@ -13,11 +13,11 @@ pub struct Part {
     /// The session as far as it is known by now, without steps and requests.
     pub session: Session,
     /// The steps, in order.
-    pub steps: Vec<Dated>,
+    pub steps: Vec<TimedStep>,
 }
 
 /// A step with its time and message.
-pub struct Dated {
+pub struct TimedStep {
     /// The step.
     pub step: Step,
     /// Its time, if the client records it.

@@ -58,7 +58,7 @@ enum BlockKind {
 /// The effect of a line on the block being read.
 enum LineEffect {
     /// The line belongs to the block.
-    Takes,
+    AcceptedReplies,
     /// The line begins another block.
     Ends,
     /// The line turns the block into a heading of this level.
@@ -94,7 +94,7 @@ impl MarkdownScanner {
                 }
             };
             match reading.push_line(&rest[reading.end..next]) {
-                LineEffect::Takes => {}
+                LineEffect::AcceptedReplies => {}
                 LineEffect::Ends => break,
                 LineEffect::Titles(found) => level = Some(found),
             }
@@ -179,15 +179,15 @@ impl OpenBlock {
         let first = text.first().copied().unwrap_or(b'\n');
         if self.inside != Enclosure::Text {
             self.go_on_inside(text, self.end + line.len());
-            return LineEffect::Takes;
+            return LineEffect::AcceptedReplies;
         }
         if std::mem::take(&mut self.is_within_line) {
             self.kind = BlockKind::Paragraph;
-            return LineEffect::Takes;
+            return LineEffect::AcceptedReplies;
         }
         if matches!(first, b'\n' | b'\r') && is_blank(text) {
             self.has_gap = self.kind != BlockKind::Unknown;
-            return LineEffect::Takes;
+            return LineEffect::AcceptedReplies;
         }
         let begins_inside = begins(first, text);
         let level = if indent < 4 && first == b'#' { atx_level(text) } else { None };
@@ -203,7 +203,7 @@ impl OpenBlock {
                 None if is_item => BlockKind::List,
                 None => BlockKind::Paragraph,
             };
-            return level.map_or(LineEffect::Takes, LineEffect::Titles);
+            return level.map_or(LineEffect::AcceptedReplies, LineEffect::Titles);
         }
         let is_over = match self.kind {
             BlockKind::Unknown => false,
@@ -231,7 +231,7 @@ impl OpenBlock {
         }
         self.has_gap = false;
         self.lines += 1;
-        LineEffect::Takes
+        LineEffect::AcceptedReplies
     }
 
     fn enter(&mut self, inside: Enclosure, text: &[u8]) {

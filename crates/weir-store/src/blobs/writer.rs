@@ -10,7 +10,7 @@ use weir_core::{Pieces, Stream};
 use super::reader::BlobReader;
 use super::stage::{Stage, StagedText};
 use crate::error::{Result, StoreError};
-use crate::store::NotKept;
+use crate::store::KeepError;
 
 /// A text on its way into the store. It needs no lock of the store, can move to another thread, and is kept with
 /// [`crate::Store::keep_written`].
@@ -80,7 +80,7 @@ impl TextWriter {
     }
 
     /// Finishes the text.
-    pub(crate) fn finish(self) -> Result<FinishedText, NotKept> {
+    pub(crate) fn finish(self) -> Result<FinishedText, KeepError> {
         let Self { redactor, mut sink, mut failed, .. } = self;
         let redactions = redactor.finish_to(&mut |passed| sink.push_unless_failed(&mut failed, passed));
         let staged = match failed {
@@ -89,7 +89,7 @@ impl TextWriter {
         };
         match staged {
             Ok(staged) => Ok(FinishedText { staged, redactions, pieces: sink.pieces }),
-            Err(error) => Err(NotKept { error, text: Some(Box::new(BlobReader::of(sink.ends.joined()))) }),
+            Err(error) => Err(KeepError { error, text: Some(Box::new(BlobReader::of(sink.ends.joined()))) }),
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Meaning<'a> {
 }
 
 /// Why a query has no vector.
-pub(super) enum NoMeaning {
+pub(super) enum EmbedFailure {
     /// The model failed.
     Unanswered(String),
     /// The index could not be read.
@@ -29,10 +29,10 @@ pub(super) enum NoMeaning {
 
 impl<'a> Meaning<'a> {
     /// Embeds a text. Returns `None` if the model knows none of its words.
-    pub(super) fn of(connection: &Connection, model: &'a dyn Embed, text: &str) -> Result<Option<Self>, NoMeaning> {
-        let vectors = model.embed(&[text]).map_err(|error| NoMeaning::Unanswered(error.to_string()))?;
+    pub(super) fn of(connection: &Connection, model: &'a dyn Embed, text: &str) -> Result<Option<Self>, EmbedFailure> {
+        let vectors = model.embed(&[text]).map_err(|error| EmbedFailure::Unanswered(error.to_string()))?;
         let Some(vector) = vectors.into_iter().next().flatten() else { return Ok(None) };
-        let covered = vectors::covered(connection).map_err(|error| NoMeaning::Store(error.into()))?;
+        let covered = vectors::covered(connection).map_err(|error| EmbedFailure::Store(error.into()))?;
         let EmbedProgress { embedded, next_chunk, model: made_by } = covered;
         let embedded = if made_by == model.name() { embedded } else { 0 };
         Ok(Some(Self { model, query: quantise(&vector), embedded, chunks: next_chunk - 1 }))

@@ -17,7 +17,7 @@ use self::candidates::Candidate;
 use super::Hit;
 use super::documents::HEADING_SEPARATOR;
 use super::excerpt;
-use super::meaning::{Meaning, NoMeaning};
+use super::meaning::{EmbedFailure, Meaning};
 use crate::error::Fault;
 
 /// Number of the best chunks by keywords, and of the closest in meaning, that are ranked.
@@ -98,8 +98,8 @@ pub(crate) fn search(
     let (meaning, words_alone) = match model.map(|model| Meaning::of(connection, model, &query.text)) {
         None => (None, None),
         Some(Ok(meaning)) => (meaning, None),
-        Some(Err(NoMeaning::Unanswered(why))) => (None, Some(why)),
-        Some(Err(NoMeaning::Store(fault))) => return Err(fault),
+        Some(Err(EmbedFailure::Unanswered(why))) => (None, Some(why)),
+        Some(Err(EmbedFailure::Store(fault))) => return Err(fault),
     };
     if let Some(meaning) = &meaning {
         weigh_meaning(connection, meaning, (scope, query), &mut found)?;

@@ -8,7 +8,7 @@ use weir_core::{SessionKey, Timestamp};
 
 /// The last hook of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HookSeen {
+pub struct HookUse {
     /// The client, by its name in commands.
     pub client: String,
     /// The client's event that the hook ran for.
@@ -22,7 +22,7 @@ pub struct HookSeen {
 }
 
 /// Records that a hook ran. A hook from the spool may be older than the last one.
-pub(crate) fn record(tx: &Transaction<'_>, seen: &HookSeen) -> rusqlite::Result<()> {
+pub(crate) fn record(tx: &Transaction<'_>, seen: &HookUse) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO hooks (client, event, at, micros, count) VALUES (?1, ?2, ?3, ?4, 1)
          ON CONFLICT (client) DO UPDATE SET event = CASE WHEN ?3 < at THEN event ELSE ?2 END,
@@ -33,10 +33,10 @@ pub(crate) fn record(tx: &Transaction<'_>, seen: &HookSeen) -> rusqlite::Result<
 }
 
 /// Returns the last hook of every client.
-pub(crate) fn last_of_each_client(connection: &Connection) -> rusqlite::Result<Vec<HookSeen>> {
+pub(crate) fn last_of_each_client(connection: &Connection) -> rusqlite::Result<Vec<HookUse>> {
     let mut statement = connection.prepare_cached("SELECT client, event, at, micros, count FROM hooks")?;
     let rows = statement.query_map([], |row| {
-        Ok(HookSeen {
+        Ok(HookUse {
             client: row.get(0)?,
             event: row.get(1)?,
             at: Timestamp(row.get(2)?),

@@ -11,7 +11,7 @@ const MAX_TIME_SKEW_MILLIS: u64 = 2 * 60 * 1000;
 
 /// How far the transcript of a conversation was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReadTo {
+pub struct ImportPosition {
     /// Number of steps.
     pub steps: u64,
     /// The client's id of the last message.
@@ -28,17 +28,22 @@ pub struct Conversation {
 }
 
 /// Returns how far a conversation was imported.
-pub(crate) fn read_to(connection: &Connection, of: &Conversation) -> rusqlite::Result<Option<ReadTo>> {
+pub(crate) fn read_to(connection: &Connection, of: &Conversation) -> rusqlite::Result<Option<ImportPosition>> {
     connection
         .prepare_cached("SELECT steps, message FROM imports WHERE client = ?1 AND key = ?2 AND subagent = ?3")?
         .query_row(params![of.session.client, of.session.key, of.subagent], |row| {
-            Ok(ReadTo { steps: row.get::<_, i64>(0)?.cast_unsigned(), message: row.get(1)? })
+            Ok(ImportPosition { steps: row.get::<_, i64>(0)?.cast_unsigned(), message: row.get(1)? })
         })
         .optional()
 }
 
 /// Records how far a conversation was imported.
-pub(crate) fn record(tx: &Transaction<'_>, of: &Conversation, to: &ReadTo, now: Timestamp) -> rusqlite::Result<()> {
+pub(crate) fn record(
+    tx: &Transaction<'_>,
+    of: &Conversation,
+    to: &ImportPosition,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO imports (client, key, subagent, steps, message, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (client, key, subagent) DO UPDATE SET steps = ?4, message = ?5, at = ?6",

@@ -8,7 +8,7 @@ use super::written;
 
 weir_core::written_enum! {
     /// What Weir did.
-    pub enum Metered {
+    pub enum MeterAction {
         /// Weir replaced an output with something smaller.
         Held = "held",
         /// Weir added text that was not asked for.
@@ -24,7 +24,7 @@ weir_core::written_enum! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// What was done.
-    pub what: Metered,
+    pub what: MeterAction,
     /// The tool whose output this concerns, or the tool of Weir that was called.
     pub tool: String,
     /// How many times it was done.
@@ -91,7 +91,7 @@ pub(crate) fn since(connection: &Connection, since: Option<Timestamp>) -> rusqli
             session: SessionKey { client: row.get(1)?, key: row.get(2)? },
             reading: Reading {
                 tool: row.get(3)?,
-                what: written(row, 4, Metered::parse)?,
+                what: written(row, 4, MeterAction::parse)?,
                 times: row.get::<_, i64>(5)?.cast_unsigned(),
                 given: row.get::<_, i64>(6)?.cast_unsigned(),
                 shown: row.get::<_, i64>(7)?.cast_unsigned(),

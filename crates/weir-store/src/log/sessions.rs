@@ -5,7 +5,7 @@ use weir_core::{SessionKey, Timestamp};
 
 /// A session, with its time and its requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionAbout {
+pub struct SessionSummary {
     /// The key of the session.
     pub key: SessionKey,
     /// When the session began.
@@ -24,7 +24,7 @@ pub struct SessionAbout {
 const MAX_REQUESTS: usize = 4;
 
 /// Returns at most `most` sessions with events, newest first. If `named` is given, only those whose key begins with it.
-pub(crate) fn list(connection: &Connection, named: Option<&str>, most: usize) -> rusqlite::Result<Vec<SessionAbout>> {
+pub(crate) fn list(connection: &Connection, named: Option<&str>, most: usize) -> rusqlite::Result<Vec<SessionSummary>> {
     let mut statement =
         connection.prepare_cached("SELECT id, client, key, started_at FROM sessions ORDER BY started_at DESC")?;
     let mut rows = statement.query([])?;
@@ -40,7 +40,7 @@ pub(crate) fn list(connection: &Connection, named: Option<&str>, most: usize) ->
     Ok(found)
 }
 
-fn about(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Option<SessionAbout>> {
+fn about(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Option<SessionSummary>> {
     let id: i64 = row.get(0)?;
     let (events, from, to): (i64, Option<i64>, Option<i64>) = connection
         .prepare_cached("SELECT count(*), min(at), max(at) FROM events WHERE session_id = ?1")?
@@ -59,7 +59,7 @@ fn about(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Option<Sess
         .query_map((id, MAX_REQUESTS.cast_signed()), |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let key = SessionKey { client: row.get(1)?, key: row.get(2)? };
-    Ok(Some(SessionAbout {
+    Ok(Some(SessionSummary {
         key,
         from: Timestamp(from),
         to: Timestamp(to),

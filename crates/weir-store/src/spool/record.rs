@@ -6,16 +6,16 @@ use weir_core::{
     EntryKind, Event, EventKind, Level, Limits, NewEntry, Origin, Pieces, Priority, Scope, SessionKey, Timestamp,
 };
 
-use crate::log::hooks::{Guide, HookSeen};
+use crate::log::hooks::{Guide, HookUse};
 use crate::store::{redact_labels, redacted_event, redacted_text};
 
 /// What a hook could not write to the log.
 #[derive(Debug, Clone, Default)]
-pub struct Spooled {
+pub struct SpoolRecord {
     /// The events that the hook reported.
     pub told: Vec<Event>,
     /// The record that the hook ran.
-    pub seen: Option<HookSeen>,
+    pub seen: Option<HookUse>,
     /// An output to keep. Its text is already redacted.
     pub output: Option<NewEntry>,
     /// A guide to store for the session.
@@ -26,7 +26,7 @@ pub struct Spooled {
     pub texts_lost: bool,
 }
 
-impl Spooled {
+impl SpoolRecord {
     /// Returns whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.told.is_empty()
@@ -45,11 +45,11 @@ pub(crate) struct DecodedRecord {
     pub(crate) session: Option<SessionKey>,
     pub(crate) run_days: u32,
     pub(crate) page_days: u32,
-    pub(crate) spooled: Spooled,
+    pub(crate) spooled: SpoolRecord,
 }
 
 /// Encodes a record. Everything except the text of an output is redacted here.
-pub(super) fn encode(scope: &Scope, spooled: &Spooled, limits: &Limits, at: Timestamp) -> Vec<u8> {
+pub(super) fn encode(scope: &Scope, spooled: &SpoolRecord, limits: &Limits, at: Timestamp) -> Vec<u8> {
     let told: Vec<Value> = spooled.told.iter().map(redacted_event).map(|event| event_as_json(&event)).collect();
     let output = spooled.output.clone().map(|mut output| {
         redact_labels(&mut output);
@@ -87,7 +87,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<DecodedRecord> {
     }
     let flag = |name: &str| record[name].as_bool();
     let days = |name: &str| record[name].as_u64().and_then(|days| u32::try_from(days).ok());
-    let spooled = Spooled {
+    let spooled = SpoolRecord {
         told: record["told"].as_array()?.iter().map(event_from_json).collect::<Option<_>>()?,
         seen: optional(&record["seen"], seen_from_json)?,
         output: optional(&record["output"], |output| output_from_json(output, &bytes[end + 1..]))?,
@@ -124,8 +124,8 @@ fn event_from_json(event: &Value) -> Option<Event> {
     })
 }
 
-fn seen_from_json(seen: &Value) -> Option<HookSeen> {
-    Some(HookSeen {
+fn seen_from_json(seen: &Value) -> Option<HookUse> {
+    Some(HookUse {
         client: text(&seen["client"])?,
         event: text(&seen["event"])?,
         at: Timestamp(seen["at"].as_i64()?),

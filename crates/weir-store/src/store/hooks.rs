@@ -9,7 +9,7 @@ use weir_core::{Entry, Event, Priority, Scope, SessionKey, Timestamp};
 use super::{Store, redacted_event};
 use crate::db::Durability;
 use crate::error::Result;
-use crate::log::hooks::{self, Guide, HookSeen};
+use crate::log::hooks::{self, Guide, HookUse};
 use crate::log::{events, notes, scopes};
 
 /// Number of a session's failures that are searched for one that was repaired.
@@ -20,7 +20,7 @@ const MAX_SESSION_EVENTS: usize = 5_000;
 
 impl Store {
     /// Appends the events of a hook and records that the hook ran, in one transaction.
-    pub fn record(&mut self, scope: &Scope, told: &[Event], seen: &HookSeen) -> Result<()> {
+    pub fn record(&mut self, scope: &Scope, told: &[Event], seen: &HookUse) -> Result<()> {
         self.check_scope(scope)?;
         let told: Vec<Event> = told.iter().map(redacted_event).collect();
         let own = self.own_scope(scope);
@@ -34,7 +34,7 @@ impl Store {
     }
 
     /// Returns the last hook of every client.
-    pub fn hooks_seen(&self) -> Result<Vec<HookSeen>> {
+    pub fn hooks_seen(&self) -> Result<Vec<HookUse>> {
         self.log.read(hooks::last_of_each_client)
     }
 

@@ -7,7 +7,7 @@ use super::keep::{self, redact_labels, redact_text};
 use super::{Store, redacted_event};
 use crate::db::Durability;
 use crate::error::{Fault, Result};
-use crate::log::imports::{self, Conversation, Known, ReadTo};
+use crate::log::imports::{self, Conversation, ImportPosition, Known};
 use crate::log::{entries, events, scopes};
 
 /// What happened at one moment of a past session.
@@ -47,7 +47,7 @@ impl Fresh {
 
 impl Store {
     /// Returns how far the transcript of a conversation was imported.
-    pub fn imported_to(&self, of: &Conversation) -> Result<Option<ReadTo>> {
+    pub fn imported_to(&self, of: &Conversation) -> Result<Option<ImportPosition>> {
         self.log.read(|c| imports::read_to(c, of))
     }
 
@@ -65,7 +65,7 @@ impl Store {
         &mut self,
         scope: &Scope,
         of: &Conversation,
-        (fresh, to): (Fresh, &ReadTo),
+        (fresh, to): (Fresh, &ImportPosition),
         now: Timestamp,
     ) -> Result<()> {
         let own = self.own_scope(&Scope { session: Some(of.session.clone()), ..scope.clone() });

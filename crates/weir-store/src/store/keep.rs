@@ -41,14 +41,14 @@ pub struct Kept {
 
 /// A text that was written but could not be kept.
 #[derive(Debug)]
-pub struct NotKept {
+pub struct KeepError {
     /// Why it could not be kept.
     pub error: StoreError,
     /// The redacted text, as far as it was written.
     pub text: Option<Box<BlobReader>>,
 }
 
-impl From<StoreError> for NotKept {
+impl From<StoreError> for KeepError {
     fn from(error: StoreError) -> Self {
         Self { error, text: None }
     }
@@ -101,7 +101,7 @@ impl Store {
         mut entry: NewEntry,
         mut writer: TextWriter,
         now: Timestamp,
-    ) -> Result<(Kept, BlobReader), NotKept> {
+    ) -> Result<(Kept, BlobReader), KeepError> {
         self.check_level(scope, &entry)?;
         redact_labels(&mut entry);
         // A write error is reported by `finish`, along with what was written of the text.
@@ -115,7 +115,7 @@ impl Store {
         entry.text = if entry.note.is_some() { text.all()? } else { Vec::new() };
         match self.insert_entry(scope, &entry, (&staged, &redactions), now) {
             Ok(taken) => Ok((self.after_insert(taken, redactions, entry.kind != EntryKind::Run, now), text)),
-            Err(error) => Err(NotKept { error, text: Some(Box::new(text)) }),
+            Err(error) => Err(KeepError { error, text: Some(Box::new(text)) }),
         }
     }
 

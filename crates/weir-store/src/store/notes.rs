@@ -11,14 +11,14 @@ use crate::log::{entries, notes};
 
 /// A note with the time it was last used.
 #[derive(Debug, Clone)]
-pub struct NoteSeen {
+pub struct NoteUse {
     /// The note.
     pub entry: Entry,
     /// When the note was last read, or when it was kept if it was never read.
     pub used_at: Timestamp,
 }
 
-impl NoteSeen {
+impl NoteUse {
     /// Returns whether the note has not been read since it was kept.
     pub fn is_unused(&self) -> bool {
         self.used_at <= self.entry.at
@@ -27,7 +27,7 @@ impl NoteSeen {
 
 impl Store {
     /// Returns at most `most` notes that are visible in the scope, newest first, including superseded ones.
-    pub fn notes(&self, scope: &Scope, most: usize) -> Result<Vec<NoteSeen>> {
+    pub fn notes(&self, scope: &Scope, most: usize) -> Result<Vec<NoteUse>> {
         let scope_ids = self.scope_ids(scope)?;
         self.log.read(|c| newest(c, scope_ids, most))
     }
@@ -44,7 +44,7 @@ impl Store {
     }
 }
 
-fn newest(connection: &Connection, scope_ids: ScopeIds, most: usize) -> rusqlite::Result<Vec<NoteSeen>> {
+fn newest(connection: &Connection, scope_ids: ScopeIds, most: usize) -> rusqlite::Result<Vec<NoteUse>> {
     // By id, and without reading more rows than asked for.
     let mut statement = connection.prepare_cached(
         "SELECT entry_id FROM notes WHERE entry_id <= (SELECT max(entry_id) FROM notes) ORDER BY entry_id DESC",
@@ -55,7 +55,7 @@ fn newest(connection: &Connection, scope_ids: ScopeIds, most: usize) -> rusqlite
         && let Some(row) = rows.next()?
     {
         let stored = entries::by_id(connection, scope_ids, row.get(0)?)?;
-        notes.extend(stored.map(|stored| NoteSeen { entry: stored.entry, used_at: stored.used_at }));
+        notes.extend(stored.map(|stored| NoteUse { entry: stored.entry, used_at: stored.used_at }));
     }
     Ok(notes)
 }

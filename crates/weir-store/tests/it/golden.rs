@@ -9,7 +9,7 @@ use weir_core::{
     Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, Reference, RunFacts,
     Stream,
 };
-use weir_store::{Found, Guide, HistoryFilter, HookSeen, NewFile, Owner, SessionFile, Stamp, Store, Validators};
+use weir_store::{Found, Guide, HistoryFilter, HookUse, NewFile, Owner, SessionFile, Stamp, Store, Validators};
 
 use crate::dump;
 use crate::support::{
@@ -106,7 +106,7 @@ fn describe(store: &mut Store, entries: &[Reference]) -> String {
         let gone = moment.gone.map(weir_core::WhyGone::as_str);
         writeln!(lines, "  of {:?} {entry:?} gone {gone:?}", record.reference).unwrap();
     }
-    for HookSeen { client, event, at, micros, count } in store.hooks_seen().unwrap() {
+    for HookUse { client, event, at, micros, count } in store.hooks_seen().unwrap() {
         writeln!(lines, "hook {client} {event} {} {micros} {count}", at.0).unwrap();
     }
     if let Some(Guide { text, waiting }) = store.guide(&here()).unwrap() {
@@ -281,7 +281,7 @@ fn furnish(store: &mut Store) -> Vec<Reference> {
 /// Records what a hook would.
 fn tell_as_hooks_do(store: &mut Store) {
     let told = Event { kind: EventKind::Fix, priority: Priority::P2, text: "fixed: cargo test".into(), data: None };
-    let seen = HookSeen { client: "claude".into(), event: "Stop".into(), at: at(200_000), micros: 1_200, count: 1 };
+    let seen = HookUse { client: "claude".into(), event: "Stop".into(), at: at(200_000), micros: 1_200, count: 1 };
     store.record(&here(), &[told], &seen).unwrap();
     store.keep_guide(&here(), &Guide { text: "where it stood".into(), waiting: true }, at(200_001)).unwrap();
 }

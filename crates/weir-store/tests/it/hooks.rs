@@ -1,7 +1,7 @@
 //! Tests what hooks record, and which events are finally dropped.
 
 use weir_core::{Event, EventKind, Priority};
-use weir_store::{HistoryFilter, HookSeen};
+use weir_store::{HistoryFilter, HookUse};
 
 use crate::support::{NOW, here, open};
 
@@ -10,7 +10,7 @@ fn of_a_session_that_is_too_long_the_least_important_goes_and_of_that_the_oldest
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path());
     let event = |kind, priority, text: String| Event { kind, priority, text, data: None };
-    let seen = HookSeen { client: "test".into(), event: "Stop".into(), at: NOW, micros: 1, count: 1 };
+    let seen = HookUse { client: "test".into(), event: "Stop".into(), at: NOW, micros: 1, count: 1 };
     let requests: Vec<Event> =
         (0..100).map(|n| event(EventKind::Prompt, Priority::P1, format!("request {n}"))).collect();
     let tools: Vec<Event> = (0..5_000).map(|n| event(EventKind::Tool, Priority::P4, format!("tool {n}"))).collect();

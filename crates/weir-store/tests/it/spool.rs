@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use weir_core::{EntryKind, Event, EventKind, Level, Limits, NewEntry, Origin, Priority, Timestamp};
-use weir_store::{Guide, HistoryFilter, HookSeen, Spool, Spooled, Store, StoreError};
+use weir_store::{Guide, HistoryFilter, HookUse, Spool, SpoolRecord, Store, StoreError};
 
 use crate::support::{NOW, at, here, open};
 
-fn told(text: &str, at: Timestamp) -> Spooled {
+fn told(text: &str, at: Timestamp) -> SpoolRecord {
     let event = Event { kind: EventKind::Prompt, priority: Priority::P1, text: text.to_owned(), data: None };
-    let seen = HookSeen { client: "test".into(), event: "Stop".into(), at, micros: 5, count: 1 };
-    Spooled { told: vec![event], seen: Some(seen), ..Spooled::default() }
+    let seen = HookUse { client: "test".into(), event: "Stop".into(), at, micros: 5, count: 1 };
+    SpoolRecord { told: vec![event], seen: Some(seen), ..SpoolRecord::default() }
 }
 
-fn put(folder: &Path, spooled: &Spooled, at: Timestamp) {
+fn put(folder: &Path, spooled: &SpoolRecord, at: Timestamp) {
     Spool::beside(folder).put(&here(), spooled, &Limits::default(), at).unwrap();
 }
 
@@ -41,7 +41,7 @@ fn everything_a_hook_could_not_write_comes_back_in_order_and_with_its_time() {
         ..NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, "make")
     };
     let guide = Guide { text: "where it stood".into(), waiting: true };
-    put(folder.path(), &Spooled { output: Some(output), guide: Some(guide), ..Spooled::default() }, at(30));
+    put(folder.path(), &SpoolRecord { output: Some(output), guide: Some(guide), ..SpoolRecord::default() }, at(30));
     assert_eq!(store.take_in().unwrap(), 3);
     let log = log(&store);
     assert_eq!(log[..2], [("first".to_owned(), 10), ("second".to_owned(), 20)]);
@@ -106,7 +106,7 @@ fn a_spool_is_bounded_and_says_when_it_is_full() {
     let folder = tempfile::tempdir().unwrap();
     let text = vec![b'a'; 8 << 20];
     let output = NewEntry { text, ..NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, "make") };
-    let spooled = Spooled { output: Some(output), ..Spooled::default() };
+    let spooled = SpoolRecord { output: Some(output), ..SpoolRecord::default() };
     let put = || Spool::beside(folder.path()).put(&here(), &spooled, &Limits::default(), NOW);
     let written = (0..20).take_while(|_| put().is_ok()).count();
     assert_eq!(written, 7, "64 MiB in all");

@@ -16,7 +16,7 @@ use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
 use transport::LineTransport;
 use weir_core::SessionKey;
-use weir_store::{Metered, Reading};
+use weir_store::{MeterAction, Reading};
 
 use super::coerce::{coerce, may_narrow};
 use super::signal;
@@ -159,7 +159,7 @@ fn asker(peer: &Peer<RoleServer>) -> ConsentPrompt {
 async fn meter(context: &Context, operation: &Operation, result: &CallToolResult) {
     let texts = result.content.iter().filter_map(|block| block.as_text()).map(|text| weir_tokens::count(&text.text));
     let shown = texts.sum::<usize>() as u64;
-    let reading = Reading { what: Metered::Answered, tool: operation.tool.to_owned(), times: 1, given: 0, shown };
+    let reading = Reading { what: MeterAction::Answered, tool: operation.tool.to_owned(), times: 1, given: 0, shown };
     let scope = context.scope();
     let noted = context.with_stores(move |open| {
         let now = open.now;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_core::{Entry, Origin, Reference, Timestamp};
-use weir_store::NoteSeen;
+use weir_store::NoteUse;
 
 use crate::answer::{Answer, counted, headline, one_line};
 use crate::context::Context;
@@ -61,7 +61,7 @@ const NOTE_CATEGORIES: &[NoteCategory] = &[
 
 /// A reviewed note.
 struct ReviewedNote {
-    seen: NoteSeen,
+    seen: NoteUse,
     doubts: Vec<Doubt>,
     unused: bool,
 }
@@ -163,11 +163,11 @@ async fn look(context: &Context) -> Result<Vec<ReviewedNote>, CommandError> {
     Ok(reviewed.collect())
 }
 
-fn is_current(note: &NoteSeen) -> bool {
+fn is_current(note: &NoteUse) -> bool {
     note.entry.superseded_by.is_none()
 }
 
-fn is_unused(note: &NoteSeen, now: Timestamp) -> bool {
+fn is_unused(note: &NoteUse, now: Timestamp) -> bool {
     note.is_unused() && now.0 - note.entry.at.0 > UNUSED_AFTER_MILLIS
 }
 

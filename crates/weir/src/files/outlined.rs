@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weir_outline::{Item, Level, NoOutline, Outline, Shown};
+use weir_outline::{Item, Level, Outline, OutlineError, Shown};
 
 use crate::answer::one_line;
 use crate::outlining::outline_of;
@@ -13,7 +13,7 @@ const MAX_NAMED_SYMBOLS: usize = 6;
 const MAX_SIGNATURE_CHARS: usize = 110;
 
 /// Returns the outline of a file at a level, or the text itself if that is not longer.
-pub(crate) fn outlined(path: &Path, text: &str, level: Level) -> Result<Shown, NoOutline> {
+pub(crate) fn outlined(path: &Path, text: &str, level: Level) -> Result<Shown, OutlineError> {
     let outline = outline_of(path, text)?;
     Ok(weir_outline::show(&outline, text, level))
 }

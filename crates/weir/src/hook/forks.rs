@@ -8,8 +8,8 @@ use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use weir_clients::transcript::{self, Dated, Step};
-use weir_clients::{Hook, Point, Takes, capture};
+use weir_clients::transcript::{self, Step, TimedStep};
+use weir_clients::{AcceptedReplies, Hook, Point, capture};
 use weir_core::{EventKind, Scope, SessionKey, Timestamp};
 use weir_store::Moment;
 
@@ -83,7 +83,7 @@ fn beginning(path: &Path) -> Option<TranscriptHead> {
 }
 
 /// A request of the user as its event has it.
-fn request(dated: Dated) -> Option<(String, Timestamp)> {
+fn request(dated: TimedStep) -> Option<(String, Timestamp)> {
     let Step::Prompt { text } = dated.step else { return None };
     let hook = Hook {
         session: String::new(),
@@ -91,7 +91,7 @@ fn request(dated: Dated) -> Option<(String, Timestamp)> {
         transcript: None,
         subagent: None,
         point: Point::Prompt { text },
-        takes: Takes::default(),
+        takes: AcceptedReplies::default(),
     };
     let event = capture::events(&hook).into_iter().find(|event| event.kind == EventKind::Prompt)?;
     Some((event.text, dated.at?))

@@ -20,7 +20,7 @@ use std::path::Path;
 use weir_clients::{Done, Purpose, Tool, ToolCall};
 use weir_core::wording::{one_line, size};
 use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, Scope, Timestamp};
-use weir_store::{BlobReader, LONGEST_TEXT, NotKept, Store, TextWriter};
+use weir_store::{BlobReader, KeepError, LONGEST_TEXT, Store, TextWriter};
 
 pub(super) use self::show::OutputContext;
 use super::payload::{Payload, copy};
@@ -88,7 +88,7 @@ pub(super) fn output(
     }
     match held(call, used, done)? {
         HoldOutcome::Back(shown) => Ok(Some(shown)),
-        HoldOutcome::NotKept(_) => Ok(None),
+        HoldOutcome::KeepError(_) => Ok(None),
     }
 }
 
@@ -128,7 +128,7 @@ pub(super) fn killed(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
         Some(text) => Ok(format!("Output before the command was killed:\n{text}")),
         None => match held(call, used, done)? {
             HoldOutcome::Back(shown) => Ok(shown),
-            HoldOutcome::NotKept(text) => Ok(format!(
+            HoldOutcome::KeepError(text) => Ok(format!(
                 "Output before the command was killed; not kept yet:\n{}",
                 ends(&text, MAX_WHOLE_TOKENS)?.text
             )),
@@ -149,7 +149,7 @@ enum HoldOutcome {
     /// The output is stored, and this text replaces it.
     Back(String),
     /// The output could not be stored now. Its text is in the spool, unless it is too long.
-    NotKept(Box<BlobReader>),
+    KeepError(Box<BlobReader>),
 }
 
 /// Stores an output and returns its replacement.
@@ -178,13 +178,13 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<HoldOutcome
     let (entry, head) = (what.entry.clone(), what.head.clone());
     let kept = match keep(&mut call.store, &call.scope, what, writer, call.now) {
         Ok(kept) => kept,
-        Err(NotKept { error, text: Some(text) }) if error.may_pass() => {
+        Err(KeepError { error, text: Some(text) }) if error.may_pass() => {
             if text.bytes() <= LONGEST_TEXT {
                 call.aside.output = Some(NewEntry { text: text.all()?, ..entry });
             } else {
                 faults::note("holding back", &format!("cannot keep an output of {}: {error}", size(text.bytes())));
             }
-            return Ok(HoldOutcome::NotKept(text));
+            return Ok(HoldOutcome::KeepError(text));
         }
         Err(failed) => return Err(failed.error.into()),
     };
@@ -263,7 +263,7 @@ fn keep(
     what: HeldOutput,
     writer: TextWriter,
     now: Timestamp,
-) -> Result<KeptText, NotKept> {
+) -> Result<KeptText, KeepError> {
     let title = what.entry.title.clone();
     let (kept, text) = store.keep_and_open(scope, what.entry, writer, now)?;
     Ok(KeptText { title, reference: kept.reference, text })

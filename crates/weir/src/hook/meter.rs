@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use weir_clients::{Done, Point, Tool};
-use weir_store::{Metered, Reading};
+use weir_store::{MeterAction, Reading};
 
 use super::{Call, HookReply, faults};
 
@@ -16,7 +16,7 @@ const MAX_COUNTED_BYTES: usize = 256 << 10;
 pub(super) fn note(call: &mut Call<'_>, said: &HookReply, is_untouched: bool) {
     let Some(mut reading) = reading(call, said) else { return };
     if is_untouched {
-        reading = Reading { what: Metered::Untouched, shown: reading.given, ..reading };
+        reading = Reading { what: MeterAction::Untouched, shown: reading.given, ..reading };
     }
     if let Err(error) = call.store.meter(&call.scope, &reading, call.now)
         && !error.may_pass()
@@ -28,10 +28,10 @@ pub(super) fn note(call: &mut Call<'_>, said: &HookReply, is_untouched: bool) {
 fn reading(call: &Call<'_>, said: &HookReply) -> Option<Reading> {
     let (what, tool, given, shown) = match (said, &call.hook.point) {
         (HookReply::Output(shown), Point::AfterTool(used, done)) => {
-            (Metered::Held, used.tool.name(), weir_tokens::count(&alone(call, &used.tool, done)), shown)
+            (MeterAction::Held, used.tool.name(), weir_tokens::count(&alone(call, &used.tool, done)), shown)
         }
-        (HookReply::Context(text), _) => (Metered::Told, "guide", 0, text),
-        (HookReply::Keep(text), _) => (Metered::Told, "summary", 0, text),
+        (HookReply::Context(text), _) => (MeterAction::Told, "guide", 0, text),
+        (HookReply::Keep(text), _) => (MeterAction::Told, "summary", 0, text),
         _ => return None,
     };
     let shown = weir_tokens::count(shown) as u64;
@@ -62,5 +62,5 @@ pub(super) fn relayed(client: &str, printed: &Path, shown: &str) -> std::io::Res
         None => weir_tokens::count(&text),
     };
     let (given, shown) = (given as u64, weir_tokens::count(shown) as u64);
-    Ok(Reading { what: Metered::Held, tool: "shell".to_owned(), times: 1, given, shown })
+    Ok(Reading { what: MeterAction::Held, tool: "shell".to_owned(), times: 1, given, shown })
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use weir_clients::transcript::{Place, Session, Step};
-use weir_clients::{Client, Hook, Point, Subagent, Takes, Wire, capture};
+use weir_clients::{AcceptedReplies, Client, Hook, Point, Subagent, Wire, capture};
 use weir_core::{Event, EventKind, Timestamp};
 use weir_store::Past;
 
@@ -124,7 +124,7 @@ impl StepConverter {
             transcript: None,
             subagent: self.subagent(),
             point,
-            takes: Takes::default(),
+            takes: AcceptedReplies::default(),
         }
     }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use weir_core::Timestamp;
 use weir_outline::map::{Facts, pack, symbols_to_text};
-use weir_outline::{LANGUAGES, Language, NoOutline, language_of};
+use weir_outline::{LANGUAGES, Language, OutlineError, language_of};
 use weir_store::{MapChange, MapFile, Store};
 
 use super::{ScopedStore, key};
@@ -223,7 +223,7 @@ fn read(found: &FoundFile, former: Option<&MapFile>, now: Timestamp) -> FileRead
     let facts = match outline {
         Some(Ok(outline)) => Facts::of(&found.below, &text, &outline),
         // This says nothing about the file, which is examined again the next time.
-        Some(Err(NoOutline::NoParser)) => return FileReadResult::Nothing,
+        Some(Err(OutlineError::NoParser)) => return FileReadResult::Nothing,
         Some(Err(_)) | None => Facts::default(),
     };
     FileReadResult::New(Box::new(MapFile {

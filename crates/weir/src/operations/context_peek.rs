@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use weir_core::{Reference, Scope, written_enum};
-use weir_outline::{Level, NoOutline};
+use weir_outline::{Level, OutlineError};
 
 use super::{Declared, Effect, map, random_name};
 use crate::answer::{Answer, Budget, counted, fence, one_line, size};
@@ -171,7 +171,7 @@ impl View {
         let mut details = Detail::ALL.iter().rev().filter(|other| **other <= detail).peekable();
         let outline = match outline_of(path, text) {
             Ok(outline) => outline,
-            Err(NoOutline::Unknown) => return Self::head(shown, text, "no outline"),
+            Err(OutlineError::Unknown) => return Self::head(shown, text, "no outline"),
             Err(why) => return Self::head(shown, text, &format!("cannot outline: {why}")),
         };
         let language = Some(outline.language);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use weir_core::{EntryKind, Level};
-use weir_store::{Depth, Health, HookSeen, LostText, Patience, Spool, StoreError, Swept};
+use weir_store::{Depth, Health, HookUse, LostText, Patience, Spool, StoreError, Swept};
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
@@ -165,7 +165,7 @@ fn check_meaning(context: &Context) -> Check {
 /// Reports when hooks last ran, and what went wrong in them.
 fn check_hooks(open: &mut LockedStores<'_>, context: &Context) -> Vec<Check> {
     let seen = open.project().and_then(|store| Ok(store.hooks_seen()?)).unwrap_or_default();
-    let shown = |seen: &HookSeen| {
+    let shown = |seen: &HookUse| {
         let (at, millis) = (when::show(seen.at), seen.micros as f64 / 1e3);
         format!("{} {} at {at} in {millis:.1} ms ({} total)", seen.client, seen.event, seen.count)
     };

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use weir_core::{EventKind, Reference, Timestamp};
-use weir_store::{HistoryFilter, Moment, SessionAbout};
+use weir_store::{HistoryFilter, Moment, SessionSummary};
 
 use super::{Declared, Effect, random_mark};
 use crate::answer::{Answer, Budget, fit_items, one_line};
@@ -139,7 +139,7 @@ impl History {
             .with_stores(move |open| {
                 let all = open.project()?.sessions(named.as_deref(), usize::MAX)?;
                 let is_wanted =
-                    |session: &SessionAbout| client.as_ref().is_none_or(|client| session.key.client == *client);
+                    |session: &SessionSummary| client.as_ref().is_none_or(|client| session.key.client == *client);
                 Ok(all.into_iter().filter(is_wanted).collect::<Vec<_>>())
             })
             .await?;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use weir_core::Timestamp;
 use weir_core::wording::counted;
-use weir_store::{MeterRow, Metered};
+use weir_store::{MeterAction, MeterRow};
 
 use super::{Declared, Effect};
 use crate::answer::Answer;
@@ -62,7 +62,7 @@ of tool descriptions and prices are not in it: `weir replay` works those out fro
             return Ok(Answer::nothing(text.to_owned(), json!({ "sessions": 0 })));
         }
         let comparison = trial::Arms::of(&rows).map(|arms| arms.compare(context)).transpose()?;
-        rows.retain(|row| row.reading.what != Metered::Untouched);
+        rows.retain(|row| row.reading.what != MeterAction::Untouched);
         Ok(StatsReport { rows, comparison }.answer())
     }
 }
@@ -83,20 +83,20 @@ impl TokenTotals {
     fn add(&mut self, row: &MeterRow) {
         let reading = &row.reading;
         match reading.what {
-            Metered::Held => {
+            MeterAction::Held => {
                 self.held += reading.times;
                 self.given += reading.given;
                 self.shown += reading.shown;
             }
-            Metered::Told => {
+            MeterAction::Told => {
                 self.told += reading.shown;
                 self.told_times += reading.times;
             }
-            Metered::Answered => {
+            MeterAction::Answered => {
                 self.answered += reading.shown;
                 self.answers += reading.times;
             }
-            Metered::Untouched => {}
+            MeterAction::Untouched => {}
         }
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use weir_clients::transcript::{Session, Step};
 use weir_core::SessionKey;
 use weir_core::wording::counted;
-use weir_store::{MeterRow, Metered};
+use weir_store::{MeterAction, MeterRow};
 
 use crate::context::Context;
 use crate::error::CommandError;
@@ -28,12 +28,12 @@ impl Arms {
     /// Returns the sides, if any session was left alone. A session that was on both is on neither, because the
     /// configured share changed during it.
     pub(super) fn of(rows: &[MeterRow]) -> Option<Self> {
-        let side = |belongs: fn(Metered) -> bool| -> BTreeSet<(String, String)> {
+        let side = |belongs: fn(MeterAction) -> bool| -> BTreeSet<(String, String)> {
             rows.iter().filter(|row| belongs(row.reading.what)).map(|row| name(&row.session)).collect()
         };
         // Weir's own tools answer on both sides.
-        let with = side(|what| matches!(what, Metered::Held | Metered::Told));
-        let without = side(|what| what == Metered::Untouched);
+        let with = side(|what| matches!(what, MeterAction::Held | MeterAction::Told));
+        let without = side(|what| what == MeterAction::Untouched);
         let both: BTreeSet<_> = with.intersection(&without).cloned().collect();
         let arms = Self { with: &with - &both, without: &without - &both };
         (!without.is_empty()).then_some(arms)
