@@ -169,7 +169,7 @@ impl Collector {
                 command.inside.iter().cloned().chain(command.program().map(str::to_owned)).collect();
             match inner {
                 unwrap::CarriedCommand::Words(words) => {
-                    self.command(Command { words, inside, input: command.input.clone() })
+                    self.command(Command { words, inside, input: command.input.clone() });
                 }
                 unwrap::CarriedCommand::Script(text) => self.script(&text, &inside),
                 unwrap::CarriedCommand::Unclear(kind, why) => self.unclear(kind, &command.source(), why),

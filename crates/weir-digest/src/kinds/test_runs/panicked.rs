@@ -62,7 +62,7 @@ impl TestOutput {
             }
             PanicState::After if is_note(trimmed) => self.state = PanicState::Backtrace,
             PanicState::After if !trimmed.is_empty() && self.after.len() < MAX_LINES_AFTER => {
-                self.after.push(clip(trimmed, 300))
+                self.after.push(clip(trimmed, 300));
             }
             PanicState::After | PanicState::Backtrace => {}
         }
