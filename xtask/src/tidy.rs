@@ -44,20 +44,20 @@ pub(crate) struct Finding {
     path: String,
     line: usize,
     wrong: String,
-    mend: String,
+    fix: String,
 }
 
 impl Finding {
-    /// Creates a finding. `line` counts from one; `wrong` and `mend` are sentences without their full stop.
-    fn new(path: &str, line: usize, wrong: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), line, wrong: wrong.into(), mend: mend.into() }
+    /// Creates a finding. `line` counts from one; `wrong` and `fix` are sentences without their full stop.
+    fn new(path: &str, line: usize, wrong: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, wrong: wrong.into(), fix: fix.into() }
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, line, wrong, mend } = self;
-        write!(f, "{path}:{line}: {wrong}. {mend}.")
+        let Self { path, line, wrong, fix } = self;
+        write!(f, "{path}:{line}: {wrong}. {fix}.")
     }
 }
 

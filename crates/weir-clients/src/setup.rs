@@ -114,7 +114,7 @@ pub enum Basis {
 
 /// Whom a client is set up for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
+pub enum SetupScope {
     /// The user, in all projects.
     User,
     /// One project, and everyone who works in it.
@@ -124,11 +124,11 @@ pub enum Whose {
 /// One of our entries in one file.
 pub struct Part {
     /// Whom it is for.
-    pub whose: Whose,
+    pub whose: SetupScope,
     /// The file.
     pub place: Place,
     /// The entry.
-    pub what: What,
+    pub what: EntryContent,
 }
 
 /// The location of a file or a folder.
@@ -167,7 +167,7 @@ pub enum Base {
 }
 
 /// An entry of ours in a file.
-pub enum What {
+pub enum EntryContent {
     /// Our MCP server: the path of the JSON object that lists servers, and the function that builds the entry.
     Server(&'static [&'static str], fn(&str) -> Value),
     /// Our MCP server, as a table in this TOML table.
@@ -220,14 +220,14 @@ pub fn find(name: &str) -> Option<&'static Recipe> {
 impl Recipe {
     /// Returns the parts for the user or for a project; empty if the client has no such settings. Leaves out hooks of
     /// clients that we cannot decode, since each of their calls would be a fault.
-    pub fn parts_for(&self, whose: Whose) -> impl Iterator<Item = &'static Part> {
+    pub fn parts_for(&self, whose: SetupScope) -> impl Iterator<Item = &'static Part> {
         let understood = crate::find(self.name).is_some();
         self.parts.iter().filter(move |part| part.whose == whose && (understood || !part.is_hooks()))
     }
 
     /// Returns whether the client calls our hooks, and not only our MCP server.
     pub fn has_hooks(&self) -> bool {
-        self.parts_for(Whose::User).any(Part::is_hooks)
+        self.parts_for(SetupScope::User).any(Part::is_hooks)
     }
 }
 
@@ -235,47 +235,47 @@ impl Part {
     /// Returns the file's text with our part added, unchanged if it is already there. A missing file is an empty text.
     pub fn add(&self, text: &str, call: Call<'_>) -> Result<String, Unusable> {
         match &self.what {
-            What::Server(at, form) => server::add(text, at, &form(call.program)),
-            What::ServerTable(table) => table::add(text, table, call.program),
-            What::Hooks(hooks) => hooks::add(text, hooks, call),
-            What::Plugin(source) => ours::add_plugin(text, source, call.program),
+            EntryContent::Server(at, form) => server::add(text, at, &form(call.program)),
+            EntryContent::ServerTable(table) => table::add(text, table, call.program),
+            EntryContent::Hooks(hooks) => hooks::add(text, hooks, call),
+            EntryContent::Plugin(source) => ours::add_plugin(text, source, call.program),
         }
     }
 
     /// Returns the file's text with our part removed, unchanged if it is not there.
     pub fn remove(&self, text: &str) -> Result<String, Unusable> {
         match &self.what {
-            What::Server(at, _) => server::remove(text, at),
-            What::ServerTable(table) => table::remove(text, table),
-            What::Hooks(_) => hooks::remove(text),
-            What::Plugin(source) => Ok(ours::remove_plugin(text, source)),
+            EntryContent::Server(at, _) => server::remove(text, at),
+            EntryContent::ServerTable(table) => table::remove(text, table),
+            EntryContent::Hooks(_) => hooks::remove(text),
+            EntryContent::Plugin(source) => Ok(ours::remove_plugin(text, source)),
         }
     }
 
     /// Returns whether nothing is left in the file, so that it can be removed if it was ours.
     pub fn says_nothing(&self, text: &str) -> bool {
         match &self.what {
-            What::Server(..) | What::Hooks(_) => json::is_effectively_empty(text),
-            What::ServerTable(_) | What::Plugin(_) => text.trim().is_empty(),
+            EntryContent::Server(..) | EntryContent::Hooks(_) => json::is_effectively_empty(text),
+            EntryContent::ServerTable(_) | EntryContent::Plugin(_) => text.trim().is_empty(),
         }
     }
 
     /// Returns whether this part makes the client call our hooks.
     pub fn is_hooks(&self) -> bool {
-        matches!(self.what, What::Hooks(_) | What::Plugin(_))
+        matches!(self.what, EntryContent::Hooks(_) | EntryContent::Plugin(_))
     }
 
     /// Returns whether the whole file is ours.
     pub fn is_whole(&self) -> bool {
-        matches!(self.what, What::Plugin(_))
+        matches!(self.what, EntryContent::Plugin(_))
     }
 
     /// Returns a title for people.
     pub fn title(&self) -> &'static str {
         match &self.what {
-            What::Server(..) | What::ServerTable(_) => "MCP server",
-            What::Hooks(_) => "hooks",
-            What::Plugin(_) => "plugin",
+            EntryContent::Server(..) | EntryContent::ServerTable(_) => "MCP server",
+            EntryContent::Hooks(_) => "hooks",
+            EntryContent::Plugin(_) => "plugin",
         }
     }
 }
@@ -296,13 +296,13 @@ const fn project(path: &'static str) -> Place {
 }
 
 /// Returns a part for the user.
-const fn user_part(place: Place, what: What) -> Part {
-    Part { whose: Whose::User, place, what }
+const fn user_part(place: Place, what: EntryContent) -> Part {
+    Part { whose: SetupScope::User, place, what }
 }
 
 /// Returns a part for a project.
-const fn project_part(place: Place, what: What) -> Part {
-    Part { whose: Whose::Project, place, what }
+const fn project_part(place: Place, what: EntryContent) -> Part {
+    Part { whose: SetupScope::Project, place, what }
 }
 
 impl Unusable {

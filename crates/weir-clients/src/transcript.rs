@@ -25,7 +25,7 @@ use serde_json::Value;
 use weir_core::Timestamp;
 
 use crate::Client;
-pub use session::{Part, Place, Session, Step, TimedStep, Told, ToolResult, Usage};
+pub use session::{HookPayload, Part, Place, Session, Step, TimedStep, ToolResult, Usage};
 
 /// The maximum text of a transcript that is held in memory, in bytes.
 pub const MAX_BUFFERED_BYTES: usize = 256 << 20;
@@ -59,7 +59,7 @@ struct Format {
     /// Returns a reader for the beginning of a transcript.
     reader: fn() -> Box<dyn RowReader>,
     /// Returns the hooks that the client would have called at a step.
-    hooks_for: fn(Step, &Place<'_>) -> Vec<Told>,
+    hooks_for: fn(Step, &Place<'_>) -> Vec<HookPayload>,
 }
 
 /// Turns the rows of one transcript into sessions.

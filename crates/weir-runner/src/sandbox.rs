@@ -101,7 +101,7 @@ fn help(socket: &UnixStream, isolation: Isolation) -> Result<(), Failure> {
 }
 
 /// Moves the control socket away from standard input, where the program would inherit it.
-#[expect(unsafe_code, reason = "the descriptor is ours by agreement with whoever started the helper")]
+#[expect(unsafe_code, reason = "the descriptor is ours by agreement with the process that started the helper")]
 fn take_socket() -> std::io::Result<UnixStream> {
     // SAFETY: descriptor 0 is the control socket, and nothing else in this new process owns it.
     let stdin = unsafe { OwnedFd::from_raw_fd(0) };

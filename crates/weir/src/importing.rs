@@ -192,14 +192,14 @@ impl ImportJob<'_> {
         found: &TranscriptLocation,
         part: Part,
         conversations: &mut Conversations,
-        anew: bool,
+        from_start: bool,
     ) -> Result<(), CommandError> {
         if conversations.is_over {
             return Ok(());
         }
         let key = (part.session.key.clone(), part.session.subagent.clone());
         if !conversations.open.contains_key(&key) {
-            let reading = self.begin(found, &part, anew)?;
+            let reading = self.begin(found, &part, from_start)?;
             conversations.open.insert(key.clone(), reading.map(Box::new));
         }
         let Some(Some(reading)) = conversations.open.get_mut(&key) else {
@@ -230,7 +230,7 @@ impl ImportJob<'_> {
         &mut self,
         found: &TranscriptLocation,
         part: &Part,
-        anew: bool,
+        from_start: bool,
     ) -> Result<Option<OpenConversation>, CommandError> {
         let Part { session, steps } = part;
         if session.key.is_empty() || self.order.client.is_some_and(|client| client.name != session.client().name) {
@@ -253,7 +253,7 @@ impl ImportJob<'_> {
             true => context.with_stores_here(|open| {
                 let store = open.project()?;
                 let of_session = Scope { session: Some(conversation.session.clone()), ..scope.clone() };
-                let before = store.imported_to(&conversation)?.filter(|_| !anew).unwrap_or_default();
+                let before = store.imported_to(&conversation)?.filter(|_| !from_start).unwrap_or_default();
                 Ok((before, store.known_of(&scope, &conversation.session)?, store.failures(&of_session)?))
             })?,
             false => (ImportPosition::default(), Known::default(), Vec::new()),

@@ -45,7 +45,7 @@ fn check_manifest(path: &str, text: &str) -> Vec<Finding> {
     let manifest: Table = match text.parse() {
         Ok(manifest) => manifest,
         Err(error) => {
-            return vec![Finding::new(path, 1, format!("not TOML: {error}"), "Mend the manifest")];
+            return vec![Finding::new(path, 1, format!("not TOML: {error}"), "Fix the manifest")];
         }
     };
     let name = manifest.get("package").and_then(|package| package.get("name")).and_then(Value::as_str);
@@ -53,16 +53,16 @@ fn check_manifest(path: &str, text: &str) -> Vec<Finding> {
         return vec![Finding::new(path, 1, "a crate without a name", "Give it `package.name`")];
     };
     let Some((_, may_use)) = MAY_USE.iter().find(|(row, _)| *row == name) else {
-        let mend = "Add its row to `MAY_USE` in xtask/src/tidy/directions.rs and its reason to ARCHITECTURE.md";
-        return vec![Finding::new(path, 1, format!("`{name}` has no place among the crates"), mend)];
+        let fix = "Add its row to `MAY_USE` in xtask/src/tidy/directions.rs and its reason to ARCHITECTURE.md";
+        return vec![Finding::new(path, 1, format!("`{name}` has no place among the crates"), fix)];
     };
     let ours = |used: &String| MAY_USE.iter().any(|(row, _)| row == used);
     let used = used_crates(&manifest).into_iter().filter(ours);
     let wrong = used.filter(|used| !may_use.contains(&used.as_str()));
     wrong
         .map(|used| {
-            let mend = "Move what it needs down to `weir-core`, or up to `weir`";
-            Finding::new(path, line_of(text, &used), format!("`{name}` must not depend on `{used}`"), mend)
+            let fix = "Move what it needs down to `weir-core`, or up to `weir`";
+            Finding::new(path, line_of(text, &used), format!("`{name}` must not depend on `{used}`"), fix)
         })
         .collect()
 }

@@ -30,7 +30,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 fn check_text(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (number, line) in numbered(text) {
-        let mut found = |wrong: String, mend: &str| findings.push(Finding::new(path, number, wrong, mend));
+        let mut found = |wrong: String, fix: &str| findings.push(Finding::new(path, number, wrong, fix));
         for host in REGISTRIES.iter().filter(|host| line.contains(**host) && !allowed(line, "registry")) {
             found(format!("names the registry host `{host}`"), "Name the package; its client knows where to get it");
         }

@@ -14,8 +14,8 @@ fn check_page(tree: &Tree, path: &str, text: &str) -> Vec<Finding> {
         for target in targets(&line).filter(|target| is_relative(target)) {
             let (file, heading) = target.split_once('#').unwrap_or((target, ""));
             let Some(file) = resolve(path, file).filter(|file| tree.has(file)) else {
-                let mend = "Correct the link, or add the file";
-                findings.push(Finding::new(path, number, format!("`{target}` leads nowhere"), mend));
+                let fix = "Correct the link, or add the file";
+                findings.push(Finding::new(path, number, format!("`{target}` leads nowhere"), fix));
                 continue;
             };
             let page = tree.text(&file).filter(|_| file.ends_with(".md") && !heading.is_empty());

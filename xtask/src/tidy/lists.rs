@@ -99,8 +99,8 @@ fn unnamed_migrations(tree: &Tree) -> Vec<Finding> {
             let file_name = path.rsplit('/').next()?;
             let source = path.split_inclusive("/src/").next()?;
             let named = tree.rust().any(|(rust, text)| rust.starts_with(source) && text.contains(file_name));
-            let mend = "Add its line to the list of migrations, after the last one";
-            (!named).then(|| Finding::new(path, 1, "no Rust file names this migration, so it never runs", mend))
+            let fix = "Add its line to the list of migrations, after the last one";
+            (!named).then(|| Finding::new(path, 1, "no Rust file names this migration, so it never runs", fix))
         })
         .collect()
 }

@@ -7,8 +7,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     tree.rust()
         .filter(silent)
         .map(|(path, _)| {
-            let mend = "Open it with `//!` and what it owns, and its invariant where it has one";
-            Finding::new(path, 1, "the module does not say what it is for", mend)
+            let fix = "Open it with `//!` and what it owns, and its invariant where it has one";
+            Finding::new(path, 1, "the module does not say what it is for", fix)
         })
         .collect()
 }

@@ -17,8 +17,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     tree.rust()
         .filter(|(path, _)| !reached.contains(*path))
         .map(|(path, _)| {
-            let mend = format!("Declare it with `mod {};` in its parent, or delete it", module_name(path));
-            Finding::new(path, 1, "no module declares this file, so it is never compiled", mend)
+            let fix = format!("Declare it with `mod {};` in its parent, or delete it", module_name(path));
+            Finding::new(path, 1, "no module declares this file, so it is never compiled", fix)
         })
         .collect()
 }

@@ -6,7 +6,7 @@ use super::tree::{is_sample, speaks_of_others};
 use super::{Finding, Tree, allowed, numbered, rust_text};
 
 #[derive(Clone, Copy, PartialEq)]
-enum Where {
+enum WordScope {
     /// Only in the names of code that ships: prose and tests may use the word in its usual meaning.
     Names,
     /// In comments, strings and Markdown as well.
@@ -15,29 +15,44 @@ enum Where {
 
 struct Word {
     forms: &'static [&'static str],
-    place: Where,
+    scope: WordScope,
     instead: &'static str,
 }
 
 const WORDS: &[Word] = &[
     Word {
         forms: &["agent", "agents"],
-        place: Where::Names,
+        scope: WordScope::Names,
         instead: "Say `client` for the program we adapt to, `subagent` in one word for its helpers",
     },
     Word {
         forms: &["executor", "executors"],
-        place: Where::Names,
+        scope: WordScope::Names,
         instead: "Say `runner`, and `run` for one execution",
     },
     Word {
         forms: &["snapshot", "snapshots"], // tidy: allow(snapshot)
-        place: Where::Everywhere,
+        scope: WordScope::Everywhere,
         instead: "Say `guide` for what restores a session, `golden` for a test's expected text",
     },
     Word {
+        forms: &["mend", "mends", "mended", "mending"], // tidy: allow(mend)
+        scope: WordScope::Everywhere,
+        instead: "Say `fix` or `repair`",
+    },
+    Word {
+        forms: &["whoever", "whomever"], // tidy: allow(whoever)
+        scope: WordScope::Everywhere,
+        instead: "Name who it is: the caller, the user, the process",
+    },
+    Word {
+        forms: &["anew"], // tidy: allow(anew)
+        scope: WordScope::Everywhere,
+        instead: "Say `again`, or what happens from the start",
+    },
+    Word {
         forms: &["snippet", "snippets"],
-        place: Where::Names,
+        scope: WordScope::Names,
         instead: "Say `excerpt` for the text shown for a hit",
     },
 ];
@@ -48,23 +63,23 @@ const GLOSSARY: &str = "docs/glossary.md";
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let rust = tree.rust().flat_map(|(path, text)| check_rust(path, text));
     let markdown = tree.texts().filter(|(path, _)| path.ends_with(".md") && !is_sample(path) && *path != GLOSSARY);
-    rust.chain(markdown.flat_map(|(path, text)| check_lines(path, text, text, Where::Everywhere))).collect()
+    rust.chain(markdown.flat_map(|(path, text)| check_lines(path, text, text, WordScope::Everywhere))).collect()
 }
 
 fn check_rust(path: &str, text: &str) -> Vec<Finding> {
     let theirs = speaks_of_others(path);
-    let mut findings = if theirs { Vec::new() } else { check_lines(path, text, text, Where::Everywhere) };
+    let mut findings = if theirs { Vec::new() } else { check_lines(path, text, text, WordScope::Everywhere) };
     if path.contains("src/") {
-        findings.extend(check_lines(path, text, &rust_text::code_only(text), Where::Names));
+        findings.extend(check_lines(path, text, &rust_text::code_only(text), WordScope::Names));
     }
     findings
 }
 
 /// Searches for words in `shown`, which has the lines of `text` with some parts blanked out.
-fn check_lines(path: &str, text: &str, shown: &str, place: Where) -> Vec<Finding> {
+fn check_lines(path: &str, text: &str, shown: &str, scope: WordScope) -> Vec<Finding> {
     let mut findings = Vec::new();
     for ((number, line), whole) in numbered(shown).zip(text.lines()) {
-        for word in WORDS.iter().filter(|word| word.place == place) {
+        for word in WORDS.iter().filter(|word| word.scope == scope) {
             let [name, ..] = word.forms else { continue };
             if !allowed(whole, name) && parts_of_names(line).any(|part| word.forms.contains(&part.as_str())) {
                 findings.push(Finding::new(path, number, format!("`{name}` is not our word"), word.instead));

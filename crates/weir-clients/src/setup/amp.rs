@@ -1,7 +1,7 @@
 //! Amp. Its settings are one flat object with dots in the keys.
 
 use super::claude::plain;
-use super::{Base, Basis, Place, Recipe, What, config, project_part, user_part};
+use super::{Base, Basis, EntryContent, Place, Recipe, config, project_part, user_part};
 
 /// Amp.
 pub(super) const AMP: Recipe = Recipe {
@@ -12,11 +12,11 @@ pub(super) const AMP: Recipe = Recipe {
     parts: &[
         user_part(
             Place { base: Base::Config, path: "amp/settings.json", or: Some("amp/settings.jsonc") },
-            What::Server(&["amp.mcpServers"], plain),
+            EntryContent::Server(&["amp.mcpServers"], plain),
         ),
         project_part(
             Place { base: Base::Project, path: ".amp/settings.json", or: Some(".amp/settings.jsonc") },
-            What::Server(&["amp.mcpServers"], plain),
+            EntryContent::Server(&["amp.mcpServers"], plain),
         ),
     ],
     then: Some("Amp asks for your approval of servers of a project"),

@@ -1,7 +1,7 @@
 //! Antigravity, the editor and the command line. They share one file of MCP servers since version 2.
 
 use super::claude::plain;
-use super::{Basis, Recipe, What, home, project, project_part, user_part};
+use super::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
 
 /// Antigravity.
 pub(super) const ANTIGRAVITY: Recipe = Recipe {
@@ -10,8 +10,8 @@ pub(super) const ANTIGRAVITY: Recipe = Recipe {
     programs: &["agy", "antigravity"],
     traces: &[home(".gemini/antigravity"), home(".gemini/config")],
     parts: &[
-        user_part(home(".gemini/config/mcp_config.json"), What::Server(&["mcpServers"], plain)),
-        project_part(project(".agents/mcp_config.json"), What::Server(&["mcpServers"], plain)),
+        user_part(home(".gemini/config/mcp_config.json"), EntryContent::Server(&["mcpServers"], plain)),
+        project_part(project(".agents/mcp_config.json"), EntryContent::Server(&["mcpServers"], plain)),
     ],
     then: Some("before version 2 the file is ~/.gemini/antigravity/mcp_config.json; copy the entry there"),
     plugin: None,

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Basis, Hooks, Packed, Recipe, Scale, Setting, What, Window, home, project, project_part, user_part};
+use super::{
+    Basis, EntryContent, Hooks, Packed, Recipe, Scale, Setting, Window, home, project, project_part, user_part,
+};
 
 /// Claude Code.
 pub(super) const CLAUDE: Recipe = Recipe {
@@ -11,10 +13,10 @@ pub(super) const CLAUDE: Recipe = Recipe {
     programs: &["claude"],
     traces: &[home(".claude")],
     parts: &[
-        user_part(home(".claude/settings.json"), What::Hooks(&HOOKS)),
-        user_part(home(".claude.json"), What::Server(&["mcpServers"], plain)),
-        project_part(project(".claude/settings.json"), What::Hooks(&HOOKS)),
-        project_part(project(".mcp.json"), What::Server(&["mcpServers"], plain)),
+        user_part(home(".claude/settings.json"), EntryContent::Hooks(&HOOKS)),
+        user_part(home(".claude.json"), EntryContent::Server(&["mcpServers"], plain)),
+        project_part(project(".claude/settings.json"), EntryContent::Hooks(&HOOKS)),
+        project_part(project(".mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
     ],
     then: None,
     plugin: Some(Packed::Key(home(".claude/settings.json"), "enabledPlugins")),

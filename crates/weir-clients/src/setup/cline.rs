@@ -1,7 +1,7 @@
 //! Cline. The file is that of its command line; the extension keeps its own among the editor's files.
 
 use super::claude::plain;
-use super::{Basis, Recipe, What, home, user_part};
+use super::{Basis, EntryContent, Recipe, home, user_part};
 
 /// Cline.
 pub(super) const CLINE: Recipe = Recipe {
@@ -9,7 +9,10 @@ pub(super) const CLINE: Recipe = Recipe {
     title: "Cline",
     programs: &["cline"],
     traces: &[home(".cline")],
-    parts: &[user_part(home(".cline/data/settings/cline_mcp_settings.json"), What::Server(&["mcpServers"], plain))],
+    parts: &[user_part(
+        home(".cline/data/settings/cline_mcp_settings.json"),
+        EntryContent::Server(&["mcpServers"], plain),
+    )],
     then: Some("for the extension in an editor, copy the entry to MCP Servers, Configure, Configure MCP Servers"),
     plugin: None,
     trust: None,

@@ -3,7 +3,8 @@
 use toml_edit::Document;
 
 use super::{
-    Base, Basis, Hooks, Packed, Place, Recipe, Scale, Setting, Trust, What, Window, project, project_part, user_part,
+    Base, Basis, EntryContent, Hooks, Packed, Place, Recipe, Scale, Setting, Trust, Window, project, project_part,
+    user_part,
 };
 
 /// Codex.
@@ -13,10 +14,10 @@ pub(super) const CODEX: Recipe = Recipe {
     programs: &["codex"],
     traces: &[folder("")],
     parts: &[
-        user_part(folder("hooks.json"), What::Hooks(&HOOKS)),
-        user_part(folder("config.toml"), What::ServerTable("mcp_servers")),
-        project_part(project(".codex/hooks.json"), What::Hooks(&HOOKS)),
-        project_part(project(".codex/config.toml"), What::ServerTable("mcp_servers")),
+        user_part(folder("hooks.json"), EntryContent::Hooks(&HOOKS)),
+        user_part(folder("config.toml"), EntryContent::ServerTable("mcp_servers")),
+        project_part(project(".codex/hooks.json"), EntryContent::Hooks(&HOOKS)),
+        project_part(project(".codex/config.toml"), EntryContent::ServerTable("mcp_servers")),
     ],
     then: Some("start codex, enter `/hooks` and trust those of weir; until then it passes over them in silence"),
     plugin: Some(Packed::Key(folder("config.toml"), "plugins")),

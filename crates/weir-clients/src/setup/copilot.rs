@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Base, Basis, Hooks, Packed, Place, Recipe, What, project, project_part, user_part};
+use super::{Base, Basis, EntryContent, Hooks, Packed, Place, Recipe, project, project_part, user_part};
 
 /// Copilot CLI.
 pub(super) const COPILOT: Recipe = Recipe {
@@ -11,10 +11,10 @@ pub(super) const COPILOT: Recipe = Recipe {
     programs: &["copilot"],
     traces: &[folder("")],
     parts: &[
-        user_part(folder("hooks/weir.json"), What::Hooks(&HOOKS)),
-        user_part(folder("mcp-config.json"), What::Server(&["mcpServers"], local)),
-        project_part(project(".github/hooks/weir.json"), What::Hooks(&HOOKS)),
-        project_part(project(".mcp.json"), What::Server(&["mcpServers"], super::claude::plain)),
+        user_part(folder("hooks/weir.json"), EntryContent::Hooks(&HOOKS)),
+        user_part(folder("mcp-config.json"), EntryContent::Server(&["mcpServers"], local)),
+        project_part(project(".github/hooks/weir.json"), EntryContent::Hooks(&HOOKS)),
+        project_part(project(".mcp.json"), EntryContent::Server(&["mcpServers"], super::claude::plain)),
     ],
     then: None,
     plugin: Some(Packed::Key(folder("settings.json"), "enabledPlugins")),

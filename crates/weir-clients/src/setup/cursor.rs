@@ -1,7 +1,7 @@
 //! Cursor. Its hooks are in a separate file, without groups.
 
 use super::claude::plain;
-use super::{Basis, Hooks, Recipe, What, home, project, project_part, user_part};
+use super::{Basis, EntryContent, Hooks, Recipe, home, project, project_part, user_part};
 
 /// Cursor.
 pub(super) const CURSOR: Recipe = Recipe {
@@ -10,10 +10,10 @@ pub(super) const CURSOR: Recipe = Recipe {
     programs: &["cursor", "cursor-agent"],
     traces: &[home(".cursor")],
     parts: &[
-        user_part(home(".cursor/hooks.json"), What::Hooks(&HOOKS)),
-        user_part(home(".cursor/mcp.json"), What::Server(&["mcpServers"], plain)),
-        project_part(project(".cursor/hooks.json"), What::Hooks(&HOOKS)),
-        project_part(project(".cursor/mcp.json"), What::Server(&["mcpServers"], plain)),
+        user_part(home(".cursor/hooks.json"), EntryContent::Hooks(&HOOKS)),
+        user_part(home(".cursor/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
+        project_part(project(".cursor/hooks.json"), EntryContent::Hooks(&HOOKS)),
+        project_part(project(".cursor/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
     ],
     then: None,
     plugin: None,

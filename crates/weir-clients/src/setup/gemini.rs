@@ -1,7 +1,9 @@
 //! Gemini CLI. Its hook timeouts are in milliseconds.
 
 use super::claude::plain;
-use super::{Basis, Hooks, Packed, Recipe, Scale, Setting, What, Window, home, project, project_part, user_part};
+use super::{
+    Basis, EntryContent, Hooks, Packed, Recipe, Scale, Setting, Window, home, project, project_part, user_part,
+};
 
 /// Gemini CLI.
 pub(super) const GEMINI: Recipe = Recipe {
@@ -10,10 +12,10 @@ pub(super) const GEMINI: Recipe = Recipe {
     programs: &["gemini"],
     traces: &[home(".gemini/settings.json"), home(".gemini/tmp")],
     parts: &[
-        user_part(home(".gemini/settings.json"), What::Hooks(&HOOKS)),
-        user_part(home(".gemini/settings.json"), What::Server(&["mcpServers"], plain)),
-        project_part(project(".gemini/settings.json"), What::Hooks(&HOOKS)),
-        project_part(project(".gemini/settings.json"), What::Server(&["mcpServers"], plain)),
+        user_part(home(".gemini/settings.json"), EntryContent::Hooks(&HOOKS)),
+        user_part(home(".gemini/settings.json"), EntryContent::Server(&["mcpServers"], plain)),
+        project_part(project(".gemini/settings.json"), EntryContent::Hooks(&HOOKS)),
+        project_part(project(".gemini/settings.json"), EntryContent::Server(&["mcpServers"], plain)),
     ],
     then: None,
     plugin: Some(Packed::Folder(home(".gemini/extensions/weir"))),

@@ -1,7 +1,7 @@
 //! JetBrains. Junie reads a file; AI Assistant's MCP servers are set in a dialogue.
 
 use super::claude::plain;
-use super::{Basis, Recipe, What, home, project, project_part, user_part};
+use super::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
 
 /// Junie by JetBrains.
 pub(super) const JETBRAINS: Recipe = Recipe {
@@ -10,8 +10,8 @@ pub(super) const JETBRAINS: Recipe = Recipe {
     programs: &["junie"],
     traces: &[home(".junie")],
     parts: &[
-        user_part(home(".junie/mcp/mcp.json"), What::Server(&["mcpServers"], plain)),
-        project_part(project(".junie/mcp/mcp.json"), What::Server(&["mcpServers"], plain)),
+        user_part(home(".junie/mcp/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
+        project_part(project(".junie/mcp/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
     ],
     then: Some("for AI Assistant, copy the entry to Settings, Tools, AI Assistant, Model Context Protocol"),
     plugin: None,

@@ -1,7 +1,7 @@
 //! Kilo Code, which uses the format of OpenCode.
 
 use super::opencode::local;
-use super::{Base, Basis, Place, Recipe, What, config, project_part, user_part};
+use super::{Base, Basis, EntryContent, Place, Recipe, config, project_part, user_part};
 
 /// Kilo Code.
 pub(super) const KILO: Recipe = Recipe {
@@ -12,11 +12,11 @@ pub(super) const KILO: Recipe = Recipe {
     parts: &[
         user_part(
             Place { base: Base::Config, path: "kilo/kilo.jsonc", or: Some("kilo/kilo.json") },
-            What::Server(&["mcp"], local),
+            EntryContent::Server(&["mcp"], local),
         ),
         project_part(
             Place { base: Base::Project, path: ".kilo/kilo.jsonc", or: Some(".kilo/kilo.json") },
-            What::Server(&["mcp"], local),
+            EntryContent::Server(&["mcp"], local),
         ),
     ],
     then: None,

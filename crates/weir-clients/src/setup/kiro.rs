@@ -1,7 +1,7 @@
 //! Kiro, the editor and the command line.
 
 use super::claude::plain;
-use super::{Basis, Recipe, What, home, project, project_part, user_part};
+use super::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
 
 /// Kiro.
 pub(super) const KIRO: Recipe = Recipe {
@@ -10,8 +10,8 @@ pub(super) const KIRO: Recipe = Recipe {
     programs: &["kiro", "kiro-cli"],
     traces: &[home(".kiro")],
     parts: &[
-        user_part(home(".kiro/settings/mcp.json"), What::Server(&["mcpServers"], plain)),
-        project_part(project(".kiro/settings/mcp.json"), What::Server(&["mcpServers"], plain)),
+        user_part(home(".kiro/settings/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
+        project_part(project(".kiro/settings/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
     ],
     then: None,
     plugin: None,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Base, Basis, Place, Recipe, What, config, project, project_part, user_part};
+use super::{Base, Basis, EntryContent, Place, Recipe, config, project, project_part, user_part};
 
 /// OpenCode.
 pub(super) const OPENCODE: Recipe = Recipe {
@@ -11,15 +11,15 @@ pub(super) const OPENCODE: Recipe = Recipe {
     programs: &["opencode"],
     traces: &[config("opencode")],
     parts: &[
-        user_part(config("opencode/plugins/weir.js"), What::Plugin(PLUGIN)),
+        user_part(config("opencode/plugins/weir.js"), EntryContent::Plugin(PLUGIN)),
         user_part(
             Place { base: Base::Config, path: "opencode/opencode.json", or: Some("opencode/opencode.jsonc") },
-            What::Server(&["mcp"], local),
+            EntryContent::Server(&["mcp"], local),
         ),
-        project_part(project(".opencode/plugins/weir.js"), What::Plugin(PLUGIN)),
+        project_part(project(".opencode/plugins/weir.js"), EntryContent::Plugin(PLUGIN)),
         project_part(
             Place { base: Base::Project, path: "opencode.json", or: Some("opencode.jsonc") },
-            What::Server(&["mcp"], local),
+            EntryContent::Server(&["mcp"], local),
         ),
     ],
     then: None,

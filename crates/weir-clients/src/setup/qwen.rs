@@ -1,7 +1,9 @@
 //! Qwen Code. It supports a part of Claude Code's hooks.
 
 use super::claude::plain;
-use super::{Basis, Hooks, Packed, Recipe, Scale, Setting, What, Window, home, project, project_part, user_part};
+use super::{
+    Basis, EntryContent, Hooks, Packed, Recipe, Scale, Setting, Window, home, project, project_part, user_part,
+};
 
 /// Qwen Code.
 pub(super) const QWEN: Recipe = Recipe {
@@ -10,10 +12,10 @@ pub(super) const QWEN: Recipe = Recipe {
     programs: &["qwen"],
     traces: &[home(".qwen")],
     parts: &[
-        user_part(home(".qwen/settings.json"), What::Hooks(&HOOKS)),
-        user_part(home(".qwen/settings.json"), What::Server(&["mcpServers"], plain)),
-        project_part(project(".qwen/settings.json"), What::Hooks(&HOOKS)),
-        project_part(project(".qwen/settings.json"), What::Server(&["mcpServers"], plain)),
+        user_part(home(".qwen/settings.json"), EntryContent::Hooks(&HOOKS)),
+        user_part(home(".qwen/settings.json"), EntryContent::Server(&["mcpServers"], plain)),
+        project_part(project(".qwen/settings.json"), EntryContent::Hooks(&HOOKS)),
+        project_part(project(".qwen/settings.json"), EntryContent::Server(&["mcpServers"], plain)),
     ],
     then: None,
     plugin: Some(Packed::Folder(home(".qwen/extensions/weir"))),

@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 
-use super::{Call, Part, RECIPES, Recipe, What, find};
+use super::{Call, EntryContent, Part, RECIPES, Recipe, find};
 
 const PROGRAM: &str = "/usr/local/bin/weir";
 
@@ -35,8 +35,8 @@ fn call(recipe: &Recipe) -> Call<'static> {
 
 fn samples(part: &Part) -> &'static [&'static str] {
     match part.what {
-        What::ServerTable(_) => TOML,
-        What::Plugin(_) => &[""],
+        EntryContent::ServerTable(_) => TOML,
+        EntryContent::Plugin(_) => &[""],
         _ => JSON,
     }
 }
@@ -361,7 +361,8 @@ fn other_clients_have_the_form_of_claude_code() {
     let claude = find("claude").unwrap();
     let plain = claude.parts[1].add("", call(claude)).unwrap();
     for name in ["windsurf", "cline", "kiro", "jetbrains", "antigravity", "cursor", "gemini", "qwen"] {
-        let server = find(name).unwrap().parts.iter().find(|part| matches!(part.what, What::Server(..))).unwrap();
+        let server =
+            find(name).unwrap().parts.iter().find(|part| matches!(part.what, EntryContent::Server(..))).unwrap();
         assert_eq!(server.add("", call(find(name).unwrap())).unwrap(), plain, "{name}");
     }
 }
@@ -377,7 +378,7 @@ fn plugins_have_the_hooks_that_setup_writes() {
     ];
     for (name, packed) in files {
         let recipe = find(name).unwrap();
-        let hooks = recipe.parts.iter().find(|part| matches!(part.what, What::Hooks(_))).unwrap();
+        let hooks = recipe.parts.iter().find(|part| matches!(part.what, EntryContent::Hooks(_))).unwrap();
         let written = hooks.add("", Call { program: "weir", client: name }).unwrap();
         let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
         assert_eq!(value(packed), value(&written), "{name}");

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Basis, Recipe, What, config, project, project_part, user_part};
+use super::{Basis, EntryContent, Recipe, config, project, project_part, user_part};
 
 /// VS Code with GitHub Copilot.
 pub(super) const VSCODE: Recipe = Recipe {
@@ -12,8 +12,8 @@ pub(super) const VSCODE: Recipe = Recipe {
     programs: &["code"],
     traces: &[config("Code/User")],
     parts: &[
-        user_part(config("Code/User/mcp.json"), What::Server(&["servers"], stdio)),
-        project_part(project(".vscode/mcp.json"), What::Server(&["servers"], stdio)),
+        user_part(config("Code/User/mcp.json"), EntryContent::Server(&["servers"], stdio)),
+        project_part(project(".vscode/mcp.json"), EntryContent::Server(&["servers"], stdio)),
     ],
     then: None,
     plugin: None,

@@ -1,7 +1,7 @@
 //! Windsurf. It has one file of MCP servers, for the user.
 
 use super::claude::plain;
-use super::{Basis, Recipe, What, home, user_part};
+use super::{Basis, EntryContent, Recipe, home, user_part};
 
 /// Windsurf.
 pub(super) const WINDSURF: Recipe = Recipe {
@@ -9,7 +9,7 @@ pub(super) const WINDSURF: Recipe = Recipe {
     title: "Windsurf",
     programs: &["windsurf"],
     traces: &[home(".codeium/windsurf")],
-    parts: &[user_part(home(".codeium/windsurf/mcp_config.json"), What::Server(&["mcpServers"], plain))],
+    parts: &[user_part(home(".codeium/windsurf/mcp_config.json"), EntryContent::Server(&["mcpServers"], plain))],
     then: Some("press the refresh button of Windsurf's MCP servers"),
     plugin: None,
     trust: None,

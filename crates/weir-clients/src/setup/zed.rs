@@ -1,7 +1,7 @@
 //! Zed. Its MCP servers are among its other settings.
 
 use super::claude::plain;
-use super::{Basis, Recipe, What, config, project, project_part, user_part};
+use super::{Basis, EntryContent, Recipe, config, project, project_part, user_part};
 
 /// Zed.
 pub(super) const ZED: Recipe = Recipe {
@@ -10,8 +10,8 @@ pub(super) const ZED: Recipe = Recipe {
     programs: &["zed", "zeditor"],
     traces: &[config("zed")],
     parts: &[
-        user_part(config("zed/settings.json"), What::Server(&["context_servers"], plain)),
-        project_part(project(".zed/settings.json"), What::Server(&["context_servers"], plain)),
+        user_part(config("zed/settings.json"), EntryContent::Server(&["context_servers"], plain)),
+        project_part(project(".zed/settings.json"), EntryContent::Server(&["context_servers"], plain)),
     ],
     then: None,
     plugin: None,

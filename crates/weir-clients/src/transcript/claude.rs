@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, content_text, take, time};
+use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, take, time};
 use crate::clients::claude::CLAUDE;
 use crate::wire::text;
 
@@ -152,7 +152,7 @@ fn usage(usage: &Value) -> Usage {
     }
 }
 
-fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
     let transcript = transcript_of(place.transcript);
     let place = Place { transcript: &transcript, ..*place };
     match step {

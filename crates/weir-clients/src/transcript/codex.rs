@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, content_text, time};
+use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, time};
 use crate::clients::codex::CODEX;
 use crate::wire::{first_text, text};
 
@@ -136,7 +136,7 @@ fn as_in_hooks(name: String, input: Value) -> (String, Value) {
     ("Bash".to_owned(), json!({ "command": command }))
 }
 
-fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
     match step {
         Step::Prompt { text } => vec![place.hook_payload("UserPromptSubmit", json!({ "prompt": text }))],
         Step::Said { .. } | Step::Called { .. } => Vec::new(),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::session::extend;
-use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, time};
+use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, time};
 use crate::clients::copilot::COPILOT;
 use crate::wire::{first_text, text};
 
@@ -103,14 +103,14 @@ impl CopilotReader {
     }
 }
 
-fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
     let hook_payloads = |event, more: Value| {
         let mut payload = json!({
             "sessionId": place.session, "cwd": place.folder.to_string_lossy(),
             "transcriptPath": place.transcript.to_string_lossy(),
         });
         extend(&mut payload, more);
-        vec![Told { event, payload }]
+        vec![HookPayload { event, payload }]
     };
     match step {
         Step::Prompt { text } => hook_payloads("userPromptSubmitted", json!({ "prompt": text })),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, content_text, take, time};
+use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, take, time};
 use crate::clients::gemini::GEMINI;
 use crate::wire::{first_text, text};
 
@@ -129,7 +129,7 @@ fn usage(tokens: &Value) -> Usage {
     }
 }
 
-fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
     match step {
         Step::Prompt { text } => vec![place.hook_payload("BeforeAgent", json!({ "prompt": text }))],
         Step::Said { .. } | Step::Called { .. } => Vec::new(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, take, time};
+use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, take, time};
 use crate::clients::opencode::OPENCODE;
 use crate::wire::{first_text, text};
 
@@ -149,10 +149,10 @@ fn usage(tokens: &Value) -> Usage {
     }
 }
 
-fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
     let hook_payloads = |event, input: Value, output: Value| {
         let directory = place.folder.to_string_lossy();
-        vec![Told { event, payload: json!({ "directory": directory, "input": input, "output": output }) }]
+        vec![HookPayload { event, payload: json!({ "directory": directory, "input": input, "output": output }) }]
     };
     match step {
         Step::Prompt { text } => {

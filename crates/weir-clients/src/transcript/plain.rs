@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, claude, take, time};
+use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, claude, take, time};
 use crate::Client;
 use crate::clients::claude::CLAUDE;
 use crate::wire::{first_text, text};
@@ -65,6 +65,6 @@ impl RowReader for PlainReader {
     }
 }
 
-fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
     (claude::FORMAT.hooks_for)(step, place)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, Place, RowReader, Step, Told, ToolResult, Usage, content_text, time};
+use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, time};
 use crate::clients::qwen::QWEN;
 use crate::wire::text;
 
@@ -103,7 +103,7 @@ fn usage(used: &Value) -> Usage {
     }
 }
 
-fn hooks_for(step: Step, place: &Place<'_>) -> Vec<Told> {
+fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
     match step {
         // It also calls this hook for every tool result, with an empty prompt.
         Step::Prompt { text } if text.is_empty() => Vec::new(),

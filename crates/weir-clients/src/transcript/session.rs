@@ -137,7 +137,7 @@ pub(super) fn extend(payload: &mut Value, more: Value) {
 }
 
 /// A hook call, in the client's own shape.
-pub struct Told {
+pub struct HookPayload {
     /// The name of the event.
     pub event: &'static str,
     /// The payload.
@@ -156,20 +156,20 @@ impl Session {
     }
 
     /// Returns the hooks that the client would have called at one of its steps.
-    pub fn told(&self, step: Step, place: &Place<'_>) -> Vec<Told> {
+    pub fn told(&self, step: Step, place: &Place<'_>) -> Vec<HookPayload> {
         (self.format.hooks_for)(step, place)
     }
 }
 
 impl Place<'_> {
     /// Builds a hook call, for clients that use Claude Code's field names.
-    pub(super) fn hook_payload(&self, event: &'static str, more: Value) -> Told {
+    pub(super) fn hook_payload(&self, event: &'static str, more: Value) -> HookPayload {
         let mut payload = json!({
             "session_id": self.session, "transcript_path": self.transcript.to_string_lossy(),
             "cwd": self.folder.to_string_lossy(), "hook_event_name": event, "permission_mode": "default",
         });
         extend(&mut payload, more);
-        Told { event, payload }
+        HookPayload { event, payload }
     }
 
     /// Builds the hook call after a tool, with its output at a key, for clients that use Claude Code's field names.
@@ -178,7 +178,7 @@ impl Place<'_> {
         event: &'static str,
         result: ToolResult,
         (key, given): (&str, Value),
-    ) -> Told {
+    ) -> HookPayload {
         let mut hook = self.hook_payload(event, Value::Null);
         hook.payload["tool_name"] = Value::String(result.name);
         hook.payload["tool_input"] = result.input;
@@ -188,7 +188,7 @@ impl Place<'_> {
     }
 
     /// Builds the hook call after a tool, for clients that have a separate event for failures.
-    pub(super) fn tool_outcome_payload(&self, mut result: ToolResult) -> Told {
+    pub(super) fn tool_outcome_payload(&self, mut result: ToolResult) -> HookPayload {
         match result.failed {
             true => {
                 let text = Value::String(std::mem::take(&mut result.text));

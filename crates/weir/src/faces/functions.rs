@@ -1,7 +1,7 @@
 //! `weir schema`: prints the tools as function declarations, in the form that each provider's API takes.
 //!
-//! All forms come from the one schema of an operation's arguments. Whoever calls a function with them hands name and
-//! arguments to Weir over MCP or to the command line; nulls and other ways to leave an argument out are understood.
+//! All forms come from the one schema of an operation's arguments. The program that gets a function call from a
+//! model passes name and arguments on to `weir mcp`, which also understands nulls for arguments that are left out.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};

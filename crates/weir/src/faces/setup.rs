@@ -10,7 +10,7 @@ mod plan;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
-use weir_clients::setup::{Basis, RECIPES, Recipe, Whose, Window, find};
+use weir_clients::setup::{Basis, RECIPES, Recipe, SetupScope, Window, find};
 use weir_core::wording::counted;
 
 use crate::answer::Answer;
@@ -98,9 +98,9 @@ pub(crate) fn run(
     arguments: &ArgMatches,
     asker: Asker<'_>,
 ) -> Result<Answer, CommandError> {
-    let whose = if arguments.get_flag("project") { Whose::Project } else { Whose::User };
+    let whose = if arguments.get_flag("project") { SetupScope::Project } else { SetupScope::User };
     let places = Places::new(context)?;
-    if whose == Whose::Project && places.project_is_home() {
+    if whose == SetupScope::Project && places.project_is_home() {
         return Err(CommandError::usage("the home folder is not a project").hint("cd to a project, or omit --project"));
     }
     let named: Vec<&String> = arguments.get_many("clients").into_iter().flatten().collect();
@@ -164,7 +164,7 @@ fn wishes(
         if arguments.get_flag("status-line") {
             match recipe.status_line {
                 Some(setting) => {
-                    let command = format!("{} statusline", places.our_program(Whose::User)?);
+                    let command = format!("{} statusline", places.our_program(SetupScope::User)?);
                     wishes.push(SettingRequest { setting, value: json!({ "type": "command", "command": command }) });
                 }
                 None => lacks("status line")?,
@@ -204,7 +204,7 @@ fn past_sessions(context: &Context) -> Option<String> {
 /// Returns the named clients, or those that are installed.
 fn chosen(
     named: &[&String],
-    whose: Whose,
+    whose: SetupScope,
     task: SetupCommand,
     places: &Places,
 ) -> Result<Vec<&'static Recipe>, CommandError> {

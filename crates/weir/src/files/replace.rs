@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_was_quicker_gets_the_name_back() {
+    fn the_quicker_writer_gets_the_name_back() {
         let place = tempfile::tempdir().unwrap();
         let (path, name) = (place.path().canonicalize().unwrap(), OsStr::new("a"));
         let folder = Folder::open(&path).unwrap();

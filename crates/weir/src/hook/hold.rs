@@ -223,7 +223,7 @@ fn open_read(path: &Path, payload: &Payload, text: &str) -> Option<Take<File>> {
 }
 
 /// Writes to the store, ignoring failures, which are reported when the text is stored.
-#[expect(clippy::unnecessary_wraps, reason = "whoever copies expects a result")]
+#[expect(clippy::unnecessary_wraps, reason = "the caller that copies expects a result")]
 fn put(writer: &mut TextWriter, bytes: &[u8]) -> std::io::Result<()> {
     let _ = writer.write(bytes);
     Ok(())

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde_json::Value;
-use weir_clients::transcript::{Place, Session, Step, Told, ToolResult, Usage};
+use weir_clients::transcript::{HookPayload, Place, Session, Step, ToolResult, Usage};
 use weir_clients::{Point, Wire};
 use weir_core::wording::one_line;
 
@@ -130,7 +130,7 @@ impl SessionReplay<'_> {
     }
 
     /// Calls a hook.
-    fn hook(&mut self, told: &Told) -> Option<HookReply> {
+    fn hook(&mut self, told: &HookPayload) -> Option<HookReply> {
         let (env, paths) = (self.player.env, self.player.paths.clone());
         let at = HookContext { env, paths, now: when::now(), started: Instant::now(), files: FileState::OfThePast };
         // Paths in the session's folder are moved to the folder of the replay.

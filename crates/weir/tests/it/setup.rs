@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use expect_test::expect;
 use serde_json::Value;
 use tempfile::TempDir;
-use weir_clients::setup::{Base, Part, RECIPES, Recipe, What, Whose};
+use weir_clients::setup::{Base, EntryContent, Part, RECIPES, Recipe, SetupScope};
 
 /// A home with a project and no client.
 struct Home(TempDir);
@@ -105,18 +105,18 @@ impl Home {
 }
 
 /// Returns the names of all clients that have settings of this sort.
-fn names(whose: Whose) -> Vec<&'static str> {
+fn names(whose: SetupScope) -> Vec<&'static str> {
     let all = RECIPES.iter().filter(|recipe| recipe.parts_for(whose).next().is_some());
     all.map(|recipe| recipe.name).collect()
 }
 
 /// Writes a text of the matching sort to every file of a client.
-fn prepare(home: &Home, recipe: &Recipe, whose: Whose, json: Option<&str>, toml: Option<&str>) {
+fn prepare(home: &Home, recipe: &Recipe, whose: SetupScope, json: Option<&str>, toml: Option<&str>) {
     for part in recipe.parts_for(whose) {
         let text = match part.what {
-            What::Plugin(_) => None,
-            What::ServerTable(_) => toml,
-            What::Server(..) | What::Hooks(_) => json,
+            EntryContent::Plugin(_) => None,
+            EntryContent::ServerTable(_) => toml,
+            EntryContent::Server(..) | EntryContent::Hooks(_) => json,
         };
         if let Some(text) = text {
             home.put(&home.path(part), text);
@@ -126,7 +126,7 @@ fn prepare(home: &Home, recipe: &Recipe, whose: Whose, json: Option<&str>, toml:
 
 #[test]
 fn teardown_brings_back_every_byte_and_setup_twice_is_setup_once() {
-    let flags = [(Whose::User, &["--yes"][..]), (Whose::Project, &["--yes", "--project"])];
+    let flags = [(SetupScope::User, &["--yes"][..]), (SetupScope::Project, &["--yes", "--project"])];
     for (whose, flags) in flags {
         for (at, (name, json)) in JSON.iter().enumerate() {
             let toml = TOML[at % TOML.len()].1;
@@ -154,10 +154,11 @@ fn after_an_edit_what_is_ours_goes_and_what_is_theirs_stays() {
     for recipe in RECIPES {
         let home = Home::new();
         let text = JSON.last().unwrap().1;
-        prepare(&home, recipe, Whose::User, text, None);
+        prepare(&home, recipe, SetupScope::User, text, None);
         home.ok(&["setup", recipe.name, "--yes"]);
-        let json =
-            recipe.parts_for(Whose::User).filter(|part| !matches!(part.what, What::ServerTable(_) | What::Plugin(_)));
+        let json = recipe
+            .parts_for(SetupScope::User)
+            .filter(|part| !matches!(part.what, EntryContent::ServerTable(_) | EntryContent::Plugin(_)));
         let paths: Vec<PathBuf> = json.map(|part| home.path(part)).collect();
         for path in &paths {
             let text = std::fs::read_to_string(path).unwrap();

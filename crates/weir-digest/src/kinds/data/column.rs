@@ -141,7 +141,7 @@ impl Column {
         }
         let text = row.text_of(field);
         if is_gap(text, field.sort) {
-            // There are only so many ways to write a gap, so this list does not grow.
+            // A gap has few spellings, so this list does not grow.
             match self.gaps.iter_mut().find(|gap| gap.0 == text.trim()) {
                 Some(gap) => gap.1 += 1,
                 None => self.gaps.push((text.trim().to_owned(), 1)),

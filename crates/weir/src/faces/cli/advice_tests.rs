@@ -97,7 +97,7 @@ fn every_command_that_a_text_names_can_be_given() {
 
 #[test]
 fn a_command_that_there_is_not_is_noticed() {
-    for text in ["weir mend", "weir doctor --no-such", "weir get k7f2m9q4xz --nowhere 3"] {
+    for text in ["weir fix", "weir doctor --no-such", "weir get k7f2m9q4xz --nowhere 3"] {
         assert!(problem(text).is_some(), "{text}");
     }
     assert_eq!(named("hint(\"run `weir doctor --deep`, or\\\n `ls`\")\n// `weir no` \n"), ["weir doctor --deep"]);

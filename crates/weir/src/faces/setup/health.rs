@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use weir_clients::setup::{Basis, Call, Packed, Part, RECIPES, Recipe, What, Whose, has_plugin};
+use weir_clients::setup::{Basis, Call, EntryContent, Packed, Part, RECIPES, Recipe, SetupScope, has_plugin};
 
 use super::files;
 use super::places::Places;
@@ -42,14 +42,14 @@ pub(crate) fn clients(context: &Context) -> Vec<Finding> {
 }
 
 /// Returns a warning if a client is set up both for the user and for the project.
-pub(super) fn twice(places: &Places, recipe: &Recipe, whose: Whose) -> Option<String> {
+pub(super) fn twice(places: &Places, recipe: &Recipe, whose: SetupScope) -> Option<String> {
     let (other, flag) = match whose {
-        Whose::User => (Whose::Project, " --project"),
-        Whose::Project => (Whose::User, ""),
+        SetupScope::User => (SetupScope::Project, " --project"),
+        SetupScope::Project => (SetupScope::User, ""),
     };
     let set_up = recipe.has_hooks() && matches!(state(places, recipe, other), SetupState::Whole | SetupState::Other(_));
     set_up.then(|| {
-        let place = if other == Whose::Project { "this project" } else { "the user" };
+        let place = if other == SetupScope::Project { "this project" } else { "the user" };
         format!(
             "{} is also set up for {place}, so its hooks run twice: weir teardown {}{flag}",
             recipe.title, recipe.name
@@ -58,8 +58,8 @@ pub(super) fn twice(places: &Places, recipe: &Recipe, whose: Whose) -> Option<St
 }
 
 fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
-    let user = state(places, recipe, Whose::User);
-    let project = state(places, recipe, Whose::Project);
+    let user = state(places, recipe, SetupScope::User);
+    let project = state(places, recipe, SetupScope::Project);
     let packed = recipe.plugin.is_some_and(|packed| is_packed(places, packed));
     let found = places.program_of(recipe);
     let absent = user == SetupState::Absent && project == SetupState::Absent && !packed;
@@ -105,7 +105,7 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
     let lacking = if packed {
         Vec::new()
     } else {
-        untrusted(places, recipe, if user == SetupState::Whole { Whose::User } else { Whose::Project })
+        untrusted(places, recipe, if user == SetupState::Whole { SetupScope::User } else { SetupScope::Project })
     };
     if !lacking.is_empty() {
         let lacking = counted(lacking.len(), "hook is", "hooks are");
@@ -114,8 +114,8 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
     Some(Finding { title, good: true, text, fix: None })
 }
 
-fn state(places: &Places, recipe: &Recipe, whose: Whose) -> SetupState {
-    if whose == Whose::Project && places.project_is_home() {
+fn state(places: &Places, recipe: &Recipe, whose: SetupScope) -> SetupState {
+    if whose == SetupScope::Project && places.project_is_home() {
         return SetupState::Absent;
     }
     // If the path of this program cannot be determined, an existing setup counts as wrong.
@@ -144,9 +144,9 @@ fn state(places: &Places, recipe: &Recipe, whose: Whose) -> SetupState {
     }
 }
 
-fn untrusted(places: &Places, recipe: &Recipe, whose: Whose) -> Vec<&'static str> {
+fn untrusted(places: &Places, recipe: &Recipe, whose: SetupScope) -> Vec<&'static str> {
     let Some(trust) = &recipe.trust else { return Vec::new() };
-    let hooks = recipe.parts_for(whose).find(|part: &&Part| matches!(part.what, What::Hooks(_)));
+    let hooks = recipe.parts_for(whose).find(|part: &&Part| matches!(part.what, EntryContent::Hooks(_)));
     let Some(hooks) = hooks.map(|part| places.path(&part.place).display().to_string()) else { return Vec::new() };
     let text = files::read(&places.path(&trust.place)).ok().flatten().unwrap_or_default();
     (trust.lacking)(&text, &hooks)

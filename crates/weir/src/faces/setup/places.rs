@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use weir_clients::setup::{Base, Place, Recipe, Whose};
+use weir_clients::setup::{Base, Place, Recipe, SetupScope};
 
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -59,12 +59,12 @@ impl Places {
 
     /// Returns the path of Weir's own program: a name on the PATH that survives updates, if there is one. In a project,
     /// this is the plain name, since others may share the settings and have the program elsewhere.
-    pub(super) fn our_program(&self, whose: Whose) -> Result<String, CommandError> {
+    pub(super) fn our_program(&self, whose: SetupScope) -> Result<String, CommandError> {
         let cannot = |why: String| CommandError::new(ErrorKind::Failed, why);
         let running = std::env::current_exe().map_err(|error| cannot(format!("cannot find this program: {error}")))?;
         let same = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == running);
         let found = self.on_path("weir").find(same);
-        if whose == Whose::Project && found.is_some() {
+        if whose == SetupScope::Project && found.is_some() {
             return Ok("weir".to_owned());
         }
         let program = found.unwrap_or(running);
@@ -92,8 +92,8 @@ impl Places {
     }
 
     /// Whether new files are readable by the user only.
-    pub(super) fn is_private(whose: Whose) -> bool {
-        whose == Whose::User
+    pub(super) fn is_private(whose: SetupScope) -> bool {
+        whose == SetupScope::User
     }
 
     fn on_path<'a>(&'a self, program: &'a str) -> impl Iterator<Item = PathBuf> + 'a {

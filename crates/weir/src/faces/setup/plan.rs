@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use weir_clients::setup::{Call, Part, Recipe, Setting, Unusable, Whose};
+use weir_clients::setup::{Call, Part, Recipe, Setting, SetupScope, Unusable};
 
 use super::diff;
 use super::files;
@@ -37,7 +37,7 @@ pub(super) struct Step {
     pub exact: bool,
     before: Option<String>,
     after: Option<String>,
-    whose: Whose,
+    whose: SetupScope,
     /// The ledger record of the file.
     entry: Option<LedgerRecord>,
     folders: Vec<PathBuf>,
@@ -64,7 +64,7 @@ pub(super) struct SettingRequest {
 pub(super) fn setup(
     places: &Places,
     recipes: &[&'static Recipe],
-    whose: Whose,
+    whose: SetupScope,
     wishes: &[SettingRequest],
 ) -> Result<SetupPlan, CommandError> {
     let program = places.our_program(whose)?;
@@ -104,7 +104,11 @@ pub(super) fn setup(
 }
 
 /// Plans a teardown.
-pub(super) fn teardown(places: &Places, recipes: &[&'static Recipe], whose: Whose) -> Result<SetupPlan, CommandError> {
+pub(super) fn teardown(
+    places: &Places,
+    recipes: &[&'static Recipe],
+    whose: SetupScope,
+) -> Result<SetupPlan, CommandError> {
     let ledger = Ledger::read(&places.ledger)?;
     let mut plan = SetupPlan::default();
     for target in targets(places, recipes, whose)? {
@@ -199,7 +203,7 @@ impl Step {
 }
 
 /// Returns the files of these clients, each once, in order.
-fn targets(places: &Places, recipes: &[&'static Recipe], whose: Whose) -> Result<Vec<Target>, CommandError> {
+fn targets(places: &Places, recipes: &[&'static Recipe], whose: SetupScope) -> Result<Vec<Target>, CommandError> {
     let mut targets: Vec<Target> = Vec::new();
     for recipe in recipes {
         for part in recipe.parts_for(whose) {
@@ -223,7 +227,7 @@ fn targets(places: &Places, recipes: &[&'static Recipe], whose: Whose) -> Result
     Ok(targets)
 }
 
-fn step(target: Target, after: Option<String>, whose: Whose, entry: Option<LedgerRecord>) -> Step {
+fn step(target: Target, after: Option<String>, whose: SetupScope, entry: Option<LedgerRecord>) -> Step {
     Step {
         path: target.path,
         name: target.name,
@@ -309,5 +313,5 @@ fn clients_of(target: &Target, known: Option<&LedgerRecord>) -> Vec<String> {
 fn unusable(path: &Path, why: &Unusable) -> CommandError {
     let at = why.line.map(|line| format!(":{line}")).unwrap_or_default();
     CommandError::new(ErrorKind::Config, format!("{}{at}: {}", path.display(), why.why))
-        .hint("nothing was written; mend it and run this again")
+        .hint("nothing was written; fix the file and run this again")
 }
