@@ -299,6 +299,14 @@ mod tests {
     }
 
     #[test]
+    fn a_long_value_says_that_it_was_cut() {
+        let long = "tables::utf8_to_utf16::utf8bigindex[input_utf8_end_of_code_point_mask]";
+        let lines: Vec<String> = (0..4).map(|number| format!("line {number}0 of {long}[{number}];")).collect();
+        let shown = shown(&lines).join("\n");
+        assert!(shown.contains("code_point_m") && shown.contains('…'), "{shown}");
+    }
+
+    #[test]
     fn values_are_slots_with_their_counts() {
         let found =
             shown(&lines(&["job 1 took 12ms user=a", "job 2 took 900ms user=b", "job 3 took 1s user=a", "bye"]));

@@ -1,5 +1,6 @@
 //! The values at one position of a template.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The maximum number of different values.
@@ -34,13 +35,21 @@ struct Numbers {
     unit: String,
 }
 
+/// A value as it is kept and shown: a long one says that it was cut.
+fn shortened(value: &str) -> Cow<'_, str> {
+    match value.len() > MAX_VALUE_BYTES {
+        true => format!("{}…", &value[..value.floor_char_boundary(MAX_VALUE_BYTES)]).into(),
+        false => value.into(),
+    }
+}
+
 impl Slot {
     /// Counts a value. Returns whether it is new and is kept.
     pub(super) fn add(&mut self, value: &str, line: (u64, &str), room: bool) -> bool {
         self.count += 1;
         self.add_number(value, line);
-        let value = &value[..value.floor_char_boundary(MAX_VALUE_BYTES)];
-        if let Some(count) = self.values.get_mut(value) {
+        let value = shortened(value);
+        if let Some(count) = self.values.get_mut(&*value) {
             *count += 1;
             return false;
         }
@@ -48,15 +57,15 @@ impl Slot {
             self.more = true;
             return false;
         }
-        self.values.insert(value.to_owned(), 1);
+        self.values.insert(value.into_owned(), 1);
         true
     }
 
     /// Counts a value that occurred `count` times.
     pub(super) fn add_many(&mut self, value: &str, count: u64, line: (u64, &str)) {
-        if self.add(value, line, true) || self.values.contains_key(value) {
-            let more = count.saturating_sub(1);
-            self.values.entry(value.to_owned()).and_modify(|known| *known += more);
+        self.add(value, line, true);
+        if let Some(known) = self.values.get_mut(&*shortened(value)) {
+            *known += count.saturating_sub(1);
         }
         self.count += count.saturating_sub(1);
     }
