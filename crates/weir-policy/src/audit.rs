@@ -75,7 +75,7 @@ pub fn compare(before: &Before, tree: &mut Tree, now: SystemTime) -> Found {
 }
 
 /// Like [`compare`], but builds a new tree, for a run whose owner is gone.
-pub fn compare_anew(before: &Before, now: SystemTime) -> Found {
+pub fn compare_from_scratch(before: &Before, now: SystemTime) -> Found {
     let Some(root) = before.roots.first() else { return Found::default() };
     let mut tree = Tree::new();
     // Ignore the error: the comparison runs into it again and reports it.

@@ -85,7 +85,7 @@ struct PlannedFetch {
     url: Result<Url, FetchError>,
     known: Option<PageState>,
     is_fresh: bool,
-    asks_anew: bool,
+    asks_again: bool,
 }
 
 /// Looks up the pages that are already stored.
@@ -103,7 +103,7 @@ async fn plan(context: &Context, order: &FetchRequest) -> Result<Vec<PlannedFetc
             };
             let age = known.as_ref().map(|page| age(now, page));
             let is_fresh = age.is_some_and(|age| age < keeps) && !fresh;
-            planned.push(PlannedFetch { given, url, known, is_fresh, asks_anew: fresh });
+            planned.push(PlannedFetch { given, url, known, is_fresh, asks_again: fresh });
         }
         Ok(planned)
     };
@@ -130,7 +130,7 @@ async fn request_pages(
             Ok(_) if plan.is_fresh => came.push(None),
             Ok(url) => {
                 came.push(None);
-                let validators = plan.known.as_ref().filter(|_| !plan.asks_anew).map(|page| page.validators.clone());
+                let validators = plan.known.as_ref().filter(|_| !plan.asks_again).map(|page| page.validators.clone());
                 let Validators { etag, last_modified } = validators.unwrap_or_default();
                 wanted.push((place, Request { url: url.to_string(), etag, last_modified }));
             }

@@ -212,9 +212,9 @@ impl OpenBlock {
             // After a gap, a list continues with another item, or with what is indented below one.
             BlockKind::List => self.has_gap && !is_item && indent < 2,
         };
-        let starts_anew =
+        let starts_again =
             level.is_some() || (begins_inside.is_some() && (self.kind == BlockKind::Paragraph || indent < 2));
-        if is_over || starts_anew {
+        if is_over || starts_again {
             return LineEffect::Ends;
         }
         if let (BlockKind::Paragraph, Some(level)) = (self.kind, setext_level(indent, text))

@@ -22,7 +22,7 @@ fn check(files: &[&str], run: impl FnOnce(&Home), expected: Expect) {
     let kept = audit::Before::from_bytes(&before.to_bytes()).unwrap();
     assert_eq!(kept, before);
     let found = audit::compare(&before, &mut tree, SystemTime::now());
-    assert_eq!(audit::compare_anew(&kept, SystemTime::now()).planted, found.planted);
+    assert_eq!(audit::compare_from_scratch(&kept, SystemTime::now()).planted, found.planted);
     assert!(found.incomplete.is_none());
     let lines = found.planted.iter().map(|planted| {
         let path = planted.path.strip_prefix(home.path("home/p")).unwrap().display();

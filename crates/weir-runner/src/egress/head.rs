@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_request_is_written_anew() {
+    fn a_plain_request_is_written_again() {
         check(
             "GET http://Example.org:8080/a?b=c HTTP/1.1\r\nHost: example.org:8080\r\nAccept: */*\r\nProxy-Authorization: x\r\nProxy-Connection: keep-alive\r\nConnection: keep-alive, X-Mine\r\nX-Mine: 1\r\nUpgrade: h2c\r\n\r\n",
             expect![[r#"

@@ -122,7 +122,7 @@ fn nothing_is_said_to_wait_for_vectors_once_it_is_gone() {
 }
 
 #[test]
-fn rebuilding_makes_the_vectors_anew() {
+fn rebuilding_makes_the_vectors_again() {
     let (_folder, mut store) = store_with_model();
     TEXTS.iter().for_each(|text| drop(keep(&mut store, note(text))));
     embed_all(&mut store);
@@ -161,7 +161,7 @@ impl Embed for Tiny {
 }
 
 #[test]
-fn another_model_begins_anew_and_a_failing_one_leaves_words() {
+fn another_model_begins_again_and_a_failing_one_leaves_words() {
     let (_folder, mut store) = store_with_model();
     let blue = keep(&mut store, note("The logo is blue.")).reference;
     keep(&mut store, note("Nothing of that kind."));

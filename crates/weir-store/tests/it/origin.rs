@@ -22,7 +22,7 @@ fn grow(store: &mut Store, entries: usize) {
 }
 
 #[test]
-fn an_index_of_another_log_is_made_anew() {
+fn an_index_of_another_log_is_made_again() {
     for entries in [1, 5, 6, 40] {
         let (folder, mut store) = new_store();
         for n in 0..5 {
@@ -100,7 +100,7 @@ fn an_index_from_before_is_taken_over_if_it_fits() {
     };
     forget_the_name(&folder.path().join("index.db"));
     let mut store = open(folder.path());
-    assert_eq!(store.catch_up().unwrap(), 0, "it is not made anew");
+    assert_eq!(store.catch_up().unwrap(), 0, "it is not made again");
     assert_eq!(search(&mut store, "first").len(), 1);
     drop(store);
     forget_the_name(&folder.path().join("index.db"));

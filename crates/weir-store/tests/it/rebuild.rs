@@ -98,7 +98,7 @@ fn live(folder: &Path, store: &mut Store, seed: u64) {
 }
 
 #[test]
-fn an_index_made_anew_is_the_same_after_any_life() {
+fn an_index_made_again_is_the_same_after_any_life() {
     for seed in 1..=3 {
         println!("seed {seed}");
         let (folder, mut store) = new_store();
@@ -161,18 +161,18 @@ fn check_damage(damage: impl Fn(&mut Vec<u8>), kept_aside: bool) {
     let aside = folder.path().join("index.db.damaged");
     assert_eq!(aside.exists(), kept_aside);
     if kept_aside {
-        assert_eq!(std::fs::read(&aside).unwrap(), bytes, "the damaged file is there for whoever wants to look");
+        assert_eq!(std::fs::read(&aside).unwrap(), bytes, "the damaged file is there to be looked at");
     }
 }
 
 #[test]
-fn an_index_of_garbage_is_reported_and_mended_and_kept_aside() {
+fn an_index_of_garbage_is_reported_and_repaired_and_kept_aside() {
     check_damage(|bytes| bytes.clone_from(&noise(1, 60_000)), true);
     check_damage(|bytes| bytes[..100].fill(b'x'), true);
 }
 
 #[test]
-fn an_index_with_damaged_pages_is_reported_and_mended() {
+fn an_index_with_damaged_pages_is_reported_and_repaired() {
     let page = 4096;
     check_damage(
         |bytes| {
@@ -197,7 +197,7 @@ fn a_search_in_a_damaged_index_says_that_it_is_damaged() {
 }
 
 #[test]
-fn an_index_that_is_ahead_of_its_log_is_made_anew() {
+fn an_index_that_is_ahead_of_its_log_is_made_again() {
     // The log comes from a backup, the index does not.
     let (folder, mut store) = new_store();
     keep(&mut store, note("the first"));

@@ -152,7 +152,7 @@ fn a_store_that_was_moved_away_is_noticed() {
 }
 
 #[test]
-fn an_index_that_another_process_set_aside_is_opened_anew() {
+fn an_index_that_another_process_set_aside_is_opened_again() {
     let (folder, mut store) = new_store();
     keep(&mut store, note("the first"));
     for suffix in ["", "-wal", "-shm"] {

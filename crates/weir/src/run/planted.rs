@@ -113,7 +113,7 @@ impl Watch {
 /// Finishes an interrupted audit. Returns remarks on what was found.
 pub(super) fn finish(before: &Before, quarantine: &Quarantine, depth: AuditDepth) -> Vec<String> {
     let found = match depth {
-        AuditDepth::Full => audit::compare_anew(before, SystemTime::now()).planted,
+        AuditDepth::Full => audit::compare_from_scratch(before, SystemTime::now()).planted,
         AuditDepth::TopLevel => audit::glance(before),
     };
     let moved = Mutex::default();

@@ -118,7 +118,7 @@ fn advised(output: &Output) -> Vec<String> {
 }
 
 #[test]
-fn a_damaged_index_is_made_anew() {
+fn a_damaged_index_is_made_again() {
     let home = Home::new();
     std::fs::write(home.file("index.db"), [7; 50_000]).unwrap();
     let refused = home.weir(&["search", "pool"]);
@@ -129,7 +129,7 @@ fn a_damaged_index_is_made_anew() {
 }
 
 #[test]
-fn an_index_of_a_newer_version_is_made_anew() {
+fn an_index_of_a_newer_version_is_made_again() {
     let home = Home::new();
     let index = home.file("index.db");
     let sql = "INSERT INTO migrations SELECT position + 1, '0099_future', 'ff', '' FROM migrations ORDER BY position DESC LIMIT 1";
@@ -144,7 +144,7 @@ fn an_index_of_a_newer_version_is_made_anew() {
 }
 
 #[test]
-fn a_damaged_log_is_moved_away_and_the_store_begins_anew() {
+fn a_damaged_log_is_moved_away_and_the_store_begins_again() {
     let home = Home::new();
     std::fs::write(home.file("log.db"), [7; 50_000]).unwrap();
     let refused = home.weir(&["note", "another"]);
@@ -233,7 +233,7 @@ fn a_store_of_another_project_is_removed() {
     assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
     assert!(said(&refused).contains("remove it"), "{}", said(&refused));
     std::fs::remove_dir_all(&theirs).unwrap();
-    assert!(in_other(&["note", "anew"]).status.success());
+    assert!(in_other(&["note", "again"]).status.success());
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn a_past_session_is_found_with_its_own_time_and_only_once() {
 }
 
 #[test]
-fn a_transcript_that_was_written_anew_is_read_from_its_beginning() {
+fn a_transcript_that_was_written_again_is_read_from_its_beginning() {
     let home = Home::new();
     let folder = home.path("project");
     home.write(TRANSCRIPT, &Session::whole(&folder, "s1").rows);

@@ -191,7 +191,7 @@ fn sloppy_arguments_are_read_as_meant() {
 }
 
 #[test]
-fn mistakes_are_answered_so_that_a_model_can_mend_them() {
+fn mistakes_are_answered_so_that_a_model_can_repair_them() {
     let mut server = Server::ready();
     let unknown = server.ask("tools/call", json!({ "name": "ctx_nope", "arguments": {} }));
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");

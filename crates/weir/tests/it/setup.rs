@@ -211,7 +211,7 @@ fn a_file_that_is_not_json_is_named_and_nothing_is_written() {
     let said = String::from_utf8(output.stderr).unwrap().replace(&home.0.path().display().to_string(), "HOME");
     expect![[r#"
         error: HOME/.claude.json:3: it is not JSON: Expected string for object property
-        hint: nothing was written; mend it and run this again
+        hint: nothing was written; fix the file and run this again
     "#]]
     .assert_eq(&said);
     assert_eq!((output.status.code(), home.all()), (Some(5), before));
