@@ -4,7 +4,7 @@
 //! the project needs a rule that allows it, unless a person at a terminal wants to read it.
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -16,7 +16,7 @@ use crate::rules::{PathRules, Rule, Rules, Subject, Verdict};
 /// How many reasons a decision names.
 const MAX_REASONS: usize = 3;
 
-/// A call that wants to do something.
+/// A call to decide about.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// The tool, by the name that clients know it by, such as `mcp__weir__ctx_execute`.
@@ -143,7 +143,7 @@ pub struct OwnFolders {
 pub struct Surroundings {
     /// The folders that patterns are relative to.
     pub places: Places,
-    /// Folders beside the project that the user added to it.
+    /// Folders outside the project that the user added to it.
     pub additional: Vec<PathBuf>,
     /// Weir's own folders.
     pub own: OwnFolders,
@@ -157,11 +157,11 @@ pub struct Surroundings {
 pub struct Gate {
     rules: Rules,
     around: Surroundings,
-    /// The rules that deny or ask about reading.
-    denials: PathRules,
+    /// The rules that deny or ask about reading, indexed when a path is first judged.
+    denials: OnceLock<PathRules>,
 }
 
-/// Places of secrets below the home folder, made when a path is first judged; runs need none of it.
+/// Places of secrets below the home folder, compiled when a path is first judged. Runs do not need them.
 static AT_HOME: LazyLock<Option<GlobSet>> = LazyLock::new(|| secrets_at_home().ok());
 
 fn secrets_at_home() -> Result<GlobSet, globset::Error> {
@@ -175,11 +175,9 @@ fn secrets_at_home() -> Result<GlobSet, globset::Error> {
 }
 
 impl Gate {
-    /// Makes a gate.
+    /// Creates a gate.
     pub fn new(rules: Rules, around: Surroundings) -> Self {
-        let denies = |rule: &Rule| rule.verdict > Verdict::Allow && matches!(rule.subject, Subject::Read(_));
-        let denials = PathRules::of(&rules, &around.places, denies);
-        Self { rules, around, denials }
+        Self { rules, around, denials: OnceLock::new() }
     }
 
     /// Decides about a call.
@@ -203,7 +201,7 @@ impl Gate {
         together(judge_tool(&self.rules, tool), judge(&self.rules, script))
     }
 
-    /// What a program is started with is contained by masks; a rule may speak of the program itself.
+    /// Judges the start of a program by rules about the program itself. Masks contain what it then does.
     fn judge_program(&self, tool: &str, program: &str) -> Judgement {
         let mut judgement = judge(&self.rules, program);
         judgement.reasons.retain(|reason| reason.rule.is_some());
@@ -227,7 +225,7 @@ impl Gate {
         reasons(judge_tool(&self.rules, tool))
     }
 
-    /// What rules about paths say. What must not be read must not be changed either, since an answer shows what changed.
+    /// Returns what rules about paths say. What must not be read must not be changed either, since an answer shows what changed.
     fn of_rules(&self, path: &Path, access: Access) -> Vec<Reason> {
         let concerns = |subject: &Subject| match subject {
             Subject::Read(pattern) => pattern.covers(path, &self.around.places),
@@ -240,7 +238,7 @@ impl Gate {
         strict.map(|rule| Reason { verdict: rule.verdict, why: why(rule) }).collect()
     }
 
-    /// What holds without a rule.
+    /// Returns what speaks against a use whatever the rules say.
     fn of_place(&self, target: &Target<'_>, access: Access) -> Option<Reason> {
         let path = target.path;
         if self.hides(path) {
@@ -267,8 +265,8 @@ impl Gate {
         self.runs_later(path)
     }
 
-    /// What other programs run or obey by themselves is changed only with the user's consent, as clients have it too. What a
-    /// build or a test runs is not asked about: changing it is what a coding agent is there for.
+    /// Asks before a change to a file that other programs run or obey on their own, as clients do. Files that builds and
+    /// tests run are not asked about: changing them is what a coding agent is for.
     fn runs_later(&self, path: &Path) -> Option<Reason> {
         let found = names::find_in(&self.around.places.project, path).filter(|found| found.kind != Kind::Executed)?;
         Some(ask(format!("other programs act on it ({})", found.what)))
@@ -277,7 +275,9 @@ impl Gate {
     /// Returns why a path without links must not be read, if it must not. A rule that asks counts as one that denies, since
     /// nobody can be asked about each file of a folder.
     pub fn refuses(&self, path: &Path) -> Option<Refusal> {
-        if self.denials.cover(&self.rules, path) {
+        let denies = |rule: &Rule| rule.verdict > Verdict::Allow && matches!(rule.subject, Subject::Read(_));
+        let denials = self.denials.get_or_init(|| PathRules::of(&self.rules, &self.around.places, denies));
+        if denials.cover(&self.rules, path) {
             return Some(Refusal::Rule);
         }
         self.hides(path).then_some(Refusal::Secret)
@@ -322,7 +322,7 @@ impl Gate {
     }
 }
 
-/// What a model is told of a place that only the user can open to it.
+/// The reason given for a path that only the user can open to a model.
 const OUTSIDE: &str = "it is outside the project, and no user rule allows it";
 
 fn deny(why: impl Into<String>) -> Reason {
@@ -333,13 +333,13 @@ fn ask(why: impl Into<String>) -> Reason {
     Reason { verdict: Verdict::Ask, why: why.into() }
 }
 
-/// Both judgements as one.
+/// Combines two judgements.
 fn together(first: Judgement, second: Judgement) -> Judgement {
     let reasons: Vec<_> = first.reasons.into_iter().chain(second.reasons).collect();
     Judgement { verdict: reasons.iter().map(|reason| reason.verdict).max().unwrap_or(Verdict::Allow), reasons }
 }
 
-/// A path without `.` and `..`, as a rule about names would see it.
+/// Removes `.` and `..` from a path by name alone, as a rule about names sees it.
 fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -52,12 +52,12 @@ impl Deed {
     }
 }
 
-/// The name by which clients, and so their rules, know one of our tools.
+/// Returns the name by which clients, and so their rules, know one of our tools.
 pub(crate) fn client_name(tool: &str) -> String {
     format!("mcp__weir__{tool}")
 }
 
-/// Lets a call pass, or says why not.
+/// Returns an error unless the rules or the user allow the call.
 pub(crate) async fn require(context: &Context, request: Request<'_>, consent: Consent<'_>) -> Result<(), CommandError> {
     let decision = gate(context).decide(&request);
     let refused = |hint: &str| {
@@ -82,7 +82,7 @@ pub(crate) async fn require(context: &Context, request: Request<'_>, consent: Co
     }
 }
 
-/// The hosts that must not be reached to fetch these, as patterns. A denial holds for the host and what is below it,
+/// Returns the hosts that fetching these must not reach, as patterns. A denial holds for the host and what is below it,
 /// wherever a redirect leads. The user is asked once for each rule that asks; a redirect to such a host counts as a no.
 pub(crate) async fn denied_hosts(context: &Context, tool: &str, hosts: &[&str]) -> Vec<String> {
     let mut denied = Vec::new();
@@ -101,7 +101,7 @@ pub(crate) async fn denied_hosts(context: &Context, tool: &str, hosts: &[&str]) 
     denied
 }
 
-/// What decides about calls, by the rules as they are now.
+/// Returns the gate for the rules as they are now.
 pub(crate) fn gate(context: &Context) -> Gate {
     let rules = rules(context);
     let home = resolved(context.env().home.as_deref().unwrap_or(Path::new("/")));
@@ -119,8 +119,8 @@ pub(crate) fn gate(context: &Context) -> Gate {
     Gate::new(rules, around)
 }
 
-/// Weir's own folders. One counts by its name and by where the name leads, whether it exists or not: a configuration that
-/// does not exist yet is the one that could be planted.
+/// Returns Weir's own folders, each by its name and by where the name leads, whether it exists or not: a configuration that
+/// does not exist yet could be planted.
 fn own_folders(context: &Context) -> OwnFolders {
     let paths = context.paths();
     let both = |folder: &Path| [folder.to_owned(), resolved(folder)];

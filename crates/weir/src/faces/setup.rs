@@ -17,6 +17,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::replay::places as transcripts;
+use crate::run;
 use places::Places;
 use plan::{SettingRequest, SetupPlan, Step};
 
@@ -164,7 +165,7 @@ fn wishes(
         if arguments.get_flag("status-line") {
             match recipe.status_line {
                 Some(setting) => {
-                    let command = format!("{} statusline", places.our_program(SetupScope::User)?);
+                    let command = format!("{} statusline", run::quoted(&places.our_program(SetupScope::User)?));
                     wishes.push(SettingRequest { setting, value: json!({ "type": "command", "command": command }) });
                 }
                 None => lacks("status line")?,

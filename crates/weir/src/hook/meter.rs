@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use weir_clients::{Done, Point, Tool};
+use weir_clients::{Done, OwnCut, Point, Tool};
 use weir_store::{MeterAction, Reading};
 
 use super::{Call, HookReply, faults};
@@ -42,11 +42,15 @@ fn reading(call: &Call<'_>, said: &HookReply) -> Option<Reading> {
 fn alone(call: &Call<'_>, tool: &Tool, done: &Done) -> String {
     let text = call.payload.beginning(&done.output.text, MAX_COUNTED_BYTES);
     let length = call.payload.bytes(&done.output.text) as usize;
-    match call.client.own_cut {
-        Some(cut) if matches!(tool, Tool::Shell { .. }) && (length > cut.above || done.output.saved.is_some()) => {
-            text.chars().take(cut.shows).collect()
-        }
-        _ => text,
+    let cut = call.client.own_cut.filter(|_| matches!(tool, Tool::Shell { .. }));
+    cut_by(cut.filter(|cut| length > cut.above || done.output.saved.is_some()), text)
+}
+
+/// Returns what a client's own cut leaves of a text.
+fn cut_by(cut: Option<OwnCut>, text: String) -> String {
+    match cut {
+        Some(cut) => text.chars().take(cut.shows).collect(),
+        None => text,
     }
 }
 
@@ -55,12 +59,9 @@ pub(super) fn relayed(client: &str, printed: &Path, shown: &str) -> std::io::Res
     let mut beginning = Vec::new();
     let mut file = File::open(printed)?;
     (&mut file).take(MAX_COUNTED_BYTES as u64).read_to_end(&mut beginning)?;
-    let (text, length) = (String::from_utf8_lossy(&beginning), file.metadata()?.len() as usize);
+    let length = file.metadata()?.len() as usize;
     let cut = weir_clients::CLIENTS.iter().find(|known| known.session == client).and_then(|known| known.own_cut);
-    let given = match cut.filter(|cut| length > cut.above) {
-        Some(cut) => weir_tokens::count(&text.chars().take(cut.shows).collect::<String>()),
-        None => weir_tokens::count(&text),
-    };
-    let (given, shown) = (given as u64, weir_tokens::count(shown) as u64);
+    let alone = cut_by(cut.filter(|cut| length > cut.above), String::from_utf8_lossy(&beginning).into_owned());
+    let (given, shown) = (weir_tokens::count(&alone) as u64, weir_tokens::count(shown) as u64);
     Ok(Reading { what: MeterAction::Held, tool: "shell".to_owned(), times: 1, given, shown })
 }
