@@ -169,9 +169,7 @@ impl Blobs {
         loop {
             let found = log.read_at_once(|connection| -> Result<_, Fault> {
                 let Some((found, id)) = find(connection)? else { return Ok(None) };
-                let mut statement =
-                    connection.prepare_cached("SELECT hash, bytes, frames, data, lines FROM blobs WHERE id = ?1")?;
-                Ok(Some((found, statement.query_row([id], read)?)))
+                Ok(Some((found, row(connection, id)?)))
             })?;
             let Some((found, row)) = found else { return Ok(None) };
             match self.reader(row) {
@@ -180,6 +178,11 @@ impl Blobs {
                 other => return other.map(|reader| Some((found, reader))),
             }
         }
+    }
+
+    /// Opens a text for reading, if there is a row for it.
+    pub(crate) fn open_at(&self, connection: &Connection, id: i64) -> Result<Option<BlobReader>, Fault> {
+        Ok(row(connection, id).optional()?.map(|row| self.reader(row)).transpose()?)
     }
 
     fn reader(&self, (hash, bytes, frames, data, lines): BlobRow) -> Result<BlobReader> {
@@ -269,8 +272,10 @@ pub(crate) fn file_name(hash: &[u8]) -> String {
 
 type BlobRow = (Vec<u8>, i64, Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);
 
-fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<BlobRow> {
-    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+fn row(connection: &Connection, id: i64) -> rusqlite::Result<BlobRow> {
+    let mut statement =
+        connection.prepare_cached("SELECT hash, bytes, frames, data, lines FROM blobs WHERE id = ?1")?;
+    statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
 }
 
 /// Returns whether a row refers to the file of this text.

@@ -4,6 +4,7 @@
 //! map from the files of a project, so removing the index file loses nothing.
 
 pub(crate) mod apply;
+mod chunk_texts;
 pub(crate) mod documents;
 pub(crate) mod embed;
 mod excerpt;
@@ -11,6 +12,7 @@ pub(crate) mod map;
 mod meaning;
 pub(crate) mod origin;
 pub(crate) mod search;
+mod span;
 mod text;
 mod vectors;
 mod vocabulary;
@@ -26,6 +28,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0002_knowledge", sql: include_str!("index/migrations/0002_knowledge.sql") },
     Migration { name: "0003_map", sql: include_str!("index/migrations/0003_map.sql") },
     Migration { name: "0004_identity", sql: include_str!("index/migrations/0004_identity.sql") },
+    Migration { name: "0005_lean", sql: include_str!("index/migrations/0005_lean.sql") },
 ];
 
 /// The findings of a search.

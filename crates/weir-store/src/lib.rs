@@ -10,6 +10,7 @@
 mod blobs;
 mod db;
 mod error;
+mod feed;
 mod foreign;
 mod index;
 mod log;

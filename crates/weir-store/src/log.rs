@@ -3,10 +3,10 @@
 //! Functions here take a connection or a transaction and the ids of a place; [`crate::Store`] composes them.
 
 pub(crate) mod ageing;
-pub(crate) mod changes;
 pub(crate) mod entries;
 pub(crate) mod events;
 pub(crate) mod export;
+pub(crate) mod feed;
 pub(crate) mod files;
 pub(crate) mod forget;
 pub(crate) mod history;

@@ -32,9 +32,11 @@ use weir_embed::Embed;
 use crate::blobs::{BlobReader, Blobs};
 use crate::db::{Db, Durability, Patience, create_private_folder};
 use crate::error::{Fault, Result, StoreError};
+use crate::index::apply::ForgottenWords;
 use crate::index::embed::Lock;
 use crate::index::origin::Standing;
 use crate::index::{self, Learner};
+use crate::log::feed::LogFeed;
 use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::projects::{self, KnownProject};
 use crate::log::scopes::{self, ScopeIds};
@@ -170,8 +172,8 @@ impl Store {
     pub fn embed_some(&mut self, most: usize) -> Result<u64> {
         let Some(model) = self.model.clone() else { return Ok(0) };
         self.open_index()?;
-        let Some(index) = &mut self.index else { return Ok(0) };
-        index::embed::embed_pending(index, model.as_ref(), most, Lock::Wait)
+        let Self { index: Some(index), log, blobs, .. } = self else { return Ok(0) };
+        index::embed::embed_pending(index, &LogFeed { log, blobs }, model.as_ref(), most, Lock::Wait)
     }
 
     /// Like [`Self::embed_some`], for use while someone waits for an answer: does nothing unless the model is quick and
@@ -179,8 +181,8 @@ impl Store {
     pub fn embed_if_free(&mut self, most: usize) -> Result<()> {
         let Some(model) = self.model.clone().filter(|model| model.is_quick()) else { return Ok(()) };
         self.open_index()?;
-        let Some(index) = &mut self.index else { return Ok(()) };
-        index::embed::embed_pending(index, model.as_ref(), most, Lock::IfFree).map(drop)
+        let Self { index: Some(index), log, blobs, .. } = self else { return Ok(()) };
+        index::embed::embed_pending(index, &LogFeed { log, blobs }, model.as_ref(), most, Lock::IfFree).map(drop)
     }
 
     /// Returns whether there is a model that is quick enough to wait for.
@@ -257,9 +259,13 @@ impl Store {
     /// Brings the index up to date with the log, and returns how many changes it followed. Everything that queries the
     /// index calls this; it is cheap if nothing has changed.
     pub fn catch_up(&mut self) -> Result<usize> {
+        self.catch_up_forgetting(&ForgottenWords::default())
+    }
+
+    fn catch_up_forgetting(&mut self, forgotten: &ForgottenWords) -> Result<usize> {
         self.open_index()?;
         let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(0) };
-        let followed = index::apply::catch_up(index, (log, blobs), learner, |_| ())?;
+        let followed = index::apply::catch_up(index, &LogFeed { log, blobs }, learner, forgotten, |_| ())?;
         self.note_index_size();
         Ok(followed)
     }
@@ -269,13 +275,14 @@ impl Store {
         self.open_index()?;
         let begun = Instant::now();
         let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Progress::Behind) };
-        while index::apply::standing(index, log)? != Standing::CaughtUp {
-            let is_free = index::apply::step_within(MAX_INDEX_WAIT, index, (log, blobs), learner)?.is_some();
+        let feed = LogFeed { log, blobs };
+        while index::apply::standing(index, &feed)? != Standing::CaughtUp {
+            let is_free = index::apply::step_within(MAX_INDEX_WAIT, index, &feed, learner)?.is_some();
             if !is_free || begun.elapsed() > MAX_INDEX_TIME {
                 break;
             }
         }
-        let is_done = index::apply::standing(index, log)? == Standing::CaughtUp;
+        let is_done = index::apply::standing(index, &feed)? == Standing::CaughtUp;
         self.note_index_size();
         Ok(if is_done { Progress::Done } else { Progress::Behind })
     }

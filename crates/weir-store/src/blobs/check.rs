@@ -1,8 +1,8 @@
 //! Finds texts that can no longer be read, because of a power cut, a failing disk or a removed file.
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 
-use super::{BlobRow, Blobs, read};
+use super::Blobs;
 use crate::error::{Fault, Result, StoreError};
 
 /// Description of a text whose file does not exist.
@@ -68,14 +68,14 @@ impl Blobs {
     }
 
     fn fault_of_text(&self, connection: &Connection, blob_id: i64) -> Result<Option<String>, Fault> {
-        let row: Option<BlobRow> = connection
-            .prepare_cached("SELECT hash, bytes, frames, data, lines FROM blobs WHERE id = ?1")?
-            .query_row([blob_id], read)
-            .optional()?;
-        match row.map(|row| self.reader(row).and_then(|reader| reader.verify())) {
-            None | Some(Ok(())) => Ok(None),
-            Some(Err(StoreError::Unreadable { detail, .. })) => Ok(Some(detail)),
-            Some(Err(other)) => Err(other.into()),
+        let checked = match self.open_at(connection, blob_id) {
+            Ok(reader) => reader.map_or(Ok(()), |reader| reader.verify()).map_err(Fault::from),
+            Err(fault) => Err(fault),
+        };
+        match checked {
+            Ok(()) => Ok(None),
+            Err(Fault::Store(StoreError::Unreadable { detail, .. })) => Ok(Some(detail)),
+            Err(other) => Err(other),
         }
     }
 }

@@ -1,50 +1,99 @@
 //! Follows the log. Invariants: the index applies each change of the log once and in order, one batch per transaction;
 //! once it has caught up, no word of a forgotten entry is left in its pages.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction};
 use weir_core::entry::{INDEXED_HEAD_BYTES, INDEXED_TAIL_BYTES};
+use weir_core::words;
 
-use super::documents::{add, chunk_ids, load, remove, texts_of};
+use super::chunk_texts::ChunkTexts;
+use super::documents::{self, add, remove};
 use super::origin::{self, AppliedChange, Standing};
 use super::vocabulary::{self, Learner};
 use super::{MIGRATIONS, vectors};
-use crate::blobs::Blobs;
 use crate::db::{Db, Durability};
-use crate::error::{Fault, Result, StoreError};
-use crate::log::changes::{self, Change, ChangeKind};
+use crate::error::{Fault, Result};
+use crate::feed::{ChangeKind, Feed};
 
 /// Limits of one transaction, so that it stays short. The last entry of a batch may exceed them by the indexed size of
 /// one entry.
 const BATCH_CHANGES: usize = 512;
 const BATCH_BYTES: u64 = 4 << 20;
 
-/// Number of removed chunks up to which the full-text tables are left as they are.
+/// Number of removed chunks up to which the vocabulary is left as it is.
 const MIN_REMOVED_CHUNKS: i64 = 50;
 
-/// Wiping the words of one chunk from the pages costs as much as rewriting this many chunks: 74 ms against 0.16 ms,
-/// measured with 20 MB of text. Below that share of the index each word is wiped; above it everything is rewritten.
-const WIPE_COST: usize = 400;
+/// Forgetting one word takes about as long as learning the words of this many chunks again: the word has to be looked
+/// for in other texts.
+const FORGET_COST: usize = 2;
+
+/// The words of entries that are about to be forgotten. Their texts are gone by the time the index follows.
+#[derive(Debug, Default)]
+pub(crate) struct ForgottenWords {
+    entries: HashSet<i64>,
+    words: HashSet<String>,
+}
+
+impl ForgottenWords {
+    /// Collects the words of entries, unless learning all other words again is cheaper than forgetting so many.
+    pub(crate) fn of(index: &Connection, feed: &dyn Feed, entries: &[i64]) -> Result<Self, Fault> {
+        // The largest id is close to the number of chunks, and costs nothing to find.
+        let chunks: Option<i64> =
+            index.prepare_cached("SELECT max(id) FROM chunks")?.query_row([], |row| row.get(0))?;
+        let most = FORGET_COST * chunks.unwrap_or_default() as usize;
+        let (mut texts, mut forgotten) = (ChunkTexts::new(feed), Self::default());
+        for &entry in entries {
+            for chunk in documents::chunks_of(index, entry)? {
+                let Some(text) = texts.read(&chunk)? else { continue };
+                words::each_spelling(&text.title, |word| forgotten.add(word));
+                words::each_spelling(&text.body, |word| forgotten.add(word));
+            }
+            if forgotten.words.len() > most {
+                return Ok(Self::default());
+            }
+            forgotten.entries.insert(entry);
+        }
+        Ok(forgotten)
+    }
+
+    fn add(&mut self, word: &str) {
+        if !self.words.contains(word) {
+            self.words.insert(word.to_owned());
+        }
+    }
+}
+
+/// What is left of forgotten entries, until it is cleared. The numbers are in the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Residue {
+    Nothing = 0,
+    /// Postings, and the words that the forgetting process knows.
+    Postings = 1,
+    /// Postings, and unknown words of the vocabulary.
+    Vocabulary = 2,
+}
 
 /// Brings the index up to the head of the log, and returns how many changes it followed. After each batch, calls `tell`
 /// with the number so far.
 pub(crate) fn catch_up(
     index: &mut Db,
-    (log, blobs): (&Db, &Blobs),
+    feed: &dyn Feed,
     learner: &mut Learner,
+    forgotten: &ForgottenWords,
     mut tell: impl FnMut(usize),
 ) -> Result<usize> {
     let mut followed = 0;
     learner.trust_only(index.read(changed_by_others)?);
     loop {
-        match standing(index, log)? {
+        match standing(index, feed)? {
             Standing::CaughtUp => break,
             // Take the lock first: of many processes that see the same lag, one does the work and the others find it
             // done.
             Standing::Behind => {
                 followed += index
-                    .write(Durability::Process, |tx| follow(tx, log, blobs, learner))
+                    .write(Durability::Process, |tx| follow(tx, feed, learner, forgotten))
                     .inspect_err(|_| learner.distrust())?;
                 tell(followed);
             }
@@ -54,8 +103,12 @@ pub(crate) fn catch_up(
             }
         }
     }
-    if index.read(has_residue)? || index.read(has_outgrown)? {
-        index.write(Durability::Process, clear_residue)?;
+    let residue = if index.read(has_outgrown)? { Residue::Vocabulary } else { index.read(residue)? };
+    if residue != Residue::Nothing {
+        index.write(Durability::Process, |tx| match residue {
+            Residue::Postings if !forgotten.words.is_empty() => clear_words(tx, feed, forgotten),
+            _ => clear_residue(tx, feed),
+        })?;
         learner.distrust();
     }
     Ok(followed)
@@ -66,14 +119,17 @@ pub(crate) fn catch_up(
 pub(crate) fn step_within(
     patience: Duration,
     index: &mut Db,
-    (log, blobs): (&Db, &Blobs),
+    feed: &dyn Feed,
     learner: &mut Learner,
 ) -> Result<Option<Standing>> {
     learner.trust_only(index.read(changed_by_others)?);
-    let before = standing(index, log)?;
+    let before = standing(index, feed)?;
     let step = match before {
         Standing::CaughtUp => Ok(Some(0)),
-        Standing::Behind => index.write_within(patience, Durability::Process, |tx| follow(tx, log, blobs, learner)),
+        Standing::Behind => {
+            let none = ForgottenWords::default();
+            index.write_within(patience, Durability::Process, |tx| follow(tx, feed, learner, &none))
+        }
         Standing::Foreign => {
             learner.distrust();
             index.write_within(patience, Durability::Process, |tx| drop_everything(tx).map(|()| 0))
@@ -88,14 +144,28 @@ fn changed_by_others(connection: &Connection) -> rusqlite::Result<i64> {
     connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
-/// Rewrites the full-text tables without the words of removed chunks.
-pub(crate) fn clear_residue(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+/// Rewrites the postings without those of removed chunks, and learns the words of all other chunks again.
+pub(crate) fn clear_residue(tx: &Transaction<'_>, feed: &dyn Feed) -> Result<(), Fault> {
+    clear_postings(tx)?;
+    vocabulary::relearn(tx, &mut ChunkTexts::new(feed))?;
+    tx.execute_batch(
+        "INSERT INTO spellings (spellings) VALUES ('optimize');
+         UPDATE progress SET removed = 0 WHERE id = 1;",
+    )?;
+    Ok(())
+}
+
+/// Rewrites the postings without those of removed chunks, and forgets these words unless another chunk has them.
+fn clear_words(tx: &Transaction<'_>, feed: &dyn Feed, forgotten: &ForgottenWords) -> Result<(), Fault> {
+    clear_postings(tx)?;
+    vocabulary::forget(tx, &mut ChunkTexts::new(feed), &forgotten.words)
+}
+
+fn clear_postings(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute_batch(
         "INSERT INTO words (words) VALUES ('optimize');
-         UPDATE progress SET residue = 0, removed = 0 WHERE id = 1;",
-    )?;
-    vocabulary::relearn(tx)?;
-    tx.execute_batch("INSERT INTO spellings (spellings) VALUES ('optimize');")
+         UPDATE progress SET residue = 0 WHERE id = 1;",
+    )
 }
 
 /// Removes everything, to start again from the beginning of the log.
@@ -114,13 +184,8 @@ fn drop_everything(tx: &Transaction<'_>) -> rusqlite::Result<()> {
 
 /// Returns the standing of the index relative to the log. Reads the progress of the index first, since the log only
 /// grows.
-pub(crate) fn standing(index: &Db, log: &Db) -> Result<Standing> {
-    let origin = index.read(origin::read)?;
-    let standing = log.read_at_once(|c| origin.standing(c))?;
-    let is_other = standing != Standing::Foreign
-        && origin.is_unnamed()
-        && !log.read_at_once(|log| index.read_at_once(|index| origin::fits(index, log)))?;
-    Ok(if is_other { Standing::Foreign } else { standing })
+pub(crate) fn standing(index: &Db, feed: &dyn Feed) -> Result<Standing> {
+    index.read(origin::read)?.standing(feed)
 }
 
 /// Returns the newest entries whose text could not be read, at most `most` of them.
@@ -131,8 +196,14 @@ pub(crate) fn unreadable(connection: &Connection, most: usize) -> rusqlite::Resu
     statement.query_map([most as i64], |row| row.get(0))?.collect()
 }
 
-fn has_residue(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.prepare_cached("SELECT residue FROM progress WHERE id = 1")?.query_row([], |row| row.get(0))
+fn residue(connection: &Connection) -> rusqlite::Result<Residue> {
+    let number: i64 =
+        connection.prepare_cached("SELECT residue FROM progress WHERE id = 1")?.query_row([], |row| row.get(0))?;
+    Ok(match number {
+        0 => Residue::Nothing,
+        1 => Residue::Postings,
+        _ => Residue::Vocabulary,
+    })
 }
 
 /// Returns whether more chunks were removed than are left, so that most words of the vocabulary may be obsolete.
@@ -146,28 +217,27 @@ fn has_outgrown(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(removed > left)
 }
 
-fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) -> Result<usize, Fault> {
+fn follow(
+    tx: &Transaction<'_>,
+    feed: &dyn Feed,
+    learner: &mut Learner,
+    forgotten: &ForgottenWords,
+) -> Result<usize, Fault> {
     let from = origin::read(tx)?.applied();
     let (mut last, mut followed, mut bytes) = (None, 0, 0);
-    let batch = log.read(|c| changes::since(c, from, BATCH_CHANGES))?;
-    let wipe = wiping_is_cheaper(tx, &batch)?;
-    for change in batch {
+    for change in feed.changes_after(from, BATCH_CHANGES)? {
         if bytes >= BATCH_BYTES {
             break;
         }
         match change.kind {
-            ChangeKind::Kept => bytes += index_entry(tx, (log, blobs), learner, change.entry_id)?,
-            ChangeKind::Forgotten if wipe => {
-                set_wiping(tx, true)?;
-                let texts = texts_of(tx, change.entry_id)?;
-                remove(tx, change.entry_id)?;
-                texts.iter().try_for_each(|text| vocabulary::forget(tx, text))?;
-                learner.distrust();
-                set_wiping(tx, false)?;
-            }
+            ChangeKind::Kept => bytes += index_entry(tx, feed, learner, change.entry_id)?,
             ChangeKind::Forgotten => {
-                remove(tx, change.entry_id)?;
-                tx.prepare_cached("UPDATE progress SET residue = 1 WHERE id = 1")?.execute([])?;
+                let is_known = forgotten.entries.contains(&change.entry_id);
+                let left = if is_known { Residue::Postings } else { Residue::Vocabulary };
+                if remove(tx, change.entry_id)? > 0 {
+                    tx.prepare_cached("UPDATE progress SET residue = max(residue, ?1) WHERE id = 1")?
+                        .execute([left as i64])?;
+                }
             }
             // These need not be wiped without a trace, and someone may be waiting.
             ChangeKind::OtherwiseGone => {
@@ -180,58 +250,20 @@ fn follow(tx: &Transaction<'_>, log: &Db, blobs: &Blobs, learner: &mut Learner) 
         followed += 1;
     }
     if let Some(change) = last {
-        let (identity, reference) = log.read_at_once(|c| -> rusqlite::Result<_> {
-            Ok((origin::identity(c)?, origin::reference(c, change.entry_id)?))
-        })?;
-        let reference = reference.unwrap_or_default();
-        origin::write(tx, &AppliedChange { log: identity, seq: change.seq, entry_id: change.entry_id, reference })?;
+        let reference = feed.reference(change.entry_id)?.unwrap_or_default();
+        let (position, entry_id) = (change.position, change.entry_id);
+        origin::write(tx, &AppliedChange { log: feed.identity()?, position, entry_id, reference })?;
     }
     Ok(followed)
 }
 
 /// Indexes an entry, unless it is gone by now. If its text cannot be read, indexes the title and as much as can be
 /// read, and marks the entry. Returns the size of the indexed text in bytes.
-fn index_entry(
-    tx: &Transaction<'_>,
-    (log, blobs): (&Db, &Blobs),
-    learner: &mut Learner,
-    entry_id: i64,
-) -> Result<u64, Fault> {
-    match blobs.open(log, |c| load(c, entry_id)) {
-        Ok(None) => Ok(0),
-        Ok(Some((document, text))) => {
-            add(tx, learner, entry_id, &document, Some(&text))?;
-            Ok(text.bytes().min(INDEXED_HEAD_BYTES + INDEXED_TAIL_BYTES))
-        }
-        Err(StoreError::Unreadable { .. }) => {
-            if let Some((document, _)) = log.read(|c| load(c, entry_id))? {
-                add(tx, learner, entry_id, &document, None)?;
-            }
-            Ok(0)
-        }
-        Err(other) => Err(other.into()),
-    }
-}
-
-/// Returns whether the forgotten entries of a batch are such a small part of the index that wiping each word is
-/// cheaper.
-fn wiping_is_cheaper(tx: &Transaction<'_>, batch: &[Change]) -> rusqlite::Result<bool> {
-    let mut chunks = 0;
-    for change in batch.iter().filter(|change| change.kind == ChangeKind::Forgotten) {
-        chunks += chunk_ids(tx, change.entry_id)?.len();
-    }
-    // The largest id is close to the number of chunks, and costs nothing to find.
-    let all: Option<i64> = tx.prepare_cached("SELECT max(id) FROM chunks")?.query_row([], |row| row.get(0))?;
-    Ok(chunks * WIPE_COST <= all.unwrap_or(0) as usize)
-}
-
-/// Sets whether removing a chunk wipes its words from the pages at once, or leaves that to a later merge.
-fn set_wiping(tx: &Transaction<'_>, on: bool) -> rusqlite::Result<()> {
-    for table in ["words", "spellings"] {
-        tx.prepare_cached(&format!("INSERT INTO {table} ({table}, rank) VALUES ('secure-delete', ?1)"))?
-            .execute([on])?;
-    }
-    Ok(())
+fn index_entry(tx: &Transaction<'_>, feed: &dyn Feed, learner: &mut Learner, entry_id: i64) -> Result<u64, Fault> {
+    let Some(entry) = feed.entry(entry_id)? else { return Ok(0) };
+    add(tx, learner, entry_id, &entry)?;
+    let bytes = entry.text.map_or(0, |text| text.bytes());
+    Ok(bytes.min(INDEXED_HEAD_BYTES + INDEXED_TAIL_BYTES))
 }
 
 /// Counts what is left of these chunks and entries in each part of the index.

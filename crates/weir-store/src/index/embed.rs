@@ -4,10 +4,13 @@
 use rusqlite::{Connection, Transaction};
 use weir_embed::Embed;
 
-use super::meaning::{embed, text_of};
+use super::chunk_texts::ChunkTexts;
+use super::documents::{self, ChunkRow};
+use super::meaning::embed;
 use super::vectors::{self, EmbedProgress};
 use crate::db::{Db, Durability};
-use crate::error::{Result, StoreError};
+use crate::error::{Fault, Result, StoreError};
+use crate::feed::Feed;
 
 /// What to do if another process is writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +22,13 @@ pub(crate) enum Lock {
 }
 
 /// Embeds at most `most` chunks. Returns how many chunks still have no vector.
-pub(crate) fn embed_pending(index: &mut Db, model: &dyn Embed, most: usize, lock: Lock) -> Result<u64> {
+pub(crate) fn embed_pending(
+    index: &mut Db,
+    feed: &dyn Feed,
+    model: &dyn Embed,
+    most: usize,
+    lock: Lock,
+) -> Result<u64> {
     let is_begun = |index: &Db| Ok(index.read(vectors::covered)?.model == model.name());
     if !is_begun(index)? {
         write(index, lock, |tx| vectors::begin(tx, model.name()))?;
@@ -30,16 +39,17 @@ pub(crate) fn embed_pending(index: &mut Db, model: &dyn Embed, most: usize, lock
     // Read the progress and the next chunks in one view, since another process may be indexing.
     let (before, chunks) = index.read_at_once(|c| -> rusqlite::Result<_> {
         let before = vectors::covered(c)?;
-        let chunks = after(c, before.embedded, most)?;
+        let chunks = documents::chunks_after(c, before.embedded, most)?;
         Ok((before, chunks))
     })?;
     // If no chunks are left, everything before the next chunk is done, including chunks that are gone.
-    let last = chunks.last().map(|(id, _)| *id).filter(|_| chunks.len() == most);
+    let last = chunks.last().map(|chunk| chunk.id).filter(|_| chunks.len() == most);
     let reached = last.unwrap_or(before.next_chunk - 1);
     if reached == before.embedded {
         return Ok(0);
     }
-    let made = embed(model, &chunks).map_err(|error| StoreError::NoVectors { detail: error.to_string() })?;
+    let made = embed(model, &index.read(|_| read_texts(feed, &chunks))?)
+        .map_err(|error| StoreError::NoVectors { detail: error.to_string() })?;
     write(index, lock, |tx| {
         let now = vectors::covered(tx)?;
         if (now.embedded, &now.model) != (before.embedded, &before.model) {
@@ -69,13 +79,12 @@ pub(crate) fn pending(connection: &Connection) -> rusqlite::Result<u64> {
     Ok(u64::try_from(next_chunk - 1 - embedded).unwrap_or_default())
 }
 
-fn after(connection: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<(i64, String)>> {
-    let mut statement = connection.prepare_cached("SELECT id FROM chunks WHERE id > ?1 ORDER BY id LIMIT ?2")?;
-    let ids = statement.query_map([id, most as i64], |row| row.get::<_, i64>(0))?;
-    let ids: Vec<i64> = ids.collect::<rusqlite::Result<_>>()?;
-    let mut texts = Vec::with_capacity(ids.len());
-    for id in ids {
-        texts.extend(text_of(connection, id)?);
+/// Reads the texts of chunks whose entries are still there.
+fn read_texts(feed: &dyn Feed, chunks: &[ChunkRow]) -> Result<Vec<(i64, String)>, Fault> {
+    let mut texts = ChunkTexts::new(feed);
+    let mut given = Vec::with_capacity(chunks.len());
+    for chunk in chunks {
+        given.extend(texts.read(chunk)?.map(|text| (chunk.id, text.embedded())));
     }
-    Ok(texts)
+    Ok(given)
 }

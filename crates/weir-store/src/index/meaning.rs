@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 use weir_embed::{Embed, Quantised, quantise};
 
+use super::chunk_texts::ChunkTexts;
+use super::documents;
 use super::vectors::{self, EmbedProgress};
 use crate::error::Fault;
 
@@ -39,8 +41,13 @@ impl<'a> Meaning<'a> {
     }
 
     /// Returns how close these chunks are to the query.
-    pub(super) fn nearness(&self, connection: &Connection, chunks: &[i64]) -> Result<HashMap<i64, f32>, Fault> {
-        let vectors = self.vectors(connection, chunks)?;
+    pub(super) fn nearness(
+        &self,
+        connection: &Connection,
+        texts: &mut ChunkTexts<'_>,
+        chunks: &[i64],
+    ) -> Result<HashMap<i64, f32>, Fault> {
+        let vectors = self.vectors(connection, texts, chunks)?;
         Ok(vectors.into_iter().map(|(id, vector)| (id, cosine(&self.query, &vector))).collect())
     }
 
@@ -53,25 +60,36 @@ impl<'a> Meaning<'a> {
     }
 
     /// Returns the vectors of these chunks.
-    pub(super) fn vectors(&self, connection: &Connection, chunks: &[i64]) -> Result<HashMap<i64, Quantised>, Fault> {
+    pub(super) fn vectors(
+        &self,
+        connection: &Connection,
+        texts: &mut ChunkTexts<'_>,
+        chunks: &[i64],
+    ) -> Result<HashMap<i64, Quantised>, Fault> {
         let mut sorted = chunks.to_vec();
         sorted.sort_unstable();
         let (with, without) = sorted.split_at(sorted.partition_point(|id| *id <= self.embedded));
         let mut found: HashMap<i64, Quantised> = vectors::load(connection, with)?.into_iter().collect();
-        found.extend(self.make(connection, without)?);
+        found.extend(self.make(connection, texts, without)?);
         Ok(found)
     }
 
     /// Embeds chunks that have no vector yet, if the model is quick.
-    fn make(&self, connection: &Connection, chunks: &[i64]) -> Result<Vec<(i64, Quantised)>, Fault> {
+    fn make(
+        &self,
+        connection: &Connection,
+        texts: &mut ChunkTexts<'_>,
+        chunks: &[i64],
+    ) -> Result<Vec<(i64, Quantised)>, Fault> {
         if chunks.is_empty() || !self.model.is_quick() {
             return Ok(Vec::new());
         }
-        let mut texts = Vec::with_capacity(chunks.len());
-        for id in chunks {
-            texts.extend(text_of(connection, *id)?);
+        let mut given = Vec::with_capacity(chunks.len());
+        for &id in chunks {
+            let Some(chunk) = documents::chunk(connection, id)? else { continue };
+            given.extend(texts.read(&chunk)?.map(|text| (id, text.embedded())));
         }
-        Ok(embed(self.model, &texts).unwrap_or_default())
+        Ok(embed(self.model, &given).unwrap_or_default())
     }
 }
 
@@ -83,14 +101,6 @@ pub(super) fn cosine(a: &Quantised, b: &Quantised) -> f32 {
     let mut dots = Vec::new();
     weir_embed::dots(&a.values, &b.values, a.values.len(), &mut dots);
     dots[0] as f32 * a.scale * b.scale
-}
-
-/// Returns the text of a chunk that is embedded: its title, then its body.
-pub(super) fn text_of(connection: &Connection, chunk: i64) -> rusqlite::Result<Option<(i64, String)>> {
-    let mut statement = connection.prepare_cached("SELECT title, body FROM chunks WHERE id = ?1")?;
-    let mut rows = statement.query([chunk])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    Ok(Some((chunk, format!("{}\n{}", row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?))))
 }
 
 /// Embeds texts, leaving out those that the model cannot embed.

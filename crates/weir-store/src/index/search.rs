@@ -15,10 +15,11 @@ use weir_embed::Embed;
 
 use self::candidates::Candidate;
 use super::Hit;
-use super::documents::HEADING_SEPARATOR;
-use super::excerpt;
+use super::chunk_texts::{ChunkText, ChunkTexts};
 use super::meaning::{EmbedFailure, Meaning};
+use super::{documents, excerpt};
 use crate::error::Fault;
+use crate::feed::Feed;
 
 /// Number of the best chunks by keywords, and of the closest in meaning, that are ranked.
 const MAX_CANDIDATES: usize = 100;
@@ -34,7 +35,7 @@ pub(crate) struct RawHit {
     pub(crate) entry_id: i64,
     ordinal: u32,
     line: u64,
-    title: String,
+    heading: String,
     excerpt: String,
     partial: bool,
     score: f64,
@@ -49,9 +50,8 @@ pub(crate) struct RawHit {
 impl RawHit {
     /// Completes the hit with its entry.
     pub(crate) fn with(self, entry: Entry) -> Hit {
-        let heading = self.title.strip_prefix(&entry.title).and_then(|rest| rest.strip_prefix(HEADING_SEPARATOR));
         Hit {
-            heading: heading.unwrap_or_default().to_owned(),
+            heading: self.heading,
             entry,
             ordinal: self.ordinal,
             line: self.line,
@@ -83,10 +83,11 @@ pub(crate) struct RawFindings {
 /// Returns the best chunks for a query, best first.
 pub(crate) fn search(
     connection: &Connection,
-    scope: &Scope,
-    query: &Query,
+    feed: &dyn Feed,
+    (scope, query): (&Scope, &Query),
     model: Option<&dyn Embed>,
 ) -> Result<RawFindings, Fault> {
+    let texts = &mut ChunkTexts::new(feed);
     let spelt = spelling::look_up(connection, &query::terms(&query.text))?;
     if query.limit == 0 || spelt.alternatives.is_empty() {
         return Ok(RawFindings::default());
@@ -102,29 +103,29 @@ pub(crate) fn search(
         Some(Err(EmbedFailure::Store(fault))) => return Err(fault),
     };
     if let Some(meaning) = &meaning {
-        weigh_meaning(connection, meaning, (scope, query), &mut found)?;
+        weigh_meaning((connection, texts), meaning, (scope, query), &mut found)?;
     }
     rank::sort(&mut found, meaning.as_ref().map(|meaning| meaning.chunks), query.now);
     let newer = match &meaning {
         Some(meaning) => {
-            let vectors = meaning.vectors(connection, &rank::looked_at(&found))?;
+            let vectors = meaning.vectors(connection, texts, &rank::looked_at(&found))?;
             rank::put_newer_first(&mut found, &vectors)
         }
         None => HashMap::new(),
     };
-    let hits = load(connection, &found, &spelt.words, query.limit, &newer)?;
+    let hits = load((connection, texts), &found, &spelt.words, query.limit, &newer)?;
     Ok(RawFindings { hits, corrected: spelt.corrected, unknown: spelt.unknown, words_alone })
 }
 
 /// Sets how close each candidate is in meaning, and adds chunks that are close without sharing a word.
 fn weigh_meaning(
-    connection: &Connection,
+    (connection, texts): (&Connection, &mut ChunkTexts<'_>),
     meaning: &Meaning<'_>,
     (scope, query): (&Scope, &Query),
     found: &mut Vec<Candidate>,
 ) -> Result<(), Fault> {
     let ids: Vec<i64> = found.iter().map(|candidate| candidate.id).collect();
-    let near = meaning.nearness(connection, &ids)?;
+    let near = meaning.nearness(connection, texts, &ids)?;
     for candidate in found.iter_mut() {
         candidate.near = near.get(&candidate.id).copied().unwrap_or_default();
     }
@@ -146,7 +147,7 @@ fn weigh_meaning(
 /// Loads the excerpts of the best candidates. Outputs that share an excerpt become one hit; any other text that was
 /// already shown is moved to the end.
 fn load(
-    connection: &Connection,
+    (connection, texts): (&Connection, &mut ChunkTexts<'_>),
     found: &[Candidate],
     words: &[String],
     limit: usize,
@@ -157,7 +158,7 @@ fn load(
         if hits.len() == limit {
             break;
         }
-        let Some((hit, is_new)) = load_one(connection, candidate, words, &mut seen)? else { continue };
+        let Some((hit, is_new)) = load_one((connection, texts), candidate, words, &mut seen)? else { continue };
         let hit = RawHit { newer: newer.get(&candidate.id).copied(), ..hit };
         if let Some(same) = hits.iter_mut().find(|other| other.shares_passage(&hit)) {
             if !same.also.contains(&hit.entry_id) {
@@ -174,28 +175,22 @@ fn load(
 
 /// Loads the excerpt of a candidate. Also returns whether its text has not been seen yet.
 fn load_one(
-    connection: &Connection,
+    (connection, texts): (&Connection, &mut ChunkTexts<'_>),
     candidate: &Candidate,
     words: &[String],
     seen: &mut HashSet<String>,
 ) -> Result<Option<(RawHit, bool)>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT EXISTS (SELECT 1 FROM chunks o WHERE o.entry_id = c.entry_id AND o.ordinal <> c.ordinal),
-             c.ordinal, c.line, c.title, c.body FROM chunks c WHERE c.id = ?1",
-    )?;
-    let mut rows = statement.query([candidate.id])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let body = row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?;
-    let excerpt = excerpt::cut(body, words);
-    let title: String = row.get(3)?;
+    let Some(chunk) = documents::chunk(connection, candidate.id)? else { return Ok(None) };
+    let Some(ChunkText { title, body }) = texts.read(&chunk)? else { return Ok(None) };
+    let excerpt = excerpt::cut(&body, words);
     let is_new = seen.insert(format!("{title}\n{body}"));
     let hit = RawHit {
         entry_id: candidate.entry_id,
-        ordinal: row.get(1)?,
-        line: row.get::<_, i64>(2)? as u64 + excerpt.lines_before,
-        title,
+        ordinal: chunk.ordinal,
+        line: chunk.line + excerpt.lines_before,
+        partial: excerpt.partial || documents::has_others(connection, &chunk)?,
+        heading: chunk.heading,
         excerpt: excerpt.text,
-        partial: excerpt.partial || row.get(0)?,
         score: candidate.score,
         by_meaning: candidate.words <= 0.0,
         newer: None,

@@ -2,12 +2,14 @@
 //!
 //! Invariant: only the frames of those parts are read, one at a time.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use weir_core::chunk::{Cutter, Form};
 use weir_core::terminal::{self, Cleaner};
 use weir_core::{EntryKind, entry};
 
+use super::span::Span;
 use crate::blobs::{BlobReader, FRAME_BYTES};
 use crate::error::{Result, StoreError};
 
@@ -48,29 +50,31 @@ pub(super) fn parts(reader: &BlobReader) -> Result<Vec<IndexedRange<'_>>> {
     Ok(parts)
 }
 
+/// A piece of a text that is found as one.
+pub(super) struct Chunk<'a> {
+    /// The chunk as a terminal would show it.
+    pub(super) text: &'a [u8],
+    /// The headings, symbols or keys above it.
+    pub(super) heading: &'a str,
+    /// Where it is in the stored text.
+    pub(super) span: Span,
+    /// The line on which it begins, from 1.
+    pub(super) line: u64,
+}
+
 impl IndexedRange<'_> {
-    /// Returns the position where the part begins.
-    pub(super) fn start(&self) -> u64 {
-        self.range.start
-    }
-
-    /// Returns the number of the part's first line.
-    pub(super) fn first_line(&self) -> Result<u64> {
-        Ok(self.reader.line_ends_before(self.range.start)? + 1)
-    }
-
     /// Determines the form of the text from its kind, its source and its first bytes.
     pub(super) fn form(&self, kind: EntryKind, source: Option<&str>) -> Form {
         Form::of(kind, source, self.first_frame.as_deref().unwrap_or_default())
     }
 
-    /// Passes the chunks to `give` in order, each with the headings above it. Cleaning does not change line ends, so
-    /// lines can be counted in chunks.
+    /// Passes the chunks to `give` in order.
     pub(super) fn each_chunk<E: From<StoreError>>(
         self,
         form: Form,
-        mut give: impl FnMut(&[u8], &str) -> Result<(), E>,
+        mut give: impl FnMut(Chunk<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
+        let mut position = Position::new(self.range.start, self.reader.line_ends_before(self.range.start)? + 1);
         let Self { reader, range, mut first_frame } = self;
         let mut cutter = Cutter::new(form);
         let mut cleaner = Cleaner::new();
@@ -78,10 +82,16 @@ impl IndexedRange<'_> {
         let mut at = range.start;
         loop {
             let end = ((at / FRAME_BYTES as u64 + 1) * FRAME_BYTES as u64).min(range.end);
-            match first_frame.take().as_ref().and_then(|frame| frame.get(at as usize..end as usize)) {
-                Some(frame) => cleaner.push(frame, &mut text),
-                None => cleaner.push(&reader.range(at..end)?, &mut text),
-            }
+            let frame = match first_frame.take().filter(|frame| frame.len() as u64 >= end) {
+                Some(mut frame) => {
+                    frame.truncate(end as usize);
+                    frame.drain(..at as usize);
+                    frame
+                }
+                None => reader.range(at..end)?,
+            };
+            position.take_in(&frame, at);
+            cleaner.push(&frame, &mut text);
             let is_last = end == range.end;
             if is_last {
                 std::mem::take(&mut cleaner).finish(&mut text);
@@ -89,13 +99,53 @@ impl IndexedRange<'_> {
             let mut taken = 0;
             for piece in cutter.cut(&text, is_last) {
                 taken = piece.span.end;
-                give(&text[piece.span], &piece.heading)?;
+                let text = &text[piece.span];
+                give(Chunk { text, heading: &piece.heading, span: position.span(text.len()), line: position.line })?;
+                position.pass(text);
             }
             if is_last {
                 return Ok(());
             }
             text.drain(..taken);
             at = end;
+        }
+    }
+}
+
+/// The position of the next chunk. Cleaning does not change the number of line ends, so each line of the cleaned text
+/// has its beginning in the stored text.
+struct Position {
+    anchor: u64,
+    skip: u64,
+    line: u64,
+    /// Where the following lines begin in the stored text, as far as it was read.
+    line_starts: VecDeque<u64>,
+}
+
+impl Position {
+    fn new(start: u64, line: u64) -> Self {
+        Self { anchor: start, skip: 0, line, line_starts: VecDeque::new() }
+    }
+
+    /// Notes where lines begin in the next piece of the stored text.
+    fn take_in(&mut self, stored: &[u8], at: u64) {
+        self.line_starts.extend(memchr::memchr_iter(b'\n', stored).map(|end| at + end as u64 + 1));
+    }
+
+    /// Returns the span of the next `bytes` of the cleaned text.
+    fn span(&self, bytes: usize) -> Span {
+        Span { anchor: self.anchor, skip: self.skip, bytes: bytes as u64 }
+    }
+
+    /// Advances past a chunk.
+    fn pass(&mut self, chunk: &[u8]) {
+        self.skip += chunk.len() as u64;
+        for end in memchr::memchr_iter(b'\n', chunk) {
+            self.line += 1;
+            if let Some(start) = self.line_starts.pop_front() {
+                self.anchor = start;
+                self.skip = (chunk.len() - end - 1) as u64;
+            }
         }
     }
 }

@@ -6,6 +6,10 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_core::words;
 
+use super::chunk_texts::ChunkTexts;
+use super::documents::{CHUNK_COLUMNS, ChunkRow};
+use crate::error::Fault;
+
 /// Maximum number of words remembered as known, so that most need no database query. Each takes eight bytes.
 const MAX_REMEMBERED_WORDS: usize = 1 << 20;
 /// Maximum number of words that a part or prefix expands to. More would add little and cost much.
@@ -68,17 +72,15 @@ fn insert(tx: &Transaction<'_>, word: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Forgets the words of a text that no chunk has any more. Called once its chunk is removed from the index.
-pub(super) fn forget(tx: &Transaction<'_>, text: &str) -> rusqlite::Result<()> {
-    let mut unique = HashSet::new();
-    words::each_spelling(text, |word| {
-        if !unique.contains(word) {
-            unique.insert(word.to_owned());
-        }
-    });
-    for word in unique {
-        if !is_used(tx, &word)? {
-            remove(tx, &word)?;
+/// Forgets words that no chunk has any more. Called once their chunks are removed from the index.
+pub(super) fn forget(
+    tx: &Transaction<'_>,
+    texts: &mut ChunkTexts<'_>,
+    forgotten: &HashSet<String>,
+) -> Result<(), Fault> {
+    for word in forgotten {
+        if !is_used(tx, texts, word)? {
+            remove(tx, word)?;
         }
     }
     Ok(())
@@ -86,16 +88,17 @@ pub(super) fn forget(tx: &Transaction<'_>, text: &str) -> rusqlite::Result<()> {
 
 /// Returns whether a chunk has exactly this word. The full-text table has only its stem, so the texts are searched, but
 /// only some of them: a word missing from the vocabulary can still be searched for.
-fn is_used(connection: &Connection, word: &str) -> rusqlite::Result<bool> {
-    let mut statement = connection.prepare_cached(
-        "SELECT c.title, c.body FROM words CROSS JOIN chunks c ON c.id = words.rowid WHERE words MATCH ?1 LIMIT ?2",
-    )?;
+fn is_used(connection: &Connection, texts: &mut ChunkTexts<'_>, word: &str) -> Result<bool, Fault> {
+    let sql = format!(
+        "SELECT {CHUNK_COLUMNS} FROM words CROSS JOIN chunks ON chunks.id = words.rowid WHERE words MATCH ?1 LIMIT ?2"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query(params![format!("\"{word}\""), MAX_SEARCHED_CHUNKS as i64])?;
     while let Some(row) = rows.next()? {
+        let Some(text) = texts.read(&ChunkRow::read(row)?)? else { continue };
         let mut used = false;
-        for column in 0..2 {
-            words::each_spelling(row.get_ref(column)?.as_str()?, |other| used |= other == word);
-        }
+        words::each_spelling(&text.title, |other| used |= other == word);
+        words::each_spelling(&text.body, |other| used |= other == word);
         if used {
             return Ok(true);
         }
@@ -116,14 +119,15 @@ fn remove(tx: &Transaction<'_>, word: &str) -> rusqlite::Result<()> {
 }
 
 /// Forgets all words and learns those that the chunks have.
-pub(super) fn relearn(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+pub(super) fn relearn(tx: &Transaction<'_>, texts: &mut ChunkTexts<'_>) -> Result<(), Fault> {
     tx.execute_batch("INSERT INTO spellings (spellings) VALUES ('delete-all'); DELETE FROM vocabulary WHERE id > 0;")?;
     let mut learner = Learner::default();
-    let mut statement = tx.prepare("SELECT title, body FROM chunks WHERE id > 0")?;
+    let mut statement = tx.prepare(&format!("SELECT {CHUNK_COLUMNS} FROM chunks WHERE id > 0"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        learner.learn(tx, row.get_ref(0)?.as_str()?)?;
-        learner.learn(tx, row.get_ref(1)?.as_str()?)?;
+        let Some(text) = texts.read(&ChunkRow::read(row)?)? else { continue };
+        learner.learn(tx, &text.title)?;
+        learner.learn(tx, &text.body)?;
     }
     Ok(())
 }

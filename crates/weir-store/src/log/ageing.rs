@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use weir_core::{EventKind, Timestamp};
 
-use super::{changes, events};
+use super::{events, feed};
 
 /// The time from which the age of an event `v` is counted: for an imported event, the time of the import.
 pub(crate) const KEPT_FROM: &str = "max(v.at, coalesce((SELECT max(i.at) FROM sessions s JOIN imports i
@@ -41,7 +41,7 @@ pub(crate) fn remove_old_events(
 ) -> rusqlite::Result<usize> {
     let old = next_old(tx, before, most)?;
     let Some(last) = old.last().map(|event| event.id) else { return Ok(0) };
-    let head = changes::head(tx)?;
+    let head = feed::head(tx)?;
     let (mut removed, mut sessions) = (0, BTreeSet::new());
     for event in old {
         match event.entry {

@@ -10,7 +10,9 @@ use super::{LostText, Store};
 use crate::blobs::Depth;
 use crate::db::{Db, Durability};
 use crate::error::{Fault, Result, StoreError};
+use crate::index::apply::ForgottenWords;
 use crate::index::{self, Learner};
+use crate::log::feed::LogFeed;
 use crate::log::forget::{self, Forgotten, Plan, Selection};
 use crate::log::retention::{self, Removal, Usage};
 use crate::migrate;
@@ -102,7 +104,7 @@ impl Store {
         let scope_ids = self.scope_ids(scope)?;
         let planned = self.plan_to_forget(scope, selection)?;
         let ids: Vec<i64> = planned.entries.iter().map(|entry| entry.id).collect();
-        let chunks = self.open_index().and_then(|()| self.chunks_of(&ids)).unwrap_or_default();
+        let (chunks, words) = self.open_index().and_then(|()| self.indexed_of(&ids)).unwrap_or_default();
         let ((plan, removed), room) = self.with_room(|store| {
             let blobs = &store.blobs;
             let run = |tx: &Transaction<'_>| forget::run(tx, blobs, (scope_ids, selection), confirmation, now);
@@ -112,7 +114,7 @@ impl Store {
         ShownLines::tidy(&self.folder, true);
         let (mut remaining, shared_blobs) = self.log.read(|c| left_in_log(c, &plan))?;
         let (mut index_removed, mut unfinished) = (room == Room::Made, None);
-        match self.forget_in_index(selection, &plan, (&ids, &chunks)) {
+        match self.forget_in_index(selection, &plan, (&ids, &chunks), &words) {
             Ok(left) => remaining.extend(left),
             // Another process is indexing, and will take these removals along.
             Err(busy @ StoreError::Busy { .. }) => unfinished = Some(busy),
@@ -141,13 +143,14 @@ impl Store {
         selection: &Selection,
         plan: &Plan,
         (entries, chunks): (&[i64], &[i64]),
+        words: &ForgottenWords,
     ) -> Result<Vec<(&'static str, usize)>> {
-        self.catch_up()?;
+        self.catch_up_forgetting(words)?;
         self.forget_in_map(selection, plan)?;
-        let Some(index) = &mut self.index else { return Ok(Vec::new()) };
+        let Self { index: Some(index), log, blobs, .. } = self else { return Ok(Vec::new()) };
         if selection.is_the_whole_store() {
             // Entries that expired earlier may have left words behind, and nothing at all may be left now.
-            index.write(Durability::Process, index::apply::clear_residue)?;
+            index.write(Durability::Process, |tx| index::apply::clear_residue(tx, &LogFeed { log, blobs }))?;
             self.learner = Learner::default();
         }
         index.read(|c| index::apply::remaining(c, entries, chunks))
@@ -219,7 +222,8 @@ impl Store {
         self.open_index()?;
         self.learner = Learner::default();
         let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(0) };
-        let followed = index::apply::catch_up(index, (log, blobs), learner, tell)?;
+        let followed =
+            index::apply::catch_up(index, &LogFeed { log, blobs }, learner, &ForgottenWords::default(), tell)?;
         self.note_index_size();
         Ok(followed)
     }
@@ -270,14 +274,16 @@ impl Store {
         self.log.write(Durability::Process, |tx| blobs.remove_files(tx, &removed.files))
     }
 
-    fn chunks_of(&self, entries: &[i64]) -> Result<Vec<i64>> {
-        let Some(index) = &self.index else { return Ok(Vec::new()) };
-        index.read(|c| {
+    /// Returns the chunks of entries, and their words.
+    fn indexed_of(&self, entries: &[i64]) -> Result<(Vec<i64>, ForgottenWords)> {
+        let Some(index) = &self.index else { return Ok(Default::default()) };
+        let feed = LogFeed { log: &self.log, blobs: &self.blobs };
+        index.read_at_once(|c| {
             let mut chunks = Vec::new();
             for &id in entries {
                 chunks.extend(index::documents::chunk_ids(c, id)?);
             }
-            Ok::<_, Fault>(chunks)
+            Ok::<_, Fault>((chunks, ForgottenWords::of(c, &feed, entries)?))
         })
     }
 
@@ -285,7 +291,7 @@ impl Store {
         self.catch_up()?;
         let Some(index) = &mut self.index else { return Ok(Vec::new()) };
         let problems = index.integrity_problems()?;
-        // The engine compares every word of the index with the text it came from.
+        // The engine checks the postings, and compares every word of the vocabulary with its own.
         index.write(Durability::Process, |tx| {
             tx.execute_batch(
                 "INSERT INTO words (words, rank) VALUES ('integrity-check', 1);

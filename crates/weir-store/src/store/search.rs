@@ -11,6 +11,7 @@ use crate::error::{Fault, Result, StoreError};
 use crate::index::origin::{self, Standing};
 use crate::index::search::RawFindings;
 use crate::index::{self, Findings, Hit};
+use crate::log::feed::LogFeed;
 use crate::log::{entries, scopes};
 
 /// Time limit for indexing during a search. The next search continues from there.
@@ -52,7 +53,7 @@ impl Store {
             if begun.elapsed() > MAX_SEARCH_INDEX_TIME {
                 break;
             }
-            match index::apply::step_within(Duration::ZERO, index, (log, blobs), learner) {
+            match index::apply::step_within(Duration::ZERO, index, &LogFeed { log, blobs }, learner) {
                 Ok(Some(_)) => stepped = true,
                 // An index that cannot be written can still be searched.
                 Ok(None) | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. }) => break,
@@ -92,20 +93,12 @@ impl Store {
         index.read_at_once(|c| -> Result<_, Fault> {
             let origin = origin::read(c)?;
             let found = self.log.read_at_once(|log| -> Result<_, Fault> {
-                let standing = match origin.standing(log)? {
-                    standing if standing == Standing::Foreign || !origin.is_unnamed() => standing,
-                    standing => {
-                        if origin::fits(c, log)? {
-                            standing
-                        } else {
-                            Standing::Foreign
-                        }
-                    }
-                };
+                let feed = LogFeed { log: &self.log, blobs: &self.blobs };
+                let standing = origin.standing(&feed)?;
                 if !good_enough(standing) {
                     return Ok(None);
                 }
-                let raw = index::search::search(c, scope, query, model)?;
+                let raw = index::search::search(c, &feed, (scope, query), model)?;
                 let unreadable = index::apply::unreadable(c, MAX_LISTED_REFERENCES)?;
                 look_up(log, scope, raw, &unreadable).map(Some)
             })?;

@@ -45,7 +45,7 @@ pub(crate) fn index(folder: &Path) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, sql) in [
         ("document", "SELECT * FROM documents ORDER BY entry_id"),
-        ("chunk", "SELECT entry_id, ordinal, start, line, title, body, hidden, before FROM chunks ORDER BY entry_id, ordinal"),
+        ("chunk", "SELECT entry_id, ordinal, anchor, skip, bytes, line, heading FROM chunks ORDER BY entry_id, ordinal"),
         ("word", "SELECT term, doc, cnt FROM words_rows ORDER BY term"),
         ("piece", "SELECT term, doc, cnt FROM pieces_rows ORDER BY term"),
         (

@@ -88,26 +88,3 @@ fn a_removal_that_was_rolled_back_is_noticed() {
     grow(&mut store, 1);
     assert_eq!(references(&search(&mut store, "comes")), [kept]);
 }
-
-#[test]
-fn an_index_from_before_is_taken_over_if_it_fits() {
-    let (folder, mut store) = new_store();
-    keep(&mut store, note("the first"));
-    drop(store);
-    let forget_the_name = |path: &Path| {
-        let index = crate::dump::meddle_with(path);
-        index.execute_batch("UPDATE progress SET log = '', last_entry = 0, last_reference = ''").unwrap();
-    };
-    forget_the_name(&folder.path().join("index.db"));
-    let mut store = open(folder.path());
-    assert_eq!(store.catch_up().unwrap(), 0, "it is not made again");
-    assert_eq!(search(&mut store, "first").len(), 1);
-    drop(store);
-    forget_the_name(&folder.path().join("index.db"));
-    remove_log(folder.path());
-    let mut store = open(folder.path());
-    let later = weir_core::Timestamp(NOW.0 + 5);
-    store.keep(&here(), note("the second"), later).unwrap();
-    assert!(search(&mut store, "first").is_empty());
-    assert_eq!(search(&mut store, "second").len(), 1);
-}

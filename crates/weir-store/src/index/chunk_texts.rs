@@ -1,0 +1,64 @@
+//! Reads the texts of chunks back from their entries. Invariant: an entry that is gone has no text, and one whose text
+//! cannot be read has only its title.
+
+use std::collections::HashMap;
+
+use super::documents::{ChunkRow, title_of_chunk};
+use super::span::Bodies;
+use crate::error::{Fault, StoreError};
+use crate::feed::Feed;
+
+/// Maximum number of entries whose texts are open at once.
+const MAX_OPEN_TEXTS: usize = 32;
+
+/// Reads chunks back. Keeps the texts of some entries open, since chunks of one entry are often read together.
+pub(crate) struct ChunkTexts<'a> {
+    feed: &'a dyn Feed,
+    open: HashMap<i64, Option<OpenEntry>>,
+}
+
+struct OpenEntry {
+    title: String,
+    /// `None` if the text cannot be read.
+    bodies: Option<Bodies>,
+}
+
+/// The text of a chunk.
+pub(super) struct ChunkText {
+    /// The title of the entry, followed by the headings above the chunk.
+    pub(super) title: String,
+    /// The chunk itself; empty if the text cannot be read.
+    pub(super) body: String,
+}
+
+impl ChunkText {
+    /// Returns the text that is embedded: the title, then the body.
+    pub(super) fn embedded(&self) -> String {
+        format!("{}\n{}", self.title, self.body)
+    }
+}
+
+impl<'a> ChunkTexts<'a> {
+    pub(crate) fn new(feed: &'a dyn Feed) -> Self {
+        Self { feed, open: HashMap::new() }
+    }
+
+    /// Returns the text of a chunk, or `None` if its entry is gone by now.
+    pub(super) fn read(&mut self, chunk: &ChunkRow) -> Result<Option<ChunkText>, Fault> {
+        if !self.open.contains_key(&chunk.entry_id) {
+            if self.open.len() >= MAX_OPEN_TEXTS {
+                self.open.clear();
+            }
+            let entry = self.feed.entry(chunk.entry_id)?;
+            let opened = entry.map(|entry| OpenEntry { title: entry.title, bodies: entry.text.map(Bodies::new) });
+            self.open.insert(chunk.entry_id, opened);
+        }
+        let Some(Some(entry)) = self.open.get_mut(&chunk.entry_id) else { return Ok(None) };
+        let body = match entry.bodies.as_mut().map(|bodies| bodies.read(chunk.span)) {
+            Some(Ok(body)) => body,
+            None | Some(Err(StoreError::Unreadable { .. })) => String::new(),
+            Some(Err(other)) => return Err(other.into()),
+        };
+        Ok(Some(ChunkText { title: title_of_chunk(&entry.title, &chunk.heading), body }))
+    }
+}

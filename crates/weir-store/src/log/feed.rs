@@ -1,0 +1,120 @@
+//! The log as its index sees it.
+
+use rusqlite::{Connection, OptionalExtension as _};
+use weir_core::{EventKind, WhyGone};
+
+use crate::blobs::Blobs;
+use crate::db::Db;
+use crate::error::{Result, StoreError};
+use crate::feed::{Change, ChangeKind, Feed, IndexedEntry};
+
+/// Number of times an entry with an unreadable text is looked up again. Another process may have removed it since the
+/// first lookup; then the next one does not find it.
+const MAX_TRIES: usize = 5;
+
+/// A log with its texts.
+pub(crate) struct LogFeed<'a> {
+    pub(crate) log: &'a Db,
+    pub(crate) blobs: &'a Blobs,
+}
+
+impl Feed for LogFeed<'_> {
+    fn identity(&self) -> Result<String> {
+        self.log.read(|c| c.prepare_cached("SELECT value FROM identity WHERE id = 1")?.query_row([], |row| row.get(0)))
+    }
+
+    fn head(&self) -> Result<i64> {
+        self.log.read(head)
+    }
+
+    fn changes_after(&self, position: i64, most: usize) -> Result<Vec<Change>> {
+        self.log.read(|c| after(c, position, most))
+    }
+
+    fn reference(&self, entry_id: i64) -> Result<Option<String>> {
+        self.log.read(|c| {
+            c.prepare_cached(
+                "SELECT reference FROM entries WHERE id = ?1 UNION ALL SELECT reference FROM gone WHERE entry_id = ?1",
+            )?
+            .query_row([entry_id], |row| row.get(0))
+            .optional()
+        })
+    }
+
+    fn has_change(&self, position: i64, entry_id: i64) -> Result<bool> {
+        let event: Option<Option<i64>> = self.log.read(|c| {
+            c.prepare_cached("SELECT entry_id FROM events WHERE id = ?1")?
+                .query_row([position], |row| row.get(0))
+                .optional()
+        })?;
+        Ok(match event {
+            Some(entry) => entry == Some(entry_id),
+            // The event that kept an entry is removed with it. An entry has the id of that event.
+            None => position == entry_id,
+        })
+    }
+
+    fn entry(&self, id: i64) -> Result<Option<IndexedEntry>> {
+        for tries in 0.. {
+            let Some((entry, blob_id)) = self.log.read(|c| load(c, id))? else { return Ok(None) };
+            match self.log.read(|c| self.blobs.open_at(c, blob_id)) {
+                Ok(Some(text)) => return Ok(Some(IndexedEntry { text: Some(text), ..entry })),
+                Ok(None) | Err(StoreError::Unreadable { .. }) if tries < MAX_TRIES => {}
+                Ok(None) | Err(StoreError::Unreadable { .. }) => return Ok(Some(entry)),
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Returns the position of the newest change, or 0 if there is none.
+pub(super) fn head(connection: &Connection) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached("SELECT max(id) FROM events INDEXED BY events_changes WHERE entry_id IS NOT NULL")?
+        .query_row([], |row| row.get::<_, Option<i64>>(0))
+        .map(Option::unwrap_or_default)
+}
+
+fn after(connection: &Connection, position: i64, most: usize) -> rusqlite::Result<Vec<Change>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT v.id, v.entry_id, v.kind, g.why FROM events v INDEXED BY events_changes
+             LEFT JOIN gone g ON g.entry_id = v.entry_id
+         WHERE v.id > ?1 AND v.entry_id IS NOT NULL ORDER BY v.id LIMIT ?2",
+    )?;
+    let changes = statement.query_map([position, most as i64], |row| {
+        let event_kind: String = row.get(2)?;
+        let why: Option<String> = row.get(3)?;
+        let kind = match why {
+            _ if event_kind == EventKind::Kept.as_str() => ChangeKind::Kept,
+            Some(why) if why == WhyGone::Forgotten.as_str() => ChangeKind::Forgotten,
+            _ => ChangeKind::OtherwiseGone,
+        };
+        Ok(Change { position: row.get(0)?, entry_id: row.get(1)?, kind })
+    })?;
+    changes.collect()
+}
+
+/// Reads an entry without its text, and the id of the text.
+fn load(connection: &Connection, entry_id: i64) -> rusqlite::Result<Option<(IndexedEntry, i64)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT e.kind, e.level, s.client, s.key, w.name, e.source, e.at, e.title, e.blob_id
+         FROM entries e LEFT JOIN sessions s ON s.id = e.session_id LEFT JOIN works w ON w.id = e.work_id
+         WHERE e.id = ?1",
+    )?;
+    let read = |row: &rusqlite::Row<'_>| {
+        let entry = IndexedEntry {
+            kind: row.get(0)?,
+            level: row.get(1)?,
+            client: row.get(2)?,
+            session: row.get(3)?,
+            work: row.get(4)?,
+            source: row.get(5)?,
+            at: row.get(6)?,
+            title: row.get(7)?,
+            text: None,
+        };
+        Ok((entry, row.get(8)?))
+    };
+    statement.query_row([entry_id], read).optional()
+}
