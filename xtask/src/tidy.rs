@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+mod commands;
 mod crate_tables;
 mod dependency_reasons;
 mod directions;
@@ -18,6 +19,7 @@ mod module_docs;
 mod names;
 mod orphans;
 mod paths;
+mod readme;
 mod rust_text;
 mod tree;
 mod vocabulary;
@@ -41,7 +43,9 @@ const CHECKS: &[Check] = &[
     gate_steps::check,
     paths::check,
     names::check,
+    commands::check,
     missing::check,
+    readme::check,
 ];
 
 /// Runs every check over the tree.
