@@ -4,14 +4,22 @@
 
 use std::fmt;
 
+mod commands;
+mod crate_tables;
 mod dependency_reasons;
 mod directions;
 mod file_size;
 mod forbidden_text;
+mod gate_steps;
 mod links;
 mod lists;
+mod markdown;
+mod missing;
 mod module_docs;
+mod names;
 mod orphans;
+mod paths;
+mod readme;
 mod rust_text;
 mod tree;
 mod vocabulary;
@@ -31,6 +39,13 @@ const CHECKS: &[Check] = &[
     forbidden_text::check,
     dependency_reasons::check,
     links::check,
+    crate_tables::check,
+    gate_steps::check,
+    paths::check,
+    names::check,
+    commands::check,
+    missing::check,
+    readme::check,
 ];
 
 /// Runs every check over the tree.

@@ -1,0 +1,56 @@
+//! Checks that the table of the gate's steps in `CONTRIBUTING.md` has the steps of `.ci/run`, in their order.
+
+use super::{Finding, Tree, markdown, numbered};
+
+const PAGE: &str = "CONTRIBUTING.md";
+const HEADING: &str = "The gate";
+const SCRIPT: &str = ".ci/run";
+
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let (Some(page), Some(script)) = (tree.text(PAGE), tree.text(SCRIPT)) else { return Vec::new() };
+    let steps = numbered(script).find_map(|(_, line)| line.strip_prefix("STEPS=(")?.strip_suffix(')'));
+    let Some(steps) = steps else {
+        let fix = "Tell xtask/src/tidy/gate_steps.rs where the list is now";
+        return vec![Finding::new(SCRIPT, 1, "no line `STEPS=(…)`, so this check sees no steps", fix)];
+    };
+    let rows = markdown::rows(&markdown::section(page, HEADING));
+    let listed: Vec<&str> = rows.iter().skip(1).map(|row| row.cell(0)).collect();
+    if steps.split_whitespace().eq(listed.iter().copied()) {
+        return Vec::new();
+    }
+    let wrong = format!("the steps of the gate are `{steps}`, and the table has `{}`", listed.join(" "));
+    vec![Finding::new(
+        PAGE,
+        rows.first().map_or(1, |row| row.line),
+        wrong,
+        "Give the table the same rows in the same order",
+    )]
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::super::findings;
+
+    fn check(table: &str, expected: Expect) {
+        let page = format!("## The gate\n\n| step | what it does |\n| --- | --- |\n{table}");
+        let script = "# The gate.\nSTEPS=(fmt tests)\n";
+        expected.assert_eq(&findings(super::check, &[("CONTRIBUTING.md", &page), (".ci/run", script)]));
+    }
+
+    #[test]
+    fn the_same_steps_in_the_same_order_are_fine() {
+        check("| fmt | a |\n| tests | b |\n", expect![""]);
+    }
+
+    #[test]
+    fn a_step_too_many_is_found() {
+        check(
+            "| fmt | a |\n| typos | c |\n| tests | b |\n",
+            expect![[r#"
+                CONTRIBUTING.md:3: the steps of the gate are `fmt tests`, and the table has `fmt typos tests`. Give the table the same rows in the same order.
+            "#]],
+        );
+    }
+}
