@@ -118,3 +118,74 @@ pub(super) fn readable(text: &[u8]) -> String {
     }
     text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use weir_core::chunk::Form;
+
+    use super::*;
+    use crate::blobs::Blobs;
+    use crate::error::StoreError;
+    use crate::index::text;
+
+    /// Text as programs print it: words, lines, colours, progress bars, and bytes that are not text.
+    fn printed() -> impl Strategy<Value = Vec<u8>> {
+        let piece = prop_oneof![
+            6 => "[a-z]{1,12} ".prop_map(String::into_bytes),
+            3 => Just(b"\n".to_vec()),
+            1 => Just(b"\r".to_vec()),
+            1 => Just(b"\x1b[31m".to_vec()),
+            1 => Just(b"\x1b]0;a title".to_vec()),
+            1 => Just(b"\x08".to_vec()),
+            1 => Just(vec![0xff, 0xfe]),
+            1 => Just("ümläut 検索 ".as_bytes().to_vec()),
+            1 => Just(b"# a heading\n\n".to_vec()),
+            1 => (1_usize..90_000).prop_map(|length| b"long ".repeat(length / 5)),
+        ];
+        prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+    }
+
+    fn chunks(text: &[u8], form: Form) -> Vec<(Span, String)> {
+        let reader = BlobReader::of(text.to_vec());
+        let mut chunks = Vec::new();
+        for part in text::parts(&reader).unwrap() {
+            let give = |chunk: text::Chunk<'_>| -> Result<(), StoreError> {
+                chunks.push((chunk.span, readable(chunk.text)));
+                Ok(())
+            };
+            part.each_chunk(form, give).unwrap();
+        }
+        chunks
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn every_chunk_is_read_back_as_it_was_cut(text in printed()) {
+            for form in [Form::Markdown, Form::Plain] {
+                let chunks = chunks(&text, form);
+                let mut bodies = Bodies::new(BlobReader::of(text.clone()));
+                // In order, as they are embedded, and each on its own, as hits are shown.
+                for (span, body) in &chunks {
+                    prop_assert_eq!(&bodies.read(*span).unwrap(), body);
+                }
+                for (span, body) in chunks.iter().rev() {
+                    prop_assert_eq!(&bodies.read(*span).unwrap(), body);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_of_many_frames_is_read_back() {
+        let text: Vec<u8> = (0..200_000).flat_map(|n| format!("line {n} of it\n").into_bytes()).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let staged = Blobs::new(folder.path().to_owned(), folder.path()).stage(&text).unwrap();
+        let mut bodies = Bodies::new(staged.reader().unwrap());
+        for (span, body) in chunks(&text, Form::Plain).into_iter().step_by(97) {
+            assert_eq!(bodies.read(span).unwrap(), body);
+        }
+    }
+}
