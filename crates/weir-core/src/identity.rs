@@ -33,8 +33,8 @@ pub struct RepositoryIdentity {
 pub struct NotAnIdentity;
 
 impl RepositoryIdentity {
-    /// Creates the identity of a repository with these root commits, published at this address. Of several root commits,
-    /// the one with the smallest hash counts. Returns `None` if there is none, or if one of them is not a hash.
+    /// Creates the identity of a repository with these root commits, published at this address. Of several root
+    /// commits, the one with the smallest hash counts. Returns `None` if there is none, or if one of them is not a hash.
     pub fn new<'a>(roots: impl IntoIterator<Item = &'a str>, address: Option<&str>) -> Option<Self> {
         let roots: Option<Vec<&str>> = roots.into_iter().map(|root| is_hash(root).then_some(root)).collect();
         let root_commit = roots?.into_iter().min()?.to_owned();
@@ -96,8 +96,8 @@ impl From<RepositoryIdentity> for String {
 }
 
 /// Returns where a remote is, in one form for all the ways to write it: `example.org/team/project`. Scheme, user,
-/// password, default port, query and the suffix `.git` are left out. Returns `None` for a folder or file, for an address
-/// that is not understood, and for one that may contain a secret even so.
+/// password, default port, query and the suffix `.git` are left out. Returns `None` for a folder or a file, for an
+/// address that is not understood, and for one that may contain a secret even so.
 pub fn normalise_remote(address: &str) -> Option<String> {
     let address = address.trim();
     if address.len() > MAX_ADDRESS_BYTES || address.chars().any(|c| c.is_control() || c.is_whitespace()) {
