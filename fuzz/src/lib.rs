@@ -40,6 +40,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "hook", run: hooks::hook },
     Target { name: "transcript", run: hooks::transcript },
     Target { name: "repository", run: repositories::repository },
+    Target { name: "remote", run: repositories::remote },
     Target { name: "redact", run: redaction::redact },
     Target { name: "digest", run: digests::digest },
     Target { name: "lines", run: digests::lines },

@@ -1,10 +1,11 @@
 //! Fuzzes git's files in a project, which the creator of an archive may have written: a line `@NAME` before the text of
-//! each.
+//! each. Also fuzzes the addresses of remotes in them.
 
 use std::cell::OnceCell;
 use std::path::Path;
 
 use tempfile::TempDir;
+use weir_core::RepositoryIdentity;
 
 use crate::git;
 
@@ -52,6 +53,16 @@ fn check(project: &Path) {
     let goes_up = |branch: &String| branch.split('/').any(|part| part == "..");
     assert!(!head.branch.iter().any(goes_up), "{head:?}");
     assert_eq!(head, found.head(), "the same files are read in another way");
+    assert!(!found.origin().is_some_and(|address| address.contains('\n')), "{:?}", found.origin());
+}
+
+/// Checks that an address of a remote gives an identity that can be read again, without a user or a password.
+pub(crate) fn remote(data: &[u8]) {
+    let address = String::from_utf8_lossy(data);
+    let root = "a".repeat(40);
+    let identity = RepositoryIdentity::new([root.as_str()], Some(&address)).expect("the root commit is a hash");
+    assert!(!identity.remote().is_some_and(|remote| remote.contains('@')), "{identity}");
+    assert_eq!(identity.to_string().parse::<RepositoryIdentity>(), Ok(identity));
 }
 
 fn new_place() -> TempDir {

@@ -14,7 +14,7 @@ crate::written_enum! {
     }
 }
 
-/// The identity of a project, derived from its folder and its git repository.
+/// The key of a project on this machine, derived from its folder or its git repository.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct ProjectKey(pub String);
 

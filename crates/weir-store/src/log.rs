@@ -40,6 +40,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0009_imports", sql: include_str!("log/migrations/0009_imports.sql") },
     Migration { name: "0010_meter", sql: include_str!("log/migrations/0010_meter.sql") },
     Migration { name: "0011_confirmed", sql: include_str!("log/migrations/0011_confirmed.sql") },
+    Migration { name: "0012_identity_of_projects", sql: include_str!("log/migrations/0012_identity_of_projects.sql") },
 ];
 
 /// Reads a column with the stored name of an enum's variant.

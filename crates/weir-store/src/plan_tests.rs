@@ -232,9 +232,12 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
     store.tidy(now.plus_days(40)).unwrap();
     assert_eq!(store.lost_texts(crate::Depth::Deep).unwrap(), []);
     store.sweep(now.plus_days(400)).unwrap();
-    let known = KnownProject { key: "k".into(), root: "/r".into(), folder: "f".into(), used_at: now };
+    let identity = weir_core::RepositoryIdentity::new(["0".repeat(40).as_str()], Some("https://example.org/a"));
+    let known = KnownProject { key: "k".into(), root: "/r".into(), folder: "f".into(), used_at: now, identity };
+    store.remember_project(&KnownProject { identity: None, ..known.clone() }).unwrap();
     store.remember_project(&known).unwrap();
-    assert_eq!(store.projects().unwrap(), [known]);
+    store.remember_project(&KnownProject { identity: None, used_at: now.plus_days(1), ..known.clone() }).unwrap();
+    assert_eq!(store.projects().unwrap(), [KnownProject { used_at: now.plus_days(1), ..known }]);
     drop(store);
     let open = |name: &str| Connection::open(folder.join(name)).unwrap();
     (open("log.db"), open("index.db"))

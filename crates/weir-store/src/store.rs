@@ -238,11 +238,14 @@ impl Store {
         self.log.read(|c| sessions::list(c, named, most))
     }
 
-    /// Records in the user's store that a project was used, at most once an hour.
+    /// Records in the user's store that a project was used, at most once an hour unless something has changed.
     pub fn remember_project(&mut self, project: &KnownProject) -> Result<()> {
         const HOUR: i64 = 60 * 60 * 1000;
         let known = self.log.read(|c| projects::find(c, &project.key))?;
-        let fresh = known.is_some_and(|known| known.root == project.root && project.used_at.0 - known.used_at.0 < HOUR);
+        let is_same = |known: &KnownProject| {
+            known.root == project.root && (project.identity.is_none() || project.identity == known.identity)
+        };
+        let fresh = known.is_some_and(|known| is_same(&known) && project.used_at.0 - known.used_at.0 < HOUR);
         if fresh { Ok(()) } else { self.log.write(Durability::Process, |tx| projects::remember(tx, project)) }
     }
 

@@ -7,14 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio_util::sync::CancellationToken;
 use weir_core::{Level, Origin, Scope, SessionKey, Timestamp};
-use weir_store::{KnownProject, Owner, Patience, Store};
+use weir_store::{Owner, Patience, Store};
 
 use crate::config::{self, Config};
 use crate::consent;
 use crate::embedding::LazyModel;
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, ErrorKind};
-use crate::foreign;
 use crate::git::Head;
 use crate::moved;
 use crate::project::Project;
@@ -72,7 +71,7 @@ impl Context {
             CommandError::new(ErrorKind::Config, "cannot find the home folder")
                 .hint("set HOME, or set WEIR_DATA to a folder that you own")
         })?;
-        let project = Project::discover(&env.folder).map_err(|error| {
+        let project = Project::locate(&env.folder, &paths.data).map_err(|error| {
             CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", env.folder.display()))
         })?;
         let config = config::read(&paths.config)?;
@@ -185,7 +184,7 @@ impl Context {
         self.shared.paths.data.join("projects").join(self.shared.project.folder_name())
     }
 
-    /// Returns a hint for an empty store if the project may have been moved.
+    /// Returns a hint for an empty store if the project may have been moved, or is another clone of a known one.
     pub(crate) fn moved_hint(&self, open: &mut LockedStores<'_>) -> Option<String> {
         moved::hint(open, &self.shared.project, &self.shared.paths.data.join("projects"))
     }
@@ -277,12 +276,7 @@ impl LockedStores<'_> {
             // There is no daemon, so every call does a part of the housekeeping. The answer does not depend on it.
             let _ = store.tidy(self.now);
             store.set_model(context.shared.model.get(&context.shared.config.embedding_model));
-            let known = KnownProject {
-                key: context.shared.project.key.0.clone(),
-                root: foreign::path_text(&context.shared.project.root),
-                folder: context.shared.project.folder_name(),
-                used_at: self.now,
-            };
+            let known = context.shared.project.as_known(self.now);
             // Failing to update the list of projects must not fail the call: on a full disk or in a read-only folder,
             // this project can still be read.
             if let Ok(user) = self.user() {

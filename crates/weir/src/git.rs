@@ -1,4 +1,5 @@
-//! Reads git's own files about a repository: where it is, and which branch and commit are checked out.
+//! Reads git's own files about a repository: where it is, where it was cloned from, and which branch and commit are
+//! checked out.
 //!
 //! The few files are read directly because this runs in every call: starting git would cost more than the rest of the
 //! call, and a git library would be most of the program. Anything that is not understood is `None`, never a guess: a
@@ -56,6 +57,18 @@ impl Repository {
             Some(_) => Head::default(),
             None => Head { branch: None, commit: Some(head).filter(|head| is_hash(head)) },
         }
+    }
+
+    /// Returns the address of the remote `origin`, as the configuration has it. It may contain a password. Configuration
+    /// files that this one includes are not read.
+    pub(crate) fn origin(&self) -> Option<String> {
+        let config = foreign::read_below(&self.common, Path::new("config"), foreign::MAX_SETTINGS_BYTES).ok()?;
+        origin(&String::from_utf8_lossy(&config))
+    }
+
+    /// Whether the history ends early, so that its oldest commits are not those of the repository.
+    pub(crate) fn is_shallow(&self) -> bool {
+        self.common.join("shallow").symlink_metadata().is_ok()
     }
 
     fn resolve(&self, name: &str) -> Option<String> {
@@ -121,17 +134,31 @@ fn is_work_tree_of(own: &Path, folder: &Path) -> bool {
 
 /// Returns the value of `core.worktree` in a git configuration.
 fn work_tree(config: &str) -> Option<String> {
-    let mut in_core = false;
-    let mut found = None;
+    values(config, |section| section.eq_ignore_ascii_case("core"), "worktree").pop()
+}
+
+/// Returns the value of `remote.origin.url` in a git configuration. Of several, git fetches from the first.
+fn origin(config: &str) -> Option<String> {
+    let is_origin = |section: &str| {
+        let named = section.split_once(char::is_whitespace);
+        named.is_some_and(|(kind, name)| kind.eq_ignore_ascii_case("remote") && name.trim() == "\"origin\"")
+    };
+    values(config, is_origin, "url").into_iter().next()
+}
+
+/// Returns the values of a variable in some sections of a git configuration, in order.
+fn values(config: &str, is_wanted: impl Fn(&str) -> bool, variable: &str) -> Vec<String> {
+    let mut is_inside = false;
+    let mut found = Vec::new();
     for line in config.lines().map(str::trim) {
         if let Some(section) = line.strip_prefix('[') {
-            in_core = section.split(']').next().is_some_and(|name| name.trim().eq_ignore_ascii_case("core"));
-        } else if let Some((name, value)) = line.split_once('=').filter(|_| in_core)
-            && name.trim().eq_ignore_ascii_case("worktree")
+            is_inside = section.split(']').next().is_some_and(|name| is_wanted(name.trim()));
+        } else if let Some((name, value)) = line.split_once('=').filter(|_| is_inside)
+            && name.trim().eq_ignore_ascii_case(variable)
         {
             let value = value.trim();
             let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
-            found = Some(inner.replace("\\\"", "\"").replace("\\\\", "\\"));
+            found.push(inner.replace("\\\"", "\"").replace("\\\\", "\\"));
         }
     }
     found
@@ -264,5 +291,20 @@ mod tests {
         assert_eq!(work_tree("[core]\n\tbare = false\n\tworktree = ../../../mod\n").as_deref(), Some("../../../mod"));
         assert_eq!(work_tree("[Core]\nWorkTree=\"a \\\"b\"\n").as_deref(), Some("a \"b"));
         assert_eq!(work_tree("[other]\nworktree = x\n[core \"sub\"]\nworktree = y\n"), None);
+    }
+
+    #[test]
+    fn the_origin_is_the_first_address_of_that_remote() {
+        let config =
+            "[remote \"other\"]\n\turl = a\n[Remote \"origin\"]\n\tURL = b\n\turl = c\n[branch \"x\"]\n\turl = d\n";
+        assert_eq!(origin(config).as_deref(), Some("b"));
+        assert_eq!(origin("[remote \"origin\"]\n\tfetch = +refs/heads/*\n"), None);
+        assert_eq!(origin("[remote \"Origin\"]\nurl = x\n[remote]\nurl = y\n[include]\n\tpath = /dev/zero\n"), None);
+        let folder = tempfile::tempdir().unwrap();
+        git(folder.path(), &["init", "-q"]);
+        git(folder.path(), &["remote", "add", "origin", "git@example.org:a/b.git"]);
+        let repository = discover(folder.path()).unwrap();
+        assert_eq!(repository.origin().as_deref(), Some("git@example.org:a/b.git"));
+        assert!(!repository.is_shallow());
     }
 }

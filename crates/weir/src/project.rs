@@ -1,50 +1,92 @@
 //! Finds the project that a call is made in. Invariants: all work trees of a repository are one project; a folder
-//! outside any repository is a project of its own; folders whose paths differ in any byte are different projects.
+//! outside any repository is a project of its own; folders whose paths differ in any byte are different projects; a
+//! project uses its own store, unless the user agreed that it shares another's.
 
 use std::path::{Path, PathBuf};
 
-use weir_core::ProjectKey;
+use weir_core::identity::normalise_remote;
+use weir_core::{ProjectKey, Timestamp};
+use weir_store::KnownProject;
 
 use crate::foreign;
 use crate::git::{self, Head, Repository};
+use crate::sharing::{self, SharedStore};
 
-/// A directory tree with an identity.
+/// A directory tree with a store.
 #[derive(Debug, Clone)]
 pub(crate) struct Project {
-    /// The project's identity.
+    /// The key of the project whose store is used: this one, unless it shares the store of another.
     pub key: ProjectKey,
     /// The root of the tree.
     pub root: PathBuf,
     repository: Option<Repository>,
+    /// The name of the folder of its own store.
+    own_name: String,
+    shared: Option<SharedStore>,
 }
 
 impl Project {
-    /// Finds the project that contains `folder`.
-    pub(crate) fn discover(folder: &Path) -> std::io::Result<Self> {
-        let folder = folder.canonicalize()?;
-        Ok(match git::discover(&folder) {
-            Some(repository) => Self {
-                key: ProjectKey(format!("git:{}", foreign::path_text(&repository.common))),
-                root: repository.work_tree.clone(),
-                repository: Some(repository),
-            },
-            None => Self {
-                key: ProjectKey(format!("path:{}", foreign::path_text(&folder))),
-                root: folder,
-                repository: None,
-            },
+    /// Finds the project that contains `folder`, and the store that it uses.
+    pub(crate) fn locate(folder: &Path, data: &Path) -> std::io::Result<Self> {
+        let own = Self::discover(folder)?;
+        Ok(match sharing::find(data, &own.own_name, &own.key.0)? {
+            Some(shared) => Self { key: ProjectKey(shared.owner.clone()), shared: Some(shared), ..own },
+            None => own,
         })
     }
 
-    /// Returns the name of the store's folder: readable, and unique by the hash of the identity. It is derived from the
-    /// repository rather than from the folder of the call, because it must be the same from every work tree.
-    pub(crate) fn folder_name(&self) -> String {
-        let home = self.repository.as_ref().map_or(&self.root, |repository| &repository.common);
-        let home = if home.ends_with(".git") { home.parent().unwrap_or(home) } else { home };
-        let name = home.file_name().and_then(|name| name.to_str()).unwrap_or("root");
-        let plain = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' });
-        let plain: String = plain.take(40).collect();
-        format!("{plain}-{}", &blake3::hash(self.key.0.as_bytes()).to_hex()[..16])
+    /// Finds the project that contains `folder`, as if it shared no store.
+    pub(crate) fn discover(folder: &Path) -> std::io::Result<Self> {
+        let folder = folder.canonicalize()?;
+        let repository = git::discover(&folder);
+        let (key, root) = match &repository {
+            Some(repository) => (format!("git:{}", foreign::path_text(&repository.common)), &repository.work_tree),
+            None => (format!("path:{}", foreign::path_text(&folder)), &folder),
+        };
+        let home = repository.as_ref().map_or(root, |repository| &repository.common);
+        let (own_name, root) = (store_name(home, &key), root.clone());
+        Ok(Self { key: ProjectKey(key), root, repository, own_name, shared: None })
+    }
+
+    /// Returns the name of the folder of the store that is used.
+    pub(crate) fn folder_name(&self) -> &str {
+        self.shared.as_ref().map_or(&self.own_name, |shared| &shared.folder)
+    }
+
+    /// Returns the name of the folder of the project's own store. It also names what is not shared with the store.
+    pub(crate) fn own_folder_name(&self) -> &str {
+        &self.own_name
+    }
+
+    /// Returns the key of the project itself, whichever store it uses.
+    pub(crate) fn own_key(&self) -> &str {
+        self.shared.as_ref().map_or(&self.key.0, |shared| &shared.user)
+    }
+
+    /// Returns the store of another folder, if the project uses one.
+    pub(crate) fn shared(&self) -> Option<&SharedStore> {
+        self.shared.as_ref()
+    }
+
+    /// Returns the project as the user's list of projects has it.
+    pub(crate) fn as_known(&self, used_at: Timestamp) -> KnownProject {
+        KnownProject {
+            key: self.own_key().to_owned(),
+            root: foreign::path_text(&self.root),
+            folder: self.own_name.clone(),
+            used_at,
+            identity: None,
+        }
+    }
+
+    /// Returns the repository, if the project is one.
+    pub(crate) fn repository(&self) -> Option<&Repository> {
+        self.repository.as_ref()
+    }
+
+    /// Returns where the repository was cloned from, without credentials.
+    pub(crate) fn remote(&self) -> Option<String> {
+        self.repository.as_ref().and_then(Repository::origin).as_deref().and_then(normalise_remote)
     }
 
     /// Returns the repository's folders that are outside the work tree.
@@ -57,4 +99,14 @@ impl Project {
     pub(crate) fn head(&self) -> Head {
         self.repository.as_ref().map(Repository::head).unwrap_or_default()
     }
+}
+
+/// Returns the name of a store's folder: readable, and unique by the hash of the project's key. It is derived from the
+/// repository rather than from the folder of the call, because it must be the same from every work tree.
+fn store_name(home: &Path, key: &str) -> String {
+    let home = if home.ends_with(".git") { home.parent().unwrap_or(home) } else { home };
+    let name = home.file_name().and_then(|name| name.to_str()).unwrap_or("root");
+    let plain = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' });
+    let plain: String = plain.take(40).collect();
+    format!("{plain}-{}", &blake3::hash(key.as_bytes()).to_hex()[..16])
 }

@@ -1,12 +1,12 @@
 //! The projects of this user, kept in the user's store so that `weir doctor` and a team's sync can list them.
 
 use rusqlite::{Connection, Transaction, params};
-use weir_core::Timestamp;
+use weir_core::{RepositoryIdentity, Timestamp};
 
 /// A project that has a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownProject {
-    /// The identity of the project.
+    /// The key of the project.
     pub key: String,
     /// The path where the project was last used.
     pub root: String,
@@ -14,19 +14,29 @@ pub struct KnownProject {
     pub folder: String,
     /// When the project was last used.
     pub used_at: Timestamp,
+    /// The identity of its repository, if it is known.
+    pub identity: Option<RepositoryIdentity>,
 }
 
+/// Adds or updates a project. An identity that is not given stays as it is.
 pub(crate) fn remember(tx: &Transaction<'_>, project: &KnownProject) -> rusqlite::Result<()> {
     tx.prepare_cached(
-        "INSERT INTO projects (key, root, folder, used_at) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (key) DO UPDATE SET root = ?2, folder = ?3, used_at = ?4",
+        "INSERT INTO projects (key, root, folder, used_at, identity) VALUES (?1, ?2, ?3, ?4, coalesce(?5, ''))
+         ON CONFLICT (key) DO UPDATE SET root = ?2, folder = ?3, used_at = ?4, identity = coalesce(?5, identity)",
     )?
-    .execute(params![project.key, project.root, project.folder, project.used_at.0])
+    .execute(params![
+        project.key,
+        project.root,
+        project.folder,
+        project.used_at.0,
+        project.identity.as_ref().map(ToString::to_string)
+    ])
     .map(drop)
 }
 
 pub(crate) fn find(connection: &Connection, key: &str) -> rusqlite::Result<Option<KnownProject>> {
-    let mut statement = connection.prepare_cached("SELECT key, root, folder, used_at FROM projects WHERE key = ?1")?;
+    let sql = "SELECT key, root, folder, used_at, identity FROM projects WHERE key = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([key])?;
     rows.next()?.map(read).transpose()
 }
@@ -37,10 +47,17 @@ pub(crate) fn forget(tx: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
 
 /// Returns all projects. A person has tens of them, not millions.
 pub(crate) fn all(connection: &Connection) -> rusqlite::Result<Vec<KnownProject>> {
-    let mut statement = connection.prepare_cached("SELECT key, root, folder, used_at FROM projects ORDER BY key")?;
+    let sql = "SELECT key, root, folder, used_at, identity FROM projects ORDER BY key";
+    let mut statement = connection.prepare_cached(sql)?;
     statement.query_map([], read)?.collect()
 }
 
 fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<KnownProject> {
-    Ok(KnownProject { key: row.get(0)?, root: row.get(1)?, folder: row.get(2)?, used_at: Timestamp(row.get(3)?) })
+    Ok(KnownProject {
+        key: row.get(0)?,
+        root: row.get(1)?,
+        folder: row.get(2)?,
+        used_at: Timestamp(row.get(3)?),
+        identity: row.get::<_, String>(4)?.parse().ok(),
+    })
 }

@@ -47,8 +47,12 @@ impl Store {
 
     /// Returns whether the store has never had an entry or event.
     pub fn is_blank(&self) -> Result<bool> {
-        let (entries, events) = self.log.read(counts)?;
-        Ok(entries == 0 && events == 0)
+        Ok(self.counts()? == (0, 0))
+    }
+
+    /// Returns how many entries and events the store has.
+    pub fn counts(&self) -> Result<(u64, u64)> {
+        self.log.read(counts)
     }
 
     /// Opens a copy of any owner's store, checks everything in it, and makes it the store of `owner`. Returns how many

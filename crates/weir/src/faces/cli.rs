@@ -150,7 +150,8 @@ fn call(
         let answer = runtime.block_on(notes::review(&context, arguments))?;
         return finish(answer, arguments.get_flag("json"));
     }
-    if let Some(answer) = stores::run(&context, name, arguments) {
+    let ask = |question: &str, about: &str| runtime.block_on(context.consent(question, about));
+    if let Some(answer) = stores::run(&context, name, arguments, &ask) {
         return answer?.map_or(Ok(ExitCode::SUCCESS), |answer| finish(answer, arguments.get_flag("json")));
     }
     if let Some(task) = setup::task(name) {

@@ -1,4 +1,4 @@
-//! Commands for a whole store: back up, restore, export, and adopt the store of a folder that was moved.
+//! Commands for a whole store: back up, restore, export, and adopt the store of another folder.
 //!
 //! Invariant: a store is put in place in one step, once it is complete and checked; until then, nothing is changed.
 
@@ -23,18 +23,22 @@ pub(crate) fn commands() -> [Command; 4] {
     [backup::command(), restore::command(), export::command(), adopt::command()]
 }
 
+/// Asks the user for consent: takes a question and what the question is about.
+pub(crate) type Asker<'a> = &'a dyn Fn(&str, &str) -> Result<bool, CommandError>;
+
 /// Runs one of the commands. Returns `None` if the name is none of them. A command that writes to standard output
 /// itself has no answer.
 pub(crate) fn run(
     context: &Context,
     name: &str,
     arguments: &ArgMatches,
+    ask: Asker<'_>,
 ) -> Option<Result<Option<Answer>, CommandError>> {
     match name {
         "backup" => Some(backup::run(context, arguments).map(Some)),
         "restore" => Some(restore::run(context, arguments).map(Some)),
         "export" => Some(export::run(context, arguments)),
-        "adopt" => Some(adopt::run(context, arguments).map(Some)),
+        "adopt" => Some(adopt::run(context, arguments, ask).map(Some)),
         _ => None,
     }
 }

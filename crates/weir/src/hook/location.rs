@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use weir_core::{Limits, Scope, SessionKey};
-use weir_store::{KnownProject, Owner, Patience, Spool, Store, StoreError};
+use weir_store::{Owner, Patience, Spool, Store, StoreError};
 
 use super::unreadable;
 use crate::env::{Env, Paths};
 use crate::error::CommandError;
-use crate::foreign;
 use crate::project::Project;
 use crate::when;
 
@@ -22,7 +21,7 @@ pub(crate) struct SessionLocation {
 impl SessionLocation {
     /// Locates a session that works in a folder.
     pub(crate) fn find(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<Self, CommandError> {
-        let project = Project::discover(folder).map_err(unreadable)?;
+        let project = Project::locate(folder, &paths.data).map_err(unreadable)?;
         let folder = paths.data.join("projects").join(project.folder_name());
         let work = env.work.clone().or_else(|| project.head().branch);
         let scope = Scope { project: project.key.clone(), work, session: Some(session) };
@@ -37,9 +36,7 @@ impl SessionLocation {
         let owner = Owner::Project(self.project.key.clone());
         let store = Store::open_for_hook(&self.folder, owner, limits.clone(), patience)?;
         if is_new {
-            let root = foreign::path_text(&self.project.root);
-            let (key, folder) = (self.project.key.0.clone(), self.project.folder_name());
-            let known = KnownProject { key, root, folder, used_at: when::now() };
+            let known = self.project.as_known(when::now());
             let user = Store::open_within(&paths.data.join("user"), Owner::User, limits, store.patience());
             let remembered = user.and_then(|mut user| user.remember_project(&known));
             // If the list cannot be written now, the next command that opens the project does it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use weir_core::{EntryKind, Level};
-use weir_store::{Depth, Health, HookUse, LostText, Patience, Spool, StoreError, Swept};
+use weir_store::{Depth, Health, HookUse, KnownProject, LostText, Patience, Spool, StoreError, Swept};
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
@@ -14,12 +14,14 @@ use crate::error::CommandError;
 use crate::faces::schema::silent;
 use crate::faces::setup::health as clients;
 use crate::hook::faults;
-use crate::outlining;
+use crate::project::Project;
 use crate::run::health;
-use crate::when;
+use crate::{identity, outlining, when};
 
 /// How long a check waits for another process.
 const STORE_WAIT: Duration = Duration::from_secs(1);
+/// How long a check waits for git.
+const GIT_WAIT: Duration = Duration::from_secs(2);
 
 /// Check the Weir installation and suggest fixes.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -56,14 +58,15 @@ Exits with 3 if something is wrong. Nothing leaves this machine.";
 
     async fn run(self, context: &Context) -> Result<Answer, CommandError> {
         let here = context.clone();
-        let runs = tokio::task::spawn_blocking(move || check_runs(&here)).await;
-        let runs = runs.map_err(|error| CommandError::broken(&error.to_string()))?;
+        let runs = tokio::task::spawn_blocking(move || (check_runs(&here), repository(&here))).await;
+        let (runs, repository) = runs.map_err(|error| CommandError::broken(&error.to_string()))?;
         let here = context.clone();
         context
             .with_stores(move |open| {
                 // Diagnosing a problem must not wait for the problem.
                 open.set_patience(Patience::Each(STORE_WAIT))?;
-                let answer = examine(open, &here, runs, &self);
+                let checks = check_repository(open, repository).into_iter().chain(runs).collect();
+                let answer = examine(open, &here, checks, &self);
                 open.set_patience(Patience::default())?;
                 answer
             })
@@ -96,6 +99,28 @@ impl From<clients::Finding> for Check {
     }
 }
 
+/// Returns the project with the identity of its repository, if that can be determined.
+fn repository(context: &Context) -> Option<KnownProject> {
+    let identity = identity::of(context, context.project(), GIT_WAIT).ok()?;
+    Some(KnownProject { identity: Some(identity), ..context.project().as_known(when::now()) })
+}
+
+/// Reports the identity of the repository, and remembers it for later suggestions.
+fn check_repository(open: &mut LockedStores<'_>, known: Option<KnownProject>) -> Option<Check> {
+    let known = known?;
+    let _ = open.user().map(|user| user.remember_project(&known));
+    Some(Check::good("repository", known.identity?.to_string()))
+}
+
+/// Describes where the project is, and whose store it uses.
+fn describe_project(project: &Project) -> String {
+    let root = project.root.display();
+    match project.shared() {
+        Some(shared) => format!("{root}, with the store of {} (`weir adopt --undo` ends that)", shared.root),
+        None => root.to_string(),
+    }
+}
+
 /// Checks whether code can be run, and in which sandbox.
 fn check_runs(context: &Context) -> Vec<Check> {
     let sandbox = match health::sandbox(context) {
@@ -122,7 +147,7 @@ fn examine(
 ) -> Result<Answer, CommandError> {
     let mut checks = vec![
         Check::good("weir", env!("CARGO_PKG_VERSION")),
-        Check::good("project", context.project().root.display().to_string()),
+        Check::good("project", describe_project(context.project())),
         check_modes(&context.paths().data),
         check_meaning(context),
     ];
@@ -130,7 +155,7 @@ fn examine(
     checks.extend(clients::clients(context).into_iter().map(Check::from));
     checks.extend(check_hooks(open, context));
     checks.extend(check_spool(context));
-    checks.extend(context.moved_hint(open).map(|hint| Check::good("moved", hint)));
+    checks.extend(context.moved_hint(open).map(|hint| Check::good("adopt", hint)));
     for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
         checks.extend(check_store(open, context, (name, level), order));
     }

@@ -166,7 +166,7 @@ fn visible(context: &Context, found: &Found) -> impl Iterator<Item = PathBuf> {
 /// Returns the folder in which tools keep data between runs. It belongs to the project and only runs use it, so nothing
 /// that a run leaves there is ever used outside a sandbox.
 fn cache_folder(context: &Context) -> Option<PathBuf> {
-    let folder = context.paths().cache.join("runs").join(context.project().folder_name());
+    let folder = context.paths().cache.join("runs").join(context.project().own_folder_name());
     private::folder(&folder).ok()?;
     folder.canonicalize().ok()
 }

@@ -171,7 +171,7 @@ pub(super) struct Quarantine {
 
 impl Quarantine {
     pub(super) fn of(context: &Context) -> Self {
-        Self { folder: context.paths().data.join("quarantine").join(context.project().folder_name()) }
+        Self { folder: context.paths().data.join("quarantine").join(context.project().own_folder_name()) }
     }
 
     /// Moves a file out of the project or, if that is another file system, renames it. A run may still be alive and put

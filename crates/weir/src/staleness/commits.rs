@@ -94,7 +94,7 @@ fn query_commits(context: &Context, head: &str, commits: &[&str], deadline: Inst
 fn ask_git(context: &Context, head: &str, commits: &[&str], patience: Duration) -> Option<HashMap<String, bool>> {
     let repository = git::discover(&context.project().root)?;
     // In a shallow repository, history ends early, so an ancestor may not look like one.
-    if patience.is_zero() || repository.common.join("shallow").exists() {
+    if patience.is_zero() || repository.is_shallow() {
         return None;
     }
     let question = GitQuery { repository: &repository, head, folder: &repository.work_tree };

@@ -20,5 +20,6 @@ mod replay;
 mod runs;
 mod schemas;
 mod setup;
+mod sharing;
 mod stores;
 mod window;

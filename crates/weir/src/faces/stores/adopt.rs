@@ -1,53 +1,84 @@
-//! `weir adopt`: takes over the store of a folder that was moved or renamed.
+//! `weir adopt`: uses the store of another folder. The store of a project that was moved or renamed is taken over; the
+//! store of another clone of the repository is shared.
+
+mod share;
 
 use std::path::{Component, Path, PathBuf};
 
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
 use weir_core::ProjectKey;
 use weir_store::{KnownProject, Owner, Store, StoreError};
 
-use super::{Scratch, StoreTarget, cannot_use, force_argument, path_of, set_aside_old, still_open};
+use super::{Asker, Scratch, StoreTarget, cannot_use, force_argument, path_of, set_aside_old, still_open};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::project::Project;
-use crate::{moved, when};
+use crate::sharing::{self, SharedStore};
+use crate::{foreign, moved, when};
 
 pub(super) fn command() -> Command {
     let old = Arg::new("old")
-        .value_name("OLD-FOLDER")
+        .value_name("FOLDER")
         .value_parser(value_parser!(PathBuf))
-        .required(true)
-        .help("Folder where the project was before");
+        .help("Folder of the project whose store to use [default: another clone of this repository]");
+    let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     Command::new("adopt")
-        .about("Take over the store of a project that was moved or renamed")
+        .about("Use the store of another clone, or of a project that was moved or renamed")
         .after_help(
-            "Examples:\n  mv ~/src/old ~/src/new; cd ~/src/new; weir adopt ~/src/old\n\n\
-             Run it in the new folder. A project that is still in the old folder keeps its store. A store that was created \
-             here since is replaced only if it is empty, or with --force, and is then set aside.",
+            "Examples:\n  weir adopt               share the store of another clone of this repository\n  \
+             weir adopt ~/src/other   share the store of that clone\n  \
+             weir adopt ~/src/old     take over its store, after mv ~/src/old ~/src/new\n  \
+             weir adopt --undo        use this folder's own store again\n\n\
+             Run it in the new folder. If the other project is still there, both folders use its store, once you \
+             agree; what this folder has stored before stays in its own store. If it is gone, its store becomes this \
+             folder's. A store that was created here since is then replaced only if it is empty, or with --force, and \
+             is set aside.",
         )
         .arg(old)
         .arg(force_argument("Replace a store that is not empty"))
+        .arg(flag("yes", "Do not ask"))
+        .arg(flag("undo", "Use this folder's own store again").conflicts_with_all(["old", "force", "yes"]))
 }
 
-pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
-    let Some(old) = path_of(context, arguments, "old") else { return Err(CommandError::usage("name the old folder")) };
-    let old = settled(&plain(&old));
+pub(super) fn run(context: &Context, arguments: &ArgMatches, ask: Asker<'_>) -> Result<Answer, CommandError> {
+    if arguments.get_flag("undo") {
+        return share::undo(context);
+    }
+    let project = context.project();
+    if let Some(shared) = project.shared() {
+        let message = format!("this folder already uses the store of {}", shared.root);
+        return Err(CommandError::usage(message).hint("`weir adopt --undo` returns to its own store"));
+    }
+    let given = arguments.get_flag("yes");
+    let ask = |question: &str, about: &str| if given { Ok(true) } else { ask(question, about) };
     let projects = context.with_stores_here(|open| Ok(open.user()?.projects()?))?;
-    let known = projects.iter().find(|project| was_at(project, &old)).ok_or_else(|| unknown(&old, &projects))?;
-    let which = StoreTarget::project(context);
-    if known.key == context.project().key.0 {
+    let named = path_of(context, arguments, "old").map(|old| settled(&plain(&old)));
+    let known = match &named {
+        Some(old) => known_at(&projects, old)?,
+        None => share::other_clone(context, &projects)?,
+    };
+    let old = named.clone().unwrap_or_else(|| PathBuf::from(&known.root));
+    if known.key == project.own_key() {
         return Err(CommandError::usage(format!("the store of {} already belongs to this project", old.display())));
     }
-    if Project::discover(&old).is_ok_and(|project| project.key.0 == known.key) {
-        return Err(CommandError::usage(format!(
-            "cannot take the store of {}: the project is still there",
-            old.display()
-        ))
-        .hint("to copy it: `weir -C OLD-FOLDER backup FILE`, then `weir restore FILE` here"));
+    let there = moved::still_there(known);
+    let store = share::store_of(context, known)?;
+    if there.is_some() || store.owner != known.key {
+        return share::share(context, (known, there.as_ref()), &store, &ask);
     }
-    which.check_free(arguments.get_flag("force"))?;
+    let question = format!("Take over the store of {}, which is no longer there?", old.display());
+    if named.is_none() && !ask(&question, &share::contents(context, known, &store)?)? {
+        return Err(share::not_agreed(&old.display().to_string()));
+    }
+    take_over(context, known, &old, arguments.get_flag("force"))
+}
+
+/// Makes the store of a project that is gone the store of this one.
+fn take_over(context: &Context, known: &KnownProject, old: &Path, force: bool) -> Result<Answer, CommandError> {
+    let which = StoreTarget::project(context);
+    which.check_free(force)?;
     let from = which.folder.with_file_name(&known.folder);
     if !from.join("log.db").exists() {
         return Err(CommandError::new(ErrorKind::NotFound, format!("the store of {} no longer exists", old.display())));
@@ -69,19 +100,15 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         }
         None => None,
     };
-    let project = context.project();
-    let here = KnownProject {
-        key: project.key.0.clone(),
-        root: project.root.display().to_string(),
-        folder: project.folder_name(),
-        used_at: when::now(),
-    };
+    let followed = follow(context, known)?;
+    let here = KnownProject { identity: known.identity.clone(), ..context.project().as_known(when::now()) };
     context.with_stores_here(|open| {
         let user = open.user()?;
         user.remember_project(&here)?;
         Ok(user.forget_project(&known.key)?)
     })?;
     let mut text = format!("this project now uses the store of {}; try `weir history`", old.display());
+    text.extend(followed.iter().map(|folder| format!("\n{folder} still shares it")));
     if let Some(aside) = &aside {
         text.push_str(&format!("\nthe previous store is in {}; remove it once you no longer need it", aside.display()));
     }
@@ -90,6 +117,33 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         "from": old.display().to_string(), "replaced": aside.map(|aside| aside.display().to_string()), "open": open,
     });
     Ok(Answer::new(text, data))
+}
+
+/// Lets the folders that share a store follow it to this project. Returns these folders.
+fn follow(context: &Context, known: &KnownProject) -> Result<Vec<String>, CommandError> {
+    let (project, data) = (context.project(), &context.paths().data);
+    let mut followed = Vec::new();
+    for (name, record) in sharing::all(data).into_iter().filter(|(_, record)| record.folder == known.folder) {
+        followed.push(share::place(&record.user));
+        let record = SharedStore {
+            owner: project.own_key().to_owned(),
+            folder: project.own_folder_name().to_owned(),
+            root: foreign::path_text(&project.root),
+            ..record
+        };
+        sharing::write(data, &name, &record).map_err(|error| cannot_use(data, &error))?;
+    }
+    Ok(followed)
+}
+
+/// Returns the known project that is or was in a folder. The one that is there now comes first.
+fn known_at<'a>(projects: &'a [KnownProject], folder: &Path) -> Result<&'a KnownProject, CommandError> {
+    let there = Project::discover(folder).ok();
+    let is_there = |project: &&KnownProject| there.as_ref().is_some_and(|there| there.key.0 == project.key);
+    let was_there = |project: &&KnownProject| was_at(project, folder);
+    let both = |project: &&KnownProject| is_there(project) && was_there(project);
+    let found = projects.iter().find(both).or_else(|| projects.iter().find(was_there));
+    found.or_else(|| projects.iter().find(is_there)).ok_or_else(|| unknown(folder, projects))
 }
 
 /// Whether a project was in this folder.

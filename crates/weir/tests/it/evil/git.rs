@@ -76,6 +76,13 @@ const CASES: &[Case] = &[
         );
         put(top, ".git/config", config);
     }),
+    archive("the remote and the history of another project", |top| {
+        repository(top, MAIN);
+        let commit = std::fs::read(top.with_file_name("other").join(".git/refs/heads/main")).unwrap();
+        put(top, ".git/refs/heads/main", commit);
+        put(top, ".git/objects/info/alternates", "../../../other/.git/objects\n");
+        put(top, ".git/config", "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://example.org/other.git\n");
+    }),
 ];
 
 #[test]

@@ -37,6 +37,8 @@ impl<'a> HostileRepository<'a> {
         put(&home, "outside/.gitignore", "*\n");
         std::fs::create_dir(home.join("other")).unwrap();
         git(&home.join("other"), &["init", "-q"]);
+        git(&home.join("other"), &["remote", "add", "origin", "https://example.org/other.git"]);
+        git(&home.join("other"), &["commit", "-q", "--allow-empty", "-m", "one"]);
         let note = format!("{CANARY} is what the other project knows");
         let noted = world.command(&["note", &note]).current_dir(home.join("other")).output().unwrap();
         assert!(noted.status.success(), "{noted:?}");
