@@ -108,6 +108,8 @@ pub struct ToolCall {
     pub tool: Tool,
     /// The tool's input, as the client sends it.
     pub input: Value,
+    /// Whether the model asked for a command to run in the background.
+    pub background: bool,
 }
 
 /// What a tool does.

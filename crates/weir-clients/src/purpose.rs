@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn what_was_written_is_known() {
-        let call = |tool: Tool, input| ToolCall { key: None, name: String::new(), tool, input };
+        let call = |tool: Tool, input| ToolCall { key: None, name: String::new(), tool, input, background: false };
         let edit = call(
             Tool::Edit { path: "a".to_owned() },
             serde_json::json!({ "old_string": "x", "new_string": "y\nz", "edits": [{ "new_string": "w" }] }),

@@ -52,7 +52,7 @@ impl<'a> Wire<'a> {
         let name = self.text("tool_name");
         let input = self.payload["tool_input"].clone();
         let key = Some(self.text("tool_use_id")).filter(|key| !key.is_empty()).map(str::to_owned);
-        ToolCall { key, name: name.to_owned(), tool: tool(name, &input), input }
+        ToolCall { key, name: name.to_owned(), tool: tool(name, &input), input, background: false }
     }
 
     /// Returns the duration of the tool call, for clients that use Claude Code's field names.

@@ -47,7 +47,7 @@ fn used(name: &str, tool: Tool, output: &str) -> Hook {
 }
 
 fn used_with(name: &str, tool: Tool, input: &Value, output: &str) -> Hook {
-    let call = ToolCall { key: None, name: name.into(), tool, input: input.clone() };
+    let call = ToolCall { key: None, name: name.into(), tool, input: input.clone(), background: false };
     let output = Output { text: output.into(), ..Output::default() };
     hook(Point::AfterTool(call, Done { output, ..Done::default() }))
 }
@@ -150,7 +150,7 @@ fn point() -> impl Strategy<Value = Point> {
         odd_text().prop_map(|path| Point::Rules { path }),
         odd_text().prop_map(|last| Point::Stop { last }),
         call.prop_map(|(tool, input, output, failed, exit_code)| {
-            let call = ToolCall { key: None, name: "x".into(), tool, input };
+            let call = ToolCall { key: None, name: "x".into(), tool, input, background: false };
             let output = Output { text: output, ..Output::default() };
             Point::AfterTool(call, Done { output, exit_code, failed, millis: None })
         }),

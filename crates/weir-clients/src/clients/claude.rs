@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool, ToolCall};
 use crate::wire::{Wire, all_text, between, first_text, is_below, mcp_tool, text};
 use crate::{Client, Compaction, OwnCut, Reply};
 
@@ -22,9 +22,9 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     let point = match wire.event {
         "SessionStart" => Point::SessionStart(wire.start()),
         "UserPromptSubmit" => Point::Prompt { text: wire.text("prompt").to_owned() },
-        "PreToolUse" => Point::BeforeTool(wire.call(tool)),
-        "PostToolUse" => Point::AfterTool(wire.call(tool), done(wire)),
-        "PostToolUseFailure" => Point::AfterTool(wire.call(tool), failed(wire)),
+        "PreToolUse" => Point::BeforeTool(call(wire)),
+        "PostToolUse" => Point::AfterTool(call(wire), done(wire)),
+        "PostToolUseFailure" => Point::AfterTool(call(wire), failed(wire)),
         "PreCompact" => Point::BeforeCompaction,
         "PostCompact" => Point::AfterCompaction { summary: wire.text("compact_summary").to_owned() },
         "SubagentStart" => Point::SubagentStart,
@@ -50,6 +50,11 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         hook.subagent = None;
     }
     Some(hook)
+}
+
+fn call(wire: &Wire<'_>) -> ToolCall {
+    let call = wire.call(tool);
+    ToolCall { background: call.input["run_in_background"] == true, ..call }
 }
 
 fn tool(name: &str, input: &Value) -> Tool {

@@ -67,7 +67,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
 
 fn call(wire: &Wire<'_>) -> ToolCall {
     let (name, input) = (wire.text("toolName"), &wire.payload["toolArgs"]);
-    ToolCall { key: None, name: name.to_owned(), tool: tool(name, input), input: input.clone() }
+    ToolCall { key: None, name: name.to_owned(), tool: tool(name, input), input: input.clone(), background: false }
 }
 
 fn tool(name: &str, input: &Value) -> Tool {

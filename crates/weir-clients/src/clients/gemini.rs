@@ -65,6 +65,7 @@ fn words(prompt: &str) -> &str {
 
 fn call(wire: &Wire<'_>) -> ToolCall {
     let mut call = wire.call(tool);
+    call.background = call.input["is_background"] == true;
     let from = &wire.payload["mcp_context"];
     if let (Some(server), Some(tool)) = (from["server_name"].as_str(), from["tool_name"].as_str()) {
         call.tool = match server {

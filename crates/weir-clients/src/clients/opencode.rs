@@ -80,7 +80,7 @@ fn unquoted(prompt: &str) -> &str {
 fn call(about: &Value, input: &Value) -> ToolCall {
     let name = text(&about["tool"]);
     let key = about["callID"].as_str().map(str::to_owned);
-    ToolCall { key, name: name.to_owned(), tool: tool(name, input), input: input.clone() }
+    ToolCall { key, name: name.to_owned(), tool: tool(name, input), input: input.clone(), background: false }
 }
 
 fn tool(name: &str, input: &Value) -> Tool {

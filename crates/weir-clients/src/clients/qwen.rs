@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool, ToolCall};
 use crate::wire::{Wire, all_text, first_text, is_below, mcp_tool, text};
 use crate::{Client, Compaction, Reply};
 
@@ -38,14 +38,14 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         // It also calls this hook for every tool result, with an empty prompt.
         "UserPromptSubmit" if wire.text("prompt").is_empty() => return None,
         "UserPromptSubmit" => Point::Prompt { text: wire.text("prompt").to_owned() },
-        "PreToolUse" => Point::BeforeTool(wire.call(tool)),
+        "PreToolUse" => Point::BeforeTool(call(wire)),
         "PostToolUse" => {
-            let call = wire.call(tool);
+            let call = call(wire);
             let done = done(wire, &call.tool);
             Point::AfterTool(call, done)
         }
         "PostToolUseFailure" => {
-            let call = wire.call(tool);
+            let call = call(wire);
             let done = failed(wire, &call.tool);
             Point::AfterTool(call, done)
         }
@@ -68,6 +68,11 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         keep: false,
     };
     wire.hook(point, takes)
+}
+
+fn call(wire: &Wire<'_>) -> ToolCall {
+    let call = wire.call(tool);
+    ToolCall { background: call.input["is_background"] == true, ..call }
 }
 
 fn tool(name: &str, input: &Value) -> Tool {
