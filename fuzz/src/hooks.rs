@@ -17,8 +17,8 @@ pub(crate) fn hook(data: &[u8]) {
         for event in capture::events(&hook) {
             assert!(event.text.len() <= 1 << 20, "{}: a long event", client.name);
         }
-        for reply in [Reply::Context("said"), Reply::Output("said"), Reply::Command("true")] {
-            let _ = (client.reply)(&wire, &hook, &reply);
+        for reply in [Reply::Context, Reply::Output, Reply::Command, Reply::Keep] {
+            let _ = (client.reply)(&wire, &hook, &reply("said".to_owned()));
         }
     }
 }

@@ -126,7 +126,7 @@ impl HookContext<'_> {
         client: &'static Client,
         event: &str,
         input: &mut dyn Read,
-    ) -> Result<Option<(HookReply, Option<Value>)>, CommandError> {
+    ) -> Result<Option<(Reply, Option<Value>)>, CommandError> {
         let Self { env, paths, now, started, files } = self;
         let payload = Payload::read(input, &paths.data).map_err(unreadable)?;
         let wire = Wire { event, payload: &payload.value };
@@ -177,7 +177,7 @@ impl HookContext<'_> {
         }
         call.store.close_after_hook()?;
         let Some(said) = said?.filter(|_| !is_untouched) else { return Ok(None) };
-        let reply = (client.reply)(&wire, &hook, &said.as_reply());
+        let reply = (client.reply)(&wire, &hook, &said);
         Ok(Some((said, reply)))
     }
 }
@@ -235,29 +235,6 @@ fn put_off<T>(result: Result<T, StoreError>, mark: impl FnOnce()) -> Result<Opti
     }
 }
 
-/// The reply to a hook.
-pub(crate) enum HookReply {
-    /// Information for the model.
-    Context(String),
-    /// A replacement for a tool's output.
-    Output(String),
-    /// A replacement for a shell command.
-    Command(String),
-    /// Instructions on what a summary must keep.
-    Keep(String),
-}
-
-impl HookReply {
-    fn as_reply(&self) -> Reply<'_> {
-        match self {
-            Self::Context(text) => Reply::Context(text),
-            Self::Output(text) => Reply::Output(text),
-            Self::Command(text) => Reply::Command(text),
-            Self::Keep(text) => Reply::Keep(text),
-        }
-    }
-}
-
 /// A hook with everything needed to answer it.
 struct Call<'a> {
     client: &'static Client,
@@ -282,7 +259,7 @@ impl Call<'_> {
     }
 
     /// Returns the reply, if there is one. If a command was killed, the client has not shown its output.
-    fn answer(&mut self, rewritten: RewriteStatus) -> Result<Option<HookReply>, CommandError> {
+    fn answer(&mut self, rewritten: RewriteStatus) -> Result<Option<Reply>, CommandError> {
         let hook = self.hook;
         match &hook.point {
             Point::SessionStart(start) if hook.subagent.is_none() => {
@@ -294,21 +271,21 @@ impl Call<'_> {
             Point::BeforeCompaction => {
                 let is_conversation = compaction::record_last_messages(self)?;
                 let moments = guides::keep(self)?;
-                Ok(if is_conversation { compaction::to_keep(self, &moments)?.map(HookReply::Keep) } else { None })
+                Ok(if is_conversation { compaction::to_keep(self, &moments)?.map(Reply::Keep) } else { None })
             }
             Point::AfterCompaction { summary } => {
                 compaction::record_last_messages(self)?;
                 compaction::keep_summary(self, summary)?;
                 guides::keep(self).map(|_| None)
             }
-            Point::BeforeTool(call) => Ok(rewrite::command(self, call).map(HookReply::Command)),
+            Point::BeforeTool(call) => Ok(rewrite::command(self, call).map(Reply::Command)),
             Point::AfterTool(call, done) if rewritten == RewriteStatus::Killed => {
                 let shown = hold::killed(self, call, done)?;
                 rewrite::clear(self, call);
-                Ok(Some(if hook.takes.output { HookReply::Output(shown) } else { HookReply::Context(shown) }))
+                Ok(Some(if hook.takes.output { Reply::Output(shown) } else { Reply::Context(shown) }))
             }
             Point::AfterTool(call, done) => match hold::output(self, call, (done, rewritten))? {
-                Some(shown) => Ok(Some(HookReply::Output(shown))),
+                Some(shown) => Ok(Some(Reply::Output(shown))),
                 None => guides::waiting(self),
             },
             Point::Prompt { .. } => guides::waiting(self),

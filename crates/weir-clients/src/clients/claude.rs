@@ -120,8 +120,8 @@ fn failed(wire: &Wire<'_>) -> Done {
     }
 }
 
-fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply<'_>) -> Option<Value> {
-    let (key, value) = match *reply {
+fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
+    let (key, value) = match reply {
         Reply::Context(text) => ("additionalContext", json!(text)),
         Reply::Command(command) => {
             let Point::BeforeTool(call) = &hook.point else { return None };

@@ -75,8 +75,8 @@ fn done(response: &Value) -> Done {
     Done { output: Output { text, cut, ..Output::default() }, ..Done::default() }
 }
 
-fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply<'_>) -> Option<Value> {
-    Some(match *reply {
+fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
+    Some(match reply {
         Reply::Output(text) => json!({ "decision": "block", "reason": text }),
         Reply::Context(text) => {
             json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } })

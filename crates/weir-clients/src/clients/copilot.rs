@@ -131,8 +131,8 @@ fn failed(wire: &Wire<'_>) -> Done {
     Done { output, failed: true, ..Done::default() }
 }
 
-fn reply(_: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
-    match *reply {
+fn reply(_: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
+    match reply {
         Reply::Output(text) => Some(json!({ "modifiedResult": { "textResultForLlm": text, "resultType": "success" } })),
         Reply::Context(text) => Some(json!({ "additionalContext": text })),
         Reply::Command(_) | Reply::Keep(_) => None,

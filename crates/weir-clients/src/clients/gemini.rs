@@ -162,8 +162,8 @@ fn about_at_end(text: &str) -> &str {
     &text[end..]
 }
 
-fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
-    match *reply {
+fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
+    match reply {
         Reply::Output(text) => Some(json!({ "decision": "deny", "reason": text })),
         Reply::Context(text) => {
             Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } }))

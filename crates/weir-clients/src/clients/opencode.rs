@@ -137,8 +137,8 @@ fn own_file(path: &Value) -> Option<PathBuf> {
     is_own.then(|| path.to_owned())
 }
 
-fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
-    match *reply {
+fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
+    match reply {
         Reply::Output(text) if wire.payload["output"]["content"].is_array() => Some(json!({ "content": text })),
         Reply::Output(text) => Some(json!({ "output": text })),
         Reply::Context(text) => Some(json!({ "context": [text] })),

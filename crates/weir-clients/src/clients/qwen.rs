@@ -161,8 +161,8 @@ fn own_file(wire: &Wire<'_>, path: &Path) -> Option<PathBuf> {
     is_below(path, &own).then(|| path.to_owned())
 }
 
-fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
-    match *reply {
+fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
+    match reply {
         Reply::Output(text) => Some(json!({ "continue": false, "stopReason": text })),
         Reply::Context(text) => {
             Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } }))
