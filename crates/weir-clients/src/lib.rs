@@ -12,12 +12,14 @@ mod clients;
 mod hook;
 mod purpose;
 pub mod setup;
+mod text;
 pub mod transcript;
 mod wire;
 
 pub use clients::CLIENTS;
 pub use hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 pub use purpose::{Purpose, of_command as purpose_of_command, purpose, question, written};
+pub use text::{LongString, LongText, Piece, Text};
 pub use wire::Wire;
 
 use serde_json::Value;
@@ -77,3 +79,6 @@ pub enum Reply {
 pub fn find(name: &str) -> Option<&'static Client> {
     CLIENTS.iter().copied().find(|client| client.name == name)
 }
+
+#[cfg(test)]
+mod long_tests;

@@ -129,7 +129,8 @@ impl HookContext<'_> {
     ) -> Result<Option<(Reply, Option<Value>)>, CommandError> {
         let Self { env, paths, now, started, files } = self;
         let payload = Payload::read(input, &paths.data).map_err(unreadable)?;
-        let wire = Wire { event, payload: &payload.value };
+        let long = payload.long_strings();
+        let wire = Wire { event, payload: &payload.value, long: &long };
         let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
         if files == FileState::OfThePast {
             file_state::forget_files(&mut hook);
@@ -144,7 +145,7 @@ impl HookContext<'_> {
         {
             faults::note("forgetting what was shown", &error.to_string());
         }
-        let report = HookReport { client, hook: &hook, payload: &payload, event, started };
+        let report = HookReport { client, hook: &hook, event, started };
         let store = match place.open(&paths, Patience::InAll(STORE_WAIT)) {
             Ok(store) => store,
             // The store cannot be read either, but the hook's events still go to the spool.
@@ -192,7 +193,6 @@ fn conversation(client: &Client, hook: &Hook) -> String {
 struct HookReport<'a> {
     client: &'static Client,
     hook: &'a Hook,
-    payload: &'a Payload,
     event: &'a str,
     started: Instant,
 }
@@ -200,9 +200,8 @@ struct HookReport<'a> {
 impl HookReport<'_> {
     /// Returns the hook's events, including the fix of an earlier failure if the hook reports one.
     fn events(&self, store: Option<(&Store, &Scope)>) -> Vec<Event> {
-        let hook = brief(self.hook, self.payload);
-        let mut told: Vec<Event> = capture::events(&hook);
-        told.extend(store.and_then(|(store, scope)| repaired(store, scope, &hook)));
+        let mut told: Vec<Event> = capture::events(self.hook);
+        told.extend(store.and_then(|(store, scope)| repaired(store, scope, self.hook)));
         told
     }
 
@@ -296,7 +295,7 @@ impl Call<'_> {
     /// Whether the answer may take long because an output is held back.
     fn may_take_long(&self) -> bool {
         match &self.hook.point {
-            Point::AfterTool(used, done) => hold::may_take_long(used, done, self.payload.bytes(&done.output.text)),
+            Point::AfterTool(used, done) => hold::may_take_long(used, done),
             _ => false,
         }
     }
@@ -342,22 +341,6 @@ fn loses_texts(point: &Point) -> bool {
         }
         _ => false,
     }
-}
-
-/// Returns a copy of the hook in which texts that are too long for memory are replaced by their beginnings.
-fn brief(hook: &Hook, payload: &Payload) -> Hook {
-    let mut hook = hook.clone();
-    match &mut hook.point {
-        Point::Prompt { text }
-        | Point::SubagentStop { result: text }
-        | Point::Stop { last: text }
-        | Point::AfterCompaction { summary: text } => {
-            *text = payload.brief(text);
-        }
-        Point::AfterTool(_, done) => done.output.text = payload.brief(&done.output.text),
-        _ => {}
-    }
-    hook
 }
 
 /// Returns the environment and the paths derived from it.

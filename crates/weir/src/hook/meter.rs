@@ -41,7 +41,7 @@ fn reading(call: &Call<'_>, said: &Reply) -> Option<Reading> {
 /// Returns what the client would have shown on its own.
 fn alone(call: &Call<'_>, tool: &Tool, done: &Done) -> String {
     let text = call.payload.beginning(&done.output.text, MAX_COUNTED_BYTES);
-    let length = call.payload.bytes(&done.output.text) as usize;
+    let length = done.output.text.bytes() as usize;
     let cut = call.client.own_cut.filter(|_| matches!(tool, Tool::Shell { .. }));
     cut_by(cut.filter(|cut| length > cut.above || done.output.saved.is_some()), text)
 }

@@ -155,7 +155,7 @@ impl SessionReplay<'_> {
         let done = Step::Result(ToolResult { failed: false, ..result.clone() });
         let told = self.session.told(done, &self.place);
         let hook = told.first().and_then(|told| {
-            let wire = Wire { event: told.event, payload: &told.payload };
+            let wire = Wire::new(told.event, &told.payload);
             (self.session.client().decode)(&wire)
         });
         match hook.map(|hook| hook.point) {

@@ -134,6 +134,12 @@ fn commands_with_ways_of_their_own_are_left_alone() {
     };
     let background = called(json!({ "command": "seq 1 9", "run_in_background": true }));
     assert_eq!(session.hook("PreToolUse", background), Value::Null);
+    // The answer repeats the whole input, and memory has no room for this one.
+    for long in
+        [json!({ "command": "seq 1 9 ".repeat(300_000) }), json!({ "command": "seq", "x": "x".repeat(2 << 20) })]
+    {
+        assert_eq!(session.hook("PreToolUse", called(long)), Value::Null);
+    }
     assert!(!session.hook("PreToolUse", called(json!({ "command": "seq 1 9" }))).is_null());
 }
 
