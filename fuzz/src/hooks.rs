@@ -11,14 +11,14 @@ use weir_clients::{CLIENTS, Reply, Wire, capture};
 pub(crate) fn hook(data: &[u8]) {
     let (event, payload) = crate::first_line(data);
     let Ok(payload) = serde_json::from_slice::<Value>(payload) else { return };
-    let wire = Wire { event: &event, payload: &payload };
+    let wire = Wire::new(&event, &payload);
     for client in CLIENTS {
         let Some(hook) = (client.decode)(&wire) else { continue };
         for event in capture::events(&hook) {
             assert!(event.text.len() <= 1 << 20, "{}: a long event", client.name);
         }
-        for reply in [Reply::Context("said"), Reply::Output("said"), Reply::Command("true")] {
-            let _ = (client.reply)(&wire, &hook, &reply);
+        for reply in [Reply::Context, Reply::Output, Reply::Command, Reply::Keep] {
+            let _ = (client.reply)(&wire, &hook, &reply("said".to_owned()));
         }
     }
 }
@@ -40,7 +40,7 @@ pub(crate) fn transcript(data: &[u8]) {
                 assert!(*request <= session.requests.len(), "a request that never was");
             }
             for told in session.told(step.clone(), &place) {
-                let wire = Wire { event: told.event, payload: &told.payload };
+                let wire = Wire::new(told.event, &told.payload);
                 assert!(
                     (session.client().decode)(&wire).is_some(),
                     "{} does not know its own hook",

@@ -39,7 +39,10 @@ pub fn events(hook: &Hook) -> Vec<Event> {
         Point::Prompt { .. } if subagent_kind(hook).is_some() => Vec::new(),
         Point::Prompt { text } => prompts::events(text),
         Point::BeforeTool(call) => mark_subagent(hook, plans::asked(call).into_iter().collect()),
-        Point::AfterTool(call, done) => mark_subagent(hook, after_tool(&ToolUse { hook, call, done })),
+        Point::AfterTool(call, done) => {
+            let output = done.output.text.brief();
+            mark_subagent(hook, after_tool(&ToolUse { hook, call, done, output: &output }))
+        }
         Point::SubagentStart => vec![subagents::started(subagent_kind(hook))],
         Point::SubagentStop { result } => vec![subagents::stopped(subagent_kind(hook), result)],
         Point::Rules { path } => mark_subagent(hook, vec![rules::loaded(hook, path)]),
@@ -56,6 +59,8 @@ struct ToolUse<'h> {
     hook: &'h Hook,
     call: &'h ToolCall,
     done: &'h Done,
+    /// The text of the output. Of an output that is too long for memory, the beginning and the end.
+    output: &'h str,
 }
 
 impl ToolUse<'_> {

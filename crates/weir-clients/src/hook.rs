@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::text::Text;
+
 /// A client's call at a point in its work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hook {
@@ -108,6 +110,10 @@ pub struct ToolCall {
     pub tool: Tool,
     /// The tool's input, as the client sends it.
     pub input: Value,
+    /// Whether all of the input is there. Texts that are too long for memory are cut.
+    pub input_is_whole: bool,
+    /// Whether the model asked for a command to run in the background.
+    pub background: bool,
 }
 
 /// What a tool does.
@@ -192,7 +198,7 @@ pub struct Done {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Output {
     /// The text, as far as the client passes it on.
-    pub text: String,
+    pub text: Text,
     /// The file in which the client saved the full output, if the text is only a part of it.
     pub saved: Option<PathBuf>,
     /// Whether the client has discarded the rest.

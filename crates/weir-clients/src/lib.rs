@@ -12,12 +12,14 @@ mod clients;
 mod hook;
 mod purpose;
 pub mod setup;
+mod text;
 pub mod transcript;
 mod wire;
 
 pub use clients::CLIENTS;
 pub use hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 pub use purpose::{Purpose, of_command as purpose_of_command, purpose, question, written};
+pub use text::{LongString, LongText, Piece, Text};
 pub use wire::Wire;
 
 use serde_json::Value;
@@ -37,7 +39,7 @@ pub struct Client {
     /// Decodes a hook call into the form that all clients share, or returns `None` if Weir has no use for it.
     pub decode: fn(&Wire<'_>) -> Option<Hook>,
     /// Encodes a reply, or returns `None` if the client cannot take one of that kind here.
-    pub reply: fn(&Wire<'_>, &Hook, &Reply<'_>) -> Option<Value>,
+    pub reply: fn(&Wire<'_>, &Hook, &Reply) -> Option<Value>,
 }
 
 /// How a client truncates the output of a command by itself.
@@ -61,19 +63,22 @@ pub enum Compaction {
 }
 
 /// What Weir answers to a hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reply<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
     /// Additional context for the model.
-    Context(&'a str),
+    Context(String),
     /// The text that the model sees instead of a tool's output.
-    Output(&'a str),
+    Output(String),
     /// The command to run instead of a shell command.
-    Command(&'a str),
+    Command(String),
     /// What the client's own summary of the conversation must keep.
-    Keep(&'a str),
+    Keep(String),
 }
 
 /// Returns the client with this name.
 pub fn find(name: &str) -> Option<&'static Client> {
     CLIENTS.iter().copied().find(|client| client.name == name)
 }
+
+#[cfg(test)]
+mod long_tests;

@@ -160,11 +160,12 @@ fn has_word(list: &str, word: &str) -> bool {
     !word.is_empty() && list.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// Returns the texts that the model wrote in a tool call, for tools that change files.
+/// Returns the texts that the model wrote in a tool call, for tools that change files. Returns none if they are too long
+/// for memory.
 pub fn written(call: &ToolCall) -> Vec<String> {
     const KEYS: [&str; 8] =
         ["content", "new_string", "newString", "new_str", "file_text", "insert_text", "text", "new_source"];
-    if !matches!(call.tool, Tool::Edit { .. } | Tool::Write { .. }) {
+    if !matches!(call.tool, Tool::Edit { .. } | Tool::Write { .. }) || !call.input_is_whole {
         return Vec::new();
     }
     let edits = call.input["edits"].as_array().into_iter().flatten();
@@ -209,7 +210,14 @@ mod tests {
 
     #[test]
     fn what_was_written_is_known() {
-        let call = |tool: Tool, input| ToolCall { key: None, name: String::new(), tool, input };
+        let call = |tool: Tool, input| ToolCall {
+            key: None,
+            name: String::new(),
+            tool,
+            input,
+            input_is_whole: true,
+            background: false,
+        };
         let edit = call(
             Tool::Edit { path: "a".to_owned() },
             serde_json::json!({ "old_string": "x", "new_string": "y\nz", "edits": [{ "new_string": "w" }] }),

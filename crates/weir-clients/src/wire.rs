@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use crate::hook::{AcceptedReplies, Hook, Point, Start, Subagent, Tool, ToolCall};
+use crate::text::{LongString, Text, TextView};
 
 /// A hook call as received from a client.
 #[derive(Debug, Clone, Copy)]
@@ -13,12 +14,57 @@ pub struct Wire<'a> {
     pub event: &'a str,
     /// The payload that came with it.
     pub payload: &'a Value,
+    /// The texts of the payload that are too long for memory.
+    pub long: &'a [LongString<'a>],
 }
 
 impl<'a> Wire<'a> {
-    /// Returns the text at a key of the payload, or an empty string.
+    /// Returns a hook call whose payload is in memory as a whole.
+    pub fn new(event: &'a str, payload: &'a Value) -> Self {
+        Self { event, payload, long: &[] }
+    }
+
+    /// Returns the text at a key of the payload, or an empty string. Of a text that is too long for memory, returns the
+    /// beginning and the end.
     pub(crate) fn text(&self, key: &str) -> &'a str {
         text(&self.payload[key])
+    }
+
+    /// Returns a view of the text that a value of the payload stands for; empty if the value is not a string.
+    pub(crate) fn view(&self, value: &'a Value) -> TextView<'a> {
+        match self.long.iter().find(|long| std::ptr::eq(long.at, value)) {
+            Some(long) => long.text.view(),
+            None => TextView::Here(text(value)),
+        }
+    }
+
+    /// Returns all text in a tool's output, whatever its shape: a string, a list of parts, an object with content.
+    pub(crate) fn all_text(&self, value: &'a Value) -> Text {
+        match value {
+            Value::String(_) => self.view(value).to_text(),
+            Value::Array(parts) => {
+                Text::join(parts.iter().map(|part| self.all_text(part)).filter(|text| text.bytes() > 0))
+            }
+            Value::Object(object) => ["text", "content", "llmContent"]
+                .iter()
+                .find_map(|key| object.get(*key))
+                .map(|value| self.all_text(value))
+                .unwrap_or_default(),
+            _ => Text::default(),
+        }
+    }
+
+    /// Returns whether a value of the payload contains a text that is too long for memory.
+    pub(crate) fn has_long(&self, value: &Value) -> bool {
+        if self.long.is_empty() {
+            return false;
+        }
+        match value {
+            Value::String(_) => self.long.iter().any(|long| std::ptr::eq(long.at, value)),
+            Value::Array(values) => values.iter().any(|value| self.has_long(value)),
+            Value::Object(object) => object.values().any(|value| self.has_long(value)),
+            _ => false,
+        }
     }
 
     /// Returns the path at a key of the payload.
@@ -50,9 +96,15 @@ impl<'a> Wire<'a> {
     /// Returns the tool call, for clients that use Claude Code's field names.
     pub(crate) fn call(&self, tool: fn(&str, &Value) -> Tool) -> ToolCall {
         let name = self.text("tool_name");
-        let input = self.payload["tool_input"].clone();
-        let key = Some(self.text("tool_use_id")).filter(|key| !key.is_empty()).map(str::to_owned);
-        ToolCall { key, name: name.to_owned(), tool: tool(name, &input), input }
+        let input = &self.payload["tool_input"];
+        ToolCall {
+            key: Some(self.text("tool_use_id")).filter(|key| !key.is_empty()).map(str::to_owned),
+            name: name.to_owned(),
+            tool: tool(name, input),
+            input: input.clone(),
+            input_is_whole: !self.has_long(input),
+            background: false,
+        }
     }
 
     /// Returns the duration of the tool call, for clients that use Claude Code's field names.
@@ -75,23 +127,6 @@ pub(crate) fn text(value: &Value) -> &str {
 /// Returns the first non-empty text at any of these keys.
 pub(crate) fn first_text<'v>(value: &'v Value, keys: &[&str]) -> &'v str {
     keys.iter().map(|key| text(&value[*key])).find(|text| !text.is_empty()).unwrap_or_default()
-}
-
-/// Returns all text in a tool's output, whatever its shape: a string, a list of parts, an object with content.
-pub(crate) fn all_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => {
-            parts.iter().map(all_text).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
-        }
-        Value::Object(object) => ["text", "content", "llmContent"]
-            .iter()
-            .filter_map(|key| object.get(*key))
-            .map(all_text)
-            .next()
-            .unwrap_or_default(),
-        _ => String::new(),
-    }
 }
 
 /// Returns the text after `before` up to `after`, or up to the end if `after` does not follow.

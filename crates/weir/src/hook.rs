@@ -126,10 +126,11 @@ impl HookContext<'_> {
         client: &'static Client,
         event: &str,
         input: &mut dyn Read,
-    ) -> Result<Option<(HookReply, Option<Value>)>, CommandError> {
+    ) -> Result<Option<(Reply, Option<Value>)>, CommandError> {
         let Self { env, paths, now, started, files } = self;
         let payload = Payload::read(input, &paths.data).map_err(unreadable)?;
-        let wire = Wire { event, payload: &payload.value };
+        let long = payload.long_strings();
+        let wire = Wire { event, payload: &payload.value, long: &long };
         let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
         if files == FileState::OfThePast {
             file_state::forget_files(&mut hook);
@@ -144,7 +145,7 @@ impl HookContext<'_> {
         {
             faults::note("forgetting what was shown", &error.to_string());
         }
-        let report = HookReport { client, hook: &hook, payload: &payload, event, started };
+        let report = HookReport { client, hook: &hook, event, started };
         let store = match place.open(&paths, Patience::InAll(STORE_WAIT)) {
             Ok(store) => store,
             // The store cannot be read either, but the hook's events still go to the spool.
@@ -177,7 +178,7 @@ impl HookContext<'_> {
         }
         call.store.close_after_hook()?;
         let Some(said) = said?.filter(|_| !is_untouched) else { return Ok(None) };
-        let reply = (client.reply)(&wire, &hook, &said.as_reply());
+        let reply = (client.reply)(&wire, &hook, &said);
         Ok(Some((said, reply)))
     }
 }
@@ -192,7 +193,6 @@ fn conversation(client: &Client, hook: &Hook) -> String {
 struct HookReport<'a> {
     client: &'static Client,
     hook: &'a Hook,
-    payload: &'a Payload,
     event: &'a str,
     started: Instant,
 }
@@ -200,9 +200,8 @@ struct HookReport<'a> {
 impl HookReport<'_> {
     /// Returns the hook's events, including the fix of an earlier failure if the hook reports one.
     fn events(&self, store: Option<(&Store, &Scope)>) -> Vec<Event> {
-        let hook = brief(self.hook, self.payload);
-        let mut told: Vec<Event> = capture::events(&hook);
-        told.extend(store.and_then(|(store, scope)| repaired(store, scope, &hook)));
+        let mut told: Vec<Event> = capture::events(self.hook);
+        told.extend(store.and_then(|(store, scope)| repaired(store, scope, self.hook)));
         told
     }
 
@@ -235,29 +234,6 @@ fn put_off<T>(result: Result<T, StoreError>, mark: impl FnOnce()) -> Result<Opti
     }
 }
 
-/// The reply to a hook.
-pub(crate) enum HookReply {
-    /// Information for the model.
-    Context(String),
-    /// A replacement for a tool's output.
-    Output(String),
-    /// A replacement for a shell command.
-    Command(String),
-    /// Instructions on what a summary must keep.
-    Keep(String),
-}
-
-impl HookReply {
-    fn as_reply(&self) -> Reply<'_> {
-        match self {
-            Self::Context(text) => Reply::Context(text),
-            Self::Output(text) => Reply::Output(text),
-            Self::Command(text) => Reply::Command(text),
-            Self::Keep(text) => Reply::Keep(text),
-        }
-    }
-}
-
 /// A hook with everything needed to answer it.
 struct Call<'a> {
     client: &'static Client,
@@ -282,7 +258,7 @@ impl Call<'_> {
     }
 
     /// Returns the reply, if there is one. If a command was killed, the client has not shown its output.
-    fn answer(&mut self, rewritten: RewriteStatus) -> Result<Option<HookReply>, CommandError> {
+    fn answer(&mut self, rewritten: RewriteStatus) -> Result<Option<Reply>, CommandError> {
         let hook = self.hook;
         match &hook.point {
             Point::SessionStart(start) if hook.subagent.is_none() => {
@@ -294,21 +270,21 @@ impl Call<'_> {
             Point::BeforeCompaction => {
                 let is_conversation = compaction::record_last_messages(self)?;
                 let moments = guides::keep(self)?;
-                Ok(if is_conversation { compaction::to_keep(self, &moments)?.map(HookReply::Keep) } else { None })
+                Ok(if is_conversation { compaction::to_keep(self, &moments)?.map(Reply::Keep) } else { None })
             }
             Point::AfterCompaction { summary } => {
                 compaction::record_last_messages(self)?;
                 compaction::keep_summary(self, summary)?;
                 guides::keep(self).map(|_| None)
             }
-            Point::BeforeTool(call) => Ok(rewrite::command(self, call).map(HookReply::Command)),
+            Point::BeforeTool(call) => Ok(rewrite::command(self, call).map(Reply::Command)),
             Point::AfterTool(call, done) if rewritten == RewriteStatus::Killed => {
                 let shown = hold::killed(self, call, done)?;
                 rewrite::clear(self, call);
-                Ok(Some(if hook.takes.output { HookReply::Output(shown) } else { HookReply::Context(shown) }))
+                Ok(Some(if hook.takes.output { Reply::Output(shown) } else { Reply::Context(shown) }))
             }
             Point::AfterTool(call, done) => match hold::output(self, call, (done, rewritten))? {
-                Some(shown) => Ok(Some(HookReply::Output(shown))),
+                Some(shown) => Ok(Some(Reply::Output(shown))),
                 None => guides::waiting(self),
             },
             Point::Prompt { .. } => guides::waiting(self),
@@ -319,7 +295,7 @@ impl Call<'_> {
     /// Whether the answer may take long because an output is held back.
     fn may_take_long(&self) -> bool {
         match &self.hook.point {
-            Point::AfterTool(used, done) => hold::may_take_long(used, done, self.payload.bytes(&done.output.text)),
+            Point::AfterTool(used, done) => hold::may_take_long(used, done),
             _ => false,
         }
     }
@@ -365,22 +341,6 @@ fn loses_texts(point: &Point) -> bool {
         }
         _ => false,
     }
-}
-
-/// Returns a copy of the hook in which texts that are too long for memory are replaced by their beginnings.
-fn brief(hook: &Hook, payload: &Payload) -> Hook {
-    let mut hook = hook.clone();
-    match &mut hook.point {
-        Point::Prompt { text }
-        | Point::SubagentStop { result: text }
-        | Point::Stop { last: text }
-        | Point::AfterCompaction { summary: text } => {
-            *text = payload.brief(text);
-        }
-        Point::AfterTool(_, done) => done.output.text = payload.brief(&done.output.text),
-        _ => {}
-    }
-    hook
 }
 
 /// Returns the environment and the paths derived from it.

@@ -21,7 +21,7 @@ pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     }
     let subject = subject(used);
     let exit = used.done.exit_code;
-    let why = failure_text::failure_line(&used.done.output.text);
+    let why = failure_text::failure_line(used.output);
     let text = match (why, exit) {
         (Some(why), _) => format!("{}: {why}", line(&subject, 120)),
         (None, Some(exit)) => format!("{}: exit code {exit}", line(&subject, 120)),
@@ -43,7 +43,8 @@ pub fn may_fix(hook: &Hook) -> bool {
 /// first.
 pub fn fix(hook: &Hook, failures: &[Event]) -> Option<Event> {
     let Point::AfterTool(call, done) = &hook.point else { return None };
-    let used = ToolUse { hook, call, done };
+    let output = done.output.text.brief();
+    let used = ToolUse { hook, call, done, output: &output };
     if used.failed() || failures.is_empty() {
         return None;
     }
@@ -115,7 +116,7 @@ fn is_answer(used: &ToolUse<'_>) -> bool {
     }
     let parts = shell::split(command);
     let Some(last) = parts.last().filter(|_| exit == 1) else { return false };
-    let says_nothing = used.done.output.text.trim().is_empty();
+    let says_nothing = used.output.trim().is_empty();
     let has = |option: &str| last.args().any(|word| word == option);
     match last.program() {
         "test" | "[" | "[[" | "diff" | "cmp" | "which" | "type" | "pgrep" | "false" | "expr" => true,
@@ -135,7 +136,7 @@ fn is_answer(used: &ToolUse<'_>) -> bool {
 fn succeeded(used: &ToolUse<'_>) -> Option<Vec<String>> {
     let Tool::Shell { command } = &used.call.tool else { return Some(vec![subject(used)]) };
     let CoveredCommands { commands, piped } = shell::covered_commands(&shell::split(command));
-    let output = &used.done.output.text;
+    let output = used.output;
     // A filter succeeds whatever its input says, so only the text can tell.
     let doubtful = piped && (output.trim().is_empty() || failure_text::reports_failure(output));
     (!doubtful && !commands.is_empty()).then_some(commands)

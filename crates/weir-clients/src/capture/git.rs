@@ -19,8 +19,7 @@ pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     if !command.contains("git") {
         return Vec::new();
     }
-    let output = &used.done.output.text;
-    let mut reports = commits(&output[..output.floor_char_boundary(MAX_SEARCHED_BYTES)]);
+    let mut reports = commits(&used.output[..used.output.floor_char_boundary(MAX_SEARCHED_BYTES)]);
     let mut events = Vec::new();
     for part in shell::split(command).iter().filter(|part| part.program() == "git") {
         let Some(call) = git_command(part) else { continue };

@@ -25,7 +25,7 @@ pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
             vec![event(EventKind::Plan, Priority::P1, &format!("plan: {}", outline(text)))]
         }
         Tool::Question { text } if !text.trim().is_empty() => {
-            let (question, answer) = (line(text, MAX_QUESTION_BYTES), line(&used.done.output.text, MAX_QUESTION_BYTES));
+            let (question, answer) = (line(text, MAX_QUESTION_BYTES), line(used.output, MAX_QUESTION_BYTES));
             let text = format!("asked the user: {question}; the answer: {answer}");
             vec![event_with(EventKind::Plan, Priority::P2, &text, &json!({ "question": question, "answer": answer }))]
         }

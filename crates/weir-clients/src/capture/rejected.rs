@@ -32,7 +32,7 @@ pub(super) fn refused(used: &ToolUse<'_>) -> Vec<Event> {
     };
     let text = format!("the user refused: {what}");
     let mut events = vec![event_with(EventKind::Rejected, Priority::P2, &text, &json!({ "refused": what }))];
-    if let Some(said) = said(&used.done.output.text) {
+    if let Some(said) = said(used.output) {
         events.push(event(EventKind::Correction, Priority::P1, said));
     }
     events
@@ -46,7 +46,6 @@ fn said(text: &str) -> Option<&str> {
 
 /// Returns whether the user stopped the tool.
 pub(super) fn is_refused(used: &ToolUse<'_>) -> bool {
-    let text = &used.done.output.text;
-    let head = &text[..text.floor_char_boundary(400)];
+    let head = &used.output[..used.output.floor_char_boundary(400)];
     used.failed() && REFUSALS.iter().any(|refusal| head.contains(refusal))
 }

@@ -29,7 +29,7 @@ pub(super) fn stopped(kind: Option<&str>, result: &str) -> Event {
 /// Returns the event of the tool call that ran a subagent. Some clients report nothing else about it.
 pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     let Tool::Subagent { task } = &used.call.tool else { return Vec::new() };
-    let result = first_lines(&used.done.output.text);
+    let result = first_lines(used.output);
     if used.failed() || result.is_empty() {
         return Vec::new();
     }

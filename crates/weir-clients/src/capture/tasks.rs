@@ -54,7 +54,7 @@ fn one(used: &ToolUse<'_>) -> Option<Event> {
     // A task without a key is new.
     if task["key"].is_null() {
         task["state"] = json!(task["state"].as_str().unwrap_or("open"));
-        if let Some(key) = given_key(&used.done.output.text) {
+        if let Some(key) = given_key(used.output) {
             task["key"] = json!(key);
         }
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use weir_core::Event;
 
 use super::{events, fix};
-use crate::{AcceptedReplies, Done, Hook, Output, Point, Tool, ToolCall};
+use crate::{AcceptedReplies, Done, Hook, Output, Point, Text, Tool, ToolCall};
 
 /// Compares the events of a hook, one per line.
 fn check(hook: &Hook, expected: Expect) {
@@ -47,9 +47,13 @@ fn used(name: &str, tool: Tool, output: &str) -> Hook {
 }
 
 fn used_with(name: &str, tool: Tool, input: &Value, output: &str) -> Hook {
-    let call = ToolCall { key: None, name: name.into(), tool, input: input.clone() };
-    let output = Output { text: output.into(), ..Output::default() };
-    hook(Point::AfterTool(call, Done { output, ..Done::default() }))
+    let output = Output { text: Text::Here(output.into()), ..Output::default() };
+    hook(Point::AfterTool(call(name, tool, input), Done { output, ..Done::default() }))
+}
+
+fn call(name: &str, tool: Tool, input: &Value) -> ToolCall {
+    let (name, input) = (name.into(), input.clone());
+    ToolCall { key: None, name, tool, input, input_is_whole: true, background: false }
 }
 
 /// A tool call that failed with this code.
@@ -143,16 +147,15 @@ fn tool() -> impl Strategy<Value = Tool> {
 fn point() -> impl Strategy<Value = Point> {
     let input =
         odd_text().prop_map(|text| json!({ "todos": [{ "content": text, "status": text }, 3, text], "input": text }));
-    let call = (tool(), input, odd_text(), any::<bool>(), prop::option::of(-2i32..260));
+    let used = (tool(), input, odd_text(), any::<bool>(), prop::option::of(-2i32..260));
     prop_oneof![
         odd_text().prop_map(|text| Point::Prompt { text }),
         odd_text().prop_map(|result| Point::SubagentStop { result }),
         odd_text().prop_map(|path| Point::Rules { path }),
         odd_text().prop_map(|last| Point::Stop { last }),
-        call.prop_map(|(tool, input, output, failed, exit_code)| {
-            let call = ToolCall { key: None, name: "x".into(), tool, input };
-            let output = Output { text: output, ..Output::default() };
-            Point::AfterTool(call, Done { output, exit_code, failed, millis: None })
+        used.prop_map(|(tool, input, output, failed, exit_code)| {
+            let output = Output { text: Text::Here(output), ..Output::default() };
+            Point::AfterTool(call("x", tool, &input), Done { output, exit_code, failed, millis: None })
         }),
     ]
 }

@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool};
-use crate::wire::{Wire, all_text, between, first_text, is_below, mcp_tool, text};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool, ToolCall};
+use crate::text::{Text, TextView};
+use crate::wire::{Wire, between, first_text, is_below, mcp_tool};
 use crate::{Client, Compaction, OwnCut, Reply};
 
 /// Claude Code.
@@ -22,9 +23,9 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     let point = match wire.event {
         "SessionStart" => Point::SessionStart(wire.start()),
         "UserPromptSubmit" => Point::Prompt { text: wire.text("prompt").to_owned() },
-        "PreToolUse" => Point::BeforeTool(wire.call(tool)),
-        "PostToolUse" => Point::AfterTool(wire.call(tool), done(wire)),
-        "PostToolUseFailure" => Point::AfterTool(wire.call(tool), failed(wire)),
+        "PreToolUse" => Point::BeforeTool(call(wire)),
+        "PostToolUse" => Point::AfterTool(call(wire), done(wire)),
+        "PostToolUseFailure" => Point::AfterTool(call(wire), failed(wire)),
         "PreCompact" => Point::BeforeCompaction,
         "PostCompact" => Point::AfterCompaction { summary: wire.text("compact_summary").to_owned() },
         "SubagentStart" => Point::SubagentStart,
@@ -52,6 +53,11 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     Some(hook)
 }
 
+fn call(wire: &Wire<'_>) -> ToolCall {
+    let call = wire.call(tool);
+    ToolCall { background: call.input["run_in_background"] == true, ..call }
+}
+
 fn tool(name: &str, input: &Value) -> Tool {
     let at = |keys: &[&str]| first_text(input, keys).to_owned();
     match name {
@@ -73,7 +79,7 @@ fn tool(name: &str, input: &Value) -> Tool {
 }
 
 fn done(wire: &Wire<'_>) -> Done {
-    let mut output = output(&wire.payload["tool_response"]);
+    let mut output = output(wire, &wire.payload["tool_response"]);
     // A tool could print any path and make us read it, but the client saves outputs next to its transcript.
     let own = wire.path("transcript_path").map(|path| path.with_extension(""));
     let is_saved = output.saved.is_some();
@@ -82,41 +88,43 @@ fn done(wire: &Wire<'_>) -> Done {
     Done { output, exit_code: None, failed: false, millis: wire.millis() }
 }
 
-fn output(response: &Value) -> Output {
+fn output<'a>(wire: &Wire<'a>, response: &'a Value) -> Output {
     if response["isImage"] == true {
         return Output::default();
     }
     if response["stdout"].is_string() {
-        let (stdout, stderr) = (text(&response["stdout"]), text(&response["stderr"]));
-        let both = if stdout.is_empty() || stderr.is_empty() { "" } else { "\n" };
+        let streams = [&response["stdout"], &response["stderr"]].map(|stream| wire.view(stream));
+        let text = Text::join(streams.into_iter().filter(|stream| !stream.is_empty()).map(TextView::to_text));
         let saved = response["persistedOutputPath"].as_str().map(Into::into);
-        return Output { text: format!("{stdout}{both}{stderr}"), saved, ..Output::default() };
+        return Output { text, saved, ..Output::default() };
     }
-    if let Some(content) = response["file"]["content"].as_str() {
-        return Output { text: content.to_owned(), numbered: true, ..Output::default() };
+    let content = &response["file"]["content"];
+    if content.is_string() {
+        return Output { text: wire.view(content).to_text(), numbered: true, ..Output::default() };
     }
-    let all = all_text(response);
+    let all = wire.all_text(response);
     // An MCP output above the client's own limit is replaced by a message that says where it was saved.
-    let saved = all.strip_prefix("Error: result (").and_then(|said| between(said, "has been saved to ", "\n"));
+    let said = all.view().head().strip_prefix("Error: result (");
+    let saved = said.and_then(|said| between(said, "has been saved to ", "\n"));
     Output { saved: saved.map(|path| path.trim_end_matches('.').into()), text: all, ..Output::default() }
 }
 
 /// Decodes a failure, which is a single text that begins with the exit code of the command.
 fn failed(wire: &Wire<'_>) -> Done {
-    let error = wire.text("error");
-    let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
+    let error = wire.view(&wire.payload["error"]);
+    let first = error.head().split('\n').next().unwrap_or_default();
     let exit_code = first.strip_prefix("Exit code ").and_then(|code| code.parse().ok());
-    let text = if exit_code.is_some() { rest } else { error };
+    let text = if exit_code.is_some() { error.without_start(first.len() + 1) } else { error };
     Done {
-        output: Output { text: text.to_owned(), ..Output::default() },
+        output: Output { text: text.to_text(), ..Output::default() },
         exit_code,
         failed: true,
         millis: wire.millis(),
     }
 }
 
-fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply<'_>) -> Option<Value> {
-    let (key, value) = match *reply {
+fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
+    let (key, value) = match reply {
         Reply::Context(text) => ("additionalContext", json!(text)),
         Reply::Command(command) => {
             let Point::BeforeTool(call) = &hook.point else { return None };

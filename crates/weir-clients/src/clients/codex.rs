@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool};
-use crate::wire::{Wire, all_text, first_text, mcp_tool};
+use crate::wire::{Wire, first_text, mcp_tool};
 use crate::{Client, Compaction, OwnCut, Reply};
 
 /// Codex.
@@ -27,7 +27,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         "SessionStart" => Point::SessionStart(wire.start()),
         "UserPromptSubmit" => Point::Prompt { text: wire.text("prompt").to_owned() },
         "PreToolUse" => Point::BeforeTool(wire.call(tool)),
-        "PostToolUse" => Point::AfterTool(wire.call(tool), done(&wire.payload["tool_response"])),
+        "PostToolUse" => Point::AfterTool(wire.call(tool), done(wire)),
         "PreCompact" => Point::BeforeCompaction,
         "PostCompact" => Point::AfterCompaction { summary: String::new() },
         "SubagentStart" => Point::SubagentStart,
@@ -69,14 +69,14 @@ fn patched(patch: &str) -> String {
     patch.lines().find_map(file).unwrap_or_default()
 }
 
-fn done(response: &Value) -> Done {
-    let text = all_text(response);
-    let cut = text.starts_with(CUT);
+fn done(wire: &Wire<'_>) -> Done {
+    let text = wire.all_text(&wire.payload["tool_response"]);
+    let cut = text.view().head().starts_with(CUT);
     Done { output: Output { text, cut, ..Output::default() }, ..Done::default() }
 }
 
-fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply<'_>) -> Option<Value> {
-    Some(match *reply {
+fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
+    Some(match reply {
         Reply::Output(text) => json!({ "decision": "block", "reason": text }),
         Reply::Context(text) => {
             json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } })

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
-use crate::wire::{Wire, between, first_text, mcp_tool, text};
+use crate::text::TextView;
+use crate::wire::{Wire, between, first_text, mcp_tool};
 use crate::{Client, Compaction, OwnCut, Reply};
 
 /// Copilot CLI.
@@ -67,7 +68,14 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
 
 fn call(wire: &Wire<'_>) -> ToolCall {
     let (name, input) = (wire.text("toolName"), &wire.payload["toolArgs"]);
-    ToolCall { key: None, name: name.to_owned(), tool: tool(name, input), input: input.clone() }
+    ToolCall {
+        key: None,
+        name: name.to_owned(),
+        tool: tool(name, input),
+        input: input.clone(),
+        input_is_whole: !wire.has_long(input),
+        background: false,
+    }
 }
 
 fn tool(name: &str, input: &Value) -> Tool {
@@ -93,14 +101,15 @@ fn tool(name: &str, input: &Value) -> Tool {
 
 fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
     let result = &wire.payload["toolResult"];
-    let said = text(&result["textResultForLlm"]);
+    let said = wire.view(&result["textResultForLlm"]);
     let (output, exit_code) = match tool {
         Tool::Shell { .. } => without_end(said),
         _ => (said, None),
     };
-    let saved = output.strip_prefix(SAVED).and_then(|said| between(said, "). Saved to: ", "\n")).and_then(own_file);
+    let message = output.head().strip_prefix(SAVED);
+    let saved = message.and_then(|said| between(said, "). Saved to: ", "\n")).and_then(own_file);
     Done {
-        output: Output { text: output.to_owned(), saved, ..Output::default() },
+        output: Output { text: output.to_text(), saved, ..Output::default() },
         exit_code,
         failed: result["resultType"] != "success" || exit_code.is_some_and(|code| code != 0),
         millis: None,
@@ -108,11 +117,12 @@ fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
 }
 
 /// Splits a command's output from the client's last line, and returns the exit code in that line.
-fn without_end(said: &str) -> (&str, Option<i32>) {
-    let (output, last) = said.rsplit_once('\n').unwrap_or(("", said));
+fn without_end(said: TextView<'_>) -> (TextView<'_>, Option<i32>) {
+    let last = said.last_line().unwrap_or_default();
     let code = last.strip_prefix("<shellId: ").and_then(|last| between(last, " completed with exit code ", ">"));
     match code.and_then(|code| code.parse().ok()) {
-        Some(code) => (output, Some(code)),
+        // The line break before it is the client's too.
+        Some(code) => (said.without_end(last.len() + 1), Some(code)),
         None => (said, None),
     }
 }
@@ -127,12 +137,12 @@ fn own_file(path: &str) -> Option<PathBuf> {
 }
 
 fn failed(wire: &Wire<'_>) -> Done {
-    let output = Output { text: wire.text("error").to_owned(), ..Output::default() };
+    let output = Output { text: wire.view(&wire.payload["error"]).to_text(), ..Output::default() };
     Done { output, failed: true, ..Done::default() }
 }
 
-fn reply(_: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
-    match *reply {
+fn reply(_: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
+    match reply {
         Reply::Output(text) => Some(json!({ "modifiedResult": { "textResultForLlm": text, "resultType": "success" } })),
         Reply::Context(text) => Some(json!({ "additionalContext": text })),
         Reply::Command(_) | Reply::Keep(_) => None,
@@ -146,7 +156,7 @@ mod tests {
 
     fn check(event: &str, payload: &str, expected: Expect) {
         let payload = serde_json::from_str(payload).unwrap();
-        let hook = decode(&Wire { event, payload: &payload }).unwrap();
+        let hook = decode(&Wire::new(event, &payload)).unwrap();
         let told = match &hook.point {
             Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
             point => format!("{point:?} {} {:?}", hook.session, hook.subagent),
@@ -161,28 +171,28 @@ mod tests {
             include_str!("../../fixtures/copilot/postToolUse.bash-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: "FAILING", saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: None }"#]],
+                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: None }"#]],
         );
         check(
             "postToolUse",
             include_str!("../../fixtures/copilot/postToolUse.probe-echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: "MCP-ECHO:ping", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "postToolUse",
             include_str!("../../fixtures/copilot/postToolUse.view.json"),
             expect![[r#"
                 Read { path: "/home/dev/project/hello.txt", part: false }
-                Done { output: Output { text: "hello file\n", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "postToolUseFailure",
             include_str!("../../fixtures/copilot/postToolUseFailure.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "fail" }
-                Done { output: Output { text: "MCP server 'probe': MCP-FAIL: asked to fail", saved: None, cut: false, numbered: false }, exit_code: None, failed: true, millis: None }"#]],
+                Done { output: Output { text: Here("MCP server 'probe': MCP-FAIL: asked to fail"), saved: None, cut: false, numbered: false }, exit_code: None, failed: true, millis: None }"#]],
         );
     }
 
@@ -200,7 +210,7 @@ mod tests {
     fn after(tool: &str, input: Value, said: &str) -> Output {
         let result = json!({ "resultType": "success", "textResultForLlm": said });
         let payload = json!({ "cwd": "/p", "toolName": tool, "toolArgs": input, "toolResult": result });
-        match decode(&Wire { event: "postToolUse", payload: &payload }).unwrap().point {
+        match decode(&Wire::new("postToolUse", &payload)).unwrap().point {
             Point::AfterTool(_, done) => done.output,
             point => panic!("{point:?}"),
         }

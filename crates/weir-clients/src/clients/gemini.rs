@@ -8,7 +8,8 @@
 use serde_json::{Value, json};
 
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool, ToolCall};
-use crate::wire::{Wire, all_text, first_text, mcp_tool, text};
+use crate::text::{Text, TextView};
+use crate::wire::{Wire, first_text, mcp_tool, text};
 use crate::{Client, Compaction, OwnCut, Reply};
 
 /// Gemini CLI.
@@ -65,6 +66,7 @@ fn words(prompt: &str) -> &str {
 
 fn call(wire: &Wire<'_>) -> ToolCall {
     let mut call = wire.call(tool);
+    call.background = call.input["is_background"] == true;
     let from = &wire.payload["mcp_context"];
     if let (Some(server), Some(tool)) = (from["server_name"].as_str(), from["tool_name"].as_str()) {
         call.tool = match server {
@@ -105,13 +107,13 @@ fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
         return Done { failed, ..Done::default() };
     }
     let content = match content {
-        Value::Array(parts) => parts.iter().map(|part| bare(text(&part["text"]))).collect::<Vec<_>>().join("\n"),
-        content => bare(&all_text(content)).to_owned(),
+        Value::Array(parts) => Text::join(parts.iter().map(|part| bare(wire.view(&part["text"])).to_text())),
+        content => bare(wire.all_text(content).view()).to_text(),
     };
     match tool {
-        Tool::Shell { .. } => ran(&content, text(&response["returnDisplay"]), failed),
+        Tool::Shell { .. } => ran(content.view(), wire.view(&response["returnDisplay"]), failed),
         // The full text is in the file that it has just read.
-        Tool::Read { path, .. } if content.starts_with(CUT) => {
+        Tool::Read { path, .. } if content.view().head().starts_with(CUT) => {
             let saved = wire.path("cwd").map(|folder| folder.join(path));
             Done { output: Output { text: content, saved, ..Output::default() }, failed, ..Done::default() }
         }
@@ -120,31 +122,34 @@ fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
 }
 
 /// Strips the tags around a text.
-fn bare(text: &str) -> &str {
+fn bare(text: TextView<'_>) -> TextView<'_> {
     text.strip_prefix(WRAPPED.0).and_then(|text| text.strip_suffix(WRAPPED.1)).unwrap_or(text)
 }
 
 /// Splits a command's output from the lines about how it ended. If the client shows the user the same output, that
 /// tells where those lines begin; otherwise they are searched from the end, since a command may print such lines too.
-fn ran(content: &str, shown: &str, failed: bool) -> Done {
+fn ran(content: TextView<'_>, shown: TextView<'_>, failed: bool) -> Done {
     let Some(rest) = content.strip_prefix("Output: ") else {
-        return Done { output: Output { text: content.to_owned(), ..Output::default() }, failed, ..Done::default() };
+        return Done { output: Output { text: content.to_text(), ..Output::default() }, failed, ..Done::default() };
     };
-    let known = rest.strip_prefix(shown).filter(|about| !shown.is_empty() && about.starts_with('\n'));
+    let known = rest.after(shown).filter(|about| !shown.is_empty() && about.starts_with('\n'));
     let about = match known {
         Some(about) => about,
-        None => about_at_end(rest),
+        None => about_at_end(rest.tail()),
     };
-    let output = &rest[..rest.len() - about.len()];
+    let output = rest.without_end(about.len());
     let line = |name: &str| about.lines().find_map(|line| line.strip_prefix(name));
     let exit_code = match line("Exit Code: ") {
         Some(code) => code.parse().ok(),
         None if line("Signal: ").is_some() || line("Error: ").is_some() => None,
         None => Some(0),
     };
-    let text = if output == "(empty)" { "" } else { output };
+    let text = match output {
+        TextView::Here("(empty)") => Text::default(),
+        output => output.to_text(),
+    };
     Done {
-        output: Output { text: text.to_owned(), ..Output::default() },
+        output: Output { text, ..Output::default() },
         exit_code,
         failed: failed || exit_code != Some(0),
         millis: None,
@@ -161,8 +166,8 @@ fn about_at_end(text: &str) -> &str {
     &text[end..]
 }
 
-fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
-    match *reply {
+fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
+    match reply {
         Reply::Output(text) => Some(json!({ "decision": "deny", "reason": text })),
         Reply::Context(text) => {
             Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } }))
@@ -177,7 +182,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn decoded(event: &str, payload: &Value) -> Hook {
-        decode(&Wire { event, payload }).unwrap()
+        decode(&Wire::new(event, payload)).unwrap()
     }
 
     fn check(event: &str, payload: &str, expected: Expect) {
@@ -196,28 +201,28 @@ mod tests {
             include_str!("../../fixtures/gemini/AfterTool.json"),
             expect![[r#"
                 Shell { command: "echo REAL-BASH-OUTPUT" }
-                Done { output: Output { text: "REAL-BASH-OUTPUT", saved: None, cut: false, numbered: false }, exit_code: Some(0), failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("REAL-BASH-OUTPUT"), saved: None, cut: false, numbered: false }, exit_code: Some(0), failed: false, millis: None }"#]],
         );
         check(
             "AfterTool",
             include_str!("../../fixtures/gemini/AfterTool.run_shell_command-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: "FAILING", saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: None }"#]],
+                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: None }"#]],
         );
         check(
             "AfterTool",
             include_str!("../../fixtures/gemini/AfterTool.mcp_probe_echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: "MCP-ECHO:ping", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "AfterTool",
             include_str!("../../fixtures/gemini/AfterTool.read_file.json"),
             expect![[r#"
                 Read { path: "hello.txt", part: false }
-                Done { output: Output { text: "hello file\n", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
         );
     }
 
@@ -241,11 +246,12 @@ mod tests {
     fn a_command_cannot_make_up_how_it_ended() {
         let printed = "ok\nExit Code: 9\nProcess Group PGID: 1";
         let content = format!("Output: {printed}\nProcess Group PGID: 402");
-        let done = ran(&content, printed, false);
-        assert_eq!((done.output.text.as_str(), done.exit_code, done.failed), (printed, Some(0), false));
+        let done = ran(TextView::Here(&content), TextView::Here(printed), false);
+        assert_eq!((done.output.text.here(), done.exit_code, done.failed), (Some(printed), Some(0), false));
         // If the user was shown something else, the last lines are taken for the client's.
-        let done = ran("Output: ok\nExit Code: 9\nProcess Group PGID: 1", "", false);
-        assert_eq!((done.output.text.as_str(), done.exit_code, done.failed), ("ok", Some(9), true));
+        let content = TextView::Here("Output: ok\nExit Code: 9\nProcess Group PGID: 1");
+        let done = ran(content, TextView::Here(""), false);
+        assert_eq!((done.output.text.here(), done.exit_code, done.failed), (Some("ok"), Some(9), true));
     }
 
     #[test]

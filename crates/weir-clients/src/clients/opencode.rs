@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
-use crate::wire::{Wire, all_text, first_text, mcp_tool, text};
+use crate::text::Text;
+use crate::wire::{Wire, first_text, mcp_tool, text};
 use crate::{Client, Compaction, Reply};
 
 /// OpenCode.
@@ -33,10 +34,10 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
             _ => Start::New,
         }),
         "chat.message" => Point::Prompt { text: words(&output["parts"]) },
-        "tool.execute.before" => Point::BeforeTool(call(input, &output["args"])),
+        "tool.execute.before" => Point::BeforeTool(call(wire, input, &output["args"])),
         "tool.execute.after" => {
-            let call = call(input, &input["args"]);
-            let done = done(output, &call.tool);
+            let call = call(wire, input, &input["args"]);
+            let done = done(wire, output, &call.tool);
             Point::AfterTool(call, done)
         }
         "experimental.session.compacting" => Point::BeforeCompaction,
@@ -77,10 +78,16 @@ fn unquoted(prompt: &str) -> &str {
     bare.filter(|bare| !bare.contains('"')).unwrap_or(prompt)
 }
 
-fn call(about: &Value, input: &Value) -> ToolCall {
+fn call(wire: &Wire<'_>, about: &Value, input: &Value) -> ToolCall {
     let name = text(&about["tool"]);
-    let key = about["callID"].as_str().map(str::to_owned);
-    ToolCall { key, name: name.to_owned(), tool: tool(name, input), input: input.clone() }
+    ToolCall {
+        key: about["callID"].as_str().map(str::to_owned),
+        name: name.to_owned(),
+        tool: tool(name, input),
+        input: input.clone(),
+        input_is_whole: !wire.has_long(input),
+        background: false,
+    }
 }
 
 fn tool(name: &str, input: &Value) -> Tool {
@@ -100,7 +107,7 @@ fn tool(name: &str, input: &Value) -> Tool {
     }
 }
 
-fn done(output: &Value, tool: &Tool) -> Done {
+fn done<'a>(wire: &Wire<'a>, output: &'a Value, tool: &Tool) -> Done {
     let about = &output["metadata"];
     let exit_code = about["exit"].as_i64().and_then(|code| code.try_into().ok());
     let failed = exit_code.is_some_and(|code: i32| code != 0) || output["isError"] == true;
@@ -109,24 +116,24 @@ fn done(output: &Value, tool: &Tool) -> Done {
         // The text shown to the user has no line numbers. If it is truncated, the rest is in the file itself.
         Tool::Read { path, .. } if file["type"] == "file" => {
             let saved = (file["truncated"] == true).then(|| PathBuf::from(path));
-            Output { text: text(&file["text"]).to_owned(), saved, ..Output::default() }
+            Output { text: wire.view(&file["text"]).to_text(), saved, ..Output::default() }
         }
         // An image or a folder.
         Tool::Read { .. } => Output::default(),
-        _ if output["content"].is_array() => Output { text: texts(&output["content"]), ..Output::default() },
+        _ if output["content"].is_array() => Output { text: texts(wire, &output["content"]), ..Output::default() },
         _ => {
             let saved = own_file(&about["outputPath"]);
             let cut = about["truncated"] == true && saved.is_none();
-            Output { text: text(&output["output"]).to_owned(), saved, cut, ..Output::default() }
+            Output { text: wire.view(&output["output"]).to_text(), saved, cut, ..Output::default() }
         }
     };
     Done { output, exit_code, failed, millis: None }
 }
 
 /// Returns the text of an MCP tool's output; empty if it contains an image.
-fn texts(content: &Value) -> String {
+fn texts<'a>(wire: &Wire<'a>, content: &'a Value) -> Text {
     let pictures = content.as_array().is_some_and(|parts| parts.iter().any(|part| part["type"] != "text"));
-    if pictures { String::new() } else { all_text(content) }
+    if pictures { Text::default() } else { wire.all_text(content) }
 }
 
 /// Returns a path if it is in the folder of saved outputs.
@@ -137,8 +144,8 @@ fn own_file(path: &Value) -> Option<PathBuf> {
     is_own.then(|| path.to_owned())
 }
 
-fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
-    match *reply {
+fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
+    match reply {
         Reply::Output(text) if wire.payload["output"]["content"].is_array() => Some(json!({ "content": text })),
         Reply::Output(text) => Some(json!({ "output": text })),
         Reply::Context(text) => Some(json!({ "context": [text] })),
@@ -155,7 +162,7 @@ mod tests {
     fn decoded(event: &str, fixture: &str) -> Hook {
         let mut payload: Value = serde_json::from_str(fixture).unwrap();
         payload["directory"] = json!("/home/dev/project");
-        decode(&Wire { event, payload: &payload }).unwrap()
+        decode(&Wire::new(event, &payload)).unwrap()
     }
 
     fn check(event: &str, fixture: &str, expected: Expect) {
@@ -173,21 +180,21 @@ mod tests {
             include_str!("../../fixtures/opencode/tool.execute.after.bash-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: "FAILING\n", saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: None }"#]],
+                Done { output: Output { text: Here("FAILING\n"), saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: None }"#]],
         );
         check(
             "tool.execute.after",
             include_str!("../../fixtures/opencode/tool.execute.after.probe_echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: "MCP-ECHO:CASE-mcpout", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:CASE-mcpout"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "tool.execute.after",
             include_str!("../../fixtures/opencode/tool.execute.after.read.json"),
             expect![[r#"
                 Read { path: "/home/dev/project/CASE-readout.txt", part: false }
-                Done { output: Output { text: "orig", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("orig"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
         );
     }
 
@@ -221,7 +228,7 @@ mod tests {
         let payload = json!({
             "directory": "/p", "parent": "ses_1", "input": { "sessionID": "ses_2", "tool": "weir_ctx_get" }, "output": {},
         });
-        let hook = decode(&Wire { event: "tool.execute.before", payload: &payload }).unwrap();
+        let hook = decode(&Wire::new("tool.execute.before", &payload)).unwrap();
         assert_eq!((hook.session.as_str(), hook.subagent.unwrap().key.as_str()), ("ses_1", "ses_2"));
         let Point::BeforeTool(call) = hook.point else { panic!() };
         assert_eq!(call.tool, Tool::Ours);

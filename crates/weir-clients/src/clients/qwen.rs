@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool};
-use crate::wire::{Wire, all_text, first_text, is_below, mcp_tool, text};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool, ToolCall};
+use crate::text::TextView;
+use crate::wire::{Wire, first_text, is_below, mcp_tool};
 use crate::{Client, Compaction, Reply};
 
 /// Qwen Code.
@@ -38,14 +39,14 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         // It also calls this hook for every tool result, with an empty prompt.
         "UserPromptSubmit" if wire.text("prompt").is_empty() => return None,
         "UserPromptSubmit" => Point::Prompt { text: wire.text("prompt").to_owned() },
-        "PreToolUse" => Point::BeforeTool(wire.call(tool)),
+        "PreToolUse" => Point::BeforeTool(call(wire)),
         "PostToolUse" => {
-            let call = wire.call(tool);
+            let call = call(wire);
             let done = done(wire, &call.tool);
             Point::AfterTool(call, done)
         }
         "PostToolUseFailure" => {
-            let call = wire.call(tool);
+            let call = call(wire);
             let done = failed(wire, &call.tool);
             Point::AfterTool(call, done)
         }
@@ -68,6 +69,11 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         keep: false,
     };
     wire.hook(point, takes)
+}
+
+fn call(wire: &Wire<'_>) -> ToolCall {
+    let call = wire.call(tool);
+    ToolCall { background: call.input["is_background"] == true, ..call }
 }
 
 fn tool(name: &str, input: &Value) -> Tool {
@@ -97,11 +103,13 @@ fn done(wire: &Wire<'_>, tool: &Tool) -> Done {
     if content.as_array().is_some_and(|parts| parts.iter().any(|part| part["text"].is_null())) {
         return Done { millis, ..Done::default() };
     }
-    let content = all_text(content);
+    let content = wire.all_text(content);
     match tool {
-        Tool::Shell { command } => Done { millis, ..ran(wire, command, &content, text(&response["returnDisplay"])) },
+        Tool::Shell { command } => {
+            Done { millis, ..ran(wire, command, content.view(), wire.view(&response["returnDisplay"])) }
+        }
         // The full text is in the file that it has just read.
-        Tool::Read { path, .. } if is_part(&content) => {
+        Tool::Read { path, .. } if is_part(content.view().head()) => {
             let output = Output { text: content, saved: Some(PathBuf::from(path)), ..Output::default() };
             Done { output, millis, ..Done::default() }
         }
@@ -116,37 +124,41 @@ fn is_part(content: &str) -> bool {
 }
 
 fn failed(wire: &Wire<'_>, tool: &Tool) -> Done {
-    let error = wire.text("error");
+    let error = wire.view(&wire.payload["error"]);
     let done = match tool {
-        Tool::Shell { command } => ran(wire, command, error, ""),
-        _ => Done { output: Output { text: error.to_owned(), ..Output::default() }, ..Done::default() },
+        Tool::Shell { command } => ran(wire, command, error, TextView::Here("")),
+        _ => Done { output: Output { text: error.to_text(), ..Output::default() }, ..Done::default() },
     };
     Done { failed: true, millis: wire.millis(), ..done }
 }
 
 /// Decodes the output and the exit code of a command.
-fn ran(wire: &Wire<'_>, command: &str, content: &str, shown: &str) -> Done {
+fn ran(wire: &Wire<'_>, command: &str, content: TextView<'_>, shown: TextView<'_>) -> Done {
     let (printed, exit_code) = printed(command, content);
-    let saved = content.strip_prefix(CUT).and_then(|rest| rest.lines().next());
+    let saved = content.head().strip_prefix(CUT).and_then(|rest| rest.lines().next());
     let whole = saved.and_then(|path| shown.strip_suffix(path)?.strip_suffix(SHOWN_WHOLE));
     let output = match (whole, saved) {
-        (Some(whole), _) => Output { text: whole.to_owned(), ..Output::default() },
+        (Some(whole), _) => Output { text: whole.to_text(), ..Output::default() },
         (None, Some(path)) => {
             let saved = own_file(wire, Path::new(path));
-            Output { text: content.to_owned(), cut: saved.is_none(), saved, ..Output::default() }
+            Output { text: content.to_text(), cut: saved.is_none(), saved, ..Output::default() }
         }
-        (None, None) => Output { text: printed.to_owned(), ..Output::default() },
+        (None, None) => Output { text: printed.to_text(), ..Output::default() },
     };
     Done { output, exit_code, failed: exit_code.is_some_and(|code| code != 0), millis: None }
 }
 
 /// Splits the output from the lines around it, and returns the exit code. The last such line is the client's own.
-fn printed<'c>(command: &str, content: &'c str) -> (&'c str, Option<i32>) {
-    let Some((before, after)) = content.rsplit_once("\nExit Code: ") else { return (content, None) };
+fn printed<'c>(command: &str, content: TextView<'c>) -> (TextView<'c>, Option<i32>) {
+    const OUTPUT: &str = "\nOutput: ";
+    let tail = content.tail();
+    let Some((before, after)) = tail.rsplit_once("\nExit Code: ") else { return (content, None) };
     let exit_code = after.lines().next().and_then(|code| code.parse().ok());
-    let output = before.rsplit_once("\nError: ").map_or(before, |(output, _)| output);
+    let before = before.rsplit_once("\nError: ").map_or(before, |(output, _)| output);
+    let output = content.without_end(tail.len() - before.len());
     let rest = output.strip_prefix("Command: ").and_then(|rest| rest.strip_prefix(command));
-    (rest.and_then(|rest| rest.split_once("\nOutput: ")).map_or(output, |(_, output)| output), exit_code)
+    let printed = rest.and_then(|rest| Some(rest.without_start(rest.head().find(OUTPUT)? + OUTPUT.len())));
+    (printed.unwrap_or(output), exit_code)
 }
 
 /// Returns a path if it is in the client's folder for saved outputs.
@@ -156,8 +168,8 @@ fn own_file(wire: &Wire<'_>, path: &Path) -> Option<PathBuf> {
     is_below(path, &own).then(|| path.to_owned())
 }
 
-fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply<'_>) -> Option<Value> {
-    match *reply {
+fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
+    match reply {
         Reply::Output(text) => Some(json!({ "continue": false, "stopReason": text })),
         Reply::Context(text) => {
             Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } }))
@@ -173,7 +185,7 @@ mod tests {
 
     fn check(event: &str, payload: &str, expected: Expect) {
         let payload = serde_json::from_str(payload).unwrap();
-        let told = match decode(&Wire { event, payload: &payload }).unwrap().point {
+        let told = match decode(&Wire::new(event, &payload)).unwrap().point {
             Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
             point => format!("{point:?}"),
         };
@@ -187,28 +199,28 @@ mod tests {
             include_str!("../../fixtures/qwen/PostToolUse.json"),
             expect![[r#"
                 Shell { command: "echo PLAIN" }
-                Done { output: Output { text: "PLAIN", saved: None, cut: false, numbered: false }, exit_code: Some(0), failed: false, millis: Some(214) }"#]],
+                Done { output: Output { text: Here("PLAIN"), saved: None, cut: false, numbered: false }, exit_code: Some(0), failed: false, millis: Some(214) }"#]],
         );
         check(
             "PostToolUseFailure",
             include_str!("../../fixtures/qwen/PostToolUseFailure.run_shell_command-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: "FAILING", saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: Some(33) }"#]],
+                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: Some(33) }"#]],
         );
         check(
             "PostToolUse",
             include_str!("../../fixtures/qwen/PostToolUse.mcp__probe__echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: "MCP-ECHO:ping", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: Some(40) }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: Some(40) }"#]],
         );
         check(
             "PostToolUse",
             include_str!("../../fixtures/qwen/PostToolUse.read_file.json"),
             expect![[r#"
                 Read { path: "/home/dev/project/hello.txt", part: false }
-                Done { output: Output { text: "hello file\n", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: Some(137) }"#]],
+                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: Some(137) }"#]],
         );
     }
 
@@ -221,7 +233,7 @@ mod tests {
             "cwd": "/p", "transcript_path": "/home/dev/.qwen/projects/-p/chats/s.jsonl", "tool_name": "run_shell_command",
             "tool_input": { "command": "seq 1 9" }, "tool_response": { "llmContent": content, "returnDisplay": shown },
         });
-        match decode(&Wire { event: "PostToolUse", payload: &payload }).unwrap().point {
+        match decode(&Wire::new("PostToolUse", &payload)).unwrap().point {
             Point::AfterTool(_, done) => done.output,
             point => panic!("{point:?}"),
         }
@@ -230,7 +242,7 @@ mod tests {
     #[test]
     fn a_large_output_is_what_the_user_was_shown_or_what_was_saved() {
         let own = "/home/dev/.qwen/tmp/8b77/run_shell_command_0b98.output";
-        assert_eq!(large(own, &format!("1\n2\n9{SHOWN_WHOLE}{own}")).text, "1\n2\n9");
+        assert_eq!(large(own, &format!("1\n2\n9{SHOWN_WHOLE}{own}")).text.here(), Some("1\n2\n9"));
         assert_eq!(large(own, "1\n2").saved, Some(own.into()));
         for other in ["/etc/shadow", "/home/dev/.qwen/tmp/../oauth_creds.json", "/home/dev/.qwen/settings.json"] {
             let output = large(other, "1\n2");
@@ -247,6 +259,6 @@ mod tests {
     #[test]
     fn a_prompt_without_words_is_none() {
         let payload = json!({ "cwd": "/p", "prompt": "" });
-        assert_eq!(decode(&Wire { event: "UserPromptSubmit", payload: &payload }), None);
+        assert_eq!(decode(&Wire::new("UserPromptSubmit", &payload)), None);
     }
 }

@@ -36,7 +36,7 @@ fn shown(text: &str) -> String {
         let place = Place { session: "s", folder: Path::new("/p"), transcript: Path::new("/t") };
         for step in &session.steps {
             for told in session.told(step.clone(), &place) {
-                let wire = crate::Wire { event: told.event, payload: &told.payload };
+                let wire = crate::Wire::new(told.event, &told.payload);
                 let hook = (session.client().decode)(&wire).unwrap();
                 assert_eq!((hook.session.as_str(), hook.folder.as_path()), ("s", Path::new("/p")));
                 lines.push(format!("  hook {} {}", told.event, point(&hook.point)));
@@ -48,7 +48,7 @@ fn shown(text: &str) -> String {
 
 fn point(point: &crate::Point) -> String {
     match point {
-        crate::Point::AfterTool(call, done) => format!("{:?} {:?}", call.tool, done.output.text),
+        crate::Point::AfterTool(call, done) => format!("{:?} {:?}", call.tool, done.output.text.brief()),
         point => format!("{point:?}"),
     }
 }

@@ -96,9 +96,8 @@ pub(super) fn to_keep(call: &Call<'_>, moments: &[Moment]) -> Result<Option<Stri
 
 /// The client's own summary. One that does not hand it over may have written it down.
 fn handed_over(call: &Call<'_>, summary: &str) -> String {
-    let summary = call.payload.brief(summary);
     if !summary.is_empty() || call.client.compaction != Compaction::Begins {
-        return summary;
+        return summary.to_owned();
     }
     let steps = call.hook.transcript.as_deref().and_then(steps_at_end).unwrap_or_default();
     let written = steps.into_iter().rev().find_map(|step| match step {

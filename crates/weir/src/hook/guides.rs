@@ -1,13 +1,13 @@
 //! Writes guides and delivers them. Invariant: a guide never exceeds its budget and is delivered once each time it is
 //! needed.
 
-use weir_clients::{Compaction, Point, Start};
+use weir_clients::{Compaction, Point, Reply, Start};
 use weir_core::guide::{self, Fact, Wanted};
 use weir_core::wording::one_line;
 use weir_core::{Scope, SessionKey};
 use weir_store::{Guide, HistoryFilter, Moment};
 
-use super::{Call, HookReply, MAX_TITLE_CHARS, compaction, forks, put_off};
+use super::{Call, MAX_TITLE_CHARS, compaction, forks, put_off};
 use crate::config;
 use crate::error::CommandError;
 
@@ -27,7 +27,7 @@ const LEFT_TOKENS: usize = 130;
 const MAX_NOTES: usize = 4;
 
 /// Returns the text for the start of a session.
-pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<HookReply>, CommandError> {
+pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<Reply>, CommandError> {
     let text = match start {
         // A client that calls both at the start and after a compaction does not say which it is.
         Start::New => match take_waiting(call)? {
@@ -43,7 +43,7 @@ pub(super) fn at_start(call: &mut Call<'_>, start: Start) -> Result<Option<HookR
         Start::Resume => String::new(),
     };
     let _ = take_waiting(call)?;
-    Ok(Some(text).filter(|text| !text.is_empty() && call.hook.takes.context).map(HookReply::Context))
+    Ok(Some(text).filter(|text| !text.is_empty() && call.hook.takes.context).map(Reply::Context))
 }
 
 /// Stores the current guide. Returns the events it is made from.
@@ -79,12 +79,12 @@ fn take_waiting(call: &mut Call<'_>) -> Result<Option<String>, CommandError> {
 }
 
 /// Returns the guide that waits for a hook of this kind.
-pub(super) fn waiting(call: &mut Call<'_>) -> Result<Option<HookReply>, CommandError> {
+pub(super) fn waiting(call: &mut Call<'_>) -> Result<Option<Reply>, CommandError> {
     if call.client.compaction == Compaction::Begins || !call.hook.takes.context || call.hook.subagent.is_some() {
         return Ok(None);
     }
     let guide = take_waiting(call)?;
-    Ok(guide.filter(|_| was_compacted(call)).map(HookReply::Context))
+    Ok(guide.filter(|_| was_compacted(call)).map(Reply::Context))
 }
 
 /// Whether the conversation was compacted and the model has not been given the guide since. Most clients call only

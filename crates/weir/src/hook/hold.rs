@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, Take, Write as _};
 use std::path::Path;
 
-use weir_clients::{Done, Purpose, Tool, ToolCall};
+use weir_clients::{Done, Purpose, Text, Tool, ToolCall};
 use weir_core::wording::{one_line, size};
 use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, Scope, Timestamp};
 use weir_store::{BlobReader, KeepError, LONGEST_TEXT, Store, TextWriter};
@@ -58,20 +58,23 @@ pub(super) fn output(
     if !call.hook.takes.output || done.output.cut || used.input.to_string().contains(OPT_OUT_MARK) {
         return Ok(None);
     }
+    let text = &done.output.text;
     // A rewritten command, which the relay has already digested.
-    if rewritten == RewriteStatus::Relayed && done.output.text.contains(HELD_AS) {
+    if rewritten == RewriteStatus::Relayed && text.here().is_some_and(|text| text.contains(HELD_AS)) {
         return Ok(None);
     }
-    if saved.is_none() && call.payload.bytes(&done.output.text) < repeats::MIN_BYTES as u64 {
+    if saved.is_none() && text.bytes() < repeats::MIN_BYTES as u64 {
         return Ok(None);
     }
     let purpose = weir_clients::purpose(used);
     if purpose == Purpose::Settled {
         return Ok(None);
     }
-    let is_here = saved.is_none() && !call.payload.is_long(&done.output.text);
-    if is_here && done.output.text.len() as u64 <= MAX_SURELY_SMALL_BYTES {
-        return repeats::output(call, used, done);
+    let here = text.here().filter(|_| saved.is_none());
+    if let Some(text) = here
+        && text.len() as u64 <= MAX_SURELY_SMALL_BYTES
+    {
+        return repeats::output(call, used, done, text);
     }
     let config = config::read(&call.paths.config)?.hold;
     if config.leaves_alone(used, &call.hook.folder) {
@@ -79,8 +82,10 @@ pub(super) fn output(
     }
     let limit = config.limit(purpose);
     let is_part = matches!(used.tool, Tool::Read { part: true, .. });
-    if is_here && (is_part || weir_digest::whole(&done.output.text.as_bytes(), limit).map_err(unreadable)?.is_some()) {
-        return repeats::output(call, used, done);
+    if let Some(text) = here
+        && (is_part || weir_digest::whole(&text.as_bytes(), limit).map_err(unreadable)?.is_some())
+    {
+        return repeats::output(call, used, done, text);
     }
     // A text that was asked for and that the client saved: the client's own excerpt and the path cost less.
     if is_part || (saved.is_some() && purpose == Purpose::AskedFor) {
@@ -195,7 +200,8 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<HoldOutcome
 }
 
 /// Whether holding back an output may take long, because of its size or because a file is read.
-pub(super) fn may_take_long(used: &ToolCall, done: &Done, bytes: u64) -> bool {
+pub(super) fn may_take_long(used: &ToolCall, done: &Done) -> bool {
+    let bytes = done.output.text.bytes();
     done.output.saved.is_some()
         || bytes > MAX_FAST_BYTES
         || (bytes > MAX_SURELY_SMALL_BYTES && matches!(used.tool, Tool::Read { .. }))
@@ -209,10 +215,9 @@ fn open(path: &Path) -> Option<File> {
 
 /// Opens a file that a tool read, if it is small enough to read without delaying the client and begins with the text
 /// that the tool returned.
-fn open_read(path: &Path, payload: &Payload, text: &str) -> Option<Take<File>> {
+fn open_read(path: &Path, payload: &Payload, text: &Text) -> Option<Take<File>> {
     let mut file = open(path)?;
-    let given = payload.bytes(text);
-    if file.metadata().ok()?.len() > MAX_REREAD_BYTES || given > MAX_SMALL_FILE_BYTES {
+    if file.metadata().ok()?.len() > MAX_REREAD_BYTES || text.bytes() > MAX_SMALL_FILE_BYTES {
         return None;
     }
     let (mut begins, mut beginning) = (Vec::new(), Vec::new());

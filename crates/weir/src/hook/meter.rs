@@ -4,16 +4,16 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use weir_clients::{Done, OwnCut, Point, Tool};
+use weir_clients::{Done, OwnCut, Point, Reply, Tool};
 use weir_store::{MeterAction, Reading};
 
-use super::{Call, HookReply, faults};
+use super::{Call, faults};
 
 /// How much of an output is counted, in bytes. No client shows more.
 const MAX_COUNTED_BYTES: usize = 256 << 10;
 
 /// Records the effect of a reply. Failing to record it is not an error.
-pub(super) fn note(call: &mut Call<'_>, said: &HookReply, is_untouched: bool) {
+pub(super) fn note(call: &mut Call<'_>, said: &Reply, is_untouched: bool) {
     let Some(mut reading) = reading(call, said) else { return };
     if is_untouched {
         reading = Reading { what: MeterAction::Untouched, shown: reading.given, ..reading };
@@ -25,13 +25,13 @@ pub(super) fn note(call: &mut Call<'_>, said: &HookReply, is_untouched: bool) {
     }
 }
 
-fn reading(call: &Call<'_>, said: &HookReply) -> Option<Reading> {
+fn reading(call: &Call<'_>, said: &Reply) -> Option<Reading> {
     let (what, tool, given, shown) = match (said, &call.hook.point) {
-        (HookReply::Output(shown), Point::AfterTool(used, done)) => {
+        (Reply::Output(shown), Point::AfterTool(used, done)) => {
             (MeterAction::Held, used.tool.name(), weir_tokens::count(&alone(call, &used.tool, done)), shown)
         }
-        (HookReply::Context(text), _) => (MeterAction::Told, "guide", 0, text),
-        (HookReply::Keep(text), _) => (MeterAction::Told, "summary", 0, text),
+        (Reply::Context(text), _) => (MeterAction::Told, "guide", 0, text),
+        (Reply::Keep(text), _) => (MeterAction::Told, "summary", 0, text),
         _ => return None,
     };
     let shown = weir_tokens::count(shown) as u64;
@@ -41,7 +41,7 @@ fn reading(call: &Call<'_>, said: &HookReply) -> Option<Reading> {
 /// Returns what the client would have shown on its own.
 fn alone(call: &Call<'_>, tool: &Tool, done: &Done) -> String {
     let text = call.payload.beginning(&done.output.text, MAX_COUNTED_BYTES);
-    let length = call.payload.bytes(&done.output.text) as usize;
+    let length = done.output.text.bytes() as usize;
     let cut = call.client.own_cut.filter(|_| matches!(tool, Tool::Shell { .. }));
     cut_by(cut.filter(|cut| length > cut.above || done.output.saved.is_some()), text)
 }

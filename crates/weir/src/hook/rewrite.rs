@@ -70,7 +70,8 @@ fn folder(paths: &Paths) -> PathBuf {
 /// Returns the command to run instead, if the command is rewritten.
 pub(super) fn command(call: &Call<'_>, used: &ToolCall) -> Option<String> {
     let Tool::Shell { command } = &used.tool else { return None };
-    if !call.hook.takes.command || !is_plain(command) || used.input["run_in_background"] == true {
+    // The client is given back its whole input, so all of it must be there.
+    if !call.hook.takes.command || !used.input_is_whole || used.background || !is_plain(command) {
         return None;
     }
     let (key, files) = RewriteFiles::of(&call.paths, call.hook, used)?;

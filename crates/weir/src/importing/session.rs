@@ -101,7 +101,7 @@ impl StepConverter {
         let place = Place { session: &self.key, folder: &self.folder, transcript: Path::new("/dev/null") };
         let mut events = Vec::new();
         for told in session.told(step, &place) {
-            let wire = Wire { event: told.event, payload: &told.payload };
+            let wire = Wire::new(told.event, &told.payload);
             let Some(mut hook) = (self.client.decode)(&wire) else { continue };
             hook.subagent = self.subagent();
             events.extend(capture::events(&hook));

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use weir_clients::transcript::{HookPayload, Place, Session, Step, ToolResult, Usage};
-use weir_clients::{Point, Wire};
+use weir_clients::{Point, Reply, Wire};
 use weir_core::wording::one_line;
 
 use super::clients::Behaviour;
@@ -19,7 +19,7 @@ use super::figures::{CarriedIdentifiers, Figures, Judgement, Lever, UnseenResult
 use super::prices::Rates;
 use super::words::{Set, Words};
 use crate::env::{Env, Paths};
-use crate::hook::{FileState, HookContext, HookReply};
+use crate::hook::{FileState, HookContext};
 use crate::when;
 
 /// What a model writes to request a text again, in tokens.
@@ -115,8 +115,8 @@ impl SessionReplay<'_> {
         let kind = self.kind(step);
         for told in self.session.told(step.clone(), &self.place) {
             match (self.hook(&told), step) {
-                (Some(HookReply::Context(guide)), _) => self.guide(at, sets, &guide),
-                (Some(HookReply::Output(shown)), Step::Result(result)) if shown != result.text => {
+                (Some(Reply::Context(guide)), _) => self.guide(at, sets, &guide),
+                (Some(Reply::Output(shown)), Step::Result(result)) if shown != result.text => {
                     self.touched(at, sets, (kind, result, &shown));
                 }
                 _ => {}
@@ -130,7 +130,7 @@ impl SessionReplay<'_> {
     }
 
     /// Calls a hook.
-    fn hook(&mut self, told: &HookPayload) -> Option<HookReply> {
+    fn hook(&mut self, told: &HookPayload) -> Option<Reply> {
         let (env, paths) = (self.player.env, self.player.paths.clone());
         let at = HookContext { env, paths, now: when::now(), started: Instant::now(), files: FileState::OfThePast };
         // Paths in the session's folder are moved to the folder of the replay.
@@ -155,7 +155,7 @@ impl SessionReplay<'_> {
         let done = Step::Result(ToolResult { failed: false, ..result.clone() });
         let told = self.session.told(done, &self.place);
         let hook = told.first().and_then(|told| {
-            let wire = Wire { event: told.event, payload: &told.payload };
+            let wire = Wire::new(told.event, &told.payload);
             (self.session.client().decode)(&wire)
         });
         match hook.map(|hook| hook.point) {

@@ -7,6 +7,7 @@ mod deadline;
 mod guides;
 mod held;
 mod hostile;
+mod long;
 mod metered;
 mod repeats;
 mod rewrites;

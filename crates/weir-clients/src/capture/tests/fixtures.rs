@@ -9,7 +9,7 @@ use crate::{Wire, find};
 
 fn check(event: &str, payload: &str, expected: Expect) {
     let payload: Value = serde_json::from_str(payload).unwrap();
-    let decoded = (find("claude").unwrap().decode)(&Wire { event, payload: &payload });
+    let decoded = (find("claude").unwrap().decode)(&Wire::new(event, &payload));
     expected.assert_eq(&decoded.map_or_else(|| "nothing".to_owned(), |hook| shown(&events(&hook))));
 }
 

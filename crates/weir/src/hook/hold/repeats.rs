@@ -32,8 +32,12 @@ const DROPPED: &[u8] = b"\"applied_edits\":[{";
 const MAX_SEARCHED_BYTES: u64 = 32 << 20;
 
 /// Returns the replacement of an output that would otherwise be shown in full, if it repeats earlier lines.
-pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Option<String>, CommandError> {
-    let text = done.output.text.as_str();
+pub(super) fn output(
+    call: &mut Call<'_>,
+    used: &ToolCall,
+    done: &Done,
+    text: &str,
+) -> Result<Option<String>, CommandError> {
     if text.len() < MIN_BYTES || text.len() > MAX_BYTES {
         return Ok(None);
     }
@@ -49,7 +53,7 @@ pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
         .collect();
     let shortened = match repeats.is_empty() {
         true => None,
-        false => leave_out(call, used, (done, &repeats), &mut shown)?,
+        false => leave_out(call, used, (done, text), &repeats, &mut shown)?,
     };
     // A text that was omitted completely needs no second record.
     let is_known = matches!(repeats.as_slice(), [only] if only.lines.len() == hashed.len());
@@ -84,7 +88,8 @@ pub(in crate::hook) fn note_written(call: &Call<'_>, used: &ToolCall, done: &Don
 fn leave_out(
     call: &mut Call<'_>,
     used: &ToolCall,
-    (done, repeats): (&Done, &[Repeat]),
+    (done, text): (&Done, &str),
+    repeats: &[Repeat],
     shown: &mut ShownLines,
 ) -> Result<Option<String>, CommandError> {
     let asked = format!("{} {}", used.name, used.input);
@@ -99,7 +104,7 @@ fn leave_out(
         return Ok(None);
     }
     let mut writer = call.store.writer()?;
-    let _ = writer.write(done.output.text.as_bytes());
+    let _ = writer.write(text.as_bytes());
     let what = HeldOutput { entry: entry(used, done), head: head(used, done) };
     let kept = match keep(&mut call.store, &call.scope, what, writer, call.now) {
         Ok(kept) => kept,
@@ -110,7 +115,7 @@ fn leave_out(
         }
     };
     shown.add_shortened(&asked).map_err(unreadable)?;
-    Ok(Some(without(&done.output.text, repeats, (kept.reference, done.output.numbered))))
+    Ok(Some(without(text, repeats, (kept.reference, done.output.numbered))))
 }
 
 /// Returns a text with a remark in place of each run of repeated lines.

@@ -128,6 +128,19 @@ fn commands_with_ways_of_their_own_are_left_alone() {
     }
     let asked = json!({ "permission_mode": "default", "tool_name": "Bash", "tool_input": { "command": "seq 1 9" } });
     assert_eq!(session.hook("PreToolUse", asked), Value::Null, "a user would be asked about our words");
+    let called = |input: Value| {
+        let mode = "bypassPermissions";
+        json!({ "permission_mode": mode, "tool_name": "Bash", "tool_use_id": "t1", "tool_input": input })
+    };
+    let background = called(json!({ "command": "seq 1 9", "run_in_background": true }));
+    assert_eq!(session.hook("PreToolUse", background), Value::Null);
+    // The answer repeats the whole input, and memory has no room for this one.
+    for long in
+        [json!({ "command": "seq 1 9 ".repeat(300_000) }), json!({ "command": "seq", "x": "x".repeat(2 << 20) })]
+    {
+        assert_eq!(session.hook("PreToolUse", called(long)), Value::Null);
+    }
+    assert!(!session.hook("PreToolUse", called(json!({ "command": "seq 1 9" }))).is_null());
 }
 
 #[test]
