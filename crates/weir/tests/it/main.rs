@@ -21,4 +21,5 @@ mod runs;
 mod schemas;
 mod setup;
 mod stores;
+mod support;
 mod window;
