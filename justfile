@@ -4,7 +4,7 @@
 default:
     @"{{ just_executable() }}" --list
 
-# Everything the gate checks, in its order
+# Everything the gate checks, in its order; or a tier (`quick`, `full`, `nightly`), or some steps
 ci *steps:
     .ci/run {{ steps }}
 

@@ -29,7 +29,7 @@ pub use note::{Note, NoteKind};
 pub use query::Query;
 pub use reference::Reference;
 pub use retention::{Gone, Limits, WhyGone};
-pub use run::{Ended, Pieces, RunFacts, Stream};
+pub use run::{Ended, RunFacts};
 pub use scope::{Level, ProjectKey, Scope, SessionKey};
 pub use time::Timestamp;
 

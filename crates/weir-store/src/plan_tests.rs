@@ -9,8 +9,8 @@ use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::{Connection, StatementStatus};
 use weir_core::note::BoundFile;
 use weir_core::{
-    Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Pieces, Priority, ProjectKey,
-    Query, RunFacts, Scope, SessionKey, Stream, Timestamp,
+    Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, ProjectKey, Query,
+    RunFacts, Scope, SessionKey, Timestamp,
 };
 
 use crate::{
@@ -318,22 +318,14 @@ fn index_and_embed(store: &mut Store, scope: &Scope, now: Timestamp) {
 /// Keeps a run under a reference drawn earlier, large enough for several frames.
 fn keep_a_written_run(store: &mut Store, scope: &Scope, now: Timestamp) {
     let mut writer = store.writer().unwrap();
-    writer.write_from(Stream::Out, &b"a line of a log\n".repeat(200_000)).unwrap();
-    writer.write_from(Stream::Err, b"and an error").unwrap();
-    let facts = RunFacts {
-        exit_code: Some(1),
-        signal: None,
-        millis: 7,
-        sandbox: "full".into(),
-        ended: Ended::Exited,
-        pieces: Pieces::default(),
-    };
+    writer.write(&b"a line of a log\n".repeat(200_000)).unwrap();
+    let facts = RunFacts { exit_code: Some(1), signal: None, millis: 7, sandbox: "full".into(), ended: Ended::Exited };
     let reference = Some(store.draw_reference().unwrap());
     let run = NewEntry { run: Some(facts), reference, ..entry(EntryKind::Run, None) };
     let kept = store.keep_written(scope, run, writer, now).unwrap();
     assert_eq!(Some(kept.reference), reference);
     let Found::Here(found) = store.get(scope, kept.reference, now).unwrap() else { panic!("it is not there") };
-    assert_eq!(found.run.map(|run| run.pieces.len()), Some(2));
+    assert_eq!(found.run.and_then(|run| run.exit_code), Some(1));
 }
 
 /// Forgets by each condition. Forgetting the whole store is left out, since that is meant to touch everything.

@@ -172,7 +172,6 @@ fn perform(context: &Context, order: &RunRequest, how: &RunOptions<'_>) -> Resul
         millis: outcome.took.as_millis() as u64,
         sandbox: outcome.level.as_str().to_owned(),
         ended: outcome.ended,
-        pieces: Default::default(),
     };
     let new = NewEntry {
         source: order.source.clone(),

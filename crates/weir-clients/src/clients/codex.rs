@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool};
-use crate::wire::{Wire, first_text, mcp_tool};
+use crate::wire::{Wire, first_text, mcp_tool, text};
 use crate::{Client, Compaction, OwnCut, Reply};
 
 /// Codex.
@@ -21,6 +21,8 @@ pub(crate) const CODEX: Client = Client {
 
 /// The beginning of an output that Codex has truncated.
 const CUT: &str = "Warning: truncated output (original token count: ";
+/// The fields of a shell tool's input that may have the command.
+const COMMAND: [&str; 2] = ["command", "cmd"];
 
 fn decode(wire: &Wire<'_>) -> Option<Hook> {
     let point = match wire.event {
@@ -49,7 +51,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
 fn tool(name: &str, input: &Value) -> Tool {
     let at = |keys: &[&str]| first_text(input, keys).to_owned();
     match name {
-        "Bash" | "shell" | "exec_command" => Tool::Shell { command: at(&["command", "cmd"]) },
+        "Bash" | "shell" | "exec_command" => Tool::Shell { command: at(&COMMAND) },
         "apply_patch" | "Edit" | "Write" => Tool::Edit { path: patched(&at(&["command", "input", "patch"])) },
         "update_plan" => Tool::Tasks,
         "spawn_agent" => Tool::Subagent { task: at(&["message"]) },
@@ -82,12 +84,160 @@ fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
             json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } })
         }
         Reply::Command(command) => {
-            let Point::BeforeTool(_) = &hook.point else { return None };
-            let input = json!({ "command": command });
+            let Point::BeforeTool(call) = &hook.point else { return None };
+            let mut input = call.input.clone();
+            let key = COMMAND.into_iter().find(|key| !text(&input[*key]).is_empty())?;
+            input.as_object_mut()?.insert(key.to_owned(), json!(command));
             json!({ "hookSpecificOutput": {
                 "hookEventName": wire.event, "permissionDecision": "allow", "updatedInput": input,
             } })
         }
         Reply::Keep(_) => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    macro_rules! recorded {
+        ($name:literal) => {
+            serde_json::from_str::<Value>(include_str!(concat!("../../fixtures/codex/", $name, ".json"))).unwrap()
+        };
+    }
+
+    fn decoded(event: &str, payload: &Value) -> Hook {
+        decode(&Wire { event, payload }).unwrap()
+    }
+
+    fn replied(event: &str, payload: &Value, answer: &Reply<'_>) -> Option<Value> {
+        reply(&Wire { event, payload }, &decoded(event, payload), answer)
+    }
+
+    fn check(event: &str, payload: &Value, expected: Expect) {
+        let told = match decoded(event, payload).point {
+            Point::BeforeTool(call) => format!("{:?}", call.tool),
+            Point::AfterTool(call, done) => format!("{:?}\n{done:?}", call.tool),
+            point => format!("{point:?}"),
+        };
+        expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn a_session_is_told_from_its_beginning_to_its_end() {
+        check("SessionStart", &recorded!("SessionStart.resume"), expect!["SessionStart(Resume)"]);
+        check("SessionStart", &recorded!("SessionStart.compact"), expect!["SessionStart(Compact)"]);
+        check("UserPromptSubmit", &recorded!("UserPromptSubmit"), expect![[r#"Prompt { text: "go" }"#]]);
+        check("PreToolUse", &recorded!("PreToolUse"), expect![[r#"Shell { command: "echo ONE" }"#]]);
+        check("PreCompact", &recorded!("PreCompact"), expect!["BeforeCompaction"]);
+        check("PostCompact", &recorded!("PostCompact"), expect![[r#"AfterCompaction { summary: "" }"#]]);
+        check("SubagentStart", &recorded!("SubagentStart"), expect!["SubagentStart"]);
+        check("SubagentStop", &recorded!("SubagentStop"), expect![[r#"SubagentStop { result: "END-TWO" }"#]]);
+        check("Stop", &recorded!("Stop"), expect![[r#"Stop { last: "SCRIPTED-SUMMARY of the work" }"#]]);
+        check("SessionEnd", &recorded!("SessionEnd"), expect!["SessionEnd"]);
+        assert_eq!(decode(&Wire { event: "PreModelRequest", payload: &recorded!("PreCompact") }), None);
+    }
+
+    /// Codex says nothing about how a command ended.
+    #[test]
+    fn what_tools_gave_back_is_the_text_that_the_model_gets() {
+        check(
+            "PostToolUse",
+            &recorded!("PostToolUse"),
+            expect![[r#"
+                Shell { command: "echo ONE" }
+                Done { output: Output { text: "ONE\n", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+        );
+        check(
+            "PostToolUse",
+            &recorded!("PostToolUse.Bash-failing"),
+            expect![[r#"
+                Shell { command: "echo FAILING; exit 3" }
+                Done { output: Output { text: "FAILING\n", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+        );
+        check(
+            "PostToolUse",
+            &recorded!("PostToolUse.mcp__probe__echo"),
+            expect![[r#"
+                Mcp { server: "probe", tool: "echo" }
+                Done { output: Output { text: "MCP-ECHO:ping", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+        );
+        check(
+            "PostToolUse",
+            &recorded!("PostToolUse.spawn_agent"),
+            expect![[r#"
+                Subagent { task: "SUBAGENT-PROMPT-X" }
+                Done { output: Output { text: "{\"agent_id\":\"01a1dc44-cdf9-7bb3-8fce-41a0377ebf88\",\"nickname\":\"Hilbert\"}", saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+        );
+    }
+
+    #[test]
+    fn a_large_output_is_known_to_be_cut() {
+        let Point::AfterTool(_, done) = decoded("PostToolUse", &recorded!("PostToolUse.Bash-large")).point else {
+            panic!("no tool has run")
+        };
+        assert!(done.output.cut, "{done:?}");
+    }
+
+    #[test]
+    fn a_prompt_of_a_subagent_is_its_own() {
+        let hook = decoded("UserPromptSubmit", &recorded!("UserPromptSubmit.default"));
+        expect![[r#"Some(Subagent { key: "01a1dc44-cdf9-7bb3-8fce-41a0377ebf88", kind: "default" })"#]]
+            .assert_eq(&format!("{:?}", hook.subagent));
+    }
+
+    #[test]
+    fn a_patch_names_its_first_file() {
+        let patch = "*** Begin Patch\n*** Add File: src/new.rs\n+fn a() {}\n*** Update File: src/old.rs\n*** End Patch";
+        for (name, key) in [("apply_patch", "command"), ("apply_patch", "input"), ("Edit", "patch")] {
+            assert_eq!(
+                tool(name, &json!({ key: patch })),
+                Tool::Edit { path: "src/new.rs".to_owned() },
+                "{name} {key}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_rewritten_command_keeps_every_other_field_of_the_input() {
+        let mut payload = recorded!("PreToolUse");
+        for key in COMMAND {
+            payload["tool_input"] = json!({ key: "echo ONE", "workdir": "src", "timeout_ms": 1000 });
+            let expected = json!({ "hookSpecificOutput": {
+                "hookEventName": "PreToolUse", "permissionDecision": "allow",
+                "updatedInput": { key: "echo TWO", "workdir": "src", "timeout_ms": 1000 },
+            } });
+            assert_eq!(replied("PreToolUse", &payload, &Reply::Command("echo TWO")), Some(expected));
+        }
+        payload["tool_input"] = json!({ "text": "ping" });
+        assert_eq!(replied("PreToolUse", &payload, &Reply::Command("echo TWO")), None, "there is no command");
+        let after = recorded!("PostToolUse");
+        assert_eq!(replied("PostToolUse", &after, &Reply::Command("echo TWO")), None, "it has run already");
+    }
+
+    #[test]
+    fn a_command_is_rewritten_only_where_nobody_is_asked() {
+        let mut payload = recorded!("PreToolUse");
+        assert!(decoded("PreToolUse", &payload).takes.command);
+        for mode in ["default", "acceptEdits", "plan"] {
+            payload["permission_mode"] = json!(mode);
+            assert!(!decoded("PreToolUse", &payload).takes.command, "{mode}");
+        }
+    }
+
+    /// An unknown field voids the whole answer, so each is compared as a whole.
+    #[test]
+    fn answers_have_the_fields_that_codex_knows() {
+        let after = recorded!("PostToolUse");
+        assert_eq!(
+            replied("PostToolUse", &after, &Reply::Output("a digest")),
+            Some(json!({ "decision": "block", "reason": "a digest" }))
+        );
+        let start = recorded!("SessionStart.compact");
+        let expected =
+            json!({ "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": "a guide" } });
+        assert_eq!(replied("SessionStart", &start, &Reply::Context("a guide")), Some(expected));
+        assert_eq!(replied("PreCompact", &recorded!("PreCompact"), &Reply::Keep("this")), None);
+    }
 }

@@ -1,10 +1,10 @@
-//! Reads a text back: whole, by range, by line, by stream, or frame by frame with bounded memory.
+//! Reads a text back: whole, by range, by line, or frame by frame with bounded memory.
 
 use std::fs::File;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 
-use weir_core::{Pieces, Stream, terminal};
+use weir_core::terminal;
 
 use super::frames::{self, FRAME_BYTES, Frames};
 use crate::error::{Result, StoreError};
@@ -172,29 +172,6 @@ impl BlobReader {
             let _ = visit(Line { number, start, text: &begun, left_out });
         }
         Ok(())
-    }
-
-    /// Returns the text of one stream in order, frame by frame. Frames without any of it are not read.
-    pub fn of_stream<'a>(&'a self, pieces: &'a Pieces, stream: Stream) -> impl Iterator<Item = Result<Vec<u8>>> + 'a {
-        let parts = pieces.ranges(stream).flat_map(|range| {
-            let end = range.end.min(self.bytes);
-            let numbers = self.frame_at(range.start)..self.frame_at(end.max(1) - 1) + 1;
-            numbers.map(move |number| (number, range.start..end)).filter(|(_, range)| !range.is_empty())
-        });
-        let mut parts = parts.peekable();
-        std::iter::from_fn(move || {
-            let (number, _) = *parts.peek()?;
-            let frame = self.frame(number);
-            let mut text = Vec::new();
-            while let Some((_, range)) = parts.next_if(|(next, _)| *next == number) {
-                match frame.as_ref().map(|frame| self.part_of(frame, number, &range)) {
-                    Ok(Ok(part)) => text.extend_from_slice(part),
-                    Ok(Err(error)) => return Some(Err(error)),
-                    Err(_) => {}
-                }
-            }
-            Some(frame.map(|_| text))
-        })
     }
 
     /// Returns the number of the frame at a position.

@@ -1,11 +1,9 @@
 //! Writes a text of any size to the store, piece by piece. Invariants: text is redacted before anything else sees it;
 //! memory is bounded; a text that is not kept leaves nothing behind.
 
-use std::collections::VecDeque;
 use std::path::Path;
 
 use weir_core::redact::{RedactedPart, Redactor};
-use weir_core::{Pieces, Stream};
 
 use super::reader::BlobReader;
 use super::stage::{Stage, StagedText};
@@ -29,29 +27,18 @@ pub(crate) struct FinishedText {
     pub(crate) staged: StagedText,
     /// The number of secrets that each rule found.
     pub(crate) redactions: Vec<(&'static str, u64)>,
-    /// Which bytes of the stored text came from which stream.
-    pub(crate) pieces: Pieces,
 }
 
 /// Receives the redacted text.
 struct Sink {
     stage: Stage,
     mark: Vec<u8>,
-    /// The streams of the bytes that the redactor still holds back.
-    arrived: VecDeque<(Stream, u64)>,
-    pieces: Pieces,
     ends: TextEnds,
 }
 
 impl TextWriter {
     pub(super) fn new(folder: &Path) -> Self {
-        let sink = Sink {
-            stage: Stage::new(folder),
-            mark: Vec::new(),
-            arrived: VecDeque::new(),
-            pieces: Pieces::default(),
-            ends: TextEnds::default(),
-        };
+        let sink = Sink { stage: Stage::new(folder), mark: Vec::new(), ends: TextEnds::default() };
         Self { redactor: Redactor::new(), sink, bytes: 0, failed: None }
     }
 
@@ -62,16 +49,6 @@ impl TextWriter {
         let (sink, failed) = (&mut self.sink, &mut self.failed);
         self.redactor.push_to(bytes, &mut |passed| sink.push_unless_failed(failed, passed));
         self.failed.as_ref().map_or(Ok(()), |error| Err(repeat_error(error, self.sink.stage.folder())))
-    }
-
-    /// Appends to the text and records from which stream the bytes came. The mark that replaces a secret belongs to the
-    /// stream of the secret.
-    pub fn write_from(&mut self, stream: Stream, bytes: &[u8]) -> Result<()> {
-        match self.sink.arrived.back_mut().filter(|(last, _)| *last == stream) {
-            Some((_, length)) => *length += bytes.len() as u64,
-            None => self.sink.arrived.push_back((stream, bytes.len() as u64)),
-        }
-        self.write(bytes)
     }
 
     /// Returns how many bytes were written so far, before redaction.
@@ -88,7 +65,7 @@ impl TextWriter {
             None => sink.stage.finish(),
         };
         match staged {
-            Ok(staged) => Ok(FinishedText { staged, redactions, pieces: sink.pieces }),
+            Ok(staged) => Ok(FinishedText { staged, redactions }),
             Err(error) => Err(KeepError { error, text: Some(Box::new(BlobReader::of(sink.ends.joined()))) }),
         }
     }
@@ -113,36 +90,13 @@ impl Sink {
 
     fn push(&mut self, passed: RedactedPart<'_>) -> Result<()> {
         match passed {
-            RedactedPart::Text(text) => {
-                self.pass(text.len() as u64, Pieces::push);
-                self.stage.write(text)
-            }
+            RedactedPart::Text(text) => self.stage.write(text),
             RedactedPart::Mark(_) => {
                 self.mark.clear();
                 passed.write_to(&mut self.mark);
-                if let Some((stream, _)) = self.arrived.front() {
-                    self.pieces.push(*stream, self.mark.len() as u64);
-                }
                 self.stage.write(&self.mark)
             }
-            RedactedPart::Removed(length) => {
-                self.pass(length as u64, |_, _, _| ());
-                Ok(())
-            }
-        }
-    }
-
-    /// Follows the next `length` bytes that arrived.
-    fn pass(&mut self, length: u64, mut each: impl FnMut(&mut Pieces, Stream, u64)) {
-        let mut rest = length;
-        while let Some((stream, here)) = self.arrived.front_mut().filter(|_| rest > 0) {
-            let now = rest.min(*here);
-            each(&mut self.pieces, *stream, now);
-            *here -= now;
-            rest -= now;
-            if *here == 0 {
-                self.arrived.pop_front();
-            }
+            RedactedPart::Removed(_) => Ok(()),
         }
     }
 }

@@ -1,17 +1,14 @@
-//! The results of the runs whose output is kept.
+//! The results of the runs whose output is kept. The column `pieces` is not used.
 
-use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use weir_core::{Ended, Pieces, RunFacts};
+use weir_core::{Ended, RunFacts};
 
 use super::written;
 
 /// Writes the result of a run.
 pub(crate) fn insert(tx: &Transaction<'_>, entry_id: i64, run: &RunFacts) -> rusqlite::Result<()> {
-    let pieces = (!run.pieces.is_empty()).then(|| run.pieces.encode());
     tx.prepare_cached(
-        "INSERT INTO runs (entry_id, exit_code, signal, millis, sandbox, ended, pieces)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO runs (entry_id, exit_code, signal, millis, sandbox, ended) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?
     .execute(params![
         entry_id,
@@ -19,8 +16,7 @@ pub(crate) fn insert(tx: &Transaction<'_>, entry_id: i64, run: &RunFacts) -> rus
         run.signal,
         i64::try_from(run.millis).unwrap_or(i64::MAX),
         run.sandbox,
-        run.ended.as_str(),
-        pieces
+        run.ended.as_str()
     ])
     .map(drop)
 }
@@ -28,22 +24,15 @@ pub(crate) fn insert(tx: &Transaction<'_>, entry_id: i64, run: &RunFacts) -> rus
 /// Returns the result of an entry's run, if known.
 pub(crate) fn load(connection: &Connection, entry_id: i64) -> rusqlite::Result<Option<RunFacts>> {
     connection
-        .prepare_cached("SELECT exit_code, signal, millis, sandbox, ended, pieces FROM runs WHERE entry_id = ?1")?
+        .prepare_cached("SELECT exit_code, signal, millis, sandbox, ended FROM runs WHERE entry_id = ?1")?
         .query_row([entry_id], |row| {
-            let pieces: Option<Vec<u8>> = row.get(5)?;
             Ok(RunFacts {
                 exit_code: row.get(0)?,
                 signal: row.get(1)?,
                 millis: row.get::<_, i64>(2)? as u64,
                 sandbox: row.get(3)?,
                 ended: written(row, 4, Ended::parse)?,
-                pieces: pieces.map_or(Ok(Pieces::default()), |bytes| decode(&bytes))?,
             })
         })
         .optional()
-}
-
-fn decode(bytes: &[u8]) -> rusqlite::Result<Pieces> {
-    Pieces::decode(bytes)
-        .ok_or_else(|| rusqlite::Error::FromSqlConversionFailure(5, Type::Blob, "these are no pieces of a text".into()))
 }

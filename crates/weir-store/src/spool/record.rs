@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 use weir_core::run::{Ended, RunFacts};
-use weir_core::{
-    EntryKind, Event, EventKind, Level, Limits, NewEntry, Origin, Pieces, Priority, Scope, SessionKey, Timestamp,
-};
+use weir_core::{EntryKind, Event, EventKind, Level, Limits, NewEntry, Origin, Priority, Scope, SessionKey, Timestamp};
 
 use crate::log::hooks::{Guide, HookUse};
 use crate::store::{redact_labels, redacted_event, redacted_text};
@@ -157,7 +155,6 @@ fn output_from_json(output: &Value, body: &[u8]) -> Option<NewEntry> {
             millis: run["millis"].as_u64()?,
             sandbox: text(&run["sandbox"])?,
             ended: Ended::parse(run["ended"].as_str()?)?,
-            pieces: Pieces::default(),
         })
     })?;
     let kind = EntryKind::parse(output["kind"].as_str()?)?;

@@ -106,11 +106,8 @@ impl Store {
         redact_labels(&mut entry);
         // A write error is reported by `finish`, along with what was written of the text.
         let _ = writer.write(&entry.text);
-        let FinishedText { staged, redactions, pieces } = writer.finish()?;
+        let FinishedText { staged, redactions } = writer.finish()?;
         let text = staged.reader()?;
-        if let Some(run) = entry.run.as_mut().filter(|_| !pieces.is_empty()) {
-            run.pieces = pieces;
-        }
         // The text of a note contains its citations.
         entry.text = if entry.note.is_some() { text.all()? } else { Vec::new() };
         match self.insert_entry(scope, &entry, (&staged, &redactions), now) {

@@ -6,10 +6,7 @@ use std::ops::Range;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use weir_core::redact::redact;
-use weir_core::{
-    Ended, EntryKind, Level, Limits, NewEntry, Pieces, ProjectKey, Query, Reference, RunFacts, Scope, SessionKey,
-    Stream,
-};
+use weir_core::{Ended, EntryKind, Level, Limits, NewEntry, ProjectKey, Query, Reference, RunFacts, Scope, SessionKey};
 use weir_store::{Found, HistoryFilter, Owner, Store, StoreError};
 
 use crate::dump;
@@ -115,22 +112,9 @@ fn any_large_text_comes_back() {
 }
 
 fn any_facts() -> impl Strategy<Value = RunFacts> {
-    let pieces = prop::collection::vec((prop::sample::select(Stream::ALL), 0..1_u64 << 40), 0..40);
-    let pieces = pieces.prop_map(|list| {
-        let mut pieces = Pieces::default();
-        list.into_iter().for_each(|(stream, length)| pieces.push(stream, length));
-        pieces
-    });
     let numbers = (any::<Option<i32>>(), any::<Option<i32>>(), 0..i64::MAX as u64);
-    (numbers, "[a-z ]{0,20}", prop::sample::select(Ended::ALL), pieces).prop_map(
-        |((exit_code, signal, millis), sandbox, ended, pieces)| RunFacts {
-            exit_code,
-            signal,
-            millis,
-            sandbox,
-            ended,
-            pieces,
-        },
+    (numbers, "[a-z ]{0,20}", prop::sample::select(Ended::ALL)).prop_map(
+        |((exit_code, signal, millis), sandbox, ended)| RunFacts { exit_code, signal, millis, sandbox, ended },
     )
 }
 

@@ -8,14 +8,14 @@ use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
 use weir_core::redact::redact;
-use weir_core::{EntryKind, Limits, NewEntry, Query, Reference, Stream};
+use weir_core::{EntryKind, Limits, NewEntry, Query, Reference};
 use weir_store::{Kept, Line, Store, StoreError, TextWriter};
 
 use crate::dump;
 use crate::process::{self, ChildGuard};
 use crate::support::{
-    Dice, NOW, assert_healthy, at, entry, facts, forget, get, here, keep, new_store, noise, noisy_word, note, open,
-    open_with, run, search, state, text, these,
+    Dice, NOW, assert_healthy, at, entry, forget, get, here, keep, new_store, noise, noisy_word, note, open, open_with,
+    run, search, state, text, these,
 };
 
 const MIB: usize = 1 << 20;
@@ -217,36 +217,6 @@ fn two_writers_of_one_text_share_it() {
     assert!(kept.iter().all(|reference| text(&store, *reference) == given));
     assert_eq!(dump::files(&folder.path().join("blobs")).len(), 1);
     assert_eq!(store.check().unwrap().stored_bytes, other.check().unwrap().stored_bytes);
-}
-
-#[test]
-fn each_stream_is_read_alone_and_without_its_secrets() {
-    let (_folder, mut store) = new_store();
-    let mut dice = Dice::new(11);
-    let mut writer = store.writer().unwrap();
-    let mut expected = [Vec::new(), Vec::new()];
-    for n in 0..6_000 {
-        let which = dice.roll(2) as usize;
-        let secret = dice.roll(50) == 0;
-        let line = match secret {
-            true => format!("{n} password=\"hunter2{n}\" of it\n"),
-            false => format!("{n} {}\n", "word ".repeat(dice.roll(200) as usize)),
-        };
-        writer.write_from(Stream::ALL[which], line.as_bytes()).unwrap();
-        expected[which].extend_from_slice(&redact(line.as_bytes()).text);
-    }
-    let entry = NewEntry { run: Some(facts()), ..run("") };
-    let kept = store.keep_written(&here(), entry, writer, NOW).unwrap().reference;
-    let pieces = get(&mut store, kept).run.unwrap().pieces;
-    let reader = store.text(&here(), kept).unwrap().unwrap();
-    assert!(pieces.is_complete() && pieces.bytes() == reader.bytes() && reader.frame_count() > 2);
-    for (stream, expected) in Stream::ALL.iter().zip(&expected) {
-        let found: Vec<u8> = reader.of_stream(&pieces, *stream).flat_map(Result::unwrap).collect();
-        assert!(found == *expected, "{stream} came back changed");
-        let by_range: Vec<u8> =
-            pieces.ranges(*stream).take(50).flat_map(|range| reader.range(range).unwrap()).collect();
-        assert!(expected.starts_with(&by_range));
-    }
 }
 
 #[test]

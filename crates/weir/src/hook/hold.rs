@@ -289,7 +289,7 @@ fn entry(used: &ToolCall, done: &Done) -> NewEntry {
 /// Returns the facts about a command that the client ran in its own environment.
 pub(super) fn run_facts(exit_code: Option<i32>, millis: u64) -> RunFacts {
     let sandbox = "the client's".to_owned();
-    RunFacts { exit_code, signal: None, millis, sandbox, ended: Ended::Exited, pieces: Default::default() }
+    RunFacts { exit_code, signal: None, millis, sandbox, ended: Ended::Exited }
 }
 
 fn head(used: &ToolCall, done: &Done) -> String {

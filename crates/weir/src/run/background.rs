@@ -235,14 +235,8 @@ pub(crate) fn find(context: &Context, reference: Reference) -> Result<Option<Run
         return Ok(Some(RunProgress { title, text: BlobReader::of(text) }));
     }
     // The lock is free, so the keeper is gone. If the entry exists, only its cleanup was missing.
-    let facts = RunFacts {
-        exit_code: None,
-        signal: None,
-        millis: 0,
-        sandbox: "unknown".to_owned(),
-        ended: Ended::Lost,
-        pieces: Default::default(),
-    };
+    let facts =
+        RunFacts { exit_code: None, signal: None, millis: 0, sandbox: "unknown".to_owned(), ended: Ended::Lost };
     let entry = NewEntry {
         text,
         run: Some(facts),

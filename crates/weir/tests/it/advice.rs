@@ -1,58 +1,37 @@
 //! Tests that advice works: brings the store into the state in which a hint is printed, runs the hint exactly as
 //! printed, and checks that it solves the problem.
-#![expect(clippy::disallowed_methods, reason = "the tests start the program and a shell")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
-use tempfile::TempDir;
+use crate::support::{Home, WEIR, said};
 
-/// A home with a project, whose store has a note and a large indexed file.
-struct Home(TempDir);
+/// Returns a home with a project, whose store has a note and a large indexed file.
+fn filled() -> Home {
+    let mut home = Home::new();
+    home.programs.insert(0, Path::new(WEIR).parent().unwrap().to_owned());
+    home.write("docs/guide.md", large_text());
+    home.note(&["the pool is small"]);
+    home.ok(&["index", "docs"]);
+    home
+}
 
 impl Home {
-    fn new() -> Self {
-        let home = Self(tempfile::tempdir().unwrap());
-        std::fs::create_dir_all(home.project().join("docs")).unwrap();
-        std::fs::write(home.project().join("docs/guide.md"), large_text()).unwrap();
-        for arguments in [&["note", "the pool is small"][..], &["index", "docs"]] {
-            let output = home.weir(arguments);
-            assert!(output.status.success(), "{arguments:?}: {}", said(&output));
-        }
-        home
-    }
-
-    fn project(&self) -> PathBuf {
-        self.0.path().join("project")
-    }
-
-    fn weir(&self, arguments: &[&str]) -> Output {
-        self.command(env!("CARGO_BIN_EXE_weir")).args(arguments).output().unwrap()
-    }
-
     /// Runs a line like a person who copies it into a shell.
     fn shell(&self, line: &str) -> Output {
-        self.command("sh").args(["-c", line]).output().unwrap()
-    }
-
-    fn command(&self, program: &str) -> Command {
-        let bin = Path::new(env!("CARGO_BIN_EXE_weir")).parent().unwrap();
-        let mut command = Command::new(program);
-        command.current_dir(self.project()).env_clear().env("HOME", self.0.path());
-        command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
-        command
+        self.command("sh", &["-c", line]).output().unwrap()
     }
 
     /// Returns a file of the project's store with this name.
     fn file(&self, name: &str) -> PathBuf {
-        let projects = walk(self.0.path()).into_iter().find(|path| path.ends_with("projects")).unwrap();
+        let projects = walk(self.path()).into_iter().find(|path| path.ends_with("projects")).unwrap();
         walk(&projects).into_iter().find(|path| path.file_name().is_some_and(|found| found == name)).unwrap()
     }
 
     /// Returns the files that contain texts.
     fn text_files(&self) -> Vec<PathBuf> {
         let is_text = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "zst");
-        walk(self.0.path()).into_iter().filter(is_text).collect()
+        walk(self.path()).into_iter().filter(is_text).collect()
     }
 
     /// Returns the file with the text of the guide, if nothing else is stored.
@@ -92,10 +71,6 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn said(output: &Output) -> String {
-    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
-}
-
 /// Returns the commands that a hint or a fix tells to run: the text in backticks, after `start over:`, or the whole
 /// line.
 fn advised(output: &Output) -> Vec<String> {
@@ -119,7 +94,7 @@ fn advised(output: &Output) -> Vec<String> {
 
 #[test]
 fn a_damaged_index_is_made_again() {
-    let home = Home::new();
+    let home = filled();
     std::fs::write(home.file("index.db"), [7; 50_000]).unwrap();
     let refused = home.weir(&["search", "pool"]);
     assert_eq!(refused.status.code(), Some(4));
@@ -130,11 +105,11 @@ fn a_damaged_index_is_made_again() {
 
 #[test]
 fn an_index_of_a_newer_version_is_made_again() {
-    let home = Home::new();
+    let home = filled();
     let index = home.file("index.db");
     let sql = "INSERT INTO migrations SELECT position + 1, '0099_future', 'ff', '' FROM migrations ORDER BY position DESC LIMIT 1";
     let python = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); v = c.execute('PRAGMA user_version').fetchone()[0]; c.execute(f'PRAGMA user_version = {v + 1}'); c.commit()";
-    let edited = home.command("python3").args(["-c", python]).arg(&index).arg(sql).output().unwrap();
+    let edited = home.command("python3", &["-c", python]).arg(&index).arg(sql).output().unwrap();
     assert!(edited.status.success(), "{}", said(&edited));
     let refused = home.weir(&["search", "pool"]);
     assert_eq!(refused.status.code(), Some(4), "{}", said(&refused));
@@ -145,7 +120,7 @@ fn an_index_of_a_newer_version_is_made_again() {
 
 #[test]
 fn a_damaged_log_is_moved_away_and_the_store_begins_again() {
-    let home = Home::new();
+    let home = filled();
     std::fs::write(home.file("log.db"), [7; 50_000]).unwrap();
     let refused = home.weir(&["note", "another"]);
     assert_eq!(refused.status.code(), Some(4));
@@ -161,7 +136,7 @@ fn a_damaged_log_is_moved_away_and_the_store_begins_again() {
 
 #[test]
 fn a_lost_text_of_an_indexed_file_is_read_again() {
-    let home = Home::new();
+    let home = filled();
     std::fs::write(home.guide_text(), b"").unwrap();
     assert!(home.finds("pool"), "the rest is found");
     let ill = home.weir(&["doctor"]);
@@ -174,7 +149,7 @@ fn a_lost_text_of_an_indexed_file_is_read_again() {
 
 #[test]
 fn a_lost_text_of_a_file_that_is_gone_is_dropped() {
-    let home = Home::new();
+    let home = filled();
     std::fs::remove_file(home.guide_text()).unwrap();
     home.shell("rm -r docs");
     let ill = home.weir(&["doctor"]);
@@ -186,7 +161,7 @@ fn a_lost_text_of_a_file_that_is_gone_is_dropped() {
 
 #[test]
 fn a_lost_output_is_dropped() {
-    let home = Home::new();
+    let home = filled();
     let before = home.text_files();
     let kept = home.shell("head -c 90000 /dev/urandom | base64 > big.txt; weir run 'cat big.txt'");
     assert!(kept.status.success(), "{}", said(&kept));
@@ -202,7 +177,7 @@ fn a_lost_output_is_dropped() {
 
 #[test]
 fn a_lost_text_says_what_to_do_when_it_is_asked_for() {
-    let home = Home::new();
+    let home = filled();
     let found = said(&home.weir(&["search", "manometer", "--json"]));
     let reference = found.split("\"reference\": \"").nth(1).or(found.split("\"reference\":\"").nth(1)).unwrap();
     let reference = &reference[..reference.find('"').unwrap()];
@@ -214,14 +189,11 @@ fn a_lost_text_says_what_to_do_when_it_is_asked_for() {
 
 #[test]
 fn a_store_of_another_project_is_removed() {
-    let home = Home::new();
+    let home = filled();
     let store = home.file("log.db").parent().unwrap().to_owned();
-    let other = home.0.path().join("other");
+    let other = home.at("other");
     std::fs::create_dir(&other).unwrap();
-    let in_other = |arguments: &[&str]| {
-        let mut command = home.command(env!("CARGO_BIN_EXE_weir"));
-        command.current_dir(&other).args(arguments).output().unwrap()
-    };
+    let in_other = |arguments: &[&str]| home.weir_in(&other, arguments);
     assert!(in_other(&["note", "elsewhere"]).status.success());
     let is_other = |path: &PathBuf| path.is_dir() && *path != store && path.join("log.db").exists();
     let theirs = walk(store.parent().unwrap()).into_iter().find(is_other).unwrap();
@@ -238,7 +210,7 @@ fn a_store_of_another_project_is_removed() {
 
 #[test]
 fn a_level_without_a_name_gets_one() {
-    let home = Home::new();
+    let home = filled();
     let refused = home.weir(&["note", "for this session", "--scope", "session"]);
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
     assert!(said(&refused).contains("WEIR_SESSION"));
@@ -248,7 +220,7 @@ fn a_level_without_a_name_gets_one() {
 
 #[test]
 fn a_plan_that_changed_is_made_again() {
-    let home = Home::new();
+    let home = filled();
     let refused = home.weir(&["forget", "--project", "--confirm", "00000000"]);
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
     let planned = said(&home.weir(&["forget", "--project"]));
@@ -259,16 +231,14 @@ fn a_plan_that_changed_is_made_again() {
 
 #[test]
 fn a_store_over_its_quota_is_brought_back_by_forgetting_documents() {
-    let home = Home::new();
-    let config = home.0.path().join(".config/weir");
-    std::fs::create_dir_all(&config).unwrap();
-    std::fs::write(config.join("config.toml"), "[retention]\nquota_mb = 0\n").unwrap();
+    let home = filled();
+    home.configure("[retention]\nquota_mb = 0\n");
     let ill = home.weir(&["doctor"]);
     assert_eq!(ill.status.code(), Some(3), "{}", said(&ill));
     assert!(said(&ill).contains("weir forget --source FOLDER"), "{}", said(&ill));
     let plan = said(&home.shell("weir forget --source docs"));
     let confirmation = plan.split("confirm = ").nth(1).unwrap().split_whitespace().next().unwrap();
     assert!(home.shell(&format!("weir forget --source docs --confirm {confirmation}")).status.success());
-    std::fs::write(config.join("config.toml"), "[retention]\nquota_mb = 1\n").unwrap();
+    home.configure("[retention]\nquota_mb = 1\n");
     home.assert_healthy();
 }

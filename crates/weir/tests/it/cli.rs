@@ -1,99 +1,23 @@
 //! The command line as a person uses it: real runs in an empty home.
-#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
 
-use expect_test::{Expect, expect};
-use tempfile::TempDir;
+use expect_test::expect;
 
-/// An empty home with an empty project.
-struct Home(TempDir);
-
-impl Home {
-    fn new() -> Self {
-        let home = Self(tempfile::tempdir().unwrap());
-        std::fs::create_dir(home.project()).unwrap();
-        home
-    }
-
-    fn project(&self) -> std::path::PathBuf {
-        self.0.path().join("project")
-    }
-
-    fn data(&self) -> std::path::PathBuf {
-        self.0.path().join(".local/share/weir")
-    }
-
-    fn weir(&self, arguments: &[&str]) -> Output {
-        self.weir_in(&self.project(), arguments)
-    }
-
-    fn weir_in(&self, folder: &Path, arguments: &[&str]) -> Output {
-        command(self.0.path(), folder).args(arguments).output().unwrap()
-    }
-
-    /// Runs a command that must succeed, and returns its output.
-    fn ok(&self, arguments: &[&str]) -> String {
-        let output = self.weir(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
-        text(&output.stdout)
-    }
-
-    fn json(&self, arguments: &[&str]) -> serde_json::Value {
-        serde_json::from_str(&self.ok(&[arguments, &["--json"]].concat())).unwrap()
-    }
-
-    /// Stores a note and returns its reference.
-    fn note(&self, arguments: &[&str]) -> String {
-        let answer = self.json(&[&["note"], arguments].concat());
-        answer["reference"].as_str().unwrap().to_owned()
-    }
-}
-
-fn command(home: &Path, folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-    command.current_dir(folder).env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin");
-    command
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-/// Checks output, without the parts that change from run to run.
-fn check(output: &Output, expected: Expect) {
-    let mut shown = text(&output.stdout) + &text(&output.stderr);
-    while let Some(start) = shown.find("[ctx:") {
-        let reference = shown[start + 5..start + 15].to_owned();
-        shown = shown.replace(&format!("[ctx:{reference}]"), "[REF]").replace(&reference, "REF");
-    }
-    let marks: Vec<String> = shown.lines().filter_map(|line| line.strip_prefix("<<<")).map(str::to_owned).collect();
-    for mark in marks.iter().filter(|mark| mark.len() == 10) {
-        shown = shown.replace(mark, "MARK");
-    }
-    let date = jiff::Timestamp::now().strftime("%Y-%m-%d ").to_string();
-    let lines = shown.lines().map(|line| match line.find(&date) {
-        Some(at) => format!("{}DATE{}", &line[..at], &line[at + 17..]),
-        None => line.to_owned(),
-    });
-    let shown = lines.collect::<Vec<_>>().join("\n");
-    expected.assert_eq(&format!("{shown}\nexit {}", output.status.code().unwrap_or(-1)));
-}
+use crate::support::{Home, feed, parsed, text};
 
 #[test]
 fn a_note_is_kept_found_read_listed_and_forgotten() {
     let home = Home::new();
     let note = ["note", "The pool has 16 connections", "--kind", "decision", "--topic", "pool"];
-    check(
-        &home.weir(&note),
+    home.check(
+        &note,
         expect![[r#"
         kept [REF] in project scope
         exit 0"#]],
     );
-    check(
-        &home.weir(&["search", "how", "many", "connections"]),
+    home.check(
+        &["search", "how", "many", "connections"],
         expect![[r#"
         [REF] note/decision on pool (rev 1) by user, DATE
         <<<REF
@@ -101,8 +25,8 @@ fn a_note_is_kept_found_read_listed_and_forgotten() {
         REF>>>
         exit 0"#]],
     );
-    check(
-        &home.weir(&["history"]),
+    home.check(
+        &["history"],
         expect![[r#"
         <<<MARK
         1 DATE note The pool has 16 connections [REF]
@@ -111,21 +35,21 @@ fn a_note_is_kept_found_read_listed_and_forgotten() {
     );
     let plan = home.json(&["forget", "--topic", "pool"]);
     let confirmation = plan["confirm"].as_str().unwrap();
-    check(
-        &home.weir(&["forget", "--topic", "pool", "--confirm", confirmation]),
+    home.check(
+        &["forget", "--topic", "pool", "--confirm", confirmation],
         expect![[r#"
             removed from the project store: 1 entry, 0 events, 1 text
             remaining: entries 0, events 0, runs 0, texts 0, documents 0, chunks 0, words 0, vectors 0
             exit 0"#]],
     );
-    check(
-        &home.weir(&["search", "connections"]),
+    home.check(
+        &["search", "connections"],
         expect![[r#"
             nothing found for `connections`: nothing resembles `connections`; try a synonym; nothing searchable is kept here yet: add content with ctx_index or ctx_fetch_and_index; ctx_history lists what happened
             exit 3"#]],
     );
-    check(
-        &home.weir(&["history"]),
+    home.check(
+        &["history"],
         expect![[r#"
         <<<MARK
         2 DATE forgotten [REF]
@@ -140,22 +64,22 @@ fn expired_and_never_existed_are_told_apart_from_a_typing_error() {
     let reference = home.note(&["soon gone"]);
     let plan = home.json(&["forget", &reference]);
     home.ok(&["forget", &reference, "--confirm", plan["confirm"].as_str().unwrap()]);
-    check(
-        &home.weir(&["get", &reference]),
+    home.check(
+        &["get", &reference],
         expect![[r#"
         error: [REF] was forgotten on request on DATE; it was a note
         hint: nothing is left of it
         exit 3"#]],
     );
-    check(
-        &home.weir(&["get", "0000000000"]),
+    home.check(
+        &["get", "0000000000"],
         expect![[r#"
         error: [REF] never existed in this project
         hint: check the ten characters of the reference, or search for the entry
         exit 3"#]],
     );
-    check(
-        &home.weir(&["get", "nonsense"]),
+    home.check(
+        &["get", "nonsense"],
         expect![[r#"
         error: `nonsense` is not a reference; one looks like [REF]
         exit 2"#]],
@@ -166,22 +90,22 @@ fn expired_and_never_existed_are_told_apart_from_a_typing_error() {
 fn forgetting_needs_a_choice_and_the_right_confirmation() {
     let home = Home::new();
     let reference = home.note(&["stays"]);
-    check(
-        &home.weir(&["forget"]),
+    home.check(
+        &["forget"],
         expect![[r#"
         error: no entries selected
         hint: select entries by reference, topic, source, session or time, or select the whole project
         exit 2"#]],
     );
-    check(
-        &home.weir(&["forget", &reference, "--confirm", "00000000"]),
+    home.check(
+        &["forget", &reference, "--confirm", "00000000"],
         expect![[r#"
         error: the store has changed since the dry run
         hint: run it again without `confirm` and use the new code
         exit 2"#]],
     );
-    check(
-        &home.weir(&["forget", "--session", "no-such-session"]),
+    home.check(
+        &["forget", "--session", "no-such-session"],
         expect![[r#"
         no entries match; nothing would be removed
         exit 3"#]],
@@ -192,21 +116,16 @@ fn forgetting_needs_a_choice_and_the_right_confirmation() {
 #[test]
 fn work_trees_share_a_project_and_others_do_not() {
     let home = Home::new();
-    let git = |folder: &Path, arguments: &[&str]| {
-        let identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"];
-        let status = Command::new("git").current_dir(folder).args(identity).args(arguments).status().unwrap();
-        assert!(status.success());
-    };
-    git(&home.project(), &["init", "-q"]);
-    git(&home.project(), &["commit", "-q", "--allow-empty", "-m", "one"]);
-    git(&home.project(), &["worktree", "add", "-q", "-b", "side", "../side"]);
+    home.git(&["init", "-q"]);
+    home.git(&["commit", "-q", "--allow-empty", "-m", "one"]);
+    home.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
     home.note(&["seen from every work tree"]);
     home.note(&["only on this branch", "--scope", "work"]);
     home.note(&["everywhere", "--scope", "user"]);
-    let side = text(&home.weir_in(&home.0.path().join("side"), &["search", "seen branch everywhere"]).stdout);
+    let side = text(&home.weir_in(&home.at("side"), &["search", "seen branch everywhere"]).stdout);
     assert!(side.contains("seen from every work tree") && side.contains("everywhere"), "{side}");
     assert!(!side.contains("only on this branch"), "{side}");
-    let other = home.0.path().join("other");
+    let other = home.at("other");
     std::fs::create_dir(&other).unwrap();
     let other = text(&home.weir_in(&other, &["search", "seen branch everywhere"]).stdout);
     assert!(other.contains("everywhere") && !other.contains("seen from"), "{other}");
@@ -239,15 +158,7 @@ fn files_are_private() {
 fn bytes_come_back_as_they_went_in_and_long_texts_are_cut_by_the_line() {
     let home = Home::new();
     let long: String = (1..=3_000).map(|n| format!("line number {n} of a long text\n")).collect();
-    let mut child = command(home.0.path(), &home.project())
-        .args(["note", "-", "--json"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(long.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let answer = parsed(&feed(home.weir_command(&["note", "-", "--json"]), long.as_bytes()));
     let reference = answer["reference"].as_str().unwrap();
     assert_eq!(home.ok(&["get", reference, "--raw"]), long);
     let cut = home.ok(&["get", reference, "--budget", "300"]);
@@ -285,8 +196,7 @@ fn a_damaged_store_is_named_and_left_alone() {
 #[test]
 fn a_wrong_configuration_is_refused_with_where_to_look() {
     let home = Home::new();
-    std::fs::create_dir_all(home.0.path().join(".config/weir")).unwrap();
-    std::fs::write(home.0.path().join(".config/weir/config.toml"), "[retention]\nrun_weeks = 3\n").unwrap();
+    home.configure("[retention]\nrun_weeks = 3\n");
     let output = home.weir(&["history"]);
     let message = text(&output.stderr);
     assert!(
@@ -299,25 +209,21 @@ fn a_wrong_configuration_is_refused_with_where_to_look() {
 #[test]
 fn the_model_is_what_the_settings_say_and_without_one_words_decide() {
     let home = Home::new();
-    let settings = |text: &str| {
-        std::fs::create_dir_all(home.0.path().join(".config/weir")).unwrap();
-        std::fs::write(home.0.path().join(".config/weir/config.toml"), text).unwrap();
-    };
     home.note(&["Images are resized before they are uploaded"]);
     home.note(&["The invoice template is written in German"]);
     let ask = || text(&home.weir(&["search", "scale pictures"]).stdout);
     let doctor = || text(&home.weir(&["doctor"]).stdout);
     assert!(ask().contains("; similar in meaning") && ask().contains("Images are resized"), "{}", ask());
     assert!(doctor().contains("✓ semantic search: weir-static-256-v1"), "{}", doctor());
-    settings("[search]\nmodel = \"off\"\n");
+    home.configure("[search]\nmodel = \"off\"\n");
     assert!(ask().contains("nothing found"), "{}", ask());
     assert!(doctor().contains("✓ semantic search: off"), "{}", doctor());
-    settings("[search]\nmodel = \"/nowhere\"\n");
+    home.configure("[search]\nmodel = \"/nowhere\"\n");
     assert!(ask().contains("keyword matches only: cannot use the model in /nowhere"), "{}", ask());
     assert!(doctor().contains("✗ semantic search: cannot use the model in /nowhere"), "{}", doctor());
-    settings("[search]\nendpoint = \"http://127.0.0.1:9\"\n");
+    home.configure("[search]\nendpoint = \"http://127.0.0.1:9\"\n");
     assert_eq!(home.weir(&["history"]).status.code(), Some(5), "an endpoint without a model");
-    settings("[search]\nendpoint = \"http://127.0.0.1:9/v1\"\nmodel = \"some\"\n");
+    home.configure("[search]\nendpoint = \"http://127.0.0.1:9/v1\"\nmodel = \"some\"\n");
     assert!(ask().contains("keyword matches only: "), "{}", ask());
 }
 

@@ -1,15 +1,13 @@
 //! `weir fetch` against a local test server: what is stored, what is shown, and what is refused.
-#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
-use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
-use serde_json::Value;
-use tempfile::TempDir;
+use serde_json::json;
+
+use crate::support::{Home, text};
 
 /// A server with a few pages, which records its requests.
 struct Pages {
@@ -73,62 +71,20 @@ fn reply(path: &str, tagged: bool) -> String {
     format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\netag: \"1\"\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
-/// An empty home with an empty project that may reach a server.
-struct Home(TempDir);
-
-impl Home {
-    fn allowing(allow: &str) -> Self {
-        let home = Self(tempfile::tempdir().unwrap());
-        std::fs::create_dir(home.path("project")).unwrap();
-        home.write(".config/weir/config.toml", &format!("[fetch]\nallow = [{allow}]\n"));
-        home
-    }
-
-    fn path(&self, part: &str) -> PathBuf {
-        self.0.path().join(part)
-    }
-
-    fn write(&self, part: &str, text: &str) {
-        std::fs::create_dir_all(self.path(part).parent().unwrap()).unwrap();
-        std::fs::write(self.path(part), text).unwrap();
-    }
-
-    fn weir(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-        command.current_dir(self.path("project")).env_clear().env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin");
-        command.args(arguments).output().unwrap()
-    }
-
-    /// Runs a command and returns its output, without the parts that change.
-    fn shown(&self, pages: &Pages, arguments: &[&str]) -> String {
-        let output = self.weir(arguments);
-        let mut shown = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-        while let Some(start) = shown.find("[ctx:") {
-            let reference = shown[start + 5..start + 15].to_owned();
-            shown = shown.replace(&format!("[ctx:{reference}]"), "[REF]").replace(&reference, "REF");
-        }
-        let date = jiff::Timestamp::now().strftime("%Y-%m-%d ").to_string();
-        let lines = shown.lines().map(|line| match line.find(&date) {
-            Some(at) => format!("{}DATE{}", &line[..at], &line[at + 17..]),
-            None => line.to_owned(),
-        });
-        let shown = lines.collect::<Vec<_>>().join("\n").replace(&pages.address.to_string(), "HOST");
-        format!("{shown}\nexit {}", output.status.code().unwrap_or(-1))
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        let output = self.weir(&[arguments, &["--json"]].concat());
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
-    }
+/// Returns a home whose user may reach these hosts.
+fn allowing(hosts: &str) -> Home {
+    let home = Home::new();
+    home.configure(&format!("[fetch]\nallow = [{hosts}]\n"));
+    home
 }
 
 fn check(arguments: &[&str], expected: Expect) {
     let pages = Pages::serve();
-    let home = Home::allowing("\"127.0.0.1\"");
+    let home = allowing("\"127.0.0.1\"");
     let urls: Vec<String> =
         arguments.iter().map(|word| if word.starts_with('/') { pages.url(word) } else { (*word).to_owned() }).collect();
     let arguments: Vec<&str> = std::iter::once("fetch").chain(urls.iter().map(String::as_str)).collect();
-    expected.assert_eq(&home.shown(&pages, &arguments));
+    expected.assert_eq(&home.shown(&home.weir(&arguments)).replace(&pages.address.to_string(), "HOST"));
 }
 
 #[test]
@@ -236,7 +192,7 @@ fn what_did_not_come_is_said_beside_what_did() {
 
 #[test]
 fn an_answer_keeps_to_its_budget() {
-    let (pages, home) = (Pages::serve(), Home::allowing("\"127.0.0.1\""));
+    let (pages, home) = (Pages::serve(), allowing("\"127.0.0.1\""));
     let urls = [pages.url("/long"), pages.url("/guide"), pages.url("/injection")];
     for budget in ["120", "300", "1500"] {
         let output = home.weir(&["fetch", &urls[0], &urls[1], &urls[2], "--budget", budget]);
@@ -248,9 +204,9 @@ fn an_answer_keeps_to_its_budget() {
 
 #[test]
 fn a_page_is_found_again_by_what_it_says() {
-    let (pages, home) = (Pages::serve(), Home::allowing("\"127.0.0.1\""));
+    let (pages, home) = (Pages::serve(), allowing("\"127.0.0.1\""));
     home.weir(&["fetch", &pages.url("/guide"), "--source", "docs"]);
-    let found = home.json(&["search", "pause between requests", "--source", "docs", "--kind", "page"]);
+    let found = home.answer(&["search", "pause between requests", "--source", "docs", "--kind", "page"]);
     let hit = &found["queries"][0]["hits"][0];
     assert_eq!((&hit["origin"], &hit["title"]), (&"web".into(), &"The guide".into()), "{found}");
     assert_eq!(hit["source"], format!("docs/{}", pages.url("/guide")));
@@ -260,10 +216,10 @@ fn a_page_is_found_again_by_what_it_says() {
 
 #[test]
 fn a_page_is_asked_for_once_a_day_unless_it_is_to_be_fresh() {
-    let (pages, home) = (Pages::serve(), Home::allowing("\"127.0.0.1\""));
+    let (pages, home) = (Pages::serve(), allowing("\"127.0.0.1\""));
     let url = pages.url("/guide");
     let came = |more: &[&str]| {
-        let answer = home.json(&[&["fetch", &url], more].concat());
+        let answer = home.answer(&[&["fetch", &url], more].concat());
         let page = &answer["pages"][0];
         (page["came"].as_str().unwrap().to_owned(), page["reference"].as_str().unwrap().to_owned())
     };
@@ -277,7 +233,7 @@ fn a_page_is_asked_for_once_a_day_unless_it_is_to_be_fresh() {
     // The replaced page is gone, and `get` says so.
     let gone = home.weir(&["get", &reference]);
     assert_eq!(gone.status.code(), Some(3));
-    home.write(".config/weir/config.toml", "[fetch]\nallow = [\"127.0.0.1\"]\nttl_hours = 0\n");
+    home.configure("[fetch]\nallow = [\"127.0.0.1\"]\nttl_hours = 0\n");
     let (fourth, same) = came(&[]);
     assert!(fourth == "unchanged since it was fetched" && same == other, "{fourth}");
     assert_eq!(pages.asked().len(), 3);
@@ -287,14 +243,14 @@ fn a_page_is_asked_for_once_a_day_unless_it_is_to_be_fresh() {
 fn private_hosts_are_refused_unless_they_are_allowed() {
     let pages = Pages::serve();
     for allow in ["", "\"127.0.0.1:1\"", "\"10.0.0.0/8\""] {
-        let output = Home::allowing(allow).weir(&["fetch", &pages.url("/guide")]);
-        let talk = String::from_utf8(output.stderr).unwrap();
+        let output = allowing(allow).weir(&["fetch", &pages.url("/guide")]);
+        let talk = text(&output.stderr);
         assert_eq!(output.status.code(), Some(6), "{talk}");
         assert!(talk.contains("private network") && talk.contains("[fetch]"), "{talk}");
     }
     assert!(pages.asked().is_empty());
-    let output = Home::allowing("\"no such/host\"").weir(&["fetch", &pages.url("/guide")]);
-    assert_eq!(output.status.code(), Some(5), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = allowing("\"no such/host\"").weir(&["fetch", &pages.url("/guide")]);
+    assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
 }
 
 #[test]
@@ -306,15 +262,14 @@ fn the_users_rules_about_pages_hold() {
         ("ask", "WebFetch(domain:127.0.0.1)"),
         ("deny", "WebFetch(some new form)"),
     ] {
-        let home = Home::allowing("\"127.0.0.1\"");
-        home.write(".claude/settings.json", &serde_json::json!({ "permissions": { list: [rule] } }).to_string());
+        let home = allowing("\"127.0.0.1\"");
+        home.rules(&json!({ list: [rule] }));
         let output = home.weir(&["fetch", &pages.url("/guide")]);
-        let talk = String::from_utf8(output.stderr).unwrap();
+        let talk = text(&output.stderr);
         assert!(output.status.code() == Some(6) && talk.contains("is denied"), "{list} {rule}: {talk}");
     }
     assert!(pages.asked().is_empty());
-    let home = Home::allowing("\"127.0.0.1\"");
-    let rules = serde_json::json!({ "permissions": { "deny": ["WebFetch(domain:example.com)", "Bash(curl *)"] } });
-    home.write(".claude/settings.json", &rules.to_string());
+    let home = allowing("\"127.0.0.1\"");
+    home.rules(&json!({ "deny": ["WebFetch(domain:example.com)", "Bash(curl *)"] }));
     assert!(home.weir(&["fetch", &pages.url("/guide")]).status.success());
 }

@@ -8,5 +8,5 @@ mod parsers;
 mod reading;
 mod safety;
 mod storm;
+mod texts;
 mod trust;
-pub(crate) mod world;

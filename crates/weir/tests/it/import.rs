@@ -1,50 +1,19 @@
 //! Import of past sessions from transcripts: once each, into the project that they belong to, with their original
 //! times.
-#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
+#![expect(clippy::disallowed_methods, reason = "an import is killed after some milliseconds")]
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-/// A home with a project.
-struct Home(TempDir);
+use crate::support::{Home, text, write};
 
 impl Home {
-    fn new() -> Self {
-        let home = Self(tempfile::Builder::new().prefix("weir-import-").tempdir_in("/var/tmp").unwrap());
-        std::fs::create_dir_all(home.path("project")).unwrap();
-        home
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, rows: &[Value]) {
-        let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
-        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
-        std::fs::write(self.path(name), text).unwrap();
-    }
-
-    fn command(&self, folder: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-        command.args(arguments).current_dir(self.path(folder)).env_clear().stdin(Stdio::null());
-        command.env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin");
-        command
-    }
-
-    fn weir(&self, arguments: &[&str]) -> Output {
-        self.command("project", arguments).output().unwrap()
-    }
-
-    fn ok(&self, arguments: &[&str]) -> String {
-        let output = self.weir(arguments);
-        assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
-        text(&output.stdout)
+    /// Writes rows to a file below the home.
+    fn write_rows(&self, name: &str, rows: &[Value]) {
+        write(&self.at(name), rows.iter().map(|row| format!("{row}\n")).collect::<String>());
     }
 
     fn import(&self, arguments: &[&str]) -> Value {
@@ -60,18 +29,6 @@ impl Home {
         events.sort();
         events
     }
-
-    /// Calls a hook of Claude Code.
-    fn hook(&self, event: &str, payload: &Value) {
-        let mut command = self.command("project", &["hook", "claude", event]);
-        let mut hook = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        hook.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
-        assert!(hook.wait().unwrap().success());
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// A session of Claude Code with a request, a failure, its fix and a commit.
@@ -147,12 +104,12 @@ const TRANSCRIPT: &str = ".claude/projects/p/s1.jsonl";
 
 #[test]
 fn a_past_session_is_found_with_its_own_time_and_only_once() {
-    let home = Home::new();
-    let session = Session::whole(&home.path("project"), "s1");
-    home.write(TRANSCRIPT, &session.rows);
+    let home = Home::outside_tmp();
+    let session = Session::whole(&home.at("project"), "s1");
+    home.write_rows(TRANSCRIPT, &session.rows);
     let look = home.import(&["--dry-run"]);
     assert_eq!((&look["sessions"], &look["kinds"]["prompt"]), (&json!(1), &json!(2)), "{look}");
-    assert!(!home.path(".local/share/weir/projects").exists(), "a look has made a store");
+    assert!(!home.at(".local/share/weir/projects").exists(), "a look has made a store");
 
     let first = home.import(&[]);
     assert_eq!(first["kinds"]["prompt"], 2, "{first}");
@@ -179,16 +136,16 @@ fn a_past_session_is_found_with_its_own_time_and_only_once() {
     assert_eq!(home.import(&[])["new"], 0);
     assert_eq!(home.events(), events);
     // The transcript grows.
-    home.write(TRANSCRIPT, &session.asks("And now the index on quartzite_rows").rows);
+    home.write_rows(TRANSCRIPT, &session.asks("And now the index on quartzite_rows").rows);
     let more = home.import(&[]);
     assert_eq!((&more["new"], &more["kinds"]), (&json!(1), &json!({ "prompt": 1 })), "{more}");
 }
 
 #[test]
 fn a_transcript_that_was_written_again_is_read_from_its_beginning() {
-    let home = Home::new();
-    let folder = home.path("project");
-    home.write(TRANSCRIPT, &Session::whole(&folder, "s1").rows);
+    let home = Home::outside_tmp();
+    let folder = home.at("project");
+    home.write_rows(TRANSCRIPT, &Session::whole(&folder, "s1").rows);
     home.import(&[]);
     // The same beginning with another end: first longer, then shorter.
     let other = |rows: usize, words: &str| {
@@ -202,7 +159,7 @@ fn a_transcript_that_was_written_again_is_read_from_its_beginning() {
         session.rows.into_iter().enumerate().map(renamed).collect::<Vec<_>>()
     };
     for (rows, words) in [(11, "Paint the shed in heliotrope"), (2, "Paint the fence in vermilion")] {
-        home.write(TRANSCRIPT, &other(rows, words));
+        home.write_rows(TRANSCRIPT, &other(rows, words));
         let imported = home.import(&[]);
         let prompts = imported["kinds"]["prompt"].as_u64().unwrap();
         assert!((1..=2).contains(&prompts), "{imported}");
@@ -213,9 +170,9 @@ fn a_transcript_that_was_written_again_is_read_from_its_beginning() {
 
 #[test]
 fn what_hooks_captured_is_not_taken_in_again() {
-    let home = Home::new();
-    let folder = home.path("project");
-    let (folder, path) = (folder.to_str().unwrap(), home.path(TRANSCRIPT));
+    let home = Home::outside_tmp();
+    let folder = home.at("project");
+    let (folder, path) = (folder.to_str().unwrap(), home.at(TRANSCRIPT));
     let about = |more: Value| {
         let mut payload =
             json!({ "session_id": "s1", "cwd": folder, "transcript_path": path, "permission_mode": "default" });
@@ -228,21 +185,21 @@ fn what_hooks_captured_is_not_taken_in_again() {
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         payload
     };
-    home.hook("UserPromptSubmit", &about(json!({ "prompt": "Build the thing with make" })));
-    home.hook("PostToolUseFailure", &used(json!({ "error": "Exit code 2\nmake: *** no rule to make target" })));
-    home.hook("Stop", &about(json!({ "last_assistant_message": "There is no rule. We decided to write one." })));
-    home.hook("PostCompact", &about(json!({ "compact_summary": "<summary>make has no rule</summary>" })));
+    home.hook("s1", "UserPromptSubmit", &about(json!({ "prompt": "Build the thing with make" })));
+    home.hook("s1", "PostToolUseFailure", &used(json!({ "error": "Exit code 2\nmake: *** no rule to make target" })));
+    home.hook("s1", "Stop", &about(json!({ "last_assistant_message": "There is no rule. We decided to write one." })));
+    home.hook("s1", "PostCompact", &about(json!({ "compact_summary": "<summary>make has no rule</summary>" })));
     let live = home.events();
     assert!(live.len() >= 4, "{live:?}");
 
-    let mut session = Session::new(&home.path("project"), "s1");
+    let mut session = Session::new(&home.at("project"), "s1");
     session.begun = jiff::Timestamp::now();
     let session = session
         .asks("Build the thing with make")
         .runs("make", "Exit code 2\nmake: *** no rule to make target", true)
         .says("There is no rule. We decided to write one.")
         .compacts("This session is being continued: make has no rule");
-    home.write(TRANSCRIPT, &session.rows);
+    home.write_rows(TRANSCRIPT, &session.rows);
     let imported = home.import(&[]);
     assert_eq!(imported["new"], 0, "{imported}\n{}", home.events().join("\n"));
     assert_eq!(home.events(), live);
@@ -250,7 +207,7 @@ fn what_hooks_captured_is_not_taken_in_again() {
 
 #[test]
 fn an_import_that_is_killed_and_repeated_takes_everything_in_once() {
-    let [whole, killed] = [Home::new(), Home::new()];
+    let [whole, killed] = [Home::outside_tmp(), Home::outside_tmp()];
     let long = |home: &Home| {
         let mut session = Session::new(Path::new("/home/dev/project"), "s1");
         for number in 0..3_000 {
@@ -258,13 +215,13 @@ fn an_import_that_is_killed_and_repeated_takes_everything_in_once() {
                 .asks(&format!("Request number {number}: look at part_{number} of the long transcript"))
                 .runs(&format!("make part_{number}"), &"a line of output\n".repeat(40), false);
         }
-        home.write("long.jsonl", &session.rows);
+        home.write_rows("long.jsonl", &session.rows);
     };
     long(&whole);
     long(&killed);
     whole.import(&["../long.jsonl", "--here"]);
     for millis in [20, 60, 100, 140, 180, 240, 300, 360] {
-        let mut command = killed.command("project", &["import", "../long.jsonl", "--here"]);
+        let mut command = killed.weir_command(&["import", "../long.jsonl", "--here"]);
         let mut import = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(millis));
         let _ = import.kill();
@@ -278,11 +235,11 @@ fn an_import_that_is_killed_and_repeated_takes_everything_in_once() {
 
 #[test]
 fn the_folder_of_a_session_decides_its_project() {
-    let home = Home::new();
-    std::fs::create_dir_all(home.path("other/deep")).unwrap();
-    home.write(TRANSCRIPT, &Session::whole(&home.path("project"), "s1").rows);
-    home.write(".claude/projects/p/s2.jsonl", &Session::whole(&home.path("other"), "s2").rows);
-    home.write(".claude/projects/p/s3.jsonl", &Session::whole(&home.path("nowhere"), "s3").rows);
+    let home = Home::outside_tmp();
+    std::fs::create_dir_all(home.at("other/deep")).unwrap();
+    home.write_rows(TRANSCRIPT, &Session::whole(&home.at("project"), "s1").rows);
+    home.write_rows(".claude/projects/p/s2.jsonl", &Session::whole(&home.at("other"), "s2").rows);
+    home.write_rows(".claude/projects/p/s3.jsonl", &Session::whole(&home.at("nowhere"), "s3").rows);
     let own = home.import(&[]);
     assert_eq!(
         (&own["sessions"], &own["other_projects"], &own["folder_gone"]),
@@ -291,9 +248,9 @@ fn the_folder_of_a_session_decides_its_project() {
     );
     let all = home.import(&["--all"]);
     assert_eq!((&all["sessions"], &all["folder_gone"]), (&json!(2), &json!(1)), "{all}");
-    let other = home.command("other", &["history"]).output().unwrap();
+    let other = home.weir_in(&home.at("other"), &["history"]);
     assert!(text(&other.stdout).contains("argon2id"), "{other:?}");
-    let here = home.import(&[home.path(".claude/projects/p/s3.jsonl").to_str().unwrap(), "--here"]);
+    let here = home.import(&[home.at(".claude/projects/p/s3.jsonl").to_str().unwrap(), "--here"]);
     assert_eq!(here["sessions"], 1, "{here}");
     let since = home.import(&["--since", "2024-01-01"]);
     assert_eq!(since["sessions"], 0, "{since}");
@@ -303,11 +260,10 @@ fn the_folder_of_a_session_decides_its_project() {
 
 #[test]
 fn history_and_reflection_know_past_sessions() {
-    let home = Home::new();
-    let later =
-        Session { begun: "2024-05-06T07:00:00Z".parse().unwrap(), ..Session::new(&home.path("project"), "ab2") };
-    home.write(".claude/projects/p/ab1.jsonl", &Session::whole(&home.path("project"), "ab1").rows);
-    home.write(".claude/projects/p/ab2.jsonl", &later.asks("go on").asks("Draw the fence").rows);
+    let home = Home::outside_tmp();
+    let later = Session { begun: "2024-05-06T07:00:00Z".parse().unwrap(), ..Session::new(&home.at("project"), "ab2") };
+    home.write_rows(".claude/projects/p/ab1.jsonl", &Session::whole(&home.at("project"), "ab1").rows);
+    home.write_rows(".claude/projects/p/ab2.jsonl", &later.asks("go on").asks("Draw the fence").rows);
     let before = home.weir(&["reflect"]);
     assert!(text(&before.stderr).contains("`weir import` imports past sessions"), "{before:?}");
     home.import(&[]);
@@ -349,10 +305,10 @@ fn history_and_reflection_know_past_sessions() {
 
 #[test]
 fn a_time_of_the_future_is_taken_for_now() {
-    let home = Home::new();
-    let folder = home.path("project");
+    let home = Home::outside_tmp();
+    let folder = home.at("project");
     let row = |at: i64, text: &str| json!({ "session": "a", "role": "user", "at": at, "folder": folder, "text": text });
-    home.write("plain.jsonl", &[row(i64::MAX, "Rename the widget"), row(i64::MIN, "Paint the shed")]);
+    home.write_rows("plain.jsonl", &[row(i64::MAX, "Rename the widget"), row(i64::MIN, "Paint the shed")]);
     assert_eq!(home.import(&["../plain.jsonl"])["kinds"]["prompt"], 2);
     let history = home.ok(&["history"]);
     assert!(history.contains("1970-01-01 00:00Z prompt Paint the shed"), "{history}");
@@ -361,12 +317,12 @@ fn a_time_of_the_future_is_taken_for_now() {
 
 #[test]
 fn rows_that_are_not_understood_are_named_by_their_line() {
-    let home = Home::new();
+    let home = Home::outside_tmp();
     let mut rows: Vec<String> =
-        Session::whole(&home.path("project"), "s1").rows.iter().map(ToString::to_string).collect();
+        Session::whole(&home.at("project"), "s1").rows.iter().map(ToString::to_string).collect();
     rows.insert(1, "{\"type\":\"user\",\"sess".to_owned());
     rows.insert(4, json!({ "type": "telepathy", "sessionId": "s1", "message": { "role": "user" } }).to_string());
-    let path = home.path("bad.jsonl");
+    let path = home.at("bad.jsonl");
     std::fs::write(&path, rows.join("\n")).unwrap();
     let said = home.ok(&["import", "../bad.jsonl", "--here"]);
     let named = format!("2 rows were not understood: {0}:2, {0}:5", path.display());
@@ -385,7 +341,7 @@ fn every_client_has_transcripts_that_are_read() {
         ("opencode.json", "opencode", 2),
         ("qwen.jsonl", "qwen", 2),
     ] {
-        let home = Home::new();
+        let home = Home::outside_tmp();
         let path = folder.join(name);
         let imported = home.import(&[path.to_str().unwrap(), "--here", "--client", client]);
         assert_eq!((&imported["sessions"], &imported["rows_skipped"]), (&json!(1), &json!(0)), "{name}: {imported}");
@@ -398,9 +354,9 @@ fn every_client_has_transcripts_that_are_read() {
 
 #[test]
 fn plain_rows_of_any_program_are_read() {
-    let home = Home::new();
-    let folder = home.path("project");
-    home.write(
+    let home = Home::outside_tmp();
+    let folder = home.at("project");
+    home.write_rows(
         "plain.jsonl",
         &[
             json!({ "session": "a", "role": "user", "at": "2025-01-02T03:04:05Z", "folder": folder, "text": "Rename the widget" }),

@@ -1,57 +1,17 @@
 //! Indexing of files, folders and texts, through the program itself.
-#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
-use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use serde_json::Value;
-use tempfile::TempDir;
 
-/// A home with a project.
-struct Home(TempDir);
+use crate::support::{Home, WEIR, age, feed, parsed, text};
 
 impl Home {
-    fn new() -> Self {
-        let home = Self(tempfile::tempdir().unwrap());
-        std::fs::create_dir(home.project()).unwrap();
-        home
-    }
-
-    fn project(&self) -> PathBuf {
-        self.0.path().join("project")
-    }
-
-    /// Writes a file with an older modification time.
-    fn write(&self, path: &str, text: impl AsRef<[u8]>) {
-        let path = self.project().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
-        age(&path, 60);
-    }
-
-    fn weir(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-        command.current_dir(self.project()).env_clear().env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin");
-        command.args(arguments);
-        command
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        let output = self.weir(&[arguments, &["--json"]].concat());
-        let text = String::from_utf8(output.stdout).unwrap();
-        serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
-    }
-
     /// Returns the sources in which a search finds this word. Other sources may be similar in meaning.
     fn found(&self, arguments: &[&str]) -> Vec<String> {
-        let answer = self.json(&[&["search", "--limit", "60", "--budget", "20000"], arguments].concat());
+        let answer = self.answer(&[&["search", "--limit", "60", "--budget", "20000"], arguments].concat());
         let hits = answer["queries"][0]["hits"].as_array().unwrap().clone();
         let has_word = |hit: &&Value| hit["excerpt"].as_str().unwrap().to_lowercase().contains(arguments[0]);
         let source = |hit: &Value| hit["source"].as_str().unwrap_or_default().to_owned();
@@ -60,26 +20,6 @@ impl Home {
         sources.dedup();
         sources
     }
-
-    fn check(&self, arguments: &[&str], expected: Expect) {
-        let output = self.weir(arguments);
-        let mut shown = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        while let Some(start) = shown.find("[ctx:") {
-            shown.replace_range(start..start + 16, "[REF]");
-        }
-        // The duration differs between machines.
-        let shown = shown.lines().map(|line| match line.split_once(" in ") {
-            Some((before, after)) if after.ends_with(" s)") => format!("{before} in TIME)"),
-            _ => line.replace(self.0.path().to_str().unwrap(), "HOME"),
-        });
-        let shown = shown.collect::<Vec<_>>().join("\n");
-        expected.assert_eq(&format!("{shown}\nexit {}", output.status.code().unwrap_or(-1)));
-    }
-}
-
-fn age(path: &Path, seconds: u64) {
-    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
-    std::fs::File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
 }
 
 fn counts(answer: &Value) -> [u64; 4] {
@@ -89,20 +29,20 @@ fn counts(answer: &Value) -> [u64; 4] {
 /// Returns a home with a folder of mixed content.
 fn mixed() -> Home {
     let home = Home::new();
-    home.write("docs/install.md", "# Install\n\nUnpack the zebra archive.\n");
-    home.write("docs/deep/er/usage.md", "# Usage\n\nFeed the zebra twice a day.\n");
-    home.write("docs/api.json", "{\"paths\": {\"/zebra\": {\"get\": \"a list\"}}}");
-    home.write("docs/page.html", "<html><head><title>Zebras</title></head><body><nav>menu</nav><h1>Stripes</h1><p>A zebra has stripes.</p></body></html>");
-    home.write("docs/.gitignore", "build/\n*.tmp\n");
-    home.write("docs/build/out.md", "zebra ignored\n");
-    home.write("docs/a.tmp", "zebra ignored\n");
-    home.write("docs/.hidden.md", "zebra hidden\n");
-    home.write("docs/prod.env", "ZEBRA=secret\n");
-    home.write("docs/server.key", "zebra key\n");
-    home.write("docs/logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rzebra");
-    home.write("docs/paper.pdf", b"%PDF-1.7\nzebra");
-    home.write("docs/empty.txt", "");
-    home.write("docs/large.txt", "zebra ".repeat(1_500_000));
+    home.write_old("docs/install.md", "# Install\n\nUnpack the zebra archive.\n");
+    home.write_old("docs/deep/er/usage.md", "# Usage\n\nFeed the zebra twice a day.\n");
+    home.write_old("docs/api.json", "{\"paths\": {\"/zebra\": {\"get\": \"a list\"}}}");
+    home.write_old("docs/page.html", "<html><head><title>Zebras</title></head><body><nav>menu</nav><h1>Stripes</h1><p>A zebra has stripes.</p></body></html>");
+    home.write_old("docs/.gitignore", "build/\n*.tmp\n");
+    home.write_old("docs/build/out.md", "zebra ignored\n");
+    home.write_old("docs/a.tmp", "zebra ignored\n");
+    home.write_old("docs/.hidden.md", "zebra hidden\n");
+    home.write_old("docs/prod.env", "ZEBRA=secret\n");
+    home.write_old("docs/server.key", "zebra key\n");
+    home.write_old("docs/logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rzebra");
+    home.write_old("docs/paper.pdf", b"%PDF-1.7\nzebra");
+    home.write_old("docs/empty.txt", "");
+    home.write_old("docs/large.txt", "zebra ".repeat(1_500_000));
     std::os::unix::fs::symlink("..", home.project().join("docs/loop")).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", home.project().join("docs/users")).unwrap();
     home
@@ -120,7 +60,7 @@ fn a_folder_is_indexed_as_git_sees_it_and_without_secrets() {
         exit 0"#]],
     );
     assert_eq!(home.found(&["zebra"]), ["docs/api.json", "docs/deep/er/usage.md", "docs/install.md", "docs/page.html"]);
-    let page = home.json(&["search", "stripes"]);
+    let page = home.answer(&["search", "stripes"]);
     let hit = &page["queries"][0]["hits"][0];
     assert!(hit["title"] == "Zebras" && hit["excerpt"].as_str().unwrap().contains("# Stripes"), "{hit}");
     assert!(!hit["excerpt"].as_str().unwrap().contains("menu"), "{hit}");
@@ -129,21 +69,21 @@ fn a_folder_is_indexed_as_git_sees_it_and_without_secrets() {
 #[test]
 fn only_what_changed_is_read_again_and_what_is_gone_is_removed() {
     let home = mixed();
-    assert_eq!(counts(&home.json(&["index", "docs"])), [4, 0, 0, 0]);
-    let again = home.json(&["index", "docs"]);
+    assert_eq!(counts(&home.answer(&["index", "docs"])), [4, 0, 0, 0]);
+    let again = home.answer(&["index", "docs"]);
     assert_eq!((counts(&again), again["bytes"].as_u64()), ([0, 0, 4, 0], Some(0)));
     // Newer, but the same content.
     age(&home.project().join("docs/install.md"), 30);
-    assert_eq!(counts(&home.json(&["index", "docs"])), [0, 0, 4, 0]);
-    home.write("docs/install.md", "# Install\n\nUnpack the okapi archive.\n");
+    assert_eq!(counts(&home.answer(&["index", "docs"])), [0, 0, 4, 0]);
+    home.write_old("docs/install.md", "# Install\n\nUnpack the okapi archive.\n");
     std::fs::rename(home.project().join("docs/api.json"), home.project().join("docs/renamed.json")).unwrap();
     std::fs::remove_dir_all(home.project().join("docs/deep")).unwrap();
-    assert_eq!(counts(&home.json(&["index", "docs"])), [1, 1, 1, 2]);
+    assert_eq!(counts(&home.answer(&["index", "docs"])), [1, 1, 1, 2]);
     assert_eq!(home.found(&["zebra"]), ["docs/page.html", "docs/renamed.json"]);
     assert_eq!(home.found(&["okapi"]), ["docs/install.md"]);
     // A file that is no longer text is removed too.
-    home.write("docs/install.md", b"\0okapi");
-    assert_eq!(counts(&home.json(&["index", "docs"])), [0, 0, 2, 1]);
+    home.write_old("docs/install.md", b"\0okapi");
+    assert_eq!(counts(&home.answer(&["index", "docs"])), [0, 0, 2, 1]);
     assert_eq!(home.found(&["okapi"]), [""; 0]);
 }
 
@@ -153,17 +93,17 @@ fn a_file_that_changes_without_looking_newer_is_seen_while_it_is_fresh() {
     let path = home.project().join("a.txt");
     std::fs::write(&path, "okapi").unwrap();
     let modified = path.metadata().unwrap().modified().unwrap();
-    home.json(&["index", "a.txt"]);
+    home.answer(&["index", "a.txt"]);
     std::fs::write(&path, "zebra").unwrap();
     std::fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
-    assert_eq!(counts(&home.json(&["index", "a.txt"])), [0, 1, 0, 0]);
+    assert_eq!(counts(&home.answer(&["index", "a.txt"])), [0, 1, 0, 0]);
 }
 
 #[test]
 fn globs_choose_and_leave_alone_what_they_do_not_choose() {
     let home = mixed();
-    assert_eq!(counts(&home.json(&["index", "docs", "--include", "*.md"])), [2, 0, 0, 0]);
-    assert_eq!(counts(&home.json(&["index", "docs", "--include", "*.json", "--exclude", "deep"])), [1, 0, 0, 0]);
+    assert_eq!(counts(&home.answer(&["index", "docs", "--include", "*.md"])), [2, 0, 0, 0]);
+    assert_eq!(counts(&home.answer(&["index", "docs", "--include", "*.json", "--exclude", "deep"])), [1, 0, 0, 0]);
     assert_eq!(home.found(&["zebra"]), ["docs/api.json", "docs/deep/er/usage.md", "docs/install.md"]);
     let output = home.weir(&["index", "docs", "--include", "a["]);
     assert_eq!(output.status.code(), Some(2));
@@ -172,37 +112,37 @@ fn globs_choose_and_leave_alone_what_they_do_not_choose() {
 #[test]
 fn a_label_stands_for_all_below_it() {
     let home = mixed();
-    let outside = home.0.path().join("handbook");
+    let outside = home.at("handbook");
     std::fs::create_dir(&outside).unwrap();
     std::fs::write(outside.join("zebra.md"), "# Care\n\nA zebra in the handbook.\n").unwrap();
-    home.json(&["index", "docs"]);
-    home.json(&["index", "../handbook", "--source", "handbook"]);
+    home.answer(&["index", "docs"]);
+    home.answer(&["index", "../handbook", "--source", "handbook"]);
     assert_eq!(home.found(&["zebra", "--source", "handbook"]), ["handbook/zebra.md"]);
     assert_eq!(home.found(&["zebra", "--source", "docs/deep"]), ["docs/deep/er/usage.md"]);
     assert_eq!(home.found(&["zebra", "--source", "doc"]), [""; 0]);
     // Without a label, a folder outside the project is labelled with its full path.
-    let answer = home.json(&["index", "../handbook"]);
+    let answer = home.answer(&["index", "../handbook"]);
     assert_eq!(answer["source"].as_str().unwrap(), outside.canonicalize().unwrap().to_str().unwrap());
 }
 
 #[test]
 fn a_file_of_the_project_is_indexed_once_whichever_folder_was_named() {
     let home = mixed();
-    home.json(&["index", "docs"]);
-    home.json(&["index", "docs/install.md"]);
-    home.json(&["index", ".", "--exclude", "*.html"]);
+    home.answer(&["index", "docs"]);
+    home.answer(&["index", "docs/install.md"]);
+    home.answer(&["index", ".", "--exclude", "*.html"]);
     assert_eq!(home.found(&["archive"]), ["./docs/install.md"]);
-    assert_eq!(counts(&home.json(&["index", "docs/install.md"])), [0, 0, 1, 0]);
-    home.json(&["index", "docs"]);
+    assert_eq!(counts(&home.answer(&["index", "docs/install.md"])), [0, 0, 1, 0]);
+    home.answer(&["index", "docs"]);
     assert_eq!(home.found(&["archive"]), ["./docs/install.md"]);
 }
 
 #[test]
 fn a_rule_that_denies_reading_holds_for_every_file() {
     let home = mixed();
-    assert_eq!(counts(&home.json(&["index", "docs"])), [4, 0, 0, 0]);
-    home.write(".claude/settings.json", r#"{"permissions": {"deny": ["Read(./docs/deep/**)", "Read(*.html)"]}}"#);
-    let answer = home.json(&["index", "docs"]);
+    assert_eq!(counts(&home.answer(&["index", "docs"])), [4, 0, 0, 0]);
+    home.write_old(".claude/settings.json", r#"{"permissions": {"deny": ["Read(./docs/deep/**)", "Read(*.html)"]}}"#);
+    let answer = home.answer(&["index", "docs"]);
     assert_eq!((counts(&answer), answer["skipped"]["denied"].as_u64()), ([0, 0, 2, 2], Some(2)));
     assert_eq!(home.found(&["zebra"]), ["docs/api.json", "docs/install.md"]);
     home.check(
@@ -219,7 +159,7 @@ fn a_rule_that_denies_reading_holds_for_every_file() {
         hint: blocked by a user rule or because it holds secrets; do not work around this
         exit 6"#]],
     );
-    home.write(".claude/settings.json", r#"{"permissions": {"deny": ["mcp__weir__ctx_index"]}}"#);
+    home.write_old(".claude/settings.json", r#"{"permissions": {"deny": ["mcp__weir__ctx_index"]}}"#);
     home.check(&["index", "docs"], expect![[r#"
         error: nothing was indexed. deny: `mcp__weir__ctx_index` is denied (rule `mcp__weir__ctx_index` in HOME/project/.claude/settings.json)
         hint: do not work around this or retry with a different spelling; the user can do it or change the rule
@@ -229,15 +169,15 @@ fn a_rule_that_denies_reading_holds_for_every_file() {
 #[test]
 fn secrets_at_home_and_what_weir_keeps_are_not_read_by_any_name() {
     let home = mixed();
-    home.write("../.aws/credentials", "zebra = 1\n");
-    home.write("../.config/gh/hosts.yml", "zebra: 1\n");
+    home.write_old("../.aws/credentials", "zebra = 1\n");
+    home.write_old("../.config/gh/hosts.yml", "zebra: 1\n");
     std::os::unix::fs::symlink("../../.aws/credentials", home.project().join("docs/notes.txt")).unwrap();
     for path in ["../.aws/credentials", "../.config/gh/hosts.yml", "docs/notes.txt"] {
         assert_eq!(home.weir(&["index", path]).status.code(), Some(6), "{path}");
     }
-    home.json(&["index", "docs"]);
+    home.answer(&["index", "docs"]);
     for path in ["../.aws", "../.config", "../.local/share/weir"] {
-        let answer = home.json(&["index", path]);
+        let answer = home.answer(&["index", path]);
         assert_eq!(counts(&answer), [0; 4], "{answer}");
         assert!(answer["skipped"]["secret"].as_u64() > Some(0), "{answer}");
     }
@@ -248,8 +188,8 @@ fn a_text_in_utf_16_is_read() {
     let home = Home::new();
     let text = "a zebra and an ökapi\n".repeat(600);
     let units = text.encode_utf16().flat_map(u16::to_le_bytes);
-    home.write("a.txt", [0xff, 0xfe].into_iter().chain(units).collect::<Vec<u8>>());
-    home.json(&["index", "a.txt"]);
+    home.write_old("a.txt", [0xff, 0xfe].into_iter().chain(units).collect::<Vec<u8>>());
+    home.answer(&["index", "a.txt"]);
     assert_eq!(home.found(&["ökapi"]), ["a.txt"]);
 }
 
@@ -259,25 +199,21 @@ fn what_cannot_be_read_is_named_and_not_taken_for_gone() {
     let home = mixed();
     // Root can read every file, so another user must run this.
     let is_root = rustix::process::geteuid().is_root();
-    let program = home.0.path().join("weir");
-    std::fs::copy(env!("CARGO_BIN_EXE_weir"), &program).unwrap();
+    let program = home.at("weir");
+    std::fs::copy(WEIR, &program).unwrap();
     let index = || {
         let mut words = vec![program.to_str().unwrap(), "index", "docs", "--json"];
         if is_root {
-            give(home.0.path(), NOBODY);
+            give(home.path(), NOBODY);
             words.splice(0..0, ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]);
         }
-        let mut command = Command::new(words[0]);
-        command.args(&words[1..]).current_dir(home.project());
-        let output = command.env_clear().env("HOME", home.0.path()).env("PATH", "/usr/bin:/bin").output().unwrap();
-        serde_json::from_slice::<Value>(&output.stdout)
-            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+        parsed(&home.command(words[0], &words[1..]).output().unwrap())
     };
     let shut = |path: &str, mode: u32| {
         std::fs::set_permissions(home.project().join(path), std::fs::Permissions::from_mode(mode)).unwrap();
     };
     assert_eq!(counts(&index()), [4, 0, 0, 0]);
-    home.write("docs/install.md", "# Install\n\nanother zebra\n");
+    home.write_old("docs/install.md", "# Install\n\nanother zebra\n");
     shut("docs/install.md", 0o000);
     shut("docs/deep", 0o000);
     let answer = index();
@@ -312,15 +248,8 @@ fn a_text_comes_from_the_command_line_or_standard_input() {
         search it with source "animals"
         exit 0"#]],
     );
-    let mut child = home
-        .command(&["index", "-", "--source", "animals"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(b"Okapis have some.").unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(String::from_utf8(output.stdout).unwrap().starts_with("reindexed animals as [ctx:"));
+    let output = feed(home.weir_command(&["index", "-", "--source", "animals"]), b"Okapis have some.");
+    assert!(text(&output.stdout).starts_with("reindexed animals as [ctx:"));
     assert_eq!(home.found(&["stripes"]), [""; 0]);
     assert_eq!(home.found(&["okapis"]), ["animals"]);
     home.check(
@@ -351,10 +280,10 @@ fn a_text_comes_from_the_command_line_or_standard_input() {
 fn a_secret_in_a_file_is_redacted() {
     let home = Home::new();
     let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).split_at(36).0);
-    home.write("a.md", format!("the token is {secret}\n"));
-    let answer = home.json(&["index", "a.md"]);
+    home.write_old("a.md", format!("the token is {secret}\n"));
+    let answer = home.answer(&["index", "a.md"]);
     assert_eq!(answer["redacted"].as_object().unwrap().len(), 1, "{answer}");
-    assert!(!home.json(&["search", "token"]).to_string().contains(&secret));
+    assert!(!home.answer(&["search", "token"]).to_string().contains(&secret));
 }
 
 #[test]
@@ -362,9 +291,9 @@ fn fifty_sections_of_one_title_are_all_found() {
     let home = Home::new();
     let section =
         |at: usize| format!("## Example\n\nThe zebra of number n{at}x.\n{}\n", "Some more words.\n".repeat(12));
-    home.write("long.md", (0..50).map(section).collect::<String>());
-    home.json(&["index", "long.md"]);
-    let answer = home.json(&["search", "zebra", "example", "--limit", "50", "--budget", "20000"]);
+    home.write_old("long.md", (0..50).map(section).collect::<String>());
+    home.answer(&["index", "long.md"]);
+    let answer = home.answer(&["search", "zebra", "example", "--limit", "50", "--budget", "20000"]);
     let text = answer.to_string();
     let missing: Vec<usize> = (0..50).filter(|at| !text.contains(&format!("n{at}x"))).collect();
     assert!(missing.is_empty(), "{missing:?}");
@@ -374,11 +303,11 @@ fn fifty_sections_of_one_title_are_all_found() {
 fn thousands_of_files_are_taken_in_batches() {
     let home = Home::new();
     for at in 0..1_203 {
-        home.write(&format!("many/{}/{at}.txt", at % 7), format!("number n{at}x and zebra\n"));
+        home.write_old(&format!("many/{}/{at}.txt", at % 7), format!("number n{at}x and zebra\n"));
     }
-    assert_eq!(counts(&home.json(&["index", "many"])), [1_203, 0, 0, 0]);
-    assert_eq!(counts(&home.json(&["index", "many"])), [0, 0, 1_203, 0]);
+    assert_eq!(counts(&home.answer(&["index", "many"])), [1_203, 0, 0, 0]);
+    assert_eq!(counts(&home.answer(&["index", "many"])), [0, 0, 1_203, 0]);
     assert_eq!(home.found(&["n1202x"]), ["many/5/1202.txt"]);
     std::fs::remove_dir_all(home.project().join("many/3")).unwrap();
-    assert_eq!(counts(&home.json(&["index", "many"])), [0, 0, 1_031, 172]);
+    assert_eq!(counts(&home.answer(&["index", "many"])), [0, 0, 1_031, 172]);
 }

@@ -22,4 +22,5 @@ mod schemas;
 mod setup;
 mod sharing;
 mod stores;
+mod support;
 mod window;

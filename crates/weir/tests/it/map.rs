@@ -1,88 +1,43 @@
 //! The map of a project and symbols in a search, through the program itself.
-#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use serde_json::Value;
-use tempfile::TempDir;
+
+use crate::support::Home;
 
 const STORE: &str = "/// Keeps things.\npub struct EntryStore;\nimpl EntryStore {\n    /// Opens what a folder holds.\n    pub fn open_store(folder: &str) -> Self {\n        todo!()\n    }\n}\n";
 const SEARCH: &str = "use crate::store::EntryStore;\n/// Looks for needles in haystacks.\npub fn findEntryQuickly(store: &EntryStore) -> usize {\n    EntryStore::open_store(\"x\");\n    0\n}\n";
 const PAINT: &str = "pub enum TerminalColour {\n    RedTone,\n}\n";
 
-struct Home(TempDir);
+/// Returns a home whose project has a few source files.
+fn sources() -> Home {
+    let home = Home::new();
+    home.write_old("src/store.rs", STORE);
+    home.write_old("src/search.rs", SEARCH);
+    home.write_old("lib/paint.rs", PAINT);
+    home.write_old("target/made.rs", "pub fn made_by_a_program() {}\n");
+    home.write_old(".gitignore", "target\n");
+    home
+}
 
 impl Home {
-    fn new() -> Self {
-        let home = Self(tempfile::tempdir().unwrap());
-        home.write("src/store.rs", STORE);
-        home.write("src/search.rs", SEARCH);
-        home.write("lib/paint.rs", PAINT);
-        home.write("target/made.rs", "pub fn made_by_a_program() {}\n");
-        home.write(".gitignore", "target\n");
-        home
-    }
-
-    fn project(&self) -> PathBuf {
-        self.0.path().join("project")
-    }
-
-    /// Writes a file with an older modification time.
-    fn write(&self, path: &str, text: &str) {
-        let path = self.project().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
-        let time = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
-        std::fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
-    }
-
-    fn weir(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-        command.current_dir(self.project()).env_clear().env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin");
-        command.args(arguments).output().unwrap()
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        let output = self.weir(&[arguments, &["--json"]].concat());
-        let text = String::from_utf8(output.stdout).unwrap();
-        serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
-    }
-
     fn files(&self, arguments: &[&str]) -> Vec<String> {
-        let answer = self.json(&[&["map"], arguments].concat());
+        let answer = self.answer(&[&["map"], arguments].concat());
         answer["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap().to_owned()).collect()
     }
 
     fn symbols(&self, words: &str) -> Vec<String> {
-        let answer = self.json(&["search", words]);
+        let answer = self.answer(&["search", words]);
         let symbols = answer["queries"][0]["symbols"].as_array().unwrap().clone();
         let name =
             |it: &Value| format!("{}:{} {}", it["path"].as_str().unwrap(), it["line"], it["name"].as_str().unwrap());
         symbols.iter().map(name).collect()
     }
-
-    fn git(&self, arguments: &[&str]) {
-        let identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "init.defaultBranch=main"];
-        let output = Command::new("git").current_dir(self.project()).args(identity).args(arguments).output().unwrap();
-        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-
-    fn check(&self, arguments: &[&str], expected: Expect) {
-        let output = self.weir(arguments);
-        let mut shown = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        let mark = shown.lines().find_map(|line| line.strip_prefix("<<<")).map(str::to_owned);
-        if let Some(mark) = mark {
-            shown = shown.replace(&mark, "MARK");
-        }
-        expected.assert_eq(&format!("{shown}exit {}", output.status.code().unwrap_or(-1)));
-    }
 }
 
 #[test]
 fn the_outline_of_a_folder_reads_no_other() {
-    let home = Home::new();
+    let home = sources();
     home.check(
         &["outline", "lib"],
         expect![[r#"
@@ -101,7 +56,7 @@ fn the_outline_of_a_folder_reads_no_other() {
     // The full map adds the rest, and drops a file that was removed from the folder.
     assert_eq!(home.files(&[]).len(), 3);
     std::fs::remove_file(home.project().join("lib/paint.rs")).unwrap();
-    home.write("lib/brush.rs", "pub fn paint_it_all() {}\n");
+    home.write_old("lib/brush.rs", "pub fn paint_it_all() {}\n");
     home.weir(&["outline", "lib"]);
     assert!(home.symbols("TerminalColour").is_empty());
     assert_eq!(home.symbols("findEntryQuickly").len(), 1, "the rest of the map stays");
@@ -110,7 +65,7 @@ fn the_outline_of_a_folder_reads_no_other() {
 
 #[test]
 fn a_map_shows_the_most_used_first_and_what_a_focus_needs() {
-    let home = Home::new();
+    let home = sources();
     home.check(
         &["map"],
         expect![[r#"
@@ -157,7 +112,7 @@ fn a_map_shows_the_most_used_first_and_what_a_focus_needs() {
 
 #[test]
 fn a_map_shows_what_is_nearest_to_a_query() {
-    let home = Home::new();
+    let home = sources();
     home.check(
         &["map", "--query", "colours of a terminal"],
         expect![[r#"
@@ -187,26 +142,26 @@ fn a_map_shows_what_is_nearest_to_a_query() {
 
 #[test]
 fn a_map_follows_changes_deletions_and_rules() {
-    let home = Home::new();
+    let home = sources();
     assert_eq!(home.files(&[]), ["src/store.rs", "lib/paint.rs", "src/search.rs"]);
-    home.write("src/search.rs", "pub fn renamed_search() {}\n");
+    home.write_old("src/search.rs", "pub fn renamed_search() {}\n");
     std::fs::remove_file(home.project().join("lib/paint.rs")).unwrap();
-    let answer = home.json(&["map"]);
+    let answer = home.answer(&["map"]);
     assert_eq!(answer["all_files"], 2);
     assert!(answer.to_string().contains("renamed_search") && !answer.to_string().contains("findEntryQuickly"));
-    home.write(".claude/settings.json", r#"{"permissions": {"deny": ["Read(src/store.rs)"]}}"#);
+    home.write_old(".claude/settings.json", r#"{"permissions": {"deny": ["Read(src/store.rs)"]}}"#);
     assert_eq!(home.files(&[]), ["src/search.rs"]);
 }
 
 #[test]
 fn files_that_were_changed_together_are_near() {
-    let home = Home::new();
+    let home = sources();
     home.git(&["init", "-q"]);
     home.git(&["add", "src/store.rs", "lib/paint.rs"]);
     home.git(&["commit", "-q", "-m", "one"]);
-    home.write("src/other.rs", "pub fn nothing_in_common() {}\n");
+    home.write_old("src/other.rs", "pub fn nothing_in_common() {}\n");
     assert_eq!(home.files(&["--focus", "lib/paint.rs"]).first().unwrap(), "src/store.rs");
-    home.write("lib/paint.rs", &format!("{PAINT}// more\n"));
+    home.write_old("lib/paint.rs", format!("{PAINT}// more\n"));
     home.git(&["add", "."]);
     home.git(&["commit", "-q", "-m", "two"]);
     assert_eq!(home.files(&["--focus", "src/other.rs"]).first().unwrap(), "src/search.rs", "after the next commit too");
@@ -214,7 +169,7 @@ fn files_that_were_changed_together_are_near() {
 
 #[test]
 fn a_search_finds_symbols_by_name_by_a_part_and_by_words_of_their_doc() {
-    let home = Home::new();
+    let home = sources();
     assert!(home.symbols("findEntryQuickly").is_empty(), "nothing is known before the first map");
     home.weir(&["map"]);
     for words in ["findEntryQuickly", "find_entry_quickly", "quickly", "needles haystacks"] {
@@ -228,17 +183,17 @@ fn a_search_finds_symbols_by_name_by_a_part_and_by_words_of_their_doc() {
         symbol src/search.rs:3 pub fn findEntryQuickly(store: &EntryStore) -> usize
         exit 0"#]],
     );
-    home.write("src/search.rs", &format!("\n\n{SEARCH}"));
+    home.write_old("src/search.rs", format!("\n\n{SEARCH}"));
     assert_eq!(home.symbols("quickly"), ["src/search.rs:5 findEntryQuickly"], "the line is that of now");
-    home.write("src/search.rs", "\n");
+    home.write_old("src/search.rs", "\n");
     assert!(home.symbols("quickly").is_empty(), "what is gone is not found");
 }
 
 #[test]
 fn two_maps_at_once_give_the_same() {
-    let home = Home::new();
+    let home = sources();
     for number in 0..60 {
-        home.write(&format!("src/file{number}.rs"), &format!("pub fn function_number_{number}() {{}}\n"));
+        home.write_old(&format!("src/file{number}.rs"), format!("pub fn function_number_{number}() {{}}\n"));
     }
     let maps: Vec<Vec<String>> = std::thread::scope(|threads| {
         let all: Vec<_> = (0..3).map(|_| threads.spawn(|| home.files(&["--budget", "4000"]))).collect();

@@ -1,74 +1,28 @@
 //! The review of notes as a person uses it, in real repositories.
-#![expect(clippy::disallowed_methods, reason = "the tests start the program and git")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
-use expect_test::{Expect, expect};
-use serde_json::Value;
-use tempfile::TempDir;
+use expect_test::expect;
+use serde_json::{Value, json};
 use weir_core::{EntryKind, Level, Limits, NewEntry, Note, NoteKind, Origin, ProjectKey, Scope, Timestamp};
 use weir_store::{Owner, Store};
 
-/// An empty home with a project.
-struct Home(TempDir);
+use crate::support::{Home, parsed, text};
 
 impl Home {
-    /// Returns a home whose project is outside any repository.
-    fn without_git() -> Self {
-        let home = Self(tempfile::tempdir().unwrap());
-        std::fs::create_dir(home.project()).unwrap();
-        home
-    }
-
     /// Returns a home whose project is a repository with one commit.
     fn with_git() -> Self {
-        let home = Self::without_git();
+        let home = Self::new();
         home.git(&["init", "-q"]);
         home.commit("1");
         home
-    }
-
-    fn project(&self) -> PathBuf {
-        self.0.path().canonicalize().unwrap().join("project")
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.project().join(name), text).unwrap();
-    }
-
-    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = Command::new(program);
-        command.current_dir(self.project()).env_clear().env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin");
-        command
-    }
-
-    fn git(&self, arguments: &[&str]) -> String {
-        let identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "init.defaultBranch=main"];
-        let output = self.command("git").args(identity).args(arguments).output().unwrap();
-        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
     /// Creates a commit. Only the message distinguishes two commits in the same second on the same parent.
     fn commit(&self, message: &str) -> String {
         self.git(&["commit", "-q", "--allow-empty", "-m", message]);
         self.git(&["rev-parse", "HEAD"])
-    }
-
-    fn weir(&self, arguments: &[&str]) -> Output {
-        self.command(env!("CARGO_BIN_EXE_weir")).args(arguments).output().unwrap()
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        let output = self.weir(&[arguments, &["--json"]].concat());
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    /// Stores a note and returns its reference.
-    fn note(&self, arguments: &[&str]) -> String {
-        self.json(&[&["note"], arguments].concat())["reference"].as_str().unwrap().to_owned()
     }
 
     /// Returns the doubts about a note, as data.
@@ -85,8 +39,7 @@ impl Home {
     }
 
     fn note_by(&self, origin: Origin, days: i64, title: &str) {
-        let projects = self.0.path().join(".local/share/weir/projects");
-        let folder = std::fs::read_dir(projects).unwrap().next().unwrap().unwrap().path();
+        let folder = std::fs::read_dir(self.data().join("projects")).unwrap().next().unwrap().unwrap().path();
         let key = ProjectKey(format!("path:{}", self.project().display()));
         let mut store = Store::open(&folder, Owner::Project(key.clone()), Limits::default()).unwrap();
         let note = Note {
@@ -109,21 +62,8 @@ impl Home {
     }
 }
 
-/// Checks output, without references and times.
-fn check(output: &Output, expected: Expect) {
-    let mut shown = String::from_utf8(output.stdout.clone()).unwrap() + &String::from_utf8_lossy(&output.stderr);
-    for (number, _) in shown.clone().match_indices("[ctx:").collect::<Vec<_>>().iter().rev() {
-        shown.replace_range(number + 5..number + 15, "REF");
-    }
-    let is_date = |text: &str| text.len() == 17 && text.ends_with('Z') && text.as_bytes()[4] == b'-';
-    while let Some(at) = (0..shown.len()).find(|&at| shown.get(at..at + 17).is_some_and(is_date)) {
-        shown.replace_range(at..at + 17, "DATE");
-    }
-    expected.assert_eq(&format!("{shown}exit {}", output.status.code().unwrap_or(-1)));
-}
-
 fn changed(path: &str) -> Value {
-    serde_json::json!([{ "doubt": "file_changed", "path": path }])
+    json!([{ "doubt": "file_changed", "path": path }])
 }
 
 /// Stores a note of each category, and two that are in none.
@@ -139,31 +79,31 @@ fn with_each_sort(home: &Home) {
 
 #[test]
 fn a_review_lists_each_sort_of_note_and_says_what_to_do() {
-    let home = Home::without_git();
-    check(
-        &home.weir(&["notes"]),
+    let home = Home::new();
+    home.check(
+        &["notes"],
         expect![[r#"
             no notes yet; add one with `weir note "…"`
             exit 3"#]],
     );
     with_each_sort(&home);
-    check(
-        &home.weir(&["notes"]),
+    home.check(
+        &["notes"],
         expect![[r#"
             5 notes: 1 may be out of date, 1 superseded, 1 never read
 
             may be out of date:
-            [ctx:REF] DATE decision on pool: The pool has 16 connections
+            [REF] DATE decision on pool: The pool has 16 connections
               pool.rs has changed since
             → if still true: weir note "…" --supersedes REF --files …; if not: weir forget REF
 
             superseded:
-            [ctx:REF] DATE decision on pool: The pool has 8 connections
-              superseded by [ctx:REF]
+            [REF] DATE decision on pool: The pool has 8 connections
+              superseded by [REF]
             → kept as history; to remove one: weir forget REF
 
             never read:
-            [ctx:REF] DATE warning: Kept long ago
+            [REF] DATE warning: Kept long ago
             → to read one: weir get REF; to remove one: weir forget REF (starts with a dry run)
             exit 0"#]],
     );
@@ -171,67 +111,67 @@ fn a_review_lists_each_sort_of_note_and_says_what_to_do() {
 
 #[test]
 fn a_review_lists_the_sorts_asked_for() {
-    let home = Home::without_git();
+    let home = Home::new();
     with_each_sort(&home);
-    check(
-        &home.weir(&["notes", "--stale"]),
+    home.check(
+        &["notes", "--stale"],
         expect![[r#"
             5 notes: 1 may be out of date, 1 superseded, 1 never read
 
             may be out of date:
-            [ctx:REF] DATE decision on pool: The pool has 16 connections
+            [REF] DATE decision on pool: The pool has 16 connections
               pool.rs has changed since
             → if still true: weir note "…" --supersedes REF --files …; if not: weir forget REF
             exit 0"#]],
     );
-    check(
-        &home.weir(&["notes", "--unused", "--superseded"]),
+    home.check(
+        &["notes", "--unused", "--superseded"],
         expect![[r#"
             5 notes: 1 may be out of date, 1 superseded, 1 never read
 
             superseded:
-            [ctx:REF] DATE decision on pool: The pool has 8 connections
-              superseded by [ctx:REF]
+            [REF] DATE decision on pool: The pool has 8 connections
+              superseded by [REF]
             → kept as history; to remove one: weir forget REF
 
             never read:
-            [ctx:REF] DATE warning: Kept long ago
+            [REF] DATE warning: Kept long ago
             → to read one: weir get REF; to remove one: weir forget REF (starts with a dry run)
             exit 0"#]],
     );
-    check(
-        &home.weir(&["notes", "--all"]),
+    home.check(
+        &["notes", "--all"],
         expect![[r#"
             5 notes: 1 may be out of date, 1 superseded, 1 never read
 
             may be out of date:
-            [ctx:REF] DATE decision on pool: The pool has 16 connections
+            [REF] DATE decision on pool: The pool has 16 connections
               pool.rs has changed since
             → if still true: weir note "…" --supersedes REF --files …; if not: weir forget REF
 
             superseded:
-            [ctx:REF] DATE decision on pool: The pool has 8 connections
-              superseded by [ctx:REF]
+            [REF] DATE decision on pool: The pool has 8 connections
+              superseded by [REF]
             → kept as history; to remove one: weir forget REF
 
             never read:
-            [ctx:REF] DATE warning: Kept long ago
+            [REF] DATE warning: Kept long ago
             → to read one: weir get REF; to remove one: weir forget REF (starts with a dry run)
 
             the others:
-            [ctx:REF] DATE convention: Tests need port 7071
-            [ctx:REF] DATE warning: Kept lately
+            [REF] DATE convention: Tests need port 7071
+            [REF] DATE warning: Kept lately
             exit 0"#]],
     );
     let stale = home.json(&["notes", "--stale"]);
     assert_eq!(stale["notes"].as_array().unwrap().len(), 1);
-    assert_eq!(stale["notes"][0]["sorts"], serde_json::json!(["stale"]));
+    assert_eq!(stale["notes"][0]["sorts"], json!(["stale"]));
     assert_eq!(stale["notes"][0]["doubts"], changed("pool.rs"));
 }
 
 #[test]
 fn reading_a_note_is_a_use_of_it_and_a_review_is_none() {
-    let home = Home::without_git();
+    let home = Home::new();
     home.note(&["something new"]);
     home.note_of_days_ago(40, "something old");
     let unused = || home.json(&["notes", "--unused"])["notes"].clone();
@@ -239,7 +179,7 @@ fn reading_a_note_is_a_use_of_it_and_a_review_is_none() {
     home.json(&["search", "old"]);
     assert_eq!(unused().as_array().unwrap().len(), 1, "neither a review nor a search is a use");
     home.json(&["get", &reference]);
-    assert_eq!(unused(), serde_json::json!([]));
+    assert_eq!(unused(), json!([]));
 }
 
 #[test]
@@ -250,15 +190,15 @@ fn a_note_from_another_branch_says_so_until_that_is_merged() {
     let commit = home.commit("2");
     let on_branch = home.note(&["from the branch"]);
     home.commit("3");
-    assert_eq!(home.doubts(&on_main), serde_json::json!([]), "an ancestor is in HEAD");
-    assert_eq!(home.doubts(&on_branch), serde_json::json!([]), "an ancestor is in HEAD");
+    assert_eq!(home.doubts(&on_main), json!([]), "an ancestor is in HEAD");
+    assert_eq!(home.doubts(&on_branch), json!([]), "an ancestor is in HEAD");
     home.git(&["checkout", "-q", "main"]);
     home.commit("4");
-    let expected = serde_json::json!([{ "doubt": "other_branch", "commit": commit, "branch": "feature/x" }]);
+    let expected = json!([{ "doubt": "other_branch", "commit": commit, "branch": "feature/x" }]);
     assert_eq!(home.doubts(&on_branch), expected);
-    assert_eq!(home.doubts(&on_main), serde_json::json!([]));
+    assert_eq!(home.doubts(&on_main), json!([]));
     home.git(&["merge", "-q", "--no-ff", "-m", "merged", "feature/x"]);
-    assert_eq!(home.doubts(&on_branch), serde_json::json!([]));
+    assert_eq!(home.doubts(&on_branch), json!([]));
 }
 
 #[test]
@@ -269,10 +209,9 @@ fn a_work_tree_has_its_own_head_and_its_own_files() {
     home.commit("5");
     let note = home.note(&["about the pool", "--files", "pool.rs"]);
     home.git(&["worktree", "add", "-q", "-b", "old", "../other", "HEAD~1"]);
-    assert_eq!(home.doubts(&note), serde_json::json!([]));
+    assert_eq!(home.doubts(&note), json!([]));
     let other = home.project().with_file_name("other");
-    let output = home.weir(&["-C", other.to_str().unwrap(), "notes", "--json"]);
-    let review: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let review = parsed(&home.weir(&["-C", other.to_str().unwrap(), "notes", "--json"]));
     let doubts: Vec<&Value> =
         review["notes"][0]["doubts"].as_array().unwrap().iter().map(|doubt| &doubt["doubt"]).collect();
     assert_eq!(doubts, ["file_gone", "other_branch"]);
@@ -286,17 +225,16 @@ fn where_git_cannot_tell_nothing_is_said() {
     let note = home.note(&["from the branch"]);
     home.git(&["checkout", "-q", "main"]);
     assert_eq!(home.doubts(&note).as_array().unwrap().len(), 1);
-    let without_git =
-        home.command(env!("CARGO_BIN_EXE_weir")).env("PATH", "/nowhere").args(["notes", "--json"]).output();
-    assert_eq!(only_doubts(&without_git.unwrap()), serde_json::json!([]), "git is not installed");
+    let without_git = home.weir_command(&["notes", "--json"]).env("PATH", "/nowhere").output().unwrap();
+    assert_eq!(only_doubts(&without_git), json!([]), "git is not installed");
     let shallow = home.project().join(".git/shallow");
     std::fs::write(&shallow, home.git(&["rev-parse", "HEAD"])).unwrap();
-    assert_eq!(home.doubts(&note), serde_json::json!([]), "the repository is shallow");
+    assert_eq!(home.doubts(&note), json!([]), "the repository is shallow");
     std::fs::remove_file(shallow).unwrap();
     home.git(&["branch", "-q", "-D", "feature/x"]);
     home.git(&["reflog", "expire", "--expire=now", "--all"]);
     home.git(&["gc", "-q", "--prune=now"]);
-    assert_eq!(home.doubts(&note), serde_json::json!([]), "the commit is no longer there");
+    assert_eq!(home.doubts(&note), json!([]), "the commit is no longer there");
     let git = home.project().join(".git");
     std::fs::rename(&git, git.with_file_name("not-git")).unwrap();
     assert_eq!(home.weir(&["notes"]).status.code(), Some(3), "it is another project now, and has no notes");
@@ -304,14 +242,14 @@ fn where_git_cannot_tell_nothing_is_said() {
 
 #[test]
 fn a_note_of_the_user_is_not_doubted_for_the_files_of_another_project() {
-    let home = Home::without_git();
+    let home = Home::new();
     home.write("pool.rs", "16");
     let note = home.note(&["seen everywhere", "--scope", "user", "--files", "pool.rs"]);
     let other = home.project().with_file_name("other");
     std::fs::create_dir(&other).unwrap();
     std::fs::write(other.join("pool.rs"), "of another project").unwrap();
     let from_other = || only_doubts(&home.weir(&["-C", other.to_str().unwrap(), "notes", "--json"]));
-    assert_eq!(from_other(), serde_json::json!([]));
+    assert_eq!(from_other(), json!([]));
     home.write("pool.rs", "32");
     let full = home.project().join("pool.rs");
     assert_eq!(from_other(), changed(full.to_str().unwrap()));
@@ -332,7 +270,7 @@ fn a_review_changes_nothing_in_the_repository() {
 
 /// Returns the doubts about the only note in an answer.
 fn only_doubts(output: &Output) -> Value {
-    let review: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let review = parsed(output);
     assert_eq!(review["notes"].as_array().unwrap().len(), 1, "{review}");
     review["notes"][0]["doubts"].clone()
 }
@@ -358,7 +296,7 @@ fn a_search_and_a_look_at_a_note_say_what_is_doubtful() {
     let home = Home::with_git();
     home.write("pool.rs", "16");
     let reference = home.note(&["The pool has 16 connections", "--files", "pool.rs"]);
-    let said = |arguments: &[&str]| String::from_utf8(home.weir(arguments).stdout).unwrap();
+    let said = |arguments: &[&str]| text(&home.weir(arguments).stdout);
     assert!(!said(&["search", "pool connections"]).contains("since"));
     home.write("pool.rs", "32");
     for arguments in [["search", "pool connections"], ["get", reference.trim_matches(['[', ']'])]] {
@@ -372,7 +310,7 @@ fn a_search_and_a_look_at_a_note_say_what_is_doubtful() {
 
 #[test]
 fn the_user_confirms_what_a_model_noted() {
-    let home = Home::without_git();
+    let home = Home::new();
     let own = home.note(&["The pool has 16 connections"]);
     home.note_by(Origin::Model, 0, "The pool starves above 16 connections");
     let listed = home.json(&["notes", "--all"]);
@@ -380,17 +318,14 @@ fn the_user_confirms_what_a_model_noted() {
     assert_eq!(by_model["confirmed_at"], Value::Null);
     let reference = by_model["reference"].as_str().unwrap();
     let confirmed = home.json(&["notes", "--confirm", reference]);
-    assert_eq!(confirmed["confirmed"], serde_json::json!([reference]));
+    assert_eq!(confirmed["confirmed"], json!([reference]));
     for arguments in [&["get", reference][..], &["search", "starves"], &["notes", "--all"]] {
-        let output = home.weir(arguments);
-        let said = String::from_utf8(output.stdout).unwrap();
+        let said = text(&home.weir(arguments).stdout);
         assert!(said.contains("confirmed"), "{arguments:?}: {said}");
     }
-    let said = String::from_utf8(home.weir(&["get", &own]).stdout).unwrap();
+    let said = text(&home.weir(&["get", &own]).stdout);
     assert!(!said.contains("confirmed"), "{said}");
     let missing = home.weir(&["notes", "--confirm", "zzzzzzzzzz"]);
     assert!(!missing.status.success());
-    assert!(
-        String::from_utf8_lossy(&missing.stderr).contains("cannot confirm [ctx:zzzzzzzzzz]: there is no such note")
-    );
+    assert!(text(&missing.stderr).contains("cannot confirm [ctx:zzzzzzzzzz]: there is no such note"));
 }

@@ -1,49 +1,42 @@
 //! Replays of recorded sessions, whose figures must match those worked out by hand.
-#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-/// A home with transcripts.
-struct Home(TempDir);
+use crate::support::{Home, said, text, write};
 
-impl Home {
+/// A home with transcripts, in which `weir replay` runs.
+struct Transcripts(Home);
+
+impl Transcripts {
     fn new() -> Self {
-        Self(tempfile::Builder::new().prefix("weir-replay-").tempdir_in("/var/tmp").unwrap())
+        Self(Home::outside_tmp())
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.at(name)
     }
 
     fn write(&self, name: &str, text: &str) {
-        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
-        std::fs::write(self.path(name), text).unwrap();
+        write(&self.path(name), text);
     }
 
     fn weir(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-        command.arg("replay").args(arguments).current_dir(self.0.path()).env_clear().stdin(Stdio::null());
-        command.env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin").output().unwrap()
+        self.0.weir_in(self.0.path(), &[&["replay"], arguments].concat())
     }
 
     fn ok(&self, arguments: &[&str]) -> String {
         let output = self.weir(arguments);
-        assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{}", said(&output));
         text(&output.stdout)
     }
 
     fn json(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.ok(&[arguments, &["--json"]].concat())).unwrap()
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Returns the output of a command: too long to be shown in full, with no two lines alike.
@@ -177,7 +170,7 @@ fn check(session: &Value, client: &str, input_price: f64, descriptions: f64) {
 
 #[test]
 fn every_client_is_judged_by_the_same_rules_where_it_keeps_its_transcripts() {
-    let home = Home::new();
+    let home = Transcripts::new();
     home.write(".claude/projects/-p/s.jsonl", &claude());
     home.write(".codex/sessions/2026/02/01/rollout-s.jsonl", &codex());
     home.write(".gemini/tmp/h/chats/session-s.json", &gemini());
@@ -211,7 +204,7 @@ fn every_client_is_judged_by_the_same_rules_where_it_keeps_its_transcripts() {
 
 #[test]
 fn a_person_reads_a_verdict_two_tables_a_chart_and_what_was_missed() {
-    let home = Home::new();
+    let home = Transcripts::new();
     home.write("s.jsonl", &claude());
     let shown = home.ok(&["s.jsonl"]);
     for part in [
@@ -235,7 +228,7 @@ fn a_person_reads_a_verdict_two_tables_a_chart_and_what_was_missed() {
 /// A compaction ends the repeated reading, and uses after it do not count against a result before it.
 #[test]
 fn what_comes_after_a_compaction_is_another_matter() {
-    let home = Home::new();
+    let home = Transcripts::new();
     let mut lines: Vec<String> = claude().lines().map(str::to_owned).collect();
     let compacted =
         json!({ "type": "user", "sessionId": "s", "isCompactSummary": true, "message": { "content": "gone" } });
@@ -253,7 +246,7 @@ fn what_comes_after_a_compaction_is_another_matter() {
 
 #[test]
 fn a_price_makes_money_of_it() {
-    let home = Home::new();
+    let home = Transcripts::new();
     home.write("s.jsonl", &claude());
     let price = "date = \"2026-01-02\"\n[[model]]\nnames = [\"new\"]\ninput = 4\ncache_write = 5\ncache_read = 0.4\noutput = 20\n";
     home.write(".config/weir/prices.toml", price);
@@ -271,7 +264,7 @@ fn a_price_makes_money_of_it() {
 
 #[test]
 fn what_cannot_be_played_is_said() {
-    let home = Home::new();
+    let home = Transcripts::new();
     let output = home.weir(&[]);
     assert_eq!(output.status.code(), Some(3));
     assert!(text(&output.stdout).contains("There are no transcripts to replay."), "{}", text(&output.stdout));
@@ -293,7 +286,7 @@ fn what_cannot_be_played_is_said() {
 
 #[test]
 fn a_compressed_transcript_is_read_as_any_other() {
-    let home = Home::new();
+    let home = Transcripts::new();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(codex().as_bytes()).unwrap();
     let whole = gzip.finish().unwrap();
@@ -309,7 +302,7 @@ fn a_compressed_transcript_is_read_as_any_other() {
 /// A transcript may name any path. The file there today is not what the session read, and must not be opened.
 #[test]
 fn no_file_is_opened_that_a_session_read() {
-    let home = Home::new();
+    let home = Transcripts::new();
     home.write("trap.txt", "value_03456\n");
     let path = home.path("trap.txt");
     let input = json!({ "file_path": path }).to_string();

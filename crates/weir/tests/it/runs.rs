@@ -4,6 +4,7 @@
 //! is not run in any spelling; and the usual work of a project works.
 #![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
+mod answers;
 mod background;
 mod batch;
 mod capture;
@@ -18,4 +19,12 @@ mod secrets;
 mod spellings;
 mod unkept;
 mod work;
-mod world;
+
+use crate::support::Home;
+
+/// Returns a home with a configuration.
+fn configured(text: &str) -> Home {
+    let home = Home::with_programs();
+    home.configure(text);
+    home
+}

@@ -4,23 +4,19 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::support::{Home, said};
+
 const FORMS: [&str; 6] = ["anthropic", "gemini", "mcp", "openai-chat", "openai-responses", "openapi"];
 
-fn schema(home: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-    command.arg("schema").args(arguments).current_dir(home).env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin");
-    command.output().unwrap()
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned()
+fn schema(home: &Home, arguments: &[&str]) -> Output {
+    home.weir(&[&["schema"], arguments].concat())
 }
 
 #[test]
 fn a_form_has_the_tools_that_are_listed_or_named() {
-    let home = tempfile::tempdir().unwrap();
+    let home = Home::new();
     let names = |arguments: &[&str]| -> Vec<String> {
-        let output = schema(home.path(), arguments);
+        let output = schema(&home, arguments);
         let tools: Vec<serde_json::Value> =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)));
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
@@ -28,7 +24,7 @@ fn a_form_has_the_tools_that_are_listed_or_named() {
     assert_eq!(names(&["anthropic"]), ["ctx_execute", "ctx_annotate", "ctx_search", "ctx_get"]);
     assert_eq!(names(&["anthropic", "--tool", "ctx_get"]), ["ctx_get"]);
     assert!(names(&["anthropic", "--all"]).len() > 10);
-    let unknown = schema(home.path(), &["cobol"]);
+    let unknown = schema(&home, &["cobol"]);
     assert!(!unknown.status.success(), "{}", said(&unknown));
 }
 
@@ -43,11 +39,11 @@ fn the_official_sdks_accept_every_form() {
             }))
         };
     let (sdks, typescript) = (folder("WEIR_SDKS"), folder("WEIR_ORACLE_TYPESCRIPT"));
-    let here = tempfile::tempdir().unwrap();
+    let here = Home::new();
     let checks = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdks");
     let mut check = std::fs::read_to_string(checks.join("check.ts")).unwrap();
     for form in FORMS {
-        let output = schema(here.path(), &[form, "--all"]);
+        let output = schema(&here, &[form, "--all"]);
         assert!(output.status.success(), "{form}: {}", said(&output));
         let text = String::from_utf8(output.stdout).unwrap();
         check = check.replace(&format!("FORM(\"{form}\")"), text.trim());

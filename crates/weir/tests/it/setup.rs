@@ -1,17 +1,13 @@
 //! Setup and teardown for every client, on realistic files.
-#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use expect_test::expect;
 use serde_json::Value;
-use tempfile::TempDir;
 use weir_clients::setup::{Base, EntryContent, Part, RECIPES, Recipe, SetupScope};
 
-/// A home with a project and no client.
-struct Home(TempDir);
+use crate::support::{Home, WEIR, text, write};
 
 /// JSON files as found in practice.
 const JSON: &[(&str, Option<&str>)] = &[
@@ -44,49 +40,21 @@ const TOML: &[(&str, Option<&str>)] = &[
 ];
 
 impl Home {
-    fn new() -> Self {
-        let home = Self(tempfile::tempdir().unwrap());
-        std::fs::create_dir(home.0.path().join("project")).unwrap();
-        home
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-        command.env_clear().env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin").args(arguments);
-        command.current_dir(self.0.path().join("project"));
-        command
-    }
-
-    fn weir(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    fn ok(&self, arguments: &[&str]) -> String {
-        let output = self.weir(arguments);
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}{}", text(&output.stdout), text(&output.stderr));
-        text(&output.stdout)
-    }
-
-    fn path(&self, part: &Part) -> PathBuf {
+    /// Returns the path of a file that setup writes.
+    fn path_of(&self, part: &Part) -> PathBuf {
         let base = match part.place.base {
-            Base::Home => self.0.path().to_owned(),
-            Base::Config => self.0.path().join(".config"),
-            Base::Variable(_, folder) => self.0.path().join(folder),
-            Base::Project => self.0.path().join("project"),
+            Base::Home => self.path().to_owned(),
+            Base::Config => self.at(".config"),
+            Base::Variable(_, folder) => self.at(folder),
+            Base::Project => self.project(),
         };
         base.join(part.place.path)
-    }
-
-    fn put(&self, path: &Path, text: &str) {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
     }
 
     /// Returns every file and folder except Weir's own, with its content.
     fn all(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         let mut found = BTreeMap::new();
-        let mut waiting = vec![self.0.path().to_owned()];
+        let mut waiting = vec![self.path().to_owned()];
         while let Some(folder) = waiting.pop() {
             for entry in std::fs::read_dir(&folder).unwrap() {
                 let path = entry.unwrap().path();
@@ -119,7 +87,7 @@ fn prepare(home: &Home, recipe: &Recipe, whose: SetupScope, json: Option<&str>, 
             EntryContent::Server(..) | EntryContent::Hooks(_) => json,
         };
         if let Some(text) = text {
-            home.put(&home.path(part), text);
+            write(&home.path_of(part), text);
         }
     }
 }
@@ -137,14 +105,14 @@ fn teardown_brings_back_every_byte_and_setup_twice_is_setup_once() {
             home.ok(&[&["setup"], &arguments[..]].concat());
             let once = home.all();
             for part in RECIPES.iter().flat_map(|recipe| recipe.parts_for(whose)) {
-                let path = home.path(part);
+                let path = home.path_of(part);
                 assert_ne!(once.get(&path), before.get(&path), "{name}: {}", path.display());
             }
             home.ok(&[&["setup"], &arguments[..]].concat());
             assert_eq!(home.all(), once, "{name}: twice");
             home.ok(&[&["teardown"], &arguments[..]].concat());
             assert_eq!(home.all(), before, "{name}: back");
-            assert!(!home.0.path().join(".local/share/weir/setup").exists(), "{name}: ledger");
+            assert!(!home.at(".local/share/weir/setup").exists(), "{name}: ledger");
         }
     }
 }
@@ -159,7 +127,7 @@ fn after_an_edit_what_is_ours_goes_and_what_is_theirs_stays() {
         let json = recipe
             .parts_for(SetupScope::User)
             .filter(|part| !matches!(part.what, EntryContent::ServerTable(_) | EntryContent::Plugin(_)));
-        let paths: Vec<PathBuf> = json.map(|part| home.path(part)).collect();
+        let paths: Vec<PathBuf> = json.map(|part| home.path_of(part)).collect();
         for path in &paths {
             let text = std::fs::read_to_string(path).unwrap();
             if !text.contains("\"added\"") {
@@ -190,7 +158,7 @@ fn nothing_is_written_unless_somebody_says_yes() {
     let home = Home::new();
     let before = home.all();
     let output = home.weir(&["setup", "claude"]);
-    let shown = String::from_utf8(output.stdout).unwrap();
+    let shown = text(&output.stdout);
     assert_eq!(output.status.code(), Some(6), "{shown}");
     assert!(shown.contains("+++ ~/.claude/settings.json") && shown.contains("hook claude SessionStart"), "{shown}");
     assert!(shown.contains("nothing was written"), "{shown}");
@@ -205,10 +173,10 @@ fn nothing_is_written_unless_somebody_says_yes() {
 #[test]
 fn a_file_that_is_not_json_is_named_and_nothing_is_written() {
     let home = Home::new();
-    home.put(&home.0.path().join(".claude.json"), "{\n  \"a\": 1,\n  b\n}\n");
+    write(&home.at(".claude.json"), "{\n  \"a\": 1,\n  b\n}\n");
     let before = home.all();
     let output = home.weir(&["setup", "claude", "codex", "--yes"]);
-    let said = String::from_utf8(output.stderr).unwrap().replace(&home.0.path().display().to_string(), "HOME");
+    let said = text(&output.stderr).replace(home.path().to_str().unwrap(), "HOME");
     expect![[r#"
         error: HOME/.claude.json:3: it is not JSON: Expected string for object property
         hint: nothing was written; fix the file and run this again
@@ -221,7 +189,7 @@ fn a_file_that_is_not_json_is_named_and_nothing_is_written() {
 fn clients_that_share_a_file_do_not_take_it_from_each_other() {
     let home = Home::new();
     let before = home.all();
-    let servers = home.0.path().join("project/.mcp.json");
+    let servers = home.at("project/.mcp.json");
     home.ok(&["setup", "claude", "--project", "--yes"]);
     home.ok(&["setup", "copilot", "--project", "--yes"]);
     let said = home.ok(&["teardown", "claude", "--project", "--yes"]);
@@ -233,21 +201,19 @@ fn clients_that_share_a_file_do_not_take_it_from_each_other() {
 #[test]
 fn a_project_names_no_path_of_this_machine() {
     let home = Home::new();
-    let bin = Path::new(env!("CARGO_BIN_EXE_weir")).parent().unwrap();
+    let bin = Path::new(WEIR).parent().unwrap();
     let path = format!("{}:/usr/bin:/bin", bin.display());
-    let output = home.command(&["setup", "claude", "--project", "--yes"]).env("PATH", &path).output().unwrap();
+    let output = home.weir_command(&["setup", "claude", "--project", "--yes"]).env("PATH", &path).output().unwrap();
     assert!(output.status.success());
-    let servers = std::fs::read_to_string(home.0.path().join("project/.mcp.json")).unwrap();
-    let hooks = std::fs::read_to_string(home.0.path().join("project/.claude/settings.json")).unwrap();
+    let servers = std::fs::read_to_string(home.at("project/.mcp.json")).unwrap();
+    let hooks = std::fs::read_to_string(home.at("project/.claude/settings.json")).unwrap();
     assert!(
         servers.contains("\"command\": \"weir\"") && !hooks.contains(&bin.display().to_string()),
         "{servers}{hooks}"
     );
     let settings: Value = serde_json::from_str(&hooks).unwrap();
     let stop = settings["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().unwrap();
-    let shell =
-        |path: &str| Command::new("/bin/sh").args(["-c", stop]).env("PATH", path).env("HOME", home.0.path()).output();
-    let missing = shell("/usr/bin:/bin").unwrap();
+    let missing = home.command("/bin/sh", &["-c", stop]).output().unwrap();
     assert!(missing.status.success() && missing.stdout.is_empty() && missing.stderr.is_empty(), "{missing:?}");
 }
 
@@ -256,25 +222,25 @@ fn a_project_names_no_path_of_this_machine() {
 fn links_and_modes_are_kept() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = Home::new();
-    let real = home.0.path().join("dotfiles/claude.json");
-    home.put(&real, "{}");
+    let real = home.at("dotfiles/claude.json");
+    write(&real, "{}");
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
-    std::fs::create_dir(home.0.path().join(".claude")).unwrap();
-    let link = home.0.path().join(".claude/settings.json");
+    std::fs::create_dir(home.at(".claude")).unwrap();
+    let link = home.at(".claude/settings.json");
     std::os::unix::fs::symlink("../dotfiles/claude.json", &link).unwrap();
     home.ok(&["setup", "claude", "--yes"]);
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert!(link.is_symlink() && std::fs::read_to_string(&real).unwrap().contains("hook claude Stop"));
-    assert_eq!((mode(&real), mode(&home.0.path().join(".claude.json"))), (0o640, 0o600));
+    assert_eq!((mode(&real), mode(&home.at(".claude.json"))), (0o640, 0o600));
     home.ok(&["teardown", "claude", "--yes"]);
-    assert!(link.is_symlink() && !home.0.path().join(".claude.json").exists());
+    assert!(link.is_symlink() && !home.at(".claude.json").exists());
     assert_eq!((std::fs::read_to_string(&real).unwrap().as_str(), mode(&real)), ("{}", 0o640));
 }
 
 #[test]
 fn a_program_hears_what_was_done() {
     let home = Home::new();
-    home.put(&home.0.path().join(".codex/config.toml"), "model = \"x\"\n");
+    write(&home.at(".codex/config.toml"), "model = \"x\"\n");
     let data: Value = serde_json::from_str(&home.ok(&["setup", "--yes", "--json"])).unwrap();
     let files = data["files"].as_array().unwrap();
     let does: Vec<_> =
@@ -288,7 +254,7 @@ fn a_program_hears_what_was_done() {
 fn doctor_says_how_clients_are_set_up_and_what_to_do() {
     let home = Home::new();
     let lines = |home: &Home| {
-        let output = String::from_utf8(home.weir(&["doctor"]).stdout).unwrap();
+        let output = text(&home.weir(&["doctor"]).stdout);
         let about = output.lines().skip_while(|line| !line.contains("Codex") && !line.contains("Claude")).take(4);
         about.collect::<Vec<_>>().join("\n")
     };
@@ -310,11 +276,11 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
 #[test]
 fn a_window_and_a_status_line_are_set_and_brought_back() {
     let home = Home::new();
-    let settings = home.0.path().join(".claude/settings.json");
-    let config = home.0.path().join(".codex/config.toml");
+    let settings = home.at(".claude/settings.json");
+    let config = home.at(".codex/config.toml");
     let (json, toml) = ("{\n  // Mine.\n  \"autoCompactWindow\": 500000\n}\n", "# Mine.\nmodel = \"x\"\n");
-    home.put(&settings, json);
-    home.put(&config, toml);
+    write(&settings, json);
+    write(&config, toml);
     home.ok(&["setup", "claude", "--window", "80000", "--status-line", "--yes"]);
     home.ok(&["setup", "codex", "--window", "90000", "--yes"]);
     let read = |path: &Path| std::fs::read_to_string(path).unwrap();
@@ -331,23 +297,23 @@ fn a_window_and_a_status_line_are_set_and_brought_back() {
 #[test]
 fn a_window_in_a_file_that_was_changed_since_is_brought_back_too() {
     let home = Home::new();
-    let settings = home.0.path().join(".claude/settings.json");
+    let settings = home.at(".claude/settings.json");
     for (before, wanted) in [
         ("{\n  \"autoCompactWindow\": 500000\n}\n", "{\n  \"autoCompactWindow\": 500000,\n  \"theme\": \"dark\"\n}\n"),
         ("{\n  \"a\": 1\n}\n", "{\n  \"a\": 1,\n  \"theme\": \"dark\"\n}\n"),
     ] {
-        home.put(&settings, before);
+        write(&settings, before);
         home.ok(&["setup", "claude", "--window", "80000", "--yes"]);
         let text = std::fs::read_to_string(&settings).unwrap();
         let end = text.rfind("\n}").unwrap();
-        home.put(&settings, &format!("{},\n  \"theme\": \"dark\"\n}}\n", &text[..end]));
+        write(&settings, format!("{},\n  \"theme\": \"dark\"\n}}\n", &text[..end]));
         home.ok(&["teardown", "claude", "--yes"]);
         assert_eq!(std::fs::read_to_string(&settings).unwrap(), wanted);
     }
     // A value that the user set afterwards is kept.
     home.ok(&["setup", "claude", "--window", "80000", "--yes"]);
     let text = std::fs::read_to_string(&settings).unwrap().replace("113000", "700000");
-    home.put(&settings, &text);
+    write(&settings, text);
     home.ok(&["teardown", "claude", "--yes"]);
     assert!(std::fs::read_to_string(&settings).unwrap().contains("700000"));
 }
@@ -361,7 +327,7 @@ fn a_window_that_cannot_be_is_refused() {
         (["setup", "codex", "--yes", "--status-line", "codex"], "cannot set the status line of Codex: not supported"),
     ] {
         let output = home.weir(&arguments);
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = text(&output.stderr);
         assert!(!output.status.success() && said.contains(why), "{arguments:?}: {said}");
     }
     // A session that begins with 60,000 tokens has no room at 67,000.
@@ -371,8 +337,8 @@ fn a_window_that_cannot_be_is_refused() {
         serde_json::json!({ "type": "assistant", "sessionId": "s", "message": message }).to_string() + "\n"
     };
     let transcript: String = (0..40).map(row).collect();
-    home.put(&home.0.path().join(".claude/projects/p/s.jsonl"), &transcript);
+    write(&home.at(".claude/projects/p/s.jsonl"), transcript);
     let output = home.weir(&["setup", "claude", "--window", "67000", "--yes"]);
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = text(&output.stderr);
     assert!(said.contains("in 1 of your 1 longer sessions it would have to compact again at once"), "{said}");
 }

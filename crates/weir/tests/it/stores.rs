@@ -1,24 +1,25 @@
 //! Whole stores: backup, restore, export, and adoption by a project that was moved.
-#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
+#![expect(clippy::disallowed_methods, reason = "a restore is killed after some milliseconds")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-/// A home with projects.
-struct Home(TempDir);
+use crate::support::{Home, said};
 
-impl Home {
+/// A home with several projects.
+struct Projects(Home);
+
+impl Projects {
     fn new() -> Self {
-        let home = Self(tempfile::Builder::new().prefix("weir-stores-").tempdir_in("/var/tmp").unwrap());
-        home.project("first");
-        home
+        let projects = Self(Home::outside_tmp());
+        projects.project("first");
+        projects
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.at(name)
     }
 
     fn project(&self, name: &str) -> PathBuf {
@@ -27,7 +28,7 @@ impl Home {
     }
 
     fn stores(&self) -> PathBuf {
-        self.path(".local/share/weir/projects")
+        self.0.data().join("projects")
     }
 
     /// Returns the folder of a project's store, by the beginning of its name.
@@ -38,21 +39,19 @@ impl Home {
     }
 
     fn weir(&self, project: &str, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-        command.args(arguments).current_dir(self.path(project)).env_clear().stdin(Stdio::null());
-        command.env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin").output().unwrap()
+        self.0.weir_in(&self.path(project), arguments)
     }
 
     fn ok(&self, project: &str, arguments: &[&str]) -> String {
         let output = self.weir(project, arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", both(&output));
+        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
         String::from_utf8(output.stdout).unwrap()
     }
 
     fn fails(&self, project: &str, arguments: &[&str], code: i32) -> String {
         let output = self.weir(project, arguments);
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", both(&output));
-        both(&output)
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", said(&output));
+        said(&output)
     }
 
     /// Fills a project with everything: notes, a large and a small output, a binary one, a document, events.
@@ -64,15 +63,8 @@ impl Home {
         self.ok(project, &["run", "printf 'binary \\377\\376 output'"]);
         std::fs::write(self.path(project).join("guide.md"), "# Guide\n\nThe tide comes in at noon.\n").unwrap();
         self.ok(project, &["index", "guide.md"]);
-        let payload = json!({
-            "session_id": "s", "cwd": self.path(project), "hook_event_name": "UserPromptSubmit",
-            "prompt": "Look into the tide tables",
-        });
-        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-        command.args(["hook", "claude", "UserPromptSubmit"]).env_clear().env("HOME", self.0.path());
-        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-        std::io::Write::write_all(&mut child.stdin.take().unwrap(), payload.to_string().as_bytes()).unwrap();
-        assert!(child.wait().unwrap().success());
+        let told = json!({ "cwd": self.path(project), "prompt": "Look into the tide tables" });
+        self.0.hook("s", "UserPromptSubmit", &told);
     }
 
     /// Returns everything in a store, except when and where it was exported.
@@ -80,10 +72,6 @@ impl Home {
         let text = self.ok(project, &["export"]);
         text.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
     }
-}
-
-fn both(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 /// Returns the files of a folder, except the databases' side files, which come and go.
@@ -101,7 +89,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn a_backup_is_restored_with_every_byte_also_in_another_folder() {
-    let home = Home::new();
+    let home = Projects::new();
     home.fill("first");
     let before = home.export("first");
     let answer: Value = serde_json::from_str(&home.ok("first", &["backup", "../first.weir", "--json"])).unwrap();
@@ -127,7 +115,7 @@ fn a_backup_is_restored_with_every_byte_also_in_another_folder() {
 
 #[test]
 fn a_store_that_is_not_empty_is_replaced_only_by_force_and_set_aside_then() {
-    let home = Home::new();
+    let home = Projects::new();
     home.fill("first");
     home.ok("first", &["backup", "../first.weir"]);
     home.ok("first", &["note", "zanzibarism"]);
@@ -141,7 +129,7 @@ fn a_store_that_is_not_empty_is_replaced_only_by_force_and_set_aside_then() {
 
 #[test]
 fn a_damaged_backup_changes_nothing() {
-    let home = Home::new();
+    let home = Projects::new();
     home.fill("first");
     home.ok("first", &["backup", "../good.weir"]);
     let good = std::fs::read(home.path("good.weir")).unwrap();
@@ -168,7 +156,7 @@ fn a_damaged_backup_changes_nothing() {
 
 #[test]
 fn a_backup_with_a_file_that_leads_elsewhere_is_refused() {
-    let home = Home::new();
+    let home = Projects::new();
     home.fill("first");
     for name in ["../../escaped", "blobs/../../escaped", "notes.txt"] {
         let mut archive = tar::Builder::new(zstd::Encoder::new(Vec::new(), 1).unwrap());
@@ -191,15 +179,15 @@ fn a_backup_with_a_file_that_leads_elsewhere_is_refused() {
 
 #[test]
 fn what_an_interrupted_restore_left_is_removed_by_the_next_and_never_seen() {
-    let home = Home::new();
+    let home = Projects::new();
     home.fill("first");
     home.ok("first", &["backup", "../first.weir"]);
     home.project("second");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-    command.args(["restore", "../first.weir"]).current_dir(home.path("second")).env_clear();
+    let mut command = home.0.weir_command(&["restore", "../first.weir"]);
+    command.current_dir(home.path("second")).stdout(Stdio::null()).stderr(Stdio::null());
     // Killed at any moment, the store is complete or missing.
     for delay in [0, 5, 10, 20, 40, 80] {
-        let mut child = command.env("HOME", home.0.path()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.spawn().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(delay));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -213,7 +201,7 @@ fn what_an_interrupted_restore_left_is_removed_by_the_next_and_never_seen() {
 
 #[test]
 fn a_backup_of_the_user_store_is_restored_as_that() {
-    let home = Home::new();
+    let home = Projects::new();
     home.ok("first", &["note", "I prefer small commits", "--scope", "user"]);
     home.ok("first", &["backup", "--user", "../user.weir"]);
     std::fs::remove_dir_all(home.path(".local/share/weir")).unwrap();
@@ -223,7 +211,7 @@ fn a_backup_of_the_user_store_is_restored_as_that() {
 
 #[test]
 fn an_export_has_every_entry_with_its_text_and_every_event() {
-    let home = Home::new();
+    let home = Projects::new();
     home.fill("first");
     let lines = home.export("first");
     let of = |kind: &str| -> Vec<&Value> { lines.iter().filter(|line| line["kind"] == kind).collect() };
@@ -247,15 +235,15 @@ fn an_export_has_every_entry_with_its_text_and_every_event() {
 
 #[test]
 fn a_project_that_was_moved_finds_its_store_again() {
-    let home = Home::new();
+    let home = Projects::new();
     home.fill("first");
     let before = home.export("first");
     std::fs::rename(home.path("first"), home.path("renamed")).unwrap();
-    let empty = both(&home.weir("renamed", &["history"]));
+    let empty = said(&home.weir("renamed", &["history"]));
     assert!(empty.contains(&format!("weir adopt {}", home.path("first").display())), "{empty}");
-    let nothing = both(&home.weir("renamed", &["search", "tide"]));
+    let nothing = said(&home.weir("renamed", &["search", "tide"]));
     assert!(nothing.contains("weir adopt "), "{nothing}");
-    let doctor = both(&home.weir("renamed", &["doctor"]));
+    let doctor = said(&home.weir("renamed", &["doctor"]));
     assert!(doctor.contains("weir adopt "), "{doctor}");
     home.ok("renamed", &["adopt", "../first"]);
     assert_eq!(home.export("renamed"), before);
@@ -269,7 +257,7 @@ fn a_project_that_was_moved_finds_its_store_again() {
 
 #[test]
 fn a_project_that_is_still_there_keeps_its_store() {
-    let home = Home::new();
+    let home = Projects::new();
     home.fill("first");
     home.project("second");
     assert!(home.fails("second", &["adopt", "../first"], 2).contains("still there"));
@@ -282,13 +270,8 @@ fn a_project_that_is_still_there_keeps_its_store() {
 
 #[test]
 fn a_repository_with_work_trees_is_adopted_as_one() {
-    let home = Home::new();
-    let git = |folder: &Path, arguments: &[&str]| {
-        let mut command = Command::new("git");
-        command.arg("-C").arg(folder).args(["-c", "user.name=t", "-c", "user.email=t@t"]).args(arguments);
-        let output = command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", home.0.path()).output().unwrap();
-        assert!(output.status.success(), "{}", both(&output));
-    };
+    let home = Projects::new();
+    let git = |folder: &Path, arguments: &[&str]| home.0.git_in(folder, arguments);
     let repository = home.project("repository");
     git(&repository, &["init", "-q"]);
     git(&repository, &["commit", "-q", "--allow-empty", "-m", "first"]);
@@ -296,7 +279,7 @@ fn a_repository_with_work_trees_is_adopted_as_one() {
     home.ok("tree", &["note", "Kept from the work tree"]);
     git(&repository, &["worktree", "remove", "../tree"]);
     std::fs::rename(&repository, home.path("moved")).unwrap();
-    let empty = both(&home.weir("moved", &["history"]));
+    let empty = said(&home.weir("moved", &["history"]));
     assert!(empty.contains("weir adopt"), "{empty}");
     home.ok("moved", &["adopt", "../repository"]);
     assert!(home.ok("moved", &["search", "work tree"]).contains("Kept from the work tree"));

@@ -1,10 +1,8 @@
 //! Costs with other windows, from recorded sessions.
-#![expect(clippy::disallowed_methods, reason = "the tests start the program")]
-
-use std::path::Path;
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+
+use crate::support::{Home, text, write};
 
 /// Returns a session whose window grows by `grown` tokens with every request.
 fn session(requests: u64, grown: u64) -> String {
@@ -22,21 +20,17 @@ fn session(requests: u64, grown: u64) -> String {
     (0..requests).map(row).collect()
 }
 
-fn weir(home: &Path, arguments: &[&str]) -> (Option<i32>, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-    command.arg("window").args(arguments).current_dir(home).env_clear().stdin(Stdio::null());
-    let output = command.env("HOME", home).env("PATH", "/usr/bin:/bin").output().unwrap();
-    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+fn window(home: &Home, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = home.weir_in(home.path(), &[&["window"], arguments].concat());
+    (output.status.code(), text(&output.stdout))
 }
 
 #[test]
 fn a_long_session_is_cheaper_in_a_smaller_window() {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join(".claude/projects/p");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("long.jsonl"), session(300, 1_500)).unwrap();
-    std::fs::write(folder.join("short.jsonl"), session(5, 1_500)).unwrap();
-    let (code, said) = weir(home.path(), &["--against", "967000"]);
+    let home = Home::new();
+    write(&home.at(".claude/projects/p/long.jsonl"), session(300, 1_500));
+    write(&home.at(".claude/projects/p/short.jsonl"), session(5, 1_500));
+    let (code, said) = window(&home, &["--against", "967000"]);
     assert_eq!(code, Some(0), "{said}");
     for text in [
         "1 session of 30 requests or more: 300 requests, the longest window 478,500 tokens",
@@ -49,7 +43,7 @@ fn a_long_session_is_cheaper_in_a_smaller_window() {
         assert!(said.contains(text), "no {text} in:\n{said}");
     }
     assert!(said.lines().all(|line| line.chars().count() <= 200), "{said}");
-    let data: Value = serde_json::from_str(&weir(home.path(), &["--json"]).1).unwrap();
+    let data: Value = serde_json::from_str(&window(&home, &["--json"]).1).unwrap();
     assert_eq!((&data["least"], &data["against"]), (&json!(100_000), &json!(167_000)));
     let lengths = data["lengths"].as_array().unwrap();
     let cost = |at: usize| lengths[at]["cost"].as_f64().unwrap();
@@ -58,7 +52,7 @@ fn a_long_session_is_cheaper_in_a_smaller_window() {
 
 #[test]
 fn without_a_long_session_there_is_nothing_to_say() {
-    let home = tempfile::tempdir().unwrap();
-    let (code, said) = weir(home.path(), &[]);
+    let home = Home::new();
+    let (code, said) = window(&home, &[]);
     assert_eq!((code, said.contains("There is no session of 30 requests or more")), (Some(3), true), "{said}");
 }

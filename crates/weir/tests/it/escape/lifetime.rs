@@ -5,13 +5,13 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::world::{Machine, User, World, announce_skip, answer};
+use super::world::{Machine, User, World, announce_skip};
 use super::{Probe, ProbeArguments, check};
+use crate::support::{parsed, wait_until};
 
 /// Long, because a loaded machine is slow. An event that never occurs still fails the test.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
@@ -51,7 +51,7 @@ fn check_survivors(user: User, machine: Machine, probe: &str, end: End) {
             assert_eq!((&answer["ended"], &answer["exit_code"]), (&"exited".into(), &0.into()), "{answer}");
         }
         End::Timeout => {
-            let answer = answer(&world.weir(&["run", "--json", "--timeout", "2", code]).output().unwrap());
+            let answer = parsed(&world.weir(&["run", "--json", "--timeout", "2", code]).output().unwrap());
             assert_eq!(answer["ended"], "timeout", "{answer}");
         }
         End::Killed => {
@@ -110,20 +110,6 @@ fn survivors(world: &World) -> Vec<String> {
         words.contains(mark).then_some(words)
     };
     processes.filter_map(|entry| about(&entry.path())).collect()
-}
-
-/// Waits until a condition holds. Returns false if it does not hold in time.
-pub(super) fn wait_until(most: Duration, mut is_so: impl FnMut() -> bool) -> bool {
-    let end = Instant::now() + most;
-    // Nothing is sent: the channel is a clock.
-    let (_sender, clock) = channel::<()>();
-    while !is_so() {
-        if Instant::now() > end {
-            return false;
-        }
-        let _ = clock.recv_timeout(Duration::from_millis(5));
-    }
-    true
 }
 
 #[test]
@@ -207,7 +193,7 @@ fn a_run_that_fills_its_tmp_with_folders_ends_on_time() {
         "import os\nn = 0\nwhile True:\n    n += 1\n    try: os.mkdir(f'/tmp/{n}')\n    except OSError: pass\n";
     world.write("project/out/fill.py", endless);
     let code = "exec python3 out/fill.py";
-    let answer = answer(&world.weir(&["run", "--json", "--timeout", "10", code]).output().unwrap());
+    let answer = parsed(&world.weir(&["run", "--json", "--timeout", "10", code]).output().unwrap());
     assert_eq!(answer["ended"], "timeout", "{answer}");
     assert!(answer["millis"].as_u64().unwrap() < 14_000, "{answer}");
 }
@@ -296,7 +282,7 @@ fn nothing_is_typed_into_the_terminal_of_the_one_who_asked() {
         let code = "exec out/probe a b {tty} > out/results";
         let words = ["/usr/bin/python3", script.to_str().unwrap(), program.to_str().unwrap(), "run", "--json", code];
         let output = world.command(&words).output().unwrap();
-        let answer: Value = answer(&output);
+        let answer: Value = parsed(&output);
         assert_eq!(answer["sandbox"], "full", "{answer}");
         let said = fs::read_to_string(world.project().join("out/results")).unwrap();
         let expected: String = TERMINAL.iter().map(|(name, outcome)| format!("{name}\t{outcome}\n")).collect();

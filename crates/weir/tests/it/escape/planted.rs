@@ -8,8 +8,9 @@ use std::process::Stdio;
 use weir_policy::audit::Kind;
 use weir_policy::audit::names::NAMES;
 
-use super::lifetime::{QUIET_TIME, TIMEOUT, ask, wait_until};
+use super::lifetime::{QUIET_TIME, TIMEOUT, ask};
 use super::world::{User, World, announce_skip};
+use crate::support::{parsed, wait_until};
 
 /// What happens to a planted file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,7 +128,7 @@ fn what_the_user_changes_during_a_run_stays() {
     assert!(wait_until(TIMEOUT, || project.join("out/up").exists()));
     fs::write(&settings, "{ \"changed\": \"by the user\" }").unwrap();
     fs::write(project.join("out/saved"), "").unwrap();
-    let answer = super::world::answer(&run.wait_with_output().unwrap());
+    let answer = parsed(&run.wait_with_output().unwrap());
     assert_eq!(fs::read_to_string(settings).ok().as_deref(), Some("{ \"changed\": \"by the user\" }"), "{answer}");
     assert!(answer["remarks"].to_string().contains("not by the run"), "{answer}");
 }
@@ -178,7 +179,7 @@ fn planted_things_are_moved_away_while_the_run_goes_on() {
     let gone = || [".envrc", ".vscode", "conf/deep/.envrc"].iter().all(|path| !project.join(path).exists());
     let moved = wait_until(TIMEOUT, gone);
     fs::write(project.join("out/enough"), "").unwrap();
-    let answer = super::world::answer(&run.wait_with_output().unwrap());
+    let answer = parsed(&run.wait_with_output().unwrap());
     assert!(moved, "{answer}");
     assert!(answer["remarks"].to_string().contains("conf/deep/.envrc"), "{answer}");
 }
@@ -257,7 +258,7 @@ fn a_tool_call_finishes_an_interrupted_audit() {
 fn a_planted_thing_is_found_when_the_run_was_ended_before_its_time() {
     let Some(world) = World::new(User::Plain) else { return announce_skip() };
     let code = "echo '{}' > .mcp.json; while :; do :; done";
-    let answer = super::world::answer(&world.weir(&["run", "--json", "--timeout", "1", code]).output().unwrap());
+    let answer = parsed(&world.weir(&["run", "--json", "--timeout", "1", code]).output().unwrap());
     assert_eq!(answer["ended"], "timeout", "{answer}");
     assert!(answer["remarks"].to_string().contains(".mcp.json"), "{answer}");
     assert!(!world.project().join(".mcp.json").exists());

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::world::{User, World, announce_skip};
+use crate::support::parsed;
 
 /// Runs a script that must be refused with this exit code and these words.
 fn check_refused(world: &World, script: &str, code: i32, words: &[&str]) {
@@ -39,7 +40,7 @@ fn a_denied_program_cannot_be_started_from_another_language() {
         world.configure_wholly("[policy]\ndeny = [\"Bash(base64 *)\", \"Bash(base64)\"]\n");
         let code = "import os\nprint(os.system('echo x | base64; echo x | /usr/bin/base64; echo x | /bin/base64'))";
         let output = world.weir(&["run", "--json", "-l", "python", code]).output().unwrap();
-        let answer = super::world::answer(&output);
+        let answer = parsed(&output);
         assert_eq!(answer["text"].as_str().unwrap().matches("Permission denied").count(), 3, "as {user:?}: {answer}");
     }
 }
@@ -95,7 +96,7 @@ fn the_configuration_is_safe_in_a_project_that_holds_it() {
         let code = "echo 'sandbox = \"off\"' > weir/config.toml; mv weir aside; mkdir weir; \
                     echo 'sandbox = \"off\"' > weir/config.toml";
         let run = world.weir(&["run", "--json", code]).current_dir(world.home().join(".config")).output().unwrap();
-        assert_eq!(super::world::answer(&run)["sandbox"], "full");
+        assert_eq!(parsed(&run)["sandbox"], "full");
         let after = fs::read_to_string(world.home().join(".config/weir/config.toml")).unwrap();
         assert_eq!(after, before, "as {user:?}");
     }

@@ -5,8 +5,9 @@ use std::os::unix::fs::symlink;
 use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::lifetime::{TIMEOUT, wait_until};
-use super::world::{User, World, announce_skip, answer};
+use super::lifetime::TIMEOUT;
+use super::world::{User, World, announce_skip};
+use crate::support::{parsed, wait_until};
 
 /// Runs the scripts in order. None may print the secret, not even in a form that hides it from redaction.
 fn check(prepare: impl Fn(&World), scripts: &[&str]) {
@@ -153,7 +154,7 @@ fn ended_by_replacing(world: &World, name: &str, text: &str) -> serde_json::Valu
     assert!(wait_until(TIMEOUT, || project.join("out/up").exists()));
     fs::write(project.join("replacement"), text).unwrap();
     fs::rename(project.join("replacement"), project.join(name)).unwrap();
-    answer(&run.wait_with_output().unwrap())
+    parsed(&run.wait_with_output().unwrap())
 }
 
 /// An editor saves a hidden file by moving a new one over it, and the kernel removes the mask together with the old
@@ -196,7 +197,7 @@ fn what_is_read_while_a_mask_is_lost_is_not_shown() {
         assert!(wait_until(TIMEOUT, || project.join("out/up").exists()));
         fs::write(project.join(".env.new"), "NAME=hidden-again\n").unwrap();
         fs::rename(project.join(".env.new"), project.join(".env")).unwrap();
-        let answer = answer(&run.wait_with_output().unwrap());
+        let answer = parsed(&run.wait_with_output().unwrap());
         assert_eq!(answer["ended"], "unmasked", "{answer}");
         assert!(!answer.to_string().contains("hidden-"), "{answer}");
     }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::Probe;
+use crate::support::parsed;
 
 /// The unprivileged user, if the tests run as root.
 const NOBODY: u32 = 65534;
@@ -192,7 +193,7 @@ impl World {
 
     /// Runs shell code, which must not be refused, and returns the answer.
     pub(super) fn run(&self, code: &str) -> Value {
-        answer(&self.output(code))
+        parsed(&self.output(code))
     }
 
     /// Compiles a probe to where the run can start it.
@@ -237,13 +238,6 @@ fn compile(source: &str, to: &Path) {
     let made = compiler.arg(folder.join(source)).arg("-lutil").output();
     let made = made.expect("the suite needs a C compiler named `cc`");
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-}
-
-/// Returns the answer of a run.
-pub(super) fn answer(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-        panic!("{error}: {}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-    })
 }
 
 /// A process that ends with the test.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{ArrivalMethod, Case, put};
-use crate::files::world::{Server, World};
+use crate::support::{Home, Server};
 
 /// The text that must never be shown.
 const CANARY: &str = "canary-of-the-coal-mine";
@@ -24,25 +24,24 @@ const ADDRESS_SPACE_LIMIT: &str = "--as=8589934592";
 /// A repository that has arrived.
 pub(super) struct HostileRepository<'a> {
     case: &'a Case,
-    world: World,
+    home: Home,
     before: BTreeMap<PathBuf, String>,
 }
 
 impl<'a> HostileRepository<'a> {
     pub(super) fn arrive(case: &'a Case) -> Self {
-        let world = World::new();
-        let home = world.home().to_owned();
-        put(&home, "outside/canary.txt", CANARY);
-        put(&home, "outside/settings.json", format!(r#"{{"permissions": {{"allow": ["Read(//{CANARY})"]}}}}"#));
-        put(&home, "outside/.gitignore", "*\n");
-        std::fs::create_dir(home.join("other")).unwrap();
-        git(&home.join("other"), &["init", "-q"]);
-        git(&home.join("other"), &["remote", "add", "origin", "https://example.org/other.git"]);
-        git(&home.join("other"), &["commit", "-q", "--allow-empty", "-m", "one"]);
+        let home = Home::new();
+        put(home.path(), "outside/canary.txt", CANARY);
+        put(home.path(), "outside/settings.json", format!(r#"{{"permissions": {{"allow": ["Read(//{CANARY})"]}}}}"#));
+        put(home.path(), "outside/.gitignore", "*\n");
+        std::fs::create_dir(home.at("other")).unwrap();
+        git(&home.at("other"), &["init", "-q"]);
+        git(&home.at("other"), &["remote", "add", "origin", "https://example.org/other.git"]);
+        git(&home.at("other"), &["commit", "-q", "--allow-empty", "-m", "one"]);
         let note = format!("{CANARY} is what the other project knows");
-        let noted = world.command(&["note", &note]).current_dir(home.join("other")).output().unwrap();
+        let noted = home.weir_in(&home.at("other"), &["note", &note]);
         assert!(noted.status.success(), "{noted:?}");
-        let (made, project) = (home.join("made"), world.project());
+        let (made, project) = (home.at("made"), home.project());
         put(&made, "src/lib.rs", "/// Adds.\npub fn add(a: u64, b: u64) -> u64 {\n    a + b\n}\n");
         put(&made, "README.md", "# A library\n\nIt adds numbers.\n");
         (case.make)(&made);
@@ -52,18 +51,18 @@ impl<'a> HostileRepository<'a> {
                 git(&made, &["init", "-q"]);
                 git(&made, &["add", "-A", "-f"]);
                 git(&made, &["commit", "-q", "-m", "innocent"]);
-                git(&home, &["clone", "-q", "made", "project"]);
+                git(home.path(), &["clone", "-q", "made", "project"]);
             }
             ArrivalMethod::Archive => {
                 let packed =
                     "tar -C made -cSf made.tar . && mkdir project && tar -C project -xSf made.tar && rm made.tar";
-                let status = Command::new("sh").args(["-c", packed]).current_dir(&home).status().unwrap();
+                let status = Command::new("sh").args(["-c", packed]).current_dir(home.path()).status().unwrap();
                 assert!(status.success(), "{}", case.name);
             }
         }
         std::fs::remove_dir_all(made).unwrap();
-        let before = outside(&home);
-        Self { case, world, before }
+        let before = outside(home.path());
+        Self { case, home, before }
     }
 
     pub(super) fn meets_the_command_line(&self) {
@@ -92,7 +91,7 @@ impl<'a> HostileRepository<'a> {
     }
 
     pub(super) fn meets_hooks(&self) {
-        let project = self.world.project();
+        let project = self.home.project();
         let read = json!({
             "tool_name": "Read", "tool_use_id": "t1", "tool_input": { "file_path": project.join("big.txt") },
             "tool_response": { "type": "text", "file": { "filePath": "big.txt", "content": "line\n".repeat(20_000) } },
@@ -121,7 +120,7 @@ impl<'a> HostileRepository<'a> {
     }
 
     pub(super) fn meets_the_server(&self) {
-        let mut server = self.world.server("s1");
+        let mut server = self.home.session("s1");
         for (tool, arguments) in [
             ("context_peek", json!({ "paths": ["."] })),
             ("context_peek", json!({ "paths": ["src/lib.rs"] })),
@@ -133,7 +132,7 @@ impl<'a> HostileRepository<'a> {
         ] {
             let _ = self.ask(&mut server, tool, &arguments);
         }
-        let config = self.world.home().join(".config/weir/config.toml");
+        let config = self.home.at(".config/weir/config.toml");
         for path in ["../outside/canary.txt", "../outside/new.txt", "../.bashrc", config.to_str().unwrap()] {
             for (tool, arguments) in [
                 ("context_read", json!({ "path": path })),
@@ -149,12 +148,12 @@ impl<'a> HostileRepository<'a> {
 
     /// Checks that everything outside the project is unchanged.
     pub(super) fn left_the_rest_alone(&self) {
-        assert_eq!(outside(self.world.home()), self.before, "{}", self.case.name);
+        assert_eq!(outside(self.home.path()), self.before, "{}", self.case.name);
     }
 
     fn ask(&self, server: &mut Server, tool: &str, arguments: &Value) -> Result<String, String> {
         let started = Instant::now();
-        let answer = server.call(tool, arguments);
+        let answer = server.attempt(tool, arguments);
         let name = self.case.name;
         assert!(started.elapsed() < MAX_CALL_TIME, "{name}: {tool} {arguments} took {:?}", started.elapsed());
         let peak = peak(server.id()).unwrap_or_default();
@@ -178,11 +177,11 @@ impl<'a> HostileRepository<'a> {
     /// Runs the program, which must end in time and with little memory.
     fn bounded(&self, arguments: &[&str], input: &[u8]) -> Output {
         let name = self.case.name;
-        let plain = self.world.command(arguments);
+        let plain = self.home.weir_command(arguments);
         let mut command = Command::new("prlimit");
         command.arg(ADDRESS_SPACE_LIMIT).arg(plain.get_program()).args(plain.get_args()).env_clear();
         command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.current_dir(self.world.project());
+        command.current_dir(self.home.project());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let started = Instant::now();
         let mut child = command.spawn().unwrap();

@@ -4,37 +4,38 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::json;
 
-use super::world::{World, source};
+use super::texts::source;
+use crate::support::Home;
 
 #[test]
 fn an_edit_answers_with_what_changed() {
-    let world = World::new();
-    world.write("a.rs", source(3));
-    std::fs::set_permissions(world.project().join("a.rs"), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut server = world.server("s1");
+    let home = Home::new();
+    home.write("a.rs", source(3));
+    std::fs::set_permissions(home.project().join("a.rs"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut server = home.session("s1");
     server.read("a.rs");
     let edit = json!({ "path": "a.rs", "old": "add_1(n: u64)", "new": "add_one(n: u64, start: u64)" });
-    let answer = server.ok("context_edit", &edit);
+    let answer = server.call("context_edit", &edit);
     let lines: Vec<&str> = answer.lines().collect();
     assert!(lines[0].starts_with("changed 1 occurrence in a.rs, now hash "), "{answer}");
     assert_eq!(lines[1], "@@ -17,3 +17,3 @@");
     assert!(lines.contains(&"-pub fn add_1(n: u64) -> u64 {"), "{answer}");
     assert!(lines.contains(&"+pub fn add_one(n: u64, start: u64) -> u64 {"), "{answer}");
     assert!(answer.contains("outline: - pub fn add_1(n: u64) -> u64; + pub fn add_one("), "{answer}");
-    assert_eq!(world.read("a.rs"), source(3).replace("add_1(n: u64)", "add_one(n: u64, start: u64)"));
-    let mode = std::fs::metadata(world.project().join("a.rs")).unwrap().permissions().mode();
+    assert_eq!(home.read("a.rs"), source(3).replace("add_1(n: u64)", "add_one(n: u64, start: u64)"));
+    let mode = std::fs::metadata(home.project().join("a.rs")).unwrap().permissions().mode();
     assert_eq!(mode & 0o7777, 0o755);
     // The model knows what it read and what it changed.
     assert!(server.read("a.rs").contains("is unchanged since"));
-    let names: Vec<_> = std::fs::read_dir(world.project()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let names: Vec<_> = std::fs::read_dir(home.project()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["a.rs"], "nothing is left beside it");
 }
 
 #[test]
 fn an_edit_that_is_not_exact_is_refused_with_what_helps() {
-    let world = World::new();
-    world.write("a.rs", source(3));
-    let mut server = world.server("s1");
+    let home = Home::new();
+    home.write("a.rs", source(3));
+    let mut server = home.session("s1");
     let mut refused =
         |old: &str, new: &str| server.refused("context_edit", &json!({ "path": "a.rs", "old": old, "new": new }));
     let many = refused("    drop(total);\n", "");
@@ -45,78 +46,78 @@ fn an_edit_that_is_not_exact_is_refused_with_what_helps() {
     assert!(none.contains("and no lines are similar"), "{none}");
     assert!(refused("", "x").contains("`old` is empty"));
     assert!(refused("n", "n").contains("are the same"));
-    assert_eq!(world.read("a.rs"), source(3));
-    let all = server.ok(
+    assert_eq!(home.read("a.rs"), source(3));
+    let all = server.call(
         "context_edit",
         &json!({ "path": "a.rs", "old": "    drop(total);\n", "new": "    drop(total + 1);\n", "all": true }),
     );
     assert!(all.starts_with("changed 9 occurrences in a.rs"), "{all}");
-    assert_eq!(world.read("a.rs"), source(3).replace("    drop(total);\n", "    drop(total + 1);\n"));
+    assert_eq!(home.read("a.rs"), source(3).replace("    drop(total);\n", "    drop(total + 1);\n"));
 }
 
 #[test]
 fn a_file_that_changed_since_it_was_read_is_not_overwritten() {
-    let world = World::new();
-    world.write("a.rs", source(2));
-    let mut server = world.server("s1");
+    let home = Home::new();
+    home.write("a.rs", source(2));
+    let mut server = home.session("s1");
     server.read("a.rs");
-    world.write("a.rs", format!("{}// someone else\n", source(2)));
+    home.write("a.rs", format!("{}// someone else\n", source(2)));
     let edit = json!({ "path": "a.rs", "old": "add_0", "new": "sum_0" });
     let refused = server.refused("context_edit", &edit);
     assert!(refused.contains("a.rs has changed since you read it; nothing was written"), "{refused}");
     // Looking at the outline does not count as reading the change.
-    server.ok("context_peek", &json!({ "path": "a.rs" }));
+    server.call("context_peek", &json!({ "path": "a.rs" }));
     server.refused("context_edit", &edit);
     assert!(server.refused("context_write", &json!({ "path": "a.rs", "text": "x" })).contains("you have not read"));
-    server.ok("context_read", &json!({ "path": "a.rs", "lines": "1-5" }));
-    server.ok("context_edit", &edit);
-    assert!(world.read("a.rs").ends_with("// someone else\n") && world.read("a.rs").contains("sum_0"));
+    server.call("context_read", &json!({ "path": "a.rs", "lines": "1-5" }));
+    server.call("context_edit", &edit);
+    assert!(home.read("a.rs").ends_with("// someone else\n") && home.read("a.rs").contains("sum_0"));
     // A session that knows the text need not have read it here.
-    let mut other = world.server("s2");
-    other.ok("context_edit", &json!({ "path": "a.rs", "old": "sum_0", "new": "add_0" }));
+    let mut other = home.session("s2");
+    other.call("context_edit", &json!({ "path": "a.rs", "old": "sum_0", "new": "add_0" }));
     server.refused("context_edit", &json!({ "path": "a.rs", "old": "add_1", "new": "sum_1" }));
 }
 
 #[test]
 fn line_ends_and_bytes_of_the_file_are_kept() {
-    let world = World::new();
-    world.write("dos.txt", "one\r\ntwo\r\nthree\r\n");
-    world.write("latin.txt", b"gr\xf6\xdfe\nsize\n");
-    let mut server = world.server("s1");
-    server.ok("context_edit", &json!({ "path": "dos.txt", "old": "one\ntwo", "new": "1\n2\n2.5" }));
-    assert_eq!(world.read("dos.txt"), "1\r\n2\r\n2.5\r\nthree\r\n");
-    server.ok("context_edit", &json!({ "path": "latin.txt", "old": "size", "new": "größe" }));
-    assert_eq!(std::fs::read(world.project().join("latin.txt")).unwrap(), b"gr\xf6\xdfe\ngr\xc3\xb6\xc3\x9fe\n");
+    let home = Home::new();
+    home.write("dos.txt", "one\r\ntwo\r\nthree\r\n");
+    home.write("latin.txt", b"gr\xf6\xdfe\nsize\n");
+    let mut server = home.session("s1");
+    server.call("context_edit", &json!({ "path": "dos.txt", "old": "one\ntwo", "new": "1\n2\n2.5" }));
+    assert_eq!(home.read("dos.txt"), "1\r\n2\r\n2.5\r\nthree\r\n");
+    server.call("context_edit", &json!({ "path": "latin.txt", "old": "size", "new": "größe" }));
+    assert_eq!(std::fs::read(home.project().join("latin.txt")).unwrap(), b"gr\xf6\xdfe\ngr\xc3\xb6\xc3\x9fe\n");
     server.read("dos.txt");
-    server.ok("context_write", &json!({ "path": "dos.txt", "text": "a\nb\n" }));
-    assert_eq!(world.read("dos.txt"), "a\r\nb\r\n");
+    server.call("context_write", &json!({ "path": "dos.txt", "text": "a\nb\n" }));
+    assert_eq!(home.read("dos.txt"), "a\r\nb\r\n");
 }
 
 #[test]
 fn a_file_is_made_with_its_folders_and_replaced_only_when_known() {
-    let world = World::new();
-    world.write("old.txt", "precious\n");
-    let mut server = world.server("s1");
-    let made = server.ok("context_write", &json!({ "path": "src/deep/new.rs", "text": "fn a() {}\nfn b() {}\n" }));
+    let home = Home::new();
+    home.write("old.txt", "precious\n");
+    let mut server = home.session("s1");
+    let made = server.call("context_write", &json!({ "path": "src/deep/new.rs", "text": "fn a() {}\nfn b() {}\n" }));
     assert!(made.starts_with("src/deep/new.rs created: 2 lines, 20 B, hash "), "{made}");
-    assert_eq!(world.read("src/deep/new.rs"), "fn a() {}\nfn b() {}\n");
-    let again = server.ok("context_write", &json!({ "path": "src/deep/new.rs", "text": "fn a() {}\nfn c() {}\n" }));
+    assert_eq!(home.read("src/deep/new.rs"), "fn a() {}\nfn b() {}\n");
+    let again = server.call("context_write", &json!({ "path": "src/deep/new.rs", "text": "fn a() {}\nfn c() {}\n" }));
     assert!(again.starts_with("src/deep/new.rs replaced (+1 -1 lines): 2 lines"), "{again}");
     let refused = server.refused("context_write", &json!({ "path": "old.txt", "text": "gone" }));
     assert!(refused.contains("old.txt has content that you have not read") && refused.contains("overwrite=true"));
-    assert_eq!(world.read("old.txt"), "precious\n");
-    server.ok("context_write", &json!({ "path": "old.txt", "text": "gone", "overwrite": true }));
-    assert_eq!(world.read("old.txt"), "gone");
+    assert_eq!(home.read("old.txt"), "precious\n");
+    server.call("context_write", &json!({ "path": "old.txt", "text": "gone", "overwrite": true }));
+    assert_eq!(home.read("old.txt"), "gone");
     server.read("old.txt");
-    server.ok("context_write", &json!({ "path": "old.txt", "text": "" }));
-    assert_eq!(world.read("old.txt"), "");
+    server.call("context_write", &json!({ "path": "old.txt", "text": "" }));
+    assert_eq!(home.read("old.txt"), "");
 }
 
 #[test]
 fn the_outline_says_when_a_file_no_longer_parses() {
-    let world = World::new();
-    world.write("a.rs", source(3));
-    let answer = world.server("s1").ok(
+    let home = Home::new();
+    home.write("a.rs", source(3));
+    let answer = home.session("s1").call(
         "context_edit",
         &json!({ "path": "a.rs", "old": "pub fn add_2(n: u64) -> u64 {", "new": "pub fn add_2(n: u64 -> {{" }),
     );

@@ -2,56 +2,57 @@
 
 use serde_json::{Value, json};
 
-use super::world::{World, fenced, source};
+use super::texts::{fenced, source};
+use crate::support::Home;
 
 #[test]
 fn several_files_are_outlined_in_one_call() {
-    let world = World::new();
-    world.write("a.rs", source(8));
-    world.write("b.rs", source(9));
-    world.write("notes.xyz", (0..40).map(|n| format!("note {n}\n")).collect::<String>());
-    let mut server = world.server("s1");
-    let one = server.ok("context_peek", &json!({ "path": "a.rs" }));
+    let home = Home::new();
+    home.write("a.rs", source(8));
+    home.write("b.rs", source(9));
+    home.write("notes.xyz", (0..40).map(|n| format!("note {n}\n")).collect::<String>());
+    let mut server = home.session("s1");
+    let one = server.call("context_peek", &json!({ "path": "a.rs" }));
     assert!(one.starts_with("a.rs:\n<<<") && fenced(&one).contains("add_7(n: u64) -> u64"), "{one}");
     assert!(!one.contains("println"), "{one}");
     let all =
-        server.ok("context_peek", &json!({ "paths": ["a.rs", "b.rs", "notes.xyz", "none.rs"], "level": "minimal" }));
+        server.call("context_peek", &json!({ "paths": ["a.rs", "b.rs", "notes.xyz", "none.rs"], "level": "minimal" }));
     assert!(all.contains("b.rs:\n<<<") && all.contains("error: no such file: none.rs"), "{all}");
     assert!(all.contains("notes.xyz: 40 lines, 310 B, no outline; beginning only") && all.contains("note 11"), "{all}");
     // Looking at an outline does not count as reading: the text is still given on request.
     assert_eq!(fenced(&server.read("a.rs")), source(8).trim_end_matches('\n'));
-    let status = server.ok("context_status", &json!({}));
+    let status = server.call("context_status", &json!({}));
     assert!(status.contains("outlined b.rs: ") && status.contains("peeked notes.xyz: "), "{status}");
 }
 
 #[test]
 fn a_level_that_is_not_the_one_asked_for_is_said() {
-    let world = World::new();
+    let home = Home::new();
     let documented =
         "/// Adds one, and says so to everyone who wants to know about it.\nfn add(n: u64) -> u64 {\n    n + 1\n}\n";
-    world.write("a.rs", documented.repeat(3));
-    let mut server = world.server("s1");
-    let shown = server.ok("context_peek", &json!({ "path": "a.rs", "level": "verbose" }));
+    home.write("a.rs", documented.repeat(3));
+    let mut server = home.session("s1");
+    let shown = server.call("context_peek", &json!({ "path": "a.rs", "level": "verbose" }));
     let head = shown.lines().next().unwrap();
     assert!(head.contains("shown as ") || head.contains("the file itself"), "{shown}");
-    world.write("b.rs", source(8));
-    let shown = server.ok("context_peek", &json!({ "path": "b.rs", "level": "minimal" }));
+    home.write("b.rs", source(8));
+    let shown = server.call("context_peek", &json!({ "path": "b.rs", "level": "minimal" }));
     assert!(shown.starts_with("b.rs:\n"), "{shown}");
 }
 
 #[test]
 fn the_command_shows_the_same() {
-    let world = World::new();
-    world.write("a.rs", source(8));
-    let output = world.weir(&["outline", "a.rs", "--level", "minimal"]);
+    let home = Home::new();
+    home.write("a.rs", source(8));
+    let output = home.weir(&["outline", "a.rs", "--level", "minimal"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && text.contains("add_7") && !text.contains("println"), "{text}");
-    let data: Value = serde_json::from_slice(&world.weir(&["outline", "a.rs", "--json"]).stdout).unwrap();
+    let data: Value = serde_json::from_slice(&home.weir(&["outline", "a.rs", "--json"]).stdout).unwrap();
     let file = &data["files"][0];
     assert_eq!(
         (&file["path"], &file["language"], &file["level"]),
         (&json!("a.rs"), &json!("rust"), &json!("standard"))
     );
     assert!(file["outline_tokens"].as_u64() < file["tokens"].as_u64(), "{file}");
-    assert_eq!(world.weir(&["outline", "none.rs"]).status.code(), Some(3));
+    assert_eq!(home.weir(&["outline", "none.rs"]).status.code(), Some(3));
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::world::{World, fenced, source};
+use super::texts::{fenced, source};
+use crate::support::Home;
 
 /// Returns the processes below a server that parse for it.
 fn parsers(server: u32) -> Vec<PathBuf> {
@@ -31,10 +32,10 @@ fn long() -> String {
 
 #[test]
 fn files_are_parsed_in_a_process_that_has_nothing() {
-    let world = World::new();
-    world.write("a.rs", source(8));
-    let mut server = world.server("s1");
-    let shown = server.ok("context_peek", &json!({ "path": "a.rs" }));
+    let home = Home::new();
+    home.write("a.rs", source(8));
+    let mut server = home.session("s1");
+    let shown = server.call("context_peek", &json!({ "path": "a.rs" }));
     assert!(fenced(&shown).contains("add_7(n: u64) -> u64"), "{shown}");
     let found = parsers(server.id());
     let [parser] = found.as_slice() else { panic!("{found:?}") };
@@ -48,8 +49,8 @@ fn files_are_parsed_in_a_process_that_has_nothing() {
     assert!(limit("Max address space").contains("1073741824"), "{limits}");
     assert_eq!(fs::read(parser.join("environ")).unwrap(), b"");
     // The second file needs no second process.
-    world.write("b.rs", source(9));
-    server.ok("context_peek", &json!({ "path": "b.rs" }));
+    home.write("b.rs", source(9));
+    server.call("context_peek", &json!({ "path": "b.rs" }));
     assert_eq!(parsers(server.id()), found);
     drop(server);
     // The parser ends with its server, whatever the server did about it.
@@ -60,10 +61,10 @@ fn files_are_parsed_in_a_process_that_has_nothing() {
 
 #[test]
 fn a_parser_that_dies_takes_nothing_with_it_but_the_outline() {
-    let world = World::new();
-    world.write("long.rs", long());
-    world.write("a.rs", source(8));
-    let mut server = world.server("s1");
+    let home = Home::new();
+    home.write("long.rs", long());
+    home.write("a.rs", source(8));
+    let mut server = home.session("s1");
     let (id, over) = (server.id(), AtomicBool::new(false));
     let shown = std::thread::scope(|threads| {
         threads.spawn(|| {
@@ -74,23 +75,23 @@ fn a_parser_that_dies_takes_nothing_with_it_but_the_outline() {
                 std::thread::sleep(Duration::from_millis(1));
             }
         });
-        let shown = server.ok("context_peek", &json!({ "path": "long.rs" }));
+        let shown = server.call("context_peek", &json!({ "path": "long.rs" }));
         over.store(true, Ordering::Relaxed);
         shown
     });
     assert!(shown.contains("long.rs: 12000 lines") && shown.contains("cannot outline: the parser crashed"), "{shown}");
     assert!(shown.contains("pub fn f0"), "{shown}");
-    let shown = server.ok("context_peek", &json!({ "path": "a.rs" }));
+    let shown = server.call("context_peek", &json!({ "path": "a.rs" }));
     assert!(fenced(&shown).contains("add_7(n: u64) -> u64"), "{shown}");
 }
 
 #[test]
 fn a_parser_that_died_while_it_waited_is_replaced() {
-    let world = World::new();
-    world.write("a.rs", source(8));
-    let mut server = world.server("s1");
+    let home = Home::new();
+    home.write("a.rs", source(8));
+    let mut server = home.session("s1");
     for _ in 0..2 {
-        let shown = server.ok("context_peek", &json!({ "path": "a.rs" }));
+        let shown = server.call("context_peek", &json!({ "path": "a.rs" }));
         assert!(fenced(&shown).contains("add_7(n: u64) -> u64"), "{shown}");
         for parser in parsers(server.id()) {
             kill_process(pid(&parser), Signal::KILL).unwrap();
@@ -100,7 +101,7 @@ fn a_parser_that_died_while_it_waited_is_replaced() {
 
 #[test]
 fn doctor_says_how_parsers_are_confined() {
-    let world = World::new();
-    let said = String::from_utf8(world.weir(&["doctor"]).stdout).unwrap();
+    let home = Home::new();
+    let said = String::from_utf8(home.weir(&["doctor"]).stdout).unwrap();
     assert!(said.contains("✓ parsers: in a process without access to files, the network or other processes"), "{said}");
 }

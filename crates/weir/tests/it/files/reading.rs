@@ -2,99 +2,100 @@
 
 use serde_json::json;
 
-use super::world::{World, fenced, source};
+use super::texts::{fenced, source};
+use crate::support::Home;
 
 #[test]
 fn a_file_is_read_once_and_then_known() {
-    let world = World::new();
-    world.write("src/a.rs", source(3));
-    let mut server = world.server("s1");
+    let home = Home::new();
+    home.write("src/a.rs", source(3));
+    let mut server = home.session("s1");
     let first = server.read("src/a.rs");
     assert!(first.starts_with("src/a.rs: ") && first.contains(" lines, hash "), "{first}");
     assert_eq!(fenced(&first), source(3).trim_end_matches('\n'));
     let again = server.read("src/a.rs");
     assert!(again.starts_with("src/a.rs is unchanged since 20"), "{again}");
     assert!(again.ends_with("to see it again: again=true"), "{again}");
-    let forced = server.ok("context_read", &json!({ "path": "src/a.rs", "again": true }));
+    let forced = server.call("context_read", &json!({ "path": "src/a.rs", "again": true }));
     assert_eq!(fenced(&forced), fenced(&first));
-    world.write("src/a.rs", source(4));
+    home.write("src/a.rs", source(4));
     assert_eq!(fenced(&server.read("src/a.rs")), source(4).trim_end_matches('\n'));
     // Another session has not read it.
-    assert_eq!(fenced(&world.server("s2").read("src/a.rs")), source(4).trim_end_matches('\n'));
+    assert_eq!(fenced(&home.session("s2").read("src/a.rs")), source(4).trim_end_matches('\n'));
 }
 
 #[test]
 fn what_a_session_knows_survives_a_restart_and_not_a_compaction() {
-    let world = World::new();
-    world.write("a.rs", source(3));
-    world.server("s1").read("a.rs");
-    assert!(world.server("s1").read("a.rs").contains("is unchanged since"));
-    world.hook("other", "PreCompact", &json!({ "trigger": "auto" }));
+    let home = Home::new();
+    home.write("a.rs", source(3));
+    home.session("s1").read("a.rs");
+    assert!(home.session("s1").read("a.rs").contains("is unchanged since"));
+    home.hook("other", "PreCompact", &json!({ "trigger": "auto" }));
     // The compaction of a session that has read files concerns only that session; any other may concern all sessions.
-    assert_eq!(fenced(&world.server("s1").read("a.rs")), source(3).trim_end_matches('\n'));
-    world.server("other").read("a.rs");
-    world.hook("other", "PreCompact", &json!({ "trigger": "auto" }));
-    assert!(world.server("s1").read("a.rs").contains("is unchanged since"));
-    assert_eq!(fenced(&world.server("other").read("a.rs")), source(3).trim_end_matches('\n'));
-    let status = world.server("s1").ok("context_status", &json!({}));
+    assert_eq!(fenced(&home.session("s1").read("a.rs")), source(3).trim_end_matches('\n'));
+    home.session("other").read("a.rs");
+    home.hook("other", "PreCompact", &json!({ "trigger": "auto" }));
+    assert!(home.session("s1").read("a.rs").contains("is unchanged since"));
+    assert_eq!(fenced(&home.session("other").read("a.rs")), source(3).trim_end_matches('\n'));
+    let status = home.session("s1").call("context_status", &json!({}));
     assert!(status.contains("active a.rs: "), "{status}");
 }
 
 #[test]
 fn the_file_before_is_held_as_its_outline() {
-    let world = World::new();
-    world.write("a.rs", source(8));
-    world.write("b.rs", source(2));
-    let mut server = world.server("s1");
+    let home = Home::new();
+    home.write("a.rs", source(8));
+    home.write("b.rs", source(2));
+    let mut server = home.session("s1");
     server.read("a.rs");
     let second = server.read("b.rs");
     assert!(second.ends_with("\na.rs is now kept as an outline: see context_peek"), "{second}");
-    let status = server.ok("context_status", &json!({}));
+    let status = server.call("context_status", &json!({}));
     let lines: Vec<&str> = status.lines().collect();
     // Both texts are in the conversation, so nothing was saved.
     assert!(lines[0].starts_with("reads: ") && lines[0].ends_with(" without Weir, 0 % saved"), "{status}");
     assert!(lines[1].starts_with("active b.rs: ") && lines[2].starts_with("outlined a.rs: "), "{status}");
-    let forgotten = server.ok("context_status", &json!({ "forget": "a.rs" }));
+    let forgotten = server.call("context_status", &json!({ "forget": "a.rs" }));
     assert_eq!(forgotten, "1 file forgotten; nothing on disk changed");
-    assert!(!server.ok("context_status", &json!({})).contains("a.rs:"), "only b.rs is left");
-    server.ok("context_forget", &json!({}));
-    assert_eq!(server.ok("context_status", &json!({})), "no files were read in this session");
+    assert!(!server.call("context_status", &json!({})).contains("a.rs:"), "only b.rs is left");
+    server.call("context_forget", &json!({}));
+    assert_eq!(server.call("context_status", &json!({})), "no files were read in this session");
     assert_eq!(fenced(&server.read("b.rs")), source(2).trim_end_matches('\n'));
 }
 
 #[test]
 fn a_large_file_is_shown_by_its_outline_and_in_parts() {
-    let world = World::new();
-    world.write("big.rs", source(200));
-    world.write("big.log", (0..20_000).map(|n| format!("line {n} of a log\n")).collect::<String>());
-    let mut server = world.server("s1");
+    let home = Home::new();
+    home.write("big.rs", source(200));
+    home.write("big.log", (0..20_000).map(|n| format!("line {n} of a log\n")).collect::<String>());
+    let mut server = home.session("s1");
     let outline = server.read("big.rs");
     assert!(outline.contains("so this is an outline; lines=10-40 reads a part"), "{outline}");
     assert!(fenced(&outline).contains("add_199"), "{outline}");
-    let part = server.ok("context_read", &json!({ "path": "big.rs", "lines": "4-5" }));
+    let part = server.call("context_read", &json!({ "path": "big.rs", "lines": "4-5" }));
     assert_eq!(fenced(&part), "pub fn add_0(n: u64) -> u64 {\n    let total: u64 = (0..n).map(|i| i * i).sum();");
     assert!(part.contains("; lines 4-5\n"), "{part}");
     let begin = server.read("big.log");
     assert!(begin.contains("; lines 1-") && begin.contains(", continue with lines="), "{}", &begin[..300]);
-    assert!(server.ok("context_read", &json!({ "path": "big.log", "lines": "-2" })).contains("line 19999 of a log"));
-    assert!(server.ok("context_read", &json!({ "path": "big.log", "lines": "90000-" })).contains("no such lines"));
+    assert!(server.call("context_read", &json!({ "path": "big.log", "lines": "-2" })).contains("line 19999 of a log"));
+    assert!(server.call("context_read", &json!({ "path": "big.log", "lines": "90000-" })).contains("no such lines"));
 }
 
 #[test]
 fn only_what_was_spared_counts_as_saved() {
-    let world = World::new();
-    world.write("a.rs", source(8));
-    world.write("b.rs", source(9));
-    world.write("big.rs", source(200));
-    let mut server = world.server("s1");
-    server.ok("context_peek", &json!({ "paths": ["b.rs"] }));
-    let status = server.ok("context_status", &json!({}));
+    let home = Home::new();
+    home.write("a.rs", source(8));
+    home.write("b.rs", source(9));
+    home.write("big.rs", source(200));
+    let mut server = home.session("s1");
+    server.call("context_peek", &json!({ "paths": ["b.rs"] }));
+    let status = server.call("context_status", &json!({}));
     let peeked = status.lines().next().unwrap();
     assert!(peeked.starts_with("shown as outlines: ") && !status.contains("saved"), "{status}");
     let first = server.read("a.rs");
     let again = server.read("a.rs");
     let outline = server.read("big.rs");
-    let status = server.ok("context_status", &json!({}));
+    let status = server.call("context_status", &json!({}));
     let lines: Vec<&str> = status.lines().collect();
     assert!(lines[0].contains(" by 1 read not repeated, ") && lines[0].ends_with(" by 1 outline"), "{status}");
     assert_eq!(lines[1], peeked, "looking at an outline is counted apart");
@@ -106,17 +107,17 @@ fn only_what_was_spared_counts_as_saved() {
     assert_eq!(given + repeated + outlined, without, "{status}");
     assert_eq!((without - given) * 100 / without, percent, "{status}");
     // Another session has saved nothing.
-    assert_eq!(world.server("s2").ok("context_status", &json!({})), "no files were read in this session");
+    assert_eq!(home.session("s2").call("context_status", &json!({})), "no files were read in this session");
 }
 
 #[test]
 fn what_is_no_plain_text_is_said() {
-    let world = World::new();
-    world.write("a.bin", b"\x7fELF\x00\x00");
-    world.write("latin.txt", b"gr\xf6\xdfe\n");
-    world.write("dos.txt", "one\r\ntwo\r\n");
-    world.write("bare.txt", "no end");
-    let mut server = world.server("s1");
+    let home = Home::new();
+    home.write("a.bin", b"\x7fELF\x00\x00");
+    home.write("latin.txt", b"gr\xf6\xdfe\n");
+    home.write("dos.txt", "one\r\ntwo\r\n");
+    home.write("bare.txt", "no end");
+    let mut server = home.session("s1");
     let binary = server.refused("context_read", &json!({ "path": "a.bin" }));
     assert!(binary.contains("a.bin is binary, 6 B") && binary.contains("ctx_execute_file"), "{binary}");
     assert!(server.read("latin.txt").contains("not UTF-8"));
@@ -129,13 +130,13 @@ fn what_is_no_plain_text_is_said() {
 
 #[test]
 fn what_was_read_and_changed_is_in_the_history() {
-    let world = World::new();
-    world.write("a.rs", source(2));
-    let mut server = world.server("s1");
+    let home = Home::new();
+    home.write("a.rs", source(2));
+    let mut server = home.session("s1");
     server.read("a.rs");
-    server.ok("context_edit", &json!({ "path": "a.rs", "old": "add_0", "new": "sum_0" }));
-    server.ok("context_write", &json!({ "path": "new/b.rs", "text": "fn b() {}\n" }));
-    let history = String::from_utf8(world.weir(&["history"]).stdout).unwrap();
+    server.call("context_edit", &json!({ "path": "a.rs", "old": "add_0", "new": "sum_0" }));
+    server.call("context_write", &json!({ "path": "new/b.rs", "text": "fn b() {}\n" }));
+    let history = String::from_utf8(home.weir(&["history"]).stdout).unwrap();
     for told in ["file read a.rs", "file edited a.rs", "file wrote new/b.rs"] {
         assert!(history.contains(told), "{history}");
     }

@@ -4,7 +4,8 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
-use super::world::{Server, World, source};
+use super::texts::source;
+use crate::support::{Home, Server};
 
 fn read(path: &str) -> Value {
     json!({ "path": path })
@@ -26,15 +27,15 @@ fn check_out_of_reach(server: &mut Server, path: &str) {
 
 #[test]
 fn paths_stay_in_the_project_whatever_they_go_through() {
-    let world = World::new();
-    world.write("../outside/a.rs", source(2));
-    world.write("inside/b.rs", source(2));
-    let outside = world.home().join("outside");
-    symlink(&outside, world.project().join("link")).unwrap();
-    symlink(outside.join("a.rs"), world.project().join("a.rs")).unwrap();
-    symlink(outside.join("new.rs"), world.project().join("dangling.rs")).unwrap();
-    symlink("inside/b.rs", world.project().join("alias.rs")).unwrap();
-    let mut server = world.server("s1");
+    let home = Home::new();
+    home.write("../outside/a.rs", source(2));
+    home.write("inside/b.rs", source(2));
+    let outside = home.path().join("outside");
+    symlink(&outside, home.project().join("link")).unwrap();
+    symlink(outside.join("a.rs"), home.project().join("a.rs")).unwrap();
+    symlink(outside.join("new.rs"), home.project().join("dangling.rs")).unwrap();
+    symlink("inside/b.rs", home.project().join("alias.rs")).unwrap();
+    let mut server = home.session("s1");
     let absolute = outside.join("a.rs");
     for path in ["../outside/a.rs", "link/a.rs", "a.rs", "inside/../../outside/a.rs", absolute.to_str().unwrap()] {
         check_out_of_reach(&mut server, path);
@@ -46,25 +47,25 @@ fn paths_stay_in_the_project_whatever_they_go_through() {
     let refused = server.refused("context_read", &read("link/a.rs"));
     assert!(refused.contains("outside the project"), "{refused}");
     // A link within the project is followed, and stays one.
-    server.ok("context_edit", &json!({ "path": "alias.rs", "old": "add_0", "new": "sum_0" }));
-    assert!(world.read("inside/b.rs").contains("sum_0"));
-    assert!(world.project().join("alias.rs").symlink_metadata().unwrap().is_symlink());
+    server.call("context_edit", &json!({ "path": "alias.rs", "old": "add_0", "new": "sum_0" }));
+    assert!(home.read("inside/b.rs").contains("sum_0"));
+    assert!(home.project().join("alias.rs").symlink_metadata().unwrap().is_symlink());
 }
 
 #[test]
 fn the_users_rules_open_and_close() {
-    let world = World::new();
-    world.write("../outside/a.rs", source(2));
-    world.write("secret/a.rs", source(2));
-    world.write("vendor/a.rs", source(2));
-    world.write("asked/a.rs", source(2));
-    let outside = world.home().join("outside").display().to_string();
-    world.rules(&json!({
+    let home = Home::new();
+    home.write("../outside/a.rs", source(2));
+    home.write("secret/a.rs", source(2));
+    home.write("vendor/a.rs", source(2));
+    home.write("asked/a.rs", source(2));
+    let outside = home.path().join("outside").display().to_string();
+    home.rules(&json!({
         "deny": ["Read(./secret/**)", "Edit(vendor/**)"],
         "ask": ["Edit(asked/**)"],
         "allow": [format!("Read(/{outside}/**)")],
     }));
-    let mut server = world.server("s1");
+    let mut server = home.session("s1");
     check_out_of_reach(&mut server, "secret/a.rs");
     let refused = server.refused("context_read", &read("secret/a.rs"));
     assert!(refused.contains("the rule Read(./secret/**) in ") && refused.contains("denies it"), "{refused}");
@@ -80,13 +81,13 @@ fn the_users_rules_open_and_close() {
 
 #[test]
 fn secrets_and_what_runs_later_are_not_touched() {
-    let world = World::new();
-    world.write(".env", "TOKEN=1\n");
-    world.write(".git/config", "[core]\n");
-    world.write(".vscode/tasks.json", "{}\n");
-    let mut server = world.server("s1");
+    let home = Home::new();
+    home.write(".env", "TOKEN=1\n");
+    home.write(".git/config", "[core]\n");
+    home.write(".vscode/tasks.json", "{}\n");
+    let mut server = home.session("s1");
     check_out_of_reach(&mut server, ".env");
-    let data = world.home().join(".local/share/weir");
+    let data = home.path().join(".local/share/weir");
     std::fs::create_dir_all(&data).unwrap();
     std::fs::write(data.join("x.txt"), "ours").unwrap();
     check_out_of_reach(&mut server, data.join("x.txt").to_str().unwrap());
@@ -99,19 +100,19 @@ fn secrets_and_what_runs_later_are_not_touched() {
     }
     // Changing what a build or a test runs is normal work for a coding agent.
     for path in ["package.json", "Makefile", "sub/conftest.py"] {
-        server.ok("context_write", &write(path));
+        server.call("context_write", &write(path));
     }
     server.read(".vscode/tasks.json");
-    assert!(!world.project().join(".git/hooks").exists() && !world.project().join(".mcp.json").exists());
+    assert!(!home.project().join(".git/hooks").exists() && !home.project().join(".mcp.json").exists());
 }
 
 #[test]
 fn a_pipe_or_a_folder_is_no_file() {
-    let world = World::new();
-    std::fs::create_dir(world.project().join("folder")).unwrap();
-    let made = std::process::Command::new("mkfifo").arg(world.project().join("pipe")).status().unwrap();
+    let home = Home::new();
+    std::fs::create_dir(home.project().join("folder")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(home.project().join("pipe")).status().unwrap();
     assert!(made.success());
-    let mut server = world.server("s1");
+    let mut server = home.session("s1");
     check_out_of_reach(&mut server, "pipe");
     server.refused("context_read", &read("folder"));
     server.refused("context_write", &write("folder"));
@@ -121,11 +122,11 @@ fn a_pipe_or_a_folder_is_no_file() {
 
 #[test]
 fn a_folder_is_shown_by_its_map_and_only_in_the_project() {
-    let world = World::new();
-    world.write("src/a.rs", source(2));
-    world.write("../outside/b.rs", source(2));
-    let mut server = world.server("s1");
-    let map = server.ok("context_peek", &read("src"));
+    let home = Home::new();
+    home.write("src/a.rs", source(2));
+    home.write("../outside/b.rs", source(2));
+    let mut server = home.session("s1");
+    let map = server.call("context_peek", &read("src"));
     assert!(map.contains("src/a.rs"), "{map}");
     server.refused("context_peek", &read("../outside"));
     server.refused("context_peek", &read("/"));

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rustix::fs::{Mode, OFlags, RenameFlags};
 use serde_json::json;
 
-use super::world::{Server, World, fenced};
+use super::texts::fenced;
+use crate::support::{Home, Server};
 
 const PROCESSES: usize = 8;
 const FILES: [&str; 3] = ["a.rs", "b.rs", "c.rs"];
@@ -45,16 +46,16 @@ fn nightly_no_edit_is_lost_in_a_long_storm() {
 
 #[expect(clippy::print_stdout, reason = "the figures are wanted where the test is run by hand")]
 fn storm(rounds: usize) {
-    let world = World::new();
-    FILES.iter().for_each(|file| world.write(file, begin()));
+    let home = Home::new();
+    FILES.iter().for_each(|file| home.write(file, begin()));
     let tally = Tally::default();
     std::thread::scope(|scope| {
-        let direct = scope.spawn(|| write_directly(&world.project(), (rounds * 8, &tally)));
-        let reader = scope.spawn(|| read_directly(&world, &tally));
+        let direct = scope.spawn(|| write_directly(&home.project(), (rounds * 8, &tally)));
+        let reader = scope.spawn(|| read_directly(&home, &tally));
         let editors: Vec<_> = (0..PROCESSES)
             .map(|number| {
-                let (world, tally) = (&world, &tally);
-                scope.spawn(move || edit(&mut world.server(&format!("p{number}")), (number, rounds), tally))
+                let (home, tally) = (&home, &tally);
+                scope.spawn(move || edit(&mut home.session(&format!("p{number}")), (number, rounds), tally))
             })
             .collect();
         let ended: Vec<_> = editors.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
@@ -63,7 +64,7 @@ fn storm(rounds: usize) {
         reader.join().unwrap();
         ended.into_iter().for_each(|ended| ended.unwrap());
     });
-    let all: Vec<String> = FILES.iter().flat_map(|file| marks(&world.read(file))).collect();
+    let all: Vec<String> = FILES.iter().flat_map(|file| marks(&home.read(file))).collect();
     let there: BTreeSet<String> = all.iter().cloned().collect();
     assert_eq!(all.len(), there.len(), "a change was made twice");
     let (acknowledged, displaced) = (tally.acknowledged.into_inner().unwrap(), tally.displaced.into_inner().unwrap());
@@ -74,7 +75,7 @@ fn storm(rounds: usize) {
     assert_eq!(acknowledged.len(), PROCESSES * rounds);
     let conflicts = tally.conflicts.into_inner();
     assert!(conflicts > 0 && !direct.is_empty(), "that was no storm");
-    let left: Vec<_> = std::fs::read_dir(world.project()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(home.project()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), FILES.len(), "{left:?}");
     println!(
         "{} edits acknowledged and {} direct writes: {} lost by the direct writer's own hand, {} by ours; \
@@ -117,7 +118,7 @@ fn edit(server: &mut Server, (number, rounds): (usize, usize), tally: &Tally) {
                 assert_whole(fenced(&read));
                 tally.read.fetch_add(1, Ordering::Relaxed);
             }
-            match server.call("context_edit", &change) {
+            match server.attempt("context_edit", &change) {
                 Ok(_) => true,
                 Err(error) => {
                     assert!(error.contains("has changed since you read it; nothing was written"), "{error}");
@@ -156,11 +157,11 @@ fn write_directly(project: &Path, (most, tally): (usize, &Tally)) {
     }
 }
 
-fn read_directly(world: &World, tally: &Tally) {
+fn read_directly(home: &Home, tally: &Tally) {
     let mut turn = 0;
     while !tally.over.load(Ordering::Relaxed) {
         turn += 1;
-        let path = world.project().join(FILES[turn % FILES.len()]);
+        let path = home.project().join(FILES[turn % FILES.len()]);
         // Through one handle, so that it is the same file from beginning to end.
         let text = std::io::read_to_string(File::open(path).unwrap()).unwrap();
         assert_whole(&text);

@@ -4,7 +4,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use serde_json::{Value, json};
 
-use super::world::{World, source};
+use super::texts::source;
+use crate::support::Home;
 
 fn write(path: &str) -> Value {
     json!({ "path": path, "text": "planted\n", "overwrite": true })
@@ -17,11 +18,11 @@ fn settings_of_the_project_open_nothing() {
             json!({ "additionalDirectories": ["~", "/", ".."] }),
             json!({ "allow": ["Read(//**)", "Edit(//**)", "Read(~/**)", "Edit(~/**)", "Read", "Edit"] }),
         ] {
-            let world = World::new();
-            world.write("../private.txt", "private\n");
-            world.write(name, json!({ "permissions": permissions }).to_string());
-            let mut server = world.server("s1");
-            let private = world.home().join("private.txt").display().to_string();
+            let home = Home::new();
+            home.write("../private.txt", "private\n");
+            home.write(name, json!({ "permissions": permissions }).to_string());
+            let mut server = home.session("s1");
+            let private = home.path().join("private.txt").display().to_string();
             for path in ["../private.txt", "/etc/passwd", &private] {
                 for (tool, arguments) in [
                     ("context_read", json!({ "path": path })),
@@ -36,9 +37,9 @@ fn settings_of_the_project_open_nothing() {
             for path in ["../.bash_aliases", "../bin/git", "../.config/weir/config.toml", "../new.txt"] {
                 server.refused("context_write", &write(path));
             }
-            assert_eq!(std::fs::read_to_string(world.home().join("private.txt")).unwrap(), "private\n");
+            assert_eq!(std::fs::read_to_string(home.path().join("private.txt")).unwrap(), "private\n");
             for made in [".bash_aliases", "bin", ".config", "new.txt"] {
-                assert!(!world.home().join(made).exists(), "{made}");
+                assert!(!home.path().join(made).exists(), "{made}");
             }
         }
     }
@@ -46,41 +47,41 @@ fn settings_of_the_project_open_nothing() {
 
 #[test]
 fn a_project_may_restrict() {
-    let world = World::new();
-    world.write("src/a.rs", source(1));
-    world.write(".claude/settings.json", r#"{"permissions": {"deny": ["Read(src/**)"], "allow": ["Read(src/**)"]}}"#);
-    let refused = world.server("s1").refused("context_read", &json!({ "path": "src/a.rs" }));
+    let home = Home::new();
+    home.write("src/a.rs", source(1));
+    home.write(".claude/settings.json", r#"{"permissions": {"deny": ["Read(src/**)"], "allow": ["Read(src/**)"]}}"#);
+    let refused = home.session("s1").refused("context_read", &json!({ "path": "src/a.rs" }));
     assert!(refused.contains("denies it"), "{refused}");
 }
 
 #[test]
 fn weirs_own_places_are_not_written_whether_they_exist_or_not() {
     for make in [false, true] {
-        let world = World::new();
+        let home = Home::new();
         // A user who allows changes to everything in the home.
-        world.rules(&json!({ "allow": ["Read(~/**)", "Edit(~/**)"] }));
+        home.rules(&json!({ "allow": ["Read(~/**)", "Edit(~/**)"] }));
         let own = [".config/weir", ".local/share/weir", ".cache/weir"];
         if make {
-            own.iter().for_each(|folder| std::fs::create_dir_all(world.home().join(folder)).unwrap());
+            own.iter().for_each(|folder| std::fs::create_dir_all(home.path().join(folder)).unwrap());
         }
-        let mut server = world.server("s1");
-        server.ok("context_write", &write("../notes.txt"));
+        let mut server = home.session("s1");
+        server.call("context_write", &write("../notes.txt"));
         for path in ["../.config/weir/config.toml", "../.local/share/weir/x", "../.cache/weir/runs/x/y"] {
             let refused = server.refused("context_write", &write(path));
             assert!(refused.contains("Weir's own"), "{path}: {refused}");
         }
-        assert!(!world.home().join(".config/weir/config.toml").exists());
+        assert!(!home.path().join(".config/weir/config.toml").exists());
     }
 }
 
 #[test]
 fn weirs_own_places_are_known_by_where_their_name_leads() {
-    let world = World::new();
-    world.rules(&json!({ "allow": ["Edit(~/**)"] }));
+    let home = Home::new();
+    home.rules(&json!({ "allow": ["Edit(~/**)"] }));
     // A home whose configuration is elsewhere, as with dotfile managers, and does not contain Weir's yet.
-    std::fs::create_dir_all(world.home().join("dotfiles/config")).unwrap();
-    symlink("dotfiles/config", world.home().join(".config")).unwrap();
-    let mut server = world.server("s1");
+    std::fs::create_dir_all(home.path().join("dotfiles/config")).unwrap();
+    symlink("dotfiles/config", home.path().join(".config")).unwrap();
+    let mut server = home.session("s1");
     for path in ["../.config/weir/config.toml", "../dotfiles/config/weir/config.toml"] {
         let refused = server.refused("context_write", &write(path));
         assert!(refused.contains("Weir's own configuration"), "{path}: {refused}");
@@ -89,9 +90,9 @@ fn weirs_own_places_are_known_by_where_their_name_leads() {
 
 #[test]
 fn a_home_folder_is_not_a_project() {
-    let world = World::new();
-    world.write("../notes.txt", "mine\n");
-    let mut server = world.server_in(world.home(), "s1");
+    let home = Home::new();
+    home.write("../notes.txt", "mine\n");
+    let mut server = home.session_in(home.path(), "s1");
     for path in [".bash_aliases", ".config/autostart/x.desktop", "notes.txt", "project/new.txt"] {
         let refused = server.refused("context_write", &write(path));
         assert!(refused.contains("contains the home folder"), "{path}: {refused}");
@@ -99,8 +100,8 @@ fn a_home_folder_is_not_a_project() {
     let refused = server.refused("context_write", &write(".config/weir/config.toml"));
     assert!(refused.contains("Weir's own configuration"), "{refused}");
     server.refused("context_edit", &json!({ "path": "notes.txt", "old": "mine", "new": "yours" }));
-    assert_eq!(std::fs::read_to_string(world.home().join("notes.txt")).unwrap(), "mine\n");
-    assert!(!world.home().join(".bash_aliases").exists() && !world.home().join(".config").exists());
+    assert_eq!(std::fs::read_to_string(home.path().join("notes.txt")).unwrap(), "mine\n");
+    assert!(!home.path().join(".bash_aliases").exists() && !home.path().join(".config").exists());
 }
 
 #[test]
@@ -111,14 +112,14 @@ fn settings_that_cannot_be_read_safely_make_every_call_ask() {
         ("../../private.json", "points outside its folder"),
         ("settings.json", "symbolic links"),
     ] {
-        let world = World::new();
-        world.write("a.txt", "text\n");
-        world.write("../private.json", r#"{"permissions": {"allow": ["Read(//**)"]}}"#);
-        std::fs::create_dir(world.project().join(".claude")).unwrap();
-        symlink(target, world.project().join(".claude/settings.json")).unwrap();
-        let refused = world.server("s1").refused("context_read", &json!({ "path": "a.txt" }));
+        let home = Home::new();
+        home.write("a.txt", "text\n");
+        home.write("../private.json", r#"{"permissions": {"allow": ["Read(//**)"]}}"#);
+        std::fs::create_dir(home.project().join(".claude")).unwrap();
+        symlink(target, home.project().join(".claude/settings.json")).unwrap();
+        let refused = home.session("s1").refused("context_read", &json!({ "path": "a.txt" }));
         assert!(refused.contains(why) && refused.contains("settings.json"), "{target}: {refused}");
-        let run = world.weir(&["run", "echo it ran"]);
+        let run = home.weir(&["run", "echo it ran"]);
         let said = String::from_utf8_lossy(&run.stderr).into_owned();
         assert!(!run.status.success() && said.contains(why), "{target}: {said}");
     }
@@ -126,78 +127,78 @@ fn settings_that_cannot_be_read_safely_make_every_call_ask() {
 
 #[test]
 fn settings_of_the_user_may_be_links() {
-    let world = World::new();
-    world.write("a.txt", "text\n");
-    world.write("../dotfiles/settings.json", r#"{"permissions": {"deny": ["Read(a.txt)"]}}"#);
-    std::fs::create_dir(world.home().join(".claude")).unwrap();
-    symlink("../dotfiles/settings.json", world.home().join(".claude/settings.json")).unwrap();
-    let refused = world.server("s1").refused("context_read", &json!({ "path": "a.txt" }));
+    let home = Home::new();
+    home.write("a.txt", "text\n");
+    home.write("../dotfiles/settings.json", r#"{"permissions": {"deny": ["Read(a.txt)"]}}"#);
+    std::fs::create_dir(home.path().join(".claude")).unwrap();
+    symlink("../dotfiles/settings.json", home.path().join(".claude/settings.json")).unwrap();
+    let refused = home.session("s1").refused("context_read", &json!({ "path": "a.txt" }));
     assert!(refused.contains("the rule Read(a.txt)"), "{refused}");
 }
 
 #[test]
 fn a_new_content_does_not_inherit_the_rights_of_a_program() {
-    let world = World::new();
-    world.write("tool", "old\n");
-    let path = world.project().join("tool");
+    let home = Home::new();
+    home.write("tool", "old\n");
+    let path = home.project().join("tool");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o6755)).unwrap();
-    world.server("s1").ok("context_write", &write("tool"));
+    home.session("s1").call("context_write", &write("tool"));
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o7777, 0o755);
 }
 
 #[test]
 fn a_read_only_file_is_replaced_only_with_consent() {
-    let world = World::new();
-    world.write("locked", "old\n");
-    let path = world.project().join("locked");
+    let home = Home::new();
+    home.write("locked", "old\n");
+    let path = home.project().join("locked");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
-    let mut server = world.server("s1");
+    let mut server = home.session("s1");
     let refused = server.refused("context_write", &write("locked"));
     assert!(refused.contains("it is read-only"), "{refused}");
     server.refused("context_edit", &json!({ "path": "locked", "old": "old", "new": "new" }));
-    assert_eq!(world.read("locked"), "old\n");
+    assert_eq!(home.read("locked"), "old\n");
 }
 
 #[test]
 fn what_is_outside_is_indexed_for_the_user_and_by_rule_only() {
-    let world = World::new();
-    world.write("../outside/a.md", "# Zebras\n\nstripes\n");
-    world.write("docs/b.md", "# Giraffes\n\nspots\n");
-    symlink("../outside", world.project().join("link")).unwrap();
-    symlink("docs", world.project().join("inside")).unwrap();
-    let outside = world.home().join("outside").canonicalize().unwrap();
-    let mut server = world.server("s1");
+    let home = Home::new();
+    home.write("../outside/a.md", "# Zebras\n\nstripes\n");
+    home.write("docs/b.md", "# Giraffes\n\nspots\n");
+    symlink("../outside", home.project().join("link")).unwrap();
+    symlink("docs", home.project().join("inside")).unwrap();
+    let outside = home.path().join("outside").canonicalize().unwrap();
+    let mut server = home.session("s1");
     for path in ["link", "link/a.md", "../outside", outside.to_str().unwrap()] {
         let refused = server.refused("ctx_index", &json!({ "path": path }));
         assert!(refused.contains("outside the project"), "{path}: {refused}");
     }
-    server.ok("ctx_index", &json!({ "path": "inside" }));
-    assert!(!String::from_utf8_lossy(&world.weir(&["search", "zebras"]).stdout).contains("stripes"));
-    world.rules(&json!({ "allow": [format!("Read(/{}/**)", outside.display())] }));
-    server.ok("ctx_index", &json!({ "path": "link" }));
+    server.call("ctx_index", &json!({ "path": "inside" }));
+    assert!(!String::from_utf8_lossy(&home.weir(&["search", "zebras"]).stdout).contains("stripes"));
+    home.rules(&json!({ "allow": [format!("Read(/{}/**)", outside.display())] }));
+    server.call("ctx_index", &json!({ "path": "link" }));
     // A person at a terminal may.
-    world.rules(&json!({}));
-    assert!(world.weir(&["index", "../outside", "--source", "elsewhere"]).status.success());
+    home.rules(&json!({}));
+    assert!(home.weir(&["index", "../outside", "--source", "elsewhere"]).status.success());
 }
 
 #[test]
 fn folders_and_files_that_differ_in_bytes_are_different() {
     use std::os::unix::ffi::OsStrExt as _;
-    let world = World::new();
-    let folder = |bytes: &'static [u8]| world.home().join(std::ffi::OsStr::from_bytes(bytes));
+    let home = Home::new();
+    let folder = |bytes: &'static [u8]| home.path().join(std::ffi::OsStr::from_bytes(bytes));
     let (one, other) = (folder(b"a\xff"), folder(b"a\xfe"));
     for (path, text) in [(&one, "first giraffe"), (&other, "second zebra")] {
         std::fs::create_dir(path).unwrap();
-        assert!(world.command(&["note", text]).current_dir(path).status().unwrap().success());
+        assert!(home.weir_command(&["note", text]).current_dir(path).status().unwrap().success());
     }
-    let found = world.command(&["search", "giraffe"]).current_dir(&other).output().unwrap();
+    let found = home.weir_command(&["search", "giraffe"]).current_dir(&other).output().unwrap();
     assert!(!String::from_utf8_lossy(&found.stdout).contains("first giraffe"), "{found:?}");
     let name = |bytes: &'static [u8]| one.join(std::ffi::OsStr::from_bytes(bytes));
     std::fs::write(name(b"f\xfd.txt"), "okapi in one file\n").unwrap();
     std::fs::write(name(b"f\xfc.txt"), "quagga in another\n").unwrap();
-    assert!(world.command(&["index", "."]).current_dir(&one).status().unwrap().success());
+    assert!(home.weir_command(&["index", "."]).current_dir(&one).status().unwrap().success());
     for text in ["okapi in one file", "quagga in another"] {
-        let found = world.command(&["search", text]).current_dir(&one).output().unwrap();
+        let found = home.weir_command(&["search", text]).current_dir(&one).output().unwrap();
         assert!(String::from_utf8_lossy(&found.stdout).contains(text), "{text}: {found:?}");
     }
 }

@@ -65,7 +65,7 @@ fn long_lines_are_cut_before_any_is_left_out() {
 fn what_the_client_saved_of_a_text_that_was_asked_for_stays_as_the_client_shows_it() {
     let session = Session::new();
     let saved = session.home.path().join(".claude/projects/p/s1/tool-results/b.txt");
-    write(&saved, &source().repeat(5));
+    write(&saved, source().repeat(5));
     let mut payload = super::bash("cat a.py", &source());
     payload["tool_response"]["persistedOutputPath"] = json!(saved);
     assert_eq!(session.hook("PostToolUse", payload.clone()), Value::Null);
@@ -102,7 +102,7 @@ fn tools_commands_and_folders_can_be_left_alone() {
         "off = [\"Bash\"]".to_owned(),
         format!("off_folders = [{:?}]", session.home.path()),
     ] {
-        write(&config, &format!("[hold]\n{off}\n"));
+        write(&config, format!("[hold]\n{off}\n"));
         assert!(!is_held("make all"), "{off}");
     }
     write(&config, "[hold]\noff = [\"Bash(npm*)\"]\n");

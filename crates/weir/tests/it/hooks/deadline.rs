@@ -60,7 +60,7 @@ fn what_was_told_is_kept_when_the_answer_misses_the_deadline() {
     payload["transcript_path"] = json!(session.home.path().join(".claude/projects/p/s1.jsonl"));
     let mut command = session.weir(&["hook", "claude", "PostToolUse"]);
     command.env_remove("WEIR_HOOK_SECONDS");
-    let answer = super::feed(command, payload.to_string().as_bytes());
+    let answer = super::hooked(command, payload.to_string().as_bytes());
     assert!(answer.is_empty());
     assert!(session.faults().contains("not answered within 3 s"), "{}", session.faults());
     assert!(session.events().iter().any(|(_, text)| text.contains("all of it")), "{:?}", session.events());

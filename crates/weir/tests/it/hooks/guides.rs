@@ -121,7 +121,7 @@ fn says(session: &Session, words: &str) {
     let message = json!({ "id": "m1", "role": "assistant", "content": [{ "type": "text", "text": words }] });
     let row = json!({ "type": "assistant", "sessionId": session.key, "message": message });
     let path = session.home.path().join(format!(".claude/projects/p/{}.jsonl", session.key));
-    super::write(&path, &format!("{row}\n"));
+    super::write(&path, format!("{row}\n"));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn copied(session: &Session, key: &str, prompts: &[&str]) {
         json!({ "type": "user", "sessionId": key, "uuid": prompt, "timestamp": now as u64, "message": message })
     };
     let rows: Vec<String> = prompts.iter().map(|prompt| row(prompt).to_string() + "\n").collect();
-    super::write(&session.home.path().join(format!(".claude/projects/p/{key}.jsonl")), &rows.concat());
+    super::write(&session.home.path().join(format!(".claude/projects/p/{key}.jsonl")), rows.concat());
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn json_is_seen_wherever_its_beginning_is_cut() {
 fn what_the_client_saved_is_read_whole() {
     let session = Session::new();
     let saved = session.home.path().join(".claude/projects/p/s1/tool-results/b.txt");
-    write(&saved, &numbers(30_000));
+    write(&saved, numbers(30_000));
     let mut payload = bash("seq 1 30000", &numbers(5_000));
     payload["tool_response"]["persistedOutputPath"] = json!(saved);
     let answer = session.hook("PostToolUse", payload.clone());
@@ -54,7 +54,7 @@ fn what_the_client_saved_is_read_whole() {
 
     // A path elsewhere is a trap.
     let secret = session.home.path().join("secret");
-    write(&secret, &"secret\n".repeat(20_000));
+    write(&secret, "secret\n".repeat(20_000));
     for path in [secret, session.home.path().join(".claude/projects/p/s1/../../../../secret")] {
         payload["tool_response"]["persistedOutputPath"] = json!(path);
         // How much of it is in the payload is unknown, so it is left alone.
@@ -84,7 +84,7 @@ fn what_is_ours_or_asked_for_in_part_or_marked_is_left_alone() {
     assert_eq!(session.ran("seq 1 30000 # weir:off", &big), Value::Null);
     let mut off = session.weir(&["hook", "claude", "PostToolUse"]);
     off.env("WEIR_OFF", "1");
-    assert!(super::feed(off, bash("seq", &big).to_string().as_bytes()).is_empty());
+    assert!(super::hooked(off, bash("seq", &big).to_string().as_bytes()).is_empty());
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn what_is_kept_keeps_to_the_users_limits() {
 #[test]
 fn a_large_file_is_held_whole_behind_a_link_too() {
     let session = Session::new();
-    write(&session.project().join("big.txt"), &numbers(30_000));
+    write(&session.project().join("big.txt"), numbers(30_000));
     std::os::unix::fs::symlink("big.txt", session.project().join("link.txt")).unwrap();
     // The client reads the beginning.
     let content = json!({ "filePath": "link.txt", "content": numbers(12_000), "numLines": 12000, "startLine": 1, "totalLines": 30000 });

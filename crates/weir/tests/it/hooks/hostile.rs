@@ -42,7 +42,7 @@ fn a_payload_of_100_mb_is_bounded_and_whole() {
                   sys.exit(done.returncode)";
     command.args(["-c", script, env!("CARGO_BIN_EXE_weir"), "hook", "claude", "PostToolUse"]);
     command.env_clear().env("HOME", session.home.path()).env("PATH", "/usr/bin:/bin").env("WEIR_HOOK_SECONDS", "600");
-    let output = String::from_utf8(super::feed(command, payload.as_bytes())).unwrap();
+    let output = String::from_utf8(super::hooked(command, payload.as_bytes())).unwrap();
     let took = started.elapsed();
     let (answer, peak) = output.trim_end().rsplit_once("\npeak ").unwrap();
     let peak: u64 = peak.parse().unwrap();

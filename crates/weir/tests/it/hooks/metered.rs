@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Session, bash, feed, numbers, shown};
+use super::{Session, bash, hooked, numbers, shown};
 
 fn stats(session: &Session, arguments: &[&str]) -> Value {
     serde_json::from_str(&session.ok(&[&["stats"], arguments, &["--json"]].concat())).unwrap()
@@ -69,7 +69,7 @@ fn the_status_line_says_what_is_known() {
         })
     };
     let line =
-        |told: &Value| String::from_utf8(feed(session.weir(&["statusline"]), told.to_string().as_bytes())).unwrap();
+        |told: &Value| String::from_utf8(hooked(session.weir(&["statusline"]), told.to_string().as_bytes())).unwrap();
     assert_eq!(line(&told(80_000)), "80k of 200k (40 %) · next from $0.04\n");
     assert!(!session.data().exists(), "a look has made a store");
     let given = numbers(5_000);
@@ -83,7 +83,7 @@ fn the_status_line_says_what_is_known() {
     );
     assert_eq!(line(&told(20_000)), format!("20k of 200k (10 %) · next from $0.01 · {net}\n"));
     assert_eq!(line(&json!({ "session_id": 7 })), "");
-    assert_eq!(feed(session.weir(&["statusline"]), b"not JSON"), b"");
+    assert_eq!(hooked(session.weir(&["statusline"]), b"not JSON"), b"");
 }
 
 /// Returns a transcript with one prompt and one request.
@@ -114,7 +114,7 @@ fn a_share_of_sessions_is_left_alone_to_compare_with() {
             assert_eq!(session.hook("SessionStart", json!({ "source": "compact" })).is_null(), is_alone);
         }
         let path = session.home.path().join(format!(".claude/projects/p/{}.jsonl", session.key));
-        super::write(&path, &transcript(&session.key, if is_alone { 200_000 } else { 100_000 } + number));
+        super::write(&path, transcript(&session.key, if is_alone { 200_000 } else { 100_000 } + number));
     }
     assert!(touched >= 5 && alone >= 5, "{touched} and {alone}");
     let data = stats(&session, &[]);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Session, reference, shown, write};
+use super::{Home, Session, reference, shown, write};
 
 fn function(number: usize) -> String {
     format!("fn step_{number}(input: u64) -> u64 {{\n    input.wrapping_mul({number}) + 7\n}}\n\n")
@@ -99,8 +99,7 @@ fn compaction_and_other_conversations_begin_with_nothing_shown() {
     let session = Session::new();
     let text = source(0..40);
     session.reads("src/a.rs", &text);
-    let other = Session { home: tempfile::tempdir().unwrap(), key: "s2".to_owned() };
-    std::fs::create_dir(other.project()).unwrap();
+    let other = Session { home: Home::new(), key: "s2".to_owned() };
     assert_eq!(other.reads("src/a.rs", &text), Value::Null);
     let in_subagent = |mut payload: Value| {
         payload["agent_id"] = json!("a1");
@@ -135,7 +134,7 @@ fn nothing_is_left_out_once_the_server_drops_results() {
     session.reads("src/a.rs", &text);
     let transcript = session.home.path().join(".claude/projects/p/s1.jsonl");
     let row = r#"{"type":"assistant","message":{"context_management":{"applied_edits":[{"type":"clear_tool_uses_20250919","cleared_tool_uses":4}]}}}"#;
-    write(&transcript, &format!("{row}\n"));
+    write(&transcript, format!("{row}\n"));
     assert_eq!(session.reads("src/a.rs", &text), Value::Null);
     let answer = session.shown_file("src/a.rs", &(text.clone() + "more\n"));
     assert!(answer.contains("lines 1-160 left out"), "what was shown since then counts: {answer}");

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::world::{Server, World, reference};
+use super::answers::reference;
+use super::configured;
+use crate::support::{Home, Server};
 
 /// The maximum peak memory of the server in megabytes, in addition to the pages of the program itself, of which a debug
 /// build has about 25 MB.
@@ -58,12 +60,12 @@ const SHELL: Case = Case {
 
 #[expect(clippy::print_stderr, reason = "the figures are what one wants to see of this")]
 fn check(name: &str, case: &Case) {
-    let world = World::configured(case.config);
-    let mut server = world.server();
+    let home = configured(case.config);
+    let mut server = home.server();
     let small = resident_after_a_short_one(&mut server);
     let (begun, before) = (Instant::now(), server.cpu());
     let arguments = json!({ "language": case.language, "code": case.code, "timeout": case.timeout });
-    let answer = server.call("ctx_execute", arguments);
+    let answer = server.said("ctx_execute", &arguments);
     let (took, cpu, tokens) = (begun.elapsed(), server.cpu() - before, weir_tokens::count(&answer));
     eprintln!(
         "{name}: {:.1} s, {:.2} s of processor, {small:.1} MB, then {:.1} MB, {tokens} tokens: {}",
@@ -79,7 +81,7 @@ fn check(name: &str, case: &Case) {
     assert!(case.whole || tokens <= MAX_TOKENS, "{name} takes {tokens} tokens:\n{answer}");
     let reference = if case.whole { newest(&mut server) } else { reference(&answer) };
     for (get, says) in case.gets {
-        let got = server.call("ctx_get", get.arguments(&reference));
+        let got = server.said("ctx_get", &get.arguments(&reference));
         assert!(says.iter().all(|said| got.contains(said)), "{name} should be got with {says:?}:\n{got}");
     }
     let peak = server.peak_megabytes();
@@ -87,13 +89,13 @@ fn check(name: &str, case: &Case) {
     assert!(own < MAX_MEMORY_MB, "{name}: the server has had {own:.1} MB beside its program, {peak:.1} MB in all");
     assert!(peak - small < MAX_GROWTH_MB, "{name}: the server has grown from {small:.1} to {peak:.1} MB");
     if let Some(printed) = case.printed {
-        compare(&world, &reference, printed);
+        compare(&home, &reference, printed);
     }
 }
 
 /// Compares the stored text with the output, byte by byte.
-fn compare(world: &World, reference: &str, printed: Pieces) {
-    let mut raw = world.command(env!("CARGO_BIN_EXE_weir"), &["get", reference, "--raw"]);
+fn compare(home: &Home, reference: &str, printed: Pieces) {
+    let mut raw = home.weir_command(&["get", reference, "--raw"]);
     let mut process = raw.stdout(Stdio::piped()).spawn().unwrap();
     let mut output = process.stdout.take().unwrap();
     let mut place = 0_usize;
@@ -112,14 +114,14 @@ fn compare(world: &World, reference: &str, printed: Pieces) {
 /// Returns the server's memory after it has shown a digest and some lines once. The program itself is in memory then,
 /// so any growth is due to the output.
 fn resident_after_a_short_one(server: &mut Server) -> f64 {
-    let answer = server.call("ctx_execute", json!({ "code": "seq 3000" }));
-    server.call("ctx_get", json!({ "ref": reference(&answer), "pattern": "7$" }));
+    let answer = server.said("ctx_execute", &json!({ "code": "seq 3000" }));
+    server.said("ctx_get", &json!({ "ref": reference(&answer), "pattern": "7$" }));
     server.resident_megabytes()
 }
 
 /// Returns the reference of the previous run, if its answer did not name it.
 fn newest(server: &mut Server) -> String {
-    reference(&server.call("ctx_history", json!({ "limit": 1 })))
+    reference(&server.said("ctx_history", &json!({ "limit": 1 })))
 }
 
 impl GetRequest {
@@ -257,17 +259,17 @@ fn bytes_that_are_no_text_are_kept_as_they_are() {
 #[test]
 fn an_escape_sequence_without_an_end_hides_nothing() {
     for (start, bytes) in [(r"\033]0;", "\x1b]0;"), (r"\033P", "\x1bP"), (r"\033_", "\x1b_"), (r"\033[", "\x1b[")] {
-        let world = World::new();
+        let home = Home::with_programs();
         let code = format!("printf '{start}'; echo visible; echo after");
-        let answer = world.ok(&["run", &code]);
-        let reference = reference(&world.ok(&["history"]));
-        let got = world.ok(&["get", &reference]);
+        let answer = home.ok(&["run", &code]);
+        let reference = reference(&home.ok(&["history"]));
+        let got = home.ok(&["get", &reference]);
         for said in [&answer, &got] {
             assert!(said.contains("isible\nafter"), "{start} hides what comes after it: {said}");
             assert!(!said.contains('\x1b'), "{start} goes through: {said:?}");
         }
-        assert!(world.ok(&["get", &reference, "--pattern", "isible"]).contains("isible"), "{start}");
-        assert_eq!(world.ok(&["get", &reference, "--raw"]), format!("{bytes}visible\nafter\n"));
+        assert!(home.ok(&["get", &reference, "--pattern", "isible"]).contains("isible"), "{start}");
+        assert_eq!(home.ok(&["get", &reference, "--raw"]), format!("{bytes}visible\nafter\n"));
     }
     check(
         "an OSC without an end",

@@ -2,15 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::world::{World, text};
+use super::configured;
+use crate::support::text;
 
 const RULES: &str = "[policy]\nask = [\"Bash(touch *)\"]\n";
 
 /// Checks a run that needs consent, in a client that gives this answer, or that cannot ask if `None`.
 fn check(answer: Option<&str>, runs: bool) {
-    let world = World::configured(RULES);
+    let home = configured(RULES);
     let capabilities = answer.map_or(json!({}), |_| json!({ "elicitation": {} }));
-    let mut server = world.server_with(capabilities);
+    let mut server = home.server_with(&capabilities);
     let call = server.begin("ctx_execute", json!({ "code": "touch made; echo done" }));
     if let Some(action) = answer {
         let question = server.receive();
@@ -21,11 +22,11 @@ fn check(answer: Option<&str>, runs: bool) {
                 && message.contains("echo done"),
             "{message}"
         );
-        server.answer(&question["id"], json!({ "action": action, "content": {} }));
+        server.reply(&question["id"], json!({ "action": action, "content": {} }));
     }
     let answered: Value = server.receive();
     assert_eq!((&answered["id"], &answered["result"]["isError"]), (&json!(call), &json!(!runs)), "{answered}");
-    assert_eq!(world.project().join("made").exists(), runs, "{answered}");
+    assert_eq!(home.project().join("made").exists(), runs, "{answered}");
 }
 
 #[test]
@@ -42,24 +43,24 @@ fn a_no_does_not() {
 #[test]
 fn without_anyone_to_ask_the_answer_is_no() {
     check(None, false);
-    let world = World::configured(RULES);
-    let output = world.weir(&["run", "touch made"]);
+    let home = configured(RULES);
+    let output = home.weir(&["run", "touch made"]);
     assert_eq!(output.status.code(), Some(6));
     assert!(text(&output.stderr).contains("the user could not be asked"), "{}", text(&output.stderr));
-    assert!(!world.project().join("made").exists());
+    assert!(!home.project().join("made").exists());
 }
 
 /// Returns what the user is asked about a call, refusing it, and the answer of the call.
 fn asked(tool: &str, arguments: Value) -> (Option<String>, String) {
-    let world = World::configured(RULES);
-    world.write(".vscode/tasks.json", "{ \"old\": 1 }\n");
-    let mut server = world.server_with(json!({ "elicitation": {} }));
+    let home = configured(RULES);
+    home.write(".vscode/tasks.json", "{ \"old\": 1 }\n");
+    let mut server = home.server_with(&json!({ "elicitation": {} }));
     server.begin(tool, arguments);
     let first = server.receive();
     if first["method"] != "elicitation/create" {
         return (None, first["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned());
     }
-    server.answer(&first["id"], json!({ "action": "decline", "content": {} }));
+    server.reply(&first["id"], json!({ "action": "decline", "content": {} }));
     let answer = server.receive()["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
     (first["params"]["message"].as_str().map(str::to_owned), answer)
 }

@@ -5,20 +5,21 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use serde_json::json;
 
-use super::world::{World, text};
+use super::configured;
+use crate::support::{Home, text};
 
-/// Creates a world with files below the home. Each contains its own name after `text of`.
-fn with_files(config: &str, files: &[&str]) -> World {
-    let world = World::configured(config);
+/// Creates a home with files. Each contains its own name after `text of`.
+fn with_files(config: &str, files: &[&str]) -> Home {
+    let home = configured(config);
     for file in files {
-        world.write(&format!("../{file}"), format!("text of {file}\n"));
+        home.write(&format!("../{file}"), format!("text of {file}\n"));
     }
-    world
+    home
 }
 
 /// Returns which of these files a run can read.
-fn readable<'a>(world: &World, files: &[&'a str]) -> Vec<&'a str> {
-    let said = text(&world.weir(&["run", &format!("cd ~ && cat {} 2>&1; true", files.join(" "))]).stdout);
+fn readable<'a>(home: &Home, files: &[&'a str]) -> Vec<&'a str> {
+    let said = text(&home.weir(&["run", &format!("cd ~ && cat {} 2>&1; true", files.join(" "))]).stdout);
     files.iter().copied().filter(|file| said.contains(&format!("text of {file}"))).collect()
 }
 
@@ -53,17 +54,17 @@ fn nothing_of_the_home_is_seen_but_the_project_and_toolchains() {
         ".local/bin/tool",
         ".gitconfig",
     ];
-    let world = with_files("", &[HIDDEN, SEEN].concat());
-    assert_eq!(readable(&world, SEEN), SEEN);
-    assert_eq!(readable(&world, HIDDEN), [""; 0]);
-    let listed = world.ok(&["run", "ls -A ~ ~/.config ~/.local/share 2>&1; true"]);
+    let home = with_files("", &[HIDDEN, SEEN].concat());
+    assert_eq!(readable(&home, SEEN), SEEN);
+    assert_eq!(readable(&home, HIDDEN), [""; 0]);
+    let listed = home.ok(&["run", "ls -A ~ ~/.config ~/.local/share 2>&1; true"]);
     assert!(listed.contains("project") && !listed.contains("notes.txt") && !listed.contains("keyrings"), "{listed}");
 }
 
 #[test]
 fn the_home_cannot_be_written_to() {
-    let world = with_files("", &[".cargo/config.toml"]);
-    let said = world.ok(&[
+    let home = with_files("", &[".cargo/config.toml"]);
+    let said = home.ok(&[
         "run",
         "for f in ~/x ~/.bashrc ~/.cargo/x ~/.local/x; do touch $f 2>/dev/null && echo made $f; done; true",
     ]);
@@ -73,45 +74,40 @@ fn the_home_cannot_be_written_to() {
 #[test]
 fn what_the_user_names_is_seen() {
     const FILES: &[&str] = &["notes/deep/a.txt", "data/a.csv", "data/a.txt", ".npmrc", ".pypirc"];
-    let world = with_files("[run]\nreadable = [\"~/notes\", \"~/data/*.csv\", \"~/.npmrc\"]\n", FILES);
-    assert_eq!(readable(&world, FILES), ["notes/deep/a.txt", "data/a.csv", ".npmrc"]);
+    let home = with_files("[run]\nreadable = [\"~/notes\", \"~/data/*.csv\", \"~/.npmrc\"]\n", FILES);
+    assert_eq!(readable(&home, FILES), ["notes/deep/a.txt", "data/a.csv", ".npmrc"]);
 }
 
 #[test]
 fn a_toolchain_is_seen_through_links_and_where_path_names_it() {
-    let mut world = with_files("", &["opt/tool/lib/data", "opt/tool/.env", "checkout/.git/HEAD", "checkout/main.c"]);
+    let mut home = with_files("", &["opt/tool/lib/data", "opt/tool/.env", "checkout/.git/HEAD", "checkout/main.c"]);
     for program in ["opt/tool/bin/mytool", "checkout/bin/other", "elsewhere/real/linked"] {
-        world.write(
+        home.write(
             &format!("../{program}"),
             "#!/bin/sh\ncat \"$(dirname \"$0\")/../lib/data\" 2>/dev/null; echo ran\n",
         );
-        fs::set_permissions(world.home().join(program), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(home.path().join(program), fs::Permissions::from_mode(0o755)).unwrap();
     }
-    symlink("elsewhere/real", world.home().join("links")).unwrap();
+    symlink("elsewhere/real", home.path().join("links")).unwrap();
     for folder in ["opt/tool/bin", "checkout/bin", "links"] {
-        let folder = world.home().join(folder);
-        world.path.insert(0, folder);
+        let folder = home.path().join(folder);
+        home.programs.insert(0, folder);
     }
-    let said = world.ok(&["run", "mytool; other; linked; cat ~/checkout/main.c 2>&1; true"]);
+    let said = home.ok(&["run", "mytool; other; linked; cat ~/checkout/main.c 2>&1; true"]);
     assert_eq!(said.matches("ran").count(), 3, "{said}");
     assert!(said.contains("text of opt/tool/lib/data") && !said.contains("text of checkout"), "{said}");
 }
 
 #[test]
 fn a_linked_work_tree_finds_its_repository() {
-    let world = World::new();
-    let git = |arguments: &[&str]| {
-        let identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "init.defaultBranch=main"];
-        world.outside("git", &[&identity, arguments].concat());
-    };
-    git(&["init", "-q"]);
-    world.write("a.txt", "text of a\n");
-    git(&["add", "."]);
-    git(&["commit", "-q", "-m", "the first"]);
-    git(&["worktree", "add", "-q", "../tree"]);
-    let tree = world.home().join("tree");
-    let mut run =
-        world.command(env!("CARGO_BIN_EXE_weir"), &["run", "git log --oneline; git status; cat ../project/a.txt"]);
+    let home = Home::with_programs();
+    home.git(&["init", "-q"]);
+    home.write("a.txt", "text of a\n");
+    home.git(&["add", "."]);
+    home.git(&["commit", "-q", "-m", "the first"]);
+    home.git(&["worktree", "add", "-q", "../tree"]);
+    let tree = home.path().join("tree");
+    let mut run = home.weir_command(&["run", "git log --oneline; git status; cat ../project/a.txt"]);
     let said = text(&run.current_dir(&tree).output().unwrap().stdout);
     assert!(said.contains("the first") && said.contains("On branch tree"), "{said}");
     assert!(!said.contains("text of a"), "{said}");
@@ -119,17 +115,16 @@ fn a_linked_work_tree_finds_its_repository() {
 
 #[test]
 fn a_client_that_was_started_at_home_sees_no_more() {
-    let world = with_files("", &["notes.txt", ".ssh/id_rsa", "folder/a.txt"]);
-    let mut run =
-        world.command(env!("CARGO_BIN_EXE_weir"), &["run", "pwd; ls -A; cat notes.txt folder/a.txt .ssh/id_rsa"]);
-    let said = text(&run.current_dir(world.home()).output().unwrap().stdout);
+    let home = with_files("", &["notes.txt", ".ssh/id_rsa", "folder/a.txt"]);
+    let mut run = home.weir_command(&["run", "pwd; ls -A; cat notes.txt folder/a.txt .ssh/id_rsa"]);
+    let said = text(&run.current_dir(home.path()).output().unwrap().stdout);
     assert!(said.contains("contains the home folder") && !said.contains("text of"), "{said}");
 }
 
 #[test]
 fn a_run_outside_of_what_is_seen_is_refused_before_it_starts() {
-    let world = with_files("", &["other/a.txt"]);
-    let output = world.weir(&["run", "--cwd", "../other", "pwd"]);
+    let home = with_files("", &["other/a.txt"]);
+    let output = home.weir(&["run", "--cwd", "../other", "pwd"]);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(6), "{said}");
     assert!(said.contains("cannot start in") && said.contains("`readable`"), "{said}");
@@ -137,43 +132,43 @@ fn a_run_outside_of_what_is_seen_is_refused_before_it_starts() {
 
 #[test]
 fn a_hidden_path_in_the_code_is_said_to_be_hidden() {
-    let world = with_files("", &["other/a.txt", ".cargo/config.toml"]);
-    let said = world.ok(&["run", "cat ../other/a.txt; true"]);
+    let home = with_files("", &["other/a.txt", ".cargo/config.toml"]);
+    let said = home.ok(&["run", "cat ../other/a.txt; true"]);
     assert!(said.contains("other/a.txt is hidden from runs") && said.contains("`readable`"), "{said}");
-    let said = world.ok(&["run", "cat ~/.cargo/config.toml ../nothing; true"]);
+    let said = home.ok(&["run", "cat ~/.cargo/config.toml ../nothing; true"]);
     assert!(!said.contains("hidden from runs"), "{said}");
 }
 
 /// Tests run as root where possible.
 #[test]
 fn other_homes_and_passwords_are_hidden_from_root() {
-    let world = World::new();
+    let home = Home::with_programs();
     let code = "cat /etc/shadow /etc/gshadow /etc/sudoers 2>/dev/null | wc -c; ls -A /root /home 2>/dev/null; true";
-    let said = world.ok(&["run", code]);
+    let said = home.ok(&["run", code]);
     assert!(said.lines().any(|line| line == "0") && !said.contains(".bashrc"), "{said}");
 }
 
 #[test]
 fn a_file_that_is_named_is_given_to_the_run_wherever_it_lies() {
-    let world = with_files("", &["notes.txt", ".ssh/id_rsa"]);
+    let home = with_files("", &["notes.txt", ".ssh/id_rsa"]);
     let log = tempfile::Builder::new().prefix("weir-named-").suffix(".log").tempfile_in("/tmp").unwrap();
     fs::write(log.path(), "text of the log\n").unwrap();
     let path = log.path().to_str().unwrap();
     let code = "print(FILE_CONTENT, open(FILE_PATH).read())";
-    let said = world.ok(&["run", "-l", "python", "--file", path, code]);
+    let said = home.ok(&["run", "-l", "python", "--file", path, code]);
     assert_eq!(said.matches("text of the log").count(), 2, "{said}");
     // The file cannot be changed, and nothing next to it is visible.
-    let said = world.ok(&["run", "--file", path, "echo x > \"$FILE_PATH\" || ls /tmp"]);
+    let said = home.ok(&["run", "--file", path, "echo x > \"$FILE_PATH\" || ls /tmp"]);
     assert_eq!(fs::read_to_string(log.path()).unwrap(), "text of the log\n", "{said}");
-    let mut server = world.server();
-    let said = server.call("ctx_execute_file", json!({ "path": path, "language": "python", "code": code }));
+    let mut server = home.server();
+    let said = server.said("ctx_execute_file", &json!({ "path": path, "language": "python", "code": code }));
     assert!(said.contains("text of the log"), "{said}");
     // A model cannot read a file of the home that is hidden from runs; the user can.
-    let notes = world.home().join("notes.txt");
-    let said = server.call("ctx_execute_file", json!({ "path": notes, "language": "python", "code": code }));
+    let notes = home.path().join("notes.txt");
+    let said = server.said("ctx_execute_file", &json!({ "path": notes, "language": "python", "code": code }));
     assert!(said.contains("nothing was run") && said.contains("home folder outside the project"), "{said}");
-    assert!(world.ok(&["run", "-l", "python", "--file", "../notes.txt", code]).contains("text of notes.txt"));
-    let secret = world.weir(&["run", "-l", "python", "--file", "../.ssh/id_rsa", code]);
+    assert!(home.ok(&["run", "-l", "python", "--file", "../notes.txt", code]).contains("text of notes.txt"));
+    let secret = home.weir(&["run", "-l", "python", "--file", "../.ssh/id_rsa", code]);
     let said = text(&secret.stderr);
     assert!(secret.status.code() == Some(6) && said.contains("hidden as a secret"), "{said}");
 }

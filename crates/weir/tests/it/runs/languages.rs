@@ -4,7 +4,8 @@ use std::os::unix::fs::symlink;
 
 use serde_json::json;
 
-use super::world::{Server, World, printed};
+use super::answers::printed;
+use crate::support::{Home, Server, text};
 
 /// The file that the code works on, with a name and a text that are not all ASCII.
 const FILE: (&str, &str) = ("a é file.txt", "café\nsecond line\n");
@@ -91,7 +92,7 @@ const PROGRAMS: &[Programs] = &[
 
 /// Returns the answer without the time it took.
 fn run(server: &mut Server, tool: &str, arguments: serde_json::Value) -> (String, String) {
-    let answer = server.call(tool, arguments);
+    let answer = server.said(tool, &arguments);
     let head = answer.lines().next().unwrap_or_default();
     let (how, sandbox) = head.split_once(" in ").unwrap_or_else(|| panic!("a missing runtime? {answer}"));
     assert!(sandbox.contains(", sandbox full"), "{answer}");
@@ -99,44 +100,44 @@ fn run(server: &mut Server, tool: &str, arguments: serde_json::Value) -> (String
 }
 
 fn check(language: &str) {
-    check_in(&World::new(), language);
+    check_in(&Home::with_programs(), language);
 }
 
-fn check_in(world: &World, language: &str) {
+fn check_in(home: &Home, language: &str) {
     let programs = PROGRAMS.iter().find(|programs| programs.language == language).unwrap();
-    world.write(FILE.0, FILE.1);
-    let mut server = world.server();
+    home.write(FILE.0, FILE.1);
+    let mut server = home.server();
     let execute = |code: &str| json!({ "language": language, "code": code });
     let said = |how: &str, what: &str| (how.to_owned(), what.to_owned());
     assert_eq!(run(&mut server, "ctx_execute", execute(programs.hello)), said("exit 0", "hello"), "{language}");
     assert_eq!(run(&mut server, "ctx_execute", execute(programs.fails)), said("exit 3", "oops"), "{language}");
     let over_file = json!({ "path": FILE.0, "language": language, "code": programs.reads });
     assert_eq!(run(&mut server, "ctx_execute_file", over_file), said("exit 0", "café"), "{language}");
-    let left: Vec<_> = std::fs::read_dir(world.project()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(home.project()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, [FILE.0], "{language} leaves something in the project");
 }
 
 /// Checks a language with a runtime other than the preferred one.
 fn check_by(language: &str, runtime: &str) {
-    let mut world = World::new();
-    let own = world.home().join("bin");
-    let usual = std::mem::replace(&mut world.path, vec![own.clone()]);
+    let mut home = Home::with_programs();
+    let own = home.path().join("bin");
+    let usual = std::mem::replace(&mut home.programs, vec![own.clone()]);
     // The last one, since what the gate installs is the newest.
     let find = |program: &str| usual.iter().rev().map(|folder| folder.join(program)).find(|path| path.is_file());
     let found = find(runtime).unwrap_or_else(|| panic!("no {runtime}: run .ci/runtimes"));
     std::fs::create_dir(&own).unwrap();
     symlink(found, own.join(runtime)).unwrap();
     let which = "console.log('Deno' in globalThis ? 'deno' : 'Bun' in globalThis ? 'bun' : 'node')";
-    let ran = run(&mut world.server(), "ctx_execute", json!({ "language": language, "code": which }));
+    let ran = run(&mut home.server(), "ctx_execute", json!({ "language": language, "code": which }));
     assert_eq!(ran.1, runtime);
-    check_in(&world, language);
+    check_in(&home, language);
 }
 
 #[test]
 fn every_language_is_tried() {
-    let world = World::new();
-    let output = world.weir(&["run", "-l", "cobol", "stop run."]);
-    let message = super::world::text(&output.stderr);
+    let home = Home::with_programs();
+    let output = home.weir(&["run", "-l", "cobol", "stop run."]);
+    let message = text(&output.stderr);
     let known = message.split("supported languages: ").nth(1).unwrap_or_else(|| panic!("{message}")).trim();
     let mut known: Vec<&str> = known.split(", ").collect();
     let mut tried: Vec<&str> = PROGRAMS.iter().map(|programs| programs.language).collect();

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::world::{World, text};
+use crate::support::{Home, WEIR, text};
 
 /// Returns every file and folder below, except what runs themselves created.
 fn all_below(folder: &Path) -> Vec<PathBuf> {
@@ -15,15 +15,15 @@ fn all_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn check(umask: &str) {
-    let world = World::new();
-    let weir = env!("CARGO_BIN_EXE_weir");
+    let home = Home::with_programs();
+    let weir = WEIR;
     let script = format!(
         "umask {umask}; {weir} note 'a note' && {weir} run 'umask 022; mkdir .vscode; echo x > .vscode/tasks.json; echo done'"
     );
-    let output = world.command("/bin/sh", &["-c", &script]).output().unwrap();
+    let output = home.command("/bin/sh", &["-c", &script]).output().unwrap();
     assert!(output.status.success(), "{umask}: {}{}", text(&output.stdout), text(&output.stderr));
     for folder in [".local/share/weir", ".cache/weir"] {
-        let folder = world.home().join(folder);
+        let folder = home.path().join(folder);
         let quarantined = |path: &Path| path.iter().any(|part| part == "quarantine") && !path.is_dir();
         for path in [vec![folder.clone()], all_below(&folder)].concat() {
             // Files that were moved away keep their modes, in a folder that only the owner can enter.
@@ -36,7 +36,7 @@ fn check(umask: &str) {
         }
     }
     // The store can be used afterwards.
-    assert!(world.ok(&["search", "note"]).contains("a note"));
+    assert!(home.ok(&["search", "note"]).contains("a note"));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::world::World;
+use super::configured;
+use crate::support::Home;
 
 /// The form in which the words are shown.
 #[derive(Clone, Copy)]
@@ -82,19 +83,19 @@ impl WordForm {
     }
 }
 
-fn world() -> World {
-    let world = World::configured("[policy]\ndeny = [\"Read(./secret.txt)\", \"Read(**/*.key)\"]\n");
-    world.write("sub/other.txt", "nothing\n");
-    world
+fn home() -> Home {
+    let home = configured("[policy]\ndeny = [\"Read(./secret.txt)\", \"Read(**/*.key)\"]\n");
+    home.write("sub/other.txt", "nothing\n");
+    home
 }
 
 /// Returns whether this reader shows the words of this file, and the answer.
 fn shows(file: &str, (language, code, shown): (&str, &str, WordForm)) -> (bool, String) {
-    let world = world();
-    world.write(file, format!("{WORDS}\n"));
+    let home = home();
+    home.write(file, format!("{WORDS}\n"));
     let code = code.replace("F*LE", &format!("{}*", &file[..4])).replace("FILE", file);
-    let code = code.replace("PROJECT", world.project().to_str().unwrap());
-    let answer = world.server().call("ctx_execute", json!({ "language": language, "code": code }));
+    let code = code.replace("PROJECT", home.project().to_str().unwrap());
+    let answer = home.server().said("ctx_execute", &json!({ "language": language, "code": code }));
     (answer.contains(&shown.shown()), answer)
 }
 
@@ -118,8 +119,8 @@ fn a_denied_file_is_read_by_none_of_them() {
 
 #[test]
 fn a_denied_file_is_not_handed_to_code_either() {
-    let world = world();
-    world.write("secret.txt", WORDS);
+    let home = home();
+    home.write("secret.txt", WORDS);
     for language in ["shell", "python", "perl", "ruby"] {
         let code = match language {
             "shell" => "echo \"$FILE_CONTENT\"",
@@ -128,7 +129,7 @@ fn a_denied_file_is_not_handed_to_code_either() {
             _ => "print(FILE_CONTENT)",
         };
         let arguments = json!({ "path": "secret.txt", "language": language, "code": code });
-        let answer = world.server().call("ctx_execute_file", arguments);
+        let answer = home.server().said("ctx_execute_file", &arguments);
         assert!(!answer.contains(WORDS), "{answer}");
     }
 }

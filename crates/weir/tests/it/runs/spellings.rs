@@ -7,7 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use super::world::{Server, World, printed};
+use super::answers::printed;
+use super::configured;
+use crate::support::{Home, Server};
 
 /// The lists that test the parser, from its own tests.
 const SPELLINGS: &str = include_str!("../../../../weir-policy/tests/it/spellings.rs");
@@ -34,27 +36,27 @@ const OTHERS: &[(&str, &str)] = &[
     ("php", "passthru('sudo id');"),
 ];
 
-/// Returns a world with marking stand-ins for the programs of the lists, and with what the lists refer to.
-fn world(rules: &str) -> World {
-    let mut world = World::configured(rules);
-    let stand_in = format!("#!/bin/sh\necho IT RAN\necho \"$@\" > {}/mark\n", world.project().display());
-    world.write("../bin/sudo", &stand_in);
-    world.write("../bin/evil", &stand_in);
-    world.write("script-that-calls-evil.sh", "#!/bin/sh\nevil\n");
-    world.write("evil.mk", "all:\n\tevil\n");
-    world.write("file", "x\n");
-    world.outside("git", &["init", "--quiet"]);
+/// Returns a home with marking stand-ins for the programs of the lists, and with what the lists refer to.
+fn home(rules: &str) -> Home {
+    let mut home = configured(rules);
+    let stand_in = format!("#!/bin/sh\necho IT RAN\necho \"$@\" > {}/mark\n", home.project().display());
+    home.write("../bin/sudo", &stand_in);
+    home.write("../bin/evil", &stand_in);
+    home.write("script-that-calls-evil.sh", "#!/bin/sh\nevil\n");
+    home.write("evil.mk", "all:\n\tevil\n");
+    home.write("file", "x\n");
+    home.git(&["init", "--quiet"]);
     for path in ["../bin/sudo", "../bin/evil", "script-that-calls-evil.sh"] {
-        std::fs::set_permissions(world.project().join(path), PermissionsExt::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(home.project().join(path), PermissionsExt::from_mode(0o755)).unwrap();
     }
-    world.path.insert(0, world.home().join("bin"));
-    world
+    home.programs.insert(0, home.path().join("bin"));
+    home
 }
 
 /// Runs code and returns the outcome: not run at all, or run without the program.
-fn outcome(world: &World, server: &mut Server, arguments: Value) -> &'static str {
-    let answer = server.call("ctx_execute", arguments.clone());
-    let mark = world.project().join("mark");
+fn outcome(home: &Home, server: &mut Server, arguments: Value) -> &'static str {
+    let answer = server.said("ctx_execute", &arguments);
+    let mark = home.project().join("mark");
     assert!(!mark.exists() && !answer.contains("IT RAN"), "{arguments} ran it:\n{answer}");
     if answer.starts_with("error: nothing was run. ") { "not run" } else { "masked" }
 }
@@ -62,11 +64,11 @@ fn outcome(world: &World, server: &mut Server, arguments: Value) -> &'static str
 /// Tries all of them against a rule and counts the outcomes.
 #[expect(clippy::print_stderr, reason = "which ones the mask stopped is what one wants to see of this")]
 fn check(rule: &str, all: &[Value]) -> (usize, usize) {
-    let world = world(&format!("[policy]\ndeny = [\"{rule}\"]\n"));
-    let mut server = world.server();
+    let home = home(&format!("[policy]\ndeny = [\"{rule}\"]\n"));
+    let mut server = home.server();
     let (mut refused, mut masked) = (0, 0);
     for arguments in all {
-        match outcome(&world, &mut server, arguments.clone()) {
+        match outcome(&home, &mut server, arguments.clone()) {
             "not run" => refused += 1,
             _ => {
                 masked += 1;
@@ -84,12 +86,12 @@ fn shell(code: &str) -> Value {
 #[test]
 fn the_stand_in_is_run_where_no_rule_is_against_it() {
     for (language, code) in OTHERS.iter().filter(|(_, code)| !code.contains("HOME") && !code.contains("link")) {
-        let world = world("");
-        let answer = world.server().call("ctx_execute", json!({ "language": language, "code": code }));
-        assert!(answer.contains("IT RAN") && world.project().join("mark").exists(), "{code}: {answer}");
+        let home = home("");
+        let answer = home.server().said("ctx_execute", &json!({ "language": language, "code": code }));
+        assert!(answer.contains("IT RAN") && home.project().join("mark").exists(), "{code}: {answer}");
     }
-    let world = world("");
-    let answer = world.server().call("ctx_execute", shell("sudo id"));
+    let home = home("");
+    let answer = home.server().said("ctx_execute", &shell("sudo id"));
     assert_eq!(printed(&answer), "IT RAN", "{answer}");
 }
 
@@ -119,9 +121,9 @@ fn what_no_parser_sees_is_stopped_by_the_mask() {
     assert!(masked >= 4, "some of these are seen by no parser, and the mask was tried by {masked} only");
     // The mask alone: without the rule, these do run it.
     for code in ["make -f evil.mk", "./script-that-calls-evil.sh", "x='a['; y='$('; z=\"$x${y}evil)]\"; echo $((z))"] {
-        let world = world("");
-        let answer = world.server().call("ctx_execute", shell(code));
-        assert!(world.project().join("mark").exists(), "{code}: {answer}");
+        let home = home("");
+        let answer = home.server().said("ctx_execute", &shell(code));
+        assert!(home.project().join("mark").exists(), "{code}: {answer}");
     }
 }
 

@@ -5,23 +5,23 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::world::World;
+use crate::support::{Home, parsed};
 
-impl World {
+impl Home {
     /// The folder of the project's store.
     fn store(&self) -> PathBuf {
         self.ok(&["note", "so that there is a store"]);
-        let mut stores = std::fs::read_dir(self.home().join(".local/share/weir/projects")).unwrap();
+        let mut stores = std::fs::read_dir(self.data().join("projects")).unwrap();
         stores.next().unwrap().unwrap().path()
     }
 }
 
 #[test]
 fn a_run_shows_its_output_though_another_process_holds_the_store() {
-    let world = World::new();
-    let lock = Connection::open(world.store().join("log.db")).unwrap();
+    let home = Home::with_programs();
+    let lock = Connection::open(home.store().join("log.db")).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let output = world.weir(&["run", "echo once >> side-effect; echo visible output; exit 3"]);
+    let output = home.weir(&["run", "echo once >> side-effect; echo visible output; exit 3"]);
     let shown = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{shown}{}", String::from_utf8_lossy(&output.stderr));
     assert!(shown.starts_with("exit 3 in "), "{shown}");
@@ -29,16 +29,16 @@ fn a_run_shows_its_output_though_another_process_holds_the_store() {
     // The answer names the process that holds the lock, which is this one.
     assert!(shown.contains(&format!("held by process {}", std::process::id())), "{shown}");
     assert!(!shown.contains("try again") && !shown.contains("[ctx:"), "{shown}");
-    assert_eq!(std::fs::read_to_string(world.project().join("side-effect")).unwrap(), "once\n");
-    let answer = world.json(&["run", "--json", "echo visible output"]);
+    assert_eq!(std::fs::read_to_string(home.project().join("side-effect")).unwrap(), "once\n");
+    let answer = parsed(&home.weir(&["run", "--json", "echo visible output"]));
     assert!(answer["reference"].is_null() && answer["not_kept"].is_string(), "{answer}");
     assert_eq!(answer["text"], "visible output\n");
 }
 
 #[test]
 fn of_an_output_that_cannot_be_written_both_ends_are_shown() {
-    let world = World::new();
-    let store = world.store();
+    let home = Home::with_programs();
+    let store = home.store();
     let _ = std::fs::remove_dir_all(store.join("blobs"));
     // A file in place of the folder for texts: as with a full disk, nothing can be written.
     std::fs::write(store.join("blobs"), "in the way").unwrap();
@@ -46,7 +46,7 @@ fn of_an_output_that_cannot_be_written_both_ends_are_shown() {
     let code = format!(
         "echo the very first line; echo {secret}; seq 1 300000; echo {secret}; echo the very last line; exit 4"
     );
-    let output = world.weir(&["run", &code]);
+    let output = home.weir(&["run", &code]);
     let shown = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(4), "{shown}{}", String::from_utf8_lossy(&output.stderr));
     for part in ["the very first line", "the very last line", "left out", "is not kept"] {
@@ -57,11 +57,11 @@ fn of_an_output_that_cannot_be_written_both_ends_are_shown() {
 
 #[test]
 fn doctor_names_who_holds_the_store_and_does_not_wait_for_it() {
-    let world = World::new();
-    let lock = Connection::open(world.store().join("log.db")).unwrap();
+    let home = Home::with_programs();
+    let lock = Connection::open(home.store().join("log.db")).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     let begun = Instant::now();
-    let output = world.weir(&["doctor"]);
+    let output = home.weir(&["doctor"]);
     let shown = String::from_utf8_lossy(&output.stdout);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     assert!(shown.contains(&format!("held by process {}", std::process::id())), "{shown}");

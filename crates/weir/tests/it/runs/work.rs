@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::world::World;
+use crate::support::{Home, parsed};
 
 /// A piece of work and its outcome.
 struct WorkCase {
@@ -45,24 +45,24 @@ const MODULE: &[(&str, &str)] = &[
     ),
 ];
 
-/// Returns a world with a git repository that has one commit and a change.
-fn world(files: &[(&str, &str)]) -> World {
-    let world = World::new();
-    files.iter().for_each(|(path, text)| world.write(path, text));
-    world.write("notes.txt", "first\n");
-    world.outside("git", &["init", "--quiet", "--initial-branch=main"]);
-    world.outside("git", &["add", "--all"]);
+/// Returns a home with a git repository that has one commit and a change.
+fn home(files: &[(&str, &str)]) -> Home {
+    let home = Home::with_programs();
+    files.iter().for_each(|(path, text)| home.write(path, text));
+    home.write("notes.txt", "first\n");
+    home.git(&["init", "--quiet", "--initial-branch=main"]);
+    home.git(&["add", "--all"]);
     let who = ["-c", "user.name=Tester", "-c", "user.email=tester@example.com"];
-    world.outside("git", &[&who[..], &["commit", "--quiet", "--message", "the first"]].concat());
-    world.write("notes.txt", "second\n");
-    world
+    home.git(&[&who[..], &["commit", "--quiet", "--message", "the first"]].concat());
+    home.write("notes.txt", "second\n");
+    home
 }
 
 #[expect(clippy::print_stderr, reason = "what a piece of work comes to is what one wants to see of this")]
 fn check(work: &WorkCase) {
-    let world = world(work.files);
+    let home = home(work.files);
     let begun = Instant::now();
-    let answer = world.json(&["run", "--json", "--timeout", "150", "-l", work.language, work.code]);
+    let answer = parsed(&home.weir(&["run", "--json", "--timeout", "150", "-l", work.language, work.code]));
     let said = answer["text"].as_str().unwrap();
     let last = said.lines().last().unwrap_or_default();
     eprintln!("{:?}: exit {} in {:.1} s: {last}", work.code, answer["exit_code"], begun.elapsed().as_secs_f64());
@@ -86,12 +86,12 @@ fn git_is_read_as_ever() {
 
 #[test]
 fn git_is_read_in_a_work_tree_too() {
-    let world = world(&[]);
-    world.outside("git", &["worktree", "add", "--quiet", "../project/side"]);
-    world.write("side/new.txt", "new\n");
+    let home = home(&[]);
+    home.git(&["worktree", "add", "--quiet", "../project/side"]);
+    home.write("side/new.txt", "new\n");
     let arguments =
         ["run", "--json", "--cwd", "side", "git status --short && git log --format=%s && git commit --all -m x"];
-    let answer = world.json(&arguments);
+    let answer = parsed(&home.weir(&arguments));
     let said = answer["text"].as_str().unwrap();
     assert!(said.contains("?? new.txt\nthe first\n") && said.contains("Read-only file system"), "{answer}");
 }
