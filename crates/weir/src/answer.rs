@@ -8,6 +8,7 @@ pub(crate) use weir_core::wording::{counted, fence, one_line, size};
 use weir_core::{Entry, EntryKind};
 use weir_store::BlobReader;
 
+use crate::error::CommandError;
 use crate::when;
 
 /// The token ceiling of an answer.
@@ -31,12 +32,12 @@ impl Budget {
     }
 }
 
-/// The result of an operation.
-pub(crate) struct Answer {
+/// The answer of an operation.
+pub(crate) struct Answer<D = Value> {
     /// The text for a model or a person.
     pub text: String,
     /// The same content for a program.
-    pub data: Value,
+    pub data: D,
     /// Whether the operation found what was asked for. Decides the exit code.
     pub found: bool,
     /// A text to be written unchanged, if the caller asked for it.
@@ -45,15 +46,24 @@ pub(crate) struct Answer {
     pub exit_code: Option<u8>,
 }
 
-impl Answer {
+impl<D> Answer<D> {
     /// Returns an answer that found what was asked for.
-    pub(crate) fn new(text: String, data: Value) -> Self {
+    pub(crate) fn new(text: String, data: D) -> Self {
         Self { text, data, found: true, raw: None, exit_code: None }
     }
 
     /// Returns an answer that found nothing.
-    pub(crate) fn nothing(text: String, data: Value) -> Self {
+    pub(crate) fn nothing(text: String, data: D) -> Self {
         Self { found: false, ..Self::new(text, data) }
+    }
+}
+
+impl<D: serde::Serialize> Answer<D> {
+    /// Returns the same answer with its data as JSON.
+    pub(crate) fn erased(self) -> Result<Answer, CommandError> {
+        let Self { text, data, found, raw, exit_code } = self;
+        let data = serde_json::to_value(data).map_err(|error| CommandError::broken(&error.to_string()))?;
+        Ok(Answer { text, data, found, raw, exit_code })
     }
 }
 

@@ -270,13 +270,13 @@ impl ImportJob<'_> {
         if self.order.whose == ImportScope::Here {
             return self.contexts.get(&here.env().folder).cloned().flatten();
         }
-        let (env, origin) = (here.env(), here.origin);
+        let (env, face) = (here.env(), here.face());
         let opened = self.contexts.entry(folder.to_owned()).or_insert_with(|| {
             // Looking up the project first detects a folder that no longer exists.
             Project::discover(folder).ok()?;
             let mut env = env.clone();
             folder.clone_into(&mut env.folder);
-            Context::new(&env, origin).ok()
+            Context::new(&env, face).ok()
         });
         let Some(context) = opened.clone() else {
             self.report.gone += 1;

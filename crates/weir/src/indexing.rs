@@ -122,7 +122,7 @@ pub(crate) async fn text(context: &Context, text: String, label: Option<String>)
     let entry = NewEntry {
         source: label,
         text: text.into_bytes(),
-        ..NewEntry::new(EntryKind::Document, context.origin, Level::Project, title)
+        ..NewEntry::new(EntryKind::Document, context.origin(), Level::Project, title)
     };
     context.with_stores(move |open| keep_text(open, &scope, entry)).await
 }

@@ -36,7 +36,8 @@ use weir_core::Reference;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::schema;
+use crate::needs::{KnowledgeContext, Needs};
+use crate::schema;
 
 /// All operations, in the order of help and tool lists.
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -67,6 +68,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 pub(crate) trait Declared:
     clap::Args + serde::de::DeserializeOwned + schemars::JsonSchema + Send + 'static
 {
+    /// What the operation needs: a [`KnowledgeContext`], or a [`Context`] if it acts on a machine.
+    type Context: Send + Sync;
+    /// What the operation answers, for programs.
+    type Data: serde::Serialize + schemars::JsonSchema + Send;
+
     /// The name of the tool.
     const TOOL: &'static str;
     /// The name of the command, or `None` if another command covers it.
@@ -87,7 +93,7 @@ pub(crate) trait Declared:
     }
 
     /// Runs the operation.
-    fn run(self, context: &Context) -> impl Future<Output = Result<Answer, CommandError>> + Send;
+    fn run(self, context: &Self::Context) -> impl Future<Output = Result<Answer<Self::Data>, CommandError>> + Send;
 }
 
 /// Which clients are shown a tool. Every listed tool costs tokens in every conversation.
@@ -118,6 +124,34 @@ pub(crate) enum Effect {
 
 type AnswerFuture = Pin<Box<dyn Future<Output = Result<Answer, CommandError>> + Send>>;
 
+/// Arguments as a face gets them.
+pub(crate) enum Arguments<'a> {
+    /// From a program or a model.
+    Json(Value),
+    /// From the command line.
+    Shell(&'a ArgMatches),
+}
+
+/// Starts an operation, by what it needs. A server has no machine, so it can start only those that need none.
+#[derive(Clone, Copy)]
+enum Start {
+    Knowledge(fn(KnowledgeContext, Arguments<'_>) -> Result<AnswerFuture, CommandError>),
+    Machine(fn(Context, Arguments<'_>) -> Result<AnswerFuture, CommandError>),
+}
+
+/// A context that an operation can be started with.
+trait Starts<T> {
+    const START: Start;
+}
+
+impl<T: Declared<Context = Self>> Starts<T> for KnowledgeContext {
+    const START: Start = Start::Knowledge(start::<T>);
+}
+
+impl<T: Declared<Context = Self>> Starts<T> for Context {
+    const START: Start = Start::Machine(start::<T>);
+}
+
 /// An operation with its types erased, for the faces.
 pub(crate) struct Operation {
     /// The name of the tool.
@@ -134,14 +168,16 @@ pub(crate) struct Operation {
     pub command_line: fn(&'static str) -> clap::Command,
     /// Returns the description and the schema of the arguments.
     pub schema: fn() -> (String, Map<String, Value>),
-    /// Runs the operation with arguments from JSON.
-    pub call: fn(Context, Value) -> Result<AnswerFuture, CommandError>,
-    /// Runs the operation with arguments from the command line.
-    pub call_command: fn(Context, &ArgMatches) -> Result<AnswerFuture, CommandError>,
+    /// Returns the schema of the answer, as JSON Schema 2020-12.
+    pub answer_schema: fn() -> Value,
+    start: Start,
 }
 
 impl Operation {
-    const fn of<T: Declared>() -> Self {
+    const fn of<T: Declared>() -> Self
+    where
+        T::Context: Starts<T>,
+    {
         Self {
             tool: T::TOOL,
             command: T::COMMAND,
@@ -150,17 +186,39 @@ impl Operation {
             follows_references: T::FOLLOWS_REFERENCES,
             command_line: |name| T::augment_args(clap::Command::new(name)).after_help(T::EXAMPLES),
             schema: schema::of::<T>,
-            call: |context, arguments| {
-                let arguments: T =
-                    serde_json::from_value(arguments).map_err(|error| CommandError::usage(error.to_string()))?;
-                Ok(start(arguments, context))
-            },
-            call_command: |context, matches| {
-                let arguments = T::from_arg_matches(matches).map_err(|error| CommandError::usage(error.to_string()))?;
-                Ok(start(arguments.adapt_from_shell()?, context))
-            },
+            answer_schema: schema::of_answer::<T::Data>,
+            start: T::Context::START,
         }
     }
+
+    /// Returns what the operation needs.
+    pub(crate) fn needs(&self) -> Needs {
+        match self.start {
+            Start::Knowledge(_) => Needs::Knowledge,
+            Start::Machine(_) => Needs::Machine,
+        }
+    }
+
+    /// Parses the arguments and starts the operation on this machine.
+    pub(crate) fn start(&self, context: Context, arguments: Arguments<'_>) -> Result<AnswerFuture, CommandError> {
+        match self.start {
+            Start::Knowledge(start) => start(KnowledgeContext::of(&context), arguments),
+            Start::Machine(start) => start(context, arguments),
+        }
+    }
+}
+
+fn start<T: Declared>(context: T::Context, arguments: Arguments<'_>) -> Result<AnswerFuture, CommandError> {
+    let arguments = match arguments {
+        Arguments::Json(arguments) => {
+            serde_json::from_value::<T>(arguments).map_err(|error| CommandError::usage(error.to_string()))?
+        }
+        Arguments::Shell(matches) => {
+            let arguments = T::from_arg_matches(matches).map_err(|error| CommandError::usage(error.to_string()))?;
+            arguments.adapt_from_shell()?
+        }
+    };
+    Ok(Box::pin(async move { arguments.run(&context).await?.erased() }))
 }
 
 /// Returns the folder that a run starts in: the folder of the call, or one relative to it.
@@ -191,8 +249,4 @@ pub(crate) fn random_mark() -> Result<Reference, CommandError> {
 /// Returns a unique random name.
 pub(crate) fn random_name() -> Result<String, CommandError> {
     Ok(random_mark()?.as_str().to_owned())
-}
-
-fn start<T: Declared>(arguments: T, context: Context) -> AnswerFuture {
-    Box::pin(async move { arguments.run(&context).await })
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use weir_core::{Origin, Reference, Scope};
+use weir_core::{Reference, Scope};
 use weir_outline::map::{Entry, Heat, Known, Map, Ranked, Symbol, show, symbols_from_text};
 use weir_store::Store;
 
@@ -11,6 +11,7 @@ use super::{MapRequest, key};
 use crate::answer::{Answer, counted, fence, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::face::Face;
 use crate::indexing::below;
 use crate::operations::random_mark;
 
@@ -113,8 +114,8 @@ impl MapAnswer<'_> {
         if map.files == self.all_files && map.symbols == self.all_symbols {
             return String::new();
         }
-        match self.context.origin {
-            Origin::User => {
+        match self.context.face() {
+            Face::Terminal => {
                 "more: --budget, --focus FILE, --query TEXT; `weir outline FILE` for all of a file".to_owned()
             }
             _ => "more: `budget`, `focus`, `query`; context_peek for all of a file".to_owned(),

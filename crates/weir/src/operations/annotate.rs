@@ -7,10 +7,10 @@ use weir_store::{Hit, Kept};
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, headline, one_line};
 use crate::choice::Choice;
-use crate::context::{Context, LockedStores};
+use crate::context::LockedStores;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
-use crate::staleness;
+use crate::needs::KnowledgeContext;
+use crate::schema::silent;
 
 /// The maximum number of similar notes in an answer.
 const MAX_SIMILAR_NOTES: usize = 3;
@@ -45,6 +45,9 @@ pub(crate) struct Annotate {
 }
 
 impl Declared for Annotate {
+    type Context = KnowledgeContext;
+    type Data = serde_json::Value;
+
     const TOOL: &'static str = "ctx_annotate";
     const COMMAND: Option<&'static str> = Some("note");
     const EFFECT: Effect = Effect::Adds;
@@ -69,12 +72,12 @@ Pass - as the text to read it from standard input.";
         Ok(self)
     }
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer, CommandError> {
         if self.text.trim().is_empty() {
             return Err(CommandError::usage("the note is empty").hint("pass the note in `text`"));
         }
         let level = self.scope.map_or(Level::Project, |scope| scope.0);
-        let (files, unbound) = staleness::bind(&context.project().root, level, &self.files);
+        let (files, unbound) = context.bind(level, &self.files);
         let head = context.head();
         let note = Note {
             kind: self.kind.map_or(NoteKind::Finding, |kind| kind.0),
@@ -90,7 +93,7 @@ Pass - as the text to read it from standard input.";
         let entry = NewEntry {
             text: self.text.into_bytes(),
             note: Some(note),
-            ..NewEntry::new(EntryKind::Note, context.origin, level, title)
+            ..NewEntry::new(EntryKind::Note, context.origin(), level, title)
         };
         let scope = context.scope();
         context.with_stores(move |open| keep(open, &scope, entry, &unbound)).await

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use weir_core::{Origin, Query};
+use weir_core::Query;
 
 use super::{Declared, Effect, execute, search};
 use crate::answer::{Answer, Budget, counted, fit_items, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
+use crate::face::Face;
+use crate::needs::KnowledgeContext;
 use crate::run::{self, DisplayOptions, FinishedRun, RunRequest};
+use crate::schema::silent;
 
 /// The default budget of an answer, in tokens.
 const DEFAULT_BUDGET: usize = 3_000;
@@ -56,6 +58,9 @@ pub(crate) struct Batch {
 }
 
 impl Declared for Batch {
+    type Context = Context;
+    type Data = Value;
+
     const TOOL: &'static str = "ctx_batch_execute";
     const COMMAND: Option<&'static str> = Some("batch");
     const EFFECT: Effect = Effect::Runs;
@@ -80,10 +85,15 @@ Exits with 1 if a command fails.";
             .iter()
             .map(|text| Query { source: Some(source.clone()), ..Query::new(text.clone(), HITS_PER_QUESTION) })
             .collect();
-        let mut answer = describe((&self.commands, context.origin), &results, budget, queries.is_empty())?;
+        let mut answer = describe((&self.commands, context.face()), &results, budget, queries.is_empty())?;
         if !queries.is_empty() {
             let left = budget.tokens().saturating_sub(weir_tokens::count(&answer.text) + 2);
-            let found = search::find_and_show(context, queries, Budget::new(Some(left as u32), DEFAULT_BUDGET)).await?;
+            let found = search::find_and_show(
+                &KnowledgeContext::of(context),
+                queries,
+                Budget::new(Some(left as u32), DEFAULT_BUDGET),
+            )
+            .await?;
             answer.text = format!("{}\n\n{}", answer.text, found.text);
             if let (Value::Object(all), Value::Object(more)) = (&mut answer.data, found.data) {
                 all.extend(more);
@@ -126,7 +136,7 @@ async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Resul
 
 /// Returns every command with its result, as much of each as the budget allows.
 fn describe(
-    (commands, origin): (&[String], Origin),
+    (commands, face): (&[String], Face),
     results: &Results,
     budget: Budget,
     alone: bool,
@@ -146,7 +156,7 @@ fn describe(
         let cut = shown.iter().any(|(_, data)| data["whole"] == false);
         let (items, data): (Vec<String>, Vec<Value>) = shown.into_iter().unzip();
         let (text, fitting) = fit_items(&head, &items, budget, |fitting| match items.len() - fitting {
-            0 if cut => run::read_on(origin).to_owned(),
+            0 if cut => face.read_on().to_owned(),
             0 => String::new(),
             left => format!("{left} more did not fit: raise `budget`, or find them with ctx_history"),
         });

@@ -7,9 +7,9 @@ use super::{Declared, Effect};
 use crate::answer::{Answer, counted};
 use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::schema::silent;
 use crate::files::edit::{self, Edit, EditError};
 use crate::files::{self, Access, Content, Failure, FileAction, FileLocation, FileUse, Folder, diff};
+use crate::schema::silent;
 
 /// The maximum size of a diff, in tokens.
 const MAX_DIFF_TOKENS: usize = 500;
@@ -36,6 +36,9 @@ pub(crate) struct ContextEdit {
 }
 
 impl Declared for ContextEdit {
+    type Context = Context;
+    type Data = serde_json::Value;
+
     const TOOL: &'static str = "context_edit";
     const COMMAND: Option<&'static str> = None;
     const EFFECT: Effect = Effect::Changes;

@@ -7,7 +7,7 @@ use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
+use crate::schema::silent;
 
 /// Forget one file of this session, or all; nothing on disk changes.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -19,6 +19,9 @@ pub(crate) struct ContextForget {
 }
 
 impl Declared for ContextForget {
+    type Context = Context;
+    type Data = serde_json::Value;
+
     const TOOL: &'static str = "context_forget";
     const COMMAND: Option<&'static str> = None;
     const EFFECT: Effect = Effect::Adds;

@@ -9,10 +9,10 @@ use crate::answer::{Answer, Budget, counted, fence, one_line, size};
 use crate::choice::Choice;
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
-use crate::faces::schema::silent;
 use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse};
 use crate::mapping::{self, MapRequest, Reach};
 use crate::outlining::outline_of;
+use crate::schema::silent;
 
 /// The budget of all outlines in an answer, in tokens.
 const TOTAL_BUDGET: usize = 6_000;
@@ -58,6 +58,9 @@ pub(crate) struct ContextPeek {
 }
 
 impl Declared for ContextPeek {
+    type Context = Context;
+    type Data = Value;
+
     const TOOL: &'static str = "context_peek";
     const COMMAND: Option<&'static str> = Some("outline");
     const EFFECT: Effect = Effect::Reads;

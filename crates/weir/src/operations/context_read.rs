@@ -9,8 +9,8 @@ use super::{Declared, Effect, random_name};
 use crate::answer::{Answer, counted, fence};
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
-use crate::faces::schema::silent;
 use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse, LineSelection, Range, Text};
+use crate::schema::silent;
 use crate::when;
 
 /// A file of up to this many tokens is shown in full; of a larger one, the outline is shown. Hooks use the same limit
@@ -34,6 +34,9 @@ pub(crate) struct ContextRead {
 }
 
 impl Declared for ContextRead {
+    type Context = Context;
+    type Data = serde_json::Value;
+
     const TOOL: &'static str = "context_read";
     const COMMAND: Option<&'static str> = None;
     const EFFECT: Effect = Effect::Reads;

@@ -22,6 +22,9 @@ pub(crate) struct ContextStatus {
 }
 
 impl Declared for ContextStatus {
+    type Context = Context;
+    type Data = Value;
+
     const TOOL: &'static str = "context_status";
     const COMMAND: Option<&'static str> = None;
     const EFFECT: Effect = Effect::Adds;

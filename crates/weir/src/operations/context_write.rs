@@ -8,9 +8,9 @@ use super::{Declared, Effect};
 use crate::answer::{Answer, counted, size};
 use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::schema::silent;
 use crate::files::edit::{line_end, with_line_ends};
 use crate::files::{self, Access, Content, Failure, FileAction, FileLocation, FileUse, Folder, diff};
+use crate::schema::silent;
 
 /// Create a file, or replace one you have read.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -29,6 +29,9 @@ pub(crate) struct ContextWrite {
 }
 
 impl Declared for ContextWrite {
+    type Context = Context;
+    type Data = serde_json::Value;
+
     const TOOL: &'static str = "context_write";
     const COMMAND: Option<&'static str> = None;
     const EFFECT: Effect = Effect::Changes;

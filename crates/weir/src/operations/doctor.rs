@@ -11,11 +11,11 @@ use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
-use crate::faces::schema::silent;
 use crate::faces::setup::health as clients;
 use crate::hook::faults;
 use crate::outlining;
 use crate::run::health;
+use crate::schema::silent;
 use crate::when;
 
 /// How long a check waits for another process.
@@ -42,6 +42,9 @@ pub(crate) struct Doctor {
 }
 
 impl Declared for Doctor {
+    type Context = Context;
+    type Data = serde_json::Value;
+
     const TOOL: &'static str = "ctx_doctor";
     const COMMAND: Option<&'static str> = Some("doctor");
     const EFFECT: Effect = Effect::Adds;
@@ -150,7 +153,7 @@ fn examine(
 /// Checks whether texts can be found by meaning.
 fn check_meaning(context: &Context) -> Check {
     const NAME: &str = "semantic search";
-    match (context.model_problem(), context.model_name()) {
+    match (context.knowledge().model_problem(), context.knowledge().model_name()) {
         (Some(problem), _) => Check {
             name: NAME,
             good: false,

@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use serde_json::json;
-use weir_core::{Origin, Reference};
+use weir_core::Reference;
 use weir_runner::runtimes::{LANGUAGES, Language};
 
 use super::{Declared, Effect, Listing};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
+use crate::face::Face;
 use crate::run::{self, MAX_TIMEOUT, RunRequest};
+use crate::schema::silent;
 
 /// The default time limit of a background run.
 const MAX_BACKGROUND_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -62,6 +63,9 @@ pub(crate) struct Execute {
 }
 
 impl Declared for Execute {
+    type Context = Context;
+    type Data = serde_json::Value;
+
     const TOOL: &'static str = run::TOOL;
     const COMMAND: Option<&'static str> = Some("run");
     const EFFECT: Effect = Effect::Runs;
@@ -106,22 +110,22 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
         };
         if self.background {
             // A command in a shell ends immediately, and its session with it.
-            let kept = self.keep || context.origin == Origin::User;
+            let kept = self.keep || context.face().is_person();
             let timeout = self.timeout.map_or(MAX_BACKGROUND_TIMEOUT, |_| order.timeout);
             return Ok(started(
                 run::background::start(context, RunRequest { timeout, ..order }, kept).await?,
                 kept,
-                context.origin,
+                context.face(),
             ));
         }
-        run::answer(&run::run(context, order).await?, context.origin, self.intent.as_deref())
+        run::answer(&run::run(context, order).await?, context.face(), self.intent.as_deref())
     }
 }
 
-fn started(reference: Reference, kept: bool, origin: Origin) -> Answer {
+fn started(reference: Reference, kept: bool, face: Face) -> Answer {
     let life = if kept { "until you end it" } else { "until this session ends" };
-    let how = match origin {
-        Origin::User => "read it with `weir get`, end it with `weir run --end`",
+    let how = match face {
+        Face::Terminal => "read it with `weir get`, end it with `weir run --end`",
         _ => "read it with ctx_get, end it with `end`",
     };
     let text = format!("started {reference}, runs {life}; {how}");

@@ -4,8 +4,8 @@ use super::{Declared, Effect, execute};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
 use crate::run::{self, RunRequest};
+use crate::schema::silent;
 
 /// Process a file with code instead of reading it: FILE_CONTENT holds its text, FILE_PATH its path.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -26,6 +26,9 @@ pub(crate) struct ExecuteFile {
 }
 
 impl Declared for ExecuteFile {
+    type Context = Context;
+    type Data = serde_json::Value;
+
     const TOOL: &'static str = "ctx_execute_file";
     /// `weir run --file` covers it.
     const COMMAND: Option<&'static str> = None;
@@ -41,6 +44,6 @@ impl Declared for ExecuteFile {
             timeout: execute::timeout(context, self.timeout, run::MAX_TIMEOUT)?,
             source: None,
         };
-        run::answer(&run::run(context, order).await?, context.origin, self.intent.as_deref())
+        run::answer(&run::run(context, order).await?, context.face(), self.intent.as_deref())
     }
 }

@@ -6,8 +6,8 @@ use super::{Declared, Effect};
 use crate::answer::{Answer, Budget, counted, fence, headline, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
 use crate::fetching::{self, FetchOutcome, FetchRequest, PageOrigin, StoredPage};
+use crate::schema::silent;
 
 /// The default budget of an answer, in tokens.
 const DEFAULT_BUDGET: usize = 1_500;
@@ -43,6 +43,9 @@ pub(crate) struct Fetch {
 }
 
 impl Declared for Fetch {
+    type Context = Context;
+    type Data = Value;
+
     const TOOL: &'static str = fetching::TOOL;
     const COMMAND: Option<&'static str> = Some("fetch");
     const EFFECT: Effect = Effect::Adds;

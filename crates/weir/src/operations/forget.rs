@@ -7,9 +7,10 @@ use weir_store::{Forgotten, Plan, Selection};
 use super::annotate::parse_references;
 use super::{Declared, Effect};
 use crate::answer::{Answer, Budget, counted, fit_items, one_line};
-use crate::context::{Context, LockedStores};
+use crate::context::LockedStores;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
+use crate::needs::KnowledgeContext;
+use crate::schema::silent;
 use crate::when;
 
 /// The budget of an answer, in tokens.
@@ -55,6 +56,9 @@ pub(crate) struct Forget {
 }
 
 impl Declared for Forget {
+    type Context = KnowledgeContext;
+    type Data = Value;
+
     const TOOL: &'static str = "ctx_forget";
     const COMMAND: Option<&'static str> = Some("forget");
     const EFFECT: Effect = Effect::Removes;
@@ -68,7 +72,7 @@ Examples:
 
 If you give several conditions, an entry must meet all of them.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer, CommandError> {
         let now = when::now();
         let selection = Selection {
             references: parse_references(&self.refs)?,

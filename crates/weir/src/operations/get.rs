@@ -8,10 +8,11 @@ use weir_store::{BlobReader, Found};
 
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget, fence, headline, one_line, size};
-use crate::context::{Context, LockedStores};
+use crate::context::LockedStores;
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::schema::silent;
-use crate::run::{self, background::RunProgress};
+use crate::needs::KnowledgeContext;
+use crate::run::background::RunProgress;
+use crate::schema::silent;
 use crate::staleness::{self, Doubt};
 use crate::when;
 
@@ -64,6 +65,9 @@ pub(crate) struct Get {
 }
 
 impl Declared for Get {
+    type Context = KnowledgeContext;
+    type Data = Value;
+
     const TOOL: &'static str = "ctx_get";
     const COMMAND: Option<&'static str> = Some("get");
     const EFFECT: Effect = Effect::Reads;
@@ -82,27 +86,27 @@ Examples:
 
 If the entry is gone, the answer says when and why (for example expired, evicted or forgotten). Exits with 3 in that case.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer, CommandError> {
         let reference = Reference::parse(&self.reference).map_err(|error| CommandError::usage(error.to_string()))?;
         let lines = self.lines.as_deref().map(LineRange::parse).transpose()?.unwrap_or(LineRange::ALL);
         let pattern = self.pattern.as_deref().map(parse_pattern).transpose()?;
         let budget = Budget::new(self.budget, DEFAULT_BUDGET);
         let scope = context.scope();
         let around = self.context.map(u64::from);
-        if let Some(under_way) = run::background::find(context, reference)? {
+        if let Some(under_way) = context.run_in_progress(reference)? {
             let filter = Filter { pattern: pattern.as_ref(), context: around };
             return still_running(reference, &under_way, (lines, filter), budget);
         }
-        let origin = context.origin;
+        let face = context.face();
         let (entry, text) = context.with_stores(move |open| find(open, &scope, reference)).await?;
-        let doubts = staleness::labels(context, &[&entry], staleness::GIT_TIMEOUT).await.concat();
+        let doubts = context.doubts(&[&entry], staleness::GIT_TIMEOUT).await.concat();
         context
             .with_stores(move |_| {
                 if self.raw {
                     return Ok(Answer { raw: Some(text), ..Answer::new(String::new(), json!({})) });
                 }
                 if let Some(intent) = &self.intent {
-                    return matching::answer(&entry, &text, (intent, origin), budget);
+                    return matching::answer(&entry, &text, (intent, face), budget);
                 }
                 let filter = Filter { pattern: pattern.as_ref(), context: around };
                 let part = match &self.select {

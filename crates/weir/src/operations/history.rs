@@ -7,9 +7,9 @@ use weir_store::{HistoryFilter, Moment, SessionSummary};
 use super::{Declared, Effect, random_mark};
 use crate::answer::{Answer, Budget, fit_items, one_line};
 use crate::choice::Choice;
-use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
+use crate::needs::KnowledgeContext;
+use crate::schema::silent;
 use crate::{sessions, when};
 
 /// The default budget of an answer, in tokens.
@@ -61,6 +61,9 @@ pub(crate) struct History {
 }
 
 impl Declared for History {
+    type Context = KnowledgeContext;
+    type Data = Value;
+
     const TOOL: &'static str = "ctx_history";
     const COMMAND: Option<&'static str> = Some("history");
     const EFFECT: Effect = Effect::Reads;
@@ -72,7 +75,7 @@ Examples:
   weir history --sessions           lists sessions, newest first
   weir history --before 4711        shows the page before event 4711";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer, CommandError> {
         let limit = usize::from(self.limit.unwrap_or(30)).clamp(1, 1_000);
         let budget = Budget::new(self.budget, DEFAULT_BUDGET);
         if self.sessions {
@@ -133,7 +136,7 @@ impl History {
     }
 
     /// Lists sessions.
-    async fn list(self, context: &Context, limit: usize, budget: Budget) -> Result<Answer, CommandError> {
+    async fn list(self, context: &KnowledgeContext, limit: usize, budget: Budget) -> Result<Answer, CommandError> {
         let (named, client) = (self.session, self.client);
         let found = context
             .with_stores(move |open| {

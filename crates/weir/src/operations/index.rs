@@ -8,9 +8,9 @@ use super::{Declared, Effect};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::schema::silent;
 use crate::indexing::{self, IndexRequest};
 use crate::permission::{self, Consent, Deed};
+use crate::schema::silent;
 
 /// Index a file, folder or text for ctx_search.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -42,6 +42,9 @@ pub(crate) struct Index {
 }
 
 impl Declared for Index {
+    type Context = Context;
+    type Data = serde_json::Value;
+
     const TOOL: &'static str = "ctx_index";
     const COMMAND: Option<&'static str> = Some("index");
     const EFFECT: Effect = Effect::Adds;

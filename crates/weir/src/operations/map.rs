@@ -3,14 +3,12 @@
 
 use std::path::PathBuf;
 
-use weir_core::Origin;
-
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::schema::silent;
 use crate::mapping::{self, MapRequest, Reach};
+use crate::schema::silent;
 
 /// The default budget of an answer, in tokens.
 pub(super) const DEFAULT_BUDGET: usize = 1_000;
@@ -40,6 +38,9 @@ pub(crate) struct Map {
 }
 
 impl Declared for Map {
+    type Context = Context;
+    type Data = serde_json::Value;
+
     const TOOL: &'static str = "context_map";
     const COMMAND: Option<&'static str> = Some("map");
     const EFFECT: Effect = Effect::Reads;
@@ -70,7 +71,7 @@ that git ignores, secrets and files that rules deny are never read.";
 pub(super) fn folder(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
     let folder = super::folder(context, Some(named))?;
     let root = &context.project().root;
-    if context.origin == Origin::User || folder.starts_with(root) {
+    if context.face().is_person() || folder.starts_with(root) {
         return Ok(folder);
     }
     let message = format!("{} is outside the project", folder.display());

@@ -1,17 +1,16 @@
 //! `ctx_reflect`: sums up a session or a work.
 
 use serde_json::json;
-use weir_core::Origin;
 use weir_core::guide::{self, Form, Span, Wanted};
 use weir_core::wording::counted;
 use weir_store::{HistoryFilter, Moment};
 
 use super::{Declared, Effect, random_mark};
 use crate::answer::{Answer, Budget};
-use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
 use crate::hook::guides::facts;
+use crate::needs::KnowledgeContext;
+use crate::schema::silent;
 use crate::{sessions, when};
 
 /// The default budget of an answer, in tokens.
@@ -49,6 +48,9 @@ pub(crate) struct Reflect {
 }
 
 impl Declared for Reflect {
+    type Context = KnowledgeContext;
+    type Data = serde_json::Value;
+
     const TOOL: &'static str = "ctx_reflect";
     const COMMAND: Option<&'static str> = Some("reflect");
     const EFFECT: Effect = Effect::Reads;
@@ -62,7 +64,7 @@ Examples:
 The numbers in brackets are event numbers from `weir history`. The same events always produce the same text; nothing is
 invented.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer, CommandError> {
         let now = when::now();
         let since = self.since.as_deref().map(|text| when::parse(text, now)).transpose()?;
         let scope = context.scope();
@@ -113,7 +115,7 @@ invented.";
             "text": text,
         });
         // A file for a person needs no marks.
-        let is_file = self.markdown && context.origin == Origin::User;
+        let is_file = self.markdown && context.face().is_person();
         let shown = if is_file { text } else { format!("<<<{mark}\n{text}\n{mark}>>>") };
         Ok(Answer::new(shown, data))
     }

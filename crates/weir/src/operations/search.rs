@@ -8,11 +8,12 @@ use weir_store::{Findings, HistoryFilter, Hit};
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget};
 use crate::choice::Choice;
-use crate::context::{Context, LockedStores};
+use crate::context::LockedStores;
 use crate::embedding::MAX_CHUNKS_BEFORE_SEARCH;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
-use crate::mapping::{self, FoundSymbol, SymbolQuery};
+use crate::mapping::{FoundSymbol, SymbolQuery};
+use crate::needs::KnowledgeContext;
+use crate::schema::silent;
 use crate::when;
 
 /// The default budget of an answer, in tokens.
@@ -90,6 +91,9 @@ pub(crate) struct Search {
 }
 
 impl Declared for Search {
+    type Context = KnowledgeContext;
+    type Data = serde_json::Value;
+
     const TOOL: &'static str = "ctx_search";
     const COMMAND: Option<&'static str> = Some("search");
     const EFFECT: Effect = Effect::Reads;
@@ -112,7 +116,7 @@ same in other words. Exits with 3 if nothing is found.";
         Ok(self)
     }
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer, CommandError> {
         let now = when::now();
         let since = self.since.as_deref().map(|text| when::parse(text, now)).transpose()?;
         let limit = usize::from(self.limit.unwrap_or(5)).clamp(1, 100);
@@ -160,14 +164,14 @@ impl QueryResult {
 
 /// Runs each query and shows the hits.
 pub(super) async fn find_and_show(
-    context: &Context,
+    context: &KnowledgeContext,
     queries: Vec<Query>,
     budget: Budget,
 ) -> Result<Answer, CommandError> {
     Ok(render::answer(context, &find(context, queries).await?, budget).await)
 }
 
-async fn find(context: &Context, queries: Vec<Query>) -> Result<Vec<QueryResult>, CommandError> {
+async fn find(context: &KnowledgeContext, queries: Vec<Query>) -> Result<Vec<QueryResult>, CommandError> {
     let scope = context.scope();
     let own = context.clone();
     let work = move |open: &mut LockedStores<'_>| {
@@ -177,7 +181,7 @@ async fn find(context: &Context, queries: Vec<Query>) -> Result<Vec<QueryResult>
             if found.findings.hits.is_empty() && found.sources.is_empty() {
                 found.moved = own.moved_hint(open);
             }
-            all.push(with_symbols(&own, open, &scope, found)?);
+            all.push(with_symbols(&own, open, found)?);
         }
         Ok(all)
     };
@@ -186,15 +190,14 @@ async fn find(context: &Context, queries: Vec<Query>) -> Result<Vec<QueryResult>
 
 /// Adds the symbols of the project's files that the map contains, unless the search is for something else.
 fn with_symbols(
-    context: &Context,
+    context: &KnowledgeContext,
     open: &mut LockedStores<'_>,
-    scope: &Scope,
     mut found: QueryResult,
 ) -> Result<QueryResult, CommandError> {
     let Query { text, within, kind, since, source, limit, .. } = &found.query;
     if matches!(within, None | Some(Level::Project)) && kind.is_none() && since.is_none() {
         let wanted = SymbolQuery { query: text, below: source.as_deref(), most: MAX_SYMBOLS.min(*limit) };
-        found.symbols = mapping::find_symbols(context, (open.project()?, scope), &wanted)?;
+        found.symbols = context.symbols(open, &wanted)?;
     }
     Ok(found)
 }

@@ -11,10 +11,10 @@ use weir_store::{MeterAction, MeterRow};
 
 use super::{Declared, Effect};
 use crate::answer::Answer;
-use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
+use crate::needs::KnowledgeContext;
 use crate::replay::report::table::{Table, number};
+use crate::schema::silent;
 use crate::when;
 
 /// The length of the longest bar, in characters.
@@ -40,6 +40,9 @@ pub(crate) struct Stats {
 }
 
 impl Declared for Stats {
+    type Context = KnowledgeContext;
+    type Data = Value;
+
     const TOOL: &'static str = "ctx_stats";
     const COMMAND: Option<&'static str> = Some("stats");
     const EFFECT: Effect = Effect::Reads;
@@ -53,7 +56,7 @@ Every output that hooks replace is counted from the moment of `weir setup`: the 
 itself, and those that the model got. What Weir says without being asked and the answers of its tools are its own cost. Tokens
 of tool descriptions and prices are not in it: `weir replay` works those out from your transcripts.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer, CommandError> {
         let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
         let mut rows = context.with_stores(move |open| Ok(open.project()?.metered(since)?)).await?;
         rows.retain(|row| self.client.as_ref().is_none_or(|client| row.session.client == *client));
@@ -61,7 +64,7 @@ of tool descriptions and prices are not in it: `weir replay` works those out fro
             let text = "nothing was held back, told or asked for here yet: `weir setup` connects your clients";
             return Ok(Answer::nothing(text.to_owned(), json!({ "sessions": 0 })));
         }
-        let comparison = trial::Arms::of(&rows).map(|arms| arms.compare(context)).transpose()?;
+        let comparison = trial::Arms::of(&rows).map(|arms| arms.compare(context)).transpose()?.flatten();
         rows.retain(|row| row.reading.what != MeterAction::Untouched);
         Ok(StatsReport { rows, comparison }.answer())
     }

@@ -5,13 +5,13 @@
 //! ours is outside of them; omissions are stated in numbers; the code is never repeated.
 
 use serde_json::{Value, json};
-use weir_core::Origin;
 use weir_core::run::Ended;
 use weir_digest::{About, Digest, Frame};
 
 use super::FinishedRun;
 use crate::answer::{Answer, fence, one_line, size};
 use crate::error::CommandError;
+use crate::face::Face;
 use crate::operations::random_mark;
 use crate::text::{StoredTextSource, ends, unreadable};
 
@@ -32,18 +32,10 @@ pub(crate) struct DisplayOptions<'a> {
     pub read_on: &'a str,
 }
 
-/// Returns how to get the rest of an output, worded for the caller.
-pub(crate) fn read_on(origin: Origin) -> &'static str {
-    match origin {
-        Origin::User => "more: `weir get` with --lines, --pattern, --select or --intent",
-        _ => "more: ctx_get with lines, pattern, select or intent",
-    }
-}
-
 /// Returns the answer to a single run. With an intent, what matches it comes first.
-pub(crate) fn answer(done: &FinishedRun, origin: Origin, intent: Option<&str>) -> Result<Answer, CommandError> {
+pub(crate) fn answer(done: &FinishedRun, face: Face, intent: Option<&str>) -> Result<Answer, CommandError> {
     let digest = weir_digest::budget(done.text.bytes()).max(if intent.is_some() { MIN_INTENT_TOKENS } else { 0 });
-    let shown = show(done, &DisplayOptions { whole: MAX_WHOLE_TOKENS, digest, intent, read_on: read_on(origin) })?;
+    let shown = show(done, &DisplayOptions { whole: MAX_WHOLE_TOKENS, digest, intent, read_on: face.read_on() })?;
     let data = data(done, &shown);
     let text = [shown.head, shown.body, shown.foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
     Ok(Answer { exit_code: Some(exit_code(done)), ..Answer::new(text.join("\n"), data) })

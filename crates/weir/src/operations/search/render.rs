@@ -10,8 +10,8 @@ use weir_store::Hit;
 
 use super::QueryResult;
 use crate::answer::{Answer, Budget, fence, fit_items, headline, one_line};
-use crate::context::Context;
 use crate::mapping::FoundSymbol;
+use crate::needs::KnowledgeContext;
 use crate::staleness::{self, Doubt};
 use crate::when;
 
@@ -24,7 +24,7 @@ const MAX_NAMED_OUTPUTS: usize = 4;
 type Doubts = HashMap<Reference, Vec<Doubt>>;
 
 /// Returns the answer to all queries.
-pub(super) async fn answer(context: &Context, found: &[QueryResult], budget: Budget) -> Answer {
+pub(super) async fn answer(context: &KnowledgeContext, found: &[QueryResult], budget: Budget) -> Answer {
     let doubts = doubts(context, found).await;
     let (mut seen, mut items) = (Vec::new(), Vec::new());
     for one in found {
@@ -129,7 +129,7 @@ fn nothing_line(text: &str, found: &QueryResult) -> String {
 }
 
 /// States that only words were used, if so.
-fn meaning_line(context: &Context, found: &[QueryResult]) -> Option<String> {
+fn meaning_line(context: &KnowledgeContext, found: &[QueryResult]) -> Option<String> {
     let failed = found.iter().find_map(|one| one.findings.words_alone.as_deref());
     if let Some(problem) = context.model_problem().or(failed) {
         return Some(format!("keyword matches only: {}", one_line(problem, 200)));
@@ -148,9 +148,9 @@ fn unreadable_line(found: &[QueryResult]) -> Option<String> {
     })
 }
 
-async fn doubts(context: &Context, found: &[QueryResult]) -> Doubts {
+async fn doubts(context: &KnowledgeContext, found: &[QueryResult]) -> Doubts {
     let entries: Vec<&Entry> = found.iter().flat_map(|one| &one.findings.hits).map(|hit| &hit.entry).collect();
-    let labels = staleness::labels(context, &entries, staleness::GIT_TIMEOUT).await;
+    let labels = context.doubts(&entries, staleness::GIT_TIMEOUT).await;
     entries.iter().map(|entry| entry.reference).zip(labels).collect()
 }
 

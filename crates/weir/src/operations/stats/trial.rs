@@ -8,10 +8,9 @@ use weir_core::SessionKey;
 use weir_core::wording::counted;
 use weir_store::{MeterAction, MeterRow};
 
-use crate::context::Context;
 use crate::error::CommandError;
-use crate::replay::places;
-use crate::replay::prices::{self, Prices};
+use crate::needs::KnowledgeContext;
+use crate::replay::prices::Prices;
 
 /// With fewer sessions on one side, there is no comparison.
 const MIN_SESSIONS: usize = 5;
@@ -39,11 +38,11 @@ impl Arms {
         (!without.is_empty()).then_some(arms)
     }
 
-    /// Returns the cost of the sessions on both sides, from their transcripts.
-    pub(super) fn compare(&self, context: &Context) -> Result<Comparison, CommandError> {
-        let prices = Prices::read(prices::user_file(context.paths()).as_deref())?;
+    /// Returns the cost of the sessions on both sides, from their transcripts. Returns `None` where there are none.
+    pub(super) fn compare(&self, context: &KnowledgeContext) -> Result<Option<Comparison>, CommandError> {
+        let Some((transcripts, prices)) = context.transcripts()? else { return Ok(None) };
         let mut outcomes: BTreeMap<(String, String), SessionCost> = BTreeMap::new();
-        for transcript in places::find(context.env(), &[])?.found {
+        for transcript in transcripts {
             let Ok(Some(read)) = transcript.read() else { continue };
             for session in &read.sessions {
                 let key = (session.client().session.to_owned(), session.key.clone());
@@ -57,7 +56,7 @@ impl Arms {
             let known = side.iter().filter_map(|key| outcomes.get(key).copied());
             known.filter(|outcome| outcome.prompts > 0).collect()
         };
-        Ok(Comparison { with: found(&self.with), without: found(&self.without) })
+        Ok(Some(Comparison { with: found(&self.with), without: found(&self.without) }))
     }
 }
 
