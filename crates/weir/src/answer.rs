@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 pub(crate) use weir_core::wording::{counted, fence, one_line, size};
-use weir_core::{Entry, EntryKind};
+use weir_core::{Entry, EntryKind, Reference};
 use weir_store::BlobReader;
 
 use crate::error::CommandError;
@@ -56,14 +56,19 @@ impl<D> Answer<D> {
     pub(crate) fn nothing(text: String, data: D) -> Self {
         Self { found: false, ..Self::new(text, data) }
     }
+
+    /// Returns the same answer with other data.
+    pub(crate) fn map<E>(self, data: impl FnOnce(D) -> E) -> Answer<E> {
+        let Self { text, data: before, found, raw, exit_code } = self;
+        Answer { text, data: data(before), found, raw, exit_code }
+    }
 }
 
 impl<D: serde::Serialize> Answer<D> {
     /// Returns the same answer with its data as JSON.
     pub(crate) fn erased(self) -> Result<Answer, CommandError> {
-        let Self { text, data, found, raw, exit_code } = self;
-        let data = serde_json::to_value(data).map_err(|error| CommandError::broken(&error.to_string()))?;
-        Ok(Answer { text, data, found, raw, exit_code })
+        let data = serde_json::to_value(&self.data).map_err(|error| CommandError::broken(&error.to_string()))?;
+        Ok(self.map(|_| data))
     }
 }
 
@@ -89,6 +94,11 @@ pub(crate) fn headline(entry: &Entry) -> String {
         line.push_str(&format!("; superseded by {successor}"));
     }
     line
+}
+
+/// Returns references as data.
+pub(crate) fn references(all: &[Reference]) -> Vec<String> {
+    all.iter().map(ToString::to_string).collect()
 }
 
 /// Joins a head, as many items as fit, and a foot, which is passed the number of items shown. Returns the text and that

@@ -34,7 +34,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::permission::{self, Consent, Deed};
 pub(crate) use environment::{new_scratch, search_path};
 pub(crate) use outside::{STAND_IN, stand_in};
-pub(crate) use render::{DisplayOptions, answer, brief, data, looked_for, show};
+pub(crate) use render::{DisplayOptions, RunData, answer, brief, looked_for, show};
 pub(crate) use running::ActiveRuns;
 
 /// The tool that runs code. Rules about it hold for every way to run something.

@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use weir_core::Query;
 
-use super::{Declared, Effect, execute, search};
+use super::search::{self, QueryData};
+use super::{Declared, Effect, execute};
 use crate::answer::{Answer, Budget, counted, fit_items, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::face::Face;
 use crate::needs::KnowledgeContext;
-use crate::run::{self, DisplayOptions, FinishedRun, RunRequest};
+use crate::run::{self, DisplayOptions, FinishedRun, RunData, RunRequest};
 use crate::schema::silent;
 
 /// The default budget of an answer, in tokens.
@@ -59,7 +61,7 @@ pub(crate) struct Batch {
 
 impl Declared for Batch {
     type Context = Context;
-    type Data = Value;
+    type Data = BatchData;
 
     const TOOL: &'static str = "ctx_batch_execute";
     const COMMAND: Option<&'static str> = Some("batch");
@@ -71,7 +73,7 @@ Examples:
 
 Exits with 1 if a command fails.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<BatchData>, CommandError> {
         if self.commands.is_empty() || self.commands.len() > MAX_COMMANDS {
             return Err(CommandError::usage(format!("cannot run {} commands in one batch", self.commands.len()))
                 .hint(format!("pass 1 to {MAX_COMMANDS} in `commands`")));
@@ -95,12 +97,38 @@ Exits with 1 if a command fails.";
             )
             .await?;
             answer.text = format!("{}\n\n{}", answer.text, found.text);
-            if let (Value::Object(all), Value::Object(more)) = (&mut answer.data, found.data) {
-                all.extend(more);
-            }
+            answer.data.queries = Some(found.data.queries);
         }
         Ok(answer)
     }
+}
+
+/// The results of a batch.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct BatchData {
+    /// The commands, in the order they were given.
+    commands: Vec<CommandData>,
+    /// What the queries found in the output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queries: Option<Vec<QueryData>>,
+}
+
+/// The result of one command.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum CommandData {
+    /// The command was run.
+    Ran(Box<RunData>),
+    /// The command was not run.
+    NotRun { error: String, hints: Vec<String> },
+}
+
+/// A command as shown.
+struct CommandView {
+    text: String,
+    data: CommandData,
+    /// Whether part of its output is left out.
+    is_cut: bool,
 }
 
 type Results = Vec<Result<FinishedRun, CommandError>>;
@@ -140,7 +168,7 @@ fn describe(
     results: &Results,
     budget: Budget,
     alone: bool,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<BatchData>, CommandError> {
     let numbers = (1..).zip(results).filter(|(_, result)| !succeeded(result)).map(|(number, _)| format!("[{number}]"));
     let failed: Vec<String> = numbers.collect();
     let mut head = counted(commands.len(), "command", "commands");
@@ -153,12 +181,15 @@ fn describe(
     let mut share = budget.tokens() / results.len().max(1);
     loop {
         let shown = show_all(commands, results, share)?;
-        let cut = shown.iter().any(|(_, data)| data["whole"] == false);
-        let (items, data): (Vec<String>, Vec<Value>) = shown.into_iter().unzip();
+        let cut = shown.iter().any(|view| view.is_cut);
+        let (items, commands): (Vec<String>, Vec<_>) = shown.into_iter().map(|view| (view.text, view.data)).unzip();
         let (text, fitting) = fit_items(&head, &items, budget, |fitting| match items.len() - fitting {
             0 if cut => face.read_on().to_owned(),
             0 => String::new(),
-            left => format!("{left} more did not fit: raise `budget`, or find them with ctx_history"),
+            left => {
+                let (budget, history) = (face.option("budget"), face.history());
+                format!("{left} more did not fit: raise {budget}, or find them with {history}")
+            }
         });
         if share == 0 && fitting < items.len() && budget.tokens() < least {
             budget = Budget::new(Some(least as u32), DEFAULT_BUDGET);
@@ -166,7 +197,7 @@ fn describe(
         }
         if fitting == items.len() || share == 0 {
             let exit_code = Some(u8::from(!failed.is_empty()));
-            return Ok(Answer { exit_code, ..Answer::new(text, json!({ "commands": data })) });
+            return Ok(Answer { exit_code, ..Answer::new(text, BatchData { commands, queries: None }) });
         }
         // The text around an output costs tokens too, and how many is known only after rendering.
         share = if share > MIN_SHARE_TOKENS { share * 2 / 3 } else { 0 };
@@ -177,8 +208,8 @@ fn succeeded(result: &Result<FinishedRun, CommandError>) -> bool {
     result.as_ref().is_ok_and(|done| done.outcome.exit_code == Some(0))
 }
 
-/// Returns every command with up to `share` tokens of its output, as text and as data.
-fn show_all(commands: &[String], results: &Results, share: usize) -> Result<Vec<(String, Value)>, CommandError> {
+/// Returns every command with up to `share` tokens of its output.
+fn show_all(commands: &[String], results: &Results, share: usize) -> Result<Vec<CommandView>, CommandError> {
     let mut all = Vec::new();
     for (number, (command, result)) in commands.iter().zip(results).enumerate() {
         let label = format!("[{}] {}", number + 1, one_line(command.trim(), 80));
@@ -191,11 +222,12 @@ fn show_all(commands: &[String], results: &Results, share: usize) -> Result<Vec<
                     (_, "") => format!("{label}: {}", shown.head),
                     (_, body) => format!("{label}: {}\n{body}", shown.head),
                 };
-                (text, run::data(done, &shown))
+                let data = CommandData::Ran(Box::new(RunData::of(done, &shown)));
+                CommandView { text, data, is_cut: !shown.whole }
             }
             Err(error) => {
-                let data = json!({ "error": error.message, "hints": error.hints });
-                (format!("{label}: {}", error.message), data)
+                let data = CommandData::NotRun { error: error.message.clone(), hints: error.hints.clone() };
+                CommandView { text: format!("{label}: {}", error.message), data, is_cut: false }
             }
         });
     }

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::json;
 use weir_core::{EntryKind, Level};
 use weir_store::{Depth, Health, HookUse, LostText, Patience, Spool, StoreError, Swept};
 
@@ -43,7 +42,7 @@ pub(crate) struct Doctor {
 
 impl Declared for Doctor {
     type Context = Context;
-    type Data = serde_json::Value;
+    type Data = DoctorData;
 
     const TOOL: &'static str = "ctx_doctor";
     const COMMAND: Option<&'static str> = Some("doctor");
@@ -57,7 +56,7 @@ Examples:
 
 Exits with 3 if something is wrong. Nothing leaves this machine.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<DoctorData>, CommandError> {
         let here = context.clone();
         let runs = tokio::task::spawn_blocking(move || check_runs(&here)).await;
         let runs = runs.map_err(|error| CommandError::broken(&error.to_string()))?;
@@ -74,11 +73,19 @@ Exits with 3 if something is wrong. Nothing leaves this machine.";
     }
 }
 
+/// The report.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct DoctorData {
+    checks: Vec<Check>,
+}
+
 /// One line of the report.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
 struct Check {
     name: &'static str,
     good: bool,
     text: String,
+    /// What to do about a problem.
     fix: Option<String>,
 }
 
@@ -122,7 +129,7 @@ fn examine(
     context: &Context,
     runs: Vec<Check>,
     order: &Doctor,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<DoctorData>, CommandError> {
     let mut checks = vec![
         Check::good("weir", env!("CARGO_PKG_VERSION")),
         Check::good("project", context.project().root.display().to_string()),
@@ -137,17 +144,21 @@ fn examine(
     for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
         checks.extend(check_store(open, context, (name, level), order));
     }
-    let lines = checks.iter().map(|check| {
-        let mark = if check.good { "✓" } else { "✗" };
-        let fix = check.fix.as_deref().map(|fix| format!("\n  fix: {fix}")).unwrap_or_default();
-        format!("{mark} {}: {}{fix}", check.name, check.text)
-    });
-    let text = lines.collect::<Vec<_>>().join("\n");
-    let data = json!({ "checks": checks.iter().map(|check| json!({
-        "name": check.name, "good": check.good, "text": check.text, "fix": check.fix,
-    })).collect::<Vec<_>>() });
-    let all_good = checks.iter().all(|check| check.good);
+    let data = DoctorData { checks };
+    let text = data.text();
+    let all_good = data.checks.iter().all(|check| check.good);
     Ok(if all_good { Answer::new(text, data) } else { Answer::nothing(text, data) })
+}
+
+impl DoctorData {
+    fn text(&self) -> String {
+        let lines = self.checks.iter().map(|check| {
+            let mark = if check.good { "✓" } else { "✗" };
+            let fix = check.fix.as_deref().map(|fix| format!("\n  fix: {fix}")).unwrap_or_default();
+            format!("{mark} {}: {}{fix}", check.name, check.text)
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Checks whether texts can be found by meaning.

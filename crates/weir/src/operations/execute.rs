@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::json;
 use weir_core::Reference;
 use weir_runner::runtimes::{LANGUAGES, Language};
 
@@ -11,7 +10,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::face::Face;
-use crate::run::{self, MAX_TIMEOUT, RunRequest};
+use crate::run::{self, MAX_TIMEOUT, RunData, RunRequest};
 use crate::schema::silent;
 
 /// The default time limit of a background run.
@@ -64,7 +63,7 @@ pub(crate) struct Execute {
 
 impl Declared for Execute {
     type Context = Context;
-    type Data = serde_json::Value;
+    type Data = ExecuteData;
 
     const TOOL: &'static str = run::TOOL;
     const COMMAND: Option<&'static str> = Some("run");
@@ -89,7 +88,7 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
         Ok(self)
     }
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<ExecuteData>, CommandError> {
         if let Some(reference) = &self.end {
             return end(context, reference);
         }
@@ -118,25 +117,43 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
                 context.face(),
             ));
         }
-        run::answer(&run::run(context, order).await?, context.face(), self.intent.as_deref())
+        let answer = run::answer(&run::run(context, order).await?, context.face(), self.intent.as_deref())?;
+        Ok(answer.map(ExecuteData::Ran))
     }
 }
 
-fn started(reference: Reference, kept: bool, face: Face) -> Answer {
-    let life = if kept { "until you end it" } else { "until this session ends" };
-    let how = match face {
-        Face::Terminal => "read it with `weir get`, end it with `weir run --end`",
-        _ => "read it with ctx_get, end it with `end`",
-    };
-    let text = format!("started {reference}, runs {life}; {how}");
-    Answer::new(text, json!({ "reference": reference.to_string(), "kept": kept }))
+/// A run: finished, started in the background, or about to end.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum ExecuteData {
+    /// The run is over.
+    Ran(RunData),
+    /// The run was started in the background.
+    Started {
+        /// The reference under which its output can be read, now and later.
+        reference: String,
+        /// Whether it lives on after the session.
+        kept: bool,
+    },
+    /// A background run was told to end.
+    Ending {
+        /// The reference under which its output is kept.
+        reference: String,
+    },
 }
 
-fn end(context: &Context, reference: &str) -> Result<Answer, CommandError> {
+fn started(reference: Reference, kept: bool, face: Face) -> Answer<ExecuteData> {
+    let life = if kept { "until you end it" } else { "until this session ends" };
+    let end = face.word("`weir run --end`", "`end`");
+    let text = format!("started {reference}, runs {life}; read it with {}, end it with {end}", face.get());
+    Answer::new(text, ExecuteData::Started { reference: reference.to_string(), kept })
+}
+
+fn end(context: &Context, reference: &str) -> Result<Answer<ExecuteData>, CommandError> {
     let reference = Reference::parse(reference).map_err(|error| CommandError::usage(error.to_string()))?;
     run::background::end(context, reference)?;
     let text = format!("ending {reference}; its output is kept under the same reference");
-    Ok(Answer::new(text, json!({ "reference": reference.to_string() })))
+    Ok(Answer::new(text, ExecuteData::Ending { reference: reference.to_string() }))
 }
 
 /// Returns the language with this name, or the shell if there is no name.

@@ -4,7 +4,7 @@ use super::{Declared, Effect, execute};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::run::{self, RunRequest};
+use crate::run::{self, RunData, RunRequest};
 use crate::schema::silent;
 
 /// Process a file with code instead of reading it: FILE_CONTENT holds its text, FILE_PATH its path.
@@ -27,7 +27,7 @@ pub(crate) struct ExecuteFile {
 
 impl Declared for ExecuteFile {
     type Context = Context;
-    type Data = serde_json::Value;
+    type Data = RunData;
 
     const TOOL: &'static str = "ctx_execute_file";
     /// `weir run --file` covers it.
@@ -35,7 +35,7 @@ impl Declared for ExecuteFile {
     const EFFECT: Effect = Effect::Runs;
     const EXAMPLES: &'static str = "";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<RunData>, CommandError> {
         let order = RunRequest {
             language: execute::language(self.language.as_deref())?,
             code: self.code,

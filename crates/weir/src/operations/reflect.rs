@@ -1,6 +1,5 @@
 //! `ctx_reflect`: sums up a session or a work.
 
-use serde_json::json;
 use weir_core::guide::{self, Form, Span, Wanted};
 use weir_core::wording::counted;
 use weir_store::{HistoryFilter, Moment};
@@ -49,7 +48,7 @@ pub(crate) struct Reflect {
 
 impl Declared for Reflect {
     type Context = KnowledgeContext;
-    type Data = serde_json::Value;
+    type Data = ReflectData;
 
     const TOOL: &'static str = "ctx_reflect";
     const COMMAND: Option<&'static str> = Some("reflect");
@@ -64,7 +63,7 @@ Examples:
 The numbers in brackets are event numbers from `weir history`. The same events always produce the same text; nothing is
 invented.";
 
-    async fn run(self, context: &KnowledgeContext) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer<ReflectData>, CommandError> {
         let now = when::now();
         let since = self.since.as_deref().map(|text| when::parse(text, now)).transpose()?;
         let scope = context.scope();
@@ -92,7 +91,7 @@ invented.";
         let (session, moments) = found;
         if moments.is_empty() {
             let text = "no events there: `weir history --sessions` lists the sessions";
-            return Ok(Answer::nothing(text.to_owned(), json!({ "session": session, "entries": 0 })));
+            return Ok(Answer::nothing(text.to_owned(), ReflectData { session, entries: 0, summary: None }));
         }
         let form = if self.markdown { Form::Markdown } else { Form::Text };
         let facts = facts(&moments);
@@ -106,19 +105,34 @@ invented.";
         let room = budget.tokens().saturating_sub(weir_tokens::count(&around) + 1);
         let wanted = Wanted { budget: room, count: weir_tokens::count, now, head: &head, summary: "" };
         let text = guide::reflect(&facts, &wanted, form);
-        let data = json!({
-            "session": session,
-            "work": self.work,
-            "entries": moments.len(),
-            "minutes": span.millis / 60_000,
-            "pauses": span.pauses,
-            "text": text,
-        });
+        let (minutes, pauses) = (span.millis / 60_000, span.pauses);
+        let summary = Some(SummaryData { work: self.work.clone(), minutes, pauses, text: text.clone() });
+        let data = ReflectData { session, entries: moments.len(), summary };
         // A file for a person needs no marks.
         let is_file = self.markdown && context.face().is_person();
         let shown = if is_file { text } else { format!("<<<{mark}\n{text}\n{mark}>>>") };
         Ok(Answer::new(shown, data))
     }
+}
+
+/// A session or a work, summed up.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct ReflectData {
+    session: Option<String>,
+    /// The number of events.
+    entries: usize,
+    /// Present if there are events.
+    #[serde(flatten)]
+    summary: Option<SummaryData>,
+}
+
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+struct SummaryData {
+    work: Option<String>,
+    /// The time spent, without pauses.
+    minutes: i64,
+    pauses: usize,
+    text: String,
 }
 
 impl Reflect {

@@ -1,8 +1,11 @@
 //! `ctx_search`: searches the store.
 
+mod data;
 mod render;
 
-use weir_core::{EntryKind, Level, Query, Scope, written_enum};
+use std::collections::HashMap;
+
+use weir_core::{EntryKind, Level, Query, Reference, Scope, written_enum};
 use weir_store::{Findings, HistoryFilter, Hit};
 
 use super::{Declared, Effect, Listing};
@@ -14,10 +17,15 @@ use crate::error::CommandError;
 use crate::mapping::{FoundSymbol, SymbolQuery};
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
+use crate::staleness::Doubt;
 use crate::when;
+pub(super) use data::{QueryData, SearchData};
 
 /// The default budget of an answer, in tokens.
 const DEFAULT_BUDGET: usize = 1_500;
+
+/// The default number of hits per query.
+const DEFAULT_LIMIT: u16 = 5;
 
 /// The maximum number of symbols that are listed.
 const MAX_SYMBOLS: usize = 5;
@@ -92,7 +100,7 @@ pub(crate) struct Search {
 
 impl Declared for Search {
     type Context = KnowledgeContext;
-    type Data = serde_json::Value;
+    type Data = SearchData;
 
     const TOOL: &'static str = "ctx_search";
     const COMMAND: Option<&'static str> = Some("search");
@@ -116,10 +124,10 @@ same in other words. Exits with 3 if nothing is found.";
         Ok(self)
     }
 
-    async fn run(self, context: &KnowledgeContext) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer<SearchData>, CommandError> {
         let now = when::now();
         let since = self.since.as_deref().map(|text| when::parse(text, now)).transpose()?;
-        let limit = usize::from(self.limit.unwrap_or(5)).clamp(1, 100);
+        let limit = usize::from(self.limit.unwrap_or(DEFAULT_LIMIT)).clamp(1, 100);
         if self.queries.is_empty() {
             return Err(CommandError::usage("no query given").hint("pass the words to search for in `queries`"));
         }
@@ -139,6 +147,9 @@ same in other words. Exits with 3 if nothing is found.";
         Ok(render::answer(context, &found, Budget::new(self.budget, DEFAULT_BUDGET)).await)
     }
 }
+
+/// The doubts about the entries found.
+type Doubts = HashMap<Reference, Vec<Doubt>>;
 
 /// The result of a query.
 struct QueryResult {
@@ -167,7 +178,7 @@ pub(super) async fn find_and_show(
     context: &KnowledgeContext,
     queries: Vec<Query>,
     budget: Budget,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<SearchData>, CommandError> {
     Ok(render::answer(context, &find(context, queries).await?, budget).await)
 }
 

@@ -1,10 +1,10 @@
 //! Finds the parts of a text that match an intent: facts of its digest, and sections.
 
-use serde_json::json;
 use weir_core::Entry;
 use weir_digest::{About, Frame, Page, intent};
 use weir_store::BlobReader;
 
+use super::GetData;
 use crate::answer::{Answer, Budget, headline};
 use crate::error::CommandError;
 use crate::face::Face;
@@ -17,7 +17,7 @@ pub(super) fn answer(
     text: &BlobReader,
     (intent, face): (&str, Face),
     budget: Budget,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<GetData>, CommandError> {
     let source = StoredTextSource::new(text)?;
     let remarks: Vec<String> = source.remark().into_iter().collect();
     let found = intent::find(&source, intent).map_err(unreadable)?;
@@ -37,6 +37,6 @@ pub(super) fn answer(
     };
     let page = Page { parts: vec![found.often, facts, found.sections, found.words], ..Page::default() };
     let digest = page.render(&frame, budget.tokens());
-    let data = json!({ "reference": entry.reference.to_string(), "matching": matching, "text": digest.body });
-    Ok(Answer::new(digest.to_string(), data))
+    let (reference, text) = (entry.reference.to_string(), digest.body.clone());
+    Ok(Answer::new(digest.to_string(), GetData::Matching { reference, matching, text }))
 }

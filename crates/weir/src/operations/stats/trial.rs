@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
 use weir_clients::transcript::{Session, Step};
 use weir_core::SessionKey;
 use weir_core::wording::counted;
@@ -88,6 +87,19 @@ pub(super) struct Comparison {
     without: Vec<SessionCost>,
 }
 
+/// The comparison, for programs.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub(super) struct ComparisonData {
+    /// The number of sessions with Weir.
+    with: usize,
+    /// The number of sessions without.
+    without: usize,
+    /// The change of the cost per prompt, in percent, if there are enough sessions.
+    cost_per_prompt_change: Option<f64>,
+    /// The interval with 95 % of the resampled values.
+    interval: Option<[f64; 2]>,
+}
+
 impl Comparison {
     /// Returns the change of the cost per prompt, in percent: the estimate, and the interval with 95 % of the resampled
     /// values. Returns `None` with too few sessions.
@@ -127,14 +139,15 @@ impl Comparison {
         )
     }
 
-    pub(super) fn data(&self) -> Value {
+    /// Returns the comparison as data.
+    pub(super) fn data(&self) -> ComparisonData {
         let change = self.change();
-        json!({
-            "with": self.with.len(),
-            "without": self.without.len(),
-            "cost_per_prompt_change": change.map(|[estimate, ..]| estimate),
-            "interval": change.map(|[_, low, high]| [low, high]),
-        })
+        ComparisonData {
+            with: self.with.len(),
+            without: self.without.len(),
+            cost_per_prompt_change: change.map(|[estimate, ..]| estimate),
+            interval: change.map(|[_, low, high]| [low, high]),
+        }
     }
 }
 
@@ -188,6 +201,6 @@ mod tests {
     fn few_sessions_say_nothing() {
         let few = Comparison { with: outcomes(40, 50.0), without: outcomes(4, 100.0) };
         assert!(few.text().contains("Unknown so far"), "{}", few.text());
-        assert_eq!(few.data()["interval"], Value::Null);
+        assert_eq!(few.data().interval, None);
     }
 }
