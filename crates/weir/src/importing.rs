@@ -26,6 +26,7 @@ use crate::foreign;
 use crate::project::Project;
 use crate::replay::places::{self, Places, TranscriptLocation};
 use ahead::TranscriptPiece;
+pub(crate) use report::ImportData;
 use report::ImportReport;
 use session::StepConverter;
 
@@ -55,7 +56,11 @@ pub(crate) struct ImportRequest {
 }
 
 /// Imports what was requested. Uses stores of its own.
-pub(crate) fn run(context: &Context, order: &ImportRequest, now: Timestamp) -> Result<Answer, CommandError> {
+pub(crate) fn run(
+    context: &Context,
+    order: &ImportRequest,
+    now: Timestamp,
+) -> Result<Answer<ImportData>, CommandError> {
     let Places { mut found, unreadable } = places::find(context.env(), &order.paths)?;
     // The oldest come first, so that entries are stored as nearly in order as possible.
     found.reverse();

@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
-use crate::importing::{self, ImportRequest, ImportScope};
+use crate::importing::{self, ImportData, ImportRequest, ImportScope};
 use crate::schema::silent;
 use crate::when;
 
@@ -49,7 +49,7 @@ pub(crate) struct Import {
 
 impl Declared for Import {
     type Context = Context;
-    type Data = serde_json::Value;
+    type Data = ImportData;
 
     const TOOL: &'static str = "ctx_import";
     const COMMAND: Option<&'static str> = Some("import");
@@ -66,7 +66,7 @@ Reads transcripts of Claude Code, Codex, Copilot CLI, Gemini CLI, OpenCode and Q
 program (docs/carry-over.md describes the format). Prompts, decisions, errors and their fixes, commits, files and the
 clients' own summaries keep their original times. Running it again imports only what is new.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<ImportData>, CommandError> {
         let client = self.client.as_deref().map(client).transpose()?;
         let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
         let paths: Vec<PathBuf> =

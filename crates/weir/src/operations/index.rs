@@ -8,7 +8,7 @@ use super::{Declared, Effect};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::indexing::{self, IndexRequest};
+use crate::indexing::{self, IndexData, IndexRequest};
 use crate::permission::{self, Consent, Deed};
 use crate::schema::silent;
 
@@ -43,7 +43,7 @@ pub(crate) struct Index {
 
 impl Declared for Index {
     type Context = Context;
-    type Data = serde_json::Value;
+    type Data = IndexData;
 
     const TOOL: &'static str = "ctx_index";
     const COMMAND: Option<&'static str> = Some("index");
@@ -74,7 +74,7 @@ are never read.";
         Ok(self)
     }
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<IndexData>, CommandError> {
         let label = self.source.map(|label| label.trim().trim_end_matches('/').to_owned()).filter(|it| !it.is_empty());
         match (self.path, self.text) {
             (Some(path), None) => {

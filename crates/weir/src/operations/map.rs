@@ -7,7 +7,7 @@ use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::mapping::{self, MapRequest, Reach};
+use crate::mapping::{self, MapData, MapRequest, Reach};
 use crate::schema::silent;
 
 /// The default budget of an answer, in tokens.
@@ -39,7 +39,7 @@ pub(crate) struct Map {
 
 impl Declared for Map {
     type Context = Context;
-    type Data = serde_json::Value;
+    type Data = MapData;
 
     const TOOL: &'static str = "context_map";
     const COMMAND: Option<&'static str> = Some("map");
@@ -55,7 +55,7 @@ Files are ranked by what the focus files use and what uses them, by the words of
 which files were changed together. The first map of a project reads all of it; later maps read only what changed. Files
 that git ignores, secrets and files that rules deny are never read.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<MapData>, CommandError> {
         let folder = match self.path.as_deref() {
             None | Some("") => context.project().root.clone(),
             Some(named) => folder(context, named)?,

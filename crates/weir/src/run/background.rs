@@ -268,7 +268,7 @@ pub(crate) fn end(context: &Context, reference: Reference) -> Result<(), Command
     let files = BackgroundFiles::of(context, reference);
     std::fs::remove_file(&files.state).map_err(|_| {
         CommandError::new(ErrorKind::NotFound, format!("no background run with reference {reference}"))
-            .hint("it may have ended: check with ctx_get")
+            .hint(format!("it may have ended: check with {}", context.face().get()))
     })
 }
 
