@@ -79,6 +79,8 @@ pub(crate) trait Declared:
     const COMMAND: Option<&'static str>;
     /// What the operation does to the store and to the project.
     const EFFECT: Effect;
+    /// What the command's help begins with, if the description of the tool is not meant for people.
+    const ABOUT: Option<&'static str> = None;
     /// Examples for the command's help.
     const EXAMPLES: &'static str;
     /// Which clients are shown the tool.
@@ -184,7 +186,13 @@ impl Operation {
             effect: T::EFFECT,
             listing: T::LISTING,
             follows_references: T::FOLLOWS_REFERENCES,
-            command_line: |name| T::augment_args(clap::Command::new(name)).after_help(T::EXAMPLES),
+            command_line: |name| {
+                let command = T::augment_args(clap::Command::new(name)).after_help(T::EXAMPLES);
+                match T::ABOUT {
+                    Some(about) => command.about(about).long_about(None),
+                    None => command,
+                }
+            },
             schema: schema::of::<T>,
             answer_schema: schema::of_answer::<T::Data>,
             start: T::Context::START,

@@ -12,7 +12,6 @@ use super::{MapRequest, key};
 use crate::answer::{Answer, counted, fence, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::face::Face;
 use crate::indexing::below;
 use crate::operations::random_mark;
 
@@ -115,12 +114,11 @@ impl MapAnswer<'_> {
         if map.files == self.all_files && map.symbols == self.all_symbols {
             return String::new();
         }
-        match self.context.face() {
-            Face::Terminal => {
-                "more: --budget, --focus FILE, --query TEXT; `weir outline FILE` for all of a file".to_owned()
-            }
-            _ => "more: `budget`, `focus`, `query`; context_peek for all of a file".to_owned(),
-        }
+        let more = self.context.face().word(
+            "more: --budget, --focus FILE, --query TEXT; `weir outline FILE` for all of a file",
+            "more: `budget`, `focus`, `query`; context_peek for all of a file",
+        );
+        more.to_owned()
     }
 
     fn nothing(&self) -> String {

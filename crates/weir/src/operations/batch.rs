@@ -76,7 +76,7 @@ Exits with 1 if a command fails.";
     async fn run(self, context: &Context) -> Result<Answer<BatchData>, CommandError> {
         if self.commands.is_empty() || self.commands.len() > MAX_COMMANDS {
             return Err(CommandError::usage(format!("cannot run {} commands in one batch", self.commands.len()))
-                .hint(format!("pass 1 to {MAX_COMMANDS} in `commands`")));
+                .hint(format!("pass 1 to {MAX_COMMANDS}{}", context.face().word("", " in `commands`"))));
         }
         let budget = Budget::new(self.budget, DEFAULT_BUDGET);
         // A separate source allows searching only the output of these commands.

@@ -93,7 +93,8 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
             return end(context, reference);
         }
         if self.code.concat().trim().is_empty() {
-            return Err(CommandError::usage("no code to run").hint("pass it in `code`"));
+            return Err(CommandError::usage("no code to run")
+                .hint(context.face().word("pass it as an argument", "pass it in `code`")));
         }
         let order = RunRequest {
             language: language(self.language.as_deref())?,
@@ -173,8 +174,9 @@ pub(super) fn timeout(context: &Context, seconds: Option<u32>, longest: Duration
     let asked = Duration::from_secs(u64::from(seconds.max(1)));
     if asked > longest {
         let message = format!("cannot run for {seconds} seconds: the limit is {} seconds", longest.as_secs());
-        let hint =
-            format!("`timeout` is in seconds; for {seconds} milliseconds use timeout={}", seconds.div_ceil(1_000));
+        let (timeout, equals) = (context.face().option("timeout"), context.face().word("--timeout ", "timeout="));
+        let meant = seconds.div_ceil(1_000);
+        let hint = format!("{timeout} is in seconds; for {seconds} milliseconds use {equals}{meant}");
         return Err(CommandError::usage(message).hint(hint));
     }
     Ok(asked)

@@ -53,6 +53,7 @@ impl Declared for Fetch {
     const TOOL: &'static str = fetching::TOOL;
     const COMMAND: Option<&'static str> = Some("fetch");
     const EFFECT: Effect = Effect::Adds;
+    const ABOUT: Option<&'static str> = Some("Fetch web pages, show their beginning, and index them for `weir search`");
     const EXAMPLES: &'static str = "\
 Examples:
   weir fetch https://docs.example.com/guide
@@ -72,7 +73,7 @@ private networks are refused unless `[fetch]` in the configuration allows them."
         }
         if urls.is_empty() || urls.len() > MAX_URLS {
             return Err(CommandError::usage(format!("cannot fetch {} pages at once", urls.len()))
-                .hint(format!("pass 1 to {MAX_URLS} in `urls`")));
+                .hint(format!("pass 1 to {MAX_URLS} {}", context.face().word("addresses", "in `urls`"))));
         }
         let label = self.source.map(|label| label.trim().trim_end_matches('/').to_owned()).filter(|it| !it.is_empty());
         let budget = Budget::new(self.budget, DEFAULT_BUDGET);
@@ -164,8 +165,8 @@ impl AddressView {
     fn of_page(url: &str, got: &StoredPage, face: Face) -> Result<(Self, PageData), CommandError> {
         let text = got.text.all()?;
         let tokens = weir_tokens::count(&String::from_utf8_lossy(&text));
-        let (how, notes) = how(&got.how, face);
-        let mut head = format!("{}, {tokens} tokens, {how}", headline(&got.entry));
+        let (shown, notes) = how(&got.how, face);
+        let mut head = format!("{}, {tokens} tokens, {shown}", headline(&got.entry));
         notes.iter().for_each(|note| head.push_str(&format!("\nnote: {note}")));
         let end = text.len().min(MAX_BEGINNING_BYTES as usize);
         let beginning = String::from_utf8_lossy(text.get(..end).unwrap_or_default()).into_owned();
@@ -181,7 +182,8 @@ impl AddressView {
             origin: Choice(got.entry.origin),
             bytes: got.entry.bytes,
             tokens,
-            came: how,
+            // Programs pass arguments as tools take them.
+            came: how(&got.how, Face::Mcp).0,
             notes: notes.to_vec(),
         };
         Ok((Self { head, beginning: Some((got.entry.reference, beginning)) }, data))

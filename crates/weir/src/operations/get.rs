@@ -113,7 +113,7 @@ If the entry is gone, the answer says when and why (for example expired, evicted
                 }
                 let filter = Filter { pattern: pattern.as_ref(), context: around };
                 let part = match &self.select {
-                    Some(path) => selected::read(&text, path, (lines, filter), budget.tokens())?,
+                    Some(path) => selected::read(&text, path, (lines, filter), (budget.tokens(), face))?,
                     None => lines.read(&text, filter, budget.tokens())?,
                 };
                 Ok(answer(&entry, doubts, part, (budget, face)))

@@ -54,6 +54,9 @@ impl Declared for Import {
     const TOOL: &'static str = "ctx_import";
     const COMMAND: Option<&'static str> = Some("import");
     const EFFECT: Effect = Effect::Adds;
+    const ABOUT: Option<&'static str> = Some(
+        "Import this project's past sessions from client transcripts, so that `weir search` and `weir history` find them",
+    );
     const EXAMPLES: &'static str = "\
 Examples:
   weir import --dry-run               show what can be imported for this project

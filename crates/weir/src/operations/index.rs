@@ -48,6 +48,7 @@ impl Declared for Index {
     const TOOL: &'static str = "ctx_index";
     const COMMAND: Option<&'static str> = Some("index");
     const EFFECT: Effect = Effect::Adds;
+    const ABOUT: Option<&'static str> = Some("Index a file, folder or text for `weir search`");
     const EXAMPLES: &'static str = "\
 Examples:
   weir index docs
@@ -94,8 +95,11 @@ are never read.";
                 permit(context, Action::Text, "a text").await?;
                 indexing::text(context, text, label).await
             }
-            _ => Err(CommandError::usage("nothing to index, or both a path and a text")
-                .hint("pass either `path` (a file or folder) or `text`")),
+            _ => Err(CommandError::usage("nothing to index, or both a path and a text").hint(
+                context
+                    .face()
+                    .word("pass either a file or folder, or --text", "pass either `path` (a file or folder) or `text`"),
+            )),
         }
     }
 }
