@@ -58,6 +58,14 @@ impl KnowledgeContext {
         }
     }
 
+    /// Returns the context of a call on a server, with its stores in a folder.
+    #[cfg(test)]
+    pub(crate) fn without_machine(folder: &std::path::Path, face: Face) -> Self {
+        let session = Session::new(face, None);
+        let knowledge = Knowledge::without_machine(folder);
+        Self { scope: knowledge.scope(None, &session), session, knowledge, local: None }
+    }
+
     /// Returns the face that the call came through.
     pub(crate) fn face(&self) -> Face {
         self.session.face

@@ -258,3 +258,54 @@ pub(crate) fn random_mark() -> Result<Reference, CommandError> {
 pub(crate) fn random_name() -> Result<String, CommandError> {
     Ok(random_mark()?.as_str().to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::face::Face;
+
+    fn tools(needs: Needs) -> Vec<&'static str> {
+        OPERATIONS.iter().filter(|operation| operation.needs() == needs).map(|operation| operation.tool).collect()
+    }
+
+    #[test]
+    fn what_acts_on_a_machine_cannot_be_started_without_one() {
+        let knowledge =
+            ["ctx_annotate", "ctx_search", "ctx_get", "ctx_history", "ctx_reflect", "ctx_forget", "ctx_stats"];
+        assert_eq!(tools(Needs::Knowledge), knowledge);
+        let runs = OPERATIONS.iter().filter(|operation| matches!(operation.effect, Effect::Runs | Effect::Changes));
+        assert!(runs.clone().count() >= 5 && runs.clone().all(|operation| operation.needs() == Needs::Machine));
+    }
+
+    #[test]
+    fn what_needs_only_knowledge_answers_without_a_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let context = KnowledgeContext::without_machine(folder.path(), Face::Http);
+        let call = |tool: &str, arguments: Value| -> Answer {
+            let operation = OPERATIONS.iter().find(|operation| operation.tool == tool).unwrap();
+            let Start::Knowledge(start) = operation.start else { panic!("{tool} needs a machine") };
+            let running = start(context.clone(), Arguments::Json(arguments));
+            runtime.block_on(async { running?.await }).unwrap_or_else(|error| panic!("{tool}: {error}"))
+        };
+        let nothing = call("ctx_search", json!({ "queries": ["zebra"] }));
+        assert!(!nothing.found && nothing.text.contains("add content with ctx_index"), "{}", nothing.text);
+        let kept = call("ctx_annotate", json!({ "text": "zebras sleep standing", "files": ["src/zebra.rs"] }));
+        assert_eq!(kept.data["not_bound"], json!(["src/zebra.rs: the project's files are not here"]));
+        let reference = kept.data["reference"].as_str().unwrap();
+        let found = call("ctx_search", json!({ "queries": ["zebra"] }));
+        assert_eq!(found.data["queries"][0]["hits"][0]["reference"], reference);
+        assert_eq!(found.data["queries"][0]["hits"][0]["doubts"], json!([]));
+        let got = call("ctx_get", json!({ "ref": reference }));
+        assert_eq!(got.data["text"], "zebras sleep standing");
+        let history = call("ctx_history", json!({}));
+        assert_eq!(history.data["moments"][0]["reference"], reference);
+        assert!(!call("ctx_stats", json!({})).found);
+        assert!(call("ctx_reflect", json!({ "work": "stripes" })).text.contains("no events there"));
+        let plan = call("ctx_forget", json!({ "refs": [reference] }));
+        let removed = call("ctx_forget", json!({ "refs": [reference], "confirm": plan.data["confirm"] }));
+        assert_eq!(removed.data["removed"][0]["entries"], 1, "{}", removed.text);
+    }
+}

@@ -99,6 +99,15 @@ mod tests {
     }
 
     #[test]
+    fn every_answer_is_declared_and_complete_in_itself() {
+        for operation in OPERATIONS {
+            let schema = (operation.answer_schema)();
+            assert!(schema["type"] == "object" || schema["anyOf"].is_array(), "{}: {schema}", operation.tool);
+            assert!(!schema.to_string().contains("$ref"), "{}: {schema}", operation.tool);
+        }
+    }
+
+    #[test]
     fn a_tool_costs_at_most_120_tokens_on_average() {
         let tools = crate::faces::mcp::tools(&ListedTools::All);
         let list = serde_json::to_string(&tools).unwrap();

@@ -25,21 +25,21 @@ pub(crate) struct Knowledge {
 }
 
 /// What is needed to open the stores.
-pub(crate) struct StoreSetup {
+struct StoreSetup {
     /// The folder of the project's store.
-    pub project_folder: PathBuf,
+    project_folder: PathBuf,
     /// The folder of the user's store.
-    pub user_folder: PathBuf,
+    user_folder: PathBuf,
     /// The project that owns the project's store.
-    pub owner: ProjectKey,
+    owner: ProjectKey,
     /// The limits of both stores.
-    pub limits: Limits,
+    limits: Limits,
     /// The configured model.
-    pub embedding: EmbeddingModel,
+    embedding: EmbeddingModel,
     /// The same model, once it is loaded.
-    pub model: LazyModel,
+    model: LazyModel,
     /// The project on this machine. It is remembered, so that its store is found again if the project is moved.
-    pub local: Option<Project>,
+    local: Option<Project>,
 }
 
 /// The open stores.
@@ -51,7 +51,7 @@ struct Stores {
 
 impl Knowledge {
     /// Returns the stores with this setup, none of them open.
-    pub(crate) fn new(setup: StoreSetup) -> Self {
+    fn new(setup: StoreSetup) -> Self {
         Self { setup: Arc::new(setup), stores: Arc::default() }
     }
 
@@ -65,6 +65,20 @@ impl Knowledge {
             embedding: machine.config.embedding_model.clone(),
             model: LazyModel::default(),
             local: Some(machine.project.clone()),
+        })
+    }
+
+    /// Returns the stores of a project that is not on this machine.
+    #[cfg(test)]
+    pub(crate) fn without_machine(folder: &std::path::Path) -> Self {
+        Self::new(StoreSetup {
+            project_folder: folder.join("project"),
+            user_folder: folder.join("user"),
+            owner: ProjectKey("path:/elsewhere".to_owned()),
+            limits: Limits::default(),
+            embedding: EmbeddingModel::Off,
+            model: LazyModel::default(),
+            local: None,
         })
     }
 
