@@ -21,9 +21,9 @@ impl Budget {
     /// The largest budget. For longer texts, the caller reads on with another call.
     const MAX_TOKENS: usize = 20_000;
 
-    /// Returns the requested budget, clamped to the allowed range, or the default.
-    pub(crate) fn new(asked: Option<u32>, default: usize) -> Self {
-        Self(asked.map_or(default, |tokens| (tokens as usize).clamp(Self::MIN_TOKENS, Self::MAX_TOKENS)))
+    /// Returns a budget of this many tokens, clamped to the allowed range.
+    pub(crate) fn new(tokens: u32) -> Self {
+        Self((tokens as usize).clamp(Self::MIN_TOKENS, Self::MAX_TOKENS))
     }
 
     /// Returns the number of tokens.
@@ -143,7 +143,7 @@ mod tests {
     proptest! {
         #[test]
         fn items_never_pass_the_budget(items in prop::collection::vec(".{0,400}", 0..30), tokens in 120u32..600) {
-            let budget = Budget::new(Some(tokens), 0);
+            let budget = Budget::new(tokens);
             let (text, shown) = fit_items("head", &items, budget, |shown| format!("{shown} shown"));
             prop_assert!(weir_tokens::count(&text) <= budget.tokens());
             prop_assert!(shown <= items.len());

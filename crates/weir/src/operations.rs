@@ -229,6 +229,11 @@ fn start<T: Declared>(context: T::Context, arguments: Arguments<'_>) -> Result<A
     Ok(Box::pin(async move { arguments.run(&context).await?.erased() }))
 }
 
+/// Returns a number that is the default of an argument, for serde. The command line has the same constant.
+fn fixed<const NUMBER: u32>() -> u32 {
+    NUMBER
+}
+
 /// Returns the folder that a run starts in: the folder of the call, or one relative to it.
 fn folder(context: &Context, named: Option<&str>) -> Result<PathBuf, CommandError> {
     let here = &context.env().folder;

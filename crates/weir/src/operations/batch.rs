@@ -19,10 +19,10 @@ use crate::run::{self, DisplayOptions, FinishedRun, RunData, RunRequest};
 use crate::schema::silent;
 
 /// The default budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 3_000;
+const DEFAULT_BUDGET: u32 = 3_000;
 /// How many commands run concurrently: by default, and at most.
-const DEFAULT_CONCURRENCY: u8 = 4;
-const MAX_CONCURRENCY: u8 = 16;
+const DEFAULT_CONCURRENCY: u32 = 4;
+const MAX_CONCURRENCY: u32 = 16;
 /// The maximum number of commands. More belong in a script.
 const MAX_COMMANDS: usize = 50;
 /// With fewer tokens than this, a command's output is left out and only its end is reported.
@@ -42,21 +42,21 @@ pub(crate) struct Batch {
     #[serde(default)]
     #[arg(long = "query", short, value_name = "QUERY")]
     queries: Vec<String>,
-    /// Number of commands to run at once [default: 4]
+    /// Number of commands to run at once
     #[schemars(transform = silent)]
-    #[serde(default)]
-    #[arg(long, value_name = "NUMBER")]
-    parallel: Option<u8>,
+    #[serde(default = "super::fixed::<DEFAULT_CONCURRENCY>")]
+    #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT_CONCURRENCY)]
+    parallel: u32,
     /// Timeout for each command, in seconds
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u32>,
-    /// Maximum tokens in the answer [default: 3000]
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[serde(default)]
-    #[arg(long, value_name = "TOKENS")]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
 }
 
 impl Declared for Batch {
@@ -78,7 +78,7 @@ Exits with 1 if a command fails.";
             return Err(CommandError::usage(format!("cannot run {} commands in one batch", self.commands.len()))
                 .hint(format!("pass 1 to {MAX_COMMANDS}{}", context.face().word("", " in `commands`"))));
         }
-        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
+        let budget = Budget::new(self.budget);
         // A separate source allows searching only the output of these commands.
         let source = format!("batch {}", super::random_name()?);
         let results = run_all(context, &self, &source).await?;
@@ -90,12 +90,8 @@ Exits with 1 if a command fails.";
         let mut answer = describe((&self.commands, context.face()), &results, budget, queries.is_empty())?;
         if !queries.is_empty() {
             let left = budget.tokens().saturating_sub(weir_tokens::count(&answer.text) + 2);
-            let found = search::find_and_show(
-                &KnowledgeContext::of(context),
-                queries,
-                Budget::new(Some(left as u32), DEFAULT_BUDGET),
-            )
-            .await?;
+            let found =
+                search::find_and_show(&KnowledgeContext::of(context), queries, Budget::new(left as u32)).await?;
             answer.text = format!("{}\n\n{}", answer.text, found.text);
             answer.data.queries = Some(found.data.queries);
         }
@@ -135,8 +131,7 @@ type Results = Vec<Result<FinishedRun, CommandError>>;
 
 /// Runs all commands, several of them concurrently. The results are in the order of the commands.
 async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Results, CommandError> {
-    let slots =
-        Arc::new(Semaphore::new(usize::from(batch.parallel.unwrap_or(DEFAULT_CONCURRENCY).clamp(1, MAX_CONCURRENCY))));
+    let slots = Arc::new(Semaphore::new(batch.parallel.clamp(1, MAX_CONCURRENCY) as usize));
     let folder = super::folder(context, None)?;
     let mut tasks = JoinSet::new();
     for (number, command) in batch.commands.iter().enumerate() {
@@ -177,7 +172,7 @@ fn describe(
     }
     // If there are questions, half of the budget is for them, but naming every command takes precedence.
     let least = budget.tokens() * 4 / 5;
-    let mut budget = if alone { budget } else { Budget::new(Some(budget.tokens() as u32 / 2), DEFAULT_BUDGET) };
+    let mut budget = if alone { budget } else { Budget::new(budget.tokens() as u32 / 2) };
     let mut share = budget.tokens() / results.len().max(1);
     loop {
         let shown = show_all(commands, results, share)?;
@@ -192,7 +187,7 @@ fn describe(
             }
         });
         if share == 0 && fitting < items.len() && budget.tokens() < least {
-            budget = Budget::new(Some(least as u32), DEFAULT_BUDGET);
+            budget = Budget::new(least as u32);
             continue;
         }
         if fitting == items.len() || share == 0 {

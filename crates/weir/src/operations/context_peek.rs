@@ -83,7 +83,7 @@ are shown.";
             && super::folder(context, Some(only)).is_ok()
         {
             let folder = map::folder(context, only)?;
-            let budget = Budget::new(None, map::DEFAULT_BUDGET);
+            let budget = Budget::new(map::DEFAULT_BUDGET);
             let (reach, focus, query) = (Reach::Folder, Vec::new(), String::new());
             let order = MapRequest { folder, reach, focus, query, budget };
             return Ok(mapping::map(context, order).await?.map(PeekData::Map));

@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::files::FileSavings;
 
 /// The budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 1_000;
+const MAX_TOKENS: u32 = 1_000;
 
 /// List this session's files.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -54,11 +54,10 @@ impl Declared for ContextStatus {
 
 fn answer(files: &[SessionFile], spared: &FileSavings) -> Answer<StatusData> {
     let lines: Vec<String> = files.iter().map(line).collect();
-    let (text, _) =
-        fit_items(&head(spared), &lines, Budget::new(None, DEFAULT_BUDGET), |shown| match files.len() - shown {
-            0 => String::new(),
-            more => format!("{more} more"),
-        });
+    let (text, _) = fit_items(&head(spared), &lines, Budget::new(MAX_TOKENS), |shown| match files.len() - shown {
+        0 => String::new(),
+        more => format!("{more} more"),
+    });
     let savings = Some(SavingsData::of(spared));
     let files = files.iter().map(FileData::of).collect();
     Answer::new(text, StatusData::Files { files, savings })

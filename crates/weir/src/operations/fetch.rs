@@ -14,7 +14,7 @@ use crate::fetching::{self, FetchOutcome, FetchRequest, PageOrigin, StoredPage};
 use crate::schema::silent;
 
 /// The default budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 1_500;
+const DEFAULT_BUDGET: u32 = 1_500;
 /// The maximum number of addresses. More belong in a script.
 const MAX_URLS: usize = 20;
 /// With fewer tokens than this, the beginning of a page is left out.
@@ -39,11 +39,11 @@ pub(crate) struct Fetch {
     #[arg(long)]
     #[serde(default)]
     fresh: bool,
-    /// Maximum tokens in the answer [default: 1500]
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS")]
-    #[serde(default)]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
 }
 
 impl Declared for Fetch {
@@ -76,7 +76,7 @@ private networks are refused unless `[fetch]` in the configuration allows them."
                 .hint(format!("pass 1 to {MAX_URLS} {}", context.face().word("addresses", "in `urls`"))));
         }
         let label = self.source.map(|label| label.trim().trim_end_matches('/').to_owned()).filter(|it| !it.is_empty());
-        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
+        let budget = Budget::new(self.budget);
         let order = FetchRequest { urls, label: label.clone(), fresh: self.fresh };
         let mut outcomes = fetching::fetch(context, order).await?;
         // A single page that could not be fetched is an error like any other.

@@ -19,7 +19,7 @@ use crate::schema::silent;
 use crate::when;
 
 /// The budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 600;
+const MAX_TOKENS: u32 = 600;
 
 /// Remove entries permanently: first a dry run, then again with `confirm`.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -197,7 +197,7 @@ fn dry_run(
     let confirmation = confirmation_of(&plans);
     let (some_entries, some_events) = (counted(entries.len(), "entry", "entries"), counted(events, "event", "events"));
     let head = format!("would remove {some_entries} ({bytes} bytes) and {some_events}:");
-    let (text, _) = fit_items(&head, &lines, Budget::new(None, DEFAULT_BUDGET), |shown| {
+    let (text, _) = fit_items(&head, &lines, Budget::new(MAX_TOKENS), |shown| {
         let hidden = lines.len() - shown;
         let more = if hidden > 0 { format!("… and {hidden} more\n") } else { String::new() };
         let confirm = match face {

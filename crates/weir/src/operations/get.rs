@@ -25,7 +25,7 @@ mod selected;
 use lines::{Filter, LineRange, SelectedText};
 
 /// The default budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 2_000;
+const DEFAULT_BUDGET: u32 = 2_000;
 /// How many lines of a run in progress are shown by default.
 const DEFAULT_LATEST_LINES: u64 = 100;
 
@@ -57,10 +57,11 @@ pub(crate) struct Get {
     #[serde(default)]
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["lines", "pattern", "select"])]
     intent: Option<String>,
-    /// Maximum tokens in the answer [default: 2000]
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS")]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
     /// Write all stored bytes unchanged
     #[arg(long, conflicts_with_all = ["lines", "pattern", "select", "intent", "budget"])]
     #[serde(skip)]
@@ -93,7 +94,7 @@ If the entry is gone, the answer says when and why (for example expired, evicted
         let reference = Reference::parse(&self.reference).map_err(|error| CommandError::usage(error.to_string()))?;
         let lines = self.lines.as_deref().map(LineRange::parse).transpose()?.unwrap_or(LineRange::ALL);
         let pattern = self.pattern.as_deref().map(parse_pattern).transpose()?;
-        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
+        let budget = Budget::new(self.budget);
         let scope = context.scope();
         let around = self.context.map(u64::from);
         if let Some(under_way) = context.run_in_progress(reference)? {

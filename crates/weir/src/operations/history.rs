@@ -16,10 +16,10 @@ use crate::sessions::SessionData;
 use crate::{sessions, when};
 
 /// The default budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 1_000;
+const DEFAULT_BUDGET: u32 = 1_000;
 
 /// The default number of events or sessions in an answer.
-const DEFAULT_LIMIT: u16 = 30;
+const DEFAULT_LIMIT: u32 = 30;
 
 /// List past events, newest first.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -56,14 +56,16 @@ pub(crate) struct History {
     /// Number, for the next page
     #[arg(long, value_name = "NUMBER")]
     before: Option<u32>,
-    /// Maximum number to list [default: 30]
+    /// Maximum number to list
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "N")]
-    limit: Option<u16>,
-    /// Maximum tokens in the answer [default: 1000]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT)]
+    #[serde(default = "super::fixed::<DEFAULT_LIMIT>")]
+    limit: u32,
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS")]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
 }
 
 impl Declared for History {
@@ -82,8 +84,8 @@ Examples:
   weir history --before 4711        shows the page before event 4711";
 
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<HistoryData>, CommandError> {
-        let limit = usize::from(self.limit.unwrap_or(DEFAULT_LIMIT)).clamp(1, 1_000);
-        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
+        let limit = (self.limit as usize).clamp(1, 1_000);
+        let budget = Budget::new(self.budget);
         if self.sessions {
             return self.list(context, limit, budget).await;
         }

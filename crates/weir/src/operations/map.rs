@@ -11,7 +11,7 @@ use crate::mapping::{self, MapData, MapRequest, Reach};
 use crate::schema::silent;
 
 /// The default budget of an answer, in tokens.
-pub(super) const DEFAULT_BUDGET: usize = 1_000;
+pub(super) const DEFAULT_BUDGET: u32 = 1_000;
 
 /// Map this project: its most important files, overall or for `focus` files or a `query`, with their main symbols.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -31,10 +31,11 @@ pub(crate) struct Map {
     #[arg(long, value_name = "TEXT")]
     #[serde(default)]
     query: Option<String>,
-    /// Maximum tokens in the answer [default: 1000]
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS")]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
 }
 
 impl Declared for Map {
@@ -62,7 +63,7 @@ that git ignores, secrets and files that rules deny are never read.";
         };
         let focus = self.focus.iter().map(|named| super::file(context, named)).collect::<Result<Vec<_>, _>>()?;
         let query = self.query.unwrap_or_default().trim().to_owned();
-        let (reach, budget) = (Reach::Project, Budget::new(self.budget, DEFAULT_BUDGET));
+        let (reach, budget) = (Reach::Project, Budget::new(self.budget));
         mapping::map(context, MapRequest { folder, reach, focus, query, budget }).await
     }
 }

@@ -13,7 +13,7 @@ use crate::schema::silent;
 use crate::{sessions, when};
 
 /// The default budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 600;
+const DEFAULT_BUDGET: u32 = 600;
 /// How many of the newest events are read.
 const MAX_EVENTS: usize = 10_000;
 
@@ -39,11 +39,11 @@ pub(crate) struct Reflect {
     #[arg(long)]
     #[serde(default)]
     markdown: bool,
-    /// Maximum tokens in the answer [default: 600]
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS")]
-    #[serde(default)]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
 }
 
 impl Declared for Reflect {
@@ -97,7 +97,7 @@ invented.";
         let facts = facts(&moments);
         let span = guide::span(&facts);
         let head = self.head(session.as_deref(), &moments, span, form);
-        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
+        let budget = Budget::new(self.budget);
         // The text quotes others, so it is enclosed in marks.
         let mark = random_mark()?;
         let mark = mark.as_str();

@@ -22,10 +22,10 @@ use crate::when;
 pub(super) use data::{QueryData, SearchData};
 
 /// The default budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 1_500;
+const DEFAULT_BUDGET: u32 = 1_500;
 
 /// The default number of hits per query.
-const DEFAULT_LIMIT: u16 = 5;
+const DEFAULT_LIMIT: u32 = 5;
 
 /// The maximum number of symbols that are listed.
 const MAX_SYMBOLS: usize = 5;
@@ -88,14 +88,16 @@ pub(crate) struct Search {
     #[serde(default)]
     #[arg(long)]
     timeline: bool,
-    /// Hits per query [default: 5]
+    /// Hits per query
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "N")]
-    limit: Option<u16>,
-    /// Maximum tokens in the answer [default: 1500]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT)]
+    #[serde(default = "super::fixed::<DEFAULT_LIMIT>")]
+    limit: u32,
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS")]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
 }
 
 impl Declared for Search {
@@ -127,7 +129,7 @@ same in other words. Exits with 3 if nothing is found.";
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<SearchData>, CommandError> {
         let now = when::now();
         let since = self.since.as_deref().map(|text| when::parse(text, now)).transpose()?;
-        let limit = usize::from(self.limit.unwrap_or(DEFAULT_LIMIT)).clamp(1, 100);
+        let limit = (self.limit as usize).clamp(1, 100);
         if self.queries.is_empty() {
             return Err(CommandError::usage("no query given").hint("pass the words to search for in `queries`"));
         }
@@ -144,7 +146,7 @@ same in other words. Exits with 3 if nothing is found.";
         if self.timeline {
             found.iter_mut().for_each(QueryResult::sort_by_time);
         }
-        Ok(render::answer(context, &found, Budget::new(self.budget, DEFAULT_BUDGET)).await)
+        Ok(render::answer(context, &found, Budget::new(self.budget)).await)
     }
 }
 
