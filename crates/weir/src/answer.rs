@@ -5,9 +5,10 @@
 
 use serde_json::Value;
 pub(crate) use weir_core::wording::{counted, fence, one_line, size};
-use weir_core::{Entry, EntryKind};
+use weir_core::{Entry, EntryKind, Reference};
 use weir_store::BlobReader;
 
+use crate::error::CommandError;
 use crate::when;
 
 /// The token ceiling of an answer.
@@ -20,9 +21,9 @@ impl Budget {
     /// The largest budget. For longer texts, the caller reads on with another call.
     const MAX_TOKENS: usize = 20_000;
 
-    /// Returns the requested budget, clamped to the allowed range, or the default.
-    pub(crate) fn new(asked: Option<u32>, default: usize) -> Self {
-        Self(asked.map_or(default, |tokens| (tokens as usize).clamp(Self::MIN_TOKENS, Self::MAX_TOKENS)))
+    /// Returns a budget of this many tokens, clamped to the allowed range.
+    pub(crate) fn new(tokens: u32) -> Self {
+        Self((tokens as usize).clamp(Self::MIN_TOKENS, Self::MAX_TOKENS))
     }
 
     /// Returns the number of tokens.
@@ -31,12 +32,12 @@ impl Budget {
     }
 }
 
-/// The result of an operation.
-pub(crate) struct Answer {
+/// The answer of an operation.
+pub(crate) struct Answer<D = Value> {
     /// The text for a model or a person.
     pub text: String,
     /// The same content for a program.
-    pub data: Value,
+    pub data: D,
     /// Whether the operation found what was asked for. Decides the exit code.
     pub found: bool,
     /// A text to be written unchanged, if the caller asked for it.
@@ -45,15 +46,29 @@ pub(crate) struct Answer {
     pub exit_code: Option<u8>,
 }
 
-impl Answer {
+impl<D> Answer<D> {
     /// Returns an answer that found what was asked for.
-    pub(crate) fn new(text: String, data: Value) -> Self {
+    pub(crate) fn new(text: String, data: D) -> Self {
         Self { text, data, found: true, raw: None, exit_code: None }
     }
 
     /// Returns an answer that found nothing.
-    pub(crate) fn nothing(text: String, data: Value) -> Self {
+    pub(crate) fn nothing(text: String, data: D) -> Self {
         Self { found: false, ..Self::new(text, data) }
+    }
+
+    /// Returns the same answer with other data.
+    pub(crate) fn map<E>(self, data: impl FnOnce(D) -> E) -> Answer<E> {
+        let Self { text, data: before, found, raw, exit_code } = self;
+        Answer { text, data: data(before), found, raw, exit_code }
+    }
+}
+
+impl<D: serde::Serialize> Answer<D> {
+    /// Returns the same answer with its data as JSON.
+    pub(crate) fn erased(self) -> Result<Answer, CommandError> {
+        let data = serde_json::to_value(&self.data).map_err(|error| CommandError::broken(&error.to_string()))?;
+        Ok(self.map(|_| data))
     }
 }
 
@@ -79,6 +94,11 @@ pub(crate) fn headline(entry: &Entry) -> String {
         line.push_str(&format!("; superseded by {successor}"));
     }
     line
+}
+
+/// Returns references as data.
+pub(crate) fn references(all: &[Reference]) -> Vec<String> {
+    all.iter().map(ToString::to_string).collect()
 }
 
 /// Joins a head, as many items as fit, and a foot, which is passed the number of items shown. Returns the text and that
@@ -123,7 +143,7 @@ mod tests {
     proptest! {
         #[test]
         fn items_never_pass_the_budget(items in prop::collection::vec(".{0,400}", 0..30), tokens in 120u32..600) {
-            let budget = Budget::new(Some(tokens), 0);
+            let budget = Budget::new(tokens);
             let (text, shown) = fit_items("head", &items, budget, |shown| format!("{shown} shown"));
             prop_assert!(weir_tokens::count(&text) <= budget.tokens());
             prop_assert!(shown <= items.len());

@@ -1,13 +1,14 @@
-//! Arguments that take one of a fixed set of words. The command line, the schema and the parser share one list.
+//! Arguments and answers that take one of a fixed set of words. The command line, the schemas and the parser share one
+//! list.
 
 use std::borrow::Cow;
 
 use clap::builder::{PossibleValue, TypedValueParser, ValueParserFactory};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use weir_core::Written;
 
-/// An argument that must be one of the variants of `T`.
+/// One of the variants of `T`, by its written form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice<T>(pub T);
 
@@ -24,6 +25,12 @@ impl<'de, T: Written> Deserialize<'de> for Choice<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         find(&text).ok_or_else(|| D::Error::custom(format!("`{text}` is not one of {}", list::<T>())))
+    }
+}
+
+impl<T: Written> Serialize for Choice<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.as_str())
     }
 }
 

@@ -7,7 +7,6 @@ pub(crate) mod mcp;
 mod notes;
 mod paint;
 mod policy;
-pub(crate) mod schema;
 pub(crate) mod setup;
 mod signal;
 pub(crate) mod stores;

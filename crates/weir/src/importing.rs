@@ -26,6 +26,7 @@ use crate::foreign;
 use crate::project::Project;
 use crate::replay::places::{self, Places, TranscriptLocation};
 use ahead::TranscriptPiece;
+pub(crate) use report::ImportData;
 use report::ImportReport;
 use session::StepConverter;
 
@@ -55,7 +56,11 @@ pub(crate) struct ImportRequest {
 }
 
 /// Imports what was requested. Uses stores of its own.
-pub(crate) fn run(context: &Context, order: &ImportRequest, now: Timestamp) -> Result<Answer, CommandError> {
+pub(crate) fn run(
+    context: &Context,
+    order: &ImportRequest,
+    now: Timestamp,
+) -> Result<Answer<ImportData>, CommandError> {
     let Places { mut found, unreadable } = places::find(context.env(), &order.paths)?;
     // The oldest come first, so that entries are stored as nearly in order as possible.
     found.reverse();
@@ -270,13 +275,13 @@ impl ImportJob<'_> {
         if self.order.whose == ImportScope::Here {
             return self.contexts.get(&here.env().folder).cloned().flatten();
         }
-        let (env, origin) = (here.env(), here.origin);
+        let (env, face) = (here.env(), here.face());
         let opened = self.contexts.entry(folder.to_owned()).or_insert_with(|| {
             // Looking up the project first detects a folder that no longer exists.
             Project::discover(folder).ok()?;
             let mut env = env.clone();
             folder.clone_into(&mut env.folder);
-            Context::new(&env, origin).ok()
+            Context::new(&env, face).ok()
         });
         let Some(context) = opened.clone() else {
             self.report.gone += 1;

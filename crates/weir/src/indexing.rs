@@ -20,11 +20,13 @@ use weir_store::{NewFile, Stamp};
 use crate::answer::{Answer, one_line};
 use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
+use crate::face::Face;
 use crate::foreign;
 use crate::permission;
 use job::IndexJob;
 pub(crate) use job::SETTLE_NANOS;
 pub(crate) use read::content as read_content;
+pub(crate) use report::IndexData;
 use report::IndexReport;
 use walk::Globs;
 pub(crate) use walk::{FolderListing, FoundFile};
@@ -43,7 +45,7 @@ pub(crate) struct IndexRequest {
 }
 
 /// Indexes a file or a folder.
-pub(crate) async fn index(context: &Context, order: IndexRequest) -> Result<Answer, CommandError> {
+pub(crate) async fn index(context: &Context, order: IndexRequest) -> Result<Answer<IndexData>, CommandError> {
     let scope = context.scope();
     // Indexing may take minutes, and other calls must not wait for it.
     let context = context.with_own_stores();
@@ -61,8 +63,8 @@ fn folder(
     open: &mut LockedStores<'_>,
     scope: &Scope,
     order: &IndexRequest,
-) -> Result<Answer, CommandError> {
-    let started = Instant::now();
+) -> Result<Answer<IndexData>, CommandError> {
+    let (started, face) = (Instant::now(), context.face());
     let globs = Globs::read(&order.path, &order.include, &order.exclude)?;
     let gate = permission::gate(context);
     let mut report = IndexReport::default();
@@ -79,7 +81,7 @@ fn folder(
         work.forget_parts_of_the_root(&context.project().root)?;
     }
     report.took = started.elapsed();
-    Ok(report.answer(&label))
+    Ok(report.answer(&label, face))
 }
 
 fn file(
@@ -87,8 +89,8 @@ fn file(
     open: &mut LockedStores<'_>,
     scope: &Scope,
     order: &IndexRequest,
-) -> Result<Answer, CommandError> {
-    let started = Instant::now();
+) -> Result<Answer<IndexData>, CommandError> {
+    let (started, face) = (Instant::now(), context.face());
     let gate = permission::gate(context);
     let shown = one_line(&order.path.display().to_string(), 200);
     if let Some(why) = gate.refuses(&order.path) {
@@ -110,45 +112,55 @@ fn file(
     }
     match report.failed.first() {
         Some(failed) => Err(cannot_read(&shown, &failed.why)),
-        None => Ok(report.answer(&label)),
+        None => Ok(report.answer(&label, face)),
     }
 }
 
 /// Indexes a text. A labelled text replaces the earlier one with the same label.
-pub(crate) async fn text(context: &Context, text: String, label: Option<String>) -> Result<Answer, CommandError> {
+pub(crate) async fn text(
+    context: &Context,
+    text: String,
+    label: Option<String>,
+) -> Result<Answer<IndexData>, CommandError> {
     let scope = context.scope();
     let mut lines = text.lines().map(|line| line.trim_start_matches(['#', ' ']).trim_end());
     let title = one_line(lines.find(|line| !line.is_empty()).unwrap_or_default(), 100);
     let entry = NewEntry {
         source: label,
         text: text.into_bytes(),
-        ..NewEntry::new(EntryKind::Document, context.origin, Level::Project, title)
+        ..NewEntry::new(EntryKind::Document, context.origin(), Level::Project, title)
     };
-    context.with_stores(move |open| keep_text(open, &scope, entry)).await
+    let face = context.face();
+    context.with_stores(move |open| keep_text(open, &scope, entry, face)).await
 }
 
-fn keep_text(open: &mut LockedStores<'_>, scope: &Scope, entry: NewEntry) -> Result<Answer, CommandError> {
+fn keep_text(
+    open: &mut LockedStores<'_>,
+    scope: &Scope,
+    entry: NewEntry,
+    face: Face,
+) -> Result<Answer<IndexData>, CommandError> {
     let now = open.now;
     let store = open.project()?;
     let mut report = IndexReport::of_one();
     report.bytes = entry.text.len() as u64;
     let Some(label) = entry.source.clone() else {
         report.is_new(store.keep(scope, entry, now)?);
-        return Ok(report.answer(""));
+        return Ok(report.answer("", face));
     };
     let hash = blake3::hash(&entry.text).to_hex().to_string();
     let former = store.known_files(scope, &label)?.into_iter().find(|file| file.source == label);
     if let Some(same) = former.as_ref().filter(|former| former.stamp.hash == hash) {
         report.bytes = 0;
         report.is_unchanged(same.reference);
-        return Ok(report.answer(&label));
+        return Ok(report.answer(&label, face));
     }
     let stamp = Stamp { bytes: report.bytes, modified: 0, hash };
     for kept in store.keep_files(scope, vec![NewFile { entry, stamp }], now)? {
         if former.is_some() { report.is_changed(kept) } else { report.is_new(kept) }
     }
     store.catch_up()?;
-    Ok(report.answer(&label))
+    Ok(report.answer(&label, face))
 }
 
 /// Lists the files of a folder that may be read, regardless of their content.

@@ -20,6 +20,7 @@ use crate::answer::{Answer, Budget};
 use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
+pub(crate) use render::MapData;
 pub(crate) use symbols::{FoundSymbol, SymbolQuery, find as find_symbols};
 
 /// A request for a map.
@@ -46,7 +47,7 @@ pub(crate) enum Reach {
 }
 
 /// Makes a map.
-pub(crate) async fn map(context: &Context, order: MapRequest) -> Result<Answer, CommandError> {
+pub(crate) async fn map(context: &Context, order: MapRequest) -> Result<Answer<MapData>, CommandError> {
     let scope = context.scope();
     // The first map may take a while, and other calls must not wait for it.
     let context = context.with_own_stores();
@@ -62,7 +63,7 @@ fn build_map(
     open: &mut LockedStores<'_>,
     scope: &Scope,
     order: &MapRequest,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<MapData>, CommandError> {
     // A folder of the project belongs to the project's map, however small a part of it is needed now.
     let root = if order.folder.starts_with(&context.project().root) { &context.project().root } else { &order.folder };
     let now = open.now;

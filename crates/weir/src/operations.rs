@@ -36,7 +36,8 @@ use weir_core::Reference;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::schema;
+use crate::needs::{KnowledgeContext, Needs};
+use crate::schema;
 
 /// All operations, in the order of help and tool lists.
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -67,12 +68,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 pub(crate) trait Declared:
     clap::Args + serde::de::DeserializeOwned + schemars::JsonSchema + Send + 'static
 {
+    /// What the operation needs: a [`KnowledgeContext`], or a [`Context`] if it acts on a machine.
+    type Context: Send + Sync;
+    /// What the operation answers, for programs.
+    type Data: serde::Serialize + schemars::JsonSchema + Send;
+
     /// The name of the tool.
     const TOOL: &'static str;
     /// The name of the command, or `None` if another command covers it.
     const COMMAND: Option<&'static str>;
     /// What the operation does to the store and to the project.
     const EFFECT: Effect;
+    /// What the command's help begins with, if the description of the tool is not meant for people.
+    const ABOUT: Option<&'static str> = None;
     /// Examples for the command's help.
     const EXAMPLES: &'static str;
     /// Which clients are shown the tool.
@@ -87,7 +95,7 @@ pub(crate) trait Declared:
     }
 
     /// Runs the operation.
-    fn run(self, context: &Context) -> impl Future<Output = Result<Answer, CommandError>> + Send;
+    fn run(self, context: &Self::Context) -> impl Future<Output = Result<Answer<Self::Data>, CommandError>> + Send;
 }
 
 /// Which clients are shown a tool. Every listed tool costs tokens in every conversation.
@@ -118,6 +126,34 @@ pub(crate) enum Effect {
 
 type AnswerFuture = Pin<Box<dyn Future<Output = Result<Answer, CommandError>> + Send>>;
 
+/// Arguments as a face gets them.
+pub(crate) enum Arguments<'a> {
+    /// From a program or a model.
+    Json(Value),
+    /// From the command line.
+    Shell(&'a ArgMatches),
+}
+
+/// Starts an operation, by what it needs. A server has no machine, so it can start only those that need none.
+#[derive(Clone, Copy)]
+enum Start {
+    Knowledge(fn(KnowledgeContext, Arguments<'_>) -> Result<AnswerFuture, CommandError>),
+    Machine(fn(Context, Arguments<'_>) -> Result<AnswerFuture, CommandError>),
+}
+
+/// A context that an operation can be started with.
+trait Starts<T> {
+    const START: Start;
+}
+
+impl<T: Declared<Context = Self>> Starts<T> for KnowledgeContext {
+    const START: Start = Start::Knowledge(start::<T>);
+}
+
+impl<T: Declared<Context = Self>> Starts<T> for Context {
+    const START: Start = Start::Machine(start::<T>);
+}
+
 /// An operation with its types erased, for the faces.
 pub(crate) struct Operation {
     /// The name of the tool.
@@ -134,33 +170,68 @@ pub(crate) struct Operation {
     pub command_line: fn(&'static str) -> clap::Command,
     /// Returns the description and the schema of the arguments.
     pub schema: fn() -> (String, Map<String, Value>),
-    /// Runs the operation with arguments from JSON.
-    pub call: fn(Context, Value) -> Result<AnswerFuture, CommandError>,
-    /// Runs the operation with arguments from the command line.
-    pub call_command: fn(Context, &ArgMatches) -> Result<AnswerFuture, CommandError>,
+    /// Returns the schema of the answer, as JSON Schema 2020-12.
+    pub answer_schema: fn() -> Value,
+    start: Start,
 }
 
 impl Operation {
-    const fn of<T: Declared>() -> Self {
+    const fn of<T: Declared>() -> Self
+    where
+        T::Context: Starts<T>,
+    {
         Self {
             tool: T::TOOL,
             command: T::COMMAND,
             effect: T::EFFECT,
             listing: T::LISTING,
             follows_references: T::FOLLOWS_REFERENCES,
-            command_line: |name| T::augment_args(clap::Command::new(name)).after_help(T::EXAMPLES),
+            command_line: |name| {
+                let command = T::augment_args(clap::Command::new(name)).after_help(T::EXAMPLES);
+                match T::ABOUT {
+                    Some(about) => command.about(about).long_about(None),
+                    None => command,
+                }
+            },
             schema: schema::of::<T>,
-            call: |context, arguments| {
-                let arguments: T =
-                    serde_json::from_value(arguments).map_err(|error| CommandError::usage(error.to_string()))?;
-                Ok(start(arguments, context))
-            },
-            call_command: |context, matches| {
-                let arguments = T::from_arg_matches(matches).map_err(|error| CommandError::usage(error.to_string()))?;
-                Ok(start(arguments.adapt_from_shell()?, context))
-            },
+            answer_schema: schema::of_answer::<T::Data>,
+            start: T::Context::START,
         }
     }
+
+    /// Returns what the operation needs.
+    pub(crate) fn needs(&self) -> Needs {
+        match self.start {
+            Start::Knowledge(_) => Needs::Knowledge,
+            Start::Machine(_) => Needs::Machine,
+        }
+    }
+
+    /// Parses the arguments and starts the operation on this machine.
+    pub(crate) fn start(&self, context: Context, arguments: Arguments<'_>) -> Result<AnswerFuture, CommandError> {
+        match self.start {
+            Start::Knowledge(start) => start(KnowledgeContext::of(&context), arguments),
+            Start::Machine(start) => start(context, arguments),
+        }
+    }
+}
+
+fn start<T: Declared>(context: T::Context, arguments: Arguments<'_>) -> Result<AnswerFuture, CommandError> {
+    let arguments = match arguments {
+        Arguments::Json(arguments) => {
+            serde_json::from_value::<T>(arguments).map_err(|error| CommandError::usage(error.to_string()))?
+        }
+        Arguments::Shell(matches) => {
+            let arguments = T::from_arg_matches(matches).map_err(|error| CommandError::usage(error.to_string()))?;
+            arguments.adapt_from_shell()?
+        }
+    };
+    Ok(Box::pin(async move { arguments.run(&context).await?.erased() }))
+}
+
+/// Returns a number that is the default of an argument, for serde. The command line has the same constant.
+fn fixed<const NUMBER: u32>() -> u32 {
+    NUMBER
 }
 
 /// Returns the folder that a run starts in: the folder of the call, or one relative to it.
@@ -193,6 +264,53 @@ pub(crate) fn random_name() -> Result<String, CommandError> {
     Ok(random_mark()?.as_str().to_owned())
 }
 
-fn start<T: Declared>(arguments: T, context: Context) -> AnswerFuture {
-    Box::pin(async move { arguments.run(&context).await })
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::face::Face;
+
+    fn tools(needs: Needs) -> Vec<&'static str> {
+        OPERATIONS.iter().filter(|operation| operation.needs() == needs).map(|operation| operation.tool).collect()
+    }
+
+    #[test]
+    fn what_acts_on_a_machine_cannot_be_started_without_one() {
+        let knowledge =
+            ["ctx_annotate", "ctx_search", "ctx_get", "ctx_history", "ctx_reflect", "ctx_forget", "ctx_stats"];
+        assert_eq!(tools(Needs::Knowledge), knowledge);
+        let runs = OPERATIONS.iter().filter(|operation| matches!(operation.effect, Effect::Runs | Effect::Changes));
+        assert!(runs.clone().count() >= 5 && runs.clone().all(|operation| operation.needs() == Needs::Machine));
+    }
+
+    #[test]
+    fn what_needs_only_knowledge_answers_without_a_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let context = KnowledgeContext::without_machine(folder.path(), Face::Http);
+        let call = |tool: &str, arguments: Value| -> Answer {
+            let operation = OPERATIONS.iter().find(|operation| operation.tool == tool).unwrap();
+            let Start::Knowledge(start) = operation.start else { panic!("{tool} needs a machine") };
+            let running = start(context.clone(), Arguments::Json(arguments));
+            runtime.block_on(async { running?.await }).unwrap_or_else(|error| panic!("{tool}: {error}"))
+        };
+        let nothing = call("ctx_search", json!({ "queries": ["zebra"] }));
+        assert!(!nothing.found && nothing.text.contains("add content with ctx_index"), "{}", nothing.text);
+        let kept = call("ctx_annotate", json!({ "text": "zebras sleep standing", "files": ["src/zebra.rs"] }));
+        assert_eq!(kept.data["not_bound"], json!(["src/zebra.rs: the project's files are not here"]));
+        let reference = kept.data["reference"].as_str().unwrap();
+        let found = call("ctx_search", json!({ "queries": ["zebra"] }));
+        assert_eq!(found.data["queries"][0]["hits"][0]["reference"], reference);
+        assert_eq!(found.data["queries"][0]["hits"][0]["doubts"], json!([]));
+        let got = call("ctx_get", json!({ "ref": reference }));
+        assert_eq!(got.data["text"], "zebras sleep standing");
+        let history = call("ctx_history", json!({}));
+        assert_eq!(history.data["moments"][0]["reference"], reference);
+        assert!(!call("ctx_stats", json!({})).found);
+        assert!(call("ctx_reflect", json!({ "work": "stripes" })).text.contains("no events there"));
+        let plan = call("ctx_forget", json!({ "refs": [reference] }));
+        let removed = call("ctx_forget", json!({ "refs": [reference], "confirm": plan.data["confirm"] }));
+        assert_eq!(removed.data["removed"][0]["entries"], 1, "{}", removed.text);
+    }
 }

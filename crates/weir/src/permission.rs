@@ -5,7 +5,6 @@
 
 use std::path::Path;
 
-use weir_core::Origin;
 use weir_policy::gate::{Caller, Gate, OwnFolders, Request, Surroundings};
 use weir_policy::rules::{Own, Places, Platform, Rules, Source, Verdict, locations};
 
@@ -114,7 +113,7 @@ pub(crate) fn gate(context: &Context) -> Gate {
         places: Places { project: resolved(&context.project().root), folder: resolved(&context.env().folder), home },
         own: own_folders(context),
         holds_home: holds_home(context),
-        caller: if context.origin == Origin::User { Caller::Person } else { Caller::Model },
+        caller: if context.face().is_person() { Caller::Person } else { Caller::Model },
     };
     Gate::new(rules, around)
 }

@@ -34,7 +34,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::permission::{self, Consent, Deed};
 pub(crate) use environment::{new_scratch, search_path};
 pub(crate) use outside::{STAND_IN, stand_in};
-pub(crate) use render::{DisplayOptions, answer, brief, data, looked_for, read_on, show};
+pub(crate) use render::{DisplayOptions, RunData, answer, brief, looked_for, show};
 pub(crate) use running::ActiveRuns;
 
 /// The tool that runs code. Rules about it hold for every way to run something.
@@ -127,7 +127,7 @@ pub(crate) async fn run(context: &Context, order: RunRequest) -> Result<Finished
         // The caller may be gone; the output is stored by now.
         let _ = send.send(done);
         // A model that runs something is likely to run something again.
-        if own.origin == Origin::Model && own.config().sandbox != Sandbox::Off {
+        if !own.face().is_person() && own.config().sandbox != Sandbox::Off {
             own.running().prepare_next();
         }
     });

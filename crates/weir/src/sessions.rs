@@ -1,6 +1,5 @@
 //! Finds sessions by the names that people and models use for them, and describes them.
 
-use serde_json::{Value, json};
 use weir_core::wording::counted;
 use weir_core::{Scope, SessionKey};
 use weir_store::{SessionSummary, Store};
@@ -69,15 +68,32 @@ fn title(requests: &[String]) -> String {
     says.map_or_else(|| "no request".to_owned(), |request| format!("\"{}\"", one_line(request, 80)))
 }
 
-/// Returns a session as data.
-pub(crate) fn describe(session: &SessionSummary) -> Value {
-    json!({
-        "session": session.key.key,
-        "client": session.key.client,
-        "from": when::show(session.from),
-        "to": when::show(session.to),
-        "events": session.events,
-        "work": session.work,
-        "title": title(&session.requests),
-    })
+/// A session, for programs.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct SessionData {
+    session: String,
+    client: String,
+    from: String,
+    to: String,
+    /// The number of events.
+    events: u64,
+    /// The work that the session was last on.
+    work: Option<String>,
+    /// The first meaningful request.
+    title: String,
+}
+
+impl SessionData {
+    /// Returns a session as data.
+    pub(crate) fn of(session: &SessionSummary) -> Self {
+        Self {
+            session: session.key.key.clone(),
+            client: session.key.client.clone(),
+            from: when::show(session.from),
+            to: when::show(session.to),
+            events: session.events,
+            work: session.work.clone(),
+            title: title(&session.requests),
+        }
+    }
 }

@@ -10,7 +10,6 @@ mod git_query;
 use std::fmt;
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use weir_core::note::BoundFile;
 use weir_core::{Entry, Level};
 
@@ -25,12 +24,19 @@ pub(crate) const GIT_TIMEOUT: Duration = Duration::from_millis(300);
 const SHORT_COMMIT_CHARS: usize = 7;
 
 /// A fact that speaks against an entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(tag = "doubt", rename_all = "snake_case")]
 pub(crate) enum Doubt {
     /// The content of a file that the entry depends on has changed.
-    FileChanged(String),
+    FileChanged {
+        /// The file.
+        path: String,
+    },
     /// A file that the entry depends on no longer exists.
-    FileGone(String),
+    FileGone {
+        /// The file.
+        path: String,
+    },
     /// The commit that was checked out when the entry was written is not part of what is checked out now.
     OtherBranch {
         /// The commit that was checked out.
@@ -40,24 +46,11 @@ pub(crate) enum Doubt {
     },
 }
 
-impl Doubt {
-    /// Returns the doubt as data.
-    pub(crate) fn data(&self) -> Value {
-        match self {
-            Self::FileChanged(path) => json!({ "doubt": "file_changed", "path": path }),
-            Self::FileGone(path) => json!({ "doubt": "file_gone", "path": path }),
-            Self::OtherBranch { commit, branch } => {
-                json!({ "doubt": "other_branch", "commit": commit, "branch": branch })
-            }
-        }
-    }
-}
-
 impl fmt::Display for Doubt {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::FileChanged(path) => write!(out, "{} has changed since", one_line(path, 120)),
-            Self::FileGone(path) => write!(out, "{} is gone", one_line(path, 120)),
+            Self::FileChanged { path } => write!(out, "{} has changed since", one_line(path, 120)),
+            Self::FileGone { path } => write!(out, "{} is gone", one_line(path, 120)),
             Self::OtherBranch { commit, branch } => {
                 write!(
                     out,

@@ -108,11 +108,11 @@ mod tests {
     }
 
     fn decoded(event: &str, payload: &Value) -> Hook {
-        decode(&Wire { event, payload }).unwrap()
+        decode(&Wire::new(event, payload)).unwrap()
     }
 
-    fn replied(event: &str, payload: &Value, answer: &Reply<'_>) -> Option<Value> {
-        reply(&Wire { event, payload }, &decoded(event, payload), answer)
+    fn replied(event: &str, payload: &Value, answer: &Reply) -> Option<Value> {
+        reply(&Wire::new(event, payload), &decoded(event, payload), answer)
     }
 
     fn check(event: &str, payload: &Value, expected: Expect) {
@@ -136,7 +136,7 @@ mod tests {
         check("SubagentStop", &recorded!("SubagentStop"), expect![[r#"SubagentStop { result: "END-TWO" }"#]]);
         check("Stop", &recorded!("Stop"), expect![[r#"Stop { last: "SCRIPTED-SUMMARY of the work" }"#]]);
         check("SessionEnd", &recorded!("SessionEnd"), expect!["SessionEnd"]);
-        assert_eq!(decode(&Wire { event: "PreModelRequest", payload: &recorded!("PreCompact") }), None);
+        assert_eq!(decode(&Wire::new("PreModelRequest", &recorded!("PreCompact"))), None);
     }
 
     /// Codex says nothing about how a command ended.
@@ -208,12 +208,16 @@ mod tests {
                 "hookEventName": "PreToolUse", "permissionDecision": "allow",
                 "updatedInput": { key: "echo TWO", "workdir": "src", "timeout_ms": 1000 },
             } });
-            assert_eq!(replied("PreToolUse", &payload, &Reply::Command("echo TWO")), Some(expected));
+            assert_eq!(replied("PreToolUse", &payload, &Reply::Command("echo TWO".to_owned())), Some(expected));
         }
         payload["tool_input"] = json!({ "text": "ping" });
-        assert_eq!(replied("PreToolUse", &payload, &Reply::Command("echo TWO")), None, "there is no command");
+        assert_eq!(
+            replied("PreToolUse", &payload, &Reply::Command("echo TWO".to_owned())),
+            None,
+            "there is no command"
+        );
         let after = recorded!("PostToolUse");
-        assert_eq!(replied("PostToolUse", &after, &Reply::Command("echo TWO")), None, "it has run already");
+        assert_eq!(replied("PostToolUse", &after, &Reply::Command("echo TWO".to_owned())), None, "it has run already");
     }
 
     #[test]
@@ -231,13 +235,13 @@ mod tests {
     fn answers_have_the_fields_that_codex_knows() {
         let after = recorded!("PostToolUse");
         assert_eq!(
-            replied("PostToolUse", &after, &Reply::Output("a digest")),
+            replied("PostToolUse", &after, &Reply::Output("a digest".to_owned())),
             Some(json!({ "decision": "block", "reason": "a digest" }))
         );
         let start = recorded!("SessionStart.compact");
         let expected =
             json!({ "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": "a guide" } });
-        assert_eq!(replied("SessionStart", &start, &Reply::Context("a guide")), Some(expected));
-        assert_eq!(replied("PreCompact", &recorded!("PreCompact"), &Reply::Keep("this")), None);
+        assert_eq!(replied("SessionStart", &start, &Reply::Context("a guide".to_owned())), Some(expected));
+        assert_eq!(replied("PreCompact", &recorded!("PreCompact"), &Reply::Keep("this".to_owned())), None);
     }
 }

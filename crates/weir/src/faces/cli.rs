@@ -8,14 +8,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use weir_core::Origin;
 
 use super::{functions, mcp, notes, paint, policy, setup, signal, stores};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
-use crate::operations::OPERATIONS;
+use crate::face::Face;
+use crate::operations::{Arguments, OPERATIONS};
 use crate::replay;
 use crate::run::unfinished::{self, AuditDepth};
 use crate::{statusline, window};
@@ -114,11 +114,11 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     }
     let runtime = runtime()?;
     let code = if name == "mcp" {
-        let context = Context::new(&env, Origin::Model)?;
+        let context = Context::new(&env, Face::Mcp)?;
         runtime.block_on(mcp::serve(context, env.client_session)).map(|()| ExitCode::SUCCESS)
     } else {
         let context =
-            Context::new(&env, Origin::User)?.with_progress(paint::show_progress).with_consent_prompt(paint::asker());
+            Context::new(&env, Face::Terminal)?.with_progress(paint::show_progress).with_consent_prompt(paint::asker());
         let remarks = unfinished::finish(context.paths(), AuditDepth::Full);
         remarks.iter().for_each(|remark| paint::warn(remark));
         call(&runtime, context, name, arguments)
@@ -165,7 +165,7 @@ fn call(
         .iter()
         .find(|operation| operation.command == Some(name))
         .ok_or_else(|| CommandError::usage(format!("unknown command `{name}`")))?;
-    let running = (operation.call_command)(context.clone(), arguments)?;
+    let running = operation.start(context.clone(), Arguments::Shell(arguments))?;
     let answer = runtime.block_on(async {
         tokio::select! {
             answer = running => answer,

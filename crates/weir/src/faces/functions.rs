@@ -12,6 +12,7 @@ use crate::answer::Answer;
 use crate::config::ListedTools;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::needs::Needs;
 use crate::operations::{OPERATIONS, Operation};
 
 /// The form of one provider.
@@ -28,6 +29,9 @@ struct Function {
     name: &'static str,
     description: String,
     parameters: Map<String, Value>,
+    needs: Needs,
+    /// Makes the schema of the answer, which only one form has.
+    answer: fn() -> Value,
 }
 
 const FORMS: &[Form] = &[
@@ -90,19 +94,7 @@ const FORMS: &[Form] = &[
             })
         },
     },
-    Form {
-        name: "openapi",
-        about: "`components` of an OpenAPI 3.1 document",
-        document: |functions| {
-            let schemas = functions.iter().map(|function| {
-                let mut schema = function.parameters.clone();
-                schema.insert("description".to_owned(), function.description.clone().into());
-                schema.insert("additionalProperties".to_owned(), false.into());
-                (function.name.to_owned(), Value::Object(schema))
-            });
-            json!({ "schemas": schemas.collect::<Map<_, _>>() })
-        },
-    },
+    Form { name: "openapi", about: "`components` of an OpenAPI 3.1 document", document: openapi },
 ];
 
 /// The command.
@@ -155,7 +147,27 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
 
 fn function(operation: &Operation) -> Function {
     let (description, parameters) = (operation.schema)();
-    Function { name: operation.tool, description, parameters }
+    let (needs, answer) = (operation.needs(), operation.answer_schema);
+    Function { name: operation.tool, description, parameters, needs, answer }
+}
+
+/// Returns the arguments and the answer of each tool as schemas, and the answer as a response. `x-needs` says whether a
+/// server could offer the tool, or only the machine of the project.
+fn openapi(functions: &[Function]) -> Value {
+    let (mut schemas, mut responses) = (Map::new(), Map::new());
+    for function in functions {
+        let mut arguments = function.parameters.clone();
+        arguments.insert("description".to_owned(), function.description.clone().into());
+        arguments.insert("additionalProperties".to_owned(), false.into());
+        arguments.insert("x-needs".to_owned(), function.needs.as_str().into());
+        let answer = format!("{}_answer", function.name);
+        let reference = format!("#/components/schemas/{answer}");
+        let content = json!({ "application/json": { "schema": { "$ref": reference } } });
+        responses.insert(function.name.to_owned(), json!({ "description": function.description, "content": content }));
+        schemas.insert(function.name.to_owned(), Value::Object(arguments));
+        schemas.insert(answer, (function.answer)());
+    }
+    json!({ "schemas": schemas, "responses": responses })
 }
 
 fn each(functions: &[Function], declare: fn(&Function) -> Value) -> Value {

@@ -25,7 +25,7 @@ use crate::config::ListedTools;
 use crate::context::{ConsentPrompt, Context, cancelled};
 use crate::embedding::EmbedderHandle;
 use crate::error::{CommandError, ErrorKind};
-use crate::operations::{Effect, Listing, OPERATIONS, Operation};
+use crate::operations::{Arguments, Effect, Listing, OPERATIONS, Operation};
 use crate::run::unfinished;
 
 /// The instructions that the model gets once, at the beginning of a session.
@@ -181,7 +181,7 @@ async fn run(operation: &Operation, context: Context, arguments: JsonObject) -> 
         let error = explain(error, operation, &schema);
         return CallToolResult::error(vec![ContentBlock::text(error.to_string())]);
     }
-    let answer = match (operation.call)(context, Value::Object(arguments)) {
+    let answer = match operation.start(context, Arguments::Json(Value::Object(arguments))) {
         Ok(running) => running.await,
         Err(error) => Err(explain(error, operation, &schema)),
     };

@@ -233,6 +233,6 @@ fn describe(note: &ReviewedNote) -> Value {
         "confirmed_at": own.and_then(|own| own.confirmed_at).map(when::show),
         "sorts": sorts(note).map(|sort| sort.flag).collect::<Vec<_>>(),
         "superseded_by": entry.superseded_by.map(|successor| successor.to_string()),
-        "doubts": note.doubts.iter().map(Doubt::data).collect::<Vec<_>>(),
+        "doubts": note.doubts,
     })
 }

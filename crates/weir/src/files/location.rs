@@ -12,6 +12,7 @@ use weir_policy::gate::{self, Action, Request, Target};
 
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::face::Face;
 use crate::permission::{self, Consent, Deed};
 
 /// What is to be done with a file.
@@ -32,6 +33,8 @@ pub(crate) struct FileLocation {
     pub full: PathBuf,
     /// The path as shown, relative to the project.
     pub shown: String,
+    /// The face of the call, whose words hints about the file use.
+    pub face: Face,
 }
 
 impl FileLocation {
@@ -126,5 +129,5 @@ fn place(context: &Context, full: PathBuf) -> Result<FileLocation, CommandError>
     let root = root.canonicalize().unwrap_or_else(|_| root.clone());
     let shown = full.strip_prefix(&root).unwrap_or(&full);
     let shown = shown.to_str().ok_or_else(|| CommandError::usage("the file's name is not valid UTF-8"))?.to_owned();
-    Ok(FileLocation { full, shown })
+    Ok(FileLocation { full, shown, face: context.face() })
 }

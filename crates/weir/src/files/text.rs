@@ -68,7 +68,7 @@ impl Content {
         if terminal::is_binary(&self.bytes) {
             let size = size(self.bytes.len() as u64);
             return Err(CommandError::new(ErrorKind::Failed, format!("{} is binary, {size}", place.shown))
-                .hint("process it with ctx_execute_file"));
+                .hint(format!("process it with {}", place.face.execute_file())));
         }
         let text = String::from_utf8_lossy(&self.bytes);
         let replaced = matches!(text, Cow::Owned(_));
@@ -92,7 +92,7 @@ pub(super) fn unreadable(place: &FileLocation, error: &io::Error) -> CommandErro
     match error.kind() {
         io::ErrorKind::NotFound => CommandError::new(ErrorKind::NotFound, format!("no such file: {shown}")),
         io::ErrorKind::FileTooLarge => CommandError::new(ErrorKind::Failed, format!("{shown} is too large: {error}"))
-            .hint("process it with ctx_execute_file"),
+            .hint(format!("process it with {}", place.face.execute_file())),
         _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
             CommandError::new(ErrorKind::Denied, format!("{shown} was replaced by a link")).hint("try again")
         }

@@ -10,6 +10,7 @@ use weir_store::{Guide, HistoryFilter, Moment};
 use super::{Call, MAX_TITLE_CHARS, compaction, forks, put_off};
 use crate::config;
 use crate::error::CommandError;
+use crate::face::Face;
 
 /// How many of a session's newest events a guide is made from.
 pub(super) const MAX_EVENTS: usize = 3_000;
@@ -156,7 +157,7 @@ fn welcome(call: &Call<'_>) -> Result<String, CommandError> {
     }
     let mut text = WELCOME_HEAD.to_owned();
     if !notes.is_empty() {
-        text.push_str(&format!("\nNewest notes of this project (ctx_search finds all):{notes}"));
+        text.push_str(&format!("\nNewest notes of this project ({} finds all):{notes}", Face::Mcp.search()));
         text.truncate(weir_tokens::fit(&text, WELCOME_TOKENS));
     }
     if !left.is_empty() {

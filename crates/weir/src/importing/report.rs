@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
 use weir_clients::transcript::{Session, Skipped};
 use weir_core::wording::counted;
 use weir_core::{EventKind, Timestamp};
@@ -37,6 +36,35 @@ pub(super) struct ImportReport {
     times: Option<(Timestamp, Timestamp)>,
     skipped: u64,
     lines: Vec<String>,
+}
+
+/// The result of an import, for programs.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct ImportData {
+    /// The number of sessions.
+    sessions: usize,
+    from: Option<String>,
+    to: Option<String>,
+    /// The number of events of each kind.
+    kinds: BTreeMap<&'static str, usize>,
+    /// The number of summaries that clients wrote.
+    summaries: usize,
+    /// The number of events and summaries.
+    new: usize,
+    already_there: usize,
+    /// The number of transcripts of other projects.
+    other_projects: usize,
+    /// The number of transcripts whose folder no longer exists.
+    folder_gone: usize,
+    rows_skipped: u64,
+    /// The first of these rows, as path and line.
+    lines_skipped: Vec<String>,
+    /// The number of files that are not transcripts.
+    not_transcripts: usize,
+    /// Transcripts that could not be read, with the reason.
+    unreadable: Vec<String>,
+    /// Whether nothing was imported because only a report was asked for.
+    dry_run: bool,
 }
 
 /// The kinds that are reported by name.
@@ -83,7 +111,8 @@ impl ImportReport {
         self.lines.extend(named);
     }
 
-    pub(super) fn answer(self, whose: ImportScope) -> Answer {
+    /// Returns the answer.
+    pub(super) fn answer(self, whose: ImportScope) -> Answer<ImportData> {
         let mut lines = vec![self.headline()];
         if self.known > 0 {
             lines.push(format!("already recorded: {}", self.known));
@@ -104,23 +133,24 @@ impl ImportReport {
             lines.push(format!("{rows} not understood: {}", self.lines.join(", ")));
         }
         lines.extend(self.unreadable.iter().map(|why| format!("cannot read {why}")));
-        let data = json!({
-            "sessions": self.sessions.len(),
-            "from": self.times.map(|(from, _)| when::show(from)),
-            "to": self.times.map(|(_, to)| when::show(to)),
-            "kinds": self.kinds,
-            "summaries": self.summaries,
-            "new": self.all(),
-            "already_there": self.known,
-            "other_projects": self.elsewhere,
-            "folder_gone": self.gone,
-            "rows_skipped": self.skipped,
-            "lines_skipped": self.lines,
-            "not_transcripts": self.others,
-            "unreadable": self.unreadable,
-            "dry_run": self.dry_run,
-        });
-        Answer::new(lines.join("\n"), data)
+        let text = lines.join("\n");
+        let data = ImportData {
+            sessions: self.sessions.len(),
+            from: self.times.map(|(from, _)| when::show(from)),
+            to: self.times.map(|(_, to)| when::show(to)),
+            new: self.all(),
+            kinds: self.kinds,
+            summaries: self.summaries,
+            already_there: self.known,
+            other_projects: self.elsewhere,
+            folder_gone: self.gone,
+            rows_skipped: self.skipped,
+            lines_skipped: self.lines,
+            not_transcripts: self.others,
+            unreadable: self.unreadable,
+            dry_run: self.dry_run,
+        };
+        Answer::new(text, data)
     }
 
     fn all(&self) -> usize {

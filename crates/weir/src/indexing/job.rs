@@ -181,7 +181,7 @@ impl<'a> IndexJob<'a> {
     /// Embeds the chunks now if that is quick, or if a person sees the progress. Otherwise, the server does it when
     /// idle.
     fn embed(&mut self) -> Result<(), CommandError> {
-        while self.store.embeds_quickly() || self.context.origin == Origin::User {
+        while self.store.embeds_quickly() || self.context.face().is_person() {
             self.go_on()?;
             match self.store.embed_some(EMBED_BATCH)? {
                 0 => break,

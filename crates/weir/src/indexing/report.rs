@@ -5,12 +5,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use weir_core::Reference;
 use weir_policy::gate::Refusal;
 use weir_store::Kept;
 
 use crate::answer::{Answer, counted, one_line, size};
+use crate::face::Face;
 
 /// Why a file was skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -159,7 +161,7 @@ impl IndexReport {
     }
 
     /// Returns the answer. An empty label means a text without one.
-    pub(super) fn answer(&self, label: &str) -> Answer {
+    pub(super) fn answer(&self, label: &str, face: Face) -> Answer<IndexData> {
         let indexed = self.new + self.changed + self.unchanged;
         let shown = one_line(label, 200);
         let mut lines = vec![self.headline(&shown, indexed)];
@@ -183,7 +185,11 @@ impl IndexReport {
             lines.push(format!("kept, but may not be searchable yet: {error}"));
         }
         if indexed > 0 && !label.is_empty() {
-            lines.push(format!("search it with source \"{shown}\""));
+            let by = match face {
+                Face::Terminal => face.option_with_text("source", &shown),
+                Face::Mcp | Face::Http => format!("source \"{shown}\""),
+            };
+            lines.push(format!("search it with {by}"));
         }
         let data = self.data(label);
         let text = lines.join("\n");
@@ -211,22 +217,51 @@ impl IndexReport {
         format!("{label}: {} ({counts}; {} in {took})", counted(indexed, "file", "files"), size(self.bytes))
     }
 
-    fn data(&self, label: &str) -> Value {
-        let skipped: serde_json::Map<String, Value> =
-            self.skipped.iter().map(|(why, count)| (why.key().to_owned(), json!(count))).collect();
-        json!({
-            "source": (!label.is_empty()).then_some(label),
-            "reference": self.reference.filter(|_| self.is_of_one).map(|it| it.to_string()),
-            "new": self.new,
-            "changed": self.changed,
-            "unchanged": self.unchanged,
-            "removed": self.removed,
-            "skipped": skipped,
-            "not_read": self.not_read,
-            "not_read_first": self.failed.iter().map(|it| json!({"path": it.path, "why": it.why})).collect::<Vec<_>>(),
-            "redacted": self.redacted,
-            "bytes": self.bytes,
-            "seconds": (self.took.as_secs_f64() * 1_000.0).round() / 1_000.0,
-        })
+    fn data(&self, label: &str) -> IndexData {
+        let not_read = |it: &UnreadableFile| NotReadData { path: it.path.clone(), why: it.why.clone() };
+        IndexData {
+            source: (!label.is_empty()).then(|| label.to_owned()),
+            reference: self.reference.filter(|_| self.is_of_one).map(|it| it.to_string()),
+            new: self.new,
+            changed: self.changed,
+            unchanged: self.unchanged,
+            removed: self.removed,
+            skipped: self.skipped.iter().map(|(why, count)| (why.key(), *count)).collect(),
+            not_read: self.not_read,
+            not_read_first: self.failed.iter().map(not_read).collect(),
+            redacted: self.redacted.clone(),
+            bytes: self.bytes,
+            seconds: (self.took.as_secs_f64() * 1_000.0).round() / 1_000.0,
+        }
     }
+}
+
+/// The result of indexing, for programs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct IndexData {
+    /// The label to search by.
+    source: Option<String>,
+    /// The entry, if a single file or text was indexed.
+    reference: Option<String>,
+    new: usize,
+    changed: usize,
+    unchanged: usize,
+    removed: usize,
+    /// The number of skipped files, by reason.
+    skipped: BTreeMap<&'static str, usize>,
+    /// The number of files that could not be read.
+    not_read: usize,
+    /// The first of them.
+    not_read_first: Vec<NotReadData>,
+    /// The number of secrets removed before storing, by rule.
+    redacted: BTreeMap<String, usize>,
+    /// The size of the new and changed texts.
+    bytes: u64,
+    seconds: f64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct NotReadData {
+    path: String,
+    why: String,
 }

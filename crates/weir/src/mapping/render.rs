@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
-use weir_core::{Origin, Reference, Scope};
+use schemars::JsonSchema;
+use serde::Serialize;
+use weir_core::{Reference, Scope};
 use weir_outline::map::{Entry, Heat, Known, Map, Ranked, Symbol, show, symbols_from_text};
 use weir_store::Store;
 
@@ -34,7 +35,7 @@ pub(super) fn answer(
     context: &Context,
     (store, scope): (&mut Store, &Scope),
     drawing: RankedMap<'_>,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<MapData>, CommandError> {
     let RankedMap { root, order, known, counts, ranked, heat } = drawing;
     let part = below(root, &order.folder).unwrap_or_default();
     let is_in_part = |path: &str| {
@@ -57,7 +58,7 @@ pub(super) fn answer(
         entries.map(|((ranked, path), symbols)| Entry { ranked: *ranked, path, symbols }).collect();
     let said = MapAnswer { context, order, all_files, all_symbols, mark: random_mark()? };
     if entries.is_empty() {
-        return Ok(Answer::nothing(said.nothing(), json!({ "files": [], "all_files": all_files })));
+        return Ok(Answer::nothing(said.nothing(), MapData { files: Vec::new(), all_files, all_symbols: None }));
     }
     let map = said.fit(|tokens| show(&entries, &heat, tokens));
     let data = data(&map, &entries, (all_files, all_symbols));
@@ -113,12 +114,11 @@ impl MapAnswer<'_> {
         if map.files == self.all_files && map.symbols == self.all_symbols {
             return String::new();
         }
-        match self.context.origin {
-            Origin::User => {
-                "more: --budget, --focus FILE, --query TEXT; `weir outline FILE` for all of a file".to_owned()
-            }
-            _ => "more: `budget`, `focus`, `query`; context_peek for all of a file".to_owned(),
-        }
+        let more = self.context.face().word(
+            "more: --budget, --focus FILE, --query TEXT; `weir outline FILE` for all of a file",
+            "more: `budget`, `focus`, `query`; context_peek for all of a file",
+        );
+        more.to_owned()
     }
 
     fn nothing(&self) -> String {
@@ -129,15 +129,39 @@ impl MapAnswer<'_> {
     }
 }
 
-fn data(map: &Map, entries: &[Entry<'_>], (all_files, all_symbols): (usize, usize)) -> Value {
+/// A map, for programs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct MapData {
+    /// The files shown, most important first.
+    files: Vec<FileData>,
+    /// The number of files that could be shown.
+    all_files: usize,
+    /// The number of symbols that could be shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    all_symbols: Option<usize>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct FileData {
+    path: String,
+    score: f64,
+    symbols: Vec<SymbolData>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct SymbolData {
+    name: String,
+    signature: String,
+    line: u32,
+}
+
+fn data(map: &Map, entries: &[Entry<'_>], (all_files, all_symbols): (usize, usize)) -> MapData {
+    let symbol = |it: &Symbol| SymbolData { name: it.path.clone(), signature: it.signature.clone(), line: it.line };
     let files = map.shown.iter().filter_map(|(at, symbols)| {
         let entry = entries.get(*at)?;
-        let symbols = symbols
-            .iter()
-            .filter_map(|at| entry.symbols.get(*at))
-            .map(|symbol| json!({ "name": symbol.path, "signature": symbol.signature, "line": symbol.line }));
+        let symbols = symbols.iter().filter_map(|at| entry.symbols.get(*at)).map(symbol).collect();
         let score = (entry.ranked.score * 1_000.0).round() / 1_000.0;
-        Some(json!({ "path": entry.path, "score": score, "symbols": symbols.collect::<Vec<_>>() }))
+        Some(FileData { path: entry.path.to_owned(), score, symbols })
     });
-    json!({ "files": files.collect::<Vec<_>>(), "all_files": all_files, "all_symbols": all_symbols })
+    MapData { files: files.collect(), all_files, all_symbols: Some(all_symbols) }
 }

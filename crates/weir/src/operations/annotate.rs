@@ -1,16 +1,15 @@
 //! `ctx_annotate`: stores a note.
 
-use serde_json::json;
 use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Query, Reference};
 use weir_store::{Hit, Kept};
 
 use super::{Declared, Effect, Listing};
-use crate::answer::{Answer, headline, one_line};
+use crate::answer::{Answer, headline, one_line, references};
 use crate::choice::Choice;
-use crate::context::{Context, LockedStores};
+use crate::context::LockedStores;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
-use crate::staleness;
+use crate::needs::KnowledgeContext;
+use crate::schema::silent;
 
 /// The maximum number of similar notes in an answer.
 const MAX_SIMILAR_NOTES: usize = 3;
@@ -45,6 +44,9 @@ pub(crate) struct Annotate {
 }
 
 impl Declared for Annotate {
+    type Context = KnowledgeContext;
+    type Data = AnnotateData;
+
     const TOOL: &'static str = "ctx_annotate";
     const COMMAND: Option<&'static str> = Some("note");
     const EFFECT: Effect = Effect::Adds;
@@ -69,12 +71,16 @@ Pass - as the text to read it from standard input.";
         Ok(self)
     }
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer<AnnotateData>, CommandError> {
         if self.text.trim().is_empty() {
-            return Err(CommandError::usage("the note is empty").hint("pass the note in `text`"));
+            return Err(CommandError::usage("the note is empty").hint(
+                context
+                    .face()
+                    .word("pass the note as an argument, or - to read standard input", "pass the note in `text`"),
+            ));
         }
         let level = self.scope.map_or(Level::Project, |scope| scope.0);
-        let (files, unbound) = staleness::bind(&context.project().root, level, &self.files);
+        let (files, unbound) = context.bind(level, &self.files);
         let head = context.head();
         let note = Note {
             kind: self.kind.map_or(NoteKind::Finding, |kind| kind.0),
@@ -90,10 +96,10 @@ Pass - as the text to read it from standard input.";
         let entry = NewEntry {
             text: self.text.into_bytes(),
             note: Some(note),
-            ..NewEntry::new(EntryKind::Note, context.origin, level, title)
+            ..NewEntry::new(EntryKind::Note, context.origin(), level, title)
         };
         let scope = context.scope();
-        context.with_stores(move |open| keep(open, &scope, entry, &unbound)).await
+        context.with_stores(move |open| keep(open, &scope, entry, unbound)).await
     }
 }
 
@@ -101,8 +107,8 @@ fn keep(
     open: &mut LockedStores<'_>,
     scope: &weir_core::Scope,
     entry: NewEntry,
-    unbound: &[String],
-) -> Result<Answer, CommandError> {
+    unbound: Vec<String>,
+) -> Result<Answer<AnnotateData>, CommandError> {
     let (level, now) = (entry.level, open.now);
     let words: Vec<&str> = std::str::from_utf8(&entry.text).unwrap_or_default().split_whitespace().take(40).collect();
     let query = Query { kind: Some(EntryKind::Note), ..Query::new(words.join(" "), MAX_SIMILAR_NOTES + 4) };
@@ -113,50 +119,85 @@ fn keep(
     let mut neighbours = store.search_indexed(scope, &query).unwrap_or_default().hits;
     neighbours.retain(|hit| !known(hit) && hit.entry.superseded_by.is_none());
     neighbours.truncate(MAX_SIMILAR_NOTES);
-    Ok(describe(&kept, &neighbours, unbound, level))
+    Ok(KeptNote { kept, level, unbound, neighbours }.answer())
 }
 
-fn describe(kept: &Kept, neighbours: &[Hit], unbound: &[String], level: Level) -> Answer {
-    let mut lines = vec![format!("kept {} in {level} scope", kept.reference)];
-    if kept.revision > 1 {
-        lines.push(format!("revision {} of its topic", kept.revision));
+/// A note that was kept.
+struct KeptNote {
+    kept: Kept,
+    level: Level,
+    /// Why files are not bound to it.
+    unbound: Vec<String>,
+    /// Similar notes.
+    neighbours: Vec<Hit>,
+}
+
+/// A note that was kept.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct AnnotateData {
+    reference: String,
+    /// The revision within its topic, from 1.
+    revision: u32,
+    /// Notes that this one replaced.
+    superseded: Vec<String>,
+    /// Entries that do not expire any more, because this note cites them.
+    pinned: Vec<String>,
+    /// The rules that removed a secret, once for each secret.
+    redacted: Vec<&'static str>,
+    /// Why files are not bound to the note.
+    not_bound: Vec<String>,
+    /// Similar notes that this one may replace.
+    neighbours: Vec<String>,
+}
+
+impl KeptNote {
+    fn answer(self) -> Answer<AnnotateData> {
+        let text = self.text();
+        let Self { kept, unbound, neighbours, .. } = self;
+        let data = AnnotateData {
+            reference: kept.reference.to_string(),
+            revision: kept.revision,
+            superseded: references(&kept.superseded),
+            pinned: references(&kept.pinned),
+            redacted: kept.redacted,
+            not_bound: unbound,
+            neighbours: neighbours.iter().map(|hit| hit.entry.reference.to_string()).collect(),
+        };
+        Answer::new(text, data)
     }
-    let list = |references: &[Reference]| references.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    if !kept.superseded.is_empty() {
-        lines.push(format!("supersedes {}", list(&kept.superseded)));
+
+    fn text(&self) -> String {
+        let Self { kept, level, unbound, neighbours } = self;
+        let mut lines = vec![format!("kept {} in {level} scope", kept.reference)];
+        if kept.revision > 1 {
+            lines.push(format!("revision {} of its topic", kept.revision));
+        }
+        if !kept.superseded.is_empty() {
+            lines.push(format!("supersedes {}", references(&kept.superseded).join(" ")));
+        }
+        if !kept.pinned.is_empty() {
+            lines.push(format!("pinned because cited: {}", references(&kept.pinned).join(" ")));
+        }
+        if !kept.redacted.is_empty() {
+            lines.push(format!("redacted before storing: {}", kept.redacted.join(", ")));
+        }
+        lines.extend(unbound.iter().map(|problem| format!("not bound: {problem}")));
+        if kept.evicted > 0 {
+            lines.push(format!("evicted {} old runs to stay within the quota", kept.evicted));
+        }
+        if kept.behind {
+            lines.push("another process is indexing: the next search will include it".to_owned());
+        }
+        if let Some(error) = &kept.unfinished {
+            lines.push(format!("kept, but may not be searchable yet: {error}"));
+        }
+        if !neighbours.is_empty() {
+            lines.push("similar notes that this one may supersede:".to_owned());
+            let line = |hit: &Hit| format!("{}: {}", headline(&hit.entry), one_line(&hit.entry.title, 100));
+            lines.extend(neighbours.iter().map(line));
+        }
+        lines.join("\n")
     }
-    if !kept.pinned.is_empty() {
-        lines.push(format!("pinned because cited: {}", list(&kept.pinned)));
-    }
-    if !kept.redacted.is_empty() {
-        lines.push(format!("redacted before storing: {}", kept.redacted.join(", ")));
-    }
-    lines.extend(unbound.iter().map(|problem| format!("not bound: {problem}")));
-    if kept.evicted > 0 {
-        lines.push(format!("evicted {} old runs to stay within the quota", kept.evicted));
-    }
-    if kept.behind {
-        lines.push("another process is indexing: the next search will include it".to_owned());
-    }
-    if let Some(error) = &kept.unfinished {
-        lines.push(format!("kept, but may not be searchable yet: {error}"));
-    }
-    if !neighbours.is_empty() {
-        lines.push("similar notes that this one may supersede:".to_owned());
-        lines.extend(
-            neighbours.iter().map(|hit| format!("{}: {}", headline(&hit.entry), one_line(&hit.entry.title, 100))),
-        );
-    }
-    let data = json!({
-        "reference": kept.reference.to_string(),
-        "revision": kept.revision,
-        "superseded": kept.superseded.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "pinned": kept.pinned.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "redacted": kept.redacted,
-        "not_bound": unbound,
-        "neighbours": neighbours.iter().map(|hit| hit.entry.reference.to_string()).collect::<Vec<_>>(),
-    });
-    Answer::new(lines.join("\n"), data)
 }
 
 /// Parses references from arguments.

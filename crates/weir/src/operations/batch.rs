@@ -2,23 +2,27 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use weir_core::{Origin, Query};
+use weir_core::Query;
 
-use super::{Declared, Effect, execute, search};
+use super::search::{self, QueryData};
+use super::{Declared, Effect, execute};
 use crate::answer::{Answer, Budget, counted, fit_items, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
-use crate::run::{self, DisplayOptions, FinishedRun, RunRequest};
+use crate::face::Face;
+use crate::needs::KnowledgeContext;
+use crate::run::{self, DisplayOptions, FinishedRun, RunData, RunRequest};
+use crate::schema::silent;
 
 /// The default budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 3_000;
+const DEFAULT_BUDGET: u32 = 3_000;
 /// How many commands run concurrently: by default, and at most.
-const DEFAULT_CONCURRENCY: u8 = 4;
-const MAX_CONCURRENCY: u8 = 16;
+const DEFAULT_CONCURRENCY: u32 = 4;
+const MAX_CONCURRENCY: u32 = 16;
 /// The maximum number of commands. More belong in a script.
 const MAX_COMMANDS: usize = 50;
 /// With fewer tokens than this, a command's output is left out and only its end is reported.
@@ -38,24 +42,27 @@ pub(crate) struct Batch {
     #[serde(default)]
     #[arg(long = "query", short, value_name = "QUERY")]
     queries: Vec<String>,
-    /// Number of commands to run at once [default: 4]
+    /// Number of commands to run at once
     #[schemars(transform = silent)]
-    #[serde(default)]
-    #[arg(long, value_name = "NUMBER")]
-    parallel: Option<u8>,
+    #[serde(default = "super::fixed::<DEFAULT_CONCURRENCY>")]
+    #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT_CONCURRENCY)]
+    parallel: u32,
     /// Timeout for each command, in seconds
     #[schemars(transform = silent)]
     #[serde(default)]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u32>,
-    /// Maximum tokens in the answer [default: 3000]
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[serde(default)]
-    #[arg(long, value_name = "TOKENS")]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
 }
 
 impl Declared for Batch {
+    type Context = Context;
+    type Data = BatchData;
+
     const TOOL: &'static str = "ctx_batch_execute";
     const COMMAND: Option<&'static str> = Some("batch");
     const EFFECT: Effect = Effect::Runs;
@@ -66,12 +73,12 @@ Examples:
 
 Exits with 1 if a command fails.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<BatchData>, CommandError> {
         if self.commands.is_empty() || self.commands.len() > MAX_COMMANDS {
             return Err(CommandError::usage(format!("cannot run {} commands in one batch", self.commands.len()))
-                .hint(format!("pass 1 to {MAX_COMMANDS} in `commands`")));
+                .hint(format!("pass 1 to {MAX_COMMANDS}{}", context.face().word("", " in `commands`"))));
         }
-        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
+        let budget = Budget::new(self.budget);
         // A separate source allows searching only the output of these commands.
         let source = format!("batch {}", super::random_name()?);
         let results = run_all(context, &self, &source).await?;
@@ -80,25 +87,51 @@ Exits with 1 if a command fails.";
             .iter()
             .map(|text| Query { source: Some(source.clone()), ..Query::new(text.clone(), HITS_PER_QUESTION) })
             .collect();
-        let mut answer = describe((&self.commands, context.origin), &results, budget, queries.is_empty())?;
+        let mut answer = describe((&self.commands, context.face()), &results, budget, queries.is_empty())?;
         if !queries.is_empty() {
             let left = budget.tokens().saturating_sub(weir_tokens::count(&answer.text) + 2);
-            let found = search::find_and_show(context, queries, Budget::new(Some(left as u32), DEFAULT_BUDGET)).await?;
+            let found =
+                search::find_and_show(&KnowledgeContext::of(context), queries, Budget::new(left as u32)).await?;
             answer.text = format!("{}\n\n{}", answer.text, found.text);
-            if let (Value::Object(all), Value::Object(more)) = (&mut answer.data, found.data) {
-                all.extend(more);
-            }
+            answer.data.queries = Some(found.data.queries);
         }
         Ok(answer)
     }
+}
+
+/// The results of a batch.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct BatchData {
+    /// The commands, in the order they were given.
+    commands: Vec<CommandData>,
+    /// What the queries found in the output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queries: Option<Vec<QueryData>>,
+}
+
+/// The result of one command.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum CommandData {
+    /// The command was run.
+    Ran(Box<RunData>),
+    /// The command was not run.
+    NotRun { error: String, hints: Vec<String> },
+}
+
+/// A command as shown.
+struct CommandView {
+    text: String,
+    data: CommandData,
+    /// Whether part of its output is left out.
+    is_cut: bool,
 }
 
 type Results = Vec<Result<FinishedRun, CommandError>>;
 
 /// Runs all commands, several of them concurrently. The results are in the order of the commands.
 async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Results, CommandError> {
-    let slots =
-        Arc::new(Semaphore::new(usize::from(batch.parallel.unwrap_or(DEFAULT_CONCURRENCY).clamp(1, MAX_CONCURRENCY))));
+    let slots = Arc::new(Semaphore::new(batch.parallel.clamp(1, MAX_CONCURRENCY) as usize));
     let folder = super::folder(context, None)?;
     let mut tasks = JoinSet::new();
     for (number, command) in batch.commands.iter().enumerate() {
@@ -126,11 +159,11 @@ async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Resul
 
 /// Returns every command with its result, as much of each as the budget allows.
 fn describe(
-    (commands, origin): (&[String], Origin),
+    (commands, face): (&[String], Face),
     results: &Results,
     budget: Budget,
     alone: bool,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<BatchData>, CommandError> {
     let numbers = (1..).zip(results).filter(|(_, result)| !succeeded(result)).map(|(number, _)| format!("[{number}]"));
     let failed: Vec<String> = numbers.collect();
     let mut head = counted(commands.len(), "command", "commands");
@@ -139,24 +172,27 @@ fn describe(
     }
     // If there are questions, half of the budget is for them, but naming every command takes precedence.
     let least = budget.tokens() * 4 / 5;
-    let mut budget = if alone { budget } else { Budget::new(Some(budget.tokens() as u32 / 2), DEFAULT_BUDGET) };
+    let mut budget = if alone { budget } else { Budget::new(budget.tokens() as u32 / 2) };
     let mut share = budget.tokens() / results.len().max(1);
     loop {
         let shown = show_all(commands, results, share)?;
-        let cut = shown.iter().any(|(_, data)| data["whole"] == false);
-        let (items, data): (Vec<String>, Vec<Value>) = shown.into_iter().unzip();
+        let cut = shown.iter().any(|view| view.is_cut);
+        let (items, commands): (Vec<String>, Vec<_>) = shown.into_iter().map(|view| (view.text, view.data)).unzip();
         let (text, fitting) = fit_items(&head, &items, budget, |fitting| match items.len() - fitting {
-            0 if cut => run::read_on(origin).to_owned(),
+            0 if cut => face.read_on().to_owned(),
             0 => String::new(),
-            left => format!("{left} more did not fit: raise `budget`, or find them with ctx_history"),
+            left => {
+                let (budget, history) = (face.option("budget"), face.history());
+                format!("{left} more did not fit: raise {budget}, or find them with {history}")
+            }
         });
         if share == 0 && fitting < items.len() && budget.tokens() < least {
-            budget = Budget::new(Some(least as u32), DEFAULT_BUDGET);
+            budget = Budget::new(least as u32);
             continue;
         }
         if fitting == items.len() || share == 0 {
             let exit_code = Some(u8::from(!failed.is_empty()));
-            return Ok(Answer { exit_code, ..Answer::new(text, json!({ "commands": data })) });
+            return Ok(Answer { exit_code, ..Answer::new(text, BatchData { commands, queries: None }) });
         }
         // The text around an output costs tokens too, and how many is known only after rendering.
         share = if share > MIN_SHARE_TOKENS { share * 2 / 3 } else { 0 };
@@ -167,8 +203,8 @@ fn succeeded(result: &Result<FinishedRun, CommandError>) -> bool {
     result.as_ref().is_ok_and(|done| done.outcome.exit_code == Some(0))
 }
 
-/// Returns every command with up to `share` tokens of its output, as text and as data.
-fn show_all(commands: &[String], results: &Results, share: usize) -> Result<Vec<(String, Value)>, CommandError> {
+/// Returns every command with up to `share` tokens of its output.
+fn show_all(commands: &[String], results: &Results, share: usize) -> Result<Vec<CommandView>, CommandError> {
     let mut all = Vec::new();
     for (number, (command, result)) in commands.iter().zip(results).enumerate() {
         let label = format!("[{}] {}", number + 1, one_line(command.trim(), 80));
@@ -181,11 +217,12 @@ fn show_all(commands: &[String], results: &Results, share: usize) -> Result<Vec<
                     (_, "") => format!("{label}: {}", shown.head),
                     (_, body) => format!("{label}: {}\n{body}", shown.head),
                 };
-                (text, run::data(done, &shown))
+                let data = CommandData::Ran(Box::new(RunData::of(done, &shown)));
+                CommandView { text, data, is_cut: !shown.whole }
             }
             Err(error) => {
-                let data = json!({ "error": error.message, "hints": error.hints });
-                (format!("{label}: {}", error.message), data)
+                let data = CommandData::NotRun { error: error.message.clone(), hints: error.hints.clone() };
+                CommandView { text: format!("{label}: {}", error.message), data, is_cut: false }
             }
         });
     }

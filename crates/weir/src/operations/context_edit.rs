@@ -1,15 +1,14 @@
 //! `context_edit`: applies an exact change to a file.
 
-use serde_json::json;
 use weir_core::Scope;
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted};
 use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::schema::silent;
 use crate::files::edit::{self, Edit, EditError};
 use crate::files::{self, Access, Content, Failure, FileAction, FileLocation, FileUse, Folder, diff};
+use crate::schema::silent;
 
 /// The maximum size of a diff, in tokens.
 const MAX_DIFF_TOKENS: usize = 500;
@@ -36,12 +35,15 @@ pub(crate) struct ContextEdit {
 }
 
 impl Declared for ContextEdit {
+    type Context = Context;
+    type Data = EditData;
+
     const TOOL: &'static str = "context_edit";
     const COMMAND: Option<&'static str> = None;
     const EFFECT: Effect = Effect::Changes;
     const EXAMPLES: &'static str = "";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<EditData>, CommandError> {
         let shown = self.shown();
         let place = files::permit(context, Self::TOOL, &self.path, Access::Change(&shown)).await?;
         let (scope, here) = (context.scope(), context.clone());
@@ -58,12 +60,22 @@ impl ContextEdit {
     }
 }
 
+/// An edited file.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct EditData {
+    path: String,
+    /// The hash of the new content.
+    hash: String,
+    /// The number of places that changed.
+    places: usize,
+}
+
 fn change(
     context: &Context,
     open: &mut LockedStores<'_>,
     (scope, place): (&Scope, &FileLocation),
     order: &ContextEdit,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<EditData>, CommandError> {
     let known = open.project()?.session_file(scope, &place.shown)?;
     let lock = files::lock(context, &place.full)?;
     let folder = Folder::open(place.folder()).map_err(|error| failed(place, &error))?;
@@ -96,7 +108,7 @@ fn change(
     let outline = files::changes(std::path::Path::new(&place.shown), &old, &new);
     let parts = [head, shown.trim_end().to_owned(), outline];
     let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
-    Ok(Answer::new(text, json!({ "path": place.shown, "hash": after.hash, "places": count })))
+    Ok(Answer::new(text, EditData { path: place.shown.clone(), hash: after.hash, places: count }))
 }
 
 /// Returns the error for a file that has changed since the session read it.

@@ -1,13 +1,11 @@
 //! `context_forget`: removes what this session knows about files. Nothing on disk changes. Clients reach it through
 //! `context_status` with `forget`.
 
-use serde_json::json;
-
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
+use crate::schema::silent;
 
 /// Forget one file of this session, or all; nothing on disk changes.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -18,14 +16,24 @@ pub(crate) struct ContextForget {
     pub(super) path: Option<String>,
 }
 
+/// The files that were forgotten.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct ForgottenFiles {
+    /// How many there were.
+    forgotten: usize,
+}
+
 impl Declared for ContextForget {
+    type Context = Context;
+    type Data = ForgottenFiles;
+
     const TOOL: &'static str = "context_forget";
     const COMMAND: Option<&'static str> = None;
     const EFFECT: Effect = Effect::Adds;
     const LISTING: Listing = Listing::Unlisted;
     const EXAMPLES: &'static str = "";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<ForgottenFiles>, CommandError> {
         let scope = context.scope();
         let root = context.project().root.clone();
         let count = context
@@ -39,6 +47,6 @@ impl Declared for ContextForget {
             })
             .await?;
         let text = format!("{} forgotten; nothing on disk changed", counted(count, "file", "files"));
-        Ok(Answer { found: count > 0, ..Answer::new(text, json!({ "forgotten": count })) })
+        Ok(Answer { found: count > 0, ..Answer::new(text, ForgottenFiles { forgotten: count }) })
     }
 }

@@ -1,6 +1,7 @@
 //! `context_peek`: shows files by their interface.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use weir_core::{Reference, Scope, written_enum};
 use weir_outline::{Level, OutlineError};
 
@@ -9,10 +10,10 @@ use crate::answer::{Answer, Budget, counted, fence, one_line, size};
 use crate::choice::Choice;
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
-use crate::faces::schema::silent;
 use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse};
-use crate::mapping::{self, MapRequest, Reach};
+use crate::mapping::{self, MapData, MapRequest, Reach};
 use crate::outlining::outline_of;
+use crate::schema::silent;
 
 /// The budget of all outlines in an answer, in tokens.
 const TOTAL_BUDGET: usize = 6_000;
@@ -58,6 +59,9 @@ pub(crate) struct ContextPeek {
 }
 
 impl Declared for ContextPeek {
+    type Context = Context;
+    type Data = PeekData;
+
     const TOOL: &'static str = "context_peek";
     const COMMAND: Option<&'static str> = Some("outline");
     const EFFECT: Effect = Effect::Reads;
@@ -71,7 +75,7 @@ Examples:
 If an outline would not be shorter than the file, the file itself is shown. For a folder, the most important files in it
 are shown.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<PeekData>, CommandError> {
         if self.paths.is_empty() || self.paths.len() > MAX_FILES {
             return Err(CommandError::usage(format!("name 1 to {MAX_FILES} files")));
         }
@@ -79,9 +83,10 @@ are shown.";
             && super::folder(context, Some(only)).is_ok()
         {
             let folder = map::folder(context, only)?;
-            let budget = Budget::new(None, map::DEFAULT_BUDGET);
+            let budget = Budget::new(map::DEFAULT_BUDGET);
             let (reach, focus, query) = (Reach::Folder, Vec::new(), String::new());
-            return mapping::map(context, MapRequest { folder, reach, focus, query, budget }).await;
+            let order = MapRequest { folder, reach, focus, query, budget };
+            return Ok(mapping::map(context, order).await?.map(PeekData::Map));
         }
         let mut places = Vec::new();
         for path in &self.paths {
@@ -97,27 +102,55 @@ are shown.";
     }
 }
 
+/// Files by their interface, or the map of a folder.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum PeekData {
+    /// The files that could be outlined.
+    Files { files: Vec<FileData> },
+    /// The map of a folder.
+    Map(MapData),
+}
+
+/// A file by its interface.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FileData {
+    path: String,
+    hash: String,
+    language: Option<&'static str>,
+    /// The level of detail of the outline; absent if there is none.
+    level: Option<&'static str>,
+    lines: usize,
+    bytes: usize,
+    /// The tokens of the complete file.
+    tokens: usize,
+    /// The tokens of `text`.
+    outline_tokens: usize,
+    /// The outline, or the file itself.
+    text: String,
+}
+
 fn peek(
     open: &mut LockedStores<'_>,
     scope: &Scope,
     places: Vec<Result<FileLocation, CommandError>>,
     detail: Detail,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<PeekData>, CommandError> {
     let only = places.len() == 1;
     let share = TOTAL_BUDGET / places.len().max(1);
-    let (mut texts, mut data) = (Vec::new(), Vec::new());
+    let (mut texts, mut files) = (Vec::new(), Vec::new());
     for place in places {
         let looked = place.and_then(|place| look(open, scope, &place, (detail, share)));
         match looked {
             Ok((text, about)) => {
                 texts.push(text);
-                data.push(about);
+                files.push(about);
             }
             Err(error) if only => return Err(error),
             Err(error) => texts.push(error.to_string()),
         }
     }
-    Ok(Answer::new(texts.join("\n"), json!({ "files": data })))
+    Ok(Answer::new(texts.join("\n"), PeekData::Files { files }))
 }
 
 fn look(
@@ -125,7 +158,7 @@ fn look(
     scope: &Scope,
     place: &FileLocation,
     (detail, budget): (Detail, usize),
-) -> Result<(String, Value), CommandError> {
+) -> Result<(String, FileData), CommandError> {
     let content = Content::read(place)?;
     let text = content.text(place)?.text;
     let view = View::of(place, &text, (detail, budget));
@@ -138,17 +171,17 @@ fn look(
     let mark = random_name()?;
     let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
     let shown = format!("{}\n{}", view.head, fence(mark, &view.text));
-    let about = json!({
-        "path": place.shown,
-        "hash": content.hash,
-        "language": view.language,
-        "level": view.level,
-        "lines": text.lines().count(),
-        "bytes": content.bytes.len(),
-        "tokens": weir_tokens::count(&text),
-        "outline_tokens": weir_tokens::count(&view.text),
-        "text": view.text,
-    });
+    let about = FileData {
+        path: place.shown.clone(),
+        lines: text.lines().count(),
+        bytes: content.bytes.len(),
+        tokens: weir_tokens::count(&text),
+        hash: content.hash,
+        language: view.language,
+        level: view.level,
+        outline_tokens: weir_tokens::count(&view.text),
+        text: view.text,
+    };
     Ok((shown, about))
 }
 
@@ -171,8 +204,8 @@ impl View {
         let mut details = Detail::ALL.iter().rev().filter(|other| **other <= detail).peekable();
         let outline = match outline_of(path, text) {
             Ok(outline) => outline,
-            Err(OutlineError::Unknown) => return Self::head(shown, text, "no outline"),
-            Err(why) => return Self::head(shown, text, &format!("cannot outline: {why}")),
+            Err(OutlineError::Unknown) => return Self::head(place, text, "no outline"),
+            Err(why) => return Self::head(place, text, &format!("cannot outline: {why}")),
         };
         let language = Some(outline.language);
         while let Some(detail) = details.next() {
@@ -197,7 +230,7 @@ impl View {
                 return Self { head, text, language, level, whole: false };
             }
         }
-        Self::head(shown, text, "no outline")
+        Self::head(place, text, "no outline")
     }
 
     /// States which level is shown, if it is not the requested one. `tried` is the level that did not fit.
@@ -210,14 +243,15 @@ impl View {
     }
 
     /// Returns the view of a file without an outline.
-    fn head(shown: &str, text: &str, why: &str) -> Self {
+    fn head(place: &FileLocation, text: &str, why: &str) -> Self {
+        let (shown, read_on) = (&place.shown, place.face.word("", ", read more with context_read lines"));
         let lines = text.lines().count();
         let first: Vec<String> = text.lines().take(HEAD_LINES).map(|line| one_line(line, 200)).collect();
         let whole = lines <= HEAD_LINES && first.iter().map(String::as_str).eq(text.lines());
         let (count, bytes) = (counted(lines, "line", "lines"), size(text.len() as u64));
         let head = match whole {
             true => format!("{shown}: {count}, {bytes}"),
-            false => format!("{shown}: {count}, {bytes}, {why}; beginning only, read more with context_read lines"),
+            false => format!("{shown}: {count}, {bytes}, {why}; beginning only{read_on}"),
         };
         Self { head, text: first.join("\n"), language: None, level: None, whole }
     }

@@ -1,6 +1,5 @@
 //! `context_read`: reads a file or some of its lines, and makes it the session's active file.
 
-use serde_json::json;
 use weir_core::{Reference, Scope};
 use weir_outline::Level;
 use weir_store::SessionFile;
@@ -9,8 +8,8 @@ use super::{Declared, Effect, random_name};
 use crate::answer::{Answer, counted, fence};
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
-use crate::faces::schema::silent;
 use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse, LineSelection, Range, Text};
+use crate::schema::silent;
 use crate::when;
 
 /// A file of up to this many tokens is shown in full; of a larger one, the outline is shown. Hooks use the same limit
@@ -34,12 +33,15 @@ pub(crate) struct ContextRead {
 }
 
 impl Declared for ContextRead {
+    type Context = Context;
+    type Data = ReadData;
+
     const TOOL: &'static str = "context_read";
     const COMMAND: Option<&'static str> = None;
     const EFFECT: Effect = Effect::Reads;
     const EXAMPLES: &'static str = "";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<ReadData>, CommandError> {
         let range = self.lines.as_deref().map(Range::parse).transpose()?;
         let place = files::permit(context, Self::TOOL, &self.path, Access::Read).await?;
         let (scope, again) = (context.scope(), self.again);
@@ -47,12 +49,21 @@ impl Declared for ContextRead {
     }
 }
 
+/// A file that was read.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct ReadData {
+    path: String,
+    hash: String,
+    /// Whether the model now has the complete text.
+    whole: bool,
+}
+
 fn read(
     open: &mut LockedStores<'_>,
     scope: &Scope,
     place: &FileLocation,
     (range, again): (Option<Range>, bool),
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<ReadData>, CommandError> {
     let content = Content::read(place)?;
     let text = content.text(place)?;
     let known = open.project()?.session_file(scope, &place.shown)?;
@@ -68,7 +79,8 @@ fn read(
     let before = files::keep(open, scope, &seen)?;
     let mut parts = vec![said.text];
     parts.extend(before.as_ref().and_then(held));
-    Ok(Answer::new(parts.join("\n"), json!({ "path": place.shown, "hash": content.hash, "whole": said.whole })))
+    let data = ReadData { path: place.shown.clone(), hash: content.hash, whole: said.whole };
+    Ok(Answer::new(parts.join("\n"), data))
 }
 
 /// Describes what replaces the file that was active before.

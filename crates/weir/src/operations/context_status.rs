@@ -1,9 +1,10 @@
 //! `context_status`: lists the files of the session.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use weir_store::SessionFile;
 
-use super::context_forget::ContextForget;
+use super::context_forget::{ContextForget, ForgottenFiles};
 use super::{Declared, Effect};
 use crate::answer::{Answer, Budget, counted, fit_items, size};
 use crate::context::{Context, LockedStores};
@@ -11,7 +12,7 @@ use crate::error::CommandError;
 use crate::files::FileSavings;
 
 /// The budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 1_000;
+const MAX_TOKENS: u32 = 1_000;
 
 /// List this session's files.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -22,14 +23,18 @@ pub(crate) struct ContextStatus {
 }
 
 impl Declared for ContextStatus {
+    type Context = Context;
+    type Data = StatusData;
+
     const TOOL: &'static str = "context_status";
     const COMMAND: Option<&'static str> = None;
     const EFFECT: Effect = Effect::Adds;
     const EXAMPLES: &'static str = "";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<StatusData>, CommandError> {
         if let Some(path) = self.forget.filter(|path| !path.is_empty()) {
-            return ContextForget { path: (path != "all").then_some(path) }.run(context).await;
+            let forget = ContextForget { path: (path != "all").then_some(path) };
+            return Ok(forget.run(context).await?.map(StatusData::Forgotten));
         }
         let scope = context.scope();
         let read = move |open: &mut LockedStores<'_>| {
@@ -38,33 +43,104 @@ impl Declared for ContextStatus {
         };
         let (files, spared) = context.with_stores(read).await?;
         if files.is_empty() {
-            return Ok(Answer::nothing("no files were read in this session".to_owned(), json!({ "files": [] })));
+            return Ok(Answer::nothing(
+                "no files were read in this session".to_owned(),
+                StatusData::Files { files: Vec::new(), savings: None },
+            ));
         }
         Ok(answer(&files, &spared))
     }
 }
 
-fn answer(files: &[SessionFile], spared: &FileSavings) -> Answer {
+fn answer(files: &[SessionFile], spared: &FileSavings) -> Answer<StatusData> {
     let lines: Vec<String> = files.iter().map(line).collect();
-    let (text, _) =
-        fit_items(&head(spared), &lines, Budget::new(None, DEFAULT_BUDGET), |shown| match files.len() - shown {
-            0 => String::new(),
-            more => format!("{more} more"),
-        });
-    let FileSavings { given, without, unchanged, outlined, peeked } = spared;
-    let data = json!({
-        "files": files.iter().map(describe).collect::<Vec<_>>(),
-        "reads": {
-            "given_tokens": given,
-            "without_tokens": without,
-            "saved_tokens": without - given,
-            "saved_percent": spared.percent(),
-            "unchanged": { "reads": unchanged.0, "saved_tokens": unchanged.1 },
-            "outlined": { "files": outlined.0, "saved_tokens": outlined.1 },
-        },
-        "peeked": { "outline_tokens": peeked.0, "whole_tokens": peeked.1 },
+    let (text, _) = fit_items(&head(spared), &lines, Budget::new(MAX_TOKENS), |shown| match files.len() - shown {
+        0 => String::new(),
+        more => format!("{more} more"),
     });
-    Answer::new(text, data)
+    let savings = Some(SavingsData::of(spared));
+    let files = files.iter().map(FileData::of).collect();
+    Answer::new(text, StatusData::Files { files, savings })
+}
+
+/// The files of a session, or how many it forgot.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum StatusData {
+    /// The files of the session.
+    Files {
+        files: Vec<FileData>,
+        /// Present if there are files.
+        #[serde(flatten)]
+        savings: Option<SavingsData>,
+    },
+    /// How many files were forgotten.
+    Forgotten(ForgottenFiles),
+}
+
+/// One file of the session.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FileData {
+    path: String,
+    /// Whether it is the file that the session read last.
+    active: bool,
+    bytes: u64,
+    lines: u64,
+    tokens: u64,
+    outline_tokens: Option<u64>,
+    /// How often the session changed it.
+    edits: u64,
+    hash: String,
+}
+
+/// What reading cost.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SavingsData {
+    reads: ReadsData,
+    peeked: PeekedData,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ReadsData {
+    given_tokens: u64,
+    without_tokens: u64,
+    saved_tokens: u64,
+    saved_percent: u64,
+    unchanged: UnchangedData,
+    outlined: OutlinedData,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct UnchangedData {
+    reads: usize,
+    saved_tokens: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct OutlinedData {
+    files: usize,
+    saved_tokens: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct PeekedData {
+    outline_tokens: u64,
+    whole_tokens: u64,
+}
+
+impl SavingsData {
+    fn of(spared: &FileSavings) -> Self {
+        let FileSavings { given, without, unchanged, outlined, peeked } = *spared;
+        let reads = ReadsData {
+            given_tokens: given,
+            without_tokens: without,
+            saved_tokens: without - given,
+            saved_percent: spared.percent(),
+            unchanged: UnchangedData { reads: unchanged.0, saved_tokens: unchanged.1 },
+            outlined: OutlinedData { files: outlined.0, saved_tokens: outlined.1 },
+        };
+        Self { reads, peeked: PeekedData { outline_tokens: peeked.0, whole_tokens: peeked.1 } }
+    }
 }
 
 /// Describes what reading cost, as far as it was recorded.
@@ -106,15 +182,17 @@ fn line(file: &SessionFile) -> String {
     format!("{state} {}: {}, {} tokens{outline}{edits}", file.path, size(file.bytes), file.tokens)
 }
 
-fn describe(file: &SessionFile) -> Value {
-    json!({
-        "path": file.path,
-        "active": file.active,
-        "bytes": file.bytes,
-        "lines": file.lines,
-        "tokens": file.tokens,
-        "outline_tokens": file.outline_tokens,
-        "edits": file.edits,
-        "hash": file.hash,
-    })
+impl FileData {
+    fn of(file: &SessionFile) -> Self {
+        Self {
+            path: file.path.clone(),
+            active: file.active,
+            bytes: file.bytes,
+            lines: file.lines,
+            tokens: file.tokens,
+            outline_tokens: file.outline_tokens,
+            edits: file.edits,
+            hash: file.hash.clone(),
+        }
+    }
 }

@@ -1,6 +1,5 @@
 //! `context_write`: creates a file, or replaces all of it.
 
-use serde_json::json;
 use weir_core::Scope;
 
 use super::context_edit::failed;
@@ -8,9 +7,9 @@ use super::{Declared, Effect};
 use crate::answer::{Answer, counted, size};
 use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::schema::silent;
 use crate::files::edit::{line_end, with_line_ends};
 use crate::files::{self, Access, Content, Failure, FileAction, FileLocation, FileUse, Folder, diff};
+use crate::schema::silent;
 
 /// Create a file, or replace one you have read.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -29,16 +28,29 @@ pub(crate) struct ContextWrite {
 }
 
 impl Declared for ContextWrite {
+    type Context = Context;
+    type Data = WriteData;
+
     const TOOL: &'static str = "context_write";
     const COMMAND: Option<&'static str> = None;
     const EFFECT: Effect = Effect::Changes;
     const EXAMPLES: &'static str = "";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<WriteData>, CommandError> {
         let place = files::permit(context, Self::TOOL, &self.path, Access::Create(&self.text)).await?;
         let (scope, here) = (context.scope(), context.clone());
         context.with_stores(move |open| write(&here, open, (&scope, &place), &self)).await
     }
+}
+
+/// A written file.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct WriteData {
+    path: String,
+    /// The hash of the new content.
+    hash: String,
+    /// Whether the file did not exist before.
+    made: bool,
 }
 
 fn write(
@@ -46,7 +58,7 @@ fn write(
     open: &mut LockedStores<'_>,
     (scope, place): (&Scope, &FileLocation),
     order: &ContextWrite,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<WriteData>, CommandError> {
     let known = open.project()?.session_file(scope, &place.shown)?;
     let lock = files::lock(context, &place.full)?;
     let folder = Folder::make(place.folder()).map_err(|error| failed(place, &error))?;
@@ -91,7 +103,7 @@ fn write(
         }
     };
     let said = format!("{} {how}: {lines}, {bytes}, hash {}", place.shown, after.short_hash());
-    Ok(Answer::new(said, json!({ "path": place.shown, "hash": after.hash, "made": before.is_none() })))
+    Ok(Answer::new(said, WriteData { path: place.shown.clone(), hash: after.hash, made: before.is_none() }))
 }
 
 fn unseen(place: &FileLocation) -> CommandError {

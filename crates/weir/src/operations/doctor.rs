@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::json;
 use weir_core::{EntryKind, Level};
 use weir_store::{Depth, Health, HookUse, KnownProject, LostText, Patience, Spool, StoreError, Swept};
 
@@ -11,11 +10,11 @@ use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
-use crate::faces::schema::silent;
 use crate::faces::setup::health as clients;
 use crate::hook::faults;
 use crate::project::Project;
 use crate::run::health;
+use crate::schema::silent;
 use crate::{identity, outlining, when};
 
 /// How long a check waits for another process.
@@ -44,6 +43,9 @@ pub(crate) struct Doctor {
 }
 
 impl Declared for Doctor {
+    type Context = Context;
+    type Data = DoctorData;
+
     const TOOL: &'static str = "ctx_doctor";
     const COMMAND: Option<&'static str> = Some("doctor");
     const EFFECT: Effect = Effect::Adds;
@@ -56,7 +58,7 @@ Examples:
 
 Exits with 3 if something is wrong. Nothing leaves this machine.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<DoctorData>, CommandError> {
         let here = context.clone();
         let runs = tokio::task::spawn_blocking(move || (check_runs(&here), repository(&here))).await;
         let (runs, repository) = runs.map_err(|error| CommandError::broken(&error.to_string()))?;
@@ -74,11 +76,19 @@ Exits with 3 if something is wrong. Nothing leaves this machine.";
     }
 }
 
+/// The report.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct DoctorData {
+    checks: Vec<Check>,
+}
+
 /// One line of the report.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
 struct Check {
     name: &'static str,
     good: bool,
     text: String,
+    /// What to do about a problem.
     fix: Option<String>,
 }
 
@@ -144,7 +154,7 @@ fn examine(
     context: &Context,
     runs: Vec<Check>,
     order: &Doctor,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<DoctorData>, CommandError> {
     let mut checks = vec![
         Check::good("weir", env!("CARGO_PKG_VERSION")),
         Check::good("project", describe_project(context.project())),
@@ -159,23 +169,27 @@ fn examine(
     for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
         checks.extend(check_store(open, context, (name, level), order));
     }
-    let lines = checks.iter().map(|check| {
-        let mark = if check.good { "✓" } else { "✗" };
-        let fix = check.fix.as_deref().map(|fix| format!("\n  fix: {fix}")).unwrap_or_default();
-        format!("{mark} {}: {}{fix}", check.name, check.text)
-    });
-    let text = lines.collect::<Vec<_>>().join("\n");
-    let data = json!({ "checks": checks.iter().map(|check| json!({
-        "name": check.name, "good": check.good, "text": check.text, "fix": check.fix,
-    })).collect::<Vec<_>>() });
-    let all_good = checks.iter().all(|check| check.good);
+    let data = DoctorData { checks };
+    let text = data.text();
+    let all_good = data.checks.iter().all(|check| check.good);
     Ok(if all_good { Answer::new(text, data) } else { Answer::nothing(text, data) })
+}
+
+impl DoctorData {
+    fn text(&self) -> String {
+        let lines = self.checks.iter().map(|check| {
+            let mark = if check.good { "✓" } else { "✗" };
+            let fix = check.fix.as_deref().map(|fix| format!("\n  fix: {fix}")).unwrap_or_default();
+            format!("{mark} {}: {}{fix}", check.name, check.text)
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Checks whether texts can be found by meaning.
 fn check_meaning(context: &Context) -> Check {
     const NAME: &str = "semantic search";
-    match (context.model_problem(), context.model_name()) {
+    match (context.knowledge().model_problem(), context.knowledge().model_name()) {
         (Some(problem), _) => Check {
             name: NAME,
             good: false,

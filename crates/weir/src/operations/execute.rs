@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-use weir_core::{Origin, Reference};
+use weir_core::Reference;
 use weir_runner::runtimes::{LANGUAGES, Language};
 
 use super::{Declared, Effect, Listing};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
-use crate::run::{self, MAX_TIMEOUT, RunRequest};
+use crate::face::Face;
+use crate::run::{self, MAX_TIMEOUT, RunData, RunRequest};
+use crate::schema::silent;
 
 /// The default time limit of a background run.
 const MAX_BACKGROUND_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -62,6 +62,9 @@ pub(crate) struct Execute {
 }
 
 impl Declared for Execute {
+    type Context = Context;
+    type Data = ExecuteData;
+
     const TOOL: &'static str = run::TOOL;
     const COMMAND: Option<&'static str> = Some("run");
     const EFFECT: Effect = Effect::Runs;
@@ -85,12 +88,13 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
         Ok(self)
     }
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<ExecuteData>, CommandError> {
         if let Some(reference) = &self.end {
             return end(context, reference);
         }
         if self.code.concat().trim().is_empty() {
-            return Err(CommandError::usage("no code to run").hint("pass it in `code`"));
+            return Err(CommandError::usage("no code to run")
+                .hint(context.face().word("pass it as an argument", "pass it in `code`")));
         }
         let order = RunRequest {
             language: language(self.language.as_deref())?,
@@ -106,33 +110,51 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
         };
         if self.background {
             // A command in a shell ends immediately, and its session with it.
-            let kept = self.keep || context.origin == Origin::User;
+            let kept = self.keep || context.face().is_person();
             let timeout = self.timeout.map_or(MAX_BACKGROUND_TIMEOUT, |_| order.timeout);
             return Ok(started(
                 run::background::start(context, RunRequest { timeout, ..order }, kept).await?,
                 kept,
-                context.origin,
+                context.face(),
             ));
         }
-        run::answer(&run::run(context, order).await?, context.origin, self.intent.as_deref())
+        let answer = run::answer(&run::run(context, order).await?, context.face(), self.intent.as_deref())?;
+        Ok(answer.map(ExecuteData::Ran))
     }
 }
 
-fn started(reference: Reference, kept: bool, origin: Origin) -> Answer {
-    let life = if kept { "until you end it" } else { "until this session ends" };
-    let how = match origin {
-        Origin::User => "read it with `weir get`, end it with `weir run --end`",
-        _ => "read it with ctx_get, end it with `end`",
-    };
-    let text = format!("started {reference}, runs {life}; {how}");
-    Answer::new(text, json!({ "reference": reference.to_string(), "kept": kept }))
+/// A run: finished, started in the background, or about to end.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum ExecuteData {
+    /// The run is over.
+    Ran(RunData),
+    /// The run was started in the background.
+    Started {
+        /// The reference under which its output can be read, now and later.
+        reference: String,
+        /// Whether it lives on after the session.
+        kept: bool,
+    },
+    /// A background run was told to end.
+    Ending {
+        /// The reference under which its output is kept.
+        reference: String,
+    },
 }
 
-fn end(context: &Context, reference: &str) -> Result<Answer, CommandError> {
+fn started(reference: Reference, kept: bool, face: Face) -> Answer<ExecuteData> {
+    let life = if kept { "until you end it" } else { "until this session ends" };
+    let end = face.word("`weir run --end`", "`end`");
+    let text = format!("started {reference}, runs {life}; read it with {}, end it with {end}", face.get());
+    Answer::new(text, ExecuteData::Started { reference: reference.to_string(), kept })
+}
+
+fn end(context: &Context, reference: &str) -> Result<Answer<ExecuteData>, CommandError> {
     let reference = Reference::parse(reference).map_err(|error| CommandError::usage(error.to_string()))?;
     run::background::end(context, reference)?;
     let text = format!("ending {reference}; its output is kept under the same reference");
-    Ok(Answer::new(text, json!({ "reference": reference.to_string() })))
+    Ok(Answer::new(text, ExecuteData::Ending { reference: reference.to_string() }))
 }
 
 /// Returns the language with this name, or the shell if there is no name.
@@ -152,8 +174,9 @@ pub(super) fn timeout(context: &Context, seconds: Option<u32>, longest: Duration
     let asked = Duration::from_secs(u64::from(seconds.max(1)));
     if asked > longest {
         let message = format!("cannot run for {seconds} seconds: the limit is {} seconds", longest.as_secs());
-        let hint =
-            format!("`timeout` is in seconds; for {seconds} milliseconds use timeout={}", seconds.div_ceil(1_000));
+        let (timeout, equals) = (context.face().option("timeout"), context.face().word("--timeout ", "timeout="));
+        let meant = seconds.div_ceil(1_000);
+        let hint = format!("{timeout} is in seconds; for {seconds} milliseconds use {equals}{meant}");
         return Err(CommandError::usage(message).hint(hint));
     }
     Ok(asked)

@@ -4,8 +4,8 @@ use super::{Declared, Effect, execute};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
-use crate::run::{self, RunRequest};
+use crate::run::{self, RunData, RunRequest};
+use crate::schema::silent;
 
 /// Process a file with code instead of reading it: FILE_CONTENT holds its text, FILE_PATH its path.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -26,13 +26,16 @@ pub(crate) struct ExecuteFile {
 }
 
 impl Declared for ExecuteFile {
+    type Context = Context;
+    type Data = RunData;
+
     const TOOL: &'static str = "ctx_execute_file";
     /// `weir run --file` covers it.
     const COMMAND: Option<&'static str> = None;
     const EFFECT: Effect = Effect::Runs;
     const EXAMPLES: &'static str = "";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<RunData>, CommandError> {
         let order = RunRequest {
             language: execute::language(self.language.as_deref())?,
             code: self.code,
@@ -41,6 +44,6 @@ impl Declared for ExecuteFile {
             timeout: execute::timeout(context, self.timeout, run::MAX_TIMEOUT)?,
             source: None,
         };
-        run::answer(&run::run(context, order).await?, context.origin, self.intent.as_deref())
+        run::answer(&run::run(context, order).await?, context.face(), self.intent.as_deref())
     }
 }

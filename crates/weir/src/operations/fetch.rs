@@ -1,16 +1,20 @@
 //! `ctx_fetch_and_index`: fetches pages into the store, and shows their beginnings.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use weir_core::{Origin, Reference};
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, Budget, counted, fence, headline, one_line};
+use crate::choice::Choice;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
+use crate::face::Face;
 use crate::fetching::{self, FetchOutcome, FetchRequest, PageOrigin, StoredPage};
+use crate::schema::silent;
 
 /// The default budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 1_500;
+const DEFAULT_BUDGET: u32 = 1_500;
 /// The maximum number of addresses. More belong in a script.
 const MAX_URLS: usize = 20;
 /// With fewer tokens than this, the beginning of a page is left out.
@@ -35,17 +39,21 @@ pub(crate) struct Fetch {
     #[arg(long)]
     #[serde(default)]
     fresh: bool,
-    /// Maximum tokens in the answer [default: 1500]
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS")]
-    #[serde(default)]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
 }
 
 impl Declared for Fetch {
+    type Context = Context;
+    type Data = FetchData;
+
     const TOOL: &'static str = fetching::TOOL;
     const COMMAND: Option<&'static str> = Some("fetch");
     const EFFECT: Effect = Effect::Adds;
+    const ABOUT: Option<&'static str> = Some("Fetch web pages, show their beginning, and index them for `weir search`");
     const EXAMPLES: &'static str = "\
 Examples:
   weir fetch https://docs.example.com/guide
@@ -56,7 +64,7 @@ Examples:
 HTML is converted to Markdown without menus; JSON, feeds and text keep their structure. Hosts on this machine and in
 private networks are refused unless `[fetch]` in the configuration allows them.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<FetchData>, CommandError> {
         let mut urls: Vec<String> = Vec::new();
         for url in self.urls.iter().map(|url| url.trim()).filter(|url| !url.is_empty()) {
             if !urls.iter().any(|known| known == url) {
@@ -65,10 +73,10 @@ private networks are refused unless `[fetch]` in the configuration allows them."
         }
         if urls.is_empty() || urls.len() > MAX_URLS {
             return Err(CommandError::usage(format!("cannot fetch {} pages at once", urls.len()))
-                .hint(format!("pass 1 to {MAX_URLS} in `urls`")));
+                .hint(format!("pass 1 to {MAX_URLS} {}", context.face().word("addresses", "in `urls`"))));
         }
         let label = self.source.map(|label| label.trim().trim_end_matches('/').to_owned()).filter(|it| !it.is_empty());
-        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
+        let budget = Budget::new(self.budget);
         let order = FetchRequest { urls, label: label.clone(), fresh: self.fresh };
         let mut outcomes = fetching::fetch(context, order).await?;
         // A single page that could not be fetched is an error like any other.
@@ -77,24 +85,59 @@ private networks are refused unless `[fetch]` in the configuration allows them."
         {
             return Err(error);
         }
-        describe(&outcomes, label.as_deref(), budget)
+        describe(&outcomes, label.as_deref(), (budget, context.face()))
     }
 }
 
-fn describe(outcomes: &[FetchOutcome], label: Option<&str>, budget: Budget) -> Result<Answer, CommandError> {
+/// The pages, in the order of their addresses.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FetchData {
+    pages: Vec<PageData>,
+}
+
+/// One address.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum PageData {
+    /// The page is stored.
+    Stored {
+        url: String,
+        reference: String,
+        title: String,
+        source: Option<String>,
+        origin: Choice<Origin>,
+        bytes: u64,
+        tokens: usize,
+        /// How it came: fetched, unchanged, or stored before.
+        came: String,
+        notes: Vec<String>,
+    },
+    /// The page could not be fetched.
+    Failed { url: String, error: String, hints: Vec<String> },
+}
+
+fn describe(
+    outcomes: &[FetchOutcome],
+    label: Option<&str>,
+    (budget, face): (Budget, Face),
+) -> Result<Answer<FetchData>, CommandError> {
+    let mut views = Vec::with_capacity(outcomes.len());
     let mut pages = Vec::with_capacity(outcomes.len());
     for outcome in outcomes {
-        pages.push(AddressView::of(outcome)?);
+        let (view, data) = AddressView::of(outcome, face)?;
+        views.push(view);
+        pages.push(data);
     }
     let came = outcomes.iter().filter(|outcome| outcome.result.is_ok()).count();
-    let foot = match (came, label) {
-        (0, _) => String::new(),
-        (_, Some(label)) => format!("search: ctx_search with source `{}`; read more: ctx_get", one_line(label, 80)),
-        (1, None) => "search: ctx_search with its URL as source; read more: ctx_get".to_owned(),
-        (_, None) => "search: ctx_search with kind `page`; read more: ctx_get".to_owned(),
+    let by = match (came, label) {
+        (0, _) => None,
+        (_, Some(label)) => Some(face.option_with_text("source", &one_line(label, 80))),
+        (1, None) => Some(face.word("its URL as --source", "its URL as source").to_owned()),
+        (_, None) => Some(face.word("--kind page", "kind `page`").to_owned()),
     };
-    let data = json!({ "pages": pages.iter().map(|page| page.data.clone()).collect::<Vec<_>>() });
-    let text = fit(&pages, &foot, budget);
+    let foot = by.map(|by| format!("search: {} with {by}; read more: {}", face.search(), face.get()));
+    let text = fit(&views, &foot.unwrap_or_default(), (budget, face));
+    let data = FetchData { pages };
     Ok(if came == 0 { Answer::nothing(text, data) } else { Answer::new(text, data) })
 }
 
@@ -103,28 +146,27 @@ struct AddressView {
     /// The heading, in our words.
     head: String,
     /// The beginning of the page.
-    beginning: Option<(weir_core::Reference, String)>,
-    data: Value,
+    beginning: Option<(Reference, String)>,
 }
 
 impl AddressView {
-    fn of(outcome: &FetchOutcome) -> Result<Self, CommandError> {
+    fn of(outcome: &FetchOutcome, face: Face) -> Result<(Self, PageData), CommandError> {
         match &outcome.result {
-            Ok(got) => Self::of_page(&outcome.url, got),
+            Ok(got) => Self::of_page(&outcome.url, got, face),
             Err(error) => {
                 let hint = error.hints.first().map(|hint| format!("; {hint}")).unwrap_or_default();
                 let head = format!("{}: {}{hint}", one_line(&outcome.url, 200), error.message);
-                let data = json!({ "url": outcome.url, "error": error.message, "hints": error.hints });
-                Ok(Self { head, beginning: None, data })
+                let (url, error, hints) = (outcome.url.clone(), error.message.clone(), error.hints.clone());
+                Ok((Self { head, beginning: None }, PageData::Failed { url, error, hints }))
             }
         }
     }
 
-    fn of_page(url: &str, got: &StoredPage) -> Result<Self, CommandError> {
+    fn of_page(url: &str, got: &StoredPage, face: Face) -> Result<(Self, PageData), CommandError> {
         let text = got.text.all()?;
         let tokens = weir_tokens::count(&String::from_utf8_lossy(&text));
-        let (how, notes) = how(&got.how);
-        let mut head = format!("{}, {tokens} tokens, {how}", headline(&got.entry));
+        let (shown, notes) = how(&got.how, face);
+        let mut head = format!("{}, {tokens} tokens, {shown}", headline(&got.entry));
         notes.iter().for_each(|note| head.push_str(&format!("\nnote: {note}")));
         let end = text.len().min(MAX_BEGINNING_BYTES as usize);
         let beginning = String::from_utf8_lossy(text.get(..end).unwrap_or_default()).into_owned();
@@ -132,18 +174,19 @@ impl AddressView {
         let title = one_line(&got.entry.title, 200);
         let known = beginning.lines().take(5).any(|line| line.trim_start_matches(['#', ' ']) == title);
         let beginning = if known { beginning } else { format!("title: {title}\n\n{beginning}") };
-        let data = json!({
-            "url": url,
-            "reference": got.entry.reference.to_string(),
-            "title": got.entry.title,
-            "source": got.entry.source,
-            "origin": got.entry.origin.as_str(),
-            "bytes": got.entry.bytes,
-            "tokens": tokens,
-            "came": how,
-            "notes": notes,
-        });
-        Ok(Self { head, beginning: Some((got.entry.reference, beginning)), data })
+        let data = PageData::Stored {
+            url: url.to_owned(),
+            reference: got.entry.reference.to_string(),
+            title: got.entry.title.clone(),
+            source: got.entry.source.clone(),
+            origin: Choice(got.entry.origin),
+            bytes: got.entry.bytes,
+            tokens,
+            // Programs pass arguments as tools take them.
+            came: how(&got.how, Face::Mcp).0,
+            notes: notes.to_vec(),
+        };
+        Ok((Self { head, beginning: Some((got.entry.reference, beginning)) }, data))
     }
 
     /// Renders the page within a number of tokens.
@@ -166,11 +209,11 @@ impl AddressView {
     }
 }
 
-fn how(how: &PageOrigin) -> (String, &[String]) {
+fn how(how: &PageOrigin, face: Face) -> (String, &[String]) {
     match how {
         PageOrigin::Unchanged => ("unchanged since it was fetched".to_owned(), &[]),
         PageOrigin::Kept(age) => {
-            (format!("fetched or checked {} ago; `fresh` refetches", in_words(age.as_secs())), &[])
+            (format!("fetched or checked {} ago; {} refetches", in_words(age.as_secs()), face.option("fresh")), &[])
         }
         PageOrigin::Fetched { form, redirects, notes } => {
             let sent_on = match redirects {
@@ -191,7 +234,7 @@ fn in_words(seconds: u64) -> String {
 }
 
 /// Divides the budget: what one page does not need is left for the others.
-fn fit(pages: &[AddressView], foot: &str, budget: Budget) -> String {
+fn fit(pages: &[AddressView], foot: &str, (budget, face): (Budget, Face)) -> String {
     let mut share = budget.tokens().saturating_sub(weir_tokens::count(foot) + 1);
     loop {
         let mut left = share;
@@ -205,18 +248,18 @@ fn fit(pages: &[AddressView], foot: &str, budget: Budget) -> String {
         parts.push(foot.to_owned());
         let text = parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n");
         if weir_tokens::count(&text) <= budget.tokens() || share == 0 {
-            return if share == 0 { heads(pages, shown, budget) } else { text };
+            return if share == 0 { heads(pages, shown, (budget, face)) } else { text };
         }
         share = share.saturating_sub(share / 8 + 8);
     }
 }
 
 /// Returns the headings only, as many as fit.
-fn heads(pages: &[AddressView], shown: usize, budget: Budget) -> String {
+fn heads(pages: &[AddressView], shown: usize, (budget, face): (Budget, Face)) -> String {
     let heads: Vec<String> = pages.iter().map(|page| page.head.clone()).collect();
     let (text, _) = crate::answer::fit_items("", &heads, budget, |fits| match shown - fits {
         0 => String::new(),
-        left => format!("{left} more: raise `budget`"),
+        left => format!("{left} more: raise {}", face.option("budget")),
     });
     text
 }

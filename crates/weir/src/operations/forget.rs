@@ -1,19 +1,25 @@
 //! `ctx_forget`: removes entries permanently. Invariant: nothing is removed that a dry run has not shown first.
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
 use weir_core::{Level, Scope};
 use weir_store::{Forgotten, Plan, Selection};
 
 use super::annotate::parse_references;
 use super::{Declared, Effect};
 use crate::answer::{Answer, Budget, counted, fit_items, one_line};
-use crate::context::{Context, LockedStores};
+use crate::choice::Choice;
+use crate::context::LockedStores;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
+use crate::face::Face;
+use crate::needs::KnowledgeContext;
+use crate::schema::silent;
 use crate::when;
 
 /// The budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 600;
+const MAX_TOKENS: u32 = 600;
 
 /// Remove entries permanently: first a dry run, then again with `confirm`.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -55,6 +61,9 @@ pub(crate) struct Forget {
 }
 
 impl Declared for Forget {
+    type Context = KnowledgeContext;
+    type Data = ForgetData;
+
     const TOOL: &'static str = "ctx_forget";
     const COMMAND: Option<&'static str> = Some("forget");
     const EFFECT: Effect = Effect::Removes;
@@ -68,7 +77,7 @@ Examples:
 
 If you give several conditions, an entry must meet all of them.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer<ForgetData>, CommandError> {
         let now = when::now();
         let selection = Selection {
             references: parse_references(&self.refs)?,
@@ -83,10 +92,10 @@ If you give several conditions, an entry must meet all of them.";
             return Err(CommandError::usage("no entries selected")
                 .hint("select entries by reference, topic, source, session or time, or select the whole project"));
         }
-        let scope = context.scope();
+        let (scope, face) = (context.scope(), context.face());
         context
             .with_stores(move |open| match self.confirm {
-                None => dry_run(open, &scope, &selection),
+                None => dry_run(open, &scope, &selection, face),
                 Some(confirmation) => remove(open, &scope, &selection, confirmation.trim()),
             })
             .await
@@ -120,11 +129,60 @@ fn confirmation_of(plans: &[(Level, Plan)]) -> String {
     plans.iter().map(|(_, plan)| plan.confirmation.as_str()).collect::<Vec<_>>().join("-")
 }
 
-fn dry_run(open: &mut LockedStores<'_>, scope: &Scope, selection: &Selection) -> Result<Answer, CommandError> {
+/// What would be removed, or what was.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum ForgetData {
+    /// What a dry run found.
+    Planned {
+        entries: usize,
+        events: usize,
+        /// Present if there is something to remove.
+        #[serde(flatten)]
+        plan: Option<PlanData>,
+    },
+    /// What was removed.
+    Removed { removed: Vec<RemovedData> },
+}
+
+/// The entries that would be removed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PlanData {
+    /// The size of their texts.
+    bytes: u64,
+    references: Vec<String>,
+    /// The code that confirms the removal.
+    confirm: String,
+}
+
+/// What was removed from one store.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RemovedData {
+    store: Choice<Level>,
+    entries: usize,
+    events: usize,
+    texts: usize,
+    /// Texts that stay, because other entries have the same text.
+    shared_texts: usize,
+    /// What was still found in each part of the store afterwards.
+    remaining: BTreeMap<&'static str, usize>,
+    /// Whether the write-ahead logs were emptied too.
+    logs_emptied: bool,
+    index_removed: bool,
+    /// Why something is left to do, if it is.
+    unfinished: Option<String>,
+}
+
+fn dry_run(
+    open: &mut LockedStores<'_>,
+    scope: &Scope,
+    selection: &Selection,
+    face: Face,
+) -> Result<Answer<ForgetData>, CommandError> {
     let plans = plans(open, scope, selection)?;
     if plans.is_empty() {
         let text = "no entries match; nothing would be removed".to_owned();
-        return Ok(Answer::nothing(text, json!({ "entries": 0, "events": 0 })));
+        return Ok(Answer::nothing(text, ForgetData::Planned { entries: 0, events: 0, plan: None }));
     }
     let entries: Vec<_> = plans.iter().flat_map(|(_, plan)| &plan.entries).collect();
     let events: usize = plans.iter().map(|(_, plan)| plan.events).sum();
@@ -139,14 +197,18 @@ fn dry_run(open: &mut LockedStores<'_>, scope: &Scope, selection: &Selection) ->
     let confirmation = confirmation_of(&plans);
     let (some_entries, some_events) = (counted(entries.len(), "entry", "entries"), counted(events, "event", "events"));
     let head = format!("would remove {some_entries} ({bytes} bytes) and {some_events}:");
-    let (text, _) = fit_items(&head, &lines, Budget::new(None, DEFAULT_BUDGET), |shown| {
+    let (text, _) = fit_items(&head, &lines, Budget::new(MAX_TOKENS), |shown| {
         let hidden = lines.len() - shown;
         let more = if hidden > 0 { format!("… and {hidden} more\n") } else { String::new() };
-        format!("{more}nothing was removed yet; to remove, repeat with confirm = {confirmation}")
+        let confirm = match face {
+            Face::Terminal => format!("--confirm {confirmation}"),
+            Face::Mcp | Face::Http => format!("confirm = {confirmation}"),
+        };
+        format!("{more}nothing was removed yet; to remove, repeat with {confirm}")
     });
-    let references: Vec<String> = entries.iter().map(|entry| entry.reference.to_string()).collect();
-    let data = json!({ "entries": entries.len(), "events": events, "bytes": bytes, "references": references, "confirm": confirmation });
-    Ok(Answer::new(text, data))
+    let references = entries.iter().map(|entry| entry.reference.to_string()).collect();
+    let plan = Some(PlanData { bytes, references, confirm: confirmation });
+    Ok(Answer::new(text, ForgetData::Planned { entries: entries.len(), events, plan }))
 }
 
 fn remove(
@@ -154,19 +216,19 @@ fn remove(
     scope: &Scope,
     selection: &Selection,
     confirmation: &str,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<ForgetData>, CommandError> {
     let plans = plans(open, scope, selection)?;
     if confirmation_of(&plans) != confirmation {
         return Err(weir_store::StoreError::PlanChanged.into());
     }
     let now = open.now;
-    let (mut lines, mut data) = (Vec::new(), Vec::new());
+    let (mut lines, mut removed) = (Vec::new(), Vec::new());
     for (level, plan) in &plans {
         let forgotten = open.store(*level)?.forget(scope, selection, &plan.confirmation, now)?;
         lines.push(describe(*level, &forgotten));
-        data.push(report(*level, &forgotten));
+        removed.push(RemovedData::of(*level, forgotten));
     }
-    Ok(Answer::new(lines.join("\n"), json!({ "removed": data })))
+    Ok(Answer::new(lines.join("\n"), ForgetData::Removed { removed }))
 }
 
 fn describe(level: Level, forgotten: &Forgotten) -> String {
@@ -195,18 +257,18 @@ fn describe(level: Level, forgotten: &Forgotten) -> String {
     text
 }
 
-fn report(level: Level, forgotten: &Forgotten) -> Value {
-    let remaining: serde_json::Map<_, _> =
-        forgotten.remaining.iter().map(|(place, count)| ((*place).to_owned(), json!(count))).collect();
-    json!({
-        "store": level.as_str(),
-        "entries": forgotten.entries,
-        "events": forgotten.events,
-        "texts": forgotten.blobs,
-        "shared_texts": forgotten.shared_blobs,
-        "remaining": remaining,
-        "logs_emptied": forgotten.logs_emptied,
-        "index_removed": forgotten.index_removed,
-        "unfinished": forgotten.unfinished,
-    })
+impl RemovedData {
+    fn of(level: Level, forgotten: Forgotten) -> Self {
+        Self {
+            store: Choice(level),
+            entries: forgotten.entries,
+            events: forgotten.events,
+            texts: forgotten.blobs,
+            shared_texts: forgotten.shared_blobs,
+            remaining: forgotten.remaining.into_iter().collect(),
+            logs_emptied: forgotten.logs_emptied,
+            index_removed: forgotten.index_removed,
+            unfinished: forgotten.unfinished,
+        }
+    }
 }

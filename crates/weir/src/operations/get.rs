@@ -1,17 +1,21 @@
 //! `ctx_get`: returns the text behind a reference.
 
 use regex::Regex;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use weir_core::run::{Ended, RunFacts};
-use weir_core::{Entry, Gone, Level, Reference, WhyGone};
+use weir_core::{Entry, EntryKind, Gone, Level, Origin, Reference, WhyGone};
 use weir_store::{BlobReader, Found};
 
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget, fence, headline, one_line, size};
-use crate::context::{Context, LockedStores};
+use crate::choice::Choice;
+use crate::context::LockedStores;
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::schema::silent;
-use crate::run::{self, background::RunProgress};
+use crate::face::Face;
+use crate::needs::KnowledgeContext;
+use crate::run::background::RunProgress;
+use crate::schema::silent;
 use crate::staleness::{self, Doubt};
 use crate::when;
 
@@ -21,7 +25,7 @@ mod selected;
 use lines::{Filter, LineRange, SelectedText};
 
 /// The default budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 2_000;
+const DEFAULT_BUDGET: u32 = 2_000;
 /// How many lines of a run in progress are shown by default.
 const DEFAULT_LATEST_LINES: u64 = 100;
 
@@ -53,10 +57,11 @@ pub(crate) struct Get {
     #[serde(default)]
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["lines", "pattern", "select"])]
     intent: Option<String>,
-    /// Maximum tokens in the answer [default: 2000]
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS")]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
     /// Write all stored bytes unchanged
     #[arg(long, conflicts_with_all = ["lines", "pattern", "select", "intent", "budget"])]
     #[serde(skip)]
@@ -64,6 +69,9 @@ pub(crate) struct Get {
 }
 
 impl Declared for Get {
+    type Context = KnowledgeContext;
+    type Data = GetData;
+
     const TOOL: &'static str = "ctx_get";
     const COMMAND: Option<&'static str> = Some("get");
     const EFFECT: Effect = Effect::Reads;
@@ -82,37 +90,78 @@ Examples:
 
 If the entry is gone, the answer says when and why (for example expired, evicted or forgotten). Exits with 3 in that case.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer<GetData>, CommandError> {
         let reference = Reference::parse(&self.reference).map_err(|error| CommandError::usage(error.to_string()))?;
         let lines = self.lines.as_deref().map(LineRange::parse).transpose()?.unwrap_or(LineRange::ALL);
         let pattern = self.pattern.as_deref().map(parse_pattern).transpose()?;
-        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
+        let budget = Budget::new(self.budget);
         let scope = context.scope();
         let around = self.context.map(u64::from);
-        if let Some(under_way) = run::background::find(context, reference)? {
+        if let Some(under_way) = context.run_in_progress(reference)? {
             let filter = Filter { pattern: pattern.as_ref(), context: around };
-            return still_running(reference, &under_way, (lines, filter), budget);
+            return still_running(reference, &under_way, (lines, filter), (budget, context.face()));
         }
-        let origin = context.origin;
+        let face = context.face();
         let (entry, text) = context.with_stores(move |open| find(open, &scope, reference)).await?;
-        let doubts = staleness::labels(context, &[&entry], staleness::GIT_TIMEOUT).await.concat();
+        let doubts = context.doubts(&[&entry], staleness::GIT_TIMEOUT).await.concat();
         context
             .with_stores(move |_| {
                 if self.raw {
-                    return Ok(Answer { raw: Some(text), ..Answer::new(String::new(), json!({})) });
+                    return Ok(Answer { raw: Some(text), ..Answer::new(String::new(), GetData::Raw {}) });
                 }
                 if let Some(intent) = &self.intent {
-                    return matching::answer(&entry, &text, (intent, origin), budget);
+                    return matching::answer(&entry, &text, (intent, face), budget);
                 }
                 let filter = Filter { pattern: pattern.as_ref(), context: around };
                 let part = match &self.select {
-                    Some(path) => selected::read(&text, path, (lines, filter), budget.tokens())?,
+                    Some(path) => selected::read(&text, path, (lines, filter), (budget.tokens(), face))?,
                     None => lines.read(&text, filter, budget.tokens())?,
                 };
-                Ok(answer(&entry, &doubts, part, budget))
+                Ok(answer(&entry, doubts, part, (budget, face)))
             })
             .await
     }
+}
+
+/// A stored text, or the part that was asked for.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum GetData {
+    /// Part of a stored text.
+    Stored {
+        kind: Choice<EntryKind>,
+        /// Who wrote the text.
+        origin: Choice<Origin>,
+        /// The size of the complete text.
+        bytes: u64,
+        /// Facts that speak against the entry.
+        doubts: Vec<Doubt>,
+        /// The exit code of a run.
+        exit_code: Option<i32>,
+        #[serde(flatten)]
+        part: PartData,
+    },
+    /// The output so far of a run in progress.
+    Running {
+        running: bool,
+        #[serde(flatten)]
+        part: PartData,
+    },
+    /// What matches an intent.
+    Matching { reference: String, matching: u64, text: String },
+    /// Nothing, since the text itself is written.
+    Raw {},
+}
+
+/// The lines shown.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PartData {
+    reference: String,
+    first_line: u64,
+    last_line: u64,
+    /// Whether requested lines are left out.
+    more: bool,
+    text: String,
 }
 
 /// Shows the output so far of a background run.
@@ -120,14 +169,15 @@ fn still_running(
     reference: Reference,
     under_way: &RunProgress,
     (lines, filter): (LineRange, Filter<'_>),
-    budget: Budget,
-) -> Result<Answer, CommandError> {
+    (budget, face): (Budget, Face),
+) -> Result<Answer<GetData>, CommandError> {
     let head = format!("{reference} still running: {}", one_line(&under_way.title, 100));
     // Of a run in progress, the end matters most.
     let lines =
         if lines == LineRange::ALL && filter.pattern.is_none() { LineRange::Last(DEFAULT_LATEST_LINES) } else { lines };
     let part = lines.read(&under_way.text, filter, budget.tokens())?;
-    Ok(shown((&head, reference), part, budget, json!({ "running": true })))
+    let (text, part) = shown((&head, reference), part, (budget, face));
+    Ok(Answer::new(text, GetData::Running { running: true, part }))
 }
 
 fn find(
@@ -178,17 +228,13 @@ fn parse_pattern(text: &str) -> Result<Regex, CommandError> {
     })
 }
 
-fn answer(entry: &Entry, doubts: &[Doubt], part: SelectedText, budget: Budget) -> Answer {
+fn answer(entry: &Entry, doubts: Vec<Doubt>, part: SelectedText, limits: (Budget, Face)) -> Answer<GetData> {
     let mut head = format!("{}, {}{}", headline(entry), size(entry.bytes), about(entry));
     doubts.iter().for_each(|doubt| head.push_str(&format!("; {doubt}")));
-    let data = json!({
-        "kind": entry.kind.as_str(),
-        "origin": entry.origin.as_str(),
-        "bytes": entry.bytes,
-        "doubts": doubts.iter().map(Doubt::data).collect::<Vec<_>>(),
-        "exit_code": entry.run.as_ref().and_then(|facts| facts.exit_code),
-    });
-    shown((&head, entry.reference), part, budget, data)
+    let (text, part) = shown((&head, entry.reference), part, limits);
+    let exit_code = entry.run.as_ref().and_then(|facts| facts.exit_code);
+    let (kind, origin, bytes) = (Choice(entry.kind), Choice(entry.origin), entry.bytes);
+    Answer::new(text, GetData::Stored { kind, origin, bytes, doubts, exit_code, part })
 }
 
 /// Describes how a run ended, how long the entry is kept, and what was redacted.
@@ -213,23 +259,24 @@ fn how_it_ended(facts: &RunFacts) -> String {
 }
 
 /// Renders a head, as many lines as fit, and what is left out.
-fn shown((head, reference): (&str, Reference), mut part: SelectedText, budget: Budget, mut data: Value) -> Answer {
+fn shown(
+    (head, reference): (&str, Reference),
+    mut part: SelectedText,
+    (budget, face): (Budget, Face),
+) -> (String, PartData) {
     loop {
         let body = match part.text.is_empty() {
             true => "(nothing)".to_owned(),
             false => fence(reference, &part.text),
         };
-        let foot = part.foot();
+        let foot = part.foot(face);
         let text = [head, &body, &foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
         let text = text.join("\n");
         let over = weir_tokens::count(&text).saturating_sub(budget.tokens());
         if over == 0 || part.text.is_empty() {
-            data["reference"] = json!(reference.to_string());
-            data["first_line"] = json!(part.first);
-            data["last_line"] = json!(part.last);
-            data["more"] = json!(part.more);
-            data["text"] = json!(part.text);
-            return Answer::new(text, data);
+            let SelectedText { first, last, more, .. } = part;
+            let reference = reference.to_string();
+            return (text, PartData { reference, first_line: first, last_line: last, more, text: part.text });
         }
         part.shorten(over);
     }

@@ -1,19 +1,25 @@
 //! `ctx_history`: lists what happened, in order.
 
-use serde_json::{Value, json};
-use weir_core::{EventKind, Reference, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use weir_core::{EntryKind, EventKind, Reference, Timestamp, WhyGone};
 use weir_store::{HistoryFilter, Moment, SessionSummary};
 
 use super::{Declared, Effect, random_mark};
 use crate::answer::{Answer, Budget, fit_items, one_line};
 use crate::choice::Choice;
-use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
+use crate::face::Face;
+use crate::needs::KnowledgeContext;
+use crate::schema::silent;
+use crate::sessions::SessionData;
 use crate::{sessions, when};
 
 /// The default budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 1_000;
+const DEFAULT_BUDGET: u32 = 1_000;
+
+/// The default number of events or sessions in an answer.
+const DEFAULT_LIMIT: u32 = 30;
 
 /// List past events, newest first.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -50,17 +56,22 @@ pub(crate) struct History {
     /// Number, for the next page
     #[arg(long, value_name = "NUMBER")]
     before: Option<u32>,
-    /// Maximum number to list [default: 30]
+    /// Maximum number to list
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "N")]
-    limit: Option<u16>,
-    /// Maximum tokens in the answer [default: 1000]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT)]
+    #[serde(default = "super::fixed::<DEFAULT_LIMIT>")]
+    limit: u32,
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS")]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
 }
 
 impl Declared for History {
+    type Context = KnowledgeContext;
+    type Data = HistoryData;
+
     const TOOL: &'static str = "ctx_history";
     const COMMAND: Option<&'static str> = Some("history");
     const EFFECT: Effect = Effect::Reads;
@@ -72,9 +83,9 @@ Examples:
   weir history --sessions           lists sessions, newest first
   weir history --before 4711        shows the page before event 4711";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
-        let limit = usize::from(self.limit.unwrap_or(30)).clamp(1, 1_000);
-        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer<HistoryData>, CommandError> {
+        let limit = (self.limit as usize).clamp(1, 1_000);
+        let budget = Budget::new(self.budget);
         if self.sessions {
             return self.list(context, limit, budget).await;
         }
@@ -114,9 +125,9 @@ Examples:
             }
             .to_owned();
             text.extend(moved.iter().map(|hint| format!("\n{hint}")));
-            return Ok(Answer::nothing(text, json!({ "moments": [] })));
+            return Ok(Answer::nothing(text, HistoryData::Moments { moments: Vec::new(), more: None }));
         }
-        Ok(answer(&moments, limit, budget, random_mark()?))
+        Ok(answer(&moments, (limit, budget), context.face(), random_mark()?))
     }
 }
 
@@ -133,7 +144,12 @@ impl History {
     }
 
     /// Lists sessions.
-    async fn list(self, context: &Context, limit: usize, budget: Budget) -> Result<Answer, CommandError> {
+    async fn list(
+        self,
+        context: &KnowledgeContext,
+        limit: usize,
+        budget: Budget,
+    ) -> Result<Answer<HistoryData>, CommandError> {
         let (named, client) = (self.session, self.client);
         let found = context
             .with_stores(move |open| {
@@ -145,32 +161,74 @@ impl History {
             .await?;
         if found.is_empty() {
             let text = "no sessions here yet: `weir import` imports past sessions";
-            return Ok(Answer::nothing(text.to_owned(), json!({ "sessions": [] })));
+            return Ok(Answer::nothing(text.to_owned(), HistoryData::Sessions { sessions: Vec::new(), more: None }));
         }
         let lines: Vec<String> = found.iter().take(limit).map(sessions::line).collect();
         let mark = random_mark()?;
         let mark = mark.as_str();
         let (text, shown) = fit_items(&format!("<<<{mark}"), &lines, budget, |shown| match found.len() - shown {
             0 => format!("{mark}>>>"),
-            more => format!("{mark}>>>\n{more} older: raise `limit`"),
+            more => format!("{mark}>>>\n{more} older: raise {}", context.face().option("limit")),
         });
-        let described: Vec<Value> = found[..shown].iter().map(sessions::describe).collect();
-        Ok(Answer::new(text, json!({ "sessions": described, "more": found.len() - shown })))
+        let sessions = found[..shown].iter().map(SessionData::of).collect();
+        Ok(Answer::new(text, HistoryData::Sessions { sessions, more: Some(found.len() - shown) }))
     }
 }
 
-fn answer(moments: &[Moment], limit: usize, budget: Budget, mark: Reference) -> Answer {
+/// Past events or sessions, newest first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum HistoryData {
+    /// Events.
+    Moments {
+        moments: Vec<MomentData>,
+        /// Whether there are older events.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        more: Option<bool>,
+    },
+    /// Sessions.
+    Sessions {
+        sessions: Vec<SessionData>,
+        /// The number of older sessions.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        more: Option<usize>,
+    },
+}
+
+/// One event.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct MomentData {
+    /// The position of the event in the log, for `before`.
+    number: i64,
+    at: String,
+    kind: Choice<EventKind>,
+    text: String,
+    /// The title of the entry that the event is about.
+    title: Option<String>,
+    entry_kind: Option<Choice<EntryKind>>,
+    /// Why that entry is gone.
+    gone: Option<Choice<WhyGone>>,
+    reference: Option<String>,
+    session: Option<String>,
+    client: Option<String>,
+    work: Option<String>,
+}
+
+fn answer(moments: &[Moment], (limit, budget): (usize, Budget), face: Face, mark: Reference) -> Answer<HistoryData> {
     let page = &moments[..moments.len().min(limit)];
     let lines: Vec<String> = page.iter().map(line).collect();
     let mark = mark.as_str();
     let (text, shown) = fit_items(&format!("<<<{mark}"), &lines, budget, |shown| {
         let last = page[..shown].last().map_or(0, |moment| moment.record.seq);
-        let older = if shown < moments.len() { format!("\nolder: before {last}") } else { String::new() };
+        let older = if shown < moments.len() {
+            format!("\nolder: {}", face.option_as("before", &last.to_string()))
+        } else {
+            String::new()
+        };
         format!("{mark}>>>{older}")
     });
-    let data =
-        json!({ "moments": page[..shown].iter().map(describe).collect::<Vec<_>>(), "more": shown < moments.len() });
-    Answer::new(text, data)
+    let described = page[..shown].iter().map(MomentData::of).collect();
+    Answer::new(text, HistoryData::Moments { moments: described, more: Some(shown < moments.len()) })
 }
 
 fn line(moment: &Moment) -> String {
@@ -189,19 +247,21 @@ fn line(moment: &Moment) -> String {
     format!("{} {} {kind}{what}{reference}{work}", record.seq, when::show(record.at))
 }
 
-fn describe(moment: &Moment) -> Value {
-    let record = &moment.record;
-    json!({
-        "number": record.seq,
-        "at": when::show(record.at),
-        "kind": record.event.kind.as_str(),
-        "text": record.event.text,
-        "title": moment.entry.as_ref().map(|(_, title)| title),
-        "entry_kind": moment.entry.as_ref().map(|(kind, _)| kind.as_str()),
-        "gone": moment.gone.map(weir_core::WhyGone::as_str),
-        "reference": record.reference.map(|reference| reference.to_string()),
-        "session": record.session.as_ref().map(|session| &session.key),
-        "client": record.session.as_ref().map(|session| &session.client),
-        "work": record.work,
-    })
+impl MomentData {
+    fn of(moment: &Moment) -> Self {
+        let Moment { record, entry, gone } = moment;
+        Self {
+            number: record.seq,
+            at: when::show(record.at),
+            kind: Choice(record.event.kind),
+            text: record.event.text.clone(),
+            title: entry.as_ref().map(|(_, title)| title.clone()),
+            entry_kind: entry.as_ref().map(|(kind, _)| Choice(*kind)),
+            gone: gone.map(Choice),
+            reference: record.reference.map(|reference| reference.to_string()),
+            session: record.session.as_ref().map(|session| session.key.clone()),
+            client: record.session.as_ref().map(|session| session.client.clone()),
+            work: record.work.clone(),
+        }
+    }
 }

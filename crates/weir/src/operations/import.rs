@@ -3,15 +3,14 @@
 use std::path::PathBuf;
 
 use weir_clients::{CLIENTS, transcript};
-use weir_core::Origin;
 
 use super::{Declared, Effect};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::schema::silent;
 use crate::foreign;
-use crate::importing::{self, ImportRequest, ImportScope};
+use crate::importing::{self, ImportData, ImportRequest, ImportScope};
+use crate::schema::silent;
 use crate::when;
 
 /// Import this project's past sessions from client transcripts, so that ctx_search and ctx_history find them.
@@ -49,9 +48,15 @@ pub(crate) struct Import {
 }
 
 impl Declared for Import {
+    type Context = Context;
+    type Data = ImportData;
+
     const TOOL: &'static str = "ctx_import";
     const COMMAND: Option<&'static str> = Some("import");
     const EFFECT: Effect = Effect::Adds;
+    const ABOUT: Option<&'static str> = Some(
+        "Import this project's past sessions from client transcripts, so that `weir search` and `weir history` find them",
+    );
     const EXAMPLES: &'static str = "\
 Examples:
   weir import --dry-run               show what can be imported for this project
@@ -64,12 +69,12 @@ Reads transcripts of Claude Code, Codex, Copilot CLI, Gemini CLI, OpenCode and Q
 program (docs/carry-over.md describes the format). Prompts, decisions, errors and their fixes, commits, files and the
 clients' own summaries keep their original times. Running it again imports only what is new.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<ImportData>, CommandError> {
         let client = self.client.as_deref().map(client).transpose()?;
         let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
         let paths: Vec<PathBuf> =
             self.path.iter().map(|path| foreign::resolved(&context.env().folder.join(path))).collect();
-        if context.origin == Origin::Model {
+        if !context.face().is_person() {
             paths.iter().try_for_each(|path| check(context, path))?;
         }
         let whose = match (self.all, self.here) {

@@ -8,9 +8,9 @@ use super::{Declared, Effect};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::schema::silent;
-use crate::indexing::{self, IndexRequest};
+use crate::indexing::{self, IndexData, IndexRequest};
 use crate::permission::{self, Consent, Deed};
+use crate::schema::silent;
 
 /// Index a file, folder or text for ctx_search.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -42,9 +42,13 @@ pub(crate) struct Index {
 }
 
 impl Declared for Index {
+    type Context = Context;
+    type Data = IndexData;
+
     const TOOL: &'static str = "ctx_index";
     const COMMAND: Option<&'static str> = Some("index");
     const EFFECT: Effect = Effect::Adds;
+    const ABOUT: Option<&'static str> = Some("Index a file, folder or text for `weir search`");
     const EXAMPLES: &'static str = "\
 Examples:
   weir index docs
@@ -71,7 +75,7 @@ are never read.";
         Ok(self)
     }
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<IndexData>, CommandError> {
         let label = self.source.map(|label| label.trim().trim_end_matches('/').to_owned()).filter(|it| !it.is_empty());
         match (self.path, self.text) {
             (Some(path), None) => {
@@ -91,8 +95,11 @@ are never read.";
                 permit(context, Action::Text, "a text").await?;
                 indexing::text(context, text, label).await
             }
-            _ => Err(CommandError::usage("nothing to index, or both a path and a text")
-                .hint("pass either `path` (a file or folder) or `text`")),
+            _ => Err(CommandError::usage("nothing to index, or both a path and a text").hint(
+                context
+                    .face()
+                    .word("pass either a file or folder, or --text", "pass either `path` (a file or folder) or `text`"),
+            )),
         }
     }
 }

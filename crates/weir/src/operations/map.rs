@@ -3,17 +3,15 @@
 
 use std::path::PathBuf;
 
-use weir_core::Origin;
-
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::schema::silent;
-use crate::mapping::{self, MapRequest, Reach};
+use crate::mapping::{self, MapData, MapRequest, Reach};
+use crate::schema::silent;
 
 /// The default budget of an answer, in tokens.
-pub(super) const DEFAULT_BUDGET: usize = 1_000;
+pub(super) const DEFAULT_BUDGET: u32 = 1_000;
 
 /// Map this project: its most important files, overall or for `focus` files or a `query`, with their main symbols.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -33,13 +31,17 @@ pub(crate) struct Map {
     #[arg(long, value_name = "TEXT")]
     #[serde(default)]
     query: Option<String>,
-    /// Maximum tokens in the answer [default: 1000]
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS")]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
 }
 
 impl Declared for Map {
+    type Context = Context;
+    type Data = MapData;
+
     const TOOL: &'static str = "context_map";
     const COMMAND: Option<&'static str> = Some("map");
     const EFFECT: Effect = Effect::Reads;
@@ -54,14 +56,14 @@ Files are ranked by what the focus files use and what uses them, by the words of
 which files were changed together. The first map of a project reads all of it; later maps read only what changed. Files
 that git ignores, secrets and files that rules deny are never read.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &Context) -> Result<Answer<MapData>, CommandError> {
         let folder = match self.path.as_deref() {
             None | Some("") => context.project().root.clone(),
             Some(named) => folder(context, named)?,
         };
         let focus = self.focus.iter().map(|named| super::file(context, named)).collect::<Result<Vec<_>, _>>()?;
         let query = self.query.unwrap_or_default().trim().to_owned();
-        let (reach, budget) = (Reach::Project, Budget::new(self.budget, DEFAULT_BUDGET));
+        let (reach, budget) = (Reach::Project, Budget::new(self.budget));
         mapping::map(context, MapRequest { folder, reach, focus, query, budget }).await
     }
 }
@@ -70,7 +72,7 @@ that git ignores, secrets and files that rules deny are never read.";
 pub(super) fn folder(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
     let folder = super::folder(context, Some(named))?;
     let root = &context.project().root;
-    if context.origin == Origin::User || folder.starts_with(root) {
+    if context.face().is_person() || folder.starts_with(root) {
         return Ok(folder);
     }
     let message = format!("{} is outside the project", folder.display());

@@ -1,21 +1,19 @@
 //! `ctx_reflect`: sums up a session or a work.
 
-use serde_json::json;
-use weir_core::Origin;
 use weir_core::guide::{self, Form, Span, Wanted};
 use weir_core::wording::counted;
 use weir_store::{HistoryFilter, Moment};
 
 use super::{Declared, Effect, random_mark};
 use crate::answer::{Answer, Budget};
-use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
 use crate::hook::guides::facts;
+use crate::needs::KnowledgeContext;
+use crate::schema::silent;
 use crate::{sessions, when};
 
 /// The default budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 600;
+const DEFAULT_BUDGET: u32 = 600;
 /// How many of the newest events are read.
 const MAX_EVENTS: usize = 10_000;
 
@@ -41,14 +39,17 @@ pub(crate) struct Reflect {
     #[arg(long)]
     #[serde(default)]
     markdown: bool,
-    /// Maximum tokens in the answer [default: 600]
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS")]
-    #[serde(default)]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
 }
 
 impl Declared for Reflect {
+    type Context = KnowledgeContext;
+    type Data = ReflectData;
+
     const TOOL: &'static str = "ctx_reflect";
     const COMMAND: Option<&'static str> = Some("reflect");
     const EFFECT: Effect = Effect::Reads;
@@ -62,7 +63,7 @@ Examples:
 The numbers in brackets are event numbers from `weir history`. The same events always produce the same text; nothing is
 invented.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer<ReflectData>, CommandError> {
         let now = when::now();
         let since = self.since.as_deref().map(|text| when::parse(text, now)).transpose()?;
         let scope = context.scope();
@@ -90,13 +91,13 @@ invented.";
         let (session, moments) = found;
         if moments.is_empty() {
             let text = "no events there: `weir history --sessions` lists the sessions";
-            return Ok(Answer::nothing(text.to_owned(), json!({ "session": session, "entries": 0 })));
+            return Ok(Answer::nothing(text.to_owned(), ReflectData { session, entries: 0, summary: None }));
         }
         let form = if self.markdown { Form::Markdown } else { Form::Text };
         let facts = facts(&moments);
         let span = guide::span(&facts);
         let head = self.head(session.as_deref(), &moments, span, form);
-        let budget = Budget::new(self.budget, DEFAULT_BUDGET);
+        let budget = Budget::new(self.budget);
         // The text quotes others, so it is enclosed in marks.
         let mark = random_mark()?;
         let mark = mark.as_str();
@@ -104,19 +105,34 @@ invented.";
         let room = budget.tokens().saturating_sub(weir_tokens::count(&around) + 1);
         let wanted = Wanted { budget: room, count: weir_tokens::count, now, head: &head, summary: "" };
         let text = guide::reflect(&facts, &wanted, form);
-        let data = json!({
-            "session": session,
-            "work": self.work,
-            "entries": moments.len(),
-            "minutes": span.millis / 60_000,
-            "pauses": span.pauses,
-            "text": text,
-        });
+        let (minutes, pauses) = (span.millis / 60_000, span.pauses);
+        let summary = Some(SummaryData { work: self.work.clone(), minutes, pauses, text: text.clone() });
+        let data = ReflectData { session, entries: moments.len(), summary };
         // A file for a person needs no marks.
-        let is_file = self.markdown && context.origin == Origin::User;
+        let is_file = self.markdown && context.face().is_person();
         let shown = if is_file { text } else { format!("<<<{mark}\n{text}\n{mark}>>>") };
         Ok(Answer::new(shown, data))
     }
+}
+
+/// A session or a work, summed up.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct ReflectData {
+    session: Option<String>,
+    /// The number of events.
+    entries: usize,
+    /// Present if there are events.
+    #[serde(flatten)]
+    summary: Option<SummaryData>,
+}
+
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+struct SummaryData {
+    work: Option<String>,
+    /// The time spent, without pauses.
+    minutes: i64,
+    pauses: usize,
+    text: String,
 }
 
 impl Reflect {

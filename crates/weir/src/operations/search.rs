@@ -1,22 +1,31 @@
 //! `ctx_search`: searches the store.
 
+mod data;
 mod render;
 
-use weir_core::{EntryKind, Level, Query, Scope, written_enum};
+use std::collections::HashMap;
+
+use weir_core::{EntryKind, Level, Query, Reference, Scope, written_enum};
 use weir_store::{Findings, HistoryFilter, Hit};
 
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget};
 use crate::choice::Choice;
-use crate::context::{Context, LockedStores};
+use crate::context::LockedStores;
 use crate::embedding::MAX_CHUNKS_BEFORE_SEARCH;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
-use crate::mapping::{self, FoundSymbol, SymbolQuery};
+use crate::mapping::{FoundSymbol, SymbolQuery};
+use crate::needs::KnowledgeContext;
+use crate::schema::silent;
+use crate::staleness::Doubt;
 use crate::when;
+pub(super) use data::{QueryData, SearchData};
 
 /// The default budget of an answer, in tokens.
-const DEFAULT_BUDGET: usize = 1_500;
+const DEFAULT_BUDGET: u32 = 1_500;
+
+/// The default number of hits per query.
+const DEFAULT_LIMIT: u32 = 5;
 
 /// The maximum number of symbols that are listed.
 const MAX_SYMBOLS: usize = 5;
@@ -79,17 +88,22 @@ pub(crate) struct Search {
     #[serde(default)]
     #[arg(long)]
     timeline: bool,
-    /// Hits per query [default: 5]
+    /// Hits per query
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "N")]
-    limit: Option<u16>,
-    /// Maximum tokens in the answer [default: 1500]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT)]
+    #[serde(default = "super::fixed::<DEFAULT_LIMIT>")]
+    limit: u32,
+    /// Maximum tokens in the answer
     #[schemars(transform = silent)]
-    #[arg(long, value_name = "TOKENS")]
-    budget: Option<u32>,
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_BUDGET)]
+    #[serde(default = "super::fixed::<DEFAULT_BUDGET>")]
+    budget: u32,
 }
 
 impl Declared for Search {
+    type Context = KnowledgeContext;
+    type Data = SearchData;
+
     const TOOL: &'static str = "ctx_search";
     const COMMAND: Option<&'static str> = Some("search");
     const EFFECT: Effect = Effect::Reads;
@@ -112,10 +126,10 @@ same in other words. Exits with 3 if nothing is found.";
         Ok(self)
     }
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer<SearchData>, CommandError> {
         let now = when::now();
         let since = self.since.as_deref().map(|text| when::parse(text, now)).transpose()?;
-        let limit = usize::from(self.limit.unwrap_or(5)).clamp(1, 100);
+        let limit = (self.limit as usize).clamp(1, 100);
         if self.queries.is_empty() {
             return Err(CommandError::usage("no query given").hint("pass the words to search for in `queries`"));
         }
@@ -132,9 +146,12 @@ same in other words. Exits with 3 if nothing is found.";
         if self.timeline {
             found.iter_mut().for_each(QueryResult::sort_by_time);
         }
-        Ok(render::answer(context, &found, Budget::new(self.budget, DEFAULT_BUDGET)).await)
+        Ok(render::answer(context, &found, Budget::new(self.budget)).await)
     }
 }
+
+/// The doubts about the entries found.
+type Doubts = HashMap<Reference, Vec<Doubt>>;
 
 /// The result of a query.
 struct QueryResult {
@@ -160,14 +177,14 @@ impl QueryResult {
 
 /// Runs each query and shows the hits.
 pub(super) async fn find_and_show(
-    context: &Context,
+    context: &KnowledgeContext,
     queries: Vec<Query>,
     budget: Budget,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<SearchData>, CommandError> {
     Ok(render::answer(context, &find(context, queries).await?, budget).await)
 }
 
-async fn find(context: &Context, queries: Vec<Query>) -> Result<Vec<QueryResult>, CommandError> {
+async fn find(context: &KnowledgeContext, queries: Vec<Query>) -> Result<Vec<QueryResult>, CommandError> {
     let scope = context.scope();
     let own = context.clone();
     let work = move |open: &mut LockedStores<'_>| {
@@ -177,7 +194,7 @@ async fn find(context: &Context, queries: Vec<Query>) -> Result<Vec<QueryResult>
             if found.findings.hits.is_empty() && found.sources.is_empty() {
                 found.moved = own.moved_hint(open);
             }
-            all.push(with_symbols(&own, open, &scope, found)?);
+            all.push(with_symbols(&own, open, found)?);
         }
         Ok(all)
     };
@@ -186,15 +203,14 @@ async fn find(context: &Context, queries: Vec<Query>) -> Result<Vec<QueryResult>
 
 /// Adds the symbols of the project's files that the map contains, unless the search is for something else.
 fn with_symbols(
-    context: &Context,
+    context: &KnowledgeContext,
     open: &mut LockedStores<'_>,
-    scope: &Scope,
     mut found: QueryResult,
 ) -> Result<QueryResult, CommandError> {
     let Query { text, within, kind, since, source, limit, .. } = &found.query;
     if matches!(within, None | Some(Level::Project)) && kind.is_none() && since.is_none() {
         let wanted = SymbolQuery { query: text, below: source.as_deref(), most: MAX_SYMBOLS.min(*limit) };
-        found.symbols = mapping::find_symbols(context, (open.project()?, scope), &wanted)?;
+        found.symbols = context.symbols(open, &wanted)?;
     }
     Ok(found)
 }

@@ -4,17 +4,18 @@ mod trial;
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use weir_core::Timestamp;
 use weir_core::wording::counted;
 use weir_store::{MeterAction, MeterRow};
 
 use super::{Declared, Effect};
 use crate::answer::Answer;
-use crate::context::Context;
 use crate::error::CommandError;
-use crate::faces::schema::silent;
+use crate::needs::KnowledgeContext;
 use crate::replay::report::table::{Table, number};
+use crate::schema::silent;
 use crate::when;
 
 /// The length of the longest bar, in characters.
@@ -40,6 +41,9 @@ pub(crate) struct Stats {
 }
 
 impl Declared for Stats {
+    type Context = KnowledgeContext;
+    type Data = StatsData;
+
     const TOOL: &'static str = "ctx_stats";
     const COMMAND: Option<&'static str> = Some("stats");
     const EFFECT: Effect = Effect::Reads;
@@ -53,15 +57,15 @@ Every output that hooks replace is counted from the moment of `weir setup`: the 
 itself, and those that the model got. What Weir says without being asked and the answers of its tools are its own cost. Tokens
 of tool descriptions and prices are not in it: `weir replay` works those out from your transcripts.";
 
-    async fn run(self, context: &Context) -> Result<Answer, CommandError> {
+    async fn run(self, context: &KnowledgeContext) -> Result<Answer<StatsData>, CommandError> {
         let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
         let mut rows = context.with_stores(move |open| Ok(open.project()?.metered(since)?)).await?;
         rows.retain(|row| self.client.as_ref().is_none_or(|client| row.session.client == *client));
         if rows.is_empty() {
             let text = "nothing was held back, told or asked for here yet: `weir setup` connects your clients";
-            return Ok(Answer::nothing(text.to_owned(), json!({ "sessions": 0 })));
+            return Ok(Answer::nothing(text.to_owned(), StatsData::Nothing { sessions: 0 }));
         }
-        let comparison = trial::Arms::of(&rows).map(|arms| arms.compare(context)).transpose()?;
+        let comparison = trial::Arms::of(&rows).map(|arms| arms.compare(context)).transpose()?.flatten();
         rows.retain(|row| row.reading.what != MeterAction::Untouched);
         Ok(StatsReport { rows, comparison }.answer())
     }
@@ -105,12 +109,63 @@ impl TokenTotals {
         self.given.cast_signed() - (self.shown + self.told + self.answered).cast_signed()
     }
 
-    fn describe(&self) -> Value {
-        json!({
-            "held": self.held, "given": self.given, "shown": self.shown, "told": self.told, "told_times": self.told_times,
-            "answered": self.answered, "answers": self.answers, "net": self.net(),
-        })
+    fn data(&self) -> TotalsData {
+        let Self { held, given, shown, told, told_times, answered, answers } = *self;
+        TotalsData { held, given, shown, told, told_times, answered, answers, net: self.net() }
     }
+}
+
+/// What Weir kept out of conversations, and what it cost, in tokens.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum StatsData {
+    /// Nothing was recorded.
+    Nothing {
+        /// Always 0.
+        sessions: usize,
+    },
+    /// What was recorded.
+    Report(Box<ReportData>),
+}
+
+/// What was recorded: all of it, and the same by tool, by day and by session.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ReportData {
+    all: TotalsData,
+    tools: BTreeMap<String, TotalsData>,
+    days: BTreeMap<String, TotalsData>,
+    sessions: Vec<SessionTotals>,
+    /// The number of sessions in which Weir added more than it held back.
+    did_not_pay: usize,
+    /// The comparison with sessions that were left alone.
+    comparison: Option<trial::ComparisonData>,
+}
+
+/// The sums of one session.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SessionTotals {
+    client: String,
+    session: String,
+    sum: TotalsData,
+}
+
+/// Sums of tokens and of times.
+#[derive(Debug, Serialize, JsonSchema)]
+struct TotalsData {
+    /// The number of outputs held back.
+    held: u64,
+    /// The tokens that clients would have shown of them.
+    given: u64,
+    /// The tokens that the model got instead.
+    shown: u64,
+    /// The tokens said without being asked, and how often.
+    told: u64,
+    told_times: u64,
+    /// The tokens of answers, and how many there were.
+    answered: u64,
+    answers: u64,
+    /// The tokens that conversations were spared; negative if Weir added more.
+    net: i64,
 }
 
 struct StatsReport {
@@ -120,46 +175,32 @@ struct StatsReport {
 }
 
 impl StatsReport {
-    fn answer(&self) -> Answer {
+    fn answer(&self) -> Answer<StatsData> {
         let all = self.sums(|_| ()).into_values().next().unwrap_or_default();
         let sessions = self.sums(|row| (row.session.client.clone(), row.session.key.clone()));
         let (days, tools) = (self.sums(|row| row.day), self.sums(|row| row.reading.tool.clone()));
-        let lost: Vec<_> = sessions.iter().filter(|(_, sum)| sum.net() < 0).collect();
+        let lost = sessions.values().filter(|sum| sum.net() < 0).count();
         let mut parts = vec![head(&all, sessions.len(), &days), by_tool(&tools), by_day(&days)];
-        if !lost.is_empty() {
-            let of = counted(sessions.len(), "session", "sessions");
-            let mut lines = vec![format!("{} of {of} did not pay:", lost.len())];
-            let line = |((client, key), sum): &&(&(String, String), &TokenTotals)| {
-                format!("  {key} ({client}): {} tokens", number(sum.net()))
-            };
-            lines.extend(lost.iter().take(MAX_NAMED_SESSIONS).map(|found| line(&found)));
-            if lost.len() > MAX_NAMED_SESSIONS {
-                lines.push(format!("  and {} more", lost.len() - MAX_NAMED_SESSIONS));
-            }
-            parts.push(lines.join("\n"));
-        }
+        parts.extend((lost > 0).then(|| lossy(&sessions, lost)));
         parts.extend(self.comparison.as_ref().map(trial::Comparison::text));
         parts.push(
             "Tool descriptions and prices are not counted here: `weir replay` works them out from your transcripts."
                 .to_owned(),
         );
-        let described = |sums: &BTreeMap<String, TokenTotals>| -> Value {
-            sums.iter().map(|(name, sum)| (name.clone(), sum.describe())).collect::<serde_json::Map<_, _>>().into()
+        let of_session = |((client, session), sum): (&(String, String), &TokenTotals)| SessionTotals {
+            client: client.clone(),
+            session: session.clone(),
+            sum: sum.data(),
         };
-        let days: BTreeMap<String, TokenTotals> = days.iter().map(|(day, sum)| (when::day(*day), *sum)).collect();
-        let of_session = |(session, sum): (&(String, String), &TokenTotals)| {
-            let (client, key) = session;
-            json!({ "client": client, "session": key, "sum": sum.describe() })
+        let data = ReportData {
+            all: all.data(),
+            tools: tools.iter().map(|(tool, sum)| (tool.clone(), sum.data())).collect(),
+            days: days.iter().map(|(day, sum)| (when::day(*day), sum.data())).collect(),
+            sessions: sessions.iter().map(of_session).collect(),
+            did_not_pay: lost,
+            comparison: self.comparison.as_ref().map(trial::Comparison::data),
         };
-        let data = json!({
-            "all": all.describe(),
-            "tools": described(&tools),
-            "days": described(&days),
-            "sessions": sessions.iter().map(of_session).collect::<Vec<_>>(),
-            "did_not_pay": lost.len(),
-            "comparison": self.comparison.as_ref().map(trial::Comparison::data),
-        });
-        Answer::new(parts.join("\n\n"), data)
+        Answer::new(parts.join("\n\n"), StatsData::Report(Box::new(data)))
     }
 
     /// Returns the sums of all rows with the same key.
@@ -170,6 +211,18 @@ impl StatsReport {
         }
         sums
     }
+}
+
+/// Names the sessions in which Weir added more than it held back.
+fn lossy(sessions: &BTreeMap<(String, String), TokenTotals>, lost: usize) -> String {
+    let of = counted(sessions.len(), "session", "sessions");
+    let mut lines = vec![format!("{lost} of {of} did not pay:")];
+    let of_loss = sessions.iter().filter(|(_, sum)| sum.net() < 0).take(MAX_NAMED_SESSIONS);
+    lines.extend(of_loss.map(|((client, key), sum)| format!("  {key} ({client}): {} tokens", number(sum.net()))));
+    if lost > MAX_NAMED_SESSIONS {
+        lines.push(format!("  and {} more", lost - MAX_NAMED_SESSIONS));
+    }
+    lines.join("\n")
 }
 
 fn head(all: &TokenTotals, sessions: usize, days: &BTreeMap<Timestamp, TokenTotals>) -> String {

@@ -24,6 +24,7 @@ use super::{RunOptions, RunRequest, unfinished};
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
+use crate::face::Face;
 
 /// The first argument that starts this program as a keeper.
 pub(crate) const KEEPER: &str = "background-run";
@@ -46,7 +47,7 @@ struct KeeperTask {
     folder: PathBuf,
     seconds: u64,
     kept: bool,
-    origin: String,
+    face: Face,
     session: Option<(String, String)>,
     called_in: PathBuf,
 }
@@ -79,7 +80,7 @@ fn start_here(context: &Context, order: RunRequest, kept: bool) -> Result<Refere
         folder: order.folder,
         seconds: order.timeout.as_secs(),
         kept,
-        origin: context.origin.as_str().to_owned(),
+        face: context.face(),
         session,
         called_in: context.env().folder.clone(),
     };
@@ -115,9 +116,8 @@ fn look_after(task: KeeperTask) -> Result<(), CommandError> {
     let wrong = |what: &str| CommandError::broken(&format!("invalid background task: {what}"));
     let mut env = Env::capture().map_err(|error| CommandError::broken(&error.to_string()))?;
     env.folder = task.called_in.clone();
-    let origin = Origin::parse(&task.origin).ok_or_else(|| wrong("origin"))?;
     let session = task.session.clone().map(|(client, key)| SessionKey { client, key });
-    let context = Context::new(&env, origin)?.in_session(session);
+    let context = Context::new(&env, task.face)?.in_session(session);
     let reference = Reference::parse(&task.reference).map_err(|error| wrong(&error.to_string()))?;
     let order = RunRequest {
         language: Language::find(&task.language).ok_or_else(|| wrong("language"))?,
@@ -262,7 +262,7 @@ pub(crate) fn end(context: &Context, reference: Reference) -> Result<(), Command
     let files = BackgroundFiles::of(context, reference);
     std::fs::remove_file(&files.state).map_err(|_| {
         CommandError::new(ErrorKind::NotFound, format!("no background run with reference {reference}"))
-            .hint("it may have ended: check with ctx_get")
+            .hint(format!("it may have ended: check with {}", context.face().get()))
     })
 }
 

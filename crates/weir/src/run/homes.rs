@@ -4,7 +4,6 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use weir_core::Origin;
 use weir_policy::masks::Homes;
 use weir_policy::masks::toolchains::TOOLCHAINS;
 use weir_runner::runtimes::Found;
@@ -84,7 +83,7 @@ pub(super) fn check_file(
     }
     let is_seen = homes.shows(file) || writable.iter().any(|folder| file.starts_with(folder));
     // A person at a terminal may use their own files.
-    if !is_seen && context.origin != Origin::User {
+    if !is_seen && !context.face().is_person() {
         return Err(refused("it is in a home folder outside the project").hint(READABLE));
     }
     Ok(())

@@ -4,14 +4,16 @@
 //! Invariants: the first line is ours; output is enclosed in marks that the program could not know, and everything of
 //! ours is outside of them; omissions are stated in numbers; the code is never repeated.
 
-use serde_json::{Value, json};
-use weir_core::Origin;
+use schemars::JsonSchema;
+use serde::Serialize;
 use weir_core::run::Ended;
 use weir_digest::{About, Digest, Frame};
 
 use super::FinishedRun;
 use crate::answer::{Answer, fence, one_line, size};
+use crate::choice::Choice;
 use crate::error::CommandError;
+use crate::face::Face;
 use crate::operations::random_mark;
 use crate::text::{StoredTextSource, ends, unreadable};
 
@@ -32,43 +34,67 @@ pub(crate) struct DisplayOptions<'a> {
     pub read_on: &'a str,
 }
 
-/// Returns how to get the rest of an output, worded for the caller.
-pub(crate) fn read_on(origin: Origin) -> &'static str {
-    match origin {
-        Origin::User => "more: `weir get` with --lines, --pattern, --select or --intent",
-        _ => "more: ctx_get with lines, pattern, select or intent",
+/// The result of a run, for programs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunData {
+    /// The reference of the output, unless it could not be stored.
+    reference: Option<String>,
+    /// Why the output could not be stored.
+    not_kept: Option<String>,
+    /// How the run ended.
+    ended: Choice<Ended>,
+    exit_code: Option<i32>,
+    signal: Option<i32>,
+    /// The duration.
+    millis: u64,
+    /// The processor time of all its processes.
+    cpu_millis: u64,
+    /// The sandbox level of the run.
+    sandbox: &'static str,
+    bytes: u64,
+    lines: u64,
+    /// The number of secrets removed before storing.
+    redactions: Option<u32>,
+    /// Whether `text` is the complete output.
+    whole: bool,
+    /// The kinds of output that the digest recognised.
+    kinds: Vec<&'static str>,
+    remarks: Vec<String>,
+    /// The output, or its digest.
+    text: String,
+}
+
+impl RunData {
+    /// Returns the result of a run that is shown like this.
+    pub(crate) fn of(done: &FinishedRun, shown: &OutputView) -> Self {
+        let outcome = &done.outcome;
+        Self {
+            reference: done.kept.as_ref().ok().map(|entry| entry.reference.to_string()),
+            not_kept: done.kept.as_ref().err().map(|error| error.message.clone()),
+            ended: Choice(outcome.ended),
+            exit_code: outcome.exit_code,
+            signal: outcome.signal,
+            millis: outcome.took.as_millis() as u64,
+            cpu_millis: outcome.cpu.as_millis() as u64,
+            sandbox: outcome.level.as_str(),
+            bytes: done.text.bytes(),
+            lines: shown.lines,
+            redactions: done.kept.as_ref().ok().map(|entry| entry.redactions),
+            whole: shown.whole,
+            kinds: shown.kinds.clone(),
+            remarks: done.remarks.clone(),
+            text: shown.text.clone(),
+        }
     }
 }
 
 /// Returns the answer to a single run. With an intent, what matches it comes first.
-pub(crate) fn answer(done: &FinishedRun, origin: Origin, intent: Option<&str>) -> Result<Answer, CommandError> {
+pub(crate) fn answer(done: &FinishedRun, face: Face, intent: Option<&str>) -> Result<Answer<RunData>, CommandError> {
     let digest = weir_digest::budget(done.text.bytes()).max(if intent.is_some() { MIN_INTENT_TOKENS } else { 0 });
-    let shown = show(done, &DisplayOptions { whole: MAX_WHOLE_TOKENS, digest, intent, read_on: read_on(origin) })?;
-    let data = data(done, &shown);
+    let shown = show(done, &DisplayOptions { whole: MAX_WHOLE_TOKENS, digest, intent, read_on: face.read_on() })?;
+    let data = RunData::of(done, &shown);
     let text = [shown.head, shown.body, shown.foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
     Ok(Answer { exit_code: Some(exit_code(done)), ..Answer::new(text.join("\n"), data) })
-}
-
-/// Returns the same as data.
-pub(crate) fn data(done: &FinishedRun, shown: &OutputView) -> Value {
-    let outcome = &done.outcome;
-    json!({
-        "reference": done.kept.as_ref().ok().map(|entry| entry.reference.to_string()),
-        "not_kept": done.kept.as_ref().err().map(|error| &error.message),
-        "ended": outcome.ended.as_str(),
-        "exit_code": outcome.exit_code,
-        "signal": outcome.signal,
-        "millis": outcome.took.as_millis() as u64,
-        "cpu_millis": outcome.cpu.as_millis() as u64,
-        "sandbox": outcome.level.as_str(),
-        "bytes": done.text.bytes(),
-        "lines": shown.lines,
-        "redactions": done.kept.as_ref().ok().map(|entry| entry.redactions),
-        "whole": shown.whole,
-        "kinds": shown.kinds,
-        "remarks": done.remarks,
-        "text": shown.text,
-    })
 }
 
 /// Returns the exit code as shells do: 128 plus the signal, and 124 after a timeout.

@@ -75,8 +75,8 @@ impl<'a> BoundFiles<'a> {
         };
         match state {
             HashState::Here(hash) if hash == file.hash => None,
-            HashState::Here(_) => Some(Doubt::FileChanged(file.path.clone())),
-            HashState::Gone => Some(Doubt::FileGone(file.path.clone())),
+            HashState::Here(_) => Some(Doubt::FileChanged { path: file.path.clone() }),
+            HashState::Gone => Some(Doubt::FileGone { path: file.path.clone() }),
             HashState::Unknown => None,
         }
     }

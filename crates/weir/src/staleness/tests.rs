@@ -59,14 +59,14 @@ fn a_file_is_the_same_changed_or_gone() {
     assert_eq!(file.path, "src/pool.rs");
     assert_eq!(doubt(root, &file), None);
     std::fs::write(root.join("src/pool.rs"), "32").unwrap();
-    assert_eq!(doubt(root, &file), Some(Doubt::FileChanged("src/pool.rs".into())));
+    assert_eq!(doubt(root, &file), Some(Doubt::FileChanged { path: "src/pool.rs".into() }));
     std::fs::write(root.join("src/pool.rs"), "16").unwrap();
     assert_eq!(doubt(root, &file), None, "it is as it was");
     std::fs::remove_file(root.join("src/pool.rs")).unwrap();
-    assert_eq!(doubt(root, &file), Some(Doubt::FileGone("src/pool.rs".into())));
+    assert_eq!(doubt(root, &file), Some(Doubt::FileGone { path: "src/pool.rs".into() }));
     std::fs::remove_dir(root.join("src")).unwrap();
     std::fs::write(root.join("src"), "a file where the folder was").unwrap();
-    assert_eq!(doubt(root, &file), Some(Doubt::FileGone("src/pool.rs".into())));
+    assert_eq!(doubt(root, &file), Some(Doubt::FileGone { path: "src/pool.rs".into() }));
 }
 
 #[test]
@@ -113,8 +113,8 @@ fn a_note_of_the_user_is_bound_to_the_very_file() {
 fn a_doubt_is_one_line() {
     let commit = "1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b".to_owned();
     for (doubt, expected) in [
-        (Doubt::FileChanged("src/pool.rs".into()), "src/pool.rs has changed since"),
-        (Doubt::FileGone("src/a\nb.rs".into()), "src/a b.rs is gone"),
+        (Doubt::FileChanged { path: "src/pool.rs".into() }, "src/pool.rs has changed since"),
+        (Doubt::FileGone { path: "src/a\nb.rs".into() }, "src/a b.rs is gone"),
         (
             Doubt::OtherBranch { commit: commit.clone(), branch: Some("feature/x".into()) },
             "from commit 1a2b3c4 (branch feature/x), which is not in HEAD",
@@ -136,7 +136,7 @@ fn only_whole_answers_of_git_count() {
 proptest! {
     #[test]
     fn a_doubt_about_anything_stays_one_line(path: String, commit: String, branch: Option<String>) {
-        for doubt in [Doubt::FileGone(path.clone()), Doubt::OtherBranch { commit, branch }] {
+        for doubt in [Doubt::FileGone { path: path.clone() }, Doubt::OtherBranch { commit, branch }] {
             prop_assert_eq!(doubt.to_string().lines().count(), 1);
         }
     }

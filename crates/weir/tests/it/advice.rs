@@ -224,7 +224,7 @@ fn a_plan_that_changed_is_made_again() {
     let refused = home.weir(&["forget", "--project", "--confirm", "00000000"]);
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
     let planned = said(&home.weir(&["forget", "--project"]));
-    let confirmation = planned.split("confirm = ").nth(1).unwrap().split_whitespace().next().unwrap();
+    let confirmation = planned.split("--confirm ").nth(1).unwrap().split_whitespace().next().unwrap();
     let done = home.weir(&["forget", "--project", "--confirm", confirmation]);
     assert!(done.status.success() && !home.finds("pool"), "{}", said(&done));
 }
@@ -237,7 +237,7 @@ fn a_store_over_its_quota_is_brought_back_by_forgetting_documents() {
     assert_eq!(ill.status.code(), Some(3), "{}", said(&ill));
     assert!(said(&ill).contains("weir forget --source FOLDER"), "{}", said(&ill));
     let plan = said(&home.shell("weir forget --source docs"));
-    let confirmation = plan.split("confirm = ").nth(1).unwrap().split_whitespace().next().unwrap();
+    let confirmation = plan.split("--confirm ").nth(1).unwrap().split_whitespace().next().unwrap();
     assert!(home.shell(&format!("weir forget --source docs --confirm {confirmation}")).status.success());
     home.configure("[retention]\nquota_mb = 1\n");
     home.assert_healthy();

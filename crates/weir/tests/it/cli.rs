@@ -1,5 +1,7 @@
 //! The command line as a person uses it: real runs in an empty home.
 
+mod terminal;
+
 use std::path::Path;
 
 use expect_test::expect;
@@ -45,7 +47,7 @@ fn a_note_is_kept_found_read_listed_and_forgotten() {
     home.check(
         &["search", "connections"],
         expect![[r#"
-            nothing found for `connections`: nothing resembles `connections`; try a synonym; nothing searchable is kept here yet: add content with ctx_index or ctx_fetch_and_index; ctx_history lists what happened
+            nothing found for `connections`: nothing resembles `connections`; try a synonym; nothing searchable is kept here yet: add content with `weir index` or `weir fetch`; `weir history` lists what happened
             exit 3"#]],
     );
     home.check(
@@ -162,9 +164,9 @@ fn bytes_come_back_as_they_went_in_and_long_texts_are_cut_by_the_line() {
     let reference = answer["reference"].as_str().unwrap();
     assert_eq!(home.ok(&["get", reference, "--raw"]), long);
     let cut = home.ok(&["get", reference, "--budget", "300"]);
-    assert!(cut.contains("continue with lines "), "{cut}");
+    assert!(cut.contains("continue with --lines "), "{cut}");
     assert!(weir_tokens::count(&cut) <= 300);
-    let from: u64 = cut.split("continue with lines ").nth(1).unwrap().split('-').next().unwrap().parse().unwrap();
+    let from: u64 = cut.split("continue with --lines ").nth(1).unwrap().split('-').next().unwrap().parse().unwrap();
     let next = home.ok(&["get", reference, "--lines", &format!("{from}-{}", from + 1)]);
     assert!(next.contains(&format!("line number {from} of")), "{next}");
     assert!(home.ok(&["get", reference, "--lines", "-1"]).contains("line number 3000 of"));

@@ -105,7 +105,7 @@ fn a_page_is_kept_and_its_beginning_shown_in_a_fence() {
         retries = 3
         ```
         REF>>>
-        search: ctx_search with its URL as source; read more: ctx_get
+        search: `weir search` with its URL as --source; read more: `weir get`
         exit 0"#]],
     );
     check(
@@ -119,7 +119,7 @@ fn a_page_is_kept_and_its_beginning_shown_in_a_fence() {
 
         k7f2m9q4xz>>>
         REF>>>
-        search: ctx_search with its URL as source; read more: ctx_get
+        search: `weir search` with its URL as --source; read more: `weir get`
         exit 0"#]],
     );
     check(
@@ -145,7 +145,7 @@ fn a_page_is_kept_and_its_beginning_shown_in_a_fence() {
         retries = 3
         ```
         REF>>>
-        search: ctx_search with source `docs`; read more: ctx_get
+        search: `weir search` with --source 'docs'; read more: `weir get`
         exit 0"#]],
     );
 }
@@ -171,7 +171,7 @@ fn what_did_not_come_is_said_beside_what_did() {
         REF>>>
         ftp://example.com/x: cannot fetch `ftp:` URLs, only http and https; read files with the file tools; use a command for other protocols
         http://HOST/inward: 169.254.169.254 is on this machine or in a private network; to allow it, add the host to `allow` under `[fetch]` in the configuration
-        search: ctx_search with its URL as source; read more: ctx_get
+        search: `weir search` with its URL as --source; read more: `weir get`
         exit 0"#]],
     );
     check(

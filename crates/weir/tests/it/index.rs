@@ -56,7 +56,7 @@ fn a_folder_is_indexed_as_git_sees_it_and_without_secrets() {
         expect![[r#"
         docs: 4 files (4 new; 232 B in TIME)
         skipped: 2 hidden as secret, 1 binary, 1 PDF, 1 larger than 8 MiB, 1 empty, 2 symbolic links
-        search it with source "docs"
+        search it with --source 'docs'
         exit 0"#]],
     );
     assert_eq!(home.found(&["zebra"]), ["docs/api.json", "docs/deep/er/usage.md", "docs/install.md", "docs/page.html"]);
@@ -238,14 +238,14 @@ fn a_text_comes_from_the_command_line_or_standard_input() {
         &["index", "--text", "# Zebras\n\nThey have stripes.", "--source", "animals"],
         expect![[r#"
         indexed animals as [REF] (28 B)
-        search it with source "animals"
+        search it with --source 'animals'
         exit 0"#]],
     );
     home.check(
         &["index", "--text", "# Zebras\n\nThey have stripes.", "--source", "animals"],
         expect![[r#"
         unchanged: animals is [REF]
-        search it with source "animals"
+        search it with --source 'animals'
         exit 0"#]],
     );
     let output = feed(home.weir_command(&["index", "-", "--source", "animals"]), b"Okapis have some.");

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use weir_clients::Purpose;
-use weir_core::Origin;
 use weir_digest::{About, Frame, Page};
 
 use super::{KeptText, beginning};
 use crate::error::CommandError;
+use crate::face::Face;
 use crate::hook::unreadable;
-use crate::run::{looked_for, read_on};
+use crate::run::looked_for;
 use crate::text::StoredTextSource;
 
 /// Kinds in which no part represents the rest, so that a digest says more than a beginning.
@@ -32,8 +32,8 @@ pub(in crate::hook) struct OutputContext<'a> {
 /// Returns the replacement of a text.
 pub(super) fn shown(kept: &KeptText, head: &str, ask: &OutputContext<'_>) -> Result<String, CommandError> {
     let more = match ask.file {
-        Some(file) => format!("{}, or read {}", read_on(Origin::Model), file.display()),
-        None => read_on(Origin::Model).to_owned(),
+        Some(file) => format!("{}, or read {}", Face::Mcp.read_on(), file.display()),
+        None => Face::Mcp.read_on().to_owned(),
     };
     let source = StoredTextSource::new(&kept.text)?;
     let page = weir_digest::read(&source, About { command: &kept.title }).map_err(unreadable)?;

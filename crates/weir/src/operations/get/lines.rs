@@ -10,6 +10,7 @@ use weir_store::{BlobReader, Line};
 
 use crate::answer::size;
 use crate::error::CommandError;
+use crate::face::Face;
 
 /// How many lines before and after a requested line are shown by default.
 pub(super) const DEFAULT_CONTEXT_LINES: u64 = 15;
@@ -281,28 +282,30 @@ impl SelectedText {
     }
 
     /// Describes what is left out and how to get it.
-    pub(super) fn foot(&self) -> String {
+    pub(super) fn foot(&self, face: Face) -> String {
+        let continue_from = |line: u64| format!("continue with {}", face.option_as("lines", &format!("{line}-")));
         let mut feet = Vec::new();
         feet.extend(match (self.bytes, self.more, self.matching) {
             (Some((from, to, all)), ..) => Some(match to < all {
-                true => format!("bytes {from}-{to} of {all}; continue with lines b{to}-"),
+                true => {
+                    format!("bytes {from}-{to} of {all}; continue with {}", face.option_as("lines", &format!("b{to}-")))
+                }
                 false => format!("bytes {from}-{to} of {all}"),
             }),
             _ if self.values.is_some() => self.values.map(|(unit, total)| {
-                let on =
-                    if self.last < total { format!("; continue with lines {}-", self.last + 1) } else { String::new() };
+                let on = if self.last < total { format!("; {}", continue_from(self.last + 1)) } else { String::new() };
                 format!("{unit} {}-{} of {total}{on}", self.first, self.last)
             }),
-            (_, false, _) if self.inside => Some(self.by_bytes("a line is cut")),
+            (_, false, _) if self.inside => Some(self.by_bytes("a line is cut", face)),
             (_, false, Some(lines)) if lines > 1 => Some(format!("{lines} lines match")),
             (_, false, _) => None,
             (_, true, Some(lines)) => {
-                let next = self.last + 1;
-                Some(format!("{lines} lines match; cut after line {}: continue with lines {next}-", self.last))
+                let next = continue_from(self.last + 1);
+                Some(format!("{lines} lines match; cut after line {}: {next}", self.last))
             }
-            (_, true, None) if self.inside => Some(self.by_bytes(&format!("cut inside line {}", self.last))),
+            (_, true, None) if self.inside => Some(self.by_bytes(&format!("cut inside line {}", self.last), face)),
             (_, true, None) => {
-                Some(format!("cut: lines {}-{} shown; continue with lines {}-", self.first, self.last, self.last + 1))
+                Some(format!("cut: lines {}-{} shown; {}", self.first, self.last, continue_from(self.last + 1)))
             }
         });
         if self.unsearched > 0 {
@@ -314,8 +317,9 @@ impl SelectedText {
         feet.join("\n")
     }
 
-    fn by_bytes(&self, what: &str) -> String {
-        format!("{what}: read more by bytes, with lines b{}-", self.last_start + self.text.len() as u64)
+    fn by_bytes(&self, what: &str, face: Face) -> String {
+        let from = format!("b{}-", self.last_start + self.text.len() as u64);
+        format!("{what}: read more by bytes, with {}", face.option_as("lines", &from))
     }
 
     /// Removes about `tokens` tokens from the end: whole lines, or part of the only line.

@@ -1,12 +1,13 @@
 //! Finds the parts of a text that match an intent: facts of its digest, and sections.
 
-use serde_json::json;
-use weir_core::{Entry, Origin};
+use weir_core::Entry;
 use weir_digest::{About, Frame, Page, intent};
 use weir_store::BlobReader;
 
+use super::GetData;
 use crate::answer::{Answer, Budget, headline};
 use crate::error::CommandError;
+use crate::face::Face;
 use crate::run;
 use crate::text::{StoredTextSource, unreadable};
 
@@ -14,9 +15,9 @@ use crate::text::{StoredTextSource, unreadable};
 pub(super) fn answer(
     entry: &Entry,
     text: &BlobReader,
-    (intent, origin): (&str, Origin),
+    (intent, face): (&str, Face),
     budget: Budget,
-) -> Result<Answer, CommandError> {
+) -> Result<Answer<GetData>, CommandError> {
     let source = StoredTextSource::new(text)?;
     let remarks: Vec<String> = source.remark().into_iter().collect();
     let found = intent::find(&source, intent).map_err(unreadable)?;
@@ -32,10 +33,10 @@ pub(super) fn answer(
         reference: entry.reference,
         lines: source.lines()?,
         bytes: entry.bytes,
-        read_on: if matching == 0 { &unmatched } else { run::read_on(origin) },
+        read_on: if matching == 0 { &unmatched } else { face.read_on() },
     };
     let page = Page { parts: vec![found.often, facts, found.sections, found.words], ..Page::default() };
     let digest = page.render(&frame, budget.tokens());
-    let data = json!({ "reference": entry.reference.to_string(), "matching": matching, "text": digest.body });
-    Ok(Answer::new(digest.to_string(), data))
+    let (reference, text) = (entry.reference.to_string(), digest.body.clone());
+    Ok(Answer::new(digest.to_string(), GetData::Matching { reference, matching, text }))
 }

@@ -5,6 +5,7 @@ use weir_store::BlobReader;
 
 use super::lines::{DEFAULT_CONTEXT_LINES, Filter, LineRange, MAX_BYTES_PER_TOKEN, SelectedText};
 use crate::error::CommandError;
+use crate::face::Face;
 use crate::text::StoredTextSource;
 
 /// Returns the values at a path, or the rows with these columns: those in the range that match.
@@ -12,7 +13,7 @@ pub(super) fn read(
     text: &BlobReader,
     path: &str,
     (lines, filter): (LineRange, Filter<'_>),
-    tokens: usize,
+    (tokens, face): (usize, Face),
 ) -> Result<SelectedText, CommandError> {
     let (first, last) = match lines {
         LineRange::Between(first, last) => (first, last),
@@ -26,14 +27,19 @@ pub(super) fn read(
     };
     let wanted = Wanted { first, last, room: tokens * MAX_BYTES_PER_TOKEN };
     let keep = |line: &str| filter.pattern.is_none_or(|pattern| pattern.is_match(line));
-    let found = select(&StoredTextSource::whole(text), path, wanted, &keep).map_err(explain)?;
+    let found = select(&StoredTextSource::whole(text), path, wanted, &keep).map_err(|error| explain(error, face))?;
     Ok(SelectedText::of_values(found, (first, last)))
 }
 
-fn explain(error: NotSelected) -> CommandError {
+fn explain(error: NotSelected, face: Face) -> CommandError {
     let hint = match &error {
-        NotSelected::NoStructure => "use `lines`, `pattern` or `intent` instead",
-        NotSelected::Damaged(_) => "it may be truncated or mixed with other text: use `lines` or `pattern`",
+        NotSelected::NoStructure => {
+            face.word("use --lines, --pattern or --intent instead", "use `lines`, `pattern` or `intent` instead")
+        }
+        NotSelected::Damaged(_) => face.word(
+            "it may be truncated or mixed with other text: use --lines or --pattern",
+            "it may be truncated or mixed with other text: use `lines` or `pattern`",
+        ),
         NotSelected::NoPath(_) => "write items[3].name, items[].name, /items/3/name or columns such as id,total",
         NotSelected::NotThere { .. } => "use one of these",
         NotSelected::Unreadable(_) => "run `weir doctor`",

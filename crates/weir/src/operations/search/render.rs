@@ -1,37 +1,39 @@
 //! Renders the answer of a search. Invariant: every excerpt is in a fence below a heading that states its origin;
 //! corrections to the query, doubts and omissions are stated.
 
-use std::collections::HashMap;
-
-use serde_json::{Value, json};
 use weir_core::wording::counted;
-use weir_core::{Entry, Query, Reference};
+use weir_core::{Entry, Query};
 use weir_store::Hit;
 
-use super::QueryResult;
+use super::data::SearchData;
+use super::{Doubts, QueryResult};
 use crate::answer::{Answer, Budget, fence, fit_items, headline, one_line};
-use crate::context::Context;
+use crate::face::Face;
 use crate::mapping::FoundSymbol;
-use crate::staleness::{self, Doubt};
-use crate::when;
+use crate::needs::KnowledgeContext;
+use crate::staleness;
 
 /// The maximum number of sources that are named if nothing was found.
 const MAX_NAMED_SOURCES: usize = 6;
 /// The maximum number of other outputs with the same text that are named.
 const MAX_NAMED_OUTPUTS: usize = 4;
 
-/// The doubts about the entries found.
-type Doubts = HashMap<Reference, Vec<Doubt>>;
-
 /// Returns the answer to all queries.
-pub(super) async fn answer(context: &Context, found: &[QueryResult], budget: Budget) -> Answer {
+pub(super) async fn answer(context: &KnowledgeContext, found: &[QueryResult], budget: Budget) -> Answer<SearchData> {
     let doubts = doubts(context, found).await;
+    let text = text(found, &doubts, (context.face(), context.model_problem()), budget);
+    let data = SearchData::of(found, &doubts);
+    let nothing = found.iter().all(|one| one.findings.hits.is_empty() && one.symbols.is_empty());
+    if nothing { Answer::nothing(text, data) } else { Answer::new(text, data) }
+}
+
+fn text(found: &[QueryResult], doubts: &Doubts, (face, model_problem): (Face, Option<&str>), budget: Budget) -> String {
     let (mut seen, mut items) = (Vec::new(), Vec::new());
     for one in found {
         let hits = &one.findings.hits;
         items.extend(corrections(one));
         if found.len() > 1 || (hits.is_empty() && one.symbols.is_empty()) {
-            items.push(query_line(one));
+            items.push(query_line(one, face));
         }
         // A symbol with exactly this name is what was meant; others may be.
         items.extend(symbol_lines(one, |symbol| symbol.is_named));
@@ -42,12 +44,12 @@ pub(super) async fn answer(context: &Context, found: &[QueryResult], budget: Bud
                 items.push(format!("{} (above)", hit.entry.reference));
             } else {
                 seen.push(known);
-                items.push(show(hit, &doubts));
+                items.push(show(hit, doubts));
             }
         }
         items.extend(symbol_lines(one, |symbol| !symbol.is_named));
     }
-    items.extend(meaning_line(context, found));
+    items.extend(meaning_line(model_problem, found));
     if found.iter().any(|one| one.findings.behind) {
         items.push("indexing is not finished: search again for the rest".to_owned());
     }
@@ -56,12 +58,10 @@ pub(super) async fn answer(context: &Context, found: &[QueryResult], budget: Bud
     let total = items.len();
     let (text, _) = fit_items("", &items, budget, |shown| match (total - shown, more) {
         (0, false) => String::new(),
-        (0, true) => "more match: raise `limit` or add words".to_owned(),
-        (left, _) => format!("{left} more did not fit: raise `budget` or narrow the search"),
+        (0, true) => format!("more match: raise {} or add words", face.option("limit")),
+        (left, _) => format!("{left} more did not fit: raise {} or narrow the search", face.option("budget")),
     });
-    let nothing = found.iter().all(|one| one.findings.hits.is_empty() && one.symbols.is_empty());
-    let data = json!({ "queries": found.iter().map(|one| describe(one, &doubts)).collect::<Vec<_>>() });
-    if nothing { Answer::nothing(text, data) } else { Answer::new(text, data) }
+    text
 }
 
 /// States which words were corrected.
@@ -88,17 +88,17 @@ fn symbol_lines(found: &QueryResult, wanted: fn(&FoundSymbol) -> bool) -> Option
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-fn query_line(found: &QueryResult) -> String {
+fn query_line(found: &QueryResult, face: Face) -> String {
     let text = one_line(&found.query.text, 120);
     match (found.findings.hits.len(), found.more) {
-        (0, _) => nothing_line(&text, found),
+        (0, _) => nothing_line(&text, found, face),
         (n, true) => format!("`{text}`: best {n}"),
         (n, false) => format!("`{text}`: {n}"),
     }
 }
 
 /// Suggests what to try next.
-fn nothing_line(text: &str, found: &QueryResult) -> String {
+fn nothing_line(text: &str, found: &QueryResult, face: Face) -> String {
     let Query { within, kind, source, since, .. } = &found.query;
     let filtered = within.is_some() || kind.is_some() || source.is_some() || since.is_some();
     let unknown = &found.findings.unknown;
@@ -114,10 +114,10 @@ fn nothing_line(text: &str, found: &QueryResult) -> String {
     }
     if found.sources.is_empty() {
         let (what, where_else) = match found.has_history {
-            true => ("nothing searchable", "; ctx_history lists what happened"),
-            false => ("nothing", ""),
+            true => ("nothing searchable", format!("; {} lists what happened", face.history())),
+            false => ("nothing", String::new()),
         };
-        let how = "add content with ctx_index or ctx_fetch_and_index";
+        let how = format!("add content with {} or {}", face.index(), face.fetch());
         line.push_str(&format!("; {what} is kept here yet: {how}{where_else}"));
         line.extend(found.moved.iter().map(|hint| format!("; {hint}")));
     } else {
@@ -129,9 +129,9 @@ fn nothing_line(text: &str, found: &QueryResult) -> String {
 }
 
 /// States that only words were used, if so.
-fn meaning_line(context: &Context, found: &[QueryResult]) -> Option<String> {
+fn meaning_line(model_problem: Option<&str>, found: &[QueryResult]) -> Option<String> {
     let failed = found.iter().find_map(|one| one.findings.words_alone.as_deref());
-    if let Some(problem) = context.model_problem().or(failed) {
+    if let Some(problem) = model_problem.or(failed) {
         return Some(format!("keyword matches only: {}", one_line(problem, 200)));
     }
     let waiting = found.iter().map(|one| one.findings.without_vectors).max().unwrap_or_default();
@@ -148,9 +148,9 @@ fn unreadable_line(found: &[QueryResult]) -> Option<String> {
     })
 }
 
-async fn doubts(context: &Context, found: &[QueryResult]) -> Doubts {
+async fn doubts(context: &KnowledgeContext, found: &[QueryResult]) -> Doubts {
     let entries: Vec<&Entry> = found.iter().flat_map(|one| &one.findings.hits).map(|hit| &hit.entry).collect();
-    let labels = staleness::labels(context, &entries, staleness::GIT_TIMEOUT).await;
+    let labels = context.doubts(&entries, staleness::GIT_TIMEOUT).await;
     entries.iter().map(|entry| entry.reference).zip(labels).collect()
 }
 
@@ -180,44 +180,4 @@ fn show(hit: &Hit, doubts: &Doubts) -> String {
         head.push_str(&format!("; {doubt}"));
     }
     format!("{head}\n{}", fence(hit.entry.reference, &hit.excerpt))
-}
-
-fn describe(found: &QueryResult, doubts: &Doubts) -> Value {
-    let hits = found.findings.hits.iter().map(|hit| {
-        json!({
-            "reference": hit.entry.reference.to_string(),
-            "kind": hit.entry.kind.as_str(),
-            "origin": hit.entry.origin.as_str(),
-            "title": hit.entry.title,
-            "source": hit.entry.source,
-            "at": when::show(hit.entry.at),
-            "topic": hit.entry.note.as_ref().and_then(|note| note.topic.clone()),
-            "superseded_by": hit.entry.superseded_by.map(|reference| reference.to_string()),
-            "newer": hit.newer.map(|reference| reference.to_string()),
-            "also": hit.also.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "heading": hit.heading,
-            "by_meaning": hit.by_meaning,
-            "doubts": doubts.get(&hit.entry.reference).map(|all| all.iter().map(Doubt::data).collect::<Vec<_>>()),
-            "line": hit.line,
-            "excerpt": hit.excerpt,
-        })
-    });
-    json!({
-        "query": found.query.text,
-        "more": found.more,
-        "corrected": found.findings.corrected.iter().map(|(word, meant)| json!([word, meant])).collect::<Vec<_>>(),
-        "unknown": found.findings.unknown,
-        "without_vectors": found.findings.without_vectors,
-        "behind": found.findings.behind,
-        "unreadable": found.findings.unreadable.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "hits": hits.collect::<Vec<_>>(),
-        "symbols": found.symbols.iter().map(describe_symbol).collect::<Vec<_>>(),
-    })
-}
-
-fn describe_symbol(found: &FoundSymbol) -> Value {
-    let FoundSymbol { file, symbol, .. } = found;
-    json!({
-        "path": file, "line": symbol.line, "name": symbol.path, "signature": symbol.signature, "doc": symbol.doc,
-    })
 }

@@ -2,16 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
 use weir_clients::transcript::{Session, Step};
 use weir_core::SessionKey;
 use weir_core::wording::counted;
 use weir_store::{MeterAction, MeterRow};
 
-use crate::context::Context;
 use crate::error::CommandError;
-use crate::replay::places;
-use crate::replay::prices::{self, Prices};
+use crate::needs::KnowledgeContext;
+use crate::replay::prices::Prices;
 
 /// With fewer sessions on one side, there is no comparison.
 const MIN_SESSIONS: usize = 5;
@@ -39,11 +37,11 @@ impl Arms {
         (!without.is_empty()).then_some(arms)
     }
 
-    /// Returns the cost of the sessions on both sides, from their transcripts.
-    pub(super) fn compare(&self, context: &Context) -> Result<Comparison, CommandError> {
-        let prices = Prices::read(prices::user_file(context.paths()).as_deref())?;
+    /// Returns the cost of the sessions on both sides, from their transcripts. Returns `None` where there are none.
+    pub(super) fn compare(&self, context: &KnowledgeContext) -> Result<Option<Comparison>, CommandError> {
+        let Some((transcripts, prices)) = context.transcripts()? else { return Ok(None) };
         let mut outcomes: BTreeMap<(String, String), SessionCost> = BTreeMap::new();
-        for transcript in places::find(context.env(), &[])?.found {
+        for transcript in transcripts {
             let Ok(Some(read)) = transcript.read() else { continue };
             for session in &read.sessions {
                 let key = (session.client().session.to_owned(), session.key.clone());
@@ -57,7 +55,7 @@ impl Arms {
             let known = side.iter().filter_map(|key| outcomes.get(key).copied());
             known.filter(|outcome| outcome.prompts > 0).collect()
         };
-        Ok(Comparison { with: found(&self.with), without: found(&self.without) })
+        Ok(Some(Comparison { with: found(&self.with), without: found(&self.without) }))
     }
 }
 
@@ -87,6 +85,19 @@ impl SessionCost {
 pub(super) struct Comparison {
     with: Vec<SessionCost>,
     without: Vec<SessionCost>,
+}
+
+/// The comparison, for programs.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub(super) struct ComparisonData {
+    /// The number of sessions with Weir.
+    with: usize,
+    /// The number of sessions without.
+    without: usize,
+    /// The change of the cost per prompt, in percent, if there are enough sessions.
+    cost_per_prompt_change: Option<f64>,
+    /// The interval with 95 % of the resampled values.
+    interval: Option<[f64; 2]>,
 }
 
 impl Comparison {
@@ -128,14 +139,15 @@ impl Comparison {
         )
     }
 
-    pub(super) fn data(&self) -> Value {
+    /// Returns the comparison as data.
+    pub(super) fn data(&self) -> ComparisonData {
         let change = self.change();
-        json!({
-            "with": self.with.len(),
-            "without": self.without.len(),
-            "cost_per_prompt_change": change.map(|[estimate, ..]| estimate),
-            "interval": change.map(|[_, low, high]| [low, high]),
-        })
+        ComparisonData {
+            with: self.with.len(),
+            without: self.without.len(),
+            cost_per_prompt_change: change.map(|[estimate, ..]| estimate),
+            interval: change.map(|[_, low, high]| [low, high]),
+        }
     }
 }
 
@@ -189,6 +201,6 @@ mod tests {
     fn few_sessions_say_nothing() {
         let few = Comparison { with: outcomes(40, 50.0), without: outcomes(4, 100.0) };
         assert!(few.text().contains("Unknown so far"), "{}", few.text());
-        assert_eq!(few.data()["interval"], Value::Null);
+        assert_eq!(few.data().interval, None);
     }
 }

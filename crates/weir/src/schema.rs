@@ -20,6 +20,15 @@ pub(crate) fn of<T: JsonSchema>() -> (String, Map<String, Value>) {
     (description.unwrap_or_default(), schema)
 }
 
+/// Returns the schema of an answer, as JSON Schema 2020-12, which OpenAPI 3.1 uses.
+pub(crate) fn of_answer<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings.for_serialize().into_generator().into_root_schema_for::<T>().to_value()
+}
+
 /// Removes the description of an argument whose name is clear enough for a model. The command line still shows it,
 /// where words cost nothing.
 pub(crate) fn silent(schema: &mut Schema) {
@@ -86,6 +95,15 @@ mod tests {
             let (description, schema) = (operation.schema)();
             assert!(!description.is_empty(), "{}", operation.tool);
             check(&Value::Object(schema), operation.tool);
+        }
+    }
+
+    #[test]
+    fn every_answer_is_declared_and_complete_in_itself() {
+        for operation in OPERATIONS {
+            let schema = (operation.answer_schema)();
+            assert!(schema["type"] == "object" || schema["anyOf"].is_array(), "{}: {schema}", operation.tool);
+            assert!(!schema.to_string().contains("$ref"), "{}: {schema}", operation.tool);
         }
     }
 

@@ -1,0 +1,229 @@
+//! What is known: the stores of a project and of the user, and the model for search by meaning. Invariant: a store is
+//! opened on first use, with the limits of the configuration.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use tokio_util::sync::CancellationToken;
+use weir_core::{Level, Limits, ProjectKey, Scope, Timestamp};
+use weir_store::{Owner, Patience, Store};
+
+use super::{Machine, Session, cancelled};
+use crate::config::EmbeddingModel;
+use crate::embedding::LazyModel;
+use crate::error::CommandError;
+use crate::moved;
+use crate::project::Project;
+use crate::when;
+
+/// The stores of a project and of the user. Cheap to clone; clones share the open stores.
+#[derive(Clone)]
+pub(crate) struct Knowledge {
+    setup: Arc<StoreSetup>,
+    stores: Arc<Mutex<Stores>>,
+}
+
+/// What is needed to open the stores.
+struct StoreSetup {
+    /// The folder of the project's store.
+    project_folder: PathBuf,
+    /// The folder of the user's store.
+    user_folder: PathBuf,
+    /// The project that owns the project's store.
+    owner: ProjectKey,
+    /// The limits of both stores.
+    limits: Limits,
+    /// The configured model.
+    embedding: EmbeddingModel,
+    /// The same model, once it is loaded.
+    model: LazyModel,
+    /// The project on this machine. It is remembered, so that its store is found again if the project is moved.
+    local: Option<Project>,
+}
+
+/// The open stores.
+#[derive(Default)]
+struct Stores {
+    project: Option<Store>,
+    user: Option<Store>,
+}
+
+impl Knowledge {
+    /// Returns the stores with this setup, none of them open.
+    fn new(setup: StoreSetup) -> Self {
+        Self { setup: Arc::new(setup), stores: Arc::default() }
+    }
+
+    /// Returns the stores of the project that a call on this machine is made in.
+    pub(super) fn of_project(machine: &Machine) -> Self {
+        Self::new(StoreSetup {
+            project_folder: machine.project_folder(),
+            user_folder: machine.user_folder(),
+            owner: machine.project.key.clone(),
+            limits: machine.config.limits.clone(),
+            embedding: machine.config.embedding_model.clone(),
+            model: LazyModel::default(),
+            local: Some(machine.project.clone()),
+        })
+    }
+
+    /// Returns the stores of a project that is not on this machine.
+    #[cfg(test)]
+    pub(crate) fn without_machine(folder: &std::path::Path) -> Self {
+        Self::new(StoreSetup {
+            project_folder: folder.join("project"),
+            user_folder: folder.join("user"),
+            owner: ProjectKey("path:/elsewhere".to_owned()),
+            limits: Limits::default(),
+            embedding: EmbeddingModel::Off,
+            model: LazyModel::default(),
+            local: None,
+        })
+    }
+
+    /// Returns the same stores, opened separately, so that other calls do not wait for them.
+    pub(super) fn with_own_stores(&self) -> Self {
+        Self { setup: Arc::clone(&self.setup), stores: Arc::default() }
+    }
+
+    /// Returns the scope of a call.
+    pub(crate) fn scope(&self, work: Option<String>, session: &Session) -> Scope {
+        Scope { project: self.setup.owner.clone(), work, session: session.key.clone() }
+    }
+
+    /// Returns why search by meaning does not work, if it is configured but does not.
+    pub(crate) fn model_problem(&self) -> Option<&str> {
+        self.setup.model.problem(&self.setup.embedding)
+    }
+
+    /// Returns the name of the model for search by meaning, if there is one.
+    pub(crate) fn model_name(&self) -> Option<String> {
+        self.setup.model.get(&self.setup.embedding).map(|model| model.name().to_owned())
+    }
+
+    /// Runs work on the stores on the current thread, for callers that have a thread of their own.
+    pub(super) fn with_stores_here<T>(
+        &self,
+        work: impl FnOnce(&mut LockedStores<'_>) -> Result<T, CommandError>,
+    ) -> Result<T, CommandError> {
+        let mut stores = lock(&self.stores);
+        work(&mut LockedStores::new(&self.setup, &mut stores))
+    }
+
+    /// Runs work on the stores, off the async thread. Cancelling the token interrupts the running statement.
+    pub(crate) async fn with_stores<T, F>(&self, cancel: &CancellationToken, work: F) -> Result<T, CommandError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut LockedStores<'_>) -> Result<T, CommandError> + Send + 'static,
+    {
+        let (knowledge, cancel) = (self.clone(), cancel.clone());
+        let runtime = tokio::runtime::Handle::current();
+        let task = tokio::task::spawn_blocking(move || {
+            let mut stores = lock(&knowledge.stores);
+            if cancel.is_cancelled() {
+                return Err(cancelled());
+            }
+            let interrupt = stores.interrupter();
+            let watch = runtime.spawn(async move {
+                cancel.cancelled().await;
+                interrupt();
+            });
+            let result = work(&mut LockedStores::new(&knowledge.setup, &mut stores));
+            watch.abort();
+            result
+        });
+        match task.await {
+            Ok(result) => result,
+            Err(error) => Err(CommandError::broken(&format!("the call failed: {error}"))),
+        }
+    }
+}
+
+/// The stores, locked for one piece of work.
+pub(crate) struct LockedStores<'a> {
+    setup: &'a StoreSetup,
+    stores: &'a mut Stores,
+    /// When the work began.
+    pub now: Timestamp,
+    patience: Patience,
+}
+
+impl<'a> LockedStores<'a> {
+    fn new(setup: &'a StoreSetup, stores: &'a mut Stores) -> Self {
+        Self { setup, stores, now: when::now(), patience: Patience::default() }
+    }
+
+    /// Returns the store that holds entries of this level.
+    pub(crate) fn store(&mut self, level: Level) -> Result<&mut Store, CommandError> {
+        match level {
+            Level::User => self.user(),
+            Level::Session | Level::Work | Level::Project => self.project(),
+        }
+    }
+
+    /// Sets how long writes wait for other processes, both for stores that are open and for those opened later.
+    pub(crate) fn set_patience(&mut self, patience: Patience) -> Result<(), CommandError> {
+        self.patience = patience;
+        let Stores { project, user } = &mut *self.stores;
+        project.iter_mut().chain(user).try_for_each(|store| store.set_patience(patience))?;
+        Ok(())
+    }
+
+    /// Returns the project's store, after taking in the spool that hooks left next to it.
+    pub(crate) fn project(&mut self) -> Result<&mut Store, CommandError> {
+        let setup = self.setup;
+        // A server outlives stores that are moved, removed or restored underneath it, and it outlives a full disk.
+        self.stores.project.take_if(|store| store.was_moved() || store.is_read_only());
+        if let Some(store) = &mut self.stores.project {
+            // Anything that cannot be taken in now stays in the spool.
+            let _ = store.take_in();
+        } else {
+            let owner = Owner::Project(setup.owner.clone());
+            let mut store = Store::open_within(&setup.project_folder, owner, setup.limits.clone(), self.patience)?;
+            // There is no daemon, so every call does a part of the housekeeping. The answer does not depend on it.
+            let _ = store.tidy(self.now);
+            store.set_model(setup.model.get(&setup.embedding));
+            if let Some(project) = &setup.local {
+                self.remember(project);
+            }
+            self.stores.project = Some(store);
+        }
+        self.stores.project.as_mut().ok_or_else(cancelled)
+    }
+
+    /// Adds a project to the user's list of projects, and records where it is.
+    fn remember(&mut self, project: &Project) {
+        let known = project.as_known(self.now);
+        // Failing to update the list of projects must not fail the call: on a full disk or in a read-only folder, this
+        // project can still be read.
+        if let Ok(user) = self.user() {
+            let _ = user.remember_project(&known);
+        }
+        moved::remember(&self.setup.project_folder, project);
+    }
+
+    /// Returns the user's store.
+    pub(crate) fn user(&mut self) -> Result<&mut Store, CommandError> {
+        self.stores.user.take_if(|store| store.was_moved() || store.is_read_only());
+        if self.stores.user.is_none() {
+            let setup = self.setup;
+            let mut store = Store::open_within(&setup.user_folder, Owner::User, setup.limits.clone(), self.patience)?;
+            store.set_model(setup.model.get(&setup.embedding));
+            self.stores.user = Some(store);
+        }
+        self.stores.user.as_mut().ok_or_else(cancelled)
+    }
+}
+
+impl Stores {
+    fn interrupter(&mut self) -> impl Fn() + Send + use<> {
+        let interrupts: Vec<_> =
+            [&mut self.project, &mut self.user].into_iter().flatten().map(Store::interrupter).collect();
+        move || interrupts.iter().for_each(|interrupt| interrupt())
+    }
+}
+
+/// Locks the stores even after a panic: one failed call must not close them for all later ones.
+fn lock(stores: &Mutex<Stores>) -> MutexGuard<'_, Stores> {
+    stores.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,58 @@
+//! Where a call acts: the environment, the folders, the project and its configuration, and the runs in progress.
+
+use std::path::PathBuf;
+
+use crate::config::{self, Config};
+use crate::env::{Env, Paths};
+use crate::error::{CommandError, ErrorKind};
+use crate::project::Project;
+use crate::run::ActiveRuns;
+
+/// The machine that a call acts on, seen from the folder of the call.
+pub(crate) struct Machine {
+    /// The environment as it was read.
+    pub env: Env,
+    /// The paths of Weir's data, configuration and cache.
+    pub paths: Paths,
+    /// The project that the call is made in.
+    pub project: Project,
+    /// The user's configuration.
+    pub config: Config,
+    /// The runs in progress.
+    pub running: ActiveRuns,
+}
+
+impl Machine {
+    /// Finds the project and reads the configuration.
+    pub(super) fn new(env: &Env) -> Result<Self, CommandError> {
+        let paths = env.paths().ok_or_else(|| {
+            CommandError::new(ErrorKind::Config, "cannot find the home folder")
+                .hint("set HOME, or set WEIR_DATA to a folder that you own")
+        })?;
+        let project = Project::locate(&env.folder, &paths.data).map_err(|error| {
+            CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", env.folder.display()))
+        })?;
+        let config = config::read(&paths.config)?;
+        Ok(Self { env: env.clone(), paths, project, config, running: ActiveRuns::default() })
+    }
+
+    /// Returns the unit of work: the one that the environment names, or the branch that is checked out now.
+    pub(super) fn work(&self) -> Option<String> {
+        self.env.work.clone().or_else(|| self.project.head().branch)
+    }
+
+    /// Returns the folder that holds the stores of all projects.
+    pub(super) fn project_stores(&self) -> PathBuf {
+        self.paths.data.join("projects")
+    }
+
+    /// Returns the folder of the project's store.
+    pub(super) fn project_folder(&self) -> PathBuf {
+        self.project_stores().join(self.project.folder_name())
+    }
+
+    /// Returns the folder of the user's store.
+    pub(super) fn user_folder(&self) -> PathBuf {
+        self.paths.data.join("user")
+    }
+}

@@ -1,0 +1,78 @@
+//! Who asks: the face, the origin and the session of a call, and the ways back to the caller.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use weir_core::{Origin, SessionKey};
+
+use crate::consent;
+use crate::error::CommandError;
+use crate::face::Face;
+
+/// Asks the user for consent: takes a question and what the question is about, and resolves to whether the user agreed.
+/// Without one, the answer is no.
+pub(crate) type ConsentPrompt = Option<Arc<dyn Fn(String, String) -> ConsentFuture + Send + Sync>>;
+
+/// The user's pending answer.
+pub(crate) type ConsentFuture = Pin<Box<dyn Future<Output = bool> + Send>>;
+
+/// The caller of one call. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Session {
+    /// The face that the call came through, which decides how an answer is worded.
+    pub face: Face,
+    /// The origin of the caller, and thus of the texts it passes.
+    pub origin: Origin,
+    /// The conversation that the call belongs to, if any.
+    pub key: Option<SessionKey>,
+    cancel: CancellationToken,
+    tell: fn(&str),
+    ask: ConsentPrompt,
+}
+
+impl Session {
+    /// Returns a caller that cannot be asked and gets no progress messages.
+    pub(crate) fn new(face: Face, key: Option<SessionKey>) -> Self {
+        Self { face, origin: face.origin(), key, cancel: CancellationToken::new(), tell: |_| (), ask: None }
+    }
+
+    /// Returns the same caller with a function that receives progress messages.
+    pub(super) fn with_progress(self, tell: fn(&str)) -> Self {
+        Self { tell, ..self }
+    }
+
+    /// Returns the same caller in another conversation.
+    pub(super) fn in_session(self, key: Option<SessionKey>) -> Self {
+        Self { key, ..self }
+    }
+
+    /// Returns the same caller with a way to ask the user.
+    pub(super) fn with_consent_prompt(self, ask: ConsentPrompt) -> Self {
+        Self { ask, ..self }
+    }
+
+    /// Returns the same caller for one cancellable call of a conversation.
+    pub(super) fn for_call(&self, key: SessionKey, cancel: CancellationToken) -> Self {
+        Self { key: Some(key), cancel, ..self.clone() }
+    }
+
+    /// Returns the token that is cancelled when the caller gives up waiting.
+    pub(crate) fn cancelled(&self) -> &CancellationToken {
+        &self.cancel
+    }
+
+    /// Reports the progress of long work, if anything receives it.
+    pub(super) fn report_progress(&self, progress: &str) {
+        (self.tell)(progress);
+    }
+
+    /// Asks the user for consent. Without a way to ask, the answer is no; a text that cannot be shown completely is an
+    /// error.
+    pub(super) async fn consent(&self, question: &str, about: &str) -> Result<bool, CommandError> {
+        match &self.ask {
+            Some(ask) => Ok(ask(consent::visible(question), consent::shown(about)?).await),
+            None => Ok(false),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The face that a call came through, and its words for operations, options and references.
+//!
+//! A person types commands and a model calls tools. A hint names what its reader can use, so every hint is worded here
+//! or with the words from here.
+
+use weir_core::Origin;
+
+/// The face that a call came through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Face {
+    /// The command line.
+    Terminal,
+    /// The tools of an MCP client.
+    Mcp,
+    /// A server, reached over HTTP.
+    Http,
+}
+
+impl Face {
+    /// Returns who writes what comes in through this face.
+    pub(crate) fn origin(self) -> Origin {
+        if self.is_person() { Origin::User } else { Origin::Model }
+    }
+
+    /// Whether the caller is a person at this machine.
+    pub(crate) fn is_person(self) -> bool {
+        self == Self::Terminal
+    }
+
+    /// Names the operation that returns the text behind a reference.
+    pub(crate) fn get(self) -> &'static str {
+        self.word("`weir get`", "ctx_get")
+    }
+
+    /// Names the operation that searches.
+    pub(crate) fn search(self) -> &'static str {
+        self.word("`weir search`", "ctx_search")
+    }
+
+    /// Names the operation that lists what happened.
+    pub(crate) fn history(self) -> &'static str {
+        self.word("`weir history`", "ctx_history")
+    }
+
+    /// Names the operation that makes files searchable.
+    pub(crate) fn index(self) -> &'static str {
+        self.word("`weir index`", "ctx_index")
+    }
+
+    /// Names the operation that makes pages searchable.
+    pub(crate) fn fetch(self) -> &'static str {
+        self.word("`weir fetch`", "ctx_fetch_and_index")
+    }
+
+    /// Names the operation that processes a file with code.
+    pub(crate) fn execute_file(self) -> &'static str {
+        self.word("`weir run --file`", "ctx_execute_file")
+    }
+
+    /// Names an option.
+    pub(crate) fn option(self, name: &str) -> String {
+        match self {
+            Self::Terminal => format!("--{name}"),
+            Self::Mcp | Self::Http => format!("`{name}`"),
+        }
+    }
+
+    /// Names an option with a value of one word.
+    pub(crate) fn option_as(self, name: &str, value: &str) -> String {
+        match self {
+            Self::Terminal => format!("--{name} {value}"),
+            Self::Mcp | Self::Http => format!("{name} {value}"),
+        }
+    }
+
+    /// Names an option with a value that may be any text.
+    pub(crate) fn option_with_text(self, name: &str, value: &str) -> String {
+        match self {
+            Self::Terminal => format!("--{name} '{}'", value.replace('\'', r"'\''")),
+            Self::Mcp | Self::Http => format!("{name} `{value}`"),
+        }
+    }
+
+    /// Says how to get the rest of an output.
+    pub(crate) fn read_on(self) -> &'static str {
+        self.word(
+            "more: `weir get` with --lines, --pattern, --select or --intent",
+            "more: ctx_get with lines, pattern, select or intent",
+        )
+    }
+
+    /// Returns the word for a person who types commands, or the one for a caller of tools.
+    pub(crate) fn word(self, command: &'static str, tool: &'static str) -> &'static str {
+        match self {
+            Self::Terminal => command,
+            Self::Mcp | Self::Http => tool,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operations::OPERATIONS;
+
+    #[test]
+    fn every_face_names_operations_that_it_has() {
+        let words = [Face::get, Face::search, Face::history, Face::index, Face::fetch, Face::execute_file];
+        for word in words {
+            let tool = word(Face::Mcp);
+            assert!(OPERATIONS.iter().any(|operation| operation.tool == tool), "{tool}");
+            assert_eq!(word(Face::Http), tool);
+            let command = word(Face::Terminal);
+            let name = command.trim_matches('`').split(' ').nth(1);
+            assert!(OPERATIONS.iter().any(|operation| operation.command == name), "{command}");
+        }
+    }
+
+    #[test]
+    fn an_option_for_a_shell_is_one_word() {
+        assert_eq!(Face::Terminal.option_with_text("source", "it's here"), r"--source 'it'\''s here'");
+    }
+}

@@ -1,0 +1,154 @@
+//! What an operation needs, stated by the type of its context: what is known, or a machine too.
+//!
+//! Invariant: an operation on knowledge reaches the machine only through the methods here. Each has an answer for where
+//! there is none, so the same operation could run on a server.
+
+use std::time::Duration;
+
+use weir_core::note::BoundFile;
+use weir_core::{Entry, Level, Origin, Reference, Scope};
+
+use crate::context::{Context, Knowledge, LockedStores, Session};
+use crate::error::CommandError;
+use crate::face::Face;
+use crate::git::Head;
+use crate::mapping::{self, FoundSymbol, SymbolQuery};
+use crate::replay::places::{self, TranscriptLocation};
+use crate::replay::prices::{self, Prices};
+use crate::run::background::{self, RunProgress};
+use crate::staleness::{self, Doubt};
+
+/// What an operation needs in order to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// What is known, which a server could have too.
+    Knowledge,
+    /// The machine of the project: its files, its programs, the user's settings.
+    Machine,
+}
+
+impl Needs {
+    /// Returns the name, as documents write it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Knowledge => "knowledge",
+            Self::Machine => "machine",
+        }
+    }
+}
+
+/// The context of an operation on what is known: who asks, from which scope, and the stores. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct KnowledgeContext {
+    session: Session,
+    scope: Scope,
+    knowledge: Knowledge,
+    /// The machine that the project is on, if the call is made there.
+    local: Option<Context>,
+}
+
+impl KnowledgeContext {
+    /// Returns the part of a call's context that is about knowledge.
+    pub(crate) fn of(context: &Context) -> Self {
+        Self {
+            session: context.session().clone(),
+            scope: context.scope(),
+            knowledge: context.knowledge().clone(),
+            local: Some(context.clone()),
+        }
+    }
+
+    /// Returns the context of a call on a server, with its stores in a folder.
+    #[cfg(test)]
+    pub(crate) fn without_machine(folder: &std::path::Path, face: Face) -> Self {
+        let session = Session::new(face, None);
+        let knowledge = Knowledge::without_machine(folder);
+        Self { scope: knowledge.scope(None, &session), session, knowledge, local: None }
+    }
+
+    /// Returns the face that the call came through.
+    pub(crate) fn face(&self) -> Face {
+        self.session.face
+    }
+
+    /// Returns the origin of the caller, and thus of the texts it passes.
+    pub(crate) fn origin(&self) -> Origin {
+        self.session.origin
+    }
+
+    /// Returns the scope of the call.
+    pub(crate) fn scope(&self) -> Scope {
+        self.scope.clone()
+    }
+
+    /// Returns why search by meaning does not work, if it is configured but does not.
+    pub(crate) fn model_problem(&self) -> Option<&str> {
+        self.knowledge.model_problem()
+    }
+
+    /// Runs work on the stores, off the async thread. Cancelling the call interrupts the running statement.
+    pub(crate) async fn with_stores<T, F>(&self, work: F) -> Result<T, CommandError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut LockedStores<'_>) -> Result<T, CommandError> + Send + 'static,
+    {
+        self.knowledge.with_stores(self.session.cancelled(), work).await
+    }
+
+    /// Returns the doubts about each entry, in the order of the entries. Without the project's files there are none.
+    pub(crate) async fn doubts(&self, entries: &[&Entry], patience: Duration) -> Vec<Vec<Doubt>> {
+        match &self.local {
+            Some(local) => staleness::labels(local, entries, patience).await,
+            None => vec![Vec::new(); entries.len()],
+        }
+    }
+
+    /// Returns the symbols of the project that a query may mean, best first. Without the project's files there are none.
+    pub(crate) fn symbols(
+        &self,
+        open: &mut LockedStores<'_>,
+        wanted: &SymbolQuery<'_>,
+    ) -> Result<Vec<FoundSymbol>, CommandError> {
+        match &self.local {
+            Some(local) => mapping::find_symbols(local, (open.project()?, &self.scope), wanted),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns a hint for an empty store if the project may have been moved on this machine.
+    pub(crate) fn moved_hint(&self, open: &mut LockedStores<'_>) -> Option<String> {
+        self.local.as_ref()?.moved_hint(open)
+    }
+
+    /// Returns what git has checked out at this moment, as far as that is known here.
+    pub(crate) fn head(&self) -> Head {
+        self.local.as_ref().map(Context::head).unwrap_or_default()
+    }
+
+    /// Binds a note to files of the project as they are now. Returns those that are bound, and why others are not.
+    pub(crate) fn bind(&self, level: Level, paths: &[String]) -> (Vec<BoundFile>, Vec<String>) {
+        match &self.local {
+            Some(local) => staleness::bind(&local.project().root, level, paths),
+            None => {
+                let unknown = paths.iter().map(|path| format!("{path}: the project's files are not here"));
+                (Vec::new(), unknown.collect())
+            }
+        }
+    }
+
+    /// Finds a background run in progress by its reference.
+    pub(crate) fn run_in_progress(&self, reference: Reference) -> Result<Option<RunProgress>, CommandError> {
+        match &self.local {
+            Some(local) => background::find(local, reference),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the transcripts that clients keep on this machine, and the prices that the user pays. Returns `None` if
+    /// there is no machine to look at.
+    pub(crate) fn transcripts(&self) -> Result<Option<(Vec<TranscriptLocation>, Prices)>, CommandError> {
+        let Some(local) = &self.local else { return Ok(None) };
+        let prices = Prices::read(prices::user_file(local.paths()).as_deref())?;
+        Ok(Some((places::find(local.env(), &[])?.found, prices)))
+    }
+}

@@ -1,0 +1,131 @@
+//! What a search found, as data.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use weir_core::{EntryKind, Origin};
+use weir_store::Hit;
+
+use super::{Doubts, QueryResult};
+use crate::answer::references;
+use crate::choice::Choice;
+use crate::mapping::FoundSymbol;
+use crate::staleness::Doubt;
+use crate::when;
+
+/// What a search found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SearchData {
+    /// The queries, in the order they were asked.
+    pub(in crate::operations) queries: Vec<QueryData>,
+}
+
+/// What one query found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct QueryData {
+    query: String,
+    /// Whether there are more hits than requested.
+    more: bool,
+    /// Words that were not found as written, each with a word that was searched for too.
+    corrected: Vec<(String, String)>,
+    /// Words that nothing resembles.
+    unknown: Vec<String>,
+    /// The number of chunks that have no vector yet, and so were matched by their words only.
+    without_vectors: u64,
+    /// Whether indexing was not finished.
+    behind: bool,
+    /// Entries that were matched by their title only, because their text cannot be read.
+    unreadable: Vec<String>,
+    hits: Vec<HitData>,
+    /// Symbols of the project's files.
+    symbols: Vec<SymbolData>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct HitData {
+    reference: String,
+    kind: Choice<EntryKind>,
+    /// Who wrote the text.
+    origin: Choice<Origin>,
+    title: String,
+    source: Option<String>,
+    at: String,
+    topic: Option<String>,
+    superseded_by: Option<String>,
+    /// Another hit with something newer on the same subject.
+    newer: Option<String>,
+    /// Other outputs with the same passage.
+    also: Vec<String>,
+    /// The headings, symbols or keys above the excerpt.
+    heading: String,
+    /// Whether the hit shares no word with the query.
+    by_meaning: bool,
+    /// Facts that speak against the entry.
+    doubts: Vec<Doubt>,
+    /// The line where the excerpt begins, from 1.
+    line: u64,
+    excerpt: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct SymbolData {
+    path: String,
+    line: u32,
+    name: String,
+    signature: String,
+    doc: String,
+}
+
+impl SearchData {
+    /// Returns what was found, with the doubts about it.
+    pub(super) fn of(found: &[QueryResult], doubts: &Doubts) -> Self {
+        Self { queries: found.iter().map(|one| QueryData::of(one, doubts)).collect() }
+    }
+}
+
+impl QueryData {
+    fn of(found: &QueryResult, doubts: &Doubts) -> Self {
+        let findings = &found.findings;
+        Self {
+            query: found.query.text.clone(),
+            more: found.more,
+            corrected: findings.corrected.clone(),
+            unknown: findings.unknown.clone(),
+            without_vectors: findings.without_vectors,
+            behind: findings.behind,
+            unreadable: references(&findings.unreadable),
+            hits: findings.hits.iter().map(|hit| HitData::of(hit, doubts)).collect(),
+            symbols: found.symbols.iter().map(SymbolData::of).collect(),
+        }
+    }
+}
+
+impl HitData {
+    fn of(hit: &Hit, doubts: &Doubts) -> Self {
+        let entry = &hit.entry;
+        Self {
+            reference: entry.reference.to_string(),
+            kind: Choice(entry.kind),
+            origin: Choice(entry.origin),
+            title: entry.title.clone(),
+            source: entry.source.clone(),
+            at: when::show(entry.at),
+            topic: entry.note.as_ref().and_then(|note| note.topic.clone()),
+            superseded_by: entry.superseded_by.map(|reference| reference.to_string()),
+            newer: hit.newer.map(|reference| reference.to_string()),
+            also: references(&hit.also),
+            heading: hit.heading.clone(),
+            by_meaning: hit.by_meaning,
+            doubts: doubts.get(&entry.reference).cloned().unwrap_or_default(),
+            line: hit.line,
+            excerpt: hit.excerpt.clone(),
+        }
+    }
+}
+
+impl SymbolData {
+    fn of(found: &FoundSymbol) -> Self {
+        let symbol = found.symbol.clone();
+        let (name, signature, doc) = (symbol.path, symbol.signature, symbol.doc);
+        Self { path: found.file.clone(), line: symbol.line, name, signature, doc }
+    }
+}

@@ -1,0 +1,94 @@
+//! What a person at a terminal reads: commands and options in every hint, never tools, and no fences.
+
+use crate::support::{Home, text};
+
+/// Runs a command on a terminal of its own, and returns what it shows there.
+fn shown(home: &Home, arguments: &[&str]) -> String {
+    let quoted = |word: &&str| format!("'{}'", word.replace('\'', r"'\''"));
+    let words: Vec<String> = [env!("CARGO_BIN_EXE_weir")].iter().chain(arguments).map(quoted).collect();
+    let mut script = home.command("script", &["--quiet", "--command", &words.join(" "), "/dev/null"]);
+    let output = script.env("SHELL", "/bin/sh").output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Checks that a command shows these hints, no tool and no fence. Returns what it shows.
+fn check(home: &Home, arguments: &[&str], hints: &[&str]) -> String {
+    let shown = shown(home, arguments);
+    for word in ["ctx_", "context_", "<<<", ">>>"] {
+        assert!(!shown.contains(word), "{arguments:?} shows `{word}`:\n{shown}");
+    }
+    for hint in hints {
+        assert!(shown.contains(hint), "{arguments:?} does not show `{hint}`:\n{shown}");
+    }
+    shown
+}
+
+/// Returns the first reference in an answer.
+fn reference(answer: &str) -> String {
+    let start = answer.find("[ctx:").unwrap_or_else(|| panic!("no reference: {answer}"));
+    answer[start + 5..start + 15].to_owned()
+}
+
+#[test]
+fn a_person_who_searches_and_reads_is_told_commands() {
+    let home = Home::new();
+    check(&home, &["search", "zebra"], &["add content with `weir index` or `weir fetch`"]);
+    check(&home, &["history"], &["nothing here yet"]);
+    check(&home, &["note", ""], &["pass the note as an argument"]);
+    let note = reference(&check(&home, &["note", "the zebra pool is small"], &["kept"]));
+    check(&home, &["search", "zebra"], &["the zebra pool is small"]);
+    check(&home, &["get", &note], &["the zebra pool is small"]);
+    let long: String = (1..=3_000).map(|n| format!("line {n} of a long text about zebras\n")).collect();
+    std::fs::write(home.project().join("long.md"), &long).unwrap();
+    let document = reference(&check(&home, &["index", "long.md"], &["search it with --source 'long.md'"]));
+    check(&home, &["get", &document], &["continue with --lines "]);
+    check(&home, &["get", &document, "--pattern", "zebras"], &["lines match", "continue with --lines "]);
+    check(&home, &["get", &document, "--lines", "b0-"], &["continue with --lines b"]);
+    check(&home, &["get", &document, "--intent", "line 17"], &["more: `weir get` with --lines"]);
+    check(&home, &["get", &document, "--select", "a.b"], &["use --lines, --pattern or --intent instead"]);
+    check(&home, &["search", "zebra", "--limit", "1"], &["raise --limit or add words"]);
+    check(&home, &["search", "zebra", "--budget", "120"], &["raise --budget or narrow the search"]);
+    check(&home, &["history", "--limit", "1"], &["older: --before "]);
+    check(&home, &["forget", &note], &["repeat with --confirm "]);
+    for arguments in [&["reflect"][..], &["history", "--sessions"], &["stats"], &["notes"], &["doctor"]] {
+        check(&home, arguments, &[]);
+    }
+}
+
+#[test]
+fn a_person_who_runs_and_outlines_is_told_commands() {
+    let home = Home::new();
+    std::fs::write(home.project().join("bytes.bin"), [0, 1, 2, 255].repeat(100)).unwrap();
+    std::fs::write(home.project().join("lines.unknown"), "one more line\n".repeat(100)).unwrap();
+    let code: String = (0..60).map(|n| format!("pub fn number_{n}() -> u64 {{\n    {n}\n}}\n")).collect();
+    std::fs::write(home.project().join("code.rs"), code).unwrap();
+    check(&home, &["outline", "bytes.bin"], &["process it with `weir run --file`"]);
+    check(&home, &["outline", "lines.unknown"], &["beginning only"]);
+    check(&home, &["outline", "code.rs"], &["number_7"]);
+    check(&home, &["map", "--budget", "120"], &["more: --budget, --focus FILE"]);
+    check(&home, &["run", "seq 1 20000"], &["more: `weir get` with --lines"]);
+    check(&home, &["run", "--timeout", "60000", "true"], &["--timeout is in seconds", "use --timeout 60"]);
+    check(&home, &["run", ""], &["pass it as an argument"]);
+    let many: Vec<String> = (0..40).map(|n| format!("echo {n}; seq 1 2000")).collect();
+    let batch: Vec<&str> = ["batch", "--budget", "120"].into_iter().chain(many.iter().map(String::as_str)).collect();
+    check(&home, &batch, &["raise --budget, or find them with `weir history`"]);
+    let started = check(&home, &["run", "--background", "sleep 1000"], &["read it with `weir get`"]);
+    let reference = reference(&started);
+    check(&home, &["get", &reference], &["still running"]);
+    check(&home, &["run", "--end", &reference], &["ending"]);
+    check(&home, &["run", "--end", &reference], &["check with `weir get`"]);
+}
+
+#[test]
+fn no_help_names_a_tool() {
+    let home = Home::new();
+    let overview = check(&home, &["--help"], &["Commands:"]);
+    let commands = overview.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    let names: Vec<&str> = commands.map_while(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    assert!(names.len() > 20, "{names:?}");
+    // `weir schema` prints tools, so its examples name some.
+    for name in names.iter().filter(|name| !["", "schema"].contains(name)) {
+        check(&home, &[name, "--help"], &[]);
+    }
+}
