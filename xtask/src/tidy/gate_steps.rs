@@ -1,4 +1,4 @@
-//! Checks that the table of the gate's steps in `CONTRIBUTING.md` has the steps of `.ci/run`, in their order.
+//! Checks that the table of the gate's steps in `CONTRIBUTING.md` has the steps that `.ci/run` defines, in their order.
 
 use super::{Finding, Tree, markdown, numbered};
 
@@ -8,17 +8,18 @@ const SCRIPT: &str = ".ci/run";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let (Some(page), Some(script)) = (tree.text(PAGE), tree.text(SCRIPT)) else { return Vec::new() };
-    let steps = numbered(script).find_map(|(_, line)| line.strip_prefix("STEPS=(")?.strip_suffix(')'));
-    let Some(steps) = steps else {
-        let fix = "Tell xtask/src/tidy/gate_steps.rs where the list is now";
-        return vec![Finding::new(SCRIPT, 1, "no line `STEPS=(…)`, so this check sees no steps", fix)];
-    };
+    let steps: Vec<&str> =
+        numbered(script).filter_map(|(_, line)| Some(line.strip_prefix("step_")?.split_once("()")?.0)).collect();
+    if steps.is_empty() {
+        let fix = "Tell xtask/src/tidy/gate_steps.rs how steps are written now";
+        return vec![Finding::new(SCRIPT, 1, "no function `step_…()`, so this check sees no steps", fix)];
+    }
     let rows = markdown::rows(&markdown::section(page, HEADING));
     let listed: Vec<&str> = rows.iter().skip(1).map(|row| row.cell(0)).collect();
-    if steps.split_whitespace().eq(listed.iter().copied()) {
+    if steps == listed {
         return Vec::new();
     }
-    let wrong = format!("the steps of the gate are `{steps}`, and the table has `{}`", listed.join(" "));
+    let wrong = format!("the steps of the gate are `{}`, and the table has `{}`", steps.join(" "), listed.join(" "));
     vec![Finding::new(
         PAGE,
         rows.first().map_or(1, |row| row.line),
@@ -35,7 +36,7 @@ mod tests {
 
     fn check(table: &str, expected: Expect) {
         let page = format!("## The gate\n\n| step | what it does |\n| --- | --- |\n{table}");
-        let script = "# The gate.\nSTEPS=(fmt tests)\n";
+        let script = "# The gate.\nstep_fmt() { cargo fmt; }\nstep_tests() {\n  cargo test\n}\n";
         expected.assert_eq(&findings(super::check, &[("CONTRIBUTING.md", &page), (".ci/run", script)]));
     }
 
