@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, in its helpers too")]
 
+mod claims;
 mod faithful;
 mod faults;
 mod gallery;
