@@ -256,14 +256,14 @@ fn a_text_comes_from_the_command_line_or_standard_input() {
         &["index"],
         expect![[r#"
         error: nothing to index, or both a path and a text
-        hint: pass either `path` (a file or folder) or `text`
+        hint: pass either a file or folder, or --text
         exit 2"#]],
     );
     home.check(
         &["index", "a", "--text", "b"],
         expect![[r#"
         error: nothing to index, or both a path and a text
-        hint: pass either `path` (a file or folder) or `text`
+        hint: pass either a file or folder, or --text
         exit 2"#]],
     );
     home.check(
