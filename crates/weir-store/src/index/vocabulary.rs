@@ -12,6 +12,8 @@ use crate::error::Fault;
 
 /// Maximum number of words remembered as known, so that most need no database query. Each takes eight bytes.
 const MAX_REMEMBERED_WORDS: usize = 1 << 20;
+/// Number of slots for frequent words. A power of two, so that finding a slot takes no division.
+const FREQUENT_WORDS: usize = 1 << 14;
 /// Maximum number of words that a part or prefix expands to. More would add little and cost much.
 const MAX_EXPANDED_WORDS: usize = 30;
 /// Maximum number of candidates that are compared.
@@ -25,6 +27,9 @@ const MAX_SEARCHED_CHUNKS: usize = 50;
 pub(crate) struct Learner {
     /// Words as written in texts, each as a number.
     known: HashSet<u64, std::hash::BuildHasherDefault<IdentityHasher>>,
+    /// Some of the same numbers, each in the slot of its last bits: most words of a text are frequent ones, and this
+    /// table fits into the processor's cache.
+    frequent: Vec<u64>,
     as_of: i64,
 }
 
@@ -32,7 +37,7 @@ impl Learner {
     /// Forgets everything learnt before another process wrote to the index.
     pub(super) fn trust_only(&mut self, as_of: i64) {
         if self.as_of != as_of {
-            self.known.clear();
+            self.distrust();
             self.as_of = as_of;
         }
     }
@@ -40,13 +45,15 @@ impl Learner {
     /// Forgets everything, because what was learnt was not committed.
     pub(super) fn distrust(&mut self) {
         self.known.clear();
+        self.frequent.clear();
     }
 
     /// Learns the words of a text.
     pub(super) fn learn(&mut self, tx: &Transaction<'_>, text: &str) -> rusqlite::Result<()> {
         let mut result = Ok(());
+        self.frequent.resize(FREQUENT_WORDS, 0);
         words::each_word(text, |word| {
-            if result.is_ok() && self.known.insert(fingerprint(word)) {
+            if result.is_ok() && self.is_new(fingerprint(word)) {
                 words::spellings(word, |word| {
                     if result.is_ok() {
                         result = insert(tx, word);
@@ -55,9 +62,19 @@ impl Learner {
             }
         });
         if self.known.len() > MAX_REMEMBERED_WORDS {
-            self.known.clear();
+            self.distrust();
         }
         result
+    }
+
+    /// Remembers a word. Returns whether it was not remembered yet.
+    fn is_new(&mut self, word: u64) -> bool {
+        let slot = &mut self.frequent[word as usize % FREQUENT_WORDS];
+        if *slot == word {
+            return false;
+        }
+        *slot = word;
+        self.known.insert(word)
     }
 }
 

@@ -64,6 +64,8 @@ CREATE VIRTUAL TABLE words USING fts5 (
 );
 -- The title counts twice, hidden words and the turn before half.
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, 2.0, 0.5, 0.5)');
+-- A transaction has up to 4 MB of text. Its postings are written at once, so that there is less to merge.
+INSERT INTO words (words, rank) VALUES ('hashsize', 8388608);
 
 -- The words as they are written, in lower case, between marks by which their ends are found: ^pool$. They resolve
 -- prefixes, parts of words and misspellings.
