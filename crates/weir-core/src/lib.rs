@@ -28,7 +28,7 @@ pub use query::Query;
 pub use reference::Reference;
 pub use retention::{Gone, Limits, WhyGone};
 pub use run::{Ended, Pieces, RunFacts, Stream};
-pub use scope::{Level, ProjectKey, Scope, SessionKey};
+pub use scope::{Level, ProjectKey, Scope, SessionKey, TenantId, UserId};
 pub use time::Timestamp;
 
 /// An enum with one written form for each variant, declared with [`written_enum!`].

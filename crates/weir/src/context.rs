@@ -177,7 +177,7 @@ impl Context {
     /// Returns the scope of the call. The branch is read each time, since it may have changed since the last call.
     pub(crate) fn scope(&self) -> Scope {
         let work = self.shared.env.work.clone().or_else(|| self.head().branch);
-        Scope { project: self.shared.project.key.clone(), work, session: self.session.clone() }
+        Scope { work, session: self.session.clone(), ..Scope::project(self.shared.project.key.clone()) }
     }
 
     /// Returns the folder of the project's store.
