@@ -18,6 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("weir-policy", &["weir-core"]),
     ("weir-runner", &["weir-core"]),
     ("weir-store", &["weir-core", "weir-embed"]),
+    ("weir-records", &["weir-core"]),
     ("weir-clients", &["weir-core"]),
     (
         "weir",
