@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
@@ -138,7 +138,19 @@ impl Database {
 
 /// Sets the mode in which readers and one writer do not wait for each other. It stays set in the file.
 pub(super) fn set_write_ahead_logging(connection: &Connection) -> Result<(), Fault> {
-    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).map_err(Fault::from)
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        // The engine does not wait for other processes when it changes the mode, so the waiting is done here.
+        match connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())) {
+            Err(error) if kind_of(&error) == ErrorKind::Busy && Instant::now() < deadline => sleep(),
+            other => return other.map_err(Fault::from),
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the lock of another process cannot be waited for, only tried again")]
+fn sleep() {
+    std::thread::sleep(Duration::from_millis(2));
 }
 
 /// Creates a folder and its parents that only their owner can use.

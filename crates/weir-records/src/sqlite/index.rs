@@ -88,14 +88,15 @@ impl Index for SqliteIndex {
             return Ok(IndexHits::default());
         }
         let source = query.source.as_deref().map(|source| source.trim_end_matches('/'));
-        let hits = self.database(scope)?.read("search", |tx| {
+        let mut hits = self.database(scope)?.read("search", |tx| {
+            // The engine returns rows in the order of their rank, so the join runs only for the rows that are taken.
             let mut statement = tx.prepare_cached(
-                "SELECT d.host, d.number, -words.rank FROM words JOIN documents d ON d.id = words.rowid
+                "SELECT d.host, d.number, -words.rank, d.at FROM words CROSS JOIN documents d ON d.id = words.rowid
                  WHERE words MATCH ?1 AND (d.audience = 'team' OR d.author = ?2)
                      AND (?3 IS NULL OR d.kind = ?3) AND (?4 IS NULL OR d.author = ?4)
                      AND (?5 IS NULL OR d.source = ?5 OR substr(d.source, 1, length(?5) + 1) = ?5 || '/')
                      AND (?6 IS NULL OR d.at >= ?6)
-                 ORDER BY words.rank, d.at DESC, d.host, d.number LIMIT ?7",
+                 ORDER BY words.rank LIMIT ?7",
             )?;
             let values = params![
                 expression.join(" OR "),
@@ -108,11 +109,13 @@ impl Index for SqliteIndex {
             ];
             let rows = statement.query_map(values, |row| {
                 let id = RecordId { host: HostId::from_bytes(row.get(0)?), index: row.get::<_, i64>(1)? as u64 };
-                Ok(IndexHit { id, score: row.get(2)? })
+                Ok((IndexHit { id, score: row.get(2)? }, row.get::<_, i64>(3)?))
             })?;
             Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?)
         })?;
-        Ok(IndexHits { hits, used_vector: false })
+        // Of equally good ones, the newest first.
+        hits.sort_by(|(a, a_at), (b, b_at)| b.score.total_cmp(&a.score).then(b_at.cmp(a_at)).then(a.id.cmp(&b.id)));
+        Ok(IndexHits { hits: hits.into_iter().map(|(hit, _)| hit).collect(), used_vector: false })
     }
 
     fn holds(&self, scope: &Scope, ids: &[RecordId]) -> Result<u64> {

@@ -1,5 +1,6 @@
-//! The log in SQLite. Invariant: a position is given in the transaction that appends, under the engine's one write
-//! lock.
+//! The log in SQLite. Invariants: a position is given in the transaction that appends, under the engine's one write
+//! lock; no statement scans a project. Where the engine would choose to, `INDEXED BY` names the index, and a statement
+//! that cannot use it fails.
 
 use std::path::Path;
 
@@ -100,7 +101,8 @@ impl Log for SqliteLog {
     fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>> {
         self.database.read("look up a reference", |tx| {
             let mut statement = tx.prepare_cached(
-                "SELECT position, json FROM records WHERE tenant = ?1 AND project = ?2 AND reference = ?3
+                "SELECT position, json FROM records INDEXED BY records_reference
+                 WHERE tenant = ?1 AND project = ?2 AND reference = ?3
                      AND json IS NOT NULL AND (audience = 'team' OR author = ?4) ORDER BY position",
             )?;
             let values = params![scope.tenant.0, scope.project.0, reference.as_str(), scope.user.0];
@@ -198,8 +200,9 @@ fn find(tx: &Transaction<'_>, record: &Record) -> rusqlite::Result<Option<(Strin
 /// Returns the records of a project that are about a record, private ones too.
 fn about(tx: &Transaction<'_>, scope: &Scope, id: RecordId) -> Result<Vec<StoredRecord>, Fault> {
     let mut statement = tx.prepare_cached(
-        "SELECT position, json FROM records WHERE tenant = ?1 AND project = ?2 AND about_host = ?3
-             AND about_number = ?4 AND json IS NOT NULL ORDER BY position",
+        "SELECT position, json FROM records INDEXED BY records_about
+         WHERE tenant = ?1 AND project = ?2 AND about_host = ?3 AND about_number = ?4 AND json IS NOT NULL
+         ORDER BY position",
     )?;
     let values = params![scope.tenant.0, scope.project.0, id.host.as_bytes(), id.index as i64];
     collect(statement.query_map(values, raw)?)
