@@ -6,7 +6,6 @@
 mod db;
 mod files;
 mod index;
-mod ledger;
 mod log;
 
 use std::path::Path;

@@ -11,14 +11,15 @@ use super::{Finding, Tree, numbered};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("weir-core", &[]),
     ("weir-tokens", &[]),
+    ("weir-ledger", &[]),
     ("weir-embed", &[]),
     ("weir-fetch", &["weir-core", "weir-embed"]),
     ("weir-digest", &["weir-core", "weir-tokens"]),
     ("weir-outline", &["weir-tokens"]),
     ("weir-policy", &["weir-core"]),
     ("weir-runner", &["weir-core"]),
-    ("weir-store", &["weir-core", "weir-embed"]),
-    ("weir-records", &["weir-core"]),
+    ("weir-store", &["weir-core", "weir-embed", "weir-ledger"]),
+    ("weir-records", &["weir-core", "weir-ledger"]),
     ("weir-clients", &["weir-core"]),
     (
         "weir",

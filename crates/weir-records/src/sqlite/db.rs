@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use weir_ledger::{LedgerError, Migration};
 
-use super::ledger::{self, Migration};
 use crate::error::{ErrorKind, PortError, Result};
 
 /// How long a call waits for another process.
@@ -32,6 +32,17 @@ impl From<rusqlite::Error> for Fault {
 impl From<PortError> for Fault {
     fn from(error: PortError) -> Self {
         Self::Port(error)
+    }
+}
+
+impl From<LedgerError> for Fault {
+    fn from(error: LedgerError) -> Self {
+        let kind = match error {
+            LedgerError::Newer { .. } => ErrorKind::Newer,
+            LedgerError::OtherHistory { .. } => ErrorKind::Damaged,
+            LedgerError::Engine(error) => return Self::Engine(error),
+        };
+        Self::Port(PortError::new(kind, "open the database").because(error))
     }
 }
 
@@ -131,13 +142,28 @@ impl Database {
              PRAGMA cache_size = -8000;
              PRAGMA journal_size_limit = 16777216;",
         )?;
-        ledger::bring_up_to_date(&mut connection, self.migrations)?;
+        bring_up_to_date(&mut connection, self.migrations)?;
         Ok(connection)
     }
 }
 
+/// Runs the migrations that have not run yet. In the common case, where there are none, this reads one number.
+fn bring_up_to_date(connection: &mut Connection, migrations: &[Migration]) -> Result<(), Fault> {
+    if weir_ledger::version(connection)? == migrations.len() {
+        return Ok(());
+    }
+    weir_ledger::check(connection, migrations)?;
+    set_write_ahead_logging(connection)?;
+    for (position, migration) in migrations.iter().enumerate() {
+        let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        weir_ledger::run_once(&tx, position, migration)?;
+        tx.commit()?;
+    }
+    Ok(())
+}
+
 /// Sets the mode in which readers and one writer do not wait for each other. It stays set in the file.
-pub(super) fn set_write_ahead_logging(connection: &Connection) -> Result<(), Fault> {
+fn set_write_ahead_logging(connection: &Connection) -> Result<(), Fault> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         // The engine does not wait for other processes when it changes the mode, so the waiting is done here.

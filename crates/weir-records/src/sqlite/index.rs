@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use weir_core::query::{self, Term};
 use weir_core::{Scope, words};
+use weir_ledger::Migration;
 
 use super::db::{Database, Fault, create_private_folder, from_system};
-use super::ledger::Migration;
 use super::name_of;
 use crate::error::Result;
 use crate::id::{HostId, RecordId};

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 use weir_core::{Reference, Scope};
+use weir_ledger::Migration;
 
 use super::db::{Database, Fault};
-use super::ledger::Migration;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{RecordId, TextKey};
 use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
