@@ -197,9 +197,9 @@ fn open(folder: &Path) -> Store {
 
 fn scope(number: usize) -> Scope {
     Scope {
-        project: ProjectKey("storm".into()),
         work: Some("main".into()),
         session: Some(SessionKey { client: "bench".into(), key: number.to_string() }),
+        ..Scope::project(ProjectKey("storm".into()))
     }
 }
 

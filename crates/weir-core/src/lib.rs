@@ -30,7 +30,7 @@ pub use query::Query;
 pub use reference::Reference;
 pub use retention::{Gone, Limits, WhyGone};
 pub use run::{Ended, RunFacts};
-pub use scope::{Level, ProjectKey, Scope, SessionKey};
+pub use scope::{Level, ProjectKey, Scope, SessionKey, TenantId, UserId};
 pub use time::Timestamp;
 
 /// An enum with one written form for each variant, declared with [`written_enum!`].

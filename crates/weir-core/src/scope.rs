@@ -14,8 +14,19 @@ crate::written_enum! {
     }
 }
 
+/// An organisation on a server. Nothing is shared between two of them. Empty in local use.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct TenantId(pub String);
+
+/// A person, by the name that their tenant has for them. Empty in local use.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct UserId(pub String);
+
 /// The key of a project on this machine, derived from its folder or its git repository.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
 pub struct ProjectKey(pub String);
 
 /// One conversation of a client, by the client's own name for it.
@@ -27,9 +38,14 @@ pub struct SessionKey {
     pub key: String,
 }
 
-/// The session, work and project of a call, which decide what it may see. Every call on the store takes one.
+/// The tenant, user, project, work and session of a call, which decide what it may see. Every call on the store takes
+/// one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
+    /// The tenant of the call.
+    pub tenant: TenantId,
+    /// The user who makes the call.
+    pub user: UserId,
     /// The project of the call.
     pub project: ProjectKey,
     /// The unit of work: a branch, a ticket or a given name.
@@ -39,16 +55,22 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Creates a scope with a project, but no work or session.
+    /// Creates a local scope with a project, but no work or session.
     pub fn project(key: ProjectKey) -> Self {
-        Self { project: key, work: None, session: None }
+        Self { tenant: TenantId::default(), user: UserId::default(), project: key, work: None, session: None }
+    }
+
+    /// Returns whether the call is local: made on the user's own machine, without a tenant or a named user.
+    pub fn is_local(&self) -> bool {
+        self.tenant.0.is_empty() && self.user.0.is_empty()
     }
 
     /// Returns whether an entry made in `origin` with this level is visible in this scope.
     pub fn sees(&self, level: Level, origin: &Scope) -> bool {
-        let same_project = self.project == origin.project;
+        let same_user = self.tenant == origin.tenant && self.user == origin.user;
+        let same_project = same_user && self.project == origin.project;
         match level {
-            Level::User => true,
+            Level::User => same_user,
             Level::Project => same_project,
             Level::Work => same_project && origin.work.is_some() && self.work == origin.work,
             Level::Session => same_project && origin.session.is_some() && self.session == origin.session,
@@ -67,13 +89,15 @@ impl Scope {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn scope(project: &str, work: Option<&str>, session: Option<&str>) -> Scope {
         Scope {
-            project: ProjectKey(project.into()),
             work: work.map(Into::into),
             session: session.map(|key| SessionKey { client: "test".into(), key: key.into() }),
+            ..Scope::project(ProjectKey(project.into()))
         }
     }
 
@@ -96,5 +120,49 @@ mod tests {
         assert!(!nowhere.sees(Level::Session, &nowhere));
         assert!(!nowhere.sees(Level::Work, &nowhere));
         assert!(!nowhere.can_hold(Level::Session));
+    }
+
+    #[test]
+    fn a_local_scope_names_no_tenant_and_no_user() {
+        let local = scope("p", None, None);
+        assert!(local.is_local());
+        assert!(!Scope { tenant: TenantId("t".into()), ..local.clone() }.is_local());
+        assert!(!Scope { user: UserId("u".into()), ..local }.is_local());
+    }
+
+    /// Makes scopes of few tenants, users, projects, works and sessions, so that many of them are equal.
+    fn any_scope() -> impl Strategy<Value = Scope> {
+        let name =
+            |letter: char| (0u8..3).prop_map(move |n| if n == 0 { String::new() } else { format!("{letter}{n}") });
+        let few = |letter: &'static str| prop::option::of((0u8..2).prop_map(move |n| format!("{letter}{n}")));
+        (name('t'), name('u'), name('p'), few("w"), few("s")).prop_map(|(tenant, user, project, work, session)| Scope {
+            tenant: TenantId(tenant),
+            user: UserId(user),
+            project: ProjectKey(project),
+            work,
+            session: session.map(|key| SessionKey { client: "test".into(), key }),
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn nothing_is_seen_across_tenants_users_and_projects(reader in any_scope(), origin in any_scope()) {
+            for &level in Level::ALL {
+                let sees = reader.sees(level, &origin);
+                prop_assert!(!sees || (reader.tenant == origin.tenant && reader.user == origin.user));
+                prop_assert!(!sees || level == Level::User || reader.project == origin.project);
+                // The same rule from both sides.
+                prop_assert_eq!(sees, origin.sees(level, &reader));
+            }
+        }
+
+        #[test]
+        fn what_a_scope_can_hold_it_sees_again(scope in any_scope()) {
+            for &level in Level::ALL {
+                prop_assert_eq!(scope.sees(level, &scope), scope.can_hold(level));
+            }
+        }
     }
 }

@@ -66,6 +66,9 @@ pub enum StoreError {
     /// The store belongs to a different project than the scope of the call.
     #[error("this store belongs to another project")]
     OtherProject,
+    /// The scope of the call names a tenant or a user, which only a server has.
+    #[error("this store is for local use, and the scope names a tenant or a user")]
+    NotLocal,
     /// The level needs a session or work that the scope does not have.
     #[error("cannot store this in {level} scope: there is no {level}")]
     NoSuchLevel {

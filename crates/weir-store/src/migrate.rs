@@ -1,29 +1,21 @@
-//! Migrates databases. Invariant: each migration runs once, in a transaction of its own that also adds its name and
-//! checksum to the ledger; a database from a newer version is refused and left unchanged.
+//! Migrates databases with the ledger that all of Weir's databases have (`weir-ledger`). Invariant: each migration runs
+//! once, in a transaction of its own; a database from a newer version is refused and left unchanged.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use weir_ledger::LedgerError;
+pub(crate) use weir_ledger::Migration;
 
 use crate::db::{Db, Durability};
-use crate::error::{Result, StoreError};
-
-/// One step in the history of a database's schema. Its SQL never changes once released.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Migration {
-    /// Its name in the ledger.
-    pub(crate) name: &'static str,
-    /// The statements.
-    pub(crate) sql: &'static str,
-}
+use crate::error::{Fault, Result, StoreError};
 
 /// Runs the migrations that have not run yet. In the common case, where there are none, this reads one number.
 pub(crate) fn bring_up_to_date(db: &mut Db, migrations: &[Migration]) -> Result<()> {
-    if version(db)? == migrations.len() {
+    if db.read(weir_ledger::version)? == migrations.len() {
         return Ok(());
     }
     check_ledger(db, migrations)?;
     db.set_write_ahead_logging()?;
     for (position, migration) in migrations.iter().enumerate() {
-        run_once(db, position, migration)?;
+        db.write(Durability::Power, |tx| weir_ledger::run_once(tx, position, migration))?;
     }
     Ok(())
 }
@@ -31,64 +23,20 @@ pub(crate) fn bring_up_to_date(db: &mut Db, migrations: &[Migration]) -> Result<
 /// Checks that no migration has to run, for a database that cannot be written.
 pub(crate) fn check_is_current(db: &Db, migrations: &[Migration]) -> Result<()> {
     check_ledger(db, migrations)?;
-    if version(db)? == migrations.len() { Ok(()) } else { Err(StoreError::ReadOnly { path: db.path().to_owned() }) }
+    let is_current = db.read(weir_ledger::version)? == migrations.len();
+    if is_current { Ok(()) } else { Err(StoreError::ReadOnly { path: db.path().to_owned() }) }
 }
 
 /// Compares the ledger with the migrations that this version knows.
 pub(crate) fn check_ledger(db: &Db, migrations: &[Migration]) -> Result<()> {
-    for (position, (name, checksum)) in db.read(ledger)?.into_iter().enumerate() {
-        let path = db.path().to_owned();
-        match migrations.get(position) {
-            None => return Err(StoreError::Newer { path, found: name }),
-            Some(known) if known.name != name || checksum_of(known) != checksum => {
-                return Err(StoreError::OtherHistory { path, name });
-            }
-            Some(_) => {}
-        }
-    }
-    Ok(())
-}
-
-fn version(db: &Db) -> Result<usize> {
-    db.read(|c| c.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)))
-        .map(|version| usize::try_from(version).unwrap_or(usize::MAX))
-}
-
-/// Returns names and checksums in the order the migrations ran; empty for a new database.
-fn ledger(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
-    let exists = connection
-        .query_row("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'", [], |_| Ok(()))
-        .optional()?;
-    if exists.is_none() {
-        return Ok(Vec::new());
-    }
-    let mut statement = connection.prepare("SELECT name, checksum FROM migrations ORDER BY position")?;
-    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-}
-
-fn run_once(db: &mut Db, position: usize, migration: &Migration) -> Result<()> {
-    db.write(Durability::Power, |tx| -> rusqlite::Result<()> {
-        // Another process may have run the migration since the check above; under the lock we know.
-        let done: i64 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        if done > position as i64 {
-            return Ok(());
-        }
-        tx.execute_batch(
-            "CREATE TABLE IF NOT EXISTS migrations (
-                 position INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at TEXT NOT NULL
-             ) STRICT",
-        )?;
-        tx.execute_batch(migration.sql)?;
-        tx.execute(
-            "INSERT INTO migrations (position, name, checksum, applied_at) VALUES (?1, ?2, ?3, datetime('now'))",
-            params![position as i64, migration.name, checksum_of(migration)],
-        )?;
-        tx.pragma_update(None, "user_version", position as i64 + 1)
+    let path = db.path().to_owned();
+    db.read(|connection| {
+        weir_ledger::check(connection, migrations).map_err(|error| match error {
+            LedgerError::Newer { found } => Fault::Store(StoreError::Newer { path, found }),
+            LedgerError::OtherHistory { name } => Fault::Store(StoreError::OtherHistory { path, name }),
+            LedgerError::Engine(error) => Fault::Engine(error),
+        })
     })
-}
-
-fn checksum_of(migration: &Migration) -> String {
-    blake3::hash(migration.sql.as_bytes()).to_hex().to_string()
 }
 
 #[cfg(test)]

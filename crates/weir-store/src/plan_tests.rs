@@ -128,7 +128,7 @@ fn no_statement_of_a_hook_takes_longer_in_a_store_that_has_grown() {
 fn open_plans(folder: &std::path::Path) -> (Store, Scope) {
     let project = ProjectKey("plans".into());
     let session = Some(SessionKey { client: "test".into(), key: "s1".into() });
-    let scope = Scope { project: project.clone(), work: Some("main".into()), session };
+    let scope = Scope { work: Some("main".into()), session, ..Scope::project(project.clone()) };
     let limits = Limits { quota_bytes: 40_000, ..Limits::default() };
     (Store::open(folder, Owner::Project(project), limits).unwrap(), scope)
 }

@@ -352,6 +352,7 @@ impl Store {
 
     fn check_scope(&self, scope: &Scope) -> Result<()> {
         match &self.owner {
+            _ if !scope.is_local() => Err(StoreError::NotLocal),
             Owner::Project(key) if *key != scope.project => Err(StoreError::OtherProject),
             _ => Ok(()),
         }

@@ -123,6 +123,7 @@ impl From<StoreError> for CommandError {
             },
             StoreError::Unusable { .. } => "make sure that the folder exists and that you own it".to_owned(),
             StoreError::OtherProject => "the store was copied from another project; remove it".to_owned(),
+            StoreError::NotLocal => "make the call without a tenant and a user, or to a server".to_owned(),
             StoreError::NoSuchLevel { level } => {
                 format!("omit `scope`, or set a {level} with WEIR_WORK or WEIR_SESSION")
             }

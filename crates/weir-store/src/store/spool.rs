@@ -60,7 +60,8 @@ impl Store {
                 }
                 // Read under the lock: the process that held it before may have taken in the record and removed it.
                 let Some(read) = spool.read(name)? else { continue };
-                let scope = Scope { project: project.clone(), work: read.work.clone(), session: read.session.clone() };
+                let (work, session) = (read.work.clone(), read.session.clone());
+                let scope = Scope { work, session, ..Scope::project(project.clone()) };
                 let limits = Limits { run_days: read.run_days, page_days: read.page_days, ..limits.clone() };
                 apply((tx, blobs, &limits), &scope, read)?;
                 spooled::mark_taken(tx, name)?;

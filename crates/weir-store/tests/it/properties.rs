@@ -247,9 +247,9 @@ impl Spot {
     fn scope(self) -> Scope {
         let session = |(client, key): (u8, u8)| SessionKey { client: format!("c{client}"), key: format!("s{key}") };
         Scope {
-            project: ProjectKey(format!("p{}", self.project)),
             work: self.work.map(|work| format!("w{work}")),
             session: self.session.map(session),
+            ..Scope::project(ProjectKey(format!("p{}", self.project)))
         }
     }
 }
@@ -375,6 +375,27 @@ fn a_store_answers_no_scope_of_another_project() {
         store.plan_to_forget(&stranger, &weir_store::Selection { everything: true, ..Default::default() }).err(),
     ];
     assert!(refused.iter().all(|error| matches!(error, Some(StoreError::OtherProject))), "{refused:?}");
+}
+
+#[test]
+fn a_store_answers_no_scope_with_a_tenant_or_a_user() {
+    let (_folder, mut store) = new_store();
+    let local = Scope::project(crate::support::project());
+    let kept = store.keep(&local, note("x"), NOW).unwrap().reference;
+    let strangers = [
+        Scope { tenant: weir_core::TenantId("t".into()), ..local.clone() },
+        Scope { user: weir_core::UserId("u".into()), ..local },
+    ];
+    for stranger in strangers {
+        let refused = [
+            store.keep(&stranger, note("y"), NOW).err(),
+            store.search(&stranger, &Query::new("x", 5)).err(),
+            store.get(&stranger, kept, NOW).err(),
+            store.text(&stranger, kept).err(),
+            store.append(&stranger, &crate::support::event("z"), NOW).err(),
+        ];
+        assert!(refused.iter().all(|error| matches!(error, Some(StoreError::NotLocal))), "{refused:?}");
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(crate) fn project() -> ProjectKey {
 
 /// Returns a scope in the usual project.
 pub(crate) fn scope_in(work: Option<&str>, session: Option<&str>) -> Scope {
-    Scope { project: project(), work: work.map(Into::into), session: session.map(session_key) }
+    Scope { work: work.map(Into::into), session: session.map(session_key), ..Scope::project(project()) }
 }
 
 /// Returns a session of the usual client.

@@ -88,7 +88,7 @@ impl Knowledge {
 
     /// Returns the scope of a call.
     pub(crate) fn scope(&self, work: Option<String>, session: &Session) -> Scope {
-        Scope { project: self.setup.owner.clone(), work, session: session.key.clone() }
+        Scope { work, session: session.key.clone(), ..Scope::project(self.setup.owner.clone()) }
     }
 
     /// Returns why search by meaning does not work, if it is configured but does not.

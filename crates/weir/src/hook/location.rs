@@ -24,7 +24,7 @@ impl SessionLocation {
         let project = Project::locate(folder, &paths.data).map_err(unreadable)?;
         let folder = paths.data.join("projects").join(project.folder_name());
         let work = env.work.clone().or_else(|| project.head().branch);
-        let scope = Scope { project: project.key.clone(), work, session: Some(session) };
+        let scope = Scope { work, session: Some(session), ..Scope::project(project.key.clone()) };
         Ok(Self { project, scope, folder })
     }
 

@@ -1,0 +1,183 @@
+//! Properties of what is read back: records, texts, and what later records say about them.
+
+use weir_core::{NoteKind, Origin, Reference};
+
+use super::*;
+use crate::{Confirmation, KeptRecord, NoteFields, NoteFile};
+
+/// A record is read back as it was kept, by its id and by its reference.
+pub fn what_is_kept_is_read_back(new: NewShelf<'_>) {
+    let shelf = new();
+    let fields = NoteFields {
+        kind: NoteKind::Decision,
+        topic: Some("pool".into()),
+        files: vec![NoteFile { path: "src/db.rs".into(), hash: "00".into() }],
+        commit: Some("c".into()),
+        branch: None,
+    };
+    let reference = Reference::from_bits(77);
+    let given = NewRecord {
+        origin: Origin::Model,
+        source: Some("src/db.rs".into()),
+        note: Some(fields.clone()),
+        reference: Some(reference),
+        ..note(Audience::Team, "")
+    };
+    let kept = shelf.keep(&ana(), given, NOW).unwrap();
+    let read = shelf.get(&ben(), kept.id).unwrap().unwrap();
+    assert_eq!(read, KeptRecord { record: kept.clone(), superseded_by: None, confirmed: Vec::new() });
+    assert_eq!(shelf.find(&ben(), reference).unwrap(), std::slice::from_ref(&read));
+    let entry = read.entry().unwrap();
+    assert_eq!((entry.note.as_ref(), entry.origin, entry.bytes), (Some(&fields), Origin::Model, 0));
+    assert_eq!(shelf.text(&ben(), kept.id).unwrap().unwrap(), b"");
+    assert_eq!(shelf.find(&ben(), Reference::from_bits(78)).unwrap(), []);
+    assert_eq!(shelf.get(&ben(), crate::RecordId { index: 999, ..kept.id }).unwrap(), None);
+}
+
+/// A superseded record names its successor and ranks after it. If the successor goes, it stands again.
+pub fn what_supersedes_is_named_and_ranks_first(new: NewShelf<'_>) {
+    let shelf = new();
+    let old = keep(&shelf, &ana(), "pool pool pool pool: ten");
+    let by = keep(&shelf, &ben(), "pool: twenty connections for each of the workers");
+    assert_eq!(found(&shelf, &ana(), "pool")[0].id, old.id);
+    shelf.supersede(&ben(), old.id, by.id, NOW).unwrap();
+    let order: Vec<_> = found(&shelf, &ana(), "pool").iter().map(|record| record.id).collect();
+    assert_eq!(order, [by.id, old.id]);
+    assert_eq!(shelf.get(&ana(), old.id).unwrap().unwrap().superseded_by, Some(by.id));
+    assert_eq!(shelf.get(&ana(), by.id).unwrap().unwrap().superseded_by, None);
+    assert_eq!(kind_of(shelf.supersede(&ana(), old.id, old.id, NOW)), ErrorKind::Invalid);
+
+    shelf.forget(&ben(), by.id, weir_core::WhyGone::Forgotten, NOW).unwrap();
+    assert_eq!(shelf.get(&ana(), old.id).unwrap().unwrap().superseded_by, None);
+}
+
+/// A note for its author alone supersedes a team's note for nobody else.
+pub fn a_private_successor_supersedes_only_for_its_author(new: NewShelf<'_>) {
+    let shelf = new();
+    let old = keep(&shelf, &ana(), "for all");
+    let by = shelf.keep(&ben(), note(Audience::Author, "for ben"), NOW).unwrap();
+    assert_eq!(shelf.supersede(&ben(), old.id, by.id, NOW).unwrap().audience, Audience::Author);
+    assert_eq!(shelf.get(&ben(), old.id).unwrap().unwrap().superseded_by, Some(by.id));
+    assert_eq!(shelf.get(&ana(), old.id).unwrap().unwrap().superseded_by, None);
+    assert_eq!(kind_of(shelf.supersede(&ana(), old.id, by.id, NOW)), ErrorKind::Missing);
+}
+
+/// Each user confirms once, and everyone sees who did. A confirmation can be withdrawn.
+pub fn a_confirmation_names_its_user(new: NewShelf<'_>) {
+    let shelf = new();
+    let record = keep(&shelf, &ana(), "true");
+    let confirmed = |users: &[&str]| -> Vec<Confirmation> {
+        users.iter().map(|user| Confirmation { by: UserId((*user).into()), at: NOW }).collect()
+    };
+    let first = shelf.confirm(&ben(), record.id, NOW).unwrap();
+    shelf.confirm(&ben(), record.id, NOW).unwrap();
+    shelf.confirm(&ana(), record.id, NOW).unwrap();
+    assert_eq!(shelf.get(&ana(), record.id).unwrap().unwrap().confirmed, confirmed(&["ben", "ana"]));
+    assert_eq!(kind_of(shelf.confirm(&ana(), first.id, NOW)), ErrorKind::Invalid);
+
+    let own = shelf.ports().log.about(&ana(), &[record.id]).unwrap();
+    let own = own.iter().find(|stored| stored.record.author.user == ana().user).unwrap();
+    shelf.forget(&ana(), own.record.id, weir_core::WhyGone::Forgotten, NOW).unwrap();
+    assert_eq!(shelf.get(&ana(), record.id).unwrap().unwrap().confirmed, confirmed(&["ben"]));
+}
+
+/// A secret is in no port: not in the text, not in the title, the source or the topic.
+pub fn secrets_are_redacted_before_they_are_kept(new: NewShelf<'_>) {
+    let shelf = new();
+    let secret = "Xk93jfQpLmZ81vbTnR24";
+    let line = format!("export API_KEY={secret}");
+    let mut given = note(Audience::Team, &line);
+    given.title.clone_from(&line);
+    given.source = Some(line.clone());
+    let topic = Some(line);
+    given.note = Some(NoteFields { kind: NoteKind::Finding, topic, files: Vec::new(), commit: None, branch: None });
+    let kept = shelf.keep(&ana(), given, NOW).unwrap();
+    assert!(!kept.to_json().unwrap().contains(secret));
+    let text = shelf.text(&ana(), kept.id).unwrap().unwrap();
+    assert!(!String::from_utf8(text).unwrap().contains(secret));
+    assert_eq!(found(&shelf, &ana(), secret), []);
+    assert_eq!(found(&shelf, &ana(), "export").len(), 1);
+}
+
+/// Texts in any script, and bytes that are no text, come back byte for byte; words of each script are found.
+pub fn texts_of_every_script_come_back_and_are_found(new: NewShelf<'_>) {
+    let shelf = new();
+    let texts = [
+        ("Größe und Straße", "straße"),
+        ("数据库连接池的大小", "连接池"),
+        ("データベース接続", "接続"),
+        ("размер пула соединений", "ПУЛА"),
+        ("حجم تجمع الاتصالات", "تجمع"),
+        ("🦀 crab \u{200d} zero\0byte", "crab"),
+        ("parseHTTPRequest(url)", "request"),
+    ];
+    for (text, word) in texts {
+        let given = NewRecord { title: "t".into(), ..note(Audience::Team, text) };
+        let kept = shelf.keep(&ana(), given, NOW).unwrap();
+        assert_eq!(shelf.text(&ben(), kept.id).unwrap().unwrap(), text.as_bytes());
+        let hits = found(&shelf, &ben(), word);
+        assert!(hits.iter().any(|record| record.id == kept.id), "{word} in {text}");
+    }
+    let bytes = vec![0xff, 0xfe, 0, 1, 0x80];
+    let binary = NewRecord { text: bytes.clone(), title: "raw bytes".into(), ..note(Audience::Team, "") };
+    let kept = shelf.keep(&ana(), binary, NOW).unwrap();
+    assert_eq!(shelf.text(&ben(), kept.id).unwrap().unwrap(), bytes);
+    assert_eq!(found(&shelf, &ben(), "raw").len(), 1);
+}
+
+/// A text of three megabytes is read by any range, also across and beyond its ends, and found by a word at its end.
+pub fn long_texts_are_read_by_range(new: NewShelf<'_>) {
+    let shelf = new();
+    let mut text = String::new();
+    for number in 0..150_000 {
+        text.push_str(&format!("line {number:>14}\n"));
+    }
+    text.push_str("the needle\n");
+    assert!(text.len() > 3_000_000);
+    let kept = keep(&shelf, &ana(), &text);
+    let (bytes, end) = (text.as_bytes(), text.len() as u64);
+    let mib = 1u64 << 20;
+    let ranges = [
+        0..0,
+        0..1,
+        0..10,
+        mib - 1..mib,
+        mib - 1..mib + 1,
+        mib..mib + 1,
+        mib..2 * mib,
+        5..2 * mib + 7,
+        end - 1..end,
+        end - 1..end + 9,
+        end..end + 9,
+        end + 5..end + 9,
+        0..u64::MAX,
+        u64::MAX - 1..u64::MAX,
+    ];
+    for range in ranges {
+        let expected = &bytes[range.start.min(end) as usize..range.end.min(end) as usize];
+        let read = shelf.text_range(&ben(), kept.id, range.clone()).unwrap().unwrap();
+        assert!(read == expected, "{range:?}: {} bytes instead of {}", read.len(), expected.len());
+    }
+    let backwards = std::ops::Range { start: 10, end: 5 };
+    assert_eq!(shelf.text_range(&ben(), kept.id, backwards).unwrap().unwrap(), b"");
+    assert!(shelf.text(&ben(), kept.id).unwrap().unwrap() == bytes);
+    assert_eq!(found(&shelf, &ben(), "needle").len(), 1);
+}
+
+/// The same text in two tenants is two texts; names of tenants cannot be paths.
+pub fn a_text_belongs_to_its_tenant(new: NewShelf<'_>) {
+    let shelf = new();
+    let blobs = &shelf.ports().blobs;
+    let tenants = ["acme", "umbrella", "", "../acme", "acme/..", "a\0b", "ACME"];
+    let key = blobs.put(&scope("acme", "ana", "api"), b"same").unwrap();
+    for tenant in &tenants[1..] {
+        assert_eq!(blobs.get(&scope(tenant, "ana", "api"), &key).unwrap(), None, "{tenant}");
+        assert!(!blobs.delete(&scope(tenant, "ana", "api"), &key).unwrap());
+    }
+    for tenant in tenants {
+        assert_eq!(blobs.put(&scope(tenant, "ana", "api"), b"same").unwrap(), key);
+    }
+    assert!(blobs.delete(&scope("umbrella", "x", "y"), &key).unwrap());
+    assert_eq!(blobs.range(&scope("umbrella", "x", "y"), &key, 0..4).unwrap(), None);
+    assert_eq!(blobs.get(&scope("acme", "x", "y"), &key).unwrap().unwrap(), b"same");
+}

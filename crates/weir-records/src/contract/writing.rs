@@ -1,0 +1,126 @@
+//! Properties of appending.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+use crate::{Body, LogicalTime, Position, Readers, RecordId};
+
+/// Appending a record again returns its position and adds nothing.
+pub fn appending_again_changes_nothing(new: NewShelf<'_>) {
+    let shelf = new();
+    let record = keep(&shelf, &ana(), "one");
+    let log = &shelf.ports().log;
+    let position = log.head(&ana()).unwrap();
+    for _ in 0..2 {
+        assert_eq!(log.append(&ana(), &[record.clone(), record.clone()]).unwrap(), [position, position]);
+    }
+    assert_eq!(log.head(&ana()).unwrap(), position);
+    assert_eq!(shelf.read_since(&ana(), Position(0), 10).unwrap().records.len(), 1);
+}
+
+/// Two different records with the same host and index are a conflict, in the same project and in another one of the
+/// tenant. Other tenants have their own hosts.
+pub fn a_cloned_host_is_a_conflict(new: NewShelf<'_>) {
+    let shelf = new();
+    let host = shelf.writer().host();
+    let clone = Shelf::new(shelf.ports().clone(), Writer::resume(host, 0, LogicalTime::ZERO));
+    let record = keep(&shelf, &ana(), "the original");
+    assert_eq!(kind_of(clone.keep(&ana(), note(Audience::Team, "the clone"), NOW)), ErrorKind::Conflict);
+    assert_eq!(shelf.text(&ana(), record.id).unwrap().unwrap(), b"the original");
+
+    let elsewhere = scope("acme", "ana", "web");
+    let clone = Shelf::new(shelf.ports().clone(), Writer::resume(host, 0, LogicalTime::ZERO));
+    assert_eq!(kind_of(clone.keep(&elsewhere, note(Audience::Team, "x"), NOW)), ErrorKind::Conflict);
+
+    let other_tenant = scope("umbrella", "ana", "api");
+    let clone = Shelf::new(shelf.ports().clone(), Writer::resume(host, 0, LogicalTime::ZERO));
+    assert_eq!(clone.keep(&other_tenant, note(Audience::Team, "x"), NOW).unwrap().id, record.id);
+}
+
+/// If one record of a call is refused, none of them is appended, and no removal among them has erased anything.
+pub fn an_append_is_all_or_nothing(new: NewShelf<'_>) {
+    let shelf = new();
+    let log = &shelf.ports().log;
+    let first = keep(&shelf, &ana(), "first");
+    let second = keep(&shelf, &ana(), "second");
+    let head = log.head(&ana()).unwrap();
+    let numbered = |index, body: Body| Record { id: RecordId { index, ..first.id }, body, ..first.clone() };
+    let fresh = numbered(100, first.body.clone());
+    let removal = numbered(101, Body::Removed { record: first.id, why: weir_core::WhyGone::Forgotten });
+    let conflict = Record { time: LogicalTime::ZERO, ..second };
+    let refused = log.append(&ana(), &[fresh.clone(), removal, conflict]);
+    assert_eq!(kind_of(refused), ErrorKind::Conflict);
+    assert_eq!(log.head(&ana()).unwrap(), head);
+    assert_eq!(log.records(&ana(), &[fresh.id]).unwrap(), []);
+    assert_eq!(log.records(&ana(), &[first.id]).unwrap().len(), 1);
+    assert_eq!(log.append(&ana(), &[fresh]).unwrap(), [Position(head.0 + 1)]);
+}
+
+/// A reader that follows the log while several machines append gets every record once, in order.
+pub fn a_cursor_never_skips_while_others_append(new: NewShelf<'_>) {
+    const WRITERS: usize = 4;
+    const EACH: usize = 25;
+    let shelf = new();
+    let over = AtomicBool::new(false);
+    let seen = std::thread::scope(|threads| {
+        let reader = threads.spawn(|| {
+            let (mut at, mut seen) = (Position(0), Vec::new());
+            loop {
+                // What is appended after this is read is not waited for.
+                let is_over = over.load(Ordering::SeqCst);
+                let batch = shelf.ports().log.read_since(&ana(), at, 7, Readers::Scope).unwrap();
+                assert!(batch.next >= at);
+                let is_end = batch.next == at;
+                at = batch.next;
+                seen.extend(batch.records);
+                if is_over && is_end {
+                    return seen;
+                }
+                std::thread::yield_now();
+            }
+        });
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let (shelf, ports) = (&shelf, shelf.ports().clone());
+                threads.spawn(move || {
+                    // Half of them append to a project of their own, which has its own head.
+                    let place = if writer % 2 == 0 { ana() } else { scope("acme", "ana", &format!("own-{writer}")) };
+                    let own = Shelf::new(ports, Writer::new().unwrap());
+                    for number in 0..EACH {
+                        keep(if number % 5 == 0 { shelf } else { &own }, &place, &format!("{writer} {number}"));
+                    }
+                })
+            })
+            .collect();
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        over.store(true, Ordering::SeqCst);
+        reader.join().unwrap()
+    });
+    let positions: Vec<u64> = seen.iter().map(|stored| stored.position.0).collect();
+    let expected: Vec<u64> = (1..=(WRITERS / 2 * EACH) as u64).collect();
+    assert_eq!(positions, expected);
+}
+
+/// A cursor moves past records that its reader may not see, and past erased ones.
+pub fn a_cursor_goes_past_what_it_does_not_show(new: NewShelf<'_>) {
+    let shelf = new();
+    let private = |text: &str| shelf.keep(&ana(), note(Audience::Author, text), NOW).unwrap();
+    let hidden: Vec<Record> = (0..5).map(|number| private(&format!("hidden {number}"))).collect();
+    let shown = keep(&shelf, &ana(), "shown");
+    private("hidden last");
+    shelf.forget(&ana(), hidden[0].id, weir_core::WhyGone::Forgotten, NOW).unwrap();
+    let head = shelf.ports().log.head(&ben()).unwrap();
+    let first = shelf.read_since(&ben(), Position(0), 1).unwrap();
+    assert_eq!(first.records.iter().map(|stored| stored.record.id).collect::<Vec<_>>(), [shown.id]);
+    let rest = shelf.read_since(&ben(), first.next, 1).unwrap();
+    assert_eq!((rest.records.len(), rest.next), (0, head));
+    assert_eq!(shelf.read_since(&ben(), Position(3), 0).unwrap().next, Position(3));
+}
+
+/// A cursor of a log that was put back to an older state is refused instead of silently waiting for the log to grow.
+pub fn a_position_beyond_the_head_is_refused(new: NewShelf<'_>) {
+    let shelf = new();
+    keep(&shelf, &ana(), "one");
+    assert_eq!(kind_of(shelf.read_since(&ana(), Position(2), 10)), ErrorKind::Ahead);
+    assert_eq!(shelf.read_since(&ana(), Position(1), 10).unwrap().next, Position(1));
+}

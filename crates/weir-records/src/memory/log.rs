@@ -1,0 +1,168 @@
+//! The log in memory.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use weir_core::{Reference, Scope, TenantId};
+
+use super::{Place, lock, place};
+use crate::error::{ErrorKind, PortError, Result};
+use crate::id::{RecordId, TextKey};
+use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
+use crate::record::{Body, Record};
+
+/// The log in memory.
+#[derive(Debug, Default)]
+pub struct MemoryLog {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    projects: BTreeMap<Place, Project>,
+    /// Where each record is.
+    ids: BTreeMap<(TenantId, RecordId), (Place, usize)>,
+}
+
+#[derive(Debug, Default)]
+struct Project {
+    /// The records in order; `None` for an erased one. The first is at position 1.
+    records: Vec<Option<Record>>,
+    /// The records that are about each record.
+    about: BTreeMap<RecordId, Vec<usize>>,
+}
+
+/// What has to be undone if a later record of the same call fails.
+#[derive(Debug, Default)]
+struct Done {
+    appended: Vec<RecordId>,
+    erased: Vec<(usize, Record)>,
+}
+
+impl Log for MemoryLog {
+    fn append(&self, scope: &Scope, records: &[Record]) -> Result<Vec<Position>> {
+        records.iter().try_for_each(|record| record.check(scope))?;
+        let mut state = lock(&self.state);
+        let mut done = Done::default();
+        let appended = records.iter().map(|record| state.append(&place(scope), record, &mut done)).collect();
+        if Result::is_err(&appended) {
+            state.undo(&place(scope), done);
+        }
+        appended
+    }
+
+    fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch> {
+        let state = lock(&self.state);
+        let all = state.projects.get(&place(scope)).map_or(&[][..], |project| project.records.as_slice());
+        let head = Position(all.len() as u64);
+        if after > head {
+            return Err(PortError::new(ErrorKind::Ahead, "read the log"));
+        }
+        let records: Vec<StoredRecord> = (after.0 as usize..all.len())
+            .filter_map(|at| stored(all, at))
+            .filter(|stored| readers == Readers::Index || stored.record.is_visible(scope))
+            .take(limit)
+            .collect();
+        let next = match records.last() {
+            _ if limit == 0 => after,
+            Some(last) if records.len() == limit => last.position,
+            _ => head,
+        };
+        Ok(Batch { records, next })
+    }
+
+    fn head(&self, scope: &Scope) -> Result<Position> {
+        let state = lock(&self.state);
+        Ok(Position(state.projects.get(&place(scope)).map_or(0, |project| project.records.len()) as u64))
+    }
+
+    fn records(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        let state = lock(&self.state);
+        let place_of = |id: &RecordId| state.ids.get(&(scope.tenant.clone(), *id));
+        let here = ids.iter().filter_map(place_of).filter(|(known, _)| *known == place(scope)).map(|(_, at)| *at);
+        Ok(state.visible(scope, here))
+    }
+
+    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        let state = lock(&self.state);
+        let Some(project) = state.projects.get(&place(scope)) else { return Ok(Vec::new()) };
+        let mut at: Vec<usize> = ids.iter().filter_map(|id| project.about.get(id)).flatten().copied().collect();
+        at.sort_unstable();
+        Ok(state.visible(scope, at.into_iter()))
+    }
+
+    fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>> {
+        let state = lock(&self.state);
+        let Some(project) = state.projects.get(&place(scope)) else { return Ok(Vec::new()) };
+        let mut found = state.visible(scope, 0..project.records.len());
+        found.retain(|stored| stored.record.body.kept().is_some_and(|kept| kept.reference == reference));
+        Ok(found)
+    }
+
+    fn text_uses(&self, scope: &Scope, key: &TextKey) -> Result<u64> {
+        let state = lock(&self.state);
+        let of_tenant = state.projects.iter().filter(|((tenant, _), _)| *tenant == scope.tenant);
+        let records = of_tenant.flat_map(|(_, project)| &project.records).flatten();
+        Ok(records.filter(|record| record.body.kept().is_some_and(|kept| kept.text == *key)).count() as u64)
+    }
+}
+
+impl State {
+    fn append(&mut self, place: &Place, record: &Record, done: &mut Done) -> Result<Position> {
+        let id = (place.0.clone(), record.id);
+        let project = self.projects.entry(place.clone()).or_default();
+        if let Some((known, at)) = self.ids.get(&id) {
+            let old = project.records.get(*at).and_then(Option::as_ref);
+            if known == place && old.is_none_or(|old| old == record) {
+                return Ok(Position(*at as u64 + 1));
+            }
+            return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)));
+        }
+        if let Body::Removed { record: target, .. } = &record.body
+            && let Some((known, at)) = self.ids.get(&(place.0.clone(), *target))
+            && known == place
+            && let Some(slot) = project.records.get_mut(*at)
+            && let Some(target) = slot.as_ref()
+        {
+            record.check_removal_of(target)?;
+            done.erased.extend(slot.take().map(|erased| (*at, erased)));
+        }
+        let earlier = project.about.get(&record.id).into_iter().flatten();
+        let mut earlier = earlier.filter_map(|at| project.records.get(*at)?.as_ref());
+        let is_erased = earlier.any(|earlier| earlier.erases_on_arrival(record));
+        let at = project.records.len();
+        if let Some(about) = record.body.about() {
+            project.about.entry(about).or_default().push(at);
+        }
+        project.records.push((!is_erased).then(|| record.clone()));
+        self.ids.insert(id, (place.clone(), at));
+        done.appended.push(record.id);
+        Ok(Position(at as u64 + 1))
+    }
+
+    fn undo(&mut self, place: &Place, done: Done) {
+        let Some(project) = self.projects.get_mut(place) else { return };
+        let before = project.records.len() - done.appended.len();
+        project.about.values_mut().for_each(|about| about.retain(|at| *at < before));
+        for id in done.appended {
+            self.ids.remove(&(place.0.clone(), id));
+        }
+        for (at, record) in done.erased {
+            if let Some(slot) = project.records.get_mut(at) {
+                *slot = Some(record);
+            }
+        }
+        project.records.truncate(before);
+    }
+
+    /// Returns those records of a project that a scope sees.
+    fn visible(&self, scope: &Scope, at: impl Iterator<Item = usize>) -> Vec<StoredRecord> {
+        let all = self.projects.get(&place(scope)).map_or(&[][..], |project| project.records.as_slice());
+        at.filter_map(|at| stored(all, at)).filter(|stored| stored.record.is_visible(scope)).collect()
+    }
+}
+
+fn stored(all: &[Option<Record>], at: usize) -> Option<StoredRecord> {
+    let record = all.get(at)?.clone()?;
+    Some(StoredRecord { position: Position(at as u64 + 1), record })
+}

@@ -1,0 +1,204 @@
+//! The three ports that a server's storage is built on: a log, an index and blobs.
+//!
+//! Each call takes a [`Scope`], and no answer crosses it. The calls block. An async server makes them from
+//! `spawn_blocking`, as it does for every other database that works in the process: SQLite and tantivy block anyway,
+//! the calls take microseconds to milliseconds, and object-safe async traits would box a future for each of them and
+//! bring a runtime to programs that have none. A backend that is async inside, such as an object store, blocks on its
+//! own runtime's handle.
+//!
+//! The module `contract` (a feature of this crate) has the properties that every backend must have.
+
+use std::ops::Range;
+
+use weir_core::{EntryKind, Reference, Scope, Timestamp, UserId};
+
+use crate::error::Result;
+use crate::id::{RecordId, TextKey};
+use crate::record::{Audience, Record};
+
+/// A place in the log of one project. The first record is at 1, and 0 is before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Position(pub u64);
+
+/// A record with its place in the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRecord {
+    /// Its place.
+    pub position: Position,
+    /// The record.
+    pub record: Record,
+}
+
+/// Part of a log, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// The records. Erased ones are left out, and so are those that the reader may not see.
+    pub records: Vec<StoredRecord>,
+    /// Where to continue. Everything up to here that the reader may see is in this batch or an earlier one.
+    pub next: Position,
+}
+
+/// Whose records a reader gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Those that are visible in the scope.
+    Scope,
+    /// All records of the project, private ones too: for an index that follows the log, never for a user.
+    Index,
+}
+
+/// The log: the record of truth. Append-only but for removals, which erase.
+///
+/// Positions come from one head for each project, which is advanced in the transaction that appends. So a record never
+/// appears at a position that a reader has already passed.
+pub trait Log: Send + Sync {
+    /// Appends records, all or none of them, and returns their positions.
+    ///
+    /// A record that is already in the log keeps its position. A different record with the same host and index is a
+    /// [`Conflict`](crate::ErrorKind::Conflict), in any project of the tenant. A removal erases the content of its
+    /// record, now or when that record arrives later; only the id and the position of an erased record stay, so that no
+    /// machine that still has it can bring it back. See [`Record::check`] and [`Record::check_removal_of`].
+    fn append(&self, scope: &Scope, records: &[Record]) -> Result<Vec<Position>>;
+
+    /// Reads at most `limit` records after a position. A position beyond the head is
+    /// [`Ahead`](crate::ErrorKind::Ahead).
+    fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch>;
+
+    /// Returns the position of the project's newest record, or 0.
+    fn head(&self, scope: &Scope) -> Result<Position>;
+
+    /// Returns those of these records that are visible in the scope and not erased, in any order.
+    fn records(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>>;
+
+    /// Returns the visible records that supersede, confirm or remove these, in the order of the log.
+    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>>;
+
+    /// Returns the visible records that have this reference, in the order of the log.
+    fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>>;
+
+    /// Returns how many records of the whole tenant have this text, seen or not: a blob may be deleted at zero. The
+    /// number is not for users.
+    fn text_uses(&self, scope: &Scope, key: &TextKey) -> Result<u64>;
+}
+
+/// A change that an index has to follow. It has everything that an index needs, so that no index reads a log.
+#[derive(Debug, Clone, PartialEq)]
+pub enum IndexChange {
+    /// A record was kept.
+    Put(Box<IndexedRecord>),
+    /// A record was removed. No word of it may stay.
+    Remove(RecordId),
+}
+
+/// A record as an index needs it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexedRecord {
+    /// The record.
+    pub id: RecordId,
+    /// What the entry is.
+    pub kind: EntryKind,
+    /// Who sees it.
+    pub audience: Audience,
+    /// Its author.
+    pub author: UserId,
+    /// Where the text came from.
+    pub source: Option<String>,
+    /// When it was kept.
+    pub at: Timestamp,
+    /// Its title.
+    pub title: String,
+    /// The text as a terminal would show it; the two ends of a long one.
+    pub text: String,
+}
+
+/// The part of the log that changes for an index cover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// The position of the index before.
+    pub from: Position,
+    /// The position of the index after.
+    pub to: Position,
+}
+
+/// A search in an index.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SearchQuery {
+    /// The words, as the person or model wrote them. Any text is safe, and any word may match.
+    pub text: String,
+    /// The query as a vector, computed by the caller.
+    pub vector: Option<Vec<f32>>,
+    /// Only entries of this kind.
+    pub kind: Option<EntryKind>,
+    /// Only entries by this user.
+    pub author: Option<UserId>,
+    /// Only entries from this source, or from below it if it is a folder.
+    pub source: Option<String>,
+    /// Only entries kept at or after this time.
+    pub since: Option<Timestamp>,
+    /// At most this many hits.
+    pub limit: usize,
+}
+
+impl SearchQuery {
+    /// Creates a query for `text` without filters.
+    pub fn new(text: impl Into<String>, limit: usize) -> Self {
+        Self { text: text.into(), limit, ..Self::default() }
+    }
+}
+
+/// A record that an index found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IndexHit {
+    /// The record.
+    pub id: RecordId,
+    /// How well it answers the query; more is better. Comparable within one answer only.
+    pub score: f64,
+}
+
+/// What an index found, best first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct IndexHits {
+    /// The hits.
+    pub hits: Vec<IndexHit>,
+    /// Whether the query's vector was used. A backend without vectors says no and searches by words.
+    pub used_vector: bool,
+}
+
+/// The index: derived from the log, may lag behind it, and can be rebuilt from it at any time.
+pub trait Index: Send + Sync {
+    /// Returns how far into the log of the scope's project the index has come.
+    fn position(&self, scope: &Scope) -> Result<Position>;
+
+    /// Applies changes and moves to `step.to`, both or neither. If the index is not at `step.from`, does nothing and
+    /// returns false: of two processes that follow the log at once, the slower one must not bring back what the faster
+    /// one has already removed.
+    fn apply(&self, scope: &Scope, changes: &[IndexChange], step: Step) -> Result<bool>;
+
+    /// Searches among what is visible in the scope.
+    fn search(&self, scope: &Scope, query: &SearchQuery) -> Result<IndexHits>;
+
+    /// Returns how many of these records the index still has, seen or not: the proof that a removal is complete.
+    fn holds(&self, scope: &Scope, ids: &[RecordId]) -> Result<u64>;
+
+    /// Removes everything of the scope's project and goes back to position 0.
+    fn clear(&self, scope: &Scope) -> Result<()>;
+}
+
+/// The blobs: texts by their content, separate for each tenant.
+///
+/// Knowing a key does not permit reading: within a tenant, who may read a text is decided by the records that have it, not here.
+pub trait Blobs: Send + Sync {
+    /// Stores a text and returns its key. Once this returns, the text survives a power cut.
+    fn put(&self, scope: &Scope, text: &[u8]) -> Result<TextKey>;
+
+    /// Returns a text, if it is stored. A text that does not match its key is
+    /// [`Damaged`](crate::ErrorKind::Damaged).
+    fn get(&self, scope: &Scope, key: &TextKey) -> Result<Option<Vec<u8>>>;
+
+    /// Returns the part of a text that is within a range, if the text is stored.
+    fn range(&self, scope: &Scope, key: &TextKey, range: Range<u64>) -> Result<Option<Vec<u8>>>;
+
+    /// Deletes a text, and returns whether it was stored.
+    fn delete(&self, scope: &Scope, key: &TextKey) -> Result<bool>;
+}

@@ -1,0 +1,264 @@
+//! Records: what may leave a machine.
+//!
+//! Invariants: a record never changes. What is superseded, confirmed or removed is so because a later record says it.
+//! Equal records have equal JSON, byte for byte. A record of a newer format, or with a field that this version does not
+//! know, is refused as a whole: dropping the field would lose it silently, and the sender still has the record.
+
+use serde::{Deserialize, Serialize};
+use weir_core::note::BoundFile;
+use weir_core::{EntryKind, Level, NoteKind, Origin, ProjectKey, Reference, Scope, TenantId, UserId, WhyGone};
+
+use crate::clock::LogicalTime;
+use crate::error::{ErrorKind, PortError, Result};
+use crate::id::{RecordId, TextKey};
+use crate::written;
+
+/// The format of the JSON that this version writes, and the newest that it reads.
+pub const FORMAT: u64 = 1;
+
+weir_core::written_enum! {
+    /// Who sees a record besides its author.
+    pub enum Audience {
+        /// Nobody: the author alone, on all of their machines.
+        Author = "author",
+        /// Every user of the tenant who has the project.
+        Team = "team",
+    }
+}
+
+/// Who wrote a record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Author {
+    /// The user.
+    pub user: UserId,
+    /// The client that they used, such as `claude-code`; empty if there was none.
+    pub client: String,
+}
+
+/// One record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Its identity on every machine.
+    pub id: RecordId,
+    /// Its place in the order that people are shown.
+    pub time: LogicalTime,
+    /// The tenant that it belongs to.
+    pub tenant: TenantId,
+    /// The project that it belongs to.
+    pub project: ProjectKey,
+    /// Who wrote it.
+    pub author: Author,
+    /// Who sees it.
+    #[serde(with = "written::word")]
+    pub audience: Audience,
+    /// What it says.
+    pub body: Body,
+}
+
+/// What a record says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Body {
+    /// An entry was kept.
+    Kept(Box<Kept>),
+    /// A newer record took the place of an older one.
+    Superseded {
+        /// The older record.
+        old: RecordId,
+        /// The newer record.
+        by: RecordId,
+    },
+    /// A user confirmed what a record says.
+    Confirmed {
+        /// The record.
+        record: RecordId,
+        /// The user, who is the author of this record.
+        by: UserId,
+    },
+    /// A record was removed. Its content is erased from every port.
+    Removed {
+        /// The record that was removed.
+        record: RecordId,
+        /// Why it was removed.
+        #[serde(with = "written::word")]
+        why: WhyGone,
+    },
+}
+
+/// An entry, without its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kept {
+    /// The handle of the entry. Drawn by each machine on its own, so that two records may share one.
+    #[serde(with = "written::reference")]
+    pub reference: Reference,
+    /// What the entry is.
+    #[serde(with = "written::word")]
+    pub kind: EntryKind,
+    /// Who wrote the text.
+    #[serde(with = "written::word")]
+    pub origin: Origin,
+    /// A title of one line.
+    pub title: String,
+    /// Where the text came from: a path, a URL, a command.
+    pub source: Option<String>,
+    /// The note's own fields, if the entry is a note.
+    pub note: Option<NoteFields>,
+    /// The text, by its content.
+    pub text: TextKey,
+    /// The size of the text, in bytes.
+    pub bytes: u64,
+}
+
+/// The fields of a note that are the same on every machine. What it supersedes and who confirmed it are records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoteFields {
+    /// The kind of the note.
+    #[serde(with = "written::word")]
+    pub kind: NoteKind,
+    /// The subject of the note.
+    pub topic: Option<String>,
+    /// The files that the note is about, as they were when it was written.
+    pub files: Vec<NoteFile>,
+    /// The commit that was checked out.
+    pub commit: Option<String>,
+    /// The branch that was checked out.
+    pub branch: Option<String>,
+}
+
+/// A file with the content it had when a note was made about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoteFile {
+    /// The path, relative to the project.
+    pub path: String,
+    /// The BLAKE3 hash of its content, in hexadecimal.
+    pub hash: String,
+}
+
+impl From<BoundFile> for NoteFile {
+    fn from(file: BoundFile) -> Self {
+        Self { path: file.path, hash: file.hash }
+    }
+}
+
+impl Body {
+    /// Returns the record that this one is about, if it is about another.
+    pub fn about(&self) -> Option<RecordId> {
+        match self {
+            Self::Kept(_) => None,
+            Self::Superseded { old, .. } => Some(*old),
+            Self::Confirmed { record, .. } | Self::Removed { record, .. } => Some(*record),
+        }
+    }
+
+    /// Returns the entry, if the record keeps one.
+    pub fn kept(&self) -> Option<&Kept> {
+        match self {
+            Self::Kept(kept) => Some(kept),
+            _ => None,
+        }
+    }
+}
+
+impl Record {
+    /// Returns whether the record is visible in a scope. Every backend's filter is tested against this rule.
+    pub fn is_visible(&self, scope: &Scope) -> bool {
+        match self.audience {
+            Audience::Author => scope.sees(Level::Project, &self.origin()),
+            Audience::Team => scope.tenant == self.tenant && scope.project == self.project,
+        }
+    }
+
+    /// Checks that the record may be appended in a scope: that it belongs there, and that it makes sense.
+    pub fn check(&self, scope: &Scope) -> Result<()> {
+        let refused = |kind| PortError::new(kind, format!("append record {}", self.id));
+        if !self.is_visible(scope) {
+            return Err(refused(ErrorKind::OutOfScope));
+        }
+        let wrong = match &self.body {
+            _ if self.id.index > RecordId::MAX_INDEX => "its index is too large",
+            body if body.about() == Some(self.id) => "it is about itself",
+            Body::Superseded { old, by } if old == by => "a record cannot supersede itself",
+            Body::Superseded { by, .. } if *by == self.id => "it names itself as the newer record",
+            Body::Confirmed { by, .. } if *by != self.author.user => "it confirms in the name of another user",
+            _ => return Ok(()),
+        };
+        Err(refused(ErrorKind::Invalid).because(wrong))
+    }
+
+    /// Checks that a user may remove this record. Only its author may. A removal is not removed, or machines that have
+    /// not seen it yet would never learn of it.
+    pub fn check_removable(&self, by: &UserId) -> Result<()> {
+        let refused = |kind| PortError::new(kind, format!("remove record {}", self.id));
+        if self.author.user != *by {
+            return Err(refused(ErrorKind::NotAuthor));
+        }
+        if matches!(self.body, Body::Removed { .. }) {
+            return Err(refused(ErrorKind::Invalid).because("it is a removal itself"));
+        }
+        Ok(())
+    }
+
+    /// Checks that this record, a removal, may erase `target`. Those who saw the target must hear of it.
+    pub fn check_removal_of(&self, target: &Record) -> Result<()> {
+        target.check_removable(&self.author.user)?;
+        if target.audience != self.audience {
+            let error = PortError::new(ErrorKind::Invalid, format!("remove record {}", target.id));
+            return Err(error.because("the removal has another audience than the record"));
+        }
+        Ok(())
+    }
+
+    /// Returns whether this record, a removal that came first, erases `target` when that arrives.
+    pub fn erases_on_arrival(&self, target: &Record) -> bool {
+        let is_removal = matches!(&self.body, Body::Removed { record, .. } if *record == target.id);
+        is_removal && self.author.user == target.author.user && !matches!(target.body, Body::Removed { .. })
+    }
+
+    /// Returns the record as JSON of the current format.
+    pub fn to_json(&self) -> Result<String> {
+        #[derive(Serialize)]
+        struct WithFormat<'a> {
+            format: u64,
+            #[serde(flatten)]
+            record: &'a Record,
+        }
+        serde_json::to_string(&WithFormat { format: FORMAT, record: self })
+            .map_err(|error| PortError::new(ErrorKind::Invalid, format!("write record {}", self.id)).because(error))
+    }
+
+    /// Reads a record from JSON.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let invalid = |error| PortError::new(ErrorKind::Invalid, READ).because(error);
+        Self::from_value(serde_json::from_str(json).map_err(invalid)?)
+    }
+
+    /// Reads a record from parsed JSON, such as one of a list.
+    pub fn from_value(mut value: serde_json::Value) -> Result<Self> {
+        let format = value.as_object_mut().and_then(|fields| fields.shift_remove("format"));
+        match format.as_ref().and_then(serde_json::Value::as_u64) {
+            Some(FORMAT) => {}
+            Some(newer) if newer > FORMAT => {
+                let reason = format!("it has format {newer}, and this version reads up to {FORMAT}; update Weir");
+                return Err(PortError::new(ErrorKind::Newer, READ).because(reason));
+            }
+            _ => return Err(PortError::new(ErrorKind::Invalid, READ).because("it does not say its format")),
+        }
+        serde_json::from_value(value).map_err(|error| PortError::new(ErrorKind::Invalid, READ).because(error))
+    }
+
+    /// Returns the scope in which the record was made, without work and session.
+    fn origin(&self) -> Scope {
+        let (tenant, user) = (self.tenant.clone(), self.author.user.clone());
+        Scope { tenant, user, ..Scope::project(self.project.clone()) }
+    }
+}
+
+const READ: &str = "read a record";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! Composes the three ports into [`Shelf`], which keeps, finds and removes records.
+//!
+//! Invariants: a record is shown only if the log has it and says that the scope sees it, whatever the index found; a
+//! text is read only through a record; the index follows the log and nothing else; secrets are redacted before a new
+//! record is written.
+
+mod follow;
+mod forget;
+mod import;
+mod keep;
+mod search;
+mod standing;
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use forget::{Forgotten, Left};
+pub use import::{Incoming, Sender};
+pub use keep::NewRecord;
+pub use search::{Found, Hit};
+pub use standing::{Confirmation, KeptRecord};
+use weir_core::{Reference, Scope, Timestamp};
+
+use crate::clock::{Clock, LogicalTime};
+use crate::error::{ErrorKind, PortError, Result};
+use crate::id::{HostId, RecordId};
+use crate::ports::{Batch, Blobs, Index, Log, Position, Readers, StoredRecord};
+use crate::record::{Audience, Author, Body, Record};
+
+/// The three ports. Clones share them.
+#[derive(Clone)]
+pub struct Ports {
+    /// The record of truth.
+    pub log: Arc<dyn Log>,
+    /// What answers searches.
+    pub index: Arc<dyn Index>,
+    /// The texts.
+    pub blobs: Arc<dyn Blobs>,
+}
+
+/// What gives records their ids and times.
+#[derive(Debug)]
+pub struct Writer {
+    host: HostId,
+    next: AtomicU64,
+    clock: Clock,
+}
+
+impl Writer {
+    /// Creates a writer with a new host, as a server does at each start: then nothing has to be remembered.
+    pub fn new() -> Result<Self> {
+        Ok(Self::resume(HostId::random()?, 0, LogicalTime::ZERO))
+    }
+
+    /// Creates a writer that continues as a host: with the index after its last record, and the last time it has given
+    /// or seen.
+    pub fn resume(host: HostId, next: u64, last: LogicalTime) -> Self {
+        Self { host, next: AtomicU64::new(next), clock: Clock::new(last) }
+    }
+
+    /// Returns the host.
+    pub fn host(&self) -> HostId {
+        self.host
+    }
+
+    fn next_id(&self) -> RecordId {
+        RecordId { host: self.host, index: self.next.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+/// The records of all tenants that one server keeps. Used from several threads at once.
+pub struct Shelf {
+    ports: Ports,
+    writer: Writer,
+}
+
+impl Shelf {
+    /// Creates a shelf on three ports.
+    pub fn new(ports: Ports, writer: Writer) -> Self {
+        Self { ports, writer }
+    }
+
+    /// Returns the ports.
+    pub fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
+    /// Returns what gives its records their ids and times.
+    pub fn writer(&self) -> &Writer {
+        &self.writer
+    }
+
+    /// Returns a record that keeps an entry, if it is visible in the scope, with what later records say about it.
+    pub fn get(&self, scope: &Scope, id: RecordId) -> Result<Option<KeptRecord>> {
+        let found = self.ports.log.records(scope, &[id])?;
+        Ok(self.with_standing(scope, found)?.pop())
+    }
+
+    /// Returns the visible records with this reference, oldest first. There may be several, because machines draw
+    /// references on their own.
+    pub fn find(&self, scope: &Scope, reference: Reference) -> Result<Vec<KeptRecord>> {
+        let found = self.ports.log.named(scope, reference)?;
+        self.with_standing(scope, found)
+    }
+
+    /// Returns the text of a record, if the record is visible in the scope.
+    pub fn text(&self, scope: &Scope, id: RecordId) -> Result<Option<Vec<u8>>> {
+        let Some(record) = self.one(scope, id)? else { return Ok(None) };
+        let Some(kept) = record.body.kept() else { return Ok(None) };
+        match self.ports.blobs.get(scope, &kept.text)? {
+            None if self.one(scope, id)?.is_some() => Err(lost(id)),
+            // Removed since the look-up.
+            text => Ok(text),
+        }
+    }
+
+    /// Returns part of the text of a record, if the record is visible in the scope.
+    pub fn text_range(&self, scope: &Scope, id: RecordId, range: Range<u64>) -> Result<Option<Vec<u8>>> {
+        let Some(record) = self.one(scope, id)? else { return Ok(None) };
+        let Some(kept) = record.body.kept() else { return Ok(None) };
+        match self.ports.blobs.range(scope, &kept.text, range)? {
+            None if self.one(scope, id)?.is_some() => Err(lost(id)),
+            text => Ok(text),
+        }
+    }
+
+    /// Returns at most `limit` visible records after a position, for a machine that follows this log.
+    pub fn read_since(&self, scope: &Scope, after: Position, limit: usize) -> Result<Batch> {
+        self.ports.log.read_since(scope, after, limit, Readers::Scope)
+    }
+
+    /// Returns a record of any body that is visible in the scope.
+    fn one(&self, scope: &Scope, id: RecordId) -> Result<Option<Record>> {
+        Ok(self.ports.log.records(scope, &[id])?.pop().map(|stored| stored.record))
+    }
+
+    /// Returns a visible record, or the error that there is none.
+    fn visible(&self, scope: &Scope, id: RecordId, doing: &str) -> Result<Record> {
+        self.one(scope, id)?.ok_or_else(|| PortError::new(ErrorKind::Missing, format!("{doing} record {id}")))
+    }
+
+    /// Appends a new record by the user of the scope.
+    fn append(&self, scope: &Scope, audience: Audience, body: Body, now: Timestamp) -> Result<StoredRecord> {
+        let client = scope.session.as_ref().map(|session| session.client.clone()).unwrap_or_default();
+        let record = Record {
+            id: self.writer.next_id(),
+            time: self.writer.clock.tick(now),
+            tenant: scope.tenant.clone(),
+            project: scope.project.clone(),
+            author: Author { user: scope.user.clone(), client },
+            audience,
+            body,
+        };
+        let positions = self.ports.log.append(scope, std::slice::from_ref(&record))?;
+        let position = positions.first().copied().unwrap_or_default();
+        Ok(StoredRecord { position, record })
+    }
+}
+
+fn lost(id: RecordId) -> PortError {
+    PortError::new(ErrorKind::Damaged, format!("read the text of record {id}")).because("the text is missing")
+}

@@ -1,0 +1,126 @@
+//! Brings the index up to the head of the log. This is the only way into the index.
+
+use weir_core::{Scope, entry, terminal};
+
+use super::Shelf;
+use crate::error::{ErrorKind, PortError, Result};
+use crate::id::RecordId;
+use crate::ports::{IndexChange, IndexedRecord, Position, Readers, Step, StoredRecord};
+use crate::record::{Body, Kept, Record};
+
+/// How many records are read at once.
+const BATCH: usize = 256;
+/// How much text is indexed at once, in bytes. A batch ends with the record that exceeds it.
+const BATCH_BYTES: usize = 16 << 20;
+
+impl Shelf {
+    /// Drops the index of the scope's project and makes it again from the log. Returns how many changes it followed.
+    pub fn rebuild_index(&self, scope: &Scope) -> Result<usize> {
+        self.ports.index.clear(scope)?;
+        self.follow(scope, usize::MAX)
+    }
+
+    /// Brings the index of the scope's project up to the head of the log, and returns how many changes it followed.
+    /// Stops after about `most`.
+    pub fn follow(&self, scope: &Scope, most: usize) -> Result<usize> {
+        let mut followed = 0;
+        while followed < most {
+            match self.step(scope)? {
+                None => break,
+                Some(changes) => followed += changes,
+            }
+        }
+        Ok(followed)
+    }
+
+    /// Returns how many positions the index is behind the log.
+    pub(super) fn lag(&self, scope: &Scope) -> Result<u64> {
+        // The position is read first, since the log only grows.
+        let Position(at) = self.ports.index.position(scope)?;
+        Ok(self.ports.log.head(scope)?.0.saturating_sub(at))
+    }
+
+    /// Brings the index at least up to a position.
+    pub(super) fn follow_up_to(&self, scope: &Scope, position: Position) -> Result<()> {
+        while self.ports.index.position(scope)? < position {
+            if self.step(scope)?.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Indexes one batch, and returns how many changes it had, or `None` if there was nothing to do.
+    fn step(&self, scope: &Scope) -> Result<Option<usize>> {
+        let from = self.ports.index.position(scope)?;
+        let batch = match self.ports.log.read_since(scope, from, BATCH, Readers::Index) {
+            // The log was put back to an older state, so the index has followed what is gone.
+            Err(PortError { kind: ErrorKind::Ahead, .. }) => {
+                self.ports.index.clear(scope)?;
+                return Ok(Some(0));
+            }
+            other => other?,
+        };
+        if batch.next == from {
+            return Ok(None);
+        }
+        let (mut changes, mut bytes, mut to) = (Vec::new(), 0, batch.next);
+        let count = batch.records.len();
+        for (number, StoredRecord { position, record }) in batch.records.into_iter().enumerate() {
+            changes.extend(self.change(scope, &record)?.inspect(|change| bytes += size(change)));
+            if bytes > BATCH_BYTES && number + 1 < count {
+                to = position;
+                break;
+            }
+        }
+        // If another process was faster, the next step begins where it has come.
+        self.ports.index.apply(scope, &changes, Step { from, to })?;
+        Ok(Some(changes.len().max(1)))
+    }
+
+    fn change(&self, scope: &Scope, record: &Record) -> Result<Option<IndexChange>> {
+        Ok(match &record.body {
+            Body::Kept(kept) => Some(IndexChange::Put(Box::new(IndexedRecord {
+                id: record.id,
+                kind: kept.kind,
+                audience: record.audience,
+                author: record.author.user.clone(),
+                source: kept.source.clone(),
+                at: record.time.timestamp(),
+                title: kept.title.clone(),
+                text: self.indexed_text(scope, kept)?,
+            }))),
+            Body::Removed { record, .. } => Some(IndexChange::Remove(*record)),
+            Body::Superseded { .. } | Body::Confirmed { .. } => None,
+        })
+    }
+
+    /// Returns the part of a text that is indexed, as a terminal would show it. A text that is missing or damaged is
+    /// indexed by its title alone, so that it does not keep everything after it from being found.
+    fn indexed_text(&self, scope: &Scope, kept: &Kept) -> Result<String> {
+        let mut text = Vec::new();
+        for range in entry::indexed(kept.bytes) {
+            match self.ports.blobs.range(scope, &kept.text, range) {
+                Ok(Some(part)) => text.extend(part),
+                Ok(None) | Err(PortError { kind: ErrorKind::Damaged, .. }) => return Ok(String::new()),
+                Err(error) => return Err(error),
+            }
+        }
+        if terminal::is_binary(&text) {
+            text.truncate(text.iter().position(|&byte| byte == 0).unwrap_or_default());
+        }
+        Ok(String::from_utf8_lossy(&terminal::clean(&text)).into_owned())
+    }
+
+    /// Returns how many of these records the index has.
+    pub(super) fn indexed(&self, scope: &Scope, id: RecordId) -> Result<u64> {
+        self.ports.index.holds(scope, &[id])
+    }
+}
+
+fn size(change: &IndexChange) -> usize {
+    match change {
+        IndexChange::Put(record) => record.text.len() + record.title.len(),
+        IndexChange::Remove(_) => 0,
+    }
+}

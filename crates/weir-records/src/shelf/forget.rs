@@ -1,0 +1,91 @@
+//! Removes records from all three ports, and proves it.
+
+use weir_core::{Scope, Timestamp, UserId, WhyGone};
+
+use super::Shelf;
+use crate::error::Result;
+use crate::id::{RecordId, TextKey};
+use crate::record::{Body, Record};
+
+/// The proof that a record was removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forgotten {
+    /// The record of the removal, which every other machine follows.
+    pub removal: Record,
+    /// What was found of the record afterwards.
+    pub left: Left,
+}
+
+/// What is left of a record, counted in each port. All zero after a removal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Left {
+    /// Records with this id that still have content.
+    pub in_log: u64,
+    /// Documents of it in the index.
+    pub in_index: u64,
+    /// Its text, if it is stored although no record has it any more.
+    pub in_blobs: u64,
+}
+
+/// A text that was deleted, or may have to be.
+#[derive(Debug)]
+pub(super) struct TakenText {
+    pub(super) key: TextKey,
+    pub(super) text: Option<Vec<u8>>,
+}
+
+impl Shelf {
+    /// Removes a record of the user's own: its content from the log, its words from the index, and its text, unless
+    /// another record of the tenant has the same. The removal is a record itself. If this fails half way, calling it
+    /// again completes it.
+    pub fn forget(&self, scope: &Scope, id: RecordId, why: WhyGone, now: Timestamp) -> Result<Forgotten> {
+        let record = self.visible(scope, id, "forget")?;
+        let taken = self.take_text(scope, &record, &scope.user)?;
+        let appended = self.append(scope, record.audience, Body::Removed { record: id, why }, now);
+        if let Some(taken) = &taken {
+            self.settle(scope, taken)?;
+        }
+        let stored = appended?;
+        self.follow_up_to(scope, stored.position)?;
+        Ok(Forgotten { removal: stored.record, left: self.left(scope, id, taken.as_ref())? })
+    }
+
+    /// Deletes the text of a record that is about to be removed, unless others have the same. The text goes first: once
+    /// the record is erased, nothing names it. [`Self::settle`] must follow.
+    pub(super) fn take_text(&self, scope: &Scope, record: &Record, by: &UserId) -> Result<Option<TakenText>> {
+        record.check_removable(by)?;
+        let Some(key) = record.body.kept().map(|kept| kept.text) else { return Ok(None) };
+        // A text that cannot be read cannot be put back either.
+        let text = self.ports.blobs.get(scope, &key).ok().flatten();
+        if self.ports.log.text_uses(scope, &key)? <= 1 {
+            self.ports.blobs.delete(scope, &key)?;
+        }
+        Ok(Some(TakenText { key, text }))
+    }
+
+    /// Makes the blobs agree with the log: a text that a record has is stored, and one that none has is not. The record
+    /// may not have been removed after all, somebody may have kept the same text meanwhile, or the last two records
+    /// with it may have been removed at the same time.
+    pub(super) fn settle(&self, scope: &Scope, taken: &TakenText) -> Result<()> {
+        if self.ports.log.text_uses(scope, &taken.key)? == 0 {
+            self.ports.blobs.delete(scope, &taken.key)?;
+        }
+        if let Some(text) = &taken.text
+            && self.ports.log.text_uses(scope, &taken.key)? > 0
+        {
+            self.ensure_text(scope, &taken.key, text)?;
+        }
+        Ok(())
+    }
+
+    fn left(&self, scope: &Scope, id: RecordId, taken: Option<&TakenText>) -> Result<Left> {
+        let in_blobs = match taken {
+            Some(TakenText { key, .. }) if self.ports.log.text_uses(scope, key)? == 0 => {
+                u64::from(self.ports.blobs.range(scope, key, 0..0)?.is_some())
+            }
+            _ => 0,
+        };
+        let in_log = self.ports.log.records(scope, &[id])?.len() as u64;
+        Ok(Left { in_log, in_index: self.indexed(scope, id)?, in_blobs })
+    }
+}

@@ -1,0 +1,113 @@
+//! Writes records: entries, and what supersedes or confirms them.
+
+use weir_core::redact::redact;
+use weir_core::{EntryKind, Origin, Reference, Scope, Timestamp, UserId};
+
+use super::Shelf;
+use crate::error::{ErrorKind, PortError, Result};
+use crate::id::{RecordId, TextKey};
+use crate::record::{Audience, Body, Kept, NoteFields, Record};
+
+/// An entry to be kept as a record.
+#[derive(Debug, Clone)]
+pub struct NewRecord {
+    /// What the entry is.
+    pub kind: EntryKind,
+    /// Who wrote the text.
+    pub origin: Origin,
+    /// Who sees it besides its author.
+    pub audience: Audience,
+    /// A title of one line.
+    pub title: String,
+    /// Where the text came from.
+    pub source: Option<String>,
+    /// The text, byte for byte.
+    pub text: Vec<u8>,
+    /// The note's own fields, if the entry is a note.
+    pub note: Option<NoteFields>,
+    /// The reference, if one was drawn earlier.
+    pub reference: Option<Reference>,
+}
+
+impl NewRecord {
+    /// Creates an entry with only the required fields. The others are set as in `..NewRecord::new(…)`.
+    pub fn new(kind: EntryKind, audience: Audience, title: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
+        Self {
+            kind,
+            origin: Origin::User,
+            audience,
+            title: title.into(),
+            source: None,
+            text: text.into(),
+            note: None,
+            reference: None,
+        }
+    }
+}
+
+impl Shelf {
+    /// Keeps an entry for the user of the scope. Secrets in it are redacted first.
+    pub fn keep(&self, scope: &Scope, new: NewRecord, now: Timestamp) -> Result<Record> {
+        let text = redact(&new.text).text;
+        let note = new.note.map(|note| NoteFields { topic: note.topic.map(redacted), ..note });
+        let key = self.ports.blobs.put(scope, &text)?;
+        let kept = Kept {
+            reference: new.reference.map_or_else(draw_reference, Ok)?,
+            kind: new.kind,
+            origin: new.origin,
+            title: redacted(new.title),
+            source: new.source.map(redacted),
+            note,
+            text: key,
+            bytes: text.len() as u64,
+        };
+        let stored = self.append(scope, new.audience, Body::Kept(Box::new(kept)), now)?;
+        self.ensure_text(scope, &key, &text)?;
+        Ok(stored.record)
+    }
+
+    /// Records that `by` takes the place of `old`. Both must be visible in the scope. The record is for the team if both
+    /// of them are; otherwise only for its author, to whom alone the older one then counts as superseded.
+    pub fn supersede(&self, scope: &Scope, old: RecordId, by: RecordId, now: Timestamp) -> Result<Record> {
+        let doing = "supersede";
+        let audiences =
+            [self.visible_entry(scope, old, doing)?.audience, self.visible_entry(scope, by, doing)?.audience];
+        let for_team = audiences == [Audience::Team; 2];
+        let audience = if for_team { Audience::Team } else { Audience::Author };
+        Ok(self.append(scope, audience, Body::Superseded { old, by }, now)?.record)
+    }
+
+    /// Records that the user of the scope confirms what a record says. Everyone who sees the record sees that.
+    pub fn confirm(&self, scope: &Scope, record: RecordId, now: Timestamp) -> Result<Record> {
+        let audience = self.visible_entry(scope, record, "confirm")?.audience;
+        let by: UserId = scope.user.clone();
+        Ok(self.append(scope, audience, Body::Confirmed { record, by }, now)?.record)
+    }
+
+    /// Stores a text again if it was deleted between the look-up of the same text and the record that now has it.
+    pub(super) fn ensure_text(&self, scope: &Scope, key: &TextKey, text: &[u8]) -> Result<()> {
+        if self.ports.blobs.range(scope, key, 0..0)?.is_none() {
+            self.ports.blobs.put(scope, text)?;
+        }
+        Ok(())
+    }
+
+    fn visible_entry(&self, scope: &Scope, id: RecordId, doing: &str) -> Result<Record> {
+        let record = self.visible(scope, id, doing)?;
+        if record.body.kept().is_none() {
+            let error = PortError::new(ErrorKind::Invalid, format!("{doing} record {id}"));
+            return Err(error.because("it does not keep an entry"));
+        }
+        Ok(record)
+    }
+}
+
+fn redacted(text: String) -> String {
+    String::from_utf8_lossy(&redact(text.as_bytes()).text).into_owned()
+}
+
+fn draw_reference() -> Result<Reference> {
+    getrandom::u64()
+        .map(Reference::from_bits)
+        .map_err(|error| PortError::new(ErrorKind::Unavailable, "draw a reference").because(error.to_string()))
+}

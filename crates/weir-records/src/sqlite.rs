@@ -1,0 +1,37 @@
+//! The ports on SQLite and files, for a server of one small team: one database for all logs, one for the index of each
+//! project, and a file for each text.
+//!
+//! Invariant: the log is the truth. The folder of indexes can be deleted at any time.
+
+mod db;
+mod files;
+mod index;
+mod log;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use files::FileBlobs;
+pub use index::SqliteIndex;
+pub use log::SqliteLog;
+
+use crate::error::Result;
+use crate::shelf::Ports;
+
+/// Opens the three ports in a folder, which is created if it does not exist.
+pub fn open(folder: &Path) -> Result<Ports> {
+    Ok(Ports {
+        log: Arc::new(SqliteLog::open(&folder.join("records.db"))?),
+        index: Arc::new(SqliteIndex::open(&folder.join("index"))?),
+        blobs: Arc::new(FileBlobs::open(&folder.join("texts"))?),
+    })
+}
+
+/// Returns a name for a file or folder that stands for these names, whatever characters they have.
+fn name_of(parts: &[&str]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    hasher.finalize().to_hex().chars().take(32).collect()
+}

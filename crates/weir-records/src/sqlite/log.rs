@@ -1,0 +1,229 @@
+//! The log in SQLite. Invariants: a position is given in the transaction that appends, under the engine's one write
+//! lock; no statement scans a project. Where the engine would choose to, `INDEXED BY` names the index, and a statement
+//! that cannot use it fails.
+
+use std::path::Path;
+
+use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use weir_core::{Reference, Scope};
+use weir_ledger::Migration;
+
+use super::db::{Database, Fault};
+use crate::error::{ErrorKind, PortError, Result};
+use crate::id::{RecordId, TextKey};
+use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
+use crate::record::{Body, Record};
+
+const MIGRATIONS: &[Migration] =
+    &[Migration { name: "0001_records", sql: include_str!("log/migrations/0001_records.sql") }];
+
+/// The log in SQLite.
+pub struct SqliteLog {
+    database: Database,
+}
+
+impl SqliteLog {
+    /// Opens the log in a file, which is created if it does not exist.
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Self { database: Database::open(path, MIGRATIONS)? })
+    }
+}
+
+impl Log for SqliteLog {
+    fn append(&self, scope: &Scope, records: &[Record]) -> Result<Vec<Position>> {
+        records.iter().try_for_each(|record| record.check(scope))?;
+        let doing = "append to the log";
+        let positions = self
+            .database
+            .write(doing, |tx| records.iter().map(|record| append(tx, record)).collect::<Result<_, _>>())?;
+        if records.iter().any(|record| matches!(record.body, Body::Removed { .. })) {
+            self.database.wipe_write_ahead_log(doing)?;
+        }
+        Ok(positions)
+    }
+
+    fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch> {
+        self.database.read("read the log", |tx| {
+            let head = head(tx, scope)?;
+            if after > head {
+                return Err(PortError::new(ErrorKind::Ahead, "read the log").into());
+            }
+            let mut statement = tx.prepare_cached(
+                "SELECT position, json FROM records
+                 WHERE tenant = ?1 AND project = ?2 AND position > ?3 AND json IS NOT NULL
+                     AND (?4 OR audience = 'team' OR author = ?5) ORDER BY position LIMIT ?6",
+            )?;
+            let (all, limit) = (readers == Readers::Index, i64::try_from(limit).unwrap_or(i64::MAX));
+            let values = params![scope.tenant.0, scope.project.0, after.0 as i64, all, scope.user.0, limit];
+            let records = collect(statement.query_map(values, raw)?)?;
+            let next = match records.last() {
+                _ if limit == 0 => after,
+                Some(last) if records.len() as i64 == limit => last.position,
+                _ => head,
+            };
+            Ok(Batch { records, next })
+        })
+    }
+
+    fn head(&self, scope: &Scope) -> Result<Position> {
+        self.database.read("read the head of the log", |tx| Ok(head(tx, scope)?))
+    }
+
+    fn records(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        self.database.read("read records", |tx| {
+            let mut statement = tx.prepare_cached(
+                "SELECT position, json FROM records WHERE tenant = ?1 AND host = ?4 AND number = ?5
+                     AND project = ?2 AND json IS NOT NULL AND (audience = 'team' OR author = ?3)",
+            )?;
+            let mut found = Vec::new();
+            for id in ids {
+                let values =
+                    params![scope.tenant.0, scope.project.0, scope.user.0, id.host.as_bytes(), id.index as i64];
+                found.extend(collect(statement.query_map(values, raw)?)?);
+            }
+            Ok(found)
+        })
+    }
+
+    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        self.database.read("read records", |tx| {
+            let mut found = Vec::new();
+            for id in ids {
+                let mut visible = about(tx, scope, *id)?;
+                visible.retain(|stored| stored.record.is_visible(scope));
+                found.append(&mut visible);
+            }
+            found.sort_by_key(|stored| stored.position);
+            Ok(found)
+        })
+    }
+
+    fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>> {
+        self.database.read("look up a reference", |tx| {
+            let mut statement = tx.prepare_cached(
+                "SELECT position, json FROM records INDEXED BY records_reference
+                 WHERE tenant = ?1 AND project = ?2 AND reference = ?3
+                     AND json IS NOT NULL AND (audience = 'team' OR author = ?4) ORDER BY position",
+            )?;
+            let values = params![scope.tenant.0, scope.project.0, reference.as_str(), scope.user.0];
+            collect(statement.query_map(values, raw)?)
+        })
+    }
+
+    fn text_uses(&self, scope: &Scope, key: &TextKey) -> Result<u64> {
+        self.database.read("count the uses of a text", |tx| {
+            let mut statement = tx.prepare_cached("SELECT count(*) FROM records WHERE tenant = ?1 AND text = ?2")?;
+            let uses: i64 = statement.query_row(params![scope.tenant.0, key.as_bytes()], |row| row.get(0))?;
+            Ok(uses as u64)
+        })
+    }
+}
+
+fn append(tx: &Transaction<'_>, record: &Record) -> Result<Position, Fault> {
+    let json = record.to_json()?;
+    if let Some((project, position, known)) = find(tx, record)? {
+        if project == record.project.0 && known.is_none_or(|known| known == json) {
+            return Ok(position);
+        }
+        return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)).into());
+    }
+    let scope = Scope { tenant: record.tenant.clone(), ..Scope::project(record.project.clone()) };
+    if let Body::Removed { record: target, .. } = &record.body {
+        erase(tx, record, *target)?;
+    }
+    let position: i64 = tx
+        .prepare_cached(
+            "INSERT INTO heads (tenant, project, position) VALUES (?1, ?2, 1)
+             ON CONFLICT (tenant, project) DO UPDATE SET position = position + 1 RETURNING position",
+        )?
+        .query_row(params![record.tenant.0, record.project.0], |row| row.get(0))?;
+    let is_erased = about(tx, &scope, record.id)?.iter().any(|earlier| earlier.record.erases_on_arrival(record));
+    insert(tx, record, position, (!is_erased).then_some(json))?;
+    Ok(Position(position as u64))
+}
+
+/// Adds the row of a record, or of an erased one if there is no JSON.
+fn insert(tx: &Transaction<'_>, record: &Record, position: i64, json: Option<String>) -> rusqlite::Result<()> {
+    let live = json.is_some();
+    let kept = record.body.kept().filter(|_| live);
+    let about = record.body.about().filter(|_| live);
+    tx.prepare_cached(
+        "INSERT INTO records (tenant, project, position, host, number, author, audience, reference, about_host,
+             about_number, text, json) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    )?
+    .execute(params![
+        record.tenant.0,
+        record.project.0,
+        position,
+        record.id.host.as_bytes(),
+        record.id.index as i64,
+        if live { record.author.user.0.as_str() } else { "" },
+        record.audience.as_str(),
+        kept.map(|kept| kept.reference.as_str()),
+        about.map(|about| *about.host.as_bytes()),
+        about.map(|about| about.index as i64),
+        kept.map(|kept| *kept.text.as_bytes()),
+        json,
+    ])
+    .map(drop)
+}
+
+/// Erases the content of a record, if the log has it.
+fn erase(tx: &Transaction<'_>, removal: &Record, target: RecordId) -> Result<(), Fault> {
+    let values = params![removal.tenant.0, removal.project.0, target.host.as_bytes(), target.index as i64];
+    let known: Option<String> = tx
+        .prepare_cached(
+            "SELECT json FROM records WHERE tenant = ?1 AND host = ?3 AND number = ?4 AND project = ?2
+                 AND json IS NOT NULL",
+        )?
+        .query_row(values, |row| row.get(0))
+        .optional()?;
+    let Some(known) = known else { return Ok(()) };
+    removal.check_removal_of(&Record::from_json(&known)?)?;
+    tx.prepare_cached(
+        "UPDATE records SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
+             json = NULL WHERE tenant = ?1 AND host = ?3 AND number = ?4 AND project = ?2",
+    )?
+    .execute(values)?;
+    Ok(())
+}
+
+/// Returns the project, position and JSON of the record with the same id.
+fn find(tx: &Transaction<'_>, record: &Record) -> rusqlite::Result<Option<(String, Position, Option<String>)>> {
+    tx.prepare_cached("SELECT project, position, json FROM records WHERE tenant = ?1 AND host = ?2 AND number = ?3")?
+        .query_row(params![record.tenant.0, record.id.host.as_bytes(), record.id.index as i64], |row| {
+            Ok((row.get(0)?, Position(row.get::<_, i64>(1)? as u64), row.get(2)?))
+        })
+        .optional()
+}
+
+/// Returns the records of a project that are about a record, private ones too.
+fn about(tx: &Transaction<'_>, scope: &Scope, id: RecordId) -> Result<Vec<StoredRecord>, Fault> {
+    let mut statement = tx.prepare_cached(
+        "SELECT position, json FROM records INDEXED BY records_about
+         WHERE tenant = ?1 AND project = ?2 AND about_host = ?3 AND about_number = ?4 AND json IS NOT NULL
+         ORDER BY position",
+    )?;
+    let values = params![scope.tenant.0, scope.project.0, id.host.as_bytes(), id.index as i64];
+    collect(statement.query_map(values, raw)?)
+}
+
+fn head(tx: &Transaction<'_>, scope: &Scope) -> rusqlite::Result<Position> {
+    let head: Option<i64> = tx
+        .prepare_cached("SELECT position FROM heads WHERE tenant = ?1 AND project = ?2")?
+        .query_row(params![scope.tenant.0, scope.project.0], |row| row.get(0))
+        .optional()?;
+    Ok(Position(head.unwrap_or_default() as u64))
+}
+
+fn raw(row: &Row<'_>) -> rusqlite::Result<(i64, String)> {
+    Ok((row.get(0)?, row.get(1)?))
+}
+
+fn collect(rows: impl Iterator<Item = rusqlite::Result<(i64, String)>>) -> Result<Vec<StoredRecord>, Fault> {
+    rows.map(|row| {
+        let (position, json) = row?;
+        Ok(StoredRecord { position: Position(position as u64), record: Record::from_json(&json)? })
+    })
+    .collect()
+}
