@@ -11,6 +11,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use weir_core::{Origin, Scope, SessionKey};
 
+use crate::active_runs::ActiveRuns;
 use crate::config::Config;
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, ErrorKind};
@@ -18,7 +19,6 @@ use crate::face::Face;
 use crate::git::Head;
 use crate::moved;
 use crate::project::Project;
-use crate::run::ActiveRuns;
 pub(crate) use knowledge::{Knowledge, LockedStores};
 pub(crate) use machine::Machine;
 pub(crate) use session::{ConsentPrompt, Session};

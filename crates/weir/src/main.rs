@@ -1,5 +1,6 @@
 //! The program's entry point. Invariant: latency-critical modes branch off here, before any setup they do not need.
 
+mod active_runs;
 mod answer;
 mod choice;
 mod config;
