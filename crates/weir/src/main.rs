@@ -27,6 +27,7 @@ mod operations;
 mod outlining;
 mod permission;
 mod project;
+mod random;
 mod replay;
 mod run;
 mod schema;

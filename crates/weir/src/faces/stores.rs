@@ -17,6 +17,7 @@ use weir_store::{Owner, Store, private};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::random;
 
 /// Returns the commands.
 pub(crate) fn commands() -> [Command; 4] {
@@ -113,7 +114,7 @@ impl Scratch {
         private::folder(within).map_err(failed)?;
         sweep(within);
         loop {
-            let path = within.join(format!("{SCRATCH}{}", crate::operations::random_name()?));
+            let path = within.join(format!("{SCRATCH}{}", random::name()?));
             let lock = new_private_file(&path.with_extension(LOCK)).map_err(failed)?;
             lock.lock().map_err(failed)?;
             // Another process may have taken the lock file for a leftover before it was locked.
@@ -194,7 +195,7 @@ fn set_aside_old(old: Option<PathBuf>, which: &StoreTarget) -> Result<Option<Pat
         return Ok(None);
     }
     let name = which.folder.file_name().unwrap_or_default().to_string_lossy();
-    let aside = which.folder.with_file_name(format!("{name}.replaced-{}", crate::operations::random_name()?));
+    let aside = which.folder.with_file_name(format!("{name}.replaced-{}", random::name()?));
     std::fs::rename(&old, &aside).map_err(|error| cannot_use(&old, &error))?;
     Ok(Some(aside))
 }

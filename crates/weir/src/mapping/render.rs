@@ -13,7 +13,7 @@ use crate::answer::{Answer, counted, fence, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::indexing::below;
-use crate::operations::random_mark;
+use crate::random;
 
 /// A map that is ready to be rendered.
 pub(super) struct RankedMap<'a> {
@@ -56,7 +56,7 @@ pub(super) fn answer(
     let entries = ranked.iter().zip(&paths).zip(&symbols);
     let entries: Vec<Entry<'_>> =
         entries.map(|((ranked, path), symbols)| Entry { ranked: *ranked, path, symbols }).collect();
-    let said = MapAnswer { context, order, all_files, all_symbols, mark: random_mark()? };
+    let said = MapAnswer { context, order, all_files, all_symbols, mark: random::mark()? };
     if entries.is_empty() {
         return Ok(Answer::nothing(said.nothing(), MapData { files: Vec::new(), all_files, all_symbols: None }));
     }

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::face::Face;
 use crate::needs::KnowledgeContext;
+use crate::random;
 use crate::run::{self, DisplayOptions, FinishedRun, RunData, RunRequest};
 use crate::schema::silent;
 
@@ -80,7 +81,7 @@ Exits with 1 if a command fails.";
         }
         let budget = Budget::new(self.budget);
         // A separate source allows searching only the output of these commands.
-        let source = format!("batch {}", super::random_name()?);
+        let source = format!("batch {}", random::name()?);
         let results = run_all(context, &self, &source).await?;
         let queries: Vec<Query> = self
             .queries

@@ -5,7 +5,7 @@ use serde::Serialize;
 use weir_core::{Reference, Scope, written_enum};
 use weir_outline::{Level, OutlineError};
 
-use super::{Declared, Effect, map, random_name};
+use super::{Declared, Effect, map};
 use crate::answer::{Answer, Budget, counted, fence, one_line, size};
 use crate::choice::Choice;
 use crate::context::{Context, LockedStores};
@@ -13,6 +13,7 @@ use crate::error::CommandError;
 use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse};
 use crate::mapping::{self, MapData, MapRequest, Reach};
 use crate::outlining::outline_of;
+use crate::random;
 use crate::schema::silent;
 
 /// The budget of all outlines in an answer, in tokens.
@@ -168,7 +169,7 @@ fn look(
     if scope.session.is_some() {
         files::keep(open, scope, &seen)?;
     }
-    let mark = random_name()?;
+    let mark = random::name()?;
     let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
     let shown = format!("{}\n{}", view.head, fence(mark, &view.text));
     let about = FileData {

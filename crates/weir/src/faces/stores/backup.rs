@@ -14,7 +14,7 @@ use super::{
 use crate::answer::{Answer, counted, size};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::when;
+use crate::{random, when};
 
 /// The first file of a backup, which identifies it.
 pub(super) const MANIFEST: &str = "weir-backup.json";
@@ -63,7 +63,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         "missing": copied.missing,
     });
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let unfinished = file.with_file_name(format!(".{name}.{}", crate::operations::random_name()?));
+    let unfinished = file.with_file_name(format!(".{name}.{}", random::name()?));
     let written = write(context, &unfinished, &manifest.to_string(), &copied);
     let written = written.and_then(|bytes| std::fs::rename(&unfinished, &file).map(|()| bytes));
     let bytes = written.map_err(|error| {
