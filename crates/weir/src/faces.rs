@@ -2,6 +2,7 @@
 
 pub(crate) mod cli;
 mod coerce;
+mod embedder;
 mod functions;
 pub(crate) mod mcp;
 mod notes;
