@@ -15,7 +15,7 @@ use crate::hook::faults;
 use crate::project::Project;
 use crate::run::health;
 use crate::schema::silent;
-use crate::{identity, outlining, when};
+use crate::{identity, moved, outlining, when};
 
 /// How long a check waits for another process.
 const STORE_WAIT: Duration = Duration::from_secs(1);
@@ -165,7 +165,7 @@ fn examine(
     checks.extend(clients::clients(context).into_iter().map(Check::from));
     checks.extend(check_hooks(open, context));
     checks.extend(check_spool(context));
-    checks.extend(context.moved_hint(open).map(|hint| Check::good("adopt", hint)));
+    checks.extend(moved::hint(context, open).map(|hint| Check::good("adopt", hint)));
     for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
         checks.extend(check_store(open, context, (name, level), order));
     }

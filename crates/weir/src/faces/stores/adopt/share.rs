@@ -100,7 +100,7 @@ pub(super) fn store_of(context: &Context, known: &KnownProject) -> Result<Shared
 }
 
 fn has_store(context: &Context, store: &SharedStore) -> bool {
-    context.paths().data.join("projects").join(&store.folder).join("log.db").exists()
+    context.project_stores().join(&store.folder).join("log.db").exists()
 }
 
 /// Lets this project use the store of another one, if the user agrees.
@@ -198,7 +198,7 @@ impl Relation {
 
 /// Describes a store for the user: whose it is, and how much is in it.
 pub(super) fn contents(context: &Context, known: &KnownProject, store: &SharedStore) -> Result<String, CommandError> {
-    let folder = context.paths().data.join("projects").join(&store.folder);
+    let folder = context.project_stores().join(&store.folder);
     let owner = ProjectKey(store.owner.clone());
     let opened = Store::open(&folder, Owner::Project(owner.clone()), Limits::default())?;
     let (entries, events) = opened.counts()?;
