@@ -10,4 +10,4 @@ mod paint;
 mod policy;
 pub(crate) mod setup;
 mod signal;
-pub(crate) mod stores;
+mod stores;

@@ -31,6 +31,7 @@ mod random;
 mod replay;
 mod run;
 mod schema;
+mod scratch;
 mod sessions;
 mod sharing;
 mod staleness;

@@ -10,11 +10,12 @@ use serde_json::json;
 use weir_core::ProjectKey;
 use weir_store::{KnownProject, Owner, Store, StoreError};
 
-use super::{Asker, Scratch, StoreTarget, cannot_use, force_argument, path_of, set_aside_old, still_open};
+use super::{Asker, StoreTarget, force_argument, path_of, set_aside_old, still_open};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::project::Project;
+use crate::scratch::{Scratch, cannot_use};
 use crate::sharing::{self, SharedStore};
 use crate::{foreign, moved, when};
 
@@ -94,7 +95,7 @@ fn take_over(context: &Context, known: &KnownProject, old: &Path, force: bool) -
     let aside = match scratch.put_in_place(&from, &which.folder)? {
         // The store that was here is now where the old store was.
         Some(replaced) => {
-            let moved = scratch.path.join("store");
+            let moved = scratch.path().join("store");
             std::fs::rename(&replaced, &moved).map_err(|error| cannot_use(&replaced, &error))?;
             set_aside_old(Some(moved), &which)?
         }

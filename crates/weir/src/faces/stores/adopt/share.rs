@@ -8,11 +8,12 @@ use serde_json::json;
 use weir_core::{Limits, ProjectKey, RepositoryIdentity, Scope};
 use weir_store::{KnownProject, Owner, Store};
 
-use super::super::{Asker, StoreTarget, cannot_use, open, still_open};
+use super::super::{Asker, StoreTarget, open, still_open};
 use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::project::Project;
+use crate::scratch::cannot_use;
 use crate::sharing::{self, SharedStore};
 use crate::{identity, moved, run, when};
 
