@@ -8,6 +8,5 @@ pub(crate) mod mcp;
 mod notes;
 mod paint;
 mod policy;
-pub(crate) mod setup;
 mod signal;
 mod stores;

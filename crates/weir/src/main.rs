@@ -33,6 +33,7 @@ mod run;
 mod schema;
 mod scratch;
 mod sessions;
+mod setup;
 mod sharing;
 mod staleness;
 mod statusline;

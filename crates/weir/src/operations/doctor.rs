@@ -10,11 +10,11 @@ use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
-use crate::faces::setup::health as clients;
 use crate::hook::faults;
 use crate::project::Project;
 use crate::run::health;
 use crate::schema::silent;
+use crate::setup::health as clients;
 use crate::{identity, moved, outlining, when};
 
 /// How long a check waits for another process.
