@@ -5,11 +5,11 @@
 use std::path::{Path, PathBuf};
 
 use weir_core::RepositoryIdentity;
+use weir_core::wording::quoted;
 use weir_store::KnownProject;
 
 use crate::context::{Context, LockedStores};
 use crate::project::{Project, recorded_place};
-use crate::run::quoted;
 
 /// Returns the folder that a project's key names: that of its repository, or its own.
 pub(crate) fn home(key: &str) -> Option<&Path> {

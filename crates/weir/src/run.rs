@@ -281,15 +281,6 @@ fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> (Result<Box<Ent
     (kept, output.unwrap_or_else(|| BlobReader::of(Vec::new())))
 }
 
-/// Quotes a word for a shell.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 /// Returns the title of a run in lists: its first line.
 fn title(order: &RunRequest) -> String {
     let first = order.code.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(nothing)");

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use weir_core::run::{Ended, Stream};
+use weir_core::wording::quoted;
 use weir_policy::judge::simple_literal;
 use weir_runner::broker::{self, Call, Grant, Token};
 use weir_runner::egress::{self, HostPattern, Patience, system_resolver};
@@ -103,7 +104,7 @@ impl OutsideAccess {
             return Vec::new();
         }
         let Ok(program) = std::env::current_exe() else { return Vec::new() };
-        let program = super::quoted(&program.to_string_lossy());
+        let program = quoted(&program.to_string_lossy());
         let script = |name: &String| format!("#!/bin/sh\nexec {program} {STAND_IN} {name} \"$@\"\n").into_bytes();
         self.programs.iter().map(|name| (folder.join(name), script(name))).collect()
     }

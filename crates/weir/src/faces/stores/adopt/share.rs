@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use weir_core::wording::quoted;
 use weir_core::{Limits, ProjectKey, RepositoryIdentity, Scope};
 use weir_store::{KnownProject, Owner, Store};
 
@@ -15,7 +16,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::project::Project;
 use crate::scratch::cannot_use;
 use crate::sharing::{self, SharedStore};
-use crate::{identity, moved, run, when};
+use crate::{identity, moved, when};
 
 /// How long to wait for git in total.
 const GIT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -71,7 +72,7 @@ pub(super) fn other_clone<'a>(
             unclear.into_iter().fold(error, |error, count| error.hint(format!("cannot compare {count} with it")));
         return Err(error.hint(NAME_IT));
     }
-    let named = found.iter().map(|known| run::quoted(&known.root)).collect::<Vec<_>>().join(", ");
+    let named = found.iter().map(|known| quoted(&known.root)).collect::<Vec<_>>().join(", ");
     let message = "several clones of this repository have stores of their own";
     Err(CommandError::usage(message).hint(format!("{NAME_IT}; they are in {named}")))
 }
