@@ -201,7 +201,7 @@ impl Blobs {
             }
         };
         let lines = frames::numbers(&lines.unwrap_or_default()).collect();
-        Ok(BlobReader::new((hash, bytes as u64), Frames::from_bytes(&frames), lines, data))
+        Ok(BlobReader::new(hash, bytes as u64, Frames::from_bytes(&frames), lines, data))
     }
 
     /// Returns files that no row refers to, left by killed processes. Recent ones are skipped, since another process

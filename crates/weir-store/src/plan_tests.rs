@@ -250,7 +250,7 @@ fn map(store: &mut Store, scope: &Scope) {
         let gone = vec!["b.rs".to_owned()];
         let change = MapChange { files: vec![file], restamped: vec![("a.rs".into(), 2)], gone };
         store.update_map(scope, root, change).unwrap();
-        store.keep_map_commits(scope, root, ("00", "a.rs\nb.rs")).unwrap();
+        store.keep_map_commits(scope, root, "00", "a.rs\nb.rs").unwrap();
     }
     assert_eq!(store.map_files(scope, "/one", "").unwrap()[0].modified, 2);
     assert_eq!(store.map_words(scope, "/one").unwrap().len(), 1);

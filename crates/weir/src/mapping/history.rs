@@ -49,7 +49,7 @@ pub(super) fn commits(
         question.ask(context, (GIT_TIMEOUT, MAX_OUTPUT_BYTES), |git| [vec![git.into()], arguments.clone()].concat());
     let said = said.unwrap_or_default();
     let commits = parse(&String::from_utf8_lossy(&said));
-    store.keep_map_commits(scope, &key, (&head, &commits.write()))?;
+    store.keep_map_commits(scope, &key, &head, &commits.write())?;
     Ok(commits)
 }
 
