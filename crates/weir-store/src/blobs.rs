@@ -25,8 +25,7 @@ pub(crate) use frames::FRAME_BYTES;
 use frames::Frames;
 pub(crate) use parts::random_name;
 pub use reader::{BlobReader, Line};
-pub(crate) use stage::StagedText;
-use stage::{Stage, StagedData};
+use stage::{Stage, StagedData, StagedText};
 pub(crate) use writer::FinishedText;
 pub use writer::TextWriter;
 
