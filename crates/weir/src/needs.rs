@@ -111,7 +111,7 @@ impl KnowledgeContext {
         wanted: &SymbolQuery<'_>,
     ) -> Result<Vec<FoundSymbol>, CommandError> {
         match &self.local {
-            Some(local) => mapping::find_symbols(local, (open.project()?, &self.scope), wanted),
+            Some(local) => mapping::find_symbols(local, open.project()?, &self.scope, wanted),
             None => Ok(Vec::new()),
         }
     }

@@ -33,7 +33,8 @@ const MIN_LINE_TOKENS: usize = 8;
 
 pub(super) fn answer(
     context: &Context,
-    (store, scope): (&mut Store, &Scope),
+    store: &mut Store,
+    scope: &Scope,
     drawing: RankedMap<'_>,
 ) -> Result<Answer<MapData>, CommandError> {
     let RankedMap { root, order, known, counts, ranked, heat } = drawing;
@@ -61,7 +62,7 @@ pub(super) fn answer(
         return Ok(Answer::nothing(said.nothing(), MapData { files: Vec::new(), all_files, all_symbols: None }));
     }
     let map = said.fit(|tokens| show(&entries, &heat, tokens));
-    let data = data(&map, &entries, (all_files, all_symbols));
+    let data = data(&map, &entries, all_files, all_symbols);
     Ok(Answer::new(said.text(&map), data))
 }
 
@@ -155,7 +156,7 @@ struct SymbolData {
     line: u32,
 }
 
-fn data(map: &Map, entries: &[Entry<'_>], (all_files, all_symbols): (usize, usize)) -> MapData {
+fn data(map: &Map, entries: &[Entry<'_>], all_files: usize, all_symbols: usize) -> MapData {
     let symbol = |it: &Symbol| SymbolData { name: it.path.clone(), signature: it.signature.clone(), line: it.line };
     let files = map.shown.iter().filter_map(|(at, symbols)| {
         let entry = entries.get(*at)?;

@@ -88,7 +88,7 @@ Exits with 1 if a command fails.";
             .iter()
             .map(|text| Query { source: Some(source.clone()), ..Query::new(text.clone(), HITS_PER_QUESTION) })
             .collect();
-        let mut answer = describe((&self.commands, context.face()), &results, budget, queries.is_empty())?;
+        let mut answer = describe(&self.commands, &results, context.face(), budget, queries.is_empty())?;
         if !queries.is_empty() {
             let left = budget.tokens().saturating_sub(weir_tokens::count(&answer.text) + 2);
             let found =
@@ -160,8 +160,9 @@ async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Resul
 
 /// Returns every command with its result, as much of each as the budget allows.
 fn describe(
-    (commands, face): (&[String], Face),
+    commands: &[String],
     results: &Results,
+    face: Face,
     budget: Budget,
     alone: bool,
 ) -> Result<Answer<BatchData>, CommandError> {

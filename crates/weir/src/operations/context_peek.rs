@@ -141,7 +141,7 @@ fn peek(
     let share = TOTAL_BUDGET / places.len().max(1);
     let (mut texts, mut files) = (Vec::new(), Vec::new());
     for place in places {
-        let looked = place.and_then(|place| look(open, scope, &place, (detail, share)));
+        let looked = place.and_then(|place| look(open, scope, &place, detail, share));
         match looked {
             Ok((text, about)) => {
                 texts.push(text);
@@ -158,11 +158,12 @@ fn look(
     open: &mut LockedStores<'_>,
     scope: &Scope,
     place: &FileLocation,
-    (detail, budget): (Detail, usize),
+    detail: Detail,
+    budget: usize,
 ) -> Result<(String, FileData), CommandError> {
     let content = Content::read(place)?;
     let text = content.text(place)?.text;
-    let view = View::of(place, &text, (detail, budget));
+    let view = View::of(place, &text, detail, budget);
     let given = if view.level.is_some() { Delivery::Outline } else { Delivery::Text };
     let given = Some((given, weir_tokens::count(&view.text) as u64));
     let seen = FileUse { place, content: &content, text: &text, how: FileAction::Peeked, shown: view.whole, given };
@@ -197,7 +198,7 @@ struct View {
 }
 
 impl View {
-    fn of(place: &FileLocation, text: &str, (detail, budget): (Detail, usize)) -> Self {
+    fn of(place: &FileLocation, text: &str, detail: Detail, budget: usize) -> Self {
         let path = std::path::Path::new(&place.shown);
         let shown = &place.shown;
         let asked = detail;

@@ -45,7 +45,7 @@ impl Declared for ContextRead {
         let range = self.lines.as_deref().map(Range::parse).transpose()?;
         let place = files::permit(context, Self::TOOL, &self.path, Access::Read).await?;
         let (scope, again) = (context.scope(), self.again);
-        context.with_stores(move |open| read(open, &scope, &place, (range, again))).await
+        context.with_stores(move |open| read(open, &scope, &place, range, again)).await
     }
 }
 
@@ -62,7 +62,8 @@ fn read(
     open: &mut LockedStores<'_>,
     scope: &Scope,
     place: &FileLocation,
-    (range, again): (Option<Range>, bool),
+    range: Option<Range>,
+    again: bool,
 ) -> Result<Answer<ReadData>, CommandError> {
     let content = Content::read(place)?;
     let text = content.text(place)?;

@@ -167,7 +167,7 @@ fn examine(
     checks.extend(check_spool(context));
     checks.extend(moved::hint(context, open).map(|hint| Check::good("adopt", hint)));
     for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
-        checks.extend(check_store(open, context, (name, level), order));
+        checks.extend(check_store(open, context, name, level, order));
     }
     let data = DoctorData { checks };
     let text = data.text();
@@ -249,7 +249,8 @@ fn check_spool(context: &Context) -> Vec<Check> {
 fn check_store(
     open: &mut LockedStores<'_>,
     context: &Context,
-    (name, level): (&'static str, Level),
+    name: &'static str,
+    level: Level,
     order: &Doctor,
 ) -> Vec<Check> {
     let now = open.now;

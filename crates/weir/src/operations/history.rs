@@ -127,7 +127,7 @@ Examples:
             text.extend(moved.iter().map(|hint| format!("\n{hint}")));
             return Ok(Answer::nothing(text, HistoryData::Moments { moments: Vec::new(), more: None }));
         }
-        Ok(answer(&moments, (limit, budget), context.face(), random::mark()?))
+        Ok(answer(&moments, limit, budget, context.face(), random::mark()?))
     }
 }
 
@@ -214,7 +214,7 @@ pub(crate) struct MomentData {
     work: Option<String>,
 }
 
-fn answer(moments: &[Moment], (limit, budget): (usize, Budget), face: Face, mark: Reference) -> Answer<HistoryData> {
+fn answer(moments: &[Moment], limit: usize, budget: Budget, face: Face, mark: Reference) -> Answer<HistoryData> {
     let page = &moments[..moments.len().min(limit)];
     let lines: Vec<String> = page.iter().map(line).collect();
     let mark = mark.as_str();

@@ -131,7 +131,7 @@ impl OutsideAccess {
         });
         let broker = self.grant.clone().zip(desk).map(|(grant, listener)| {
             let (context, folder, timeout) = (self.context.clone(), self.folder.clone(), self.timeout);
-            broker::serve(listener, grant, move |call, sink| run_outside(&context, (&folder, timeout), call, sink))
+            broker::serve(listener, grant, move |call, sink| run_outside(&context, &folder, timeout, call, sink))
         });
         Box::new((egress, broker))
     }
@@ -159,7 +159,8 @@ fn grant(order: &RunRequest, programs: &[String]) -> Result<Option<Grant>, Comma
 /// Runs the real program outside the sandbox with the user's credentials, as the user would.
 fn run_outside(
     context: &Context,
-    (folder, timeout): (&Path, Duration),
+    folder: &Path,
+    timeout: Duration,
     call: &Call<'_>,
     sink: &mut broker::Sink<'_>,
 ) -> io::Result<i32> {

@@ -67,7 +67,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches, ask: Asker<'_>) -> 
     let there = moved::still_there(known);
     let store = share::store_of(context, known)?;
     if there.is_some() || store.owner != known.key {
-        return share::share(context, (known, there.as_ref()), &store, &ask);
+        return share::share(context, known, there.as_ref(), &store, &ask);
     }
     let question = format!("Take over the store of {}, which is no longer there?", old.display());
     if named.is_none() && !ask(&question, &share::contents(context, known, &store)?)? {

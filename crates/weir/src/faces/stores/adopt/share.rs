@@ -108,7 +108,8 @@ fn has_store(context: &Context, store: &SharedStore) -> bool {
 /// Lets this project use the store of another one, if the user agrees.
 pub(super) fn share(
     context: &Context,
-    (known, there): (&KnownProject, Option<&Project>),
+    known: &KnownProject,
+    there: Option<&Project>,
     store: &SharedStore,
     ask: Asker<'_>,
 ) -> Result<Answer, CommandError> {
