@@ -15,6 +15,7 @@ mod links;
 mod lists;
 mod markdown;
 mod missing;
+mod module_cycles;
 mod module_docs;
 mod names;
 mod orphans;
@@ -31,6 +32,7 @@ type Check = fn(&Tree) -> Vec<Finding>;
 /// Every check, in the order in which they report.
 const CHECKS: &[Check] = &[
     directions::check,
+    module_cycles::check,
     module_docs::check,
     file_size::check,
     orphans::check,

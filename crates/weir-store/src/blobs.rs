@@ -25,8 +25,7 @@ pub(crate) use frames::FRAME_BYTES;
 use frames::Frames;
 pub(crate) use parts::random_name;
 pub use reader::{BlobReader, Line};
-pub(crate) use stage::StagedText;
-use stage::{Stage, StagedData};
+use stage::{Stage, StagedData, StagedText};
 pub(crate) use writer::FinishedText;
 pub use writer::TextWriter;
 
@@ -201,7 +200,7 @@ impl Blobs {
             }
         };
         let lines = frames::numbers(&lines.unwrap_or_default()).collect();
-        Ok(BlobReader::new((hash, bytes as u64), Frames::from_bytes(&frames), lines, data))
+        Ok(BlobReader::new(hash, bytes as u64, Frames::from_bytes(&frames), lines, data))
     }
 
     /// Returns files that no row refers to, left by killed processes. Recent ones are skipped, since another process

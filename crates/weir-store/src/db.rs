@@ -77,7 +77,7 @@ impl Db {
             Err(error @ (StoreError::ReadOnly { .. } | StoreError::Full { .. })) if path.exists() => {
                 let is_full = matches!(error, StoreError::Full { .. });
                 let access = if is_full { Access::ReadingFull } else { Access::Reading };
-                Self::open_to_read((path, patience), migrations, access).map_err(|_| error)
+                Self::open_to_read(path, migrations, patience, access).map_err(|_| error)
             }
             other => other,
         }
@@ -85,24 +85,24 @@ impl Db {
 
     fn open_to_write(path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
         create_private_file(path)?;
-        let mut db = Self::new(connect(path, &OpenMode::Writing)?, (path, patience), Access::Writing)?;
+        let mut db = Self::new(connect(path, &OpenMode::Writing)?, path, patience, Access::Writing)?;
         migrate::bring_up_to_date(&mut db, migrations)?;
         Ok(db)
     }
 
-    fn open_to_read((path, patience): (&Path, Patience), migrations: &[Migration], access: Access) -> Result<Self> {
+    fn open_to_read(path: &Path, migrations: &[Migration], patience: Patience, access: Access) -> Result<Self> {
         // Without a write-ahead log, the database file is complete. With one, the engine needs its side files, which
         // exist unless the last process closed the database in an orderly way.
         let mode = match std::fs::metadata(with_suffix(path, "-wal")) {
             Ok(about) if about.len() > 0 => OpenMode::Reading,
             _ => OpenMode::Unchanging,
         };
-        let db = Self::new(connect(path, &mode)?, (path, patience), access)?;
+        let db = Self::new(connect(path, &mode)?, path, patience, access)?;
         migrate::check_is_current(&db, migrations)?;
         Ok(db)
     }
 
-    fn new(connection: Connection, (path, patience): (&Path, Patience), access: Access) -> Result<Self> {
+    fn new(connection: Connection, path: &Path, patience: Patience, access: Access) -> Result<Self> {
         let (durability, file) = (Durability::Process, FileId::of(path));
         let (mapped, keeps_log_small, path) = (false, false, path.to_owned());
         let mut db = Self { connection, path, durability, patience, mapped, access, keeps_log_small, file };

@@ -40,7 +40,7 @@ pub use shown::{HashedText, Repeat, ShownLines};
 pub use spool::{LONGEST_TEXT, Spool, SpoolRecord};
 pub use store::{
     Copied, Exported, ExportedEntry, ExportedEvent, Found, Fresh, Health, KeepError, Kept, LostText, MapChange,
-    NewFile, NoteUse, Owner, Past, Store, Swept,
+    NewFile, NewPage, NoteUse, Owner, Past, Store, Swept,
 };
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ use weir_core::{
 };
 
 use crate::{
-    Found, Guide, HistoryFilter, HookUse, KnownProject, MapChange, MapFile, NewFile, Owner, Selection, SessionFile,
-    Stamp, Store, Validators,
+    Found, Guide, HistoryFilter, HookUse, KnownProject, MapChange, MapFile, NewFile, NewPage, Owner, Selection,
+    SessionFile, Stamp, Store, Validators,
 };
 
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -250,7 +250,7 @@ fn map(store: &mut Store, scope: &Scope) {
         let gone = vec!["b.rs".to_owned()];
         let change = MapChange { files: vec![file], restamped: vec![("a.rs".into(), 2)], gone };
         store.update_map(scope, root, change).unwrap();
-        store.keep_map_commits(scope, root, ("00", "a.rs\nb.rs")).unwrap();
+        store.keep_map_commits(scope, root, "00", "a.rs\nb.rs").unwrap();
     }
     assert_eq!(store.map_files(scope, "/one", "").unwrap()[0].modified, 2);
     assert_eq!(store.map_words(scope, "/one").unwrap().len(), 1);
@@ -301,7 +301,8 @@ fn index_and_embed(store: &mut Store, scope: &Scope, now: Timestamp) {
         store.keep_files(scope, vec![NewFile { entry, stamp: stamp.clone() }], now).unwrap();
         store.restamp_files(&[("cargo test".into(), stamp)]).unwrap();
         let page = NewEntry { text: b"a page".to_vec(), ..entry_of(EntryKind::Page) };
-        store.keep_page(scope, ("https://example.invalid", page), &Validators::default(), now).unwrap();
+        let page = NewPage { url: "https://example.invalid", entry: page, validators: &Validators::default() };
+        store.keep_page(scope, page, now).unwrap();
         store.page_is_unchanged(scope, "https://example.invalid", now).unwrap();
     }
     assert_eq!(store.known_files(scope, "cargo test").unwrap().len(), 1);

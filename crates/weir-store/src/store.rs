@@ -51,7 +51,7 @@ pub use lost::LostText;
 pub use maintenance::{Health, Swept};
 pub use map::MapChange;
 pub use notes::NoteUse;
-pub use sources::NewFile;
+pub use sources::{NewFile, NewPage};
 
 /// Time limit for indexing after an entry is kept. The entry is already safe in the log by then.
 const MAX_INDEX_TIME: Duration = Duration::from_secs(1);

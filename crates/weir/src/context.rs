@@ -11,14 +11,13 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use weir_core::{Origin, Scope, SessionKey};
 
+use crate::active_runs::ActiveRuns;
 use crate::config::Config;
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, ErrorKind};
 use crate::face::Face;
 use crate::git::Head;
-use crate::moved;
 use crate::project::Project;
-use crate::run::ActiveRuns;
 pub(crate) use knowledge::{Knowledge, LockedStores};
 pub(crate) use machine::Machine;
 pub(crate) use session::{ConsentPrompt, Session};
@@ -139,6 +138,11 @@ impl Context {
         self.knowledge.scope(self.machine.work(), &self.session)
     }
 
+    /// Returns the folder that holds the stores of all projects.
+    pub(crate) fn project_stores(&self) -> PathBuf {
+        self.machine.project_stores()
+    }
+
     /// Returns the folder of the project's store.
     pub(crate) fn project_folder(&self) -> PathBuf {
         self.machine.project_folder()
@@ -147,11 +151,6 @@ impl Context {
     /// Returns the folder of the user's store.
     pub(crate) fn user_folder(&self) -> PathBuf {
         self.machine.user_folder()
-    }
-
-    /// Returns a hint for an empty store if the project may have been moved, or is another clone of a known one.
-    pub(crate) fn moved_hint(&self, open: &mut LockedStores<'_>) -> Option<String> {
-        moved::hint(open, &self.machine.project, &self.machine.project_stores())
     }
 
     /// Runs work on the stores on the current thread, for callers that have a thread of their own.

@@ -1,9 +1,7 @@
-//! The model for search by meaning: which one the user has configured, and embedding in the background.
+//! The model for search by meaning that the user has configured, loaded on first use.
 //!
 //! Invariant: no call fails or waits because of the model; without one, search uses words alone, and the answer says
 //! so.
-
-mod background;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -11,14 +9,9 @@ use std::time::Duration;
 use weir_embed::Embed;
 use weir_fetch::endpoint::{Endpoint, Remote};
 
-pub(crate) use background::EmbedderHandle;
-
 use crate::config::EmbeddingModel;
 use crate::error::CommandError;
 
-/// How many chunks are embedded before a search, so that recently stored text is found by meaning too. Takes about 20
-/// ms.
-pub(crate) const MAX_CHUNKS_BEFORE_SEARCH: usize = 512;
 /// How many texts a server gets in one request, and how long it may take. A search waits as long for the vector of its
 /// query.
 const EMBED_BATCH: usize = 64;

@@ -2,11 +2,11 @@
 
 pub(crate) mod cli;
 mod coerce;
+mod embedder;
 mod functions;
 pub(crate) mod mcp;
 mod notes;
 mod paint;
 mod policy;
-pub(crate) mod setup;
 mod signal;
-pub(crate) mod stores;
+mod stores;

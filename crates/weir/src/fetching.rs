@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use weir_core::{Entry, EntryKind, Level, NewEntry, Origin, Scope};
 use weir_fetch::{FetchError, Fetched, Fetcher, Limits, Page, Request, Settings, Url};
-use weir_store::{BlobReader, Found, Kept, PageState, Validators};
+use weir_store::{BlobReader, Found, Kept, NewPage, PageState, Validators};
 
 use crate::context::{Context, LockedStores, cancelled};
 use crate::error::{CommandError, ErrorKind};
@@ -73,7 +73,7 @@ pub(crate) async fn fetch(context: &Context, order: FetchRequest) -> Result<Vec<
     let came = request_pages(context, &planned, denied).await?;
     let (scope, label) = (context.scope(), order.label);
     let work = move |open: &mut LockedStores<'_>| {
-        let store = |(plan, came)| store_page(open, &scope, plan, (came, label.as_deref()));
+        let store = |(plan, came)| store_page(open, &scope, plan, came, label.as_deref());
         Ok(planned.into_iter().zip(came).map(store).collect())
     };
     context.with_stores(work).await
@@ -186,12 +186,13 @@ fn store_page(
     open: &mut LockedStores<'_>,
     scope: &Scope,
     plan: PlannedFetch,
-    (came, label): (FetchResult, Option<&str>),
+    came: FetchResult,
+    label: Option<&str>,
 ) -> FetchOutcome {
     let url = plan.url.as_ref().map(Url::to_string).unwrap_or_default();
     let result = match (came, plan.known) {
         (Some(Err(error)), _) => Err(command_error(&error)),
-        (Some(Ok(Fetched::Page(page))), _) => keep(open, scope, &url, (*page, label)),
+        (Some(Ok(Fetched::Page(page))), _) => keep(open, scope, &url, *page, label),
         (Some(Ok(Fetched::Unchanged)), Some(known)) => unchanged(open, scope, &url, &known),
         (None, Some(known)) => {
             let age = age(open.now, &known);
@@ -206,7 +207,8 @@ fn keep(
     open: &mut LockedStores<'_>,
     scope: &Scope,
     url: &str,
-    (page, label): (Page, Option<&str>),
+    page: Page,
+    label: Option<&str>,
 ) -> Result<StoredPage, CommandError> {
     let now = open.now;
     let source = match label {
@@ -219,7 +221,7 @@ fn keep(
         ..NewEntry::new(EntryKind::Page, Origin::Web, Level::Project, page.title)
     };
     let validators = Validators { etag: page.etag, last_modified: page.last_modified };
-    let kept = open.project()?.keep_page(scope, (url, entry), &validators, now)?;
+    let kept = open.project()?.keep_page(scope, NewPage { url, entry, validators: &validators }, now)?;
     let mut notes = page.notes;
     notes.extend(remarks(&kept));
     let how = PageOrigin::Fetched { form: page.form.as_str(), redirects: page.redirects, notes };

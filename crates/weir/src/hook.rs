@@ -283,7 +283,7 @@ impl Call<'_> {
                 rewrite::clear(self, call);
                 Ok(Some(if hook.takes.output { Reply::Output(shown) } else { Reply::Context(shown) }))
             }
-            Point::AfterTool(call, done) => match hold::output(self, call, (done, rewritten))? {
+            Point::AfterTool(call, done) => match hold::output(self, call, done, rewritten)? {
                 Some(shown) => Ok(Some(Reply::Output(shown))),
                 None => guides::waiting(self),
             },

@@ -25,7 +25,7 @@ pub(crate) fn of(context: &Context, project: &Project, patience: Duration) -> Re
     }
     let head = repository.head().commit.ok_or("it has no commit")?;
     let question = GitQuery { repository, head: &head, folder: &repository.work_tree };
-    let said = question.ask(context, (patience, MAX_OUTPUT_BYTES), |git| {
+    let said = question.ask(context, patience, MAX_OUTPUT_BYTES, |git| {
         ["/bin/sh".into(), "-c".into(), SCRIPT.into(), "sh".into(), git.into(), head.as_str().into()].into()
     });
     let said = said.ok_or("git cannot be run in a sandbox here")?;

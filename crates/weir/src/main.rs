@@ -1,5 +1,6 @@
 //! The program's entry point. Invariant: latency-critical modes branch off here, before any setup they do not need.
 
+mod active_runs;
 mod answer;
 mod choice;
 mod config;
@@ -26,10 +27,13 @@ mod operations;
 mod outlining;
 mod permission;
 mod project;
+mod random;
 mod replay;
 mod run;
 mod schema;
+mod scratch;
 mod sessions;
+mod setup;
 mod sharing;
 mod staleness;
 mod statusline;

@@ -14,12 +14,13 @@ use std::path::{Path, PathBuf};
 
 use weir_core::Scope;
 use weir_outline::map::{Commits, Known, Wish, rank, unpack};
-use weir_store::{MapFile, Store};
+use weir_store::MapFile;
 
 use crate::answer::{Answer, Budget};
 use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
+use refresh::MapPart;
 pub(crate) use render::MapData;
 pub(crate) use symbols::{FoundSymbol, SymbolQuery, find as find_symbols};
 
@@ -72,7 +73,7 @@ fn build_map(
         Reach::Project => root,
         Reach::Folder => &order.folder,
     };
-    let files = refresh::refresh(context, (store, scope), (root, folder), now)?;
+    let files = refresh::refresh(context, store, scope, MapPart { root, folder }, now)?;
     let counts: Vec<u32> = files.iter().map(|file| file.count).collect();
     let known: Vec<Known> = files.into_iter().map(known).collect();
     let place: HashMap<&str, usize> = known.iter().enumerate().map(|(at, file)| (file.path.as_str(), at)).collect();
@@ -80,12 +81,12 @@ fn build_map(
     let together = if focus.is_empty() {
         Vec::new()
     } else {
-        let commits: Commits = history::commits(context, (store, scope), root)?;
+        let commits: Commits = history::commits(context, store, scope, root)?;
         commits.with(&focus, |path| place.get(path).copied())
     };
     let (ranked, heat) = rank(&known, Wish { focus: &focus, query: &order.query, together: &together });
     let drawing = render::RankedMap { root, order, known: &known, counts: &counts, ranked, heat };
-    render::answer(context, (store, scope), drawing)
+    render::answer(context, store, scope, drawing)
 }
 
 /// Returns the positions of the focused files in the list of files.
@@ -109,6 +110,3 @@ fn known(file: MapFile) -> Known {
 fn key(root: &Path) -> String {
     foreign::path_text(root)
 }
-
-/// The store of the map, and the scope it is used from.
-type ScopedStore<'a> = (&'a mut Store, &'a Scope);

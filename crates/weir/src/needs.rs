@@ -13,6 +13,7 @@ use crate::error::CommandError;
 use crate::face::Face;
 use crate::git::Head;
 use crate::mapping::{self, FoundSymbol, SymbolQuery};
+use crate::moved;
 use crate::replay::places::{self, TranscriptLocation};
 use crate::replay::prices::{self, Prices};
 use crate::run::background::{self, RunProgress};
@@ -110,14 +111,14 @@ impl KnowledgeContext {
         wanted: &SymbolQuery<'_>,
     ) -> Result<Vec<FoundSymbol>, CommandError> {
         match &self.local {
-            Some(local) => mapping::find_symbols(local, (open.project()?, &self.scope), wanted),
+            Some(local) => mapping::find_symbols(local, open.project()?, &self.scope, wanted),
             None => Ok(Vec::new()),
         }
     }
 
     /// Returns a hint for an empty store if the project may have been moved on this machine.
     pub(crate) fn moved_hint(&self, open: &mut LockedStores<'_>) -> Option<String> {
-        self.local.as_ref()?.moved_hint(open)
+        moved::hint(self.local.as_ref()?, open)
     }
 
     /// Returns what git has checked out at this moment, as far as that is known here.

@@ -31,7 +31,6 @@ use std::pin::Pin;
 
 use clap::ArgMatches;
 use serde_json::{Map, Value};
-use weir_core::Reference;
 
 use crate::answer::Answer;
 use crate::context::Context;
@@ -251,17 +250,6 @@ fn file(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
         CommandError::new(ErrorKind::NotFound, format!("no such file: {}", path.display()))
             .hint(format!("paths are relative to {}", context.env().folder.display()))
     })
-}
-
-/// Returns a random reference, to fence text that has no reference of its own.
-pub(crate) fn random_mark() -> Result<Reference, CommandError> {
-    let bits = getrandom::u64().map_err(|error| CommandError::broken(&format!("cannot get random bytes: {error}")))?;
-    Ok(Reference::from_bits(bits))
-}
-
-/// Returns a unique random name.
-pub(crate) fn random_name() -> Result<String, CommandError> {
-    Ok(random_mark()?.as_str().to_owned())
 }
 
 #[cfg(test)]

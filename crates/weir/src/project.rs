@@ -2,6 +2,8 @@
 //! outside any repository is a project of its own; folders whose paths differ in any byte are different projects; a
 //! project uses its own store, unless the user agreed that it shares another's.
 
+mod place;
+
 use std::path::{Path, PathBuf};
 
 use weir_core::identity::normalise_remote;
@@ -11,6 +13,7 @@ use weir_store::KnownProject;
 use crate::foreign;
 use crate::git::{self, Head, Repository};
 use crate::sharing::{self, SharedStore};
+pub(crate) use place::recorded_place;
 
 /// A directory tree with a store.
 #[derive(Debug, Clone)]

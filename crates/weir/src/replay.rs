@@ -20,8 +20,8 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Paths;
 use crate::error::{CommandError, ErrorKind};
-use crate::faces::stores::Scratch;
 use crate::hook::faults;
+use crate::scratch::Scratch;
 use clients::Behaviour;
 use judge::Player;
 use places::{Places, TranscriptLocation};
@@ -109,7 +109,7 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let scratch = Scratch::new(&context.paths().cache)?;
     for (at, transcript) in found.iter().enumerate() {
         context.report_progress(&progress(at, found.len(), &transcript.name));
-        play(context, transcript, (&prices, scratch.path()), &mut report)?;
+        play(context, transcript, &prices, scratch.path(), &mut report)?;
     }
     context.report_progress("");
     Ok(report.answer())
@@ -119,7 +119,8 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
 fn play(
     context: &Context,
     found: &TranscriptLocation,
-    (prices, scratch): (&Prices, &Path),
+    prices: &Prices,
+    scratch: &Path,
     report: &mut ReplayReport,
 ) -> Result<(), CommandError> {
     let transcript = match found.read() {

@@ -13,7 +13,6 @@ pub(crate) mod masks;
 mod outside;
 mod planted;
 mod render;
-mod running;
 mod runtime;
 pub(crate) mod unfinished;
 
@@ -27,6 +26,7 @@ use weir_runner::runtimes::Language;
 use weir_runner::{HelperReaper, Outcome, Run, RunError, Spec, Stopper, Streams};
 use weir_store::{BlobReader, Found, Patience, TextWriter};
 
+use crate::active_runs::HELPER;
 use crate::answer::one_line;
 use crate::config::Sandbox;
 use crate::context::{Context, cancelled};
@@ -35,7 +35,6 @@ use crate::permission::{self, Consent, Deed};
 pub(crate) use environment::{new_scratch, search_path};
 pub(crate) use outside::{STAND_IN, stand_in};
 pub(crate) use render::{DisplayOptions, RunData, answer, brief, looked_for, show};
-pub(crate) use running::ActiveRuns;
 
 /// The tool that runs code. Rules about it hold for every way to run something.
 pub(crate) const TOOL: &str = "ctx_execute";
@@ -48,9 +47,6 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long to wait for another process that holds the store, before the output of a run is shown without being stored.
 const STORE_WAIT: Duration = Duration::from_secs(5);
-
-/// The helper of a run is this program itself, even if its file has been replaced or removed.
-pub(crate) const HELPER: &str = "/proc/self/exe";
 
 /// A request to run code.
 #[derive(Debug, Clone)]
@@ -283,15 +279,6 @@ fn keep(context: &Context, new: NewEntry, writer: TextWriter) -> (Result<Box<Ent
     });
     let _ = context.with_stores_here(|open| open.set_patience(Patience::default()));
     (kept, output.unwrap_or_else(|| BlobReader::of(Vec::new())))
-}
-
-/// Quotes a word for a shell.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Returns the title of a run in lists: its first line.

@@ -1,10 +1,9 @@
 //! Finds sessions by the names that people and models use for them, and describes them.
 
-use weir_core::wording::counted;
+use weir_core::wording::{counted, one_line};
 use weir_core::{Scope, SessionKey};
 use weir_store::{SessionSummary, Store};
 
-use crate::answer::one_line;
 use crate::error::{CommandError, ErrorKind};
 use crate::when;
 

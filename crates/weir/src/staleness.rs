@@ -11,9 +11,9 @@ use std::fmt;
 use std::time::Duration;
 
 use weir_core::note::BoundFile;
+use weir_core::wording::one_line;
 use weir_core::{Entry, Level};
 
-use crate::answer::one_line;
 use crate::context::Context;
 pub(crate) use files::bind;
 pub(crate) use git_query::GitQuery;

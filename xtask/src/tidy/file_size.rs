@@ -17,7 +17,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Returns whether the whole file is tests, which may be as long as they need to be.
-fn is_tests(path: &str) -> bool {
+pub(super) fn is_tests(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.ends_with("_tests.rs") || path.contains("/tests/")
 }
 

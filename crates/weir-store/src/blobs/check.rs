@@ -35,7 +35,8 @@ impl Blobs {
         &self,
         connection: &Connection,
         depth: Depth,
-        (after, limit): (i64, usize),
+        after: i64,
+        limit: usize,
     ) -> Result<(Vec<FaultyText>, Option<i64>), Fault> {
         let mut statement = connection
             .prepare_cached("SELECT id, hash, stored, data IS NULL FROM blobs WHERE id > ?1 ORDER BY id LIMIT ?2")?;

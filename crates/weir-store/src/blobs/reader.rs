@@ -53,14 +53,14 @@ impl std::fmt::Debug for BlobReader {
 }
 
 impl BlobReader {
-    pub(super) fn new((hash, bytes): (blake3::Hash, u64), frames: Frames, lines: Vec<u32>, data: Data) -> Self {
+    pub(super) fn new(hash: blake3::Hash, bytes: u64, frames: Frames, lines: Vec<u32>, data: Data) -> Self {
         Self { hash, bytes, frames, lines, data }
     }
 
     /// Wraps a text that is not in the store, so that it can be read in the same way.
     pub fn of(text: Vec<u8>) -> Self {
-        let about = (blake3::hash(&text), text.len() as u64);
-        Self::new(about, Frames::from_bytes(&[]), Vec::new(), Data::Held(text))
+        let (hash, bytes) = (blake3::hash(&text), text.len() as u64);
+        Self::new(hash, bytes, Frames::from_bytes(&[]), Vec::new(), Data::Held(text))
     }
 
     /// Returns the size of the text.

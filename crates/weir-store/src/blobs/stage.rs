@@ -37,7 +37,7 @@ impl StagedText {
             }
         };
         let frames = Frames::from_bytes(&frames::to_bytes(&self.frames));
-        Ok(BlobReader::new((self.hash, self.bytes), frames, self.lines.clone(), data))
+        Ok(BlobReader::new(self.hash, self.bytes, frames, self.lines.clone(), data))
     }
 }
 

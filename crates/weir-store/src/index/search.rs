@@ -80,14 +80,20 @@ pub(crate) struct RawFindings {
     pub(crate) words_alone: Option<String>,
 }
 
+/// The index as a search reads it, with the texts of its chunks.
+struct SearchedIndex<'a> {
+    connection: &'a Connection,
+    texts: ChunkTexts<'a>,
+}
+
 /// Returns the best chunks for a query, best first.
 pub(crate) fn search(
     connection: &Connection,
     feed: &dyn Feed,
-    (scope, query): (&Scope, &Query),
+    scope: &Scope,
+    query: &Query,
     model: Option<&dyn Embed>,
 ) -> Result<RawFindings, Fault> {
-    let texts = &mut ChunkTexts::new(feed);
     let spelt = spelling::look_up(connection, &query::terms(&query.text))?;
     if query.limit == 0 || spelt.alternatives.is_empty() {
         return Ok(RawFindings::default());
@@ -95,37 +101,39 @@ pub(crate) fn search(
     let expression = spelt.alternatives.join(" OR ");
     // Chunks found by keywords only are already in order, except for their age.
     let most = if model.is_some() { MAX_CANDIDATES } else { MAX_CANDIDATES / 4 }.max(query.limit);
-    let mut found = candidates::by_words(connection, (scope, query), &expression, most)?;
+    let mut found = candidates::by_words(connection, scope, query, &expression, most)?;
     let (meaning, words_alone) = match model.map(|model| Meaning::of(connection, model, &query.text)) {
         None => (None, None),
         Some(Ok(meaning)) => (meaning, None),
         Some(Err(EmbedFailure::Unanswered(why))) => (None, Some(why)),
         Some(Err(EmbedFailure::Store(fault))) => return Err(fault),
     };
+    let mut index = SearchedIndex { connection, texts: ChunkTexts::new(feed) };
     if let Some(meaning) = &meaning {
-        weigh_meaning((connection, texts), meaning, (scope, query), &mut found)?;
+        weigh_meaning(&mut index, meaning, scope, query, &mut found)?;
     }
     rank::sort(&mut found, meaning.as_ref().map(|meaning| meaning.chunks), query.now);
     let newer = match &meaning {
         Some(meaning) => {
-            let vectors = meaning.vectors(connection, texts, &rank::looked_at(&found))?;
+            let vectors = meaning.vectors(connection, &mut index.texts, &rank::looked_at(&found))?;
             rank::put_newer_first(&mut found, &vectors)
         }
         None => HashMap::new(),
     };
-    let hits = load((connection, texts), &found, &spelt.words, query.limit, &newer)?;
+    let hits = load(&mut index, &found, &spelt.words, query.limit, &newer)?;
     Ok(RawFindings { hits, corrected: spelt.corrected, unknown: spelt.unknown, words_alone })
 }
 
 /// Sets how close each candidate is in meaning, and adds chunks that are close without sharing a word.
 fn weigh_meaning(
-    (connection, texts): (&Connection, &mut ChunkTexts<'_>),
+    index: &mut SearchedIndex<'_>,
     meaning: &Meaning<'_>,
-    (scope, query): (&Scope, &Query),
+    scope: &Scope,
+    query: &Query,
     found: &mut Vec<Candidate>,
 ) -> Result<(), Fault> {
     let ids: Vec<i64> = found.iter().map(|candidate| candidate.id).collect();
-    let near = meaning.nearness(connection, texts, &ids)?;
+    let near = meaning.nearness(index.connection, &mut index.texts, &ids)?;
     for candidate in found.iter_mut() {
         candidate.near = near.get(&candidate.id).copied().unwrap_or_default();
     }
@@ -133,10 +141,10 @@ fn weigh_meaning(
         return Ok(());
     }
     let known: HashSet<i64> = ids.into_iter().collect();
-    for (id, near) in meaning.nearest(connection, MAX_CANDIDATES)? {
+    for (id, near) in meaning.nearest(index.connection, MAX_CANDIDATES)? {
         if near >= MIN_SIMILARITY
             && !known.contains(&id)
-            && let Some(candidate) = candidates::one(connection, (scope, query), id)?
+            && let Some(candidate) = candidates::one(index.connection, scope, query, id)?
         {
             found.push(Candidate { near, ..candidate });
         }
@@ -147,7 +155,7 @@ fn weigh_meaning(
 /// Loads the excerpts of the best candidates. Outputs that share an excerpt become one hit; any other text that was
 /// already shown is moved to the end.
 fn load(
-    (connection, texts): (&Connection, &mut ChunkTexts<'_>),
+    index: &mut SearchedIndex<'_>,
     found: &[Candidate],
     words: &[String],
     limit: usize,
@@ -158,7 +166,7 @@ fn load(
         if hits.len() == limit {
             break;
         }
-        let Some((hit, is_new)) = load_one((connection, texts), candidate, words, &mut seen)? else { continue };
+        let Some((hit, is_new)) = load_one(index, candidate, words, &mut seen)? else { continue };
         let hit = RawHit { newer: newer.get(&candidate.id).copied(), ..hit };
         if let Some(same) = hits.iter_mut().find(|other| other.shares_passage(&hit)) {
             if !same.also.contains(&hit.entry_id) {
@@ -175,20 +183,20 @@ fn load(
 
 /// Loads the excerpt of a candidate. Also returns whether its text has not been seen yet.
 fn load_one(
-    (connection, texts): (&Connection, &mut ChunkTexts<'_>),
+    index: &mut SearchedIndex<'_>,
     candidate: &Candidate,
     words: &[String],
     seen: &mut HashSet<String>,
 ) -> Result<Option<(RawHit, bool)>, Fault> {
-    let Some(chunk) = documents::chunk(connection, candidate.id)? else { return Ok(None) };
-    let Some(ChunkText { title, body }) = texts.read(&chunk)? else { return Ok(None) };
+    let Some(chunk) = documents::chunk(index.connection, candidate.id)? else { return Ok(None) };
+    let Some(ChunkText { title, body }) = index.texts.read(&chunk)? else { return Ok(None) };
     let excerpt = excerpt::cut(&body, words);
     let is_new = seen.insert(format!("{title}\n{body}"));
     let hit = RawHit {
         entry_id: candidate.entry_id,
         ordinal: chunk.ordinal,
         line: chunk.line + excerpt.lines_before,
-        partial: excerpt.partial || documents::has_others(connection, &chunk)?,
+        partial: excerpt.partial || documents::has_others(index.connection, &chunk)?,
         heading: chunk.heading,
         excerpt: excerpt.text,
         score: candidate.score,

@@ -104,12 +104,12 @@ pub(super) fn remove(tx: &Transaction<'_>, chunks: &[i64]) -> rusqlite::Result<(
     let mut sorted = chunks.to_vec();
     sorted.sort_unstable();
     each_found(tx, &sorted, |found| {
-        write_zeros(tx, "scales", found.block, (found.slot * SCALE_BYTES, SCALE_BYTES))?;
-        write_zeros(tx, "data", found.block, (found.slot * found.width, found.width))
+        write_zeros(tx, "scales", found.block, found.slot * SCALE_BYTES, SCALE_BYTES)?;
+        write_zeros(tx, "data", found.block, found.slot * found.width, found.width)
     })
 }
 
-fn write_zeros(tx: &Transaction<'_>, column: &str, row: i64, (at, length): (usize, usize)) -> rusqlite::Result<()> {
+fn write_zeros(tx: &Transaction<'_>, column: &str, row: i64, at: usize, length: usize) -> rusqlite::Result<()> {
     let mut blob = tx.blob_open("main", "vectors", column, row, false)?;
     blob.write_all_at(&vec![0; length], at)
 }

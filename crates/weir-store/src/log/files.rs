@@ -59,7 +59,8 @@ pub(crate) fn event_data(connection: &Connection, session: i64) -> rusqlite::Res
 /// Stores what a session knows of a file. `turn` counts up. Returns the previously active file if this one replaces it.
 pub(crate) fn keep(
     tx: &Transaction<'_>,
-    (session, turn): (i64, i64),
+    session: i64,
+    turn: i64,
     file: &SessionFile,
 ) -> rusqlite::Result<Option<String>> {
     let before = if file.active { no_longer_active(tx, session, &file.path)? } else { None };

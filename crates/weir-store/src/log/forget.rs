@@ -85,9 +85,16 @@ pub struct Forgotten {
     pub unfinished: Option<String>,
 }
 
+/// A selection, and the scope that it is made in.
+#[derive(Clone, Copy)]
+pub(crate) struct ScopedSelection<'a> {
+    pub(crate) scope_ids: ScopeIds,
+    pub(crate) selection: &'a Selection,
+}
+
 /// Returns what a selection would remove.
-pub(crate) fn plan(connection: &Connection, scope_ids: ScopeIds, selection: &Selection) -> rusqlite::Result<Plan> {
-    let chosen = ResolvedSelection::new(connection, scope_ids, selection)?;
+pub(crate) fn plan(connection: &Connection, scoped: ScopedSelection<'_>) -> rusqlite::Result<Plan> {
+    let chosen = ResolvedSelection::new(connection, scoped)?;
     let entries = chosen.entries(connection)?;
     let events = chosen.events(connection, &entries)?;
     let mut hasher = blake3::Hasher::new();
@@ -102,15 +109,15 @@ pub(crate) fn plan(connection: &Connection, scope_ids: ScopeIds, selection: &Sel
 pub(crate) fn run(
     tx: &Transaction<'_>,
     blobs: &Blobs,
-    (scope_ids, selection): (ScopeIds, &Selection),
+    scoped: ScopedSelection<'_>,
     confirmation: &str,
     now: Timestamp,
 ) -> Result<(Plan, Removal), Fault> {
-    let plan = plan(tx, scope_ids, selection)?;
+    let plan = plan(tx, scoped)?;
     if plan.confirmation != confirmation {
         return Err(StoreError::PlanChanged.into());
     }
-    let chosen = ResolvedSelection::new(tx, scope_ids, selection)?;
+    let chosen = ResolvedSelection::new(tx, scoped)?;
     if plan.events > 0 {
         events::append_events_gone(tx, plan.events, now)?;
     }
@@ -127,7 +134,7 @@ pub(crate) fn run(
     }
     let ids: Vec<i64> = plan.entries.iter().map(|entry| entry.id).collect();
     let removed = retention::remove(tx, blobs, &ids, WhyGone::Forgotten, now)?;
-    if selection.is_the_whole_store() {
+    if scoped.selection.is_the_whole_store() {
         tx.execute_batch(
             "DELETE FROM guides; DELETE FROM session_files; DELETE FROM sessions; DELETE FROM works;
              DELETE FROM imports; DELETE FROM meter;",
@@ -144,7 +151,8 @@ struct ResolvedSelection<'a> {
 }
 
 impl<'a> ResolvedSelection<'a> {
-    fn new(connection: &Connection, scope_ids: ScopeIds, selection: &'a Selection) -> rusqlite::Result<Self> {
+    fn new(connection: &Connection, scoped: ScopedSelection<'a>) -> rusqlite::Result<Self> {
+        let ScopedSelection { scope_ids, selection } = scoped;
         let key = selection.session.as_ref();
         let sessions = key.map(|key| scopes::sessions_with_key(connection, key)).transpose()?;
         Ok(Self { scope_ids, selection, sessions })

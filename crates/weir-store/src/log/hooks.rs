@@ -105,7 +105,8 @@ pub(crate) fn last_session(connection: &Connection, but: &SessionKey) -> rusqlit
 pub(crate) fn session_that_asked(
     connection: &Connection,
     but: &SessionKey,
-    (text, at): (&str, RangeInclusive<Timestamp>),
+    text: &str,
+    at: RangeInclusive<Timestamp>,
 ) -> rusqlite::Result<Option<SessionKey>> {
     let mut asked = connection.prepare_cached(
         "SELECT s.key FROM (SELECT id, key FROM sessions WHERE client = ?1 AND key <> ?2 ORDER BY started_at DESC LIMIT ?3) s

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_core::note::BoundFile;
-use weir_core::{Entry, Level, Note, NoteKind, Reference, Timestamp};
+use weir_core::{Entry, Level, NewEntry, Note, NoteKind, Reference, Timestamp};
 
 use super::entries::{self, read_reference};
 use super::scopes::ScopeIds;
@@ -22,13 +22,13 @@ pub(crate) fn insert(
     tx: &Transaction<'_>,
     id: i64,
     scope_ids: ScopeIds,
-    level: Level,
-    (note, text): (&Note, &str),
+    entry: &NewEntry,
+    note: &Note,
 ) -> Result<NoteEffects, Fault> {
     let mut related = NoteEffects { revision: 1, ..NoteEffects::default() };
     let mut older = Vec::new();
     if let Some(topic) = &note.topic
-        && let Some((previous, revision)) = latest_on(tx, topic, level, scope_ids)?
+        && let Some((previous, revision)) = latest_on(tx, topic, entry.level, scope_ids)?
     {
         related.revision = revision + 1;
         older.push(previous);
@@ -50,7 +50,7 @@ pub(crate) fn insert(
     for old in older {
         related.superseded.extend(supersede(tx, old, id)?);
     }
-    for reference in Reference::cited_in(text) {
+    for reference in Reference::cited_in(&String::from_utf8_lossy(&entry.text)) {
         if pin(tx, id, scope_ids, reference)? {
             related.pinned.push(reference);
         }

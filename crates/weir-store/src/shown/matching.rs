@@ -89,7 +89,7 @@ pub(super) fn repeats(shown: &[ShownText<'_>], lines: &[u64], least: usize) -> V
             let Some(known) = places.get(&line) else { continue };
             let mut longest = 0;
             for &at in known {
-                let run = extend(text, lines, (from, at));
+                let run = extend(text, lines, from, at);
                 if run.len() >= least {
                     longest = longest.max(run.end - at);
                     runs.push(SharedRun { lines: run, label: text.label });
@@ -102,7 +102,7 @@ pub(super) fn repeats(shown: &[ShownText<'_>], lines: &[u64], least: usize) -> V
 }
 
 /// Extends a line that two texts share to the run of equal lines around it, as a range of the new text.
-fn extend(text: &ShownText<'_>, lines: &[u64], (from, at): (usize, usize)) -> Range<usize> {
+fn extend(text: &ShownText<'_>, lines: &[u64], from: usize, at: usize) -> Range<usize> {
     let before = (1..=from.min(at)).take_while(|back| text.line(from - back) == lines[at - back]).count();
     let after = (0..(text.len() - from).min(lines.len() - at)).take_while(|on| text.line(from + on) == lines[at + on]);
     at - before..at + after.count()

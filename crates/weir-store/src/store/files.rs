@@ -40,7 +40,7 @@ impl Store {
             let scope_ids = scopes::find_or_make(tx, &own, file.known_at)?;
             let turn = events::append(tx, scope_ids, &told, file.known_at)?;
             match scope_ids.session {
-                Some(session) => files::keep(tx, (session, turn), &file),
+                Some(session) => files::keep(tx, session, turn, &file),
                 None => Ok(None),
             }
         })

@@ -105,6 +105,6 @@ impl Store {
         at: RangeInclusive<Timestamp>,
     ) -> Result<Option<SessionKey>> {
         let Some(own) = &scope.session else { return Ok(None) };
-        self.log.read(|c| hooks::session_that_asked(c, own, (text, at)))
+        self.log.read(|c| hooks::session_that_asked(c, own, text, at))
     }
 }

@@ -3,8 +3,9 @@
 
 use weir_core::{Event, NewEntry, Scope, SessionKey, Timestamp};
 
-use super::keep::{self, redact_labels, redact_text};
+use super::keep::{EntryWriter, redact_labels, redact_text};
 use super::{Store, redacted_event};
+use crate::blobs::FinishedText;
 use crate::db::Durability;
 use crate::error::{Fault, Result};
 use crate::log::imports::{self, Conversation, ImportPosition, Known};
@@ -76,13 +77,13 @@ impl Store {
             self.check_level(&own, &entry)?;
             redact_labels(&mut entry);
             let redactions = redact_text(&mut entry);
-            let staged = self.blobs.stage(&entry.text)?;
-            summaries.push((*at, entry, staged, redactions));
+            let text = FinishedText { staged: self.blobs.stage(&entry.text)?, redactions };
+            summaries.push((*at, entry, text));
         }
         let (blobs, limits) = (&self.blobs, &self.limits);
         self.log.write(Durability::Process, |tx| {
-            for (at, entry, staged, redactions) in &summaries {
-                let taken = keep::insert((tx, blobs, limits), &own, entry, (staged, redactions), *at)?;
+            for (at, entry, text) in &summaries {
+                let taken = EntryWriter { tx, blobs, limits }.insert(&own, entry, text, *at)?;
                 // Entries from the past expire as if they were stored today.
                 entries::set_expiry(tx, taken.id, limits.expiry(entry.kind, now))?;
             }

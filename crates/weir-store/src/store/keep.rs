@@ -8,7 +8,7 @@ use weir_core::redact::redact;
 use weir_core::{EntryKind, Level, Limits, NewEntry, Reference, Scope, Timestamp};
 
 use super::{Owner, Progress, Store, redacted_text};
-use crate::blobs::{BlobReader, Blobs, FinishedText, StagedText, TextWriter};
+use crate::blobs::{BlobReader, Blobs, FinishedText, TextWriter};
 use crate::db::Durability;
 use crate::error::{Fault, Result, StoreError};
 use crate::log::{entries, events, notes, scopes};
@@ -67,9 +67,9 @@ impl Store {
         self.check_level(scope, &entry)?;
         redact_labels(&mut entry);
         let redactions = redact_text(&mut entry);
-        let staged = self.blobs.stage(&entry.text)?;
-        let taken = self.insert_entry(scope, &entry, (&staged, &redactions), now)?;
-        Ok(self.after_insert(taken, redactions, true, now))
+        let text = FinishedText { staged: self.blobs.stage(&entry.text)?, redactions };
+        let taken = self.insert_entry(scope, &entry, &text, now)?;
+        Ok(self.after_insert(taken, text.redactions, true, now))
     }
 
     /// Starts a text that is written piece by piece and then kept with [`Self::keep_written`].
@@ -106,12 +106,12 @@ impl Store {
         redact_labels(&mut entry);
         // A write error is reported by `finish`, along with what was written of the text.
         let _ = writer.write(&entry.text);
-        let FinishedText { staged, redactions } = writer.finish()?;
-        let text = staged.reader()?;
+        let finished = writer.finish()?;
+        let text = finished.staged.reader()?;
         // The text of a note contains its citations.
         entry.text = if entry.note.is_some() { text.all()? } else { Vec::new() };
-        match self.insert_entry(scope, &entry, (&staged, &redactions), now) {
-            Ok(taken) => Ok((self.after_insert(taken, redactions, entry.kind != EntryKind::Run, now), text)),
+        match self.insert_entry(scope, &entry, &finished, now) {
+            Ok(taken) => Ok((self.after_insert(taken, finished.redactions, entry.kind != EntryKind::Run, now), text)),
             Err(error) => Err(KeepError { error, text: Some(Box::new(text)) }),
         }
     }
@@ -121,13 +121,13 @@ impl Store {
         &mut self,
         scope: &Scope,
         entry: &NewEntry,
-        (staged, redactions): (&StagedText, &[(&'static str, u64)]),
+        text: &FinishedText,
         now: Timestamp,
     ) -> Result<InsertedEntry> {
         let own = self.own_scope(scope);
         let (blobs, limits) = (&self.blobs, &self.limits);
         self.log.write(durability_of(entry), |tx| {
-            let taken = insert((tx, blobs, limits), &own, entry, (staged, redactions), now)?;
+            let taken = EntryWriter { tx, blobs, limits }.insert(&own, entry, text, now)?;
             blobs.sync_names()?;
             Ok::<_, Fault>(taken)
         })
@@ -168,36 +168,44 @@ impl Store {
     }
 }
 
-/// Writes an entry to the log within a transaction, which has to end with [`Blobs::sync_names`].
-pub(super) fn insert(
-    (tx, blobs, limits): (&Transaction<'_>, &Blobs, &Limits),
-    scope: &Scope,
-    entry: &NewEntry,
-    (staged, redactions): (&StagedText, &[(&'static str, u64)]),
-    now: Timestamp,
-) -> Result<InsertedEntry, Fault> {
-    let places_redacted: u64 = redactions.iter().map(|(_, count)| count).sum();
-    let scope_ids = scopes::find_or_make(tx, scope, now)?;
-    let blob_id = blobs.commit(tx, staged)?;
-    let id = events::append_kept(tx, scope_ids, now)?;
-    let row = entries::NewRow {
-        id,
-        scope_ids,
-        blob_id,
-        redactions: u32::try_from(places_redacted).unwrap_or(u32::MAX),
-        now,
-        expires_at: limits.expiry(entry.kind, now),
-        entry,
-    };
-    let reference = entries::insert(tx, &row)?;
-    let related = match &entry.note {
-        Some(note) => {
-            let text = String::from_utf8_lossy(&entry.text);
-            notes::insert(tx, id, scope_ids, entry.level, (note, &text))?
-        }
-        None => notes::NoteEffects::default(),
-    };
-    Ok(InsertedEntry { id, reference, related })
+/// Writes entries to the log within a transaction, which has to end with [`Blobs::sync_names`].
+#[derive(Clone, Copy)]
+pub(super) struct EntryWriter<'a> {
+    pub(super) tx: &'a Transaction<'a>,
+    pub(super) blobs: &'a Blobs,
+    pub(super) limits: &'a Limits,
+}
+
+impl EntryWriter<'_> {
+    /// Writes an entry with its text.
+    pub(super) fn insert(
+        self,
+        scope: &Scope,
+        entry: &NewEntry,
+        text: &FinishedText,
+        now: Timestamp,
+    ) -> Result<InsertedEntry, Fault> {
+        let Self { tx, blobs, limits } = self;
+        let places_redacted: u64 = text.redactions.iter().map(|(_, count)| count).sum();
+        let scope_ids = scopes::find_or_make(tx, scope, now)?;
+        let blob_id = blobs.commit(tx, &text.staged)?;
+        let id = events::append_kept(tx, scope_ids, now)?;
+        let row = entries::NewRow {
+            id,
+            scope_ids,
+            blob_id,
+            redactions: u32::try_from(places_redacted).unwrap_or(u32::MAX),
+            now,
+            expires_at: limits.expiry(entry.kind, now),
+            entry,
+        };
+        let reference = entries::insert(tx, &row)?;
+        let related = match &entry.note {
+            Some(note) => notes::insert(tx, id, scope_ids, entry, note)?,
+            None => notes::NoteEffects::default(),
+        };
+        Ok(InsertedEntry { id, reference, related })
+    }
 }
 
 /// Returns how durable an entry must be. What a person or model wrote must survive a power cut; the output of a program

@@ -32,8 +32,7 @@ impl Store {
     pub fn lost_texts(&self, depth: Depth) -> Result<Vec<LostText>> {
         let (mut lost, mut after) = (Vec::new(), 0);
         loop {
-            let range = (after, BATCH_TEXTS);
-            let (faulty, last) = self.log.read_at_once(|c| self.blobs.faulty(c, depth, range))?;
+            let (faulty, last) = self.log.read_at_once(|c| self.blobs.faulty(c, depth, after, BATCH_TEXTS))?;
             for text in faulty {
                 // Use a new view, since another process may have removed the text and its file meanwhile.
                 let named = self.log.read_at_once(|c| entries::with_text(c, text.blob_id))?;

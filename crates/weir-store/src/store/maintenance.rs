@@ -13,7 +13,7 @@ use crate::error::{Fault, Result, StoreError};
 use crate::index::apply::ForgottenWords;
 use crate::index::{self, Learner};
 use crate::log::feed::LogFeed;
-use crate::log::forget::{self, Forgotten, Plan, Selection};
+use crate::log::forget::{self, Forgotten, Plan, ScopedSelection, Selection};
 use crate::log::retention::{self, Removal, Usage};
 use crate::migrate;
 use crate::shown::ShownLines;
@@ -57,6 +57,13 @@ pub struct Health {
     pub quota_bytes: u64,
 }
 
+/// Entries to forget, with what the index had of them before.
+struct IndexedEntries {
+    entries: Vec<i64>,
+    chunks: Vec<i64>,
+    words: ForgottenWords,
+}
+
 impl Store {
     /// Removes expired entries and events, evicts runs that exceed the quota, and removes files that killed processes
     /// left.
@@ -88,8 +95,8 @@ impl Store {
 
     /// Returns what [`Self::forget`] would remove.
     pub fn plan_to_forget(&self, scope: &Scope, selection: &Selection) -> Result<Plan> {
-        let scope_ids = self.scope_ids(scope)?;
-        self.log.read(|c| forget::plan(c, scope_ids, selection))
+        let scoped = ScopedSelection { scope_ids: self.scope_ids(scope)?, selection };
+        self.log.read(|c| forget::plan(c, scoped))
     }
 
     /// Forgets what the plan with this confirmation showed, then checks whether anything is left of it. If the index is
@@ -101,20 +108,21 @@ impl Store {
         confirmation: &str,
         now: Timestamp,
     ) -> Result<Forgotten> {
-        let scope_ids = self.scope_ids(scope)?;
+        let scoped = ScopedSelection { scope_ids: self.scope_ids(scope)?, selection };
         let planned = self.plan_to_forget(scope, selection)?;
-        let ids: Vec<i64> = planned.entries.iter().map(|entry| entry.id).collect();
-        let (chunks, words) = self.open_index().and_then(|()| self.indexed_of(&ids)).unwrap_or_default();
+        let entries: Vec<i64> = planned.entries.iter().map(|entry| entry.id).collect();
+        let (chunks, words) = self.open_index().and_then(|()| self.indexed_of(&entries)).unwrap_or_default();
+        let indexed = IndexedEntries { entries, chunks, words };
         let ((plan, removed), room) = self.with_room(|store| {
             let blobs = &store.blobs;
-            let run = |tx: &Transaction<'_>| forget::run(tx, blobs, (scope_ids, selection), confirmation, now);
+            let run = |tx: &Transaction<'_>| forget::run(tx, blobs, scoped, confirmation, now);
             store.log.write(Durability::Power, run)
         })?;
         self.remove_files(&removed)?;
         ShownLines::tidy(&self.folder, true);
         let (mut remaining, shared_blobs) = self.log.read(|c| left_in_log(c, &plan))?;
         let (mut index_removed, mut unfinished) = (room == Room::Made, None);
-        match self.forget_in_index(selection, &plan, (&ids, &chunks), &words) {
+        match self.forget_in_index(selection, &plan, &indexed) {
             Ok(left) => remaining.extend(left),
             // Another process is indexing, and will take these removals along.
             Err(busy @ StoreError::Busy { .. }) => unfinished = Some(busy),
@@ -142,10 +150,9 @@ impl Store {
         &mut self,
         selection: &Selection,
         plan: &Plan,
-        (entries, chunks): (&[i64], &[i64]),
-        words: &ForgottenWords,
+        indexed: &IndexedEntries,
     ) -> Result<Vec<(&'static str, usize)>> {
-        self.catch_up_forgetting(words)?;
+        self.catch_up_forgetting(&indexed.words)?;
         self.forget_in_map(selection, plan)?;
         let Self { index: Some(index), log, blobs, .. } = self else { return Ok(Vec::new()) };
         if selection.is_the_whole_store() {
@@ -153,7 +160,7 @@ impl Store {
             index.write(Durability::Process, |tx| index::apply::clear_residue(tx, &LogFeed { log, blobs }))?;
             self.learner = Learner::default();
         }
-        index.read(|c| index::apply::remaining(c, entries, chunks))
+        index.read(|c| index::apply::remaining(c, &indexed.entries, &indexed.chunks))
     }
 
     /// Removes forgotten files from the map. They return when the folder is mapped again.

@@ -59,7 +59,7 @@ impl Store {
     }
 
     /// Stores what a folder's commits changed, up to the commit `head`.
-    pub fn keep_map_commits(&mut self, scope: &Scope, root: &str, (head, commits): (&str, &str)) -> Result<()> {
+    pub fn keep_map_commits(&mut self, scope: &Scope, root: &str, head: &str, commits: &str) -> Result<()> {
         self.map(scope)?.write(Durability::Process, |tx| map::set_commits(tx, root, head, commits))
     }
 

@@ -98,7 +98,7 @@ impl Store {
                 if !good_enough(standing) {
                     return Ok(None);
                 }
-                let raw = index::search::search(c, &feed, (scope, query), model)?;
+                let raw = index::search::search(c, &feed, scope, query, model)?;
                 let unreadable = index::apply::unreadable(c, MAX_LISTED_REFERENCES)?;
                 look_up(log, scope, raw, &unreadable).map(Some)
             })?;

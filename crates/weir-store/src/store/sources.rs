@@ -3,9 +3,9 @@
 
 use weir_core::{EntryKind, NewEntry, Scope, Timestamp, WhyGone};
 
-use super::keep::{self, InsertedEntry, redact_labels, redact_text};
+use super::keep::{EntryWriter, InsertedEntry, redact_labels, redact_text};
 use super::{Kept, Store};
-use crate::blobs::StagedText;
+use crate::blobs::FinishedText;
 use crate::db::Durability;
 use crate::error::{Fault, Result};
 use crate::log::retention::{self, Removal};
@@ -18,6 +18,17 @@ pub struct NewFile {
     pub entry: NewEntry,
     /// The size, modification time and hash of the file.
     pub stamp: Stamp,
+}
+
+/// A page to keep.
+#[derive(Debug)]
+pub struct NewPage<'a> {
+    /// The URL under which the page is found.
+    pub url: &'a str,
+    /// The entry.
+    pub entry: NewEntry,
+    /// What the server needs to decide whether the page has changed.
+    pub validators: &'a Validators,
 }
 
 impl Store {
@@ -50,13 +61,13 @@ impl Store {
             self.check_level(scope, &entry)?;
             redact_labels(&mut entry);
             let redactions = redact_text(&mut entry);
-            let staged = self.blobs.stage(&entry.text)?;
+            let text = FinishedText { staged: self.blobs.stage(&entry.text)?, redactions };
             entry.text = Vec::new();
-            ready.push(PreparedFile { entry, stamp, staged, redactions });
+            ready.push(PreparedFile { entry, stamp, text });
         }
         let kept = self.take_files(scope, &ready, now)?;
         let after_insert =
-            |(taken, ready): (InsertedEntry, PreparedFile)| self.after_insert(taken, ready.redactions, false, now);
+            |(taken, ready): (InsertedEntry, PreparedFile)| self.after_insert(taken, ready.text.redactions, false, now);
         Ok(kept.into_iter().zip(ready).map(after_insert).collect())
     }
 
@@ -71,8 +82,7 @@ impl Store {
                 let source = file.entry.source.as_deref().unwrap_or_default();
                 let former = sources::release_file(tx, source)?;
                 removed += retention::remove(tx, blobs, former.as_slice(), WhyGone::Replaced, now)?;
-                let parts = (&file.staged, file.redactions.as_slice());
-                let taken = keep::insert((tx, blobs, limits), &own, &file.entry, parts, now)?;
+                let taken = EntryWriter { tx, blobs, limits }.insert(&own, &file.entry, &file.text, now)?;
                 sources::set_file(tx, source, taken.id, &file.stamp)?;
                 all.push(taken);
             }
@@ -108,29 +118,24 @@ impl Store {
     }
 
     /// Keeps a page, replacing the previous one of this URL.
-    pub fn keep_page(
-        &mut self,
-        scope: &Scope,
-        (url, mut entry): (&str, NewEntry),
-        validators: &Validators,
-        now: Timestamp,
-    ) -> Result<Kept> {
+    pub fn keep_page(&mut self, scope: &Scope, page: NewPage<'_>, now: Timestamp) -> Result<Kept> {
+        let NewPage { url, mut entry, validators } = page;
         self.check_level(scope, &entry)?;
         redact_labels(&mut entry);
         let redactions = redact_text(&mut entry);
-        let staged = self.blobs.stage(&entry.text)?;
+        let text = FinishedText { staged: self.blobs.stage(&entry.text)?, redactions };
         let own = self.own_scope(scope);
         let (blobs, limits) = (&self.blobs, &self.limits);
         let (taken, removed) = self.log.write(Durability::Process, |tx| -> Result<_, Fault> {
             let former = sources::release_page(tx, url)?;
             let removed = retention::remove(tx, blobs, former.as_slice(), WhyGone::Replaced, now)?;
-            let taken = keep::insert((tx, blobs, limits), &own, &entry, (&staged, &redactions), now)?;
+            let taken = EntryWriter { tx, blobs, limits }.insert(&own, &entry, &text, now)?;
             sources::set_page(tx, url, taken.id, validators, now)?;
             blobs.sync_names()?;
             Ok((taken, removed))
         })?;
         self.remove_files(&removed)?;
-        Ok(self.after_insert(taken, redactions, true, now))
+        Ok(self.after_insert(taken, text.redactions, true, now))
     }
 
     /// Records that a page has not changed.
@@ -144,6 +149,5 @@ impl Store {
 struct PreparedFile {
     entry: NewEntry,
     stamp: Stamp,
-    staged: StagedText,
-    redactions: Vec<(&'static str, u64)>,
+    text: FinishedText,
 }

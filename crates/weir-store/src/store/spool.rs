@@ -4,11 +4,13 @@
 use rusqlite::Transaction;
 use weir_core::{Limits, Scope};
 
-use super::{Owner, Store, keep};
+use super::keep::EntryWriter;
+use super::{Owner, Store};
+use crate::blobs::FinishedText;
 use crate::db::{Durability, Patience};
 use crate::error::{Fault, Result, StoreError};
 use crate::log::{events, files, hooks, scopes, spooled};
-use crate::spool::Spool;
+use crate::spool::{DecodedRecord, Spool};
 
 /// Number of records that one transaction takes in, so that other writers are not held up.
 const BATCH_RECORDS: usize = 256;
@@ -63,7 +65,7 @@ impl Store {
                 let (work, session) = (read.work.clone(), read.session.clone());
                 let scope = Scope { work, session, ..Scope::project(project.clone()) };
                 let limits = Limits { run_days: read.run_days, page_days: read.page_days, ..limits.clone() };
-                apply((tx, blobs, &limits), &scope, read)?;
+                apply(EntryWriter { tx, blobs, limits: &limits }, &scope, read)?;
                 spooled::mark_taken(tx, name)?;
                 count += 1;
             }
@@ -79,17 +81,14 @@ impl Store {
     }
 }
 
-fn apply(
-    (tx, blobs, limits): (&Transaction<'_>, &crate::blobs::Blobs, &Limits),
-    scope: &Scope,
-    read: crate::spool::DecodedRecord,
-) -> Result<(), Fault> {
+fn apply(writer: EntryWriter<'_>, scope: &Scope, read: DecodedRecord) -> Result<(), Fault> {
+    let EntryWriter { tx, blobs, .. } = writer;
     let (at, spooled) = (read.at, read.spooled);
     let scope_ids = scopes::find_or_make(tx, scope, at)?;
     if let Some(mut output) = spooled.output {
-        let staged = blobs.stage(&output.text)?;
+        let text = FinishedText { staged: blobs.stage(&output.text)?, redactions: Vec::new() };
         output.text.clear();
-        keep::insert((tx, blobs, limits), scope, &output, (&staged, &[]), at)?;
+        writer.insert(scope, &output, &text, at)?;
     }
     for event in &spooled.told {
         events::append(tx, scope_ids, event, at)?;

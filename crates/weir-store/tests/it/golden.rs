@@ -8,7 +8,9 @@ use weir_core::note::BoundFile;
 use weir_core::{
     Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, Reference, RunFacts,
 };
-use weir_store::{Found, Guide, HistoryFilter, HookUse, NewFile, Owner, SessionFile, Stamp, Store, Validators};
+use weir_store::{
+    Found, Guide, HistoryFilter, HookUse, NewFile, NewPage, Owner, SessionFile, Stamp, Store, Validators,
+};
 
 use crate::dump;
 use crate::support::{
@@ -324,7 +326,8 @@ fn keep_sources(store: &mut Store, kept: &mut Vec<Reference>) {
         let url = "https://example.invalid/a";
         let entry = NewEntry { source: Some(url.into()), text, ..entry(EntryKind::Page, "") };
         let validators = Validators { etag: Some("\"x\"".into()), last_modified: None };
-        let page = store.keep_page(&here(), (url, entry), &validators, at(70_000 + reading)).unwrap();
+        let page = NewPage { url, entry, validators: &validators };
+        let page = store.keep_page(&here(), page, at(70_000 + reading)).unwrap();
         kept.push(page.reference);
     }
 }

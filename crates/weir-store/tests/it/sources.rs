@@ -1,7 +1,7 @@
 //! Tests files and pages: there is one entry for each source, and a newer text replaces the older one.
 
 use weir_core::{EntryKind, Level, NewEntry, Origin, WhyGone};
-use weir_store::{Found, NewFile, Selection, Stamp, Store, Validators};
+use weir_store::{Found, NewFile, NewPage, Selection, Stamp, Store, Validators};
 
 use crate::support::{
     NOW, assert_healthy, at, forget, get, here, keep, new_store, note, references, search, state, text,
@@ -72,11 +72,13 @@ fn a_page_is_kept_once_and_knows_its_validators() {
     let url = "https://example.invalid/a";
     assert_eq!(store.page(&here(), url).unwrap(), None);
     let validators = Validators { etag: Some("\"x\"".into()), last_modified: None };
-    let first = store.keep_page(&here(), (url, page("alpha text")), &validators, NOW).unwrap().reference;
+    let first = NewPage { url, entry: page("alpha text"), validators: &validators };
+    let first = store.keep_page(&here(), first, NOW).unwrap().reference;
     store.page_is_unchanged(&here(), url, at(5)).unwrap();
     let known = store.page(&here(), url).unwrap().unwrap();
     assert_eq!((known.reference, known.validators, known.checked_at), (first, validators, at(5)));
-    let second = store.keep_page(&here(), (url, page("beta text")), &Validators::default(), at(9)).unwrap().reference;
+    let second = NewPage { url, entry: page("beta text"), validators: &Validators::default() };
+    let second = store.keep_page(&here(), second, at(9)).unwrap().reference;
     assert!(matches!(store.get(&here(), first, NOW).unwrap(), Found::Gone(gone) if gone.why == WhyGone::Replaced));
     assert_eq!(references(&search(&mut store, "text")), [second]);
 }

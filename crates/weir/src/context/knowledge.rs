@@ -12,7 +12,6 @@ use super::{Machine, Session, cancelled};
 use crate::config::EmbeddingModel;
 use crate::embedding::LazyModel;
 use crate::error::CommandError;
-use crate::moved;
 use crate::project::Project;
 use crate::when;
 
@@ -199,7 +198,7 @@ impl<'a> LockedStores<'a> {
         if let Ok(user) = self.user() {
             let _ = user.remember_project(&known);
         }
-        moved::remember(&self.setup.project_folder, project);
+        project.remember_place(&self.setup.project_folder);
     }
 
     /// Returns the user's store.

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::active_runs::ActiveRuns;
 use crate::config::{self, Config};
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, ErrorKind};
 use crate::project::Project;
-use crate::run::ActiveRuns;
 
 /// The machine that a call acts on, seen from the folder of the call.
 pub(crate) struct Machine {

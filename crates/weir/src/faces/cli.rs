@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::{functions, mcp, notes, paint, policy, setup, signal, stores};
+use super::{functions, mcp, notes, paint, policy, signal, stores};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
@@ -18,7 +18,7 @@ use crate::face::Face;
 use crate::operations::{Arguments, OPERATIONS};
 use crate::replay;
 use crate::run::unfinished::{self, AuditDepth};
-use crate::{statusline, window};
+use crate::{setup, statusline, window};
 
 /// Runs the program.
 pub(crate) fn run() -> ExitCode {

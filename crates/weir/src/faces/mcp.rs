@@ -19,11 +19,11 @@ use weir_core::SessionKey;
 use weir_store::{MeterAction, Reading};
 
 use super::coerce::{coerce, may_narrow};
+use super::embedder::EmbedderHandle;
 use super::signal;
 use crate::answer::one_line;
 use crate::config::ListedTools;
 use crate::context::{ConsentPrompt, Context, cancelled};
-use crate::embedding::EmbedderHandle;
 use crate::error::{CommandError, ErrorKind};
 use crate::operations::{Arguments, Effect, Listing, OPERATIONS, Operation};
 use crate::run::unfinished;

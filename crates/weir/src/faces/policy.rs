@@ -2,6 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
+use weir_core::wording::quoted;
 use weir_policy::rules::Verdict;
 
 use crate::answer::Answer;
@@ -40,7 +41,7 @@ pub(crate) fn check(context: &Context, arguments: &ArgMatches) -> Result<Answer,
     let words: Vec<&String> = words.into_iter().flatten().collect();
     let code = match words.as_slice() {
         [one] => (*one).clone(),
-        many => many.iter().map(|word| run::quoted(word)).collect::<Vec<_>>().join(" "),
+        many => many.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
     };
     let judgement = permission::gate(context).judge_script(&permission::client_name(run::TOOL), &code);
     let reasons: Vec<_> = judgement

@@ -7,13 +7,9 @@ use std::ops::Range;
 const CONTEXT_LINES: usize = 1;
 
 /// Returns as many of the changes as fit in a number of tokens, and whether that is all of them.
-pub(crate) fn unified(
-    (old, new): (&str, &str),
-    places: &[(Range<usize>, Range<usize>)],
-    tokens: usize,
-) -> (String, bool) {
+pub(crate) fn unified(old: &str, new: &str, places: &[(Range<usize>, Range<usize>)], tokens: usize) -> (String, bool) {
     let (old, new) = (SplitText::of(old), SplitText::of(new));
-    let hunks = joined(places.iter().map(|(was, is)| Hunk::of((&old, &new), was, is)).collect());
+    let hunks = joined(places.iter().map(|(was, is)| Hunk::of(&old, &new, was, is)).collect());
     let mut text = String::new();
     let mut left = tokens;
     for (number, hunk) in hunks.iter().enumerate() {
@@ -95,7 +91,7 @@ struct Hunk {
 }
 
 impl Hunk {
-    fn of((old, new): (&SplitText<'_>, &SplitText<'_>), was: &Range<usize>, is: &Range<usize>) -> Self {
+    fn of(old: &SplitText<'_>, new: &SplitText<'_>, was: &Range<usize>, is: &Range<usize>) -> Self {
         let whole = old.is_whole(was) && new.is_whole(is);
         let (mut was, mut is) = (old.touched(was, whole), new.touched(is, whole));
         // Lines that are the same at the ends of both sides did not change.
@@ -151,7 +147,7 @@ mod tests {
     fn check(text: &str, (old, new): (&str, &str), expected: Expect) {
         let made = apply(text.as_bytes(), Edit { old, new, all: true }).unwrap();
         let after = String::from_utf8(made.bytes).unwrap();
-        let (shown, whole) = unified((text, &after), &made.places, 400);
+        let (shown, whole) = unified(text, &after, &made.places, 400);
         assert!(whole);
         expected.assert_eq(&shown);
     }
@@ -227,7 +223,7 @@ mod tests {
         let text = (0..60).map(|n| format!("line {n}\nfiller\nfiller\nfiller\n")).collect::<String>();
         let made = apply(text.as_bytes(), Edit { old: "line", new: "row", all: true }).unwrap();
         let after = String::from_utf8(made.bytes).unwrap();
-        let (shown, whole) = unified((&text, &after), &made.places, 100);
+        let (shown, whole) = unified(&text, &after, &made.places, 100);
         assert!(!whole && shown.ends_with("of 60 hunks not shown\n"), "{shown}");
         assert_eq!(counts(&text, &after), (60, 60));
     }

@@ -61,8 +61,8 @@ pub(crate) fn apply(bytes: &[u8], wanted: Edit<'_>) -> Result<AppliedEdit, EditE
         let found = find(bytes, old.as_bytes());
         match found.len() {
             0 => {}
-            1 => return Ok(made(bytes, &found, (&old, &new))),
-            _ if wanted.all => return Ok(made(bytes, &apart(&found, old.len()), (&old, &new))),
+            1 => return Ok(made(bytes, &found, &old, &new)),
+            _ if wanted.all => return Ok(made(bytes, &apart(&found, old.len()), &old, &new)),
             count => {
                 let lines = found.iter().take(MAX_LISTED_LINES).map(|&at| line_number(bytes, at)).collect();
                 return Err(EditError::Many(lines, count));
@@ -108,7 +108,7 @@ fn apart(found: &[usize], length: usize) -> Vec<usize> {
     kept
 }
 
-fn made(bytes: &[u8], found: &[usize], (old, new): (&str, &str)) -> AppliedEdit {
+fn made(bytes: &[u8], found: &[usize], old: &str, new: &str) -> AppliedEdit {
     let mut made =
         AppliedEdit { bytes: Vec::with_capacity(bytes.len() + new.len()), places: Vec::with_capacity(found.len()) };
     let mut from = 0;

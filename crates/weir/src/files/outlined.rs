@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use weir_core::wording::one_line;
 use weir_outline::{Item, Level, Outline, OutlineError, Shown};
 
-use crate::answer::one_line;
 use crate::outlining::outline_of;
 
 /// The maximum number of changed symbols that an answer names.

@@ -33,7 +33,7 @@ impl From<io::Error> for Failure {
 
 /// Replaces the content that was read.
 pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[u8]) -> Result<(), Failure> {
-    let fresh = TempFile::write(folder, name, (bytes, 0o600))?;
+    let fresh = TempFile::write(folder, name, bytes, 0o600)?;
     // Set-user-id and set-group-id must not carry over to new content; write(2) clears them too.
     let mode = before.about.permissions().mode() & 0o1777;
     fresh.file.set_permissions(Permissions::from_mode(mode))?;
@@ -42,7 +42,7 @@ pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[
         return Err(Failure::Moved);
     }
     match folder.exchange(&fresh.name, name) {
-        Ok(Some(())) => verify_exchange(folder, name, (&fresh, blake3::hash(bytes).to_hex().as_str()), &before.hash)?,
+        Ok(Some(())) => verify_exchange(folder, name, &fresh, blake3::hash(bytes).to_hex().as_str(), &before.hash)?,
         // Without an exchange, anything written between the check and this rename is lost.
         Ok(None) => folder.rename(&fresh.name, name)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Failure::Moved),
@@ -55,7 +55,7 @@ pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[
 /// Creates a file where none exists.
 pub(crate) fn create(folder: &Folder, name: &OsStr, bytes: &[u8]) -> Result<(), Failure> {
     // The user's umask applies.
-    let fresh = TempFile::write(folder, name, (bytes, 0o666))?;
+    let fresh = TempFile::write(folder, name, bytes, 0o666)?;
     fresh.file.sync_all()?;
     let done = match folder.rename_to_new(&fresh.name, name) {
         Ok(Some(())) => Ok(()),
@@ -75,7 +75,8 @@ pub(crate) fn create(folder: &Folder, name: &OsStr, bytes: &[u8]) -> Result<(), 
 fn verify_exchange(
     folder: &Folder,
     name: &OsStr,
-    (fresh, ours): (&TempFile<'_>, &str),
+    fresh: &TempFile<'_>,
+    ours: &str,
     before: &str,
 ) -> Result<(), Failure> {
     let mut taken_out = hash_of(folder, &fresh.name)?;
@@ -112,7 +113,7 @@ struct TempFile<'a> {
 }
 
 impl<'a> TempFile<'a> {
-    fn write(folder: &'a Folder, beside: &OsStr, (bytes, mode): (&[u8], u32)) -> io::Result<Self> {
+    fn write(folder: &'a Folder, beside: &OsStr, bytes: &[u8], mode: u32) -> io::Result<Self> {
         let bits = getrandom::u64().map_err(io::Error::other)?;
         let mut name = OsString::from(".");
         // A name may have at most 255 bytes, and the temporary name must stay below that.
@@ -173,9 +174,9 @@ mod tests {
         // The state after an exchange: our file has the name, and the displaced file is not the one that was read.
         for newest in ["ours", "written after that"] {
             std::fs::write(path.join("a"), newest).unwrap();
-            let fresh = TempFile::write(&folder, name, (b"theirs", 0o600)).unwrap();
+            let fresh = TempFile::write(&folder, name, b"theirs", 0o600).unwrap();
             assert!(matches!(
-                verify_exchange(&folder, name, (&fresh, &hash("ours")), &hash("read")),
+                verify_exchange(&folder, name, &fresh, &hash("ours"), &hash("read")),
                 Err(Failure::Moved)
             ));
             drop(fresh);

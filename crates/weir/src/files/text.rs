@@ -7,9 +7,9 @@ use std::fs::Metadata;
 use std::io::{self, Read as _};
 
 use weir_core::terminal;
+use weir_core::wording::size;
 
 use super::{FileLocation, Folder};
-use crate::answer::size;
 use crate::error::{CommandError, ErrorKind};
 
 /// The largest file that is read, in bytes. A larger one is data, which code can examine better than a model.

@@ -48,7 +48,8 @@ pub(crate) const HELD_AS: &str = "held as [ctx:";
 pub(super) fn output(
     call: &mut Call<'_>,
     used: &ToolCall,
-    (done, rewritten): (&Done, RewriteStatus),
+    done: &Done,
+    rewritten: RewriteStatus,
 ) -> Result<Option<String>, CommandError> {
     let saved = done.output.saved.as_deref();
     // A saved output must be readable, because the text in the payload is only a part of it.

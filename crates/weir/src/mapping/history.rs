@@ -5,9 +5,11 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
+use weir_core::Scope;
 use weir_outline::map::Commits;
+use weir_store::Store;
 
-use super::{ScopedStore, key};
+use super::key;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::git;
@@ -25,7 +27,8 @@ const MARK: &str = "\u{1e}";
 /// Returns the newest commits of a folder.
 pub(super) fn commits(
     context: &Context,
-    (store, scope): ScopedStore<'_>,
+    store: &mut Store,
+    scope: &Scope,
     root: &Path,
 ) -> Result<Commits, CommandError> {
     let Some(repository) = git::discover(root) else { return Ok(Commits::default()) };
@@ -46,10 +49,10 @@ pub(super) fn commits(
     // If git fails, it is not queried again before the next commit.
     let question = GitQuery { repository: &repository, head: &head, folder: root };
     let said =
-        question.ask(context, (GIT_TIMEOUT, MAX_OUTPUT_BYTES), |git| [vec![git.into()], arguments.clone()].concat());
+        question.ask(context, GIT_TIMEOUT, MAX_OUTPUT_BYTES, |git| [vec![git.into()], arguments.clone()].concat());
     let said = said.unwrap_or_default();
     let commits = parse(&String::from_utf8_lossy(&said));
-    store.keep_map_commits(scope, &key, (&head, &commits.write()))?;
+    store.keep_map_commits(scope, &key, &head, &commits.write())?;
     Ok(commits)
 }
 

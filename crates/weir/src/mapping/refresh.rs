@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use weir_core::Timestamp;
+use weir_core::{Scope, Timestamp};
 use weir_outline::map::{Facts, pack, symbols_to_text};
 use weir_outline::{LANGUAGES, Language, OutlineError, language_of};
 use weir_store::{MapChange, MapFile, Store};
 
-use super::{ScopedStore, key};
+use super::key;
 use crate::answer::size;
 use crate::context::{Context, cancelled};
 use crate::error::CommandError;
@@ -37,13 +37,24 @@ const MAX_MEAN_LINE_BYTES: usize = 300;
 /// The interval between progress reports.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Returns the current files in a folder of `root`.
+/// A folder of a map, or all of it.
+#[derive(Clone, Copy)]
+pub(super) struct MapPart<'a> {
+    /// The folder that the map is of.
+    pub(super) root: &'a Path,
+    /// The folder itself, which is below the root or the same.
+    pub(super) folder: &'a Path,
+}
+
+/// Returns the current files in a part of a map.
 pub(super) fn refresh(
     context: &Context,
-    (store, scope): ScopedStore<'_>,
-    (root, folder): (&Path, &Path),
+    store: &mut Store,
+    scope: &Scope,
+    part: MapPart<'_>,
     now: Timestamp,
 ) -> Result<Vec<MapFile>, CommandError> {
+    let MapPart { root, folder } = part;
     let key = key(root);
     let gate = permission::gate(context);
     let mut listing = list_all(root, folder, &gate, context.cancelled())?;
@@ -57,7 +68,7 @@ pub(super) fn refresh(
     let mut known: HashMap<String, MapFile> =
         store.map_files(scope, &key, &part)?.into_iter().map(|file| (file.path.clone(), file)).collect();
     if known.is_empty() {
-        drop_lost_folders((store, scope))?;
+        drop_lost_folders(store, scope)?;
     }
     let (mut files, mut waiting) = (Vec::with_capacity(listing.files.len()), Vec::new());
     for found in listing.files {
@@ -73,7 +84,7 @@ pub(super) fn refresh(
     let (lost, gone): (Vec<MapFile>, Vec<MapFile>) =
         known.into_values().partition(|file| listing.unknown.iter().any(|folder| within(&file.path, folder)));
     files.extend(lost);
-    let mut work = RefreshJob { context, kept: (store, scope), key, change: MapChange::default(), files };
+    let mut work = RefreshJob { context, store, scope, key, change: MapChange::default(), files };
     work.change.gone = gone.into_iter().map(|file| file.path).collect();
     work.read(&waiting, now)?;
     work.write()?;
@@ -83,7 +94,7 @@ pub(super) fn refresh(
 }
 
 /// Removes the maps of folders that no longer exist, such as work trees, when another map is made.
-fn drop_lost_folders((store, scope): (&mut Store, &weir_core::Scope)) -> Result<(), CommandError> {
+fn drop_lost_folders(store: &mut Store, scope: &Scope) -> Result<(), CommandError> {
     for folder in store.mapped_folders(scope)? {
         if !Path::new(&folder).is_dir() {
             store.drop_map(scope, &folder)?;
@@ -130,7 +141,8 @@ enum FileReadResult {
 
 struct RefreshJob<'a> {
     context: &'a Context,
-    kept: ScopedStore<'a>,
+    store: &'a mut Store,
+    scope: &'a Scope,
     key: String,
     change: MapChange,
     files: Vec<MapFile>,
@@ -200,9 +212,8 @@ impl RefreshJob<'_> {
 
     fn write(&mut self) -> Result<(), CommandError> {
         let change = std::mem::take(&mut self.change);
-        let (store, scope) = &mut self.kept;
         if !change.is_empty() {
-            store.update_map(scope, &self.key, change)?;
+            self.store.update_map(self.scope, &self.key, change)?;
         }
         Ok(())
     }

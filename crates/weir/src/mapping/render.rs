@@ -13,7 +13,7 @@ use crate::answer::{Answer, counted, fence, one_line};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::indexing::below;
-use crate::operations::random_mark;
+use crate::random;
 
 /// A map that is ready to be rendered.
 pub(super) struct RankedMap<'a> {
@@ -33,7 +33,8 @@ const MIN_LINE_TOKENS: usize = 8;
 
 pub(super) fn answer(
     context: &Context,
-    (store, scope): (&mut Store, &Scope),
+    store: &mut Store,
+    scope: &Scope,
     drawing: RankedMap<'_>,
 ) -> Result<Answer<MapData>, CommandError> {
     let RankedMap { root, order, known, counts, ranked, heat } = drawing;
@@ -56,12 +57,12 @@ pub(super) fn answer(
     let entries = ranked.iter().zip(&paths).zip(&symbols);
     let entries: Vec<Entry<'_>> =
         entries.map(|((ranked, path), symbols)| Entry { ranked: *ranked, path, symbols }).collect();
-    let said = MapAnswer { context, order, all_files, all_symbols, mark: random_mark()? };
+    let said = MapAnswer { context, order, all_files, all_symbols, mark: random::mark()? };
     if entries.is_empty() {
         return Ok(Answer::nothing(said.nothing(), MapData { files: Vec::new(), all_files, all_symbols: None }));
     }
     let map = said.fit(|tokens| show(&entries, &heat, tokens));
-    let data = data(&map, &entries, (all_files, all_symbols));
+    let data = data(&map, &entries, all_files, all_symbols);
     Ok(Answer::new(said.text(&map), data))
 }
 
@@ -155,7 +156,7 @@ struct SymbolData {
     line: u32,
 }
 
-fn data(map: &Map, entries: &[Entry<'_>], (all_files, all_symbols): (usize, usize)) -> MapData {
+fn data(map: &Map, entries: &[Entry<'_>], all_files: usize, all_symbols: usize) -> MapData {
     let symbol = |it: &Symbol| SymbolData { name: it.path.clone(), signature: it.signature.clone(), line: it.line };
     let files = map.shown.iter().filter_map(|(at, symbols)| {
         let entry = entries.get(*at)?;

@@ -44,7 +44,8 @@ pub(crate) struct SymbolQuery<'a> {
 /// Returns the symbols of the project that a query may mean, best first.
 pub(crate) fn find(
     context: &Context,
-    (store, scope): (&mut Store, &Scope),
+    store: &mut Store,
+    scope: &Scope,
     wanted: &SymbolQuery<'_>,
 ) -> Result<Vec<FoundSymbol>, CommandError> {
     let root = &context.project().root;

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::face::Face;
 use crate::needs::KnowledgeContext;
+use crate::random;
 use crate::run::{self, DisplayOptions, FinishedRun, RunData, RunRequest};
 use crate::schema::silent;
 
@@ -80,14 +81,14 @@ Exits with 1 if a command fails.";
         }
         let budget = Budget::new(self.budget);
         // A separate source allows searching only the output of these commands.
-        let source = format!("batch {}", super::random_name()?);
+        let source = format!("batch {}", random::name()?);
         let results = run_all(context, &self, &source).await?;
         let queries: Vec<Query> = self
             .queries
             .iter()
             .map(|text| Query { source: Some(source.clone()), ..Query::new(text.clone(), HITS_PER_QUESTION) })
             .collect();
-        let mut answer = describe((&self.commands, context.face()), &results, budget, queries.is_empty())?;
+        let mut answer = describe(&self.commands, &results, context.face(), budget, queries.is_empty())?;
         if !queries.is_empty() {
             let left = budget.tokens().saturating_sub(weir_tokens::count(&answer.text) + 2);
             let found =
@@ -159,8 +160,9 @@ async fn run_all(context: &Context, batch: &Batch, source: &str) -> Result<Resul
 
 /// Returns every command with its result, as much of each as the budget allows.
 fn describe(
-    (commands, face): (&[String], Face),
+    commands: &[String],
     results: &Results,
+    face: Face,
     budget: Budget,
     alone: bool,
 ) -> Result<Answer<BatchData>, CommandError> {

@@ -47,7 +47,7 @@ impl Declared for ContextEdit {
         let shown = self.shown();
         let place = files::permit(context, Self::TOOL, &self.path, Access::Change(&shown)).await?;
         let (scope, here) = (context.scope(), context.clone());
-        context.with_stores(move |open| change(&here, open, (&scope, &place), &self)).await
+        context.with_stores(move |open| change(&here, open, &scope, &place, &self)).await
     }
 }
 
@@ -73,7 +73,8 @@ pub(crate) struct EditData {
 fn change(
     context: &Context,
     open: &mut LockedStores<'_>,
-    (scope, place): (&Scope, &FileLocation),
+    scope: &Scope,
+    place: &FileLocation,
     order: &ContextEdit,
 ) -> Result<Answer<EditData>, CommandError> {
     let known = open.project()?.session_file(scope, &place.shown)?;
@@ -98,7 +99,7 @@ fn change(
     // If bytes are replaced for display, positions in the bytes are not positions in the text.
     let is_text = [&before.bytes, &after.bytes].iter().all(|bytes| std::str::from_utf8(bytes).is_ok());
     let places = if is_text { &made.places[..] } else { &[] };
-    let (shown, whole) = diff::unified((&old, &new), places, MAX_DIFF_TOKENS);
+    let (shown, whole) = diff::unified(&old, &new, places, MAX_DIFF_TOKENS);
     let shown_whole = known.is_some_and(|known| known.shown) && whole && is_text;
     let seen = FileUse { place, content: &after, text: &new, how: FileAction::Edited, shown: shown_whole, given: None };
     files::keep(open, scope, &seen)?;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use weir_core::{Reference, Scope, written_enum};
 use weir_outline::{Level, OutlineError};
 
-use super::{Declared, Effect, map, random_name};
+use super::{Declared, Effect, map};
 use crate::answer::{Answer, Budget, counted, fence, one_line, size};
 use crate::choice::Choice;
 use crate::context::{Context, LockedStores};
@@ -13,6 +13,7 @@ use crate::error::CommandError;
 use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse};
 use crate::mapping::{self, MapData, MapRequest, Reach};
 use crate::outlining::outline_of;
+use crate::random;
 use crate::schema::silent;
 
 /// The budget of all outlines in an answer, in tokens.
@@ -140,7 +141,7 @@ fn peek(
     let share = TOTAL_BUDGET / places.len().max(1);
     let (mut texts, mut files) = (Vec::new(), Vec::new());
     for place in places {
-        let looked = place.and_then(|place| look(open, scope, &place, (detail, share)));
+        let looked = place.and_then(|place| look(open, scope, &place, detail, share));
         match looked {
             Ok((text, about)) => {
                 texts.push(text);
@@ -157,18 +158,19 @@ fn look(
     open: &mut LockedStores<'_>,
     scope: &Scope,
     place: &FileLocation,
-    (detail, budget): (Detail, usize),
+    detail: Detail,
+    budget: usize,
 ) -> Result<(String, FileData), CommandError> {
     let content = Content::read(place)?;
     let text = content.text(place)?.text;
-    let view = View::of(place, &text, (detail, budget));
+    let view = View::of(place, &text, detail, budget);
     let given = if view.level.is_some() { Delivery::Outline } else { Delivery::Text };
     let given = Some((given, weir_tokens::count(&view.text) as u64));
     let seen = FileUse { place, content: &content, text: &text, how: FileAction::Peeked, shown: view.whole, given };
     if scope.session.is_some() {
         files::keep(open, scope, &seen)?;
     }
-    let mark = random_name()?;
+    let mark = random::name()?;
     let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
     let shown = format!("{}\n{}", view.head, fence(mark, &view.text));
     let about = FileData {
@@ -196,7 +198,7 @@ struct View {
 }
 
 impl View {
-    fn of(place: &FileLocation, text: &str, (detail, budget): (Detail, usize)) -> Self {
+    fn of(place: &FileLocation, text: &str, detail: Detail, budget: usize) -> Self {
         let path = std::path::Path::new(&place.shown);
         let shown = &place.shown;
         let asked = detail;

@@ -4,13 +4,13 @@ use weir_core::{Reference, Scope};
 use weir_outline::Level;
 use weir_store::SessionFile;
 
-use super::{Declared, Effect, random_name};
+use super::{Declared, Effect};
 use crate::answer::{Answer, counted, fence};
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
 use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse, LineSelection, Range, Text};
 use crate::schema::silent;
-use crate::when;
+use crate::{random, when};
 
 /// A file of up to this many tokens is shown in full; of a larger one, the outline is shown. Hooks use the same limit
 /// for what a client's own tool reads.
@@ -45,7 +45,7 @@ impl Declared for ContextRead {
         let range = self.lines.as_deref().map(Range::parse).transpose()?;
         let place = files::permit(context, Self::TOOL, &self.path, Access::Read).await?;
         let (scope, again) = (context.scope(), self.again);
-        context.with_stores(move |open| read(open, &scope, &place, (range, again))).await
+        context.with_stores(move |open| read(open, &scope, &place, range, again)).await
     }
 }
 
@@ -62,7 +62,8 @@ fn read(
     open: &mut LockedStores<'_>,
     scope: &Scope,
     place: &FileLocation,
-    (range, again): (Option<Range>, bool),
+    range: Option<Range>,
+    again: bool,
 ) -> Result<Answer<ReadData>, CommandError> {
     let content = Content::read(place)?;
     let text = content.text(place)?;
@@ -139,7 +140,7 @@ impl File<'_> {
             said.push_str(&which(&part));
         }
         // A random mark, which the text cannot contain on purpose.
-        let mark = random_name()?;
+        let mark = random::name()?;
         let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
         said.push_str(&format!("\n{}", fence(mark, &part.text.replace("\r\n", "\n"))));
         Ok(ReadAnswer { text: said, whole, given: Delivery::Text })
@@ -152,7 +153,7 @@ impl File<'_> {
         if outlined.level.is_none() {
             return Ok(None);
         }
-        let mark = random_name()?;
+        let mark = random::name()?;
         let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
         let end = weir_tokens::fit(&outlined.text, MAX_WHOLE_TOKENS);
         let tokens = weir_tokens::count(&self.text.text);

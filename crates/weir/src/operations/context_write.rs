@@ -39,7 +39,7 @@ impl Declared for ContextWrite {
     async fn run(self, context: &Context) -> Result<Answer<WriteData>, CommandError> {
         let place = files::permit(context, Self::TOOL, &self.path, Access::Create(&self.text)).await?;
         let (scope, here) = (context.scope(), context.clone());
-        context.with_stores(move |open| write(&here, open, (&scope, &place), &self)).await
+        context.with_stores(move |open| write(&here, open, &scope, &place, &self)).await
     }
 }
 
@@ -56,7 +56,8 @@ pub(crate) struct WriteData {
 fn write(
     context: &Context,
     open: &mut LockedStores<'_>,
-    (scope, place): (&Scope, &FileLocation),
+    scope: &Scope,
+    place: &FileLocation,
     order: &ContextWrite,
 ) -> Result<Answer<WriteData>, CommandError> {
     let known = open.project()?.session_file(scope, &place.shown)?;

@@ -10,12 +10,12 @@ use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
-use crate::faces::setup::health as clients;
 use crate::hook::faults;
 use crate::project::Project;
 use crate::run::health;
 use crate::schema::silent;
-use crate::{identity, outlining, when};
+use crate::setup::health as clients;
+use crate::{identity, moved, outlining, when};
 
 /// How long a check waits for another process.
 const STORE_WAIT: Duration = Duration::from_secs(1);
@@ -165,9 +165,9 @@ fn examine(
     checks.extend(clients::clients(context).into_iter().map(Check::from));
     checks.extend(check_hooks(open, context));
     checks.extend(check_spool(context));
-    checks.extend(context.moved_hint(open).map(|hint| Check::good("adopt", hint)));
+    checks.extend(moved::hint(context, open).map(|hint| Check::good("adopt", hint)));
     for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
-        checks.extend(check_store(open, context, (name, level), order));
+        checks.extend(check_store(open, context, name, level, order));
     }
     let data = DoctorData { checks };
     let text = data.text();
@@ -249,7 +249,8 @@ fn check_spool(context: &Context) -> Vec<Check> {
 fn check_store(
     open: &mut LockedStores<'_>,
     context: &Context,
-    (name, level): (&'static str, Level),
+    name: &'static str,
+    level: Level,
     order: &Doctor,
 ) -> Vec<Check> {
     let now = open.now;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use weir_core::Reference;
+use weir_core::wording::quoted;
 use weir_runner::runtimes::{LANGUAGES, Language};
 
 use super::{Declared, Effect, Listing};
@@ -83,7 +84,7 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
     /// Joins several words from a shell into one command, quoted so that its meaning is the same.
     fn adapt_from_shell(mut self) -> Result<Self, CommandError> {
         if self.code.len() > 1 {
-            self.code = vec![self.code.iter().map(|word| run::quoted(word)).collect::<Vec<_>>().join(" ")];
+            self.code = vec![self.code.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")];
         }
         Ok(self)
     }

@@ -85,7 +85,7 @@ private networks are refused unless `[fetch]` in the configuration allows them."
         {
             return Err(error);
         }
-        describe(&outcomes, label.as_deref(), (budget, context.face()))
+        describe(&outcomes, label.as_deref(), budget, context.face())
     }
 }
 
@@ -119,7 +119,8 @@ enum PageData {
 fn describe(
     outcomes: &[FetchOutcome],
     label: Option<&str>,
-    (budget, face): (Budget, Face),
+    budget: Budget,
+    face: Face,
 ) -> Result<Answer<FetchData>, CommandError> {
     let mut views = Vec::with_capacity(outcomes.len());
     let mut pages = Vec::with_capacity(outcomes.len());
@@ -136,7 +137,7 @@ fn describe(
         (_, None) => Some(face.word("--kind page", "kind `page`").to_owned()),
     };
     let foot = by.map(|by| format!("search: {} with {by}; read more: {}", face.search(), face.get()));
-    let text = fit(&views, &foot.unwrap_or_default(), (budget, face));
+    let text = fit(&views, &foot.unwrap_or_default(), budget, face);
     let data = FetchData { pages };
     Ok(if came == 0 { Answer::nothing(text, data) } else { Answer::new(text, data) })
 }
@@ -234,7 +235,7 @@ fn in_words(seconds: u64) -> String {
 }
 
 /// Divides the budget: what one page does not need is left for the others.
-fn fit(pages: &[AddressView], foot: &str, (budget, face): (Budget, Face)) -> String {
+fn fit(pages: &[AddressView], foot: &str, budget: Budget, face: Face) -> String {
     let mut share = budget.tokens().saturating_sub(weir_tokens::count(foot) + 1);
     loop {
         let mut left = share;
@@ -248,14 +249,14 @@ fn fit(pages: &[AddressView], foot: &str, (budget, face): (Budget, Face)) -> Str
         parts.push(foot.to_owned());
         let text = parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n");
         if weir_tokens::count(&text) <= budget.tokens() || share == 0 {
-            return if share == 0 { heads(pages, shown, (budget, face)) } else { text };
+            return if share == 0 { heads(pages, shown, budget, face) } else { text };
         }
         share = share.saturating_sub(share / 8 + 8);
     }
 }
 
 /// Returns the headings only, as many as fit.
-fn heads(pages: &[AddressView], shown: usize, (budget, face): (Budget, Face)) -> String {
+fn heads(pages: &[AddressView], shown: usize, budget: Budget, face: Face) -> String {
     let heads: Vec<String> = pages.iter().map(|page| page.head.clone()).collect();
     let (text, _) = crate::answer::fit_items("", &heads, budget, |fits| match shown - fits {
         0 => String::new(),

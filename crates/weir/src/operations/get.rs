@@ -22,7 +22,7 @@ use crate::when;
 mod lines;
 mod matching;
 mod selected;
-use lines::{Filter, LineRange, SelectedText};
+use lines::{LineQuery, LineRange, SelectedText};
 
 /// The default budget of an answer, in tokens.
 const DEFAULT_BUDGET: u32 = 2_000;
@@ -98,8 +98,8 @@ If the entry is gone, the answer says when and why (for example expired, evicted
         let scope = context.scope();
         let around = self.context.map(u64::from);
         if let Some(under_way) = context.run_in_progress(reference)? {
-            let filter = Filter { pattern: pattern.as_ref(), context: around };
-            return still_running(reference, &under_way, (lines, filter), (budget, context.face()));
+            let asked = LineQuery { lines, pattern: pattern.as_ref(), context: around };
+            return still_running(reference, &under_way, asked, budget, context.face());
         }
         let face = context.face();
         let (entry, text) = context.with_stores(move |open| find(open, &scope, reference)).await?;
@@ -110,14 +110,14 @@ If the entry is gone, the answer says when and why (for example expired, evicted
                     return Ok(Answer { raw: Some(text), ..Answer::new(String::new(), GetData::Raw {}) });
                 }
                 if let Some(intent) = &self.intent {
-                    return matching::answer(&entry, &text, (intent, face), budget);
+                    return matching::answer(&entry, &text, intent, budget, face);
                 }
-                let filter = Filter { pattern: pattern.as_ref(), context: around };
+                let asked = LineQuery { lines, pattern: pattern.as_ref(), context: around };
                 let part = match &self.select {
-                    Some(path) => selected::read(&text, path, (lines, filter), (budget.tokens(), face))?,
-                    None => lines.read(&text, filter, budget.tokens())?,
+                    Some(path) => selected::read(&text, path, asked, budget.tokens(), face)?,
+                    None => asked.read(&text, budget.tokens())?,
                 };
-                Ok(answer(&entry, doubts, part, (budget, face)))
+                Ok(answer(&entry, doubts, part, budget, face))
             })
             .await
     }
@@ -168,15 +168,16 @@ pub(crate) struct PartData {
 fn still_running(
     reference: Reference,
     under_way: &RunProgress,
-    (lines, filter): (LineRange, Filter<'_>),
-    (budget, face): (Budget, Face),
+    asked: LineQuery<'_>,
+    budget: Budget,
+    face: Face,
 ) -> Result<Answer<GetData>, CommandError> {
     let head = format!("{reference} still running: {}", one_line(&under_way.title, 100));
     // Of a run in progress, the end matters most.
-    let lines =
-        if lines == LineRange::ALL && filter.pattern.is_none() { LineRange::Last(DEFAULT_LATEST_LINES) } else { lines };
-    let part = lines.read(&under_way.text, filter, budget.tokens())?;
-    let (text, part) = shown((&head, reference), part, (budget, face));
+    let is_all = asked.lines == LineRange::ALL && asked.pattern.is_none();
+    let lines = if is_all { LineRange::Last(DEFAULT_LATEST_LINES) } else { asked.lines };
+    let part = LineQuery { lines, ..asked }.read(&under_way.text, budget.tokens())?;
+    let (text, part) = shown(&head, reference, part, budget, face);
     Ok(Answer::new(text, GetData::Running { running: true, part }))
 }
 
@@ -228,10 +229,10 @@ fn parse_pattern(text: &str) -> Result<Regex, CommandError> {
     })
 }
 
-fn answer(entry: &Entry, doubts: Vec<Doubt>, part: SelectedText, limits: (Budget, Face)) -> Answer<GetData> {
+fn answer(entry: &Entry, doubts: Vec<Doubt>, part: SelectedText, budget: Budget, face: Face) -> Answer<GetData> {
     let mut head = format!("{}, {}{}", headline(entry), size(entry.bytes), about(entry));
     doubts.iter().for_each(|doubt| head.push_str(&format!("; {doubt}")));
-    let (text, part) = shown((&head, entry.reference), part, limits);
+    let (text, part) = shown(&head, entry.reference, part, budget, face);
     let exit_code = entry.run.as_ref().and_then(|facts| facts.exit_code);
     let (kind, origin, bytes) = (Choice(entry.kind), Choice(entry.origin), entry.bytes);
     Answer::new(text, GetData::Stored { kind, origin, bytes, doubts, exit_code, part })
@@ -259,11 +260,7 @@ fn how_it_ended(facts: &RunFacts) -> String {
 }
 
 /// Renders a head, as many lines as fit, and what is left out.
-fn shown(
-    (head, reference): (&str, Reference),
-    mut part: SelectedText,
-    (budget, face): (Budget, Face),
-) -> (String, PartData) {
+fn shown(head: &str, reference: Reference, mut part: SelectedText, budget: Budget, face: Face) -> (String, PartData) {
     loop {
         let body = match part.text.is_empty() {
             true => "(nothing)".to_owned(),

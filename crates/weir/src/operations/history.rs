@@ -5,7 +5,7 @@ use serde::Serialize;
 use weir_core::{EntryKind, EventKind, Reference, Timestamp, WhyGone};
 use weir_store::{HistoryFilter, Moment, SessionSummary};
 
-use super::{Declared, Effect, random_mark};
+use super::{Declared, Effect};
 use crate::answer::{Answer, Budget, fit_items, one_line};
 use crate::choice::Choice;
 use crate::error::CommandError;
@@ -13,7 +13,7 @@ use crate::face::Face;
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
 use crate::sessions::SessionData;
-use crate::{sessions, when};
+use crate::{random, sessions, when};
 
 /// The default budget of an answer, in tokens.
 const DEFAULT_BUDGET: u32 = 1_000;
@@ -127,7 +127,7 @@ Examples:
             text.extend(moved.iter().map(|hint| format!("\n{hint}")));
             return Ok(Answer::nothing(text, HistoryData::Moments { moments: Vec::new(), more: None }));
         }
-        Ok(answer(&moments, (limit, budget), context.face(), random_mark()?))
+        Ok(answer(&moments, limit, budget, context.face(), random::mark()?))
     }
 }
 
@@ -164,7 +164,7 @@ impl History {
             return Ok(Answer::nothing(text.to_owned(), HistoryData::Sessions { sessions: Vec::new(), more: None }));
         }
         let lines: Vec<String> = found.iter().take(limit).map(sessions::line).collect();
-        let mark = random_mark()?;
+        let mark = random::mark()?;
         let mark = mark.as_str();
         let (text, shown) = fit_items(&format!("<<<{mark}"), &lines, budget, |shown| match found.len() - shown {
             0 => format!("{mark}>>>"),
@@ -214,7 +214,7 @@ pub(crate) struct MomentData {
     work: Option<String>,
 }
 
-fn answer(moments: &[Moment], (limit, budget): (usize, Budget), face: Face, mark: Reference) -> Answer<HistoryData> {
+fn answer(moments: &[Moment], limit: usize, budget: Budget, face: Face, mark: Reference) -> Answer<HistoryData> {
     let page = &moments[..moments.len().min(limit)];
     let lines: Vec<String> = page.iter().map(line).collect();
     let mark = mark.as_str();

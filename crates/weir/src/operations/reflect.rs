@@ -4,13 +4,13 @@ use weir_core::guide::{self, Form, Span, Wanted};
 use weir_core::wording::counted;
 use weir_store::{HistoryFilter, Moment};
 
-use super::{Declared, Effect, random_mark};
+use super::{Declared, Effect};
 use crate::answer::{Answer, Budget};
 use crate::error::CommandError;
 use crate::hook::guides::facts;
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
-use crate::{sessions, when};
+use crate::{random, sessions, when};
 
 /// The default budget of an answer, in tokens.
 const DEFAULT_BUDGET: u32 = 600;
@@ -99,7 +99,7 @@ invented.";
         let head = self.head(session.as_deref(), &moments, span, form);
         let budget = Budget::new(self.budget);
         // The text quotes others, so it is enclosed in marks.
-        let mark = random_mark()?;
+        let mark = random::mark()?;
         let mark = mark.as_str();
         let around = format!("<<<{mark}\n\n{mark}>>>");
         let room = budget.tokens().saturating_sub(weir_tokens::count(&around) + 1);

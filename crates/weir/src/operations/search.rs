@@ -12,7 +12,6 @@ use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget};
 use crate::choice::Choice;
 use crate::context::LockedStores;
-use crate::embedding::MAX_CHUNKS_BEFORE_SEARCH;
 use crate::error::CommandError;
 use crate::mapping::{FoundSymbol, SymbolQuery};
 use crate::needs::KnowledgeContext;
@@ -26,6 +25,10 @@ const DEFAULT_BUDGET: u32 = 1_500;
 
 /// The default number of hits per query.
 const DEFAULT_LIMIT: u32 = 5;
+
+/// How many chunks are embedded before a search, so that recently stored text is found by meaning too. Takes about 20
+/// ms.
+const MAX_CHUNKS_BEFORE_SEARCH: usize = 512;
 
 /// The maximum number of symbols that are listed.
 const MAX_SYMBOLS: usize = 5;

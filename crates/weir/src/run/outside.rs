@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use weir_core::run::{Ended, Stream};
+use weir_core::wording::quoted;
 use weir_policy::judge::simple_literal;
 use weir_runner::broker::{self, Call, Grant, Token};
 use weir_runner::egress::{self, HostPattern, Patience, system_resolver};
@@ -21,6 +22,7 @@ use weir_runner::{BROKER_PORT, Level, Network, Run, Spec, Streams};
 
 use super::RunRequest;
 use super::environment::search_path;
+use crate::active_runs::HELPER;
 use crate::config;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -102,7 +104,7 @@ impl OutsideAccess {
             return Vec::new();
         }
         let Ok(program) = std::env::current_exe() else { return Vec::new() };
-        let program = super::quoted(&program.to_string_lossy());
+        let program = quoted(&program.to_string_lossy());
         let script = |name: &String| format!("#!/bin/sh\nexec {program} {STAND_IN} {name} \"$@\"\n").into_bytes();
         self.programs.iter().map(|name| (folder.join(name), script(name))).collect()
     }
@@ -129,7 +131,7 @@ impl OutsideAccess {
         });
         let broker = self.grant.clone().zip(desk).map(|(grant, listener)| {
             let (context, folder, timeout) = (self.context.clone(), self.folder.clone(), self.timeout);
-            broker::serve(listener, grant, move |call, sink| run_outside(&context, (&folder, timeout), call, sink))
+            broker::serve(listener, grant, move |call, sink| run_outside(&context, &folder, timeout, call, sink))
         });
         Box::new((egress, broker))
     }
@@ -157,7 +159,8 @@ fn grant(order: &RunRequest, programs: &[String]) -> Result<Option<Grant>, Comma
 /// Runs the real program outside the sandbox with the user's credentials, as the user would.
 fn run_outside(
     context: &Context,
-    (folder, timeout): (&Path, Duration),
+    folder: &Path,
+    timeout: Duration,
     call: &Call<'_>,
     sink: &mut broker::Sink<'_>,
 ) -> io::Result<i32> {
@@ -181,7 +184,7 @@ fn run_outside(
     let spec = Spec { network: Network::Host, environment, ..Spec::new(Level::None, argv, folder) };
     let run = Run {
         spec: &spec,
-        helper: super::HELPER.into(),
+        helper: HELPER.into(),
         timeout,
         most_output: context.config().run.output_bytes,
         streams: Streams::Apart,

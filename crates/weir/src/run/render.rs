@@ -14,7 +14,7 @@ use crate::answer::{Answer, fence, one_line, size};
 use crate::choice::Choice;
 use crate::error::CommandError;
 use crate::face::Face;
-use crate::operations::random_mark;
+use crate::random;
 use crate::text::{StoredTextSource, ends, unreadable};
 
 /// Up to this many tokens, an output is shown in full.
@@ -183,7 +183,7 @@ fn unkept(done: &FinishedRun, why: &CommandError, want: &DisplayOptions<'_>) -> 
         why.message
     );
     let lines = done.text.line_ends_before(done.text.bytes())?;
-    let body = if text.text.is_empty() { String::new() } else { fence(random_mark()?, &text.text) };
+    let body = if text.text.is_empty() { String::new() } else { fence(random::mark()?, &text.text) };
     Ok(OutputView { head, body, text: text.text, foot: String::new(), whole: text.whole, lines, kinds: Vec::new() })
 }
 

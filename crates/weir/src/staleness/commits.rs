@@ -98,7 +98,7 @@ fn ask_git(context: &Context, head: &str, commits: &[&str], patience: Duration) 
         return None;
     }
     let question = GitQuery { repository: &repository, head, folder: &repository.work_tree };
-    let said = question.ask(context, (patience, MAX_OUTPUT_BYTES), |git| {
+    let said = question.ask(context, patience, MAX_OUTPUT_BYTES, |git| {
         let fixed = ["/bin/sh".into(), "-c".into(), SCRIPT.into(), "sh".into(), git.into(), head.into()];
         fixed.into_iter().chain(commits.iter().map(OsString::from)).collect()
     });

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use weir_core::Level;
 use weir_core::note::BoundFile;
+use weir_core::wording::one_line;
 
 use super::Doubt;
-use crate::answer::one_line;
 use crate::foreign;
 
 /// The largest file that can be bound, in bytes. Hashing a larger one would delay every answer that shows the note.

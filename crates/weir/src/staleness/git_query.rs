@@ -49,7 +49,8 @@ impl GitQuery<'_> {
     pub(crate) fn ask(
         &self,
         context: &Context,
-        (patience, most): (Duration, u64),
+        patience: Duration,
+        most: u64,
         program: impl Fn(&Path) -> Vec<OsString>,
     ) -> Option<Vec<u8>> {
         let git = find_git(context)?;

@@ -37,7 +37,8 @@ const COLUMNS: &str = "c.id, c.entry_id, d.kind, d.at, d.work IS ?4 AND ?4 IS NO
 /// Returns the best chunks by keywords.
 pub(super) fn by_words(
     connection: &Connection,
-    (scope, query): (&Scope, &Query),
+    scope: &Scope,
+    query: &Query,
     expression: &str,
     most: usize,
 ) -> rusqlite::Result<Vec<Candidate>> {
@@ -48,7 +49,7 @@ pub(super) fn by_words(
          WHERE words MATCH ?1 AND {FILTERS} ORDER BY words.rank LIMIT ?9"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = bind(&mut statement, &expression, (scope, query), most)?;
+    let mut rows = bind(&mut statement, &expression, scope, query, most)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let rank: f64 = row.get(5)?;
@@ -60,7 +61,8 @@ pub(super) fn by_words(
 /// Returns one chunk, if it passes the filters.
 pub(super) fn one(
     connection: &Connection,
-    (scope, query): (&Scope, &Query),
+    scope: &Scope,
+    query: &Query,
     id: i64,
 ) -> rusqlite::Result<Option<Candidate>> {
     let sql = format!(
@@ -68,14 +70,15 @@ pub(super) fn one(
          WHERE c.id = ?1 AND {FILTERS} LIMIT ?9"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = bind(&mut statement, &id, (scope, query), 1)?;
+    let mut rows = bind(&mut statement, &id, scope, query, 1)?;
     rows.next()?.map(read).transpose()
 }
 
 fn bind<'s>(
     statement: &'s mut CachedStatement<'_>,
     first: &dyn rusqlite::ToSql,
-    (scope, query): (&Scope, &Query),
+    scope: &Scope,
+    query: &Query,
     most: usize,
 ) -> rusqlite::Result<Rows<'s>> {
     let session = scope.session.as_ref();

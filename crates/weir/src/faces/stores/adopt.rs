@@ -10,11 +10,12 @@ use serde_json::json;
 use weir_core::ProjectKey;
 use weir_store::{KnownProject, Owner, Store, StoreError};
 
-use super::{Asker, Scratch, StoreTarget, cannot_use, force_argument, path_of, set_aside_old, still_open};
+use super::{Asker, StoreTarget, force_argument, path_of, set_aside_old, still_open};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::project::Project;
+use crate::scratch::{Scratch, cannot_use};
 use crate::sharing::{self, SharedStore};
 use crate::{foreign, moved, when};
 
@@ -66,7 +67,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches, ask: Asker<'_>) -> 
     let there = moved::still_there(known);
     let store = share::store_of(context, known)?;
     if there.is_some() || store.owner != known.key {
-        return share::share(context, (known, there.as_ref()), &store, &ask);
+        return share::share(context, known, there.as_ref(), &store, &ask);
     }
     let question = format!("Take over the store of {}, which is no longer there?", old.display());
     if named.is_none() && !ask(&question, &share::contents(context, known, &store)?)? {
@@ -94,7 +95,7 @@ fn take_over(context: &Context, known: &KnownProject, old: &Path, force: bool) -
     let aside = match scratch.put_in_place(&from, &which.folder)? {
         // The store that was here is now where the old store was.
         Some(replaced) => {
-            let moved = scratch.path.join("store");
+            let moved = scratch.path().join("store");
             std::fs::rename(&replaced, &moved).map_err(|error| cannot_use(&replaced, &error))?;
             set_aside_old(Some(moved), &which)?
         }

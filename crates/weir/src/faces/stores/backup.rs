@@ -8,13 +8,12 @@ use clap::{ArgMatches, Command};
 use serde_json::json;
 use weir_store::{Copied, Owner};
 
-use super::{
-    Scratch, StoreTarget, cannot_use, file_argument, force_argument, new_private_file, path_of, user_argument,
-};
+use super::{StoreTarget, file_argument, force_argument, new_private_file, path_of, user_argument};
 use crate::answer::{Answer, counted, size};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::when;
+use crate::scratch::{Scratch, cannot_use};
+use crate::{random, when};
 
 /// The first file of a backup, which identifies it.
 pub(super) const MANIFEST: &str = "weir-backup.json";
@@ -49,7 +48,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     // On the disk of the store, so that texts are not copied twice.
     let scratch = Scratch::new(&which.folder)?;
     let level = which.level;
-    let copied = context.with_stores_here(|open| Ok(open.store(level)?.copy_to(&scratch.path)?))?;
+    let copied = context.with_stores_here(|open| Ok(open.store(level)?.copy_to(scratch.path())?))?;
     let manifest = json!({
         "format": FORMAT,
         "version": VERSION,
@@ -63,7 +62,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         "missing": copied.missing,
     });
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let unfinished = file.with_file_name(format!(".{name}.{}", crate::operations::random_name()?));
+    let unfinished = file.with_file_name(format!(".{name}.{}", random::name()?));
     let written = write(context, &unfinished, &manifest.to_string(), &copied);
     let written = written.and_then(|bytes| std::fs::rename(&unfinished, &file).map(|()| bytes));
     let bytes = written.map_err(|error| {

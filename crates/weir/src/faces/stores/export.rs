@@ -6,10 +6,11 @@ use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_store::{BlobReader, Exported, ExportedEntry, ExportedEvent, StoreError};
 
-use super::{StoreTarget, cannot_use, file_argument, force_argument, new_private_file, path_of, user_argument};
+use super::{StoreTarget, file_argument, force_argument, new_private_file, path_of, user_argument};
 use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::scratch::cannot_use;
 use crate::when;
 
 pub(super) fn command() -> Command {

@@ -9,13 +9,11 @@ use serde_json::{Value, json};
 use weir_store::Store;
 
 use super::backup::{FORMAT, MANIFEST, VERSION};
-use super::{
-    Scratch, StoreTarget, cannot_use, file_argument, force_argument, new_private_file, path_of, set_aside_old,
-    still_open,
-};
+use super::{StoreTarget, file_argument, force_argument, new_private_file, path_of, set_aside_old, still_open};
 use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::scratch::{Scratch, cannot_use};
 
 /// The largest manifest, in bytes.
 const MAX_MANIFEST_BYTES: u64 = 16 << 20;
@@ -45,7 +43,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
 
     let within = which.folder.parent().unwrap_or(Path::new("/")).to_owned();
     let scratch = Scratch::new(&within)?;
-    let made = scratch.path.join("store");
+    let made = scratch.path().join("store");
     weir_store::private::folder(&made.join("blobs")).map_err(|error| cannot_use(&made, &error))?;
     let mut texts = 0;
     for entry in entries {

@@ -28,7 +28,8 @@ const MAX_BYTES: u64 = 8 << 20;
 pub(super) fn shown(
     text: &BlobReader,
     path: Option<&Path>,
-    (head, reference): (&str, Reference),
+    head: &str,
+    reference: Reference,
     more: &str,
 ) -> Result<String, CommandError> {
     let bytes = text.bytes();

@@ -115,11 +115,11 @@ fn leave_out(
         }
     };
     shown.add_shortened(&asked).map_err(unreadable)?;
-    Ok(Some(without(text, repeats, (kept.reference, done.output.numbered))))
+    Ok(Some(without(text, repeats, kept.reference, done.output.numbered)))
 }
 
 /// Returns a text with a remark in place of each run of repeated lines.
-fn without(text: &str, repeats: &[Repeat], (reference, numbered): (Reference, bool)) -> String {
+fn without(text: &str, repeats: &[Repeat], reference: Reference, numbered: bool) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut shown = String::with_capacity(text.len());
     let (mut at, mut left_out) = (0, 0);

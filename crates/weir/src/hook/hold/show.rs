@@ -29,31 +29,38 @@ pub(in crate::hook) struct OutputContext<'a> {
     pub file: Option<&'a Path>,
 }
 
+impl OutputContext<'_> {
+    /// Returns how to read more than is shown.
+    fn read_on(&self) -> String {
+        match self.file {
+            Some(file) => format!("{}, or read {}", Face::Mcp.read_on(), file.display()),
+            None => Face::Mcp.read_on().to_owned(),
+        }
+    }
+}
+
 /// Returns the replacement of a text.
 pub(super) fn shown(kept: &KeptText, head: &str, ask: &OutputContext<'_>) -> Result<String, CommandError> {
-    let more = match ask.file {
-        Some(file) => format!("{}, or read {}", Face::Mcp.read_on(), file.display()),
-        None => Face::Mcp.read_on().to_owned(),
-    };
     let source = StoredTextSource::new(&kept.text)?;
     let page = weir_digest::read(&source, About { command: &kept.title }).map_err(unreadable)?;
     let is_data = !page.kinds.is_empty() && page.kinds.iter().all(|kind| DATA.contains(kind));
     if ask.purpose == Purpose::AskedFor && !is_data {
-        return beginning::shown(&kept.text, ask.path, (head, kept.reference), &more);
+        return beginning::shown(&kept.text, ask.path, head, kept.reference, &ask.read_on());
     }
-    digest(kept, head, (&source, page), (ask.question, &more))
+    digest(kept, head, &source, page, ask)
 }
 
 fn digest(
     kept: &KeptText,
     head: &str,
-    (source, mut page): (&StoredTextSource<'_>, Page),
-    (question, more): (Option<&str>, &str),
+    source: &StoredTextSource<'_>,
+    mut page: Page,
+    ask: &OutputContext<'_>,
 ) -> Result<String, CommandError> {
     let mut remarks: Vec<String> = source.remark().into_iter().collect();
     let bytes = kept.text.bytes();
     let mut budget = weir_digest::budget(bytes);
-    if let Some(question) = question {
+    if let Some(question) = ask.question {
         let found = weir_digest::intent::find(source, question).map_err(unreadable)?;
         if found.sections.total == 0 {
             remarks.push(format!("no lines match the question: {}", looked_for(question)));
@@ -69,7 +76,7 @@ fn digest(
         reference: kept.reference,
         lines: kept.text.line_ends_before(bytes)?,
         bytes,
-        read_on: more,
+        read_on: &ask.read_on(),
     };
     Ok(page.render(&frame, budget).to_string())
 }

@@ -63,7 +63,7 @@ fn run(key: &str) -> Result<(), CommandError> {
     // The command may have finished before the relay started, so the time is taken from its file.
     let begun = output.metadata().and_then(|about| about.created()).ok().and_then(|begun| begun.elapsed().ok());
     let millis = begun.unwrap_or_else(|| started.elapsed()).as_millis() as u64;
-    let digest = digest(&env, &paths, &files, (code, millis));
+    let digest = digest(&env, &paths, &files, code, millis);
     let mut out = std::io::stdout().lock();
     match &digest {
         Ok(Some(digest)) => {
@@ -122,7 +122,8 @@ fn digest(
     env: &Env,
     paths: &Paths,
     files: &RewriteFiles,
-    (code, millis): (Option<i32>, u64),
+    code: Option<i32>,
+    millis: u64,
 ) -> Result<Option<String>, CommandError> {
     let about = std::fs::read_to_string(&files.script).map_err(unreadable)?;
     let about = about.strip_prefix("# ").and_then(|about| about.lines().next()).unwrap_or_default();

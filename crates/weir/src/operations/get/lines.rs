@@ -30,9 +30,11 @@ pub(super) enum LineRange {
     Bytes(u64, u64),
 }
 
-/// A filter for the lines of a range.
+/// The lines that are asked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Filter<'a> {
+pub(super) struct LineQuery<'a> {
+    /// The range that they are in.
+    pub(super) lines: LineRange,
     /// Only lines that match this pattern.
     pub(super) pattern: Option<&'a Regex>,
     /// The number of lines before and after each match, or around the requested line.
@@ -93,27 +95,24 @@ impl LineRange {
             lines => Ok(lines),
         }
     }
+}
 
+impl LineQuery<'_> {
     /// Reads the lines, at most as many as a budget of `tokens` could hold.
-    pub(super) fn read(
-        self,
-        text: &BlobReader,
-        filter: Filter<'_>,
-        tokens: usize,
-    ) -> Result<SelectedText, CommandError> {
-        let lines = match self {
-            Self::Bytes(from, to) => return read_bytes(text, from..to, tokens * MAX_BYTES_PER_TOKEN),
-            Self::Around(line) => {
-                let context = filter.context.unwrap_or(DEFAULT_CONTEXT_LINES);
-                Self::Between(line.saturating_sub(context).max(1), line.saturating_add(context))
+    pub(super) fn read(self, text: &BlobReader, tokens: usize) -> Result<SelectedText, CommandError> {
+        let Self { lines, pattern, context } = self;
+        let lines = match lines {
+            LineRange::Bytes(from, to) => return read_bytes(text, from..to, tokens * MAX_BYTES_PER_TOKEN),
+            LineRange::Around(line) => {
+                let context = context.unwrap_or(DEFAULT_CONTEXT_LINES);
+                LineRange::Between(line.saturating_sub(context).max(1), line.saturating_add(context))
             }
             lines => lines,
         };
-        let pattern = filter.pattern;
         let mut reader = Reader {
             lines,
             pattern,
-            context: filter.context.unwrap_or(0),
+            context: context.unwrap_or(0),
             before: VecDeque::new(),
             after: 0,
             matching: 0,
@@ -127,9 +126,11 @@ impl LineRange {
             last_start: 0,
         };
         let first = match (lines, pattern) {
-            (Self::Between(first, _), _) => first,
-            (Self::Last(count), None) => (text.line_ends_before(text.bytes())? + 2).saturating_sub(count + 1).max(1),
-            (Self::Last(_), Some(_)) | (Self::Bytes(..) | Self::Around(_), _) => 1,
+            (LineRange::Between(first, _), _) => first,
+            (LineRange::Last(count), None) => {
+                (text.line_ends_before(text.bytes())? + 2).saturating_sub(count + 1).max(1)
+            }
+            (LineRange::Last(_), Some(_)) | (LineRange::Bytes(..) | LineRange::Around(_), _) => 1,
         };
         text.each_line(first, |line| match reader.take(&line) {
             true => ControlFlow::Continue(()),
@@ -273,7 +274,7 @@ impl Reader<'_> {
 
 impl SelectedText {
     /// Returns a part that consists of values, of which those in a range were requested.
-    pub(super) fn of_values(found: Selected, (first, last): (u64, u64)) -> Self {
+    pub(super) fn of_values(found: Selected, first: u64, last: u64) -> Self {
         let shown = found.lines.len() as u64;
         let text = found.head.into_iter().chain(found.lines).collect::<Vec<_>>().join("\n");
         let more = first + shown <= last.min(found.total);

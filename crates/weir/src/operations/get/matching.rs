@@ -15,8 +15,9 @@ use crate::text::{StoredTextSource, unreadable};
 pub(super) fn answer(
     entry: &Entry,
     text: &BlobReader,
-    (intent, face): (&str, Face),
+    intent: &str,
     budget: Budget,
+    face: Face,
 ) -> Result<Answer<GetData>, CommandError> {
     let source = StoredTextSource::new(text)?;
     let remarks: Vec<String> = source.remark().into_iter().collect();

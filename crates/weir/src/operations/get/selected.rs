@@ -3,7 +3,7 @@
 use weir_digest::select::{NotSelected, Wanted, select};
 use weir_store::BlobReader;
 
-use super::lines::{DEFAULT_CONTEXT_LINES, Filter, LineRange, MAX_BYTES_PER_TOKEN, SelectedText};
+use super::lines::{DEFAULT_CONTEXT_LINES, LineQuery, LineRange, MAX_BYTES_PER_TOKEN, SelectedText};
 use crate::error::CommandError;
 use crate::face::Face;
 use crate::text::StoredTextSource;
@@ -12,10 +12,11 @@ use crate::text::StoredTextSource;
 pub(super) fn read(
     text: &BlobReader,
     path: &str,
-    (lines, filter): (LineRange, Filter<'_>),
-    (tokens, face): (usize, Face),
+    asked: LineQuery<'_>,
+    tokens: usize,
+    face: Face,
 ) -> Result<SelectedText, CommandError> {
-    let (first, last) = match lines {
+    let (first, last) = match asked.lines {
         LineRange::Between(first, last) => (first, last),
         LineRange::Around(line) => {
             (line.saturating_sub(DEFAULT_CONTEXT_LINES).max(1), line.saturating_add(DEFAULT_CONTEXT_LINES))
@@ -26,9 +27,9 @@ pub(super) fn read(
         }
     };
     let wanted = Wanted { first, last, room: tokens * MAX_BYTES_PER_TOKEN };
-    let keep = |line: &str| filter.pattern.is_none_or(|pattern| pattern.is_match(line));
+    let keep = |line: &str| asked.pattern.is_none_or(|pattern| pattern.is_match(line));
     let found = select(&StoredTextSource::whole(text), path, wanted, &keep).map_err(|error| explain(error, face))?;
-    Ok(SelectedText::of_values(found, (first, last)))
+    Ok(SelectedText::of_values(found, first, last))
 }
 
 fn explain(error: NotSelected, face: Face) -> CommandError {

@@ -21,13 +21,13 @@ const MAX_NAMED_OUTPUTS: usize = 4;
 /// Returns the answer to all queries.
 pub(super) async fn answer(context: &KnowledgeContext, found: &[QueryResult], budget: Budget) -> Answer<SearchData> {
     let doubts = doubts(context, found).await;
-    let text = text(found, &doubts, (context.face(), context.model_problem()), budget);
+    let text = text(found, &doubts, context.face(), context.model_problem(), budget);
     let data = SearchData::of(found, &doubts);
     let nothing = found.iter().all(|one| one.findings.hits.is_empty() && one.symbols.is_empty());
     if nothing { Answer::nothing(text, data) } else { Answer::new(text, data) }
 }
 
-fn text(found: &[QueryResult], doubts: &Doubts, (face, model_problem): (Face, Option<&str>), budget: Budget) -> String {
+fn text(found: &[QueryResult], doubts: &Doubts, face: Face, model_problem: Option<&str>, budget: Budget) -> String {
     let (mut seen, mut items) = (Vec::new(), Vec::new());
     for one in found {
         let hits = &one.findings.hits;

@@ -5,16 +5,18 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use weir_core::wording::quoted;
 use weir_core::{Limits, ProjectKey, RepositoryIdentity, Scope};
 use weir_store::{KnownProject, Owner, Store};
 
-use super::super::{Asker, StoreTarget, cannot_use, open, still_open};
+use super::super::{Asker, StoreTarget, open, still_open};
 use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::project::Project;
+use crate::scratch::cannot_use;
 use crate::sharing::{self, SharedStore};
-use crate::{identity, moved, run, when};
+use crate::{identity, moved, when};
 
 /// How long to wait for git in total.
 const GIT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -70,7 +72,7 @@ pub(super) fn other_clone<'a>(
             unclear.into_iter().fold(error, |error, count| error.hint(format!("cannot compare {count} with it")));
         return Err(error.hint(NAME_IT));
     }
-    let named = found.iter().map(|known| run::quoted(&known.root)).collect::<Vec<_>>().join(", ");
+    let named = found.iter().map(|known| quoted(&known.root)).collect::<Vec<_>>().join(", ");
     let message = "several clones of this repository have stores of their own";
     Err(CommandError::usage(message).hint(format!("{NAME_IT}; they are in {named}")))
 }
@@ -100,13 +102,14 @@ pub(super) fn store_of(context: &Context, known: &KnownProject) -> Result<Shared
 }
 
 fn has_store(context: &Context, store: &SharedStore) -> bool {
-    context.paths().data.join("projects").join(&store.folder).join("log.db").exists()
+    context.project_stores().join(&store.folder).join("log.db").exists()
 }
 
 /// Lets this project use the store of another one, if the user agrees.
 pub(super) fn share(
     context: &Context,
-    (known, there): (&KnownProject, Option<&Project>),
+    known: &KnownProject,
+    there: Option<&Project>,
     store: &SharedStore,
     ask: Asker<'_>,
 ) -> Result<Answer, CommandError> {
@@ -198,7 +201,7 @@ impl Relation {
 
 /// Describes a store for the user: whose it is, and how much is in it.
 pub(super) fn contents(context: &Context, known: &KnownProject, store: &SharedStore) -> Result<String, CommandError> {
-    let folder = context.paths().data.join("projects").join(&store.folder);
+    let folder = context.project_stores().join(&store.folder);
     let owner = ProjectKey(store.owner.clone());
     let opened = Store::open(&folder, Owner::Project(owner.clone()), Limits::default())?;
     let (entries, events) = opened.counts()?;

@@ -11,13 +11,12 @@ mod plan;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_clients::setup::{Basis, RECIPES, Recipe, SetupScope, Window, find};
-use weir_core::wording::counted;
+use weir_core::wording::{counted, quoted};
 
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::replay::places as transcripts;
-use crate::run;
 use places::Places;
 use plan::{SettingRequest, SetupPlan, Step};
 
@@ -165,7 +164,7 @@ fn wishes(
         if arguments.get_flag("status-line") {
             match recipe.status_line {
                 Some(setting) => {
-                    let command = format!("{} statusline", run::quoted(&places.our_program(SetupScope::User)?));
+                    let command = format!("{} statusline", quoted(&places.our_program(SetupScope::User)?));
                     wishes.push(SettingRequest { setting, value: json!({ "type": "command", "command": command }) });
                 }
                 None => lacks("status line")?,

@@ -14,11 +14,11 @@ const EMBED_BATCH: usize = 256;
 const QUIET_TIME: Duration = Duration::from_millis(300);
 
 /// A handle to wake the thread that embeds.
-pub(crate) struct EmbedderHandle(Sender<()>);
+pub(super) struct EmbedderHandle(Sender<()>);
 
 impl EmbedderHandle {
     /// Starts a thread that waits. The thread opens nothing until it is woken.
-    pub(crate) fn start(context: &Context) -> Self {
+    pub(super) fn start(context: &Context) -> Self {
         let (wake, woken) = channel();
         let context = context.with_own_stores();
         // Without a thread there are no vectors, and search says so.
@@ -27,7 +27,7 @@ impl EmbedderHandle {
     }
 
     /// Signals that there may be chunks to embed.
-    pub(crate) fn wake(&self) {
+    pub(super) fn wake(&self) {
         let _ = self.0.send(());
     }
 }

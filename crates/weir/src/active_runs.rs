@@ -7,7 +7,8 @@ use std::time::Duration;
 use weir_policy::masks::Tree;
 use weir_runner::{Ready, Stopper, Supervisor};
 
-use super::HELPER;
+/// The path that helpers are started from: this program itself, even if its file has been replaced or removed.
+pub(crate) const HELPER: &str = "/proc/self/exe";
 
 /// The runs in progress, and a helper waiting for the next one.
 #[derive(Default)]
@@ -32,7 +33,7 @@ impl ActiveRuns {
     }
 
     /// Registers a run, and returns the number with which to remove it.
-    pub(super) fn enter(&self, stopper: &Stopper) -> u64 {
+    pub(crate) fn enter(&self, stopper: &Stopper) -> u64 {
         let mut running = lock(&self.stoppers);
         let number = running.last().map_or(0, |(number, _)| number + 1);
         running.push((number, stopper.clone()));
@@ -40,29 +41,29 @@ impl ActiveRuns {
     }
 
     /// Removes a run that is over.
-    pub(super) fn leave(&self, number: u64) {
+    pub(crate) fn leave(&self, number: u64) {
         lock(&self.stoppers).retain(|(other, _)| *other != number);
     }
 
     /// Holds a keeper until this session ends, and drops those that have ended.
-    pub(super) fn keep(&self, keeper: Supervisor) {
+    pub(crate) fn keep(&self, keeper: Supervisor) {
         let mut keepers = lock(&self.keepers);
         keepers.retain_mut(|keeper| !keeper.is_over());
         keepers.push(keeper);
     }
 
     /// Returns the files of the project, as of the last check.
-    pub(super) fn tree(&self) -> MutexGuard<'_, Tree> {
+    pub(crate) fn tree(&self) -> MutexGuard<'_, Tree> {
         lock(&self.tree)
     }
 
     /// Takes the waiting helper, if there is one.
-    pub(super) fn take_ready(&self) -> Option<Ready> {
+    pub(crate) fn take_ready(&self) -> Option<Ready> {
         lock(&self.ready).take()
     }
 
     /// Starts a helper for the next run. Without one, the run starts its own and takes slightly longer.
-    pub(super) fn prepare_next(&self) {
+    pub(crate) fn prepare_next(&self) {
         let mut ready = lock(&self.ready);
         if ready.is_none() {
             *ready = Ready::new(Path::new(HELPER)).ok();

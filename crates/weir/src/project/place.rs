@@ -1,0 +1,44 @@
+//! Records the place of a project's folder, its device and inode numbers, to recognise the folder after a move.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use weir_store::private;
+
+use super::Project;
+
+/// The file next to the log that records the device and inode numbers of the project's folder.
+const PLACE: &str = "place";
+
+impl Project {
+    /// Records the place of the project's folder next to its log. The store of another folder keeps the place of that
+    /// folder.
+    pub(crate) fn remember_place(&self, store: &Path) {
+        let Some(place) = self.place().filter(|_| self.shared().is_none()) else { return };
+        if recorded_place(store).as_ref() != Some(&place) {
+            // Failing to write is harmless: the record only improves a guess.
+            let file = private::open(&store.join(PLACE), private::options().truncate(true));
+            let _ = file.and_then(|mut file| file.write_all(place.as_bytes()));
+        }
+    }
+
+    /// Returns the folder's device and inode numbers, which do not change when the folder is moved or renamed on the
+    /// same file system.
+    pub(crate) fn place(&self) -> Option<String> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            let key = self.own_key();
+            let folder = key.strip_prefix("git:").or_else(|| key.strip_prefix("path:"))?;
+            let about = std::fs::metadata(folder).ok()?;
+            Some(format!("{}:{}\n", about.dev(), about.ino()))
+        }
+        #[cfg(not(unix))]
+        None
+    }
+}
+
+/// Returns the place that is recorded in the folder of a store.
+pub(crate) fn recorded_place(store: &Path) -> Option<String> {
+    std::fs::read_to_string(store.join(PLACE)).ok()
+}
