@@ -87,14 +87,14 @@ pub(crate) fn post(shell: &Shell, action: &str, content: Markup) -> Markup {
     }
 }
 
-/// Returns a button that does one thing to an entry.
-pub(crate) fn act_button(shell: &Shell, act: Act, reference: &Text, label: &str) -> Markup {
+/// Returns a button that does one thing to an entry. `label` says what; at most one button in view is primary.
+pub(crate) fn act_button(shell: &Shell, act: Act, reference: &Text, (label, is_primary): (&str, bool)) -> Markup {
     let key = matches!(act, Act::Confirm).then_some("c");
     post(
         shell,
         &shell.act(act, reference),
         html! {
-            button.button.primary[key.is_some()] type="submit" data-key=[key] { (label) }
+            button.button.primary[is_primary] type="submit" data-key=[key] { (label) }
         },
     )
 }
@@ -280,6 +280,13 @@ impl Cell {
     pub(crate) fn signed(content: Option<String>, is_negative: bool) -> Self {
         Self { content: crate::figures::known(content), class: if is_negative { "neg" } else { "" } }
     }
+
+    fn classes(&self, column: &Column) -> Option<String> {
+        let all =
+            [if column.is_figure { "num" } else { "" }, if column.is_wide_only { "only-wide" } else { "" }, self.class];
+        let set: Vec<&str> = all.into_iter().filter(|class| !class.is_empty()).collect();
+        (!set.is_empty()).then(|| set.join(" "))
+    }
 }
 
 /// A table. On a phone a stacked one becomes a list of rows with labelled figures.
@@ -311,11 +318,12 @@ impl Render for Table {
 
 impl Table {
     fn row(&self, row: &Row) -> Markup {
+        let is_numbered = self.columns.first().is_some_and(|column| column.is_figure);
         html! {
             tr.here[row.is_chosen] data-row[self.has_keys] {
-                th.num[self.columns.first().is_some_and(|column| column.is_figure)] scope="row" { (row.name) }
+                th.num[is_numbered] scope="row" { (row.name) }
                 @for (cell, column) in row.cells.iter().zip(self.columns.iter().skip(1)) {
-                    td.num[column.is_figure].only-wide[column.is_wide_only].(cell.class) data-label=(column.label) { (cell.content) }
+                    td class=[cell.classes(column)] data-label=(column.label) { (cell.content) }
                 }
             }
         }

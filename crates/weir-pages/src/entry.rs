@@ -181,7 +181,7 @@ impl EntryPage {
         html! {
             @if self.gone.is_none() {
                 a.button href={ (shell.entry(&self.reference)) "/raw" } { "Raw text" }
-                @if !self.is_pinned { (act_button(shell, Act::Keep, &self.reference, "Keep")) }
+                @if !self.is_pinned { (act_button(shell, Act::Keep, &self.reference, ("Keep", false))) }
                 (forget(shell, &self.reference, "The text is removed from the store. Its reference will say that it was forgotten. This cannot be taken back."))
             }
         }

@@ -94,9 +94,8 @@ impl Notes {
     /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let main = html! {
-            (head(html! { "Notes" }, self.sentence(shell), html! {}))
+            (head(html! { "Notes" }, self.sentence(shell), new_note(shell)))
             (chips("Which notes", &NoteFilter::ALL.map(|filter| self.choice(filter, shell))))
-            (new_note(shell))
             (self.lists(shell))
             (self.pager.render(|page| self.address(shell, self.filter, page), ("note", "notes")))
         };

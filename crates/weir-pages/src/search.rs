@@ -285,7 +285,7 @@ impl Hit {
                     }
                     @if let (true, Target::Entry(reference)) = (self.can_confirm, &self.target) {
                         div.state {
-                            (act_button(shell, Act::Confirm, reference, "Confirm"))
+                            (act_button(shell, Act::Confirm, reference, ("Confirm", false)))
                             (forget(shell, reference, "The note and all its revisions are removed. This cannot be taken back."))
                         }
                     }

@@ -194,7 +194,8 @@ mod tests {
             prop_assert!(!html.contains(['<', '>', '"']));
             for written in [html, text.plain()] {
                 prop_assert!(written.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\t')));
-                prop_assert!(!written.contains(['\u{202e}', '\u{200b}', '\u{2066}', '\u{feff}']));
+                let has_hidden = written.contains(['\u{202e}', '\u{200b}', '\u{2066}', '\u{feff}']);
+                prop_assert!(!has_hidden);
             }
         }
     }

@@ -44,8 +44,7 @@ fn one(bar: &Bar, at: usize, all: usize, axis: &Axis) -> Markup {
     let bottom = px(TOP + HEIGHT + BELOW - 6.0);
     // Dates thin out from the end, so that the last one stays.
     let has_date = all <= MAX_LABELLED || (all - 1 - at).is_multiple_of(all.div_ceil(7));
-    let has_narrow_date =
-        bar.is_strong || bar.value.is_some_and(|value| value < 0.0) || (all - 1 - at).is_multiple_of(all.div_ceil(4));
+    let has_narrow_date = bar.is_strong || bar.value.is_some_and(|value| value < 0.0) || at == 0;
     html! {
         g.day {
             rect.hit x=(percent(middle - width / 2.0)) width=(percent(width)) y="0" height=(bottom) {}

@@ -33,19 +33,35 @@ pub(crate) fn course(course: &WindowCourse) -> Markup {
             (axis.grid())
             (curves(course, &axis, &place))
             @if let Some(limit) = course.limit { (limit_line(limit, &axis)) }
-            @for (at, compaction) in course.compactions.iter().enumerate() {
-                @let x = percent(place.x(compaction.request) + place.half());
-                line.mark x1=(x) x2=(x) y1="4" y2=(px(TOP + HEIGHT)) {}
-                text.strong.only-wide.end[place.is_late(compaction.request)] x=(x) dx=(place.beside(compaction.request)) y="14" {
-                    (match compaction.by { CompactedBy::User => "Compacted by you", CompactedBy::Client => "Compacted" })
-                }
-                text.only-wide.end[place.is_late(compaction.request)] x=(x) dx=(place.beside(compaction.request)) y="30" {
-                    (count(compaction.before)) " → " (count(compaction.after))
-                }
-                text.strong.end.only-narrow x=(x) dx="-4" y="14" { (ordinal(at as u64 + 1)) }
-            }
+            (marks(course, &place))
             (ticks(course, &place))
             (names(course, &place))
+        }
+    }
+}
+
+/// The room that the label of a compaction takes, in percent.
+const LABEL: f64 = 16.0;
+
+/// Returns a line for each compaction, labelled where there is room for it.
+fn marks(course: &WindowCourse, place: &Place) -> Markup {
+    let mut free = 0.0;
+    html! {
+        @for (at, compaction) in course.compactions.iter().enumerate() {
+            @let at_percent = place.x(compaction.request) + place.half();
+            @let x = percent(at_percent);
+            @let is_late = at_percent + LABEL > 102.0;
+            @let from = if is_late { at_percent - LABEL } else { at_percent };
+            line.mark x1=(x) x2=(x) y1="4" y2=(px(TOP + HEIGHT)) {}
+            @if from >= free {
+                @let dx = if is_late { "-8" } else { "8" };
+                @let _ = free = from + LABEL;
+                text.strong.only-wide.end[is_late] x=(x) dx=(dx) y="14" {
+                    (match compaction.by { CompactedBy::User => "Compacted by you", CompactedBy::Client => "Compacted" })
+                }
+                text.only-wide.end[is_late] x=(x) dx=(dx) y="30" { (count(compaction.before)) " → " (count(compaction.after)) }
+            }
+            text.strong.end.only-narrow x=(x) dx="-4" y="14" { (ordinal(at as u64 + 1)) }
         }
     }
 }
@@ -63,15 +79,6 @@ impl Place {
 
     fn half(&self) -> f64 {
         50.0 / self.last
-    }
-
-    /// Returns whether a label to the right of a request would not fit.
-    fn is_late(&self, request: u64) -> bool {
-        self.x(request) > 82.0
-    }
-
-    fn beside(&self, request: u64) -> &'static str {
-        if self.is_late(request) { "-8" } else { "8" }
     }
 }
 

@@ -81,9 +81,11 @@ pub struct ChangeLine {
 }
 
 impl NoteCard {
-    /// Returns the note as an item of a list. The first one with a doubt is open.
+    /// Returns the note as an item of a list. It opens to its revisions and to what can be done, unless that is asked of
+    /// the user now. The first one with a doubt is open.
     pub(super) fn render(&self, shell: &Shell, is_first: bool) -> Markup {
-        let has_more = self.revisions.len() > 1 || self.change.is_some();
+        let waits = self.doubts.is_empty() && self.words.standing == Standing::Unconfirmed;
+        let has_more = self.revisions.len() > 1 || self.change.is_some() || !(waits || self.is_superseded);
         let is_open = is_first && !self.doubts.is_empty();
         html! {
             li data-row {
@@ -91,12 +93,12 @@ impl NoteCard {
                     details.note open[is_open] {
                         summary { (self.summary(shell)) }
                         div.inside {
-                            @if self.revisions.len() > 1 { (self.revisions(shell)) }
+                            @if self.revisions.len() > 1 { (self.revisions(shell)) } @else { (self.reference(shell)) }
                             @if let Some(change) = &self.change { (change.render()) }
-                            (self.actions(shell))
+                            (self.actions(shell, is_open))
                         }
                     }
-                } @else { div.note.flat { (self.summary(shell)) (self.actions(shell)) } }
+                } @else { div.note.flat { (self.summary(shell)) (self.reference(shell)) (self.actions(shell, false)) } }
             }
         }
     }
@@ -123,6 +125,10 @@ impl NoteCard {
         }
     }
 
+    fn reference(&self, shell: &Shell) -> Markup {
+        html! { div.hint { "Reference " (reference(shell, &self.reference)) } }
+    }
+
     fn revisions(&self, shell: &Shell) -> Markup {
         html! {
             ol.revs {
@@ -139,7 +145,7 @@ impl NoteCard {
         }
     }
 
-    fn actions(&self, shell: &Shell) -> Markup {
+    fn actions(&self, shell: &Shell, is_primary: bool) -> Markup {
         let confirm = match (self.doubts.is_empty(), self.words.standing) {
             (false, _) => Some("Still true"),
             (true, Standing::Unconfirmed) => Some("Confirm"),
@@ -148,7 +154,7 @@ impl NoteCard {
         html! {
             @if !self.is_superseded {
                 div.state {
-                    @if let Some(label) = confirm { (act_button(shell, Act::Confirm, &self.reference, label)) }
+                    @if let Some(label) = confirm { (act_button(shell, Act::Confirm, &self.reference, (label, is_primary))) }
                     (self.edit(shell))
                     (forget(shell, &self.reference, "The note and all its revisions are removed. This cannot be taken back."))
                 }

@@ -4,7 +4,9 @@ use weir_core::Origin;
 use weir_pages::projects::{ProjectRow, Projects};
 use weir_pages::session::{EventLine, Tone};
 use weir_pages::sessions::{ClientCount, Paging, SessionRow, Sessions};
-use weir_pages::today::{Account, AskedAgain, BackgroundRun, CheaperWindow, Day, DayFigures, FirstSteps, HeldOutput, Today, ToolRow};
+use weir_pages::today::{
+    Account, AskedAgain, BackgroundRun, CheaperWindow, Day, DayFigures, FirstSteps, HeldOutput, Today, ToolRow,
+};
 
 use super::{Say, ago, cents, days_ago};
 
@@ -42,7 +44,7 @@ fn account(index: usize) -> Option<DayFigures> {
     })
 }
 
-pub fn today(say: Say<'_>) -> Today {
+pub(crate) fn today(say: Say<'_>) -> Today {
     let day = |index: usize| Day { at: days_ago(13 - index as i64), figures: account(index) };
     Today {
         days: 1,
@@ -84,7 +86,13 @@ fn held(say: Say<'_>) -> Vec<HeldOutput> {
     };
     vec![
         output("8d2kq0vm7c", "cargo nextest run --workspace", "Bash", (17_902, 988), AskedAgain::Lines(32)),
-        output("w3n7c2hk5d", "crates/uploader/src/queue.rs", "Read as an outline", (8_214, 2_108), AskedAgain::Symbols(3)),
+        output(
+            "w3n7c2hk5d",
+            "crates/uploader/src/queue.rs",
+            "Read as an outline",
+            (8_214, 2_108),
+            AskedAgain::Symbols(3),
+        ),
         output("e6p4s8yb1n", "Backoff and jitter", "WebFetch", (5_130, 1_180), AskedAgain::Nothing),
         output("m2h5d9xw3q", "cargo clippy --all-targets", "Bash", (1_914, 602), AskedAgain::Nothing),
     ]
@@ -150,7 +158,7 @@ fn tools(say: Say<'_>) -> Vec<ToolRow> {
     ]
 }
 
-pub fn nothing_today() -> Today {
+pub(crate) fn nothing_today() -> Today {
     Today {
         days: 1,
         results: 0,
@@ -168,11 +176,11 @@ pub fn nothing_today() -> Today {
     }
 }
 
-pub fn first_steps(say: Say<'_>) -> FirstSteps {
+pub(crate) fn first_steps(say: Say<'_>) -> FirstSteps {
     FirstSteps { clients: vec![say("Claude Code"), say("Codex")], earlier_sessions: Some(214), smallest_held: 2_000 }
 }
 
-pub fn sessions(say: Say<'_>) -> Sessions {
+pub(crate) fn sessions(say: Say<'_>) -> Sessions {
     let client = |key: &str, name: &str, sessions: u64| ClientCount { key: say(key), name: say(name), sessions };
     Sessions {
         rows: rows(say),
@@ -182,11 +190,11 @@ pub fn sessions(say: Say<'_>) -> Sessions {
     }
 }
 
-pub fn no_sessions() -> Sessions {
+pub(crate) fn no_sessions() -> Sessions {
     Sessions { rows: vec![], pager: Paging { page: 1, size: 25, total: 0 }, clients: vec![], client: None }
 }
 
-pub fn projects(say: Say<'_>) -> Projects {
+pub(crate) fn projects(say: Say<'_>) -> Projects {
     let project = |name: &str, folder: &str, is_there: bool, net: Option<i64>| ProjectRow {
         key: say(name),
         name: say(name),
@@ -211,6 +219,6 @@ pub fn projects(say: Say<'_>) -> Projects {
     }
 }
 
-pub fn no_projects() -> Projects {
+pub(crate) fn no_projects() -> Projects {
     Projects { rows: vec![], days: 14 }
 }

@@ -6,7 +6,7 @@ use weir_pages::window::{ClientChoice, SessionCost, SettingLine, SettingPreview,
 
 use super::{Say, cents, days_ago};
 
-pub fn window(say: Say<'_>) -> Window {
+pub(crate) fn window(say: Say<'_>) -> Window {
     let size = |size: u64, reads: i64, compacting: i64, compactions: u64| SizeCost {
         size,
         reads: cents(reads),
@@ -58,18 +58,51 @@ pub fn window(say: Say<'_>) -> Window {
             taken_back_by: say("weir teardown"),
         }),
         measured: say("Tokens of every request, from the transcripts. Length, growth and output are as they were."),
-        assumed: say("After each compaction: a summary of 5,000 tokens and 11,000 tokens of files read again, in 5 requests."),
+        assumed: say(
+            "After each compaction: a summary of 5,000 tokens and 11,000 tokens of files read again, in 5 requests.",
+        ),
         not_known: say("Whether the model would have done the same work with less in view."),
     }
 }
 
-pub fn no_window(say: Say<'_>) -> Window {
-    Window { clients: vec![], sessions: 0, span: None, sizes: vec![], best: None, by_session: vec![], compared: vec![], setting: None, ..window(say) }
+pub(crate) fn no_window(say: Say<'_>) -> Window {
+    Window {
+        clients: vec![],
+        sessions: 0,
+        span: None,
+        sizes: vec![],
+        best: None,
+        by_session: vec![],
+        compared: vec![],
+        setting: None,
+        ..window(say)
+    }
 }
 
-pub fn health(say: Say<'_>) -> Health {
-    let check = |name: &str, state: CheckState, found: &str| Check { name: say(name), state, found: say(found), advice: None, command: None };
-    let hooks = [Some((2.4, 6.1)), Some((2.3, 5.8)), Some((2.6, 7.9)), None, None, Some((2.5, 6.4)), Some((2.4, 6.0)), Some((2.9, 14.0)), Some((2.7, 9.2)), Some((2.6, 6.6)), None, None, Some((2.5, 6.3)), Some((2.4, 6.2))];
+pub(crate) fn health(say: Say<'_>) -> Health {
+    let check = |name: &str, state: CheckState, found: &str| Check {
+        name: say(name),
+        state,
+        found: say(found),
+        advice: None,
+        command: None,
+    };
+    let hooks = [
+        Some((2.4, 6.1)),
+        Some((2.3, 5.8)),
+        Some((2.6, 7.9)),
+        None,
+        None,
+        Some((2.5, 6.4)),
+        Some((2.4, 6.0)),
+        Some((2.9, 14.0)),
+        Some((2.7, 9.2)),
+        Some((2.6, 6.6)),
+        None,
+        None,
+        Some((2.5, 6.3)),
+        Some((2.4, 6.2)),
+    ];
     let sizes = [31.2, 31.9, 32.6, 32.6, 32.6, 33.4, 34.1, 35.2, 36.0, 36.2, 36.2, 36.2, 37.1, 38.4];
     Health {
         checks: vec![
@@ -77,9 +110,20 @@ pub fn health(say: Say<'_>) -> Health {
             Check {
                 advice: Some(say("Start Codex and choose Trust hooks. Only you can do that.")),
                 command: Some(say("codex")),
-                ..check("Codex", CheckState::Wrong, "Set up, but 3 hooks are not trusted yet. Until they are, Codex does not call them: nothing is held back or carried over there.")
+                ..check(
+                    "Codex",
+                    CheckState::Wrong,
+                    "Set up, but 3 hooks are not trusted yet. Until they are, Codex does not call them: nothing is held back or carried over there.",
+                )
             },
-            Check { command: Some(say("chmod -R go= ~/.local/share/weir")), ..check("Data folder", CheckState::Look, "~/.local/share/weir can be read by other users of this machine.") },
+            Check {
+                command: Some(say("chmod -R go= ~/.local/share/weir")),
+                ..check(
+                    "Data folder",
+                    CheckState::Look,
+                    "~/.local/share/weir can be read by other users of this machine.",
+                )
+            },
             check("Claude Code", CheckState::Fine, "2.1.4, set up for the user"),
             check("Last hooks", CheckState::Fine, "Claude Code, PostToolUse at 12:24 in 2.4 ms (9,318 in all)"),
             check("Faults in hooks", CheckState::Fine, "none"),
@@ -87,46 +131,96 @@ pub fn health(say: Say<'_>) -> Health {
             check("Project store", CheckState::Fine, "1,612 entries, texts take 38.4 of 2,048 MiB"),
         ],
         took: 84.0,
-        hooks: hooks.iter().enumerate().map(|(at, times)| HookDay { at: days_ago(13 - at as i64), figures: times.map(|(half, most)| HookTimes { half, most, calls: 640 }) }).collect(),
-        store: sizes.iter().enumerate().map(|(at, size)| StoreDay { at: days_ago(13 - at as i64), bytes: Some((size * 1_048_576.0) as u64) }).collect(),
+        hooks: hooks
+            .iter()
+            .enumerate()
+            .map(|(at, times)| HookDay {
+                at: days_ago(13 - at as i64),
+                figures: times.map(|(half, most)| HookTimes { half, most, calls: 640 }),
+            })
+            .collect(),
+        store: sizes
+            .iter()
+            .enumerate()
+            .map(|(at, size)| StoreDay { at: days_ago(13 - at as i64), bytes: Some((size * 1_048_576.0) as u64) })
+            .collect(),
         store_limit: Some(2_048 << 20),
     }
 }
 
-pub fn unmeasured(say: Say<'_>) -> Health {
-    Health { checks: vec![Check { name: say("Weir"), state: CheckState::Fine, found: say("0.1.0"), advice: None, command: None }], took: 1_840.0, hooks: vec![], store: vec![], store_limit: None }
+pub(crate) fn unmeasured(say: Say<'_>) -> Health {
+    Health {
+        checks: vec![Check {
+            name: say("Weir"),
+            state: CheckState::Fine,
+            found: say("0.1.0"),
+            advice: None,
+            command: None,
+        }],
+        took: 1_840.0,
+        hooks: vec![],
+        store: vec![],
+        store_limit: None,
+    }
 }
 
-pub fn settings(say: Say<'_>) -> Settings {
-    let setting = |name: &str, value: &str, about: &str, set_by: SetBy| Setting { name: say(name), value: say(value), about: say(about), set_by, ignored: vec![] };
+pub(crate) fn settings(say: Say<'_>) -> Settings {
+    let setting = |name: &str, value: &str, about: &str, set_by: SetBy| Setting {
+        name: say(name),
+        value: say(value),
+        about: say(about),
+        set_by,
+        ignored: vec![],
+    };
     Settings {
         files: vec![
-            SettingsFile { path: say("~/.config/weir/config.toml"), about: say("yours: may set everything"), state: FileState::Read(2) },
-            SettingsFile { path: say("~/src/harbour/.weir.toml"), about: say("the project’s: may restrict, never widen"), state: FileState::Read(1) },
-            SettingsFile { path: say("/etc/weir/config.toml"), about: say("the machine’s"), state: FileState::Absent },
-            SettingsFile { path: say("~/src/harbour/.weir.local.toml"), about: say("the project’s, not shared"), state: FileState::Unreadable(say("line 3: expected a value")) },
+            SettingsFile {
+                path: say("~/.config/weir/config.toml"),
+                about: say("yours: may set everything"),
+                state: FileState::Read(2),
+            },
+            SettingsFile {
+                path: say("~/src/harbour/.weir.toml"),
+                about: say("the project’s: may restrict, never widen"),
+                state: FileState::Read(1),
+            },
+            SettingsFile {
+                path: say("/etc/weir/config.toml"), about: say("the machine’s"), state: FileState::Absent
+            },
+            SettingsFile {
+                path: say("~/src/harbour/.weir.local.toml"),
+                about: say("the project’s, not shared"),
+                state: FileState::Unreadable(say("line 3: expected a value")),
+            },
         ],
         groups: vec![
             Group {
                 name: say("hooks"),
                 settings: vec![
-                    setting("hold-above", "2000", "The size in tokens above which an output is held back.", SetBy::File { path: say("~/.config/weir/config.toml"), line: Some(4) }),
+                    setting(
+                        "hold-above",
+                        "2000",
+                        "The size in tokens above which an output is held back.",
+                        SetBy::File { path: say("~/.config/weir/config.toml"), line: Some(4) },
+                    ),
                     setting("guide-budget", "900", "The most tokens that a guide may have.", SetBy::Default),
                 ],
             },
             Group {
                 name: say("network"),
-                settings: vec![
-                    Setting {
-                        ignored: vec![Ignored { value: say("[\"*\"]"), path: say("~/src/harbour/.weir.toml"), why: say("a project’s file may not allow hosts") }],
-                        ..setting("allow", "[]", "Hosts that runs may reach.", SetBy::Variable(say("WEIR_ALLOW")))
-                    },
-                ],
+                settings: vec![Setting {
+                    ignored: vec![Ignored {
+                        value: say("[\"*\"]"),
+                        path: say("~/src/harbour/.weir.toml"),
+                        why: say("a project’s file may not allow hosts"),
+                    }],
+                    ..setting("allow", "[]", "Hosts that runs may reach.", SetBy::Variable(say("WEIR_ALLOW")))
+                }],
             },
         ],
     }
 }
 
-pub fn nothing_set() -> Settings {
+pub(crate) fn nothing_set() -> Settings {
     Settings { files: vec![], groups: vec![] }
 }

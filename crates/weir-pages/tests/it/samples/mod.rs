@@ -11,10 +11,10 @@ use weir_core::Timestamp;
 use weir_pages::{Moment, Money, ProjectLink, Shell, Text, Theme};
 
 /// Makes a foreign text.
-pub type Say<'a> = &'a dyn Fn(&str) -> Text;
+pub(crate) type Say<'a> = &'a dyn Fn(&str) -> Text;
 
 /// The text as it is.
-pub fn plainly(text: &str) -> Text {
+pub(crate) fn plainly(text: &str) -> Text {
     text.into()
 }
 
@@ -22,22 +22,22 @@ pub fn plainly(text: &str) -> Text {
 const NOW: i64 = 1_794_915_000_000;
 
 /// Returns the moment some minutes before now.
-pub fn ago(minutes: i64) -> Moment {
+pub(crate) fn ago(minutes: i64) -> Moment {
     Moment { at: Timestamp(NOW - minutes * 60_000), offset_seconds: 3_600 }
 }
 
 /// Returns the moment some days before now.
-pub fn days_ago(days: i64) -> Moment {
+pub(crate) fn days_ago(days: i64) -> Moment {
     ago(days * 24 * 60)
 }
 
 /// Returns an amount in cents.
-pub fn cents(number: i64) -> Money {
+pub(crate) fn cents(number: i64) -> Money {
     Money(number * 10_000)
 }
 
 /// The frame of a page in one project.
-pub fn shell(say: Say<'_>) -> Shell {
+pub(crate) fn shell(say: Say<'_>) -> Shell {
     let link = |name: &str| ProjectLink { key: say(name), name: say(name) };
     Shell {
         project: Some(link("harbour")),
@@ -53,7 +53,7 @@ pub fn shell(say: Say<'_>) -> Shell {
 }
 
 /// The frame of a page over all projects.
-pub fn wide_shell(say: Say<'_>) -> Shell {
+pub(crate) fn wide_shell(say: Say<'_>) -> Shell {
     let shell = shell(say);
     let mut projects: Vec<ProjectLink> = shell.project.clone().into_iter().collect();
     projects.extend(shell.other_projects);
@@ -61,10 +61,10 @@ pub fn wide_shell(say: Say<'_>) -> Shell {
 }
 
 /// A page by its name.
-pub type Sample = (&'static str, String);
+pub(crate) type Sample = (&'static str, String);
 
 /// Every page with content.
-pub fn full(say: Say<'_>) -> Vec<Sample> {
+pub(crate) fn full(say: Say<'_>) -> Vec<Sample> {
     let (one, all) = (shell(say), wide_shell(say));
     vec![
         ("today", account::today(say).render(&all)),
@@ -81,7 +81,7 @@ pub fn full(say: Say<'_>) -> Vec<Sample> {
 }
 
 /// Every page with nothing on it, and what stands in place of Today before the first event.
-pub fn bare(say: Say<'_>) -> Vec<Sample> {
+pub(crate) fn bare(say: Say<'_>) -> Vec<Sample> {
     let shell = Shell { notes_to_review: None, failing_checks: Some(0), ..shell(say) };
     vec![
         ("first-steps", account::first_steps(say).render(&shell)),

@@ -2,8 +2,8 @@
 
 use weir_core::Origin;
 use weir_pages::session::{
-    Carried, CompactedBy, Compaction, EventLine, Figures, Guide, GuideChoice, Item, Reflection, Session, Statement, Timeline,
-    TimelineFilter, Tone, WindowCourse,
+    Carried, CompactedBy, Compaction, EventLine, Figures, Guide, GuideChoice, Item, Reflection, Session, Statement,
+    Timeline, TimelineFilter, Tone, WindowCourse,
 };
 use weir_pages::words::{Standing, Words};
 
@@ -30,7 +30,7 @@ fn course(say: Say<'_>) -> WindowCourse {
     let mut lengths = Vec::new();
     let mut length = 26_000_u64;
     for request in 1..=157_u64 {
-        length += 700 + (request * 7_919) % 1_900;
+        length += 640 + (request * request * 7_919) % 1_860;
         lengths.push(length);
         match request {
             89 => length = 37_600,
@@ -39,11 +39,18 @@ fn course(say: Say<'_>) -> WindowCourse {
         }
     }
     let at = |request: usize| lengths[request - 1];
-    let without = (17..=74).map(|request| (request, lengths[request as usize - 1] + if request < 44 { 6_100 } else { 22_900 }));
+    let without = (17..=74).map(|request| {
+        let more = match request {
+            17 => 0,
+            18..44 => 6_100,
+            _ => 22_900,
+        };
+        (request, lengths[request as usize - 1] + more)
+    });
     WindowCourse {
         base: Some(25_400),
         without: without.collect(),
-        limit: Some(185_000),
+        limit: Some(167_000),
         compactions: vec![
             Compaction { request: 89, before: at(89), after: 37_600, by: CompactedBy::Client },
             Compaction { request: 131, before: at(131), after: 35_802, by: CompactedBy::User },
@@ -61,7 +68,7 @@ fn course(say: Say<'_>) -> WindowCourse {
 
 fn timeline(say: Say<'_>) -> Timeline {
     let event = |request: u64, kind: &str, origin: Origin, tone: Tone, text: &str| EventLine {
-        at: ago(200 - request as i64),
+        at: ago(198 - request as i64 * 192 / 157),
         request: Some(request),
         kind: say(kind),
         origin,
@@ -72,15 +79,53 @@ fn timeline(say: Say<'_>) -> Timeline {
     };
     Timeline {
         items: vec![
-            Item::Event(event(1, "prompt", Origin::User, Tone::User, "“An upload that times out must not be sent twice.”")),
-            Item::Event(event(9, "error", Origin::Tool, Tone::Bad, "cargo nextest run retry: assertion failed: attempts == 1")),
-            Item::Event(event(18, "held back", Origin::Tool, Tone::Strong, "Read crates/uploader/src/queue.rs: 8,214 tokens as an outline of 2,108")),
+            Item::Event(event(
+                1,
+                "prompt",
+                Origin::User,
+                Tone::User,
+                "“An upload that times out must not be sent twice.”",
+            )),
+            Item::Event(event(
+                9,
+                "error",
+                Origin::Tool,
+                Tone::Bad,
+                "cargo nextest run retry: assertion failed: attempts == 1",
+            )),
+            Item::Event(event(
+                18,
+                "held back",
+                Origin::Tool,
+                Tone::Strong,
+                "Read crates/uploader/src/queue.rs: 8,214 tokens as an outline of 2,108",
+            )),
             Item::Event(event(31, "decision", Origin::Model, Tone::Plain, "Keep the key in the queue’s own table")),
-            Item::Event(event(44, "held back", Origin::Tool, Tone::Strong, "cargo nextest run: 9 failed, 398 passed; 17,902 tokens as a digest of 988")),
+            Item::Event(event(
+                44,
+                "held back",
+                Origin::Tool,
+                Tone::Strong,
+                "cargo nextest run: 9 failed, 398 passed; 17,902 tokens as a digest of 988",
+            )),
             Item::Event(event(60, "correction", Origin::User, Tone::User, "“Never more than four uploads at once.”")),
-            Item::Compacted { at: ago(83), request: Some(89), by: CompactedBy::Client, tokens: Some((166_874, 37_600)), summary: Some(say("c0v9tk2m6h")), guide: Some(418) },
+            Item::Compacted {
+                at: ago(89),
+                request: Some(89),
+                by: CompactedBy::Client,
+                tokens: Some((166_874, 37_600)),
+                summary: Some(say("c0v9tk2m6h")),
+                guide: Some(418),
+            },
             Item::Event(event(102, "page", Origin::Web, Tone::Plain, "Backoff and jitter")),
-            Item::Compacted { at: ago(24), request: None, by: CompactedBy::User, tokens: None, summary: None, guide: None },
+            Item::Compacted {
+                at: ago(40),
+                request: None,
+                by: CompactedBy::User,
+                tokens: None,
+                summary: None,
+                guide: None,
+            },
             Item::Event(event(156, "commit", Origin::Tool, Tone::Strong, "7be41d0 Retry uploads with the same key")),
         ],
         filters: vec![
@@ -95,7 +140,7 @@ fn timeline(say: Say<'_>) -> Timeline {
     }
 }
 
-pub fn session(say: Say<'_>) -> Session {
+pub(crate) fn session(say: Say<'_>) -> Session {
     let state = |text: &str, origin: Origin, standing: Standing, reference: Option<&str>| Statement {
         text: say(text),
         words: Words { origin, standing },
@@ -131,16 +176,26 @@ pub fn session(say: Say<'_>) -> Session {
         reflection: Reflection {
             done: vec![state("An upload has one key, however often it is sent", Origin::Model, Standing::Plain, None)],
             decided: vec![
-                state("Keep the key in the queue’s own table", Origin::Model, Standing::Unconfirmed, Some("5m1x8rqe0t")),
+                state(
+                    "Keep the key in the queue’s own table",
+                    Origin::Model,
+                    Standing::Unconfirmed,
+                    Some("5m1x8rqe0t"),
+                ),
                 state("Never more than four uploads at once", Origin::User, Standing::Plain, None),
             ],
-            failed: vec![state("A unique index on the file’s hash: two files may be equal", Origin::Model, Standing::Plain, None)],
+            failed: vec![state(
+                "A unique index on the file’s hash: two files may be equal",
+                Origin::Model,
+                Standing::Plain,
+                None,
+            )],
             open: vec![],
         },
     }
 }
 
-pub fn bare(say: Say<'_>) -> Session {
+pub(crate) fn bare(say: Say<'_>) -> Session {
     Session {
         key: say("s-0001"),
         title: say("Rename the tide table"),
