@@ -29,7 +29,7 @@ impl Money {
 
     /// Formats the amount with a plus if it is positive, where the sign is the point.
     pub fn show_signed(self) -> String {
-        if self.0 > 0 && self.0 >= 5_000 { format!("+{}", self.show()) } else { self.show() }
+        if self.0 >= 5_000 { format!("+{}", self.show()) } else { self.show() }
     }
 
     /// Formats the amount without its unit, for a label in a chart: `+0.37`, `−0.18`.

@@ -63,7 +63,7 @@ impl Moment {
 
     /// Returns whether both are on one local day.
     pub(crate) fn is_same_day(self, other: Self) -> bool {
-        self.local().map(|time| time.date()) == other.local().map(|time| time.date())
+        self.local().zip(other.local()).is_some_and(|(one, other)| one.date() == other.date())
     }
 
     /// Returns the seconds from `earlier` to this time.

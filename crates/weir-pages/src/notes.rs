@@ -200,7 +200,7 @@ fn new_note(shell: &Shell) -> Markup {
                         } }
                     }
                     label { "Note" textarea name="text" rows="4" required {} }
-                    button.button.primary type="submit" { "Write it" }
+                    button.button type="submit" { "Write it" }
                 }))
             }
         }

@@ -115,7 +115,7 @@ impl Today {
     pub fn render(&self, shell: &Shell) -> String {
         let main = html! {
             (self.head(shell))
-            (self.account(shell))
+            (self.account())
             (self.chart(shell))
             div.columns.wide-left {
                 (self.held_section(shell))
@@ -147,16 +147,17 @@ impl Today {
             p {
                 (span) ", " (shell.project_name()) ". " (capital(&sessions_of(self.sessions.len() as u64))) ", "
                 (counted(self.results, "tool result", "tool results"))
-                @if let Some(spent) = self.spent { ", " (spent.show()) " spent." } @else { ". What was spent is not known." }
+                @if let Some(spent) = self.spent { ", " (spent.show()) " spent." } @else if self.sessions.is_empty() { "." } @else { ". What was spent is not known." }
             }
         };
         head(html! { "Today" }, sentence, segments("Time", &[1, 7, 14, 30].map(choice)))
     }
 
-    fn account(&self, _shell: &Shell) -> Markup {
+    fn account(&self) -> Markup {
         let account = &self.account;
         let net = account.net_tokens();
         let is_loss = net < 0 || account.net.is_some_and(|net| net.0 < 0);
+        let is_gain = net > 0 && !is_loss;
         let share = account.net.zip(self.spent).and_then(|(net, spent)| percent(net.dollars(), spent.dollars()));
         html! {
             section aria-labelledby="h-account" {
@@ -168,7 +169,7 @@ impl Today {
                         dd { (again(account)) } }
                     div data-sign="−" { dt { "Weir’s own text" } dd.big { (count(account.own_tokens)) }
                         dd { "tool descriptions, " (counted(account.guides, "guide", "guides")) } }
-                    div.net.loss[is_loss] data-sign="=" { dt { "Net" }
+                    div.net.gain[is_gain].loss[is_loss] data-sign="=" { dt { "Net" }
                         dd.big { span { (difference(net)) } @if let Some(money) = account.net { " " span { (money.show_signed()) } } }
                         dd {
                             "tokens"
@@ -185,7 +186,7 @@ impl Today {
         let measured: Vec<&DayFigures> = self.per_day.iter().filter_map(|day| day.figures.as_ref()).collect();
         let days = counted(self.per_day.len() as u64, "day", "days");
         let aside = match (sum(measured.iter().map(|day| day.account.net)), sum(measured.iter().map(|day| day.spent))) {
-            (Some(net), Some(spent)) => html! {
+            (Some(net), Some(spent)) if !measured.is_empty() => html! {
                 (days) ": " (net.show_signed()) " of " (spent.show())
                 @if let Some(share) = percent(net.dollars(), spent.dollars()) { ", " (share) }
             },

@@ -46,22 +46,28 @@ const LABEL: f64 = 16.0;
 /// Returns a line for each compaction, labelled where there is room for it.
 fn marks(course: &WindowCourse, place: &Place) -> Markup {
     let mut free = 0.0;
+    let marks = course.compactions.iter().map(|compaction| {
+        let at = place.x(compaction.request) + place.half();
+        let is_late = at + LABEL > 102.0;
+        let from = if is_late { at - LABEL } else { at };
+        let has_room = from >= free;
+        if has_room {
+            free = from + LABEL;
+        }
+        (at, is_late, has_room)
+    });
+    let marks: Vec<(f64, bool, bool)> = marks.collect();
     html! {
-        @for (at, compaction) in course.compactions.iter().enumerate() {
-            @let at_percent = place.x(compaction.request) + place.half();
-            @let x = percent(at_percent);
-            @let is_late = at_percent + LABEL > 102.0;
-            @let from = if is_late { at_percent - LABEL } else { at_percent };
+        @for (at, (compaction, (x, is_late, has_room))) in course.compactions.iter().zip(marks).enumerate() {
+            @let (x, dx) = (percent(x), if is_late { "-8" } else { "8" });
             line.mark x1=(x) x2=(x) y1="4" y2=(px(TOP + HEIGHT)) {}
-            @if from >= free {
-                @let dx = if is_late { "-8" } else { "8" };
-                @let _ = free = from + LABEL;
+            @if has_room {
                 text.strong.only-wide.end[is_late] x=(x) dx=(dx) y="14" {
                     (match compaction.by { CompactedBy::User => "Compacted by you", CompactedBy::Client => "Compacted" })
                 }
                 text.only-wide.end[is_late] x=(x) dx=(dx) y="30" { (count(compaction.before)) " → " (count(compaction.after)) }
+                text.strong.end.only-narrow x=(x) dx="-4" y="14" { (ordinal(at as u64 + 1)) }
             }
-            text.strong.end.only-narrow x=(x) dx="-4" y="14" { (ordinal(at as u64 + 1)) }
         }
     }
 }

@@ -169,7 +169,7 @@ impl NoteCard {
                 div.step.panel {
                     (post(shell, &shell.act(Act::Edit, &self.reference), html! {
                         label { "New revision" textarea name="text" rows="4" required { (self.text.raw()) } }
-                        button.button.primary type="submit" { "Write it" }
+                        button.button type="submit" { "Write it" }
                     }))
                 }
             }

@@ -175,7 +175,6 @@ fn held_table(held: &[HeldOutput], shell: &Shell) -> Table {
 }
 
 fn tool_table(tools: &[ToolRow]) -> Table {
-    let most = tools.iter().map(|tool| tool.held_tokens).max().unwrap_or(0);
     let add = |figure: fn(&ToolRow) -> u64| tools.iter().map(figure).fold(0, u64::saturating_add);
     let in_view = tools
         .iter()
@@ -201,22 +200,23 @@ fn tool_table(tools: &[ToolRow]) -> Table {
             Column::figure("Share"),
             Column::figure("Still in view"),
         ],
-        rows: tools.iter().map(|tool| tool_row(tool, Some(most))).collect(),
+        rows: tools.iter().map(|tool| tool_row(tool, Some(all.held_tokens))).collect(),
         total: Some(tool_row(&all, None)),
         has_keys: false,
     }
 }
 
-fn tool_row(tool: &ToolRow, most: Option<u64>) -> Row {
-    let bar = most
-        .filter(|most| *most > 0 && tool.held_tokens > 0)
-        .map(|most| meter(tool.held_tokens as f64 / most as f64, "full"));
+/// Returns a row. `all` is what all tools together held back; the row of the total has none.
+fn tool_row(tool: &ToolRow, all: Option<u64>) -> Row {
+    let bar = all
+        .filter(|all| *all > 0 && tool.held_tokens > 0)
+        .map(|all| meter(tool.held_tokens as f64 / all as f64, "full"));
     let seen = match tool.still_in_view {
         _ if tool.held == 0 => Cell::muted("none held"),
         None => Cell::plain(known(None)),
         Some((seen, of)) => Cell::signed(
             Some(format!("{} of {}", count(seen), count(of))),
-            most.is_some() && seen.saturating_mul(2) < of,
+            all.is_some() && seen.saturating_mul(2) < of,
         ),
     };
     Row {

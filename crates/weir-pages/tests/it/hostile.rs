@@ -34,7 +34,7 @@ fn skeleton(parts: &[Part]) -> Vec<String> {
             Part::Open(name, attributes)
                 if name == "span" && attributes.get("class").is_some_and(|class| class == "unseen") =>
             {
-                inside = true
+                inside = true;
             }
             Part::Close(name) if name == "span" && inside => inside = false,
             Part::Open(name, attributes) => skeleton.push(format!("<{name} {}", ours(attributes))),

@@ -37,11 +37,8 @@ pub(crate) fn parts(html: &str) -> Vec<Part> {
 
 /// Returns the attributes of every element of this name.
 pub(crate) fn all<'a>(parts: &'a [Part], name: &str) -> Vec<&'a BTreeMap<String, String>> {
-    parts
-        .iter()
-        .filter_map(|part| matches!(part, Part::Open(found, _) if found == name).then_some(part))
-        .filter_map(attributes)
-        .collect()
+    let is_named = |part: &&Part| matches!(part, Part::Open(found, _) if found == name);
+    parts.iter().filter(is_named).filter_map(attributes).collect()
 }
 
 /// Returns the attributes of an opening.

@@ -10,8 +10,10 @@ use weir_pages::today::{
 
 use super::{Say, ago, cents, days_ago};
 
+type DayRow = (u64, u64, u64, i64, i64, u64);
+
 /// Held back, asked again, Weir's own text, net in cents, spent in cents, sessions; the newest last.
-const DAYS: [Option<(u64, u64, u64, i64, i64, u64)>; 14] = [
+const DAYS: [Option<DayRow>; 14] = [
     Some((7_912, 0, 260, 10, 488, 1)),
     Some((11_480, 2_204, 990, 12, 761, 2)),
     Some((5_940, 5_733, 1_011, -6, 702, 2)),

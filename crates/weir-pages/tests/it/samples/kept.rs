@@ -35,12 +35,12 @@ fn hit(say: Say<'_>, kind: HitKind, title: &str, reference: &str) -> Hit {
     }
 }
 
-pub(crate) fn search(say: Say<'_>) -> Search {
+fn hits(say: Say<'_>) -> Vec<Hit> {
     let lines = vec![
         (41, vec![span(say("uploads: "), Mark::None), span(say("4"), Mark::Found)]),
         (42, vec![span(say("    timeout: 30s"), Mark::None)]),
     ];
-    let hits = vec![
+    vec![
         Hit {
             badges: vec![Badge::Doubt(say("queue.rs has changed since"))],
             ..hit(say, HitKind::Note, "upload-limit", "zyjr7j9p4e")
@@ -83,7 +83,10 @@ pub(crate) fn search(say: Say<'_>) -> Search {
             words: Words::of(Origin::Tool),
             ..hit(say, HitKind::Output, "Output of a load test", "")
         },
-    ];
+    ]
+}
+
+pub(crate) fn search(say: Say<'_>) -> Search {
     let pick = |value: &str, label: &str| Picked { value: say(value), label: say(label), is_chosen: value.is_empty() };
     Search {
         query: say("how many uplods at once"),
@@ -100,7 +103,7 @@ pub(crate) fn search(say: Say<'_>) -> Search {
             within: vec![pick("", "harbour"), pick("all", "all projects")],
             since: vec![pick("", "any time"), pick("7", "7 days ago")],
         },
-        hits,
+        hits: hits(say),
         pager: Paging { page: 1, size: 7, total: 19 },
         took: Some(8.2),
         by_meaning: true,
@@ -128,14 +131,62 @@ pub(crate) fn nothing_asked(say: Say<'_>) -> Search {
     }
 }
 
-pub(crate) fn entry(say: Say<'_>) -> EntryPage {
+fn digest(say: Say<'_>) -> Vec<DigestLine> {
+    let digest = |at: u64, text: &str| DigestLine::Line { at: Some(at), text: say(text) };
+    vec![
+        DigestLine::Headline(say(
+            "exit 100 in 5870 ms; nextest: 9 failed, 398 passed; 931 lines, 61.4 KiB held as [ctx:8d2kq0vm7c]",
+        )),
+        DigestLine::Part(say("failures by cause: 2 causes, 9 tests")),
+        digest(
+            467,
+            "queue::tests::a_retry_keeps_its_key ×8: crates/uploader/src/queue.rs:118: assertion `left == right` failed",
+        ),
+        DigestLine::Line { at: None, text: say("  left: 2\n right: 1") },
+        digest(627, "key::tests::two_files_may_be_equal: crates/uploader/src/key.rs:40: UNIQUE constraint failed"),
+        DigestLine::Part(say("run")),
+        digest(931, "Summary [5.870s] 407 tests run: 398 passed, 9 failed, 2 skipped"),
+    ]
+}
+
+fn text(say: Say<'_>) -> Vec<Piece> {
     let line = |number: u64, text: &str| Line {
         number,
         text: say(text),
         is_failure: text.contains("FAIL") || text.contains("panicked"),
     };
     let fold = |from: u64, to: u64, what: &str| Piece::Fold { from, to, what: Some(say(what)), lines: vec![] };
-    let digest = |at: u64, text: &str| DigestLine::Line { at: Some(at), text: say(text) };
+    vec![
+        Piece::Line(line(1, "   Compiling uploader v0.4.1 (/srv/harbour/crates/uploader)")),
+        Piece::Line(line(2, "    Finished `test` profile [unoptimized + debuginfo] target(s) in 4.12s")),
+        Piece::Line(line(3, "        FAIL [   0.012s] uploader queue::tests::a_retry_keeps_its_key")),
+        Piece::Fold {
+            from: 4,
+            to: 6,
+            what: Some(say("3 tests that passed")),
+            lines: vec![
+                line(4, "        PASS [   0.004s] uploader key::tests::a_key_is_short"),
+                line(5, "        PASS [   0.004s] uploader key::tests::a_key_is_stable"),
+                line(6, "        PASS [   0.005s] uploader queue::tests::it_is_empty"),
+            ],
+        },
+        fold(7, 466, "395 tests that passed, 8 that failed"),
+        Piece::Line(line(
+            467,
+            "thread 'queue::tests::a_retry_keeps_its_key' panicked at crates/uploader/src/queue.rs:118:9:",
+        )),
+        Piece::Line(line(
+            468,
+            "assertion `left == right` failed: an upload that times out must not be sent twice, whatever the server has said until then",
+        )),
+        Piece::Line(line(469, "  left: 2")),
+        Piece::Line(line(470, " right: 1")),
+        fold(471, 930, "the same failure in 7 more tests"),
+        Piece::Line(line(931, "     Summary [   5.870s] 407 tests run: 398 passed, 9 failed, 2 skipped")),
+    ]
+}
+
+pub(crate) fn entry(say: Say<'_>) -> EntryPage {
     EntryPage {
         reference: say("8d2kq0vm7c"),
         title: say("cargo nextest run --workspace"),
@@ -155,48 +206,8 @@ pub(crate) fn entry(say: Say<'_>) -> EntryPage {
             again_tokens: Some(1_020),
             redactions: 1,
         },
-        digest: vec![
-            DigestLine::Headline(say(
-                "exit 100 in 5870 ms; nextest: 9 failed, 398 passed; 931 lines, 61.4 KiB held as [ctx:8d2kq0vm7c]",
-            )),
-            DigestLine::Part(say("failures by cause: 2 causes, 9 tests")),
-            digest(
-                467,
-                "queue::tests::a_retry_keeps_its_key ×8: crates/uploader/src/queue.rs:118: assertion `left == right` failed",
-            ),
-            DigestLine::Line { at: None, text: say("  left: 2\n right: 1") },
-            digest(627, "key::tests::two_files_may_be_equal: crates/uploader/src/key.rs:40: UNIQUE constraint failed"),
-            DigestLine::Part(say("run")),
-            digest(931, "Summary [5.870s] 407 tests run: 398 passed, 9 failed, 2 skipped"),
-        ],
-        text: vec![
-            Piece::Line(line(1, "   Compiling uploader v0.4.1 (/srv/harbour/crates/uploader)")),
-            Piece::Line(line(2, "    Finished `test` profile [unoptimized + debuginfo] target(s) in 4.12s")),
-            Piece::Line(line(3, "        FAIL [   0.012s] uploader queue::tests::a_retry_keeps_its_key")),
-            Piece::Fold {
-                from: 4,
-                to: 6,
-                what: Some(say("3 tests that passed")),
-                lines: vec![
-                    line(4, "        PASS [   0.004s] uploader key::tests::a_key_is_short"),
-                    line(5, "        PASS [   0.004s] uploader key::tests::a_key_is_stable"),
-                    line(6, "        PASS [   0.005s] uploader queue::tests::it_is_empty"),
-                ],
-            },
-            fold(7, 466, "395 tests that passed, 8 that failed"),
-            Piece::Line(line(
-                467,
-                "thread 'queue::tests::a_retry_keeps_its_key' panicked at crates/uploader/src/queue.rs:118:9:",
-            )),
-            Piece::Line(line(
-                468,
-                "assertion `left == right` failed: an upload that times out must not be sent twice, whatever the server has said until then",
-            )),
-            Piece::Line(line(469, "  left: 2")),
-            Piece::Line(line(470, " right: 1")),
-            fold(471, 930, "the same failure in 7 more tests"),
-            Piece::Line(line(931, "     Summary [   5.870s] 407 tests run: 398 passed, 9 failed, 2 skipped")),
-        ],
+        digest: digest(say),
+        text: text(say),
         asked_for: Some(say("467-498")),
         again: vec![AskedLines { from: 467, to: 498, request: Some(45) }],
         gone: None,

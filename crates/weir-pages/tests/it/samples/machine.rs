@@ -79,7 +79,7 @@ pub(crate) fn no_window(say: Say<'_>) -> Window {
     }
 }
 
-pub(crate) fn health(say: Say<'_>) -> Health {
+fn checks(say: Say<'_>) -> Vec<Check> {
     let check = |name: &str, state: CheckState, found: &str| Check {
         name: say(name),
         state,
@@ -87,6 +87,30 @@ pub(crate) fn health(say: Say<'_>) -> Health {
         advice: None,
         command: None,
     };
+    vec![
+        check("Weir", CheckState::Fine, "0.1.0"),
+        Check {
+            advice: Some(say("Start Codex and choose Trust hooks. Only you can do that.")),
+            command: Some(say("codex")),
+            ..check(
+                "Codex",
+                CheckState::Wrong,
+                "Set up, but 3 hooks are not trusted yet. Until they are, Codex does not call them: nothing is held back or carried over there.",
+            )
+        },
+        Check {
+            command: Some(say("chmod -R go= ~/.local/share/weir")),
+            ..check("Data folder", CheckState::Look, "~/.local/share/weir can be read by other users of this machine.")
+        },
+        check("Claude Code", CheckState::Fine, "2.1.4, set up for the user"),
+        check("Last hooks", CheckState::Fine, "Claude Code, PostToolUse at 12:24 in 2.4 ms (9,318 in all)"),
+        check("Faults in hooks", CheckState::Fine, "none"),
+        check("Sandbox", CheckState::Fine, "full"),
+        check("Project store", CheckState::Fine, "1,612 entries, texts take 38.4 of 2,048 MiB"),
+    ]
+}
+
+pub(crate) fn health(say: Say<'_>) -> Health {
     let hooks = [
         Some((2.4, 6.1)),
         Some((2.3, 5.8)),
@@ -105,31 +129,7 @@ pub(crate) fn health(say: Say<'_>) -> Health {
     ];
     let sizes = [31.2, 31.9, 32.6, 32.6, 32.6, 33.4, 34.1, 35.2, 36.0, 36.2, 36.2, 36.2, 37.1, 38.4];
     Health {
-        checks: vec![
-            check("Weir", CheckState::Fine, "0.1.0"),
-            Check {
-                advice: Some(say("Start Codex and choose Trust hooks. Only you can do that.")),
-                command: Some(say("codex")),
-                ..check(
-                    "Codex",
-                    CheckState::Wrong,
-                    "Set up, but 3 hooks are not trusted yet. Until they are, Codex does not call them: nothing is held back or carried over there.",
-                )
-            },
-            Check {
-                command: Some(say("chmod -R go= ~/.local/share/weir")),
-                ..check(
-                    "Data folder",
-                    CheckState::Look,
-                    "~/.local/share/weir can be read by other users of this machine.",
-                )
-            },
-            check("Claude Code", CheckState::Fine, "2.1.4, set up for the user"),
-            check("Last hooks", CheckState::Fine, "Claude Code, PostToolUse at 12:24 in 2.4 ms (9,318 in all)"),
-            check("Faults in hooks", CheckState::Fine, "none"),
-            check("Sandbox", CheckState::Fine, "full"),
-            check("Project store", CheckState::Fine, "1,612 entries, texts take 38.4 of 2,048 MiB"),
-        ],
+        checks: checks(say),
         took: 84.0,
         hooks: hooks
             .iter()

@@ -47,7 +47,7 @@ pub(crate) fn shell(say: Say<'_>) -> Shell {
         path: say("/in/harbour/notes"),
         version: say("0.1.0"),
         now: ago(0),
-        notes_to_review: Some(3),
+        notes_to_review: Some(2),
         failing_checks: Some(2),
     }
 }

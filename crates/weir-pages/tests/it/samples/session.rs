@@ -66,7 +66,7 @@ fn course(say: Say<'_>) -> WindowCourse {
     }
 }
 
-fn timeline(say: Say<'_>) -> Timeline {
+fn items(say: Say<'_>) -> Vec<Item> {
     let event = |request: u64, kind: &str, origin: Origin, tone: Tone, text: &str| EventLine {
         at: ago(198 - request as i64 * 192 / 157),
         request: Some(request),
@@ -77,57 +77,48 @@ fn timeline(say: Say<'_>) -> Timeline {
         outcome: (tone == Tone::Bad).then(|| say("fixed at request 104, after 2 attempts")),
         reference: (tone == Tone::Strong).then(|| say("8d2kq0vm7c")),
     };
+    vec![
+        Item::Event(event(1, "prompt", Origin::User, Tone::User, "“An upload that times out must not be sent twice.”")),
+        Item::Event(event(
+            9,
+            "error",
+            Origin::Tool,
+            Tone::Bad,
+            "cargo nextest run retry: assertion failed: attempts == 1",
+        )),
+        Item::Event(event(
+            18,
+            "held back",
+            Origin::Tool,
+            Tone::Strong,
+            "Read crates/uploader/src/queue.rs: 8,214 tokens as an outline of 2,108",
+        )),
+        Item::Event(event(31, "decision", Origin::Model, Tone::Plain, "Keep the key in the queue’s own table")),
+        Item::Event(event(
+            44,
+            "held back",
+            Origin::Tool,
+            Tone::Strong,
+            "cargo nextest run: 9 failed, 398 passed; 17,902 tokens as a digest of 988",
+        )),
+        Item::Event(event(60, "correction", Origin::User, Tone::User, "“Never more than four uploads at once.”")),
+        Item::Compacted {
+            at: ago(89),
+            request: Some(89),
+            by: CompactedBy::Client,
+            tokens: Some((164_635, 37_600)),
+            summary: Some(say("c0v9tk2m6h")),
+            guide: Some(418),
+        },
+        Item::Event(event(102, "page", Origin::Web, Tone::Plain, "Backoff and jitter")),
+        Item::Compacted { at: ago(40), request: None, by: CompactedBy::User, tokens: None, summary: None, guide: None },
+        Item::Event(event(156, "commit", Origin::Tool, Tone::Strong, "7be41d0 Retry uploads with the same key")),
+    ]
+}
+
+fn timeline(say: Say<'_>) -> Timeline {
     Timeline {
-        items: vec![
-            Item::Event(event(
-                1,
-                "prompt",
-                Origin::User,
-                Tone::User,
-                "“An upload that times out must not be sent twice.”",
-            )),
-            Item::Event(event(
-                9,
-                "error",
-                Origin::Tool,
-                Tone::Bad,
-                "cargo nextest run retry: assertion failed: attempts == 1",
-            )),
-            Item::Event(event(
-                18,
-                "held back",
-                Origin::Tool,
-                Tone::Strong,
-                "Read crates/uploader/src/queue.rs: 8,214 tokens as an outline of 2,108",
-            )),
-            Item::Event(event(31, "decision", Origin::Model, Tone::Plain, "Keep the key in the queue’s own table")),
-            Item::Event(event(
-                44,
-                "held back",
-                Origin::Tool,
-                Tone::Strong,
-                "cargo nextest run: 9 failed, 398 passed; 17,902 tokens as a digest of 988",
-            )),
-            Item::Event(event(60, "correction", Origin::User, Tone::User, "“Never more than four uploads at once.”")),
-            Item::Compacted {
-                at: ago(89),
-                request: Some(89),
-                by: CompactedBy::Client,
-                tokens: Some((166_874, 37_600)),
-                summary: Some(say("c0v9tk2m6h")),
-                guide: Some(418),
-            },
-            Item::Event(event(102, "page", Origin::Web, Tone::Plain, "Backoff and jitter")),
-            Item::Compacted {
-                at: ago(40),
-                request: None,
-                by: CompactedBy::User,
-                tokens: None,
-                summary: None,
-                guide: None,
-            },
-            Item::Event(event(156, "commit", Origin::Tool, Tone::Strong, "7be41d0 Retry uploads with the same key")),
-        ],
+        items: items(say),
         filters: vec![
             (TimelineFilter::WhatMatters, 8),
             (TimelineFilter::Prompts, 9),
