@@ -19,7 +19,11 @@ fn main() {
     for (name, html) in samples::full(&long) {
         std::fs::write(folder.join(format!("long-{name}.html")), html).unwrap();
     }
-    for (name, html) in samples::full(&samples::plainly).into_iter().chain(samples::bare(&samples::plainly)) {
+    for (name, html) in samples::full(&samples::plainly)
+        .into_iter()
+        .chain(samples::bare(&samples::plainly))
+        .chain([samples::alone(&samples::plainly)])
+    {
         println!("{name}: {} bytes", html.len());
         std::fs::write(folder.join(format!("{name}.html")), html).unwrap();
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use maud::{Markup, Render, html};
 use weir_core::Origin;
 
-use crate::figures::counted;
+use crate::figures::{count, counted};
 use crate::moment::Moment;
 use crate::routes::Act;
 use crate::shell::Shell;
@@ -42,7 +42,7 @@ const GO: [Key; 7] = [
 ];
 
 /// Returns the keys of a page, hidden until the script has loaded.
-pub(crate) fn key_list(keys: &[Key]) -> Markup {
+pub(crate) fn key_list(keys: &[Key], shell: &Shell) -> Markup {
     let one = |key: &Key| {
         html! { span { @for name in key.keys { kbd { (name) } " " } (key.does) } }
     };
@@ -51,7 +51,10 @@ pub(crate) fn key_list(keys: &[Key]) -> Markup {
         dialog.all-keys aria-label="All keys" {
             h2 { "Keys" }
             div.key-grid { @for key in keys.iter().chain(&EVERYWHERE).chain(&GO) { (one(key)) } }
-            form method="dialog" { button.button { "Close" } }
+            div.actions {
+                form method="dialog" { button.button { "Close" } }
+                (post(shell, "/keys", html! { button.button type="submit" name="keys" value="off" { "Turn keys off" } }))
+            }
         }
     }
 }
@@ -223,8 +226,8 @@ impl Pager {
             @if pages > 1 {
                 nav.pager aria-label="Pages of this list" {
                     @if self.page > 1 { a.button rel="prev" href=(address(self.page - 1)) data-key="[" { "Previous" } }
-                    span { "Page " (self.page) " of " (pages) ", " (counted(self.total, things.0, things.1)) }
-                    @if self.page < pages { a.button rel="next" href=(address(self.page + 1)) data-key="]" { "Next" } }
+                    span { "Page " (count(self.page)) " of " (count(pages)) ", " (counted(self.total, things.0, things.1)) }
+                    @if self.page < pages { a.button rel="next" href=(address(self.page.saturating_add(1))) data-key="]" { "Next" } }
                 }
             }
         }

@@ -191,7 +191,11 @@ impl EntryPage {
         let figures = &self.figures;
         let share =
             figures.digest_tokens.zip(figures.tokens).and_then(|(part, whole)| percent(part as f64, whole as f64));
-        let again = self.again.iter().map(|lines| lines.to.saturating_sub(lines.from) + 1).fold(0, u64::saturating_add);
+        let again = self
+            .again
+            .iter()
+            .map(|lines| lines.to.saturating_sub(lines.from).saturating_add(1))
+            .fold(0, u64::saturating_add);
         let mut list = vec![Fact { label: "Whole text", figure: figures.tokens.map(count), unit: "tokens".to_owned() }];
         if !self.digest.is_empty() {
             let unit = share.map_or_else(|| "tokens".to_owned(), |share| format!("tokens, {share}"));
@@ -292,7 +296,7 @@ impl EntryPage {
                 details.fold data-row {
                     summary { span {
                         b { @if from == to { "line " (count(*from)) } @else { "lines " (range(*from, *to)) } }
-                        ", " (counted(to.saturating_sub(*from) + 1, "line", "lines"))
+                        ", " (counted(to.saturating_sub(*from).saturating_add(1), "line", "lines"))
                         @if let Some(what) = what { ": " (what) }
                     } }
                     @if lines.is_empty() {

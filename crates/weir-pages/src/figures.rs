@@ -76,7 +76,7 @@ pub(crate) fn ordinal(number: u64) -> String {
     let ending = match (number % 100, number % 10) {
         (11..=13, _) => "th",
         (_, 1) => "st",
-        (_, 2) => "nd",
+        (_, 2) => "nd", // typos: allow
         (_, 3) => "rd",
         _ => "th",
     };

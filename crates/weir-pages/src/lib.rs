@@ -15,6 +15,7 @@ mod components;
 pub mod entry;
 pub mod figures;
 pub mod health;
+pub mod message;
 pub mod moment;
 pub mod notes;
 pub mod projects;

@@ -80,11 +80,11 @@ impl NoteFilter {
 
     fn label(self, counts: &Counts) -> String {
         let (name, number) = match self {
-            Self::Review => ("To review", counts.doubtful + counts.unconfirmed),
+            Self::Review => ("To review", sum(&[counts.doubtful, counts.unconfirmed])),
             Self::Current => ("Current", counts.current),
             Self::Superseded => ("Superseded", counts.superseded),
             Self::NeverRead => ("Never read", counts.never_read),
-            Self::All => ("All", counts.doubtful + counts.unconfirmed + counts.current + counts.superseded),
+            Self::All => ("All", sum(&[counts.doubtful, counts.unconfirmed, counts.current, counts.superseded])),
         };
         format!("{name} {}", count(number))
     }
@@ -205,6 +205,10 @@ fn new_note(shell: &Shell) -> Markup {
             }
         }
     }
+}
+
+fn sum(numbers: &[u64]) -> u64 {
+    numbers.iter().copied().fold(0, u64::saturating_add)
 }
 
 fn written(number: u64) -> &'static str {

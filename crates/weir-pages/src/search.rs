@@ -106,6 +106,8 @@ pub struct Hit {
     pub is_code: bool,
     /// What it leads to.
     pub target: Target,
+    /// The line of the entry that was found, if it has lines.
+    pub line: Option<u64>,
     /// What else there is to say in a few words: the revision, the heading, the host.
     pub about: Option<Text>,
     /// The text that was found.
@@ -255,6 +257,12 @@ impl Search {
 }
 
 impl Hit {
+    /// Returns the address of the entry, at the line that was found.
+    fn address(&self, reference: &Text, shell: &Shell) -> String {
+        let path = shell.entry(reference);
+        self.line.map_or_else(|| path.clone(), |line| format!("{path}?lines={line}#L{line}"))
+    }
+
     fn render(&self, shell: &Shell) -> Markup {
         let title = html! { @if self.is_code { code { (self.title) } } @else { (self.title) } };
         html! {
@@ -264,7 +272,7 @@ impl Hit {
                     div.hit-head {
                         h2 {
                             @match &self.target {
-                                Target::Entry(reference) => a href=(shell.entry(reference)) { (title) },
+                                Target::Entry(reference) => a href=(self.address(reference, shell)) { (title) },
                                 Target::Session(key) => a href=(shell.session(key)) { (title) },
                                 Target::Gone(_) => (title),
                             }

@@ -229,8 +229,9 @@ impl WindowCourse {
     fn table(&self) -> Table {
         let last = self.lengths.len() as u64;
         let step = last.div_ceil(12).max(1);
-        let is_cut =
-            |request: u64| self.compactions.iter().any(|cut| cut.request == request || cut.request + 1 == request);
+        let is_cut = |request: u64| {
+            self.compactions.iter().any(|cut| cut.request == request || cut.request.checked_add(1) == Some(request))
+        };
         let rows = (1..).zip(&self.lengths).filter(|(request, _)| {
             *request == 1 || *request == last || request.is_multiple_of(step) || is_cut(*request)
         });

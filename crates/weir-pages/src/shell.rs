@@ -18,6 +18,8 @@ pub struct Shell {
     pub other_projects: Vec<ProjectLink>,
     /// The theme that the user has chosen.
     pub theme: Theme,
+    /// Whether single letters act as keys. Some people type by voice, and must be able to turn them off.
+    pub has_keys: bool,
     /// The token that every form sends back.
     pub token: Text,
     /// The path and query of this page, to return to after a form.
@@ -95,13 +97,13 @@ impl Shell {
                     meta name="referrer" content="no-referrer";
                     title { (content.title) " · Weir" }
                     link rel="stylesheet" href=(STYLE.path());
-                    script src=(KEYS.path()) defer {}
+                    @if self.has_keys { script src=(KEYS.path()) defer {} }
                 }
                 body {
                     a.skip href="#main" { "Skip to content" }
                     (self.bar())
                     (self.menu(content.page))
-                    main #main { (content.main) (key_list(content.keys)) }
+                    main #main { (content.main) @if self.has_keys { (key_list(content.keys, self)) } }
                 }
             }
         }
@@ -143,6 +145,7 @@ impl Shell {
                 }
                 div.foot {
                     (self.theme_form())
+                    @if !self.has_keys { (post(self, "/keys", html! { button.button type="submit" name="keys" value="on" { "Turn keys on" } })) }
                     p { "Weir " (self.version) ", on this machine only." br; "Nothing here is sent anywhere." }
                 }
             }

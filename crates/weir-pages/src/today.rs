@@ -146,7 +146,7 @@ impl Today {
         let sentence = html! {
             p {
                 (span) ", " (shell.project_name()) ". " (capital(&sessions_of(self.sessions.len() as u64))) ", "
-                (counted(self.results, "tool result", "tool results"))
+                (if self.results == 0 { "no tool results".to_owned() } else { counted(self.results, "tool result", "tool results") })
                 @if let Some(spent) = self.spent { ", " (spent.show()) " spent." } @else if self.sessions.is_empty() { "." } @else { ". What was spent is not known." }
             }
         };

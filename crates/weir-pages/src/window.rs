@@ -138,7 +138,7 @@ impl Window {
                 div.notice {
                     @match pair {
                         Some((best, now)) => {
-                            @let saved = Money(now.total().0 - best.total().0);
+                            @let saved = Money(now.total().0.saturating_sub(best.total().0));
                             div {
                                 b { (count(best.size)) " tokens would have cost " (saved.show()) " less than " (count(now.size)) }
                                 ", that is " (best.total().show()) " instead of " (now.total().show())

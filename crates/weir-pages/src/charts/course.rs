@@ -17,7 +17,7 @@ const AXIS_WIDTH: u32 = 72;
 /// Returns the chart.
 pub(crate) fn course(course: &WindowCourse) -> Markup {
     let longest = course.lengths.iter().chain(course.without.iter().map(|(_, length)| length)).max().copied();
-    let highest = longest.max(course.limit).unwrap_or(0);
+    let highest = longest.max(course.limit).max(course.base).unwrap_or(0);
     let axis = Axis::new(0.0, highest as f64, TOP, HEIGHT);
     let place = Place { last: course.lengths.len().saturating_sub(1).max(1) as f64 };
     html! {

@@ -18,7 +18,7 @@ pub(crate) fn spark(values: &[f64], chosen: Option<usize>) -> Markup {
     let points: Vec<String> =
         values.iter().enumerate().map(|(at, value)| format!("{} {}", px(x(at)), px(y(*value)))).collect();
     html! {
-        @if let Some(last) = values.last() {
+        @if let Some(last) = values.last().filter(|_| values.iter().all(|value| value.is_finite())) {
             svg.spark width=(px(WIDTH)) height=(px(HEIGHT)) viewBox={ "0 0 " (px(WIDTH)) " " (px(HEIGHT)) } aria-hidden="true" {
                 line.grid x1="0" x2=(px(WIDTH)) y1=(px(y(*last))) y2=(px(y(*last))) {}
                 path.stroke d={ "M" (points.join(" L")) } {}

@@ -170,11 +170,13 @@ impl Timeline {
         let shown = self.items.iter().filter(|item| matches!(item, Item::Event(_))).count() as u64;
         let choices: Vec<Choice> =
             self.filters.iter().map(|(filter, number)| self.choice(*filter, *number, session, shell)).collect();
-        let aside = html! { (count(shown)) " of " (counted(self.total, "event", "events")) };
+        let aside = html! { @if self.total > 0 { (count(shown)) " of " (counted(self.total, "event", "events")) } };
         let content = html! {
             @if !choices.is_empty() { (chips("Kinds of events", &choices)) }
             @if self.items.is_empty() {
-                (empty("No event is of this kind.", html! { "Choose another kind above." }))
+                @if self.total == 0 {
+                    (empty("Nothing was recorded.", html! { "Prompts, decisions, errors and commits of the session show up here." }))
+                } @else { (empty("No event is of this kind.", html! { "Choose another kind above." })) }
             } @else {
                 ol.events.far.panel {
                     @for item in &self.items {
@@ -278,7 +280,7 @@ fn carried_over(carried: &Carried) -> Markup {
     };
     html! {
         dl.carried.panel {
-            div { dt { "Names used in the next " (counted(carried.requests, "request", "requests")) } dd { (count(carried.names)) } }
+            div { dt { "Names used in the next " (if carried.requests == 1 { "request".to_owned() } else { counted(carried.requests, "request", "requests") }) } dd { (count(carried.names)) } }
             (row("in the client’s summary", carried.in_summary, "dim"))
             (row("in summary and guide", carried.in_both, "full"))
         }

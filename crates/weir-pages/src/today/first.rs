@@ -31,7 +31,10 @@ impl FirstSteps {
                         @match self.clients.as_slice() {
                             [] => "No client was found on this machine.",
                             [one] => { (one) " was found on this machine." }
-                            [first, rest @ ..] => { (first) @for client in rest { ", " (client) } " were found on this machine." }
+                            [others @ .., last] => {
+                                @for (at, client) in others.iter().enumerate() { @if at > 0 { ", " } (client) }
+                                " and " (last) " were found on this machine."
+                            }
                         }
                         " You see every line before it is written."
                     }

@@ -179,7 +179,7 @@ fn tool_table(tools: &[ToolRow]) -> Table {
     let in_view = tools
         .iter()
         .filter_map(|tool| tool.still_in_view)
-        .fold((0, 0), |sum: (u64, u64), (seen, of)| (sum.0 + seen, sum.1 + of));
+        .fold((0, 0), |sum: (u64, u64), (seen, of)| (sum.0.saturating_add(seen), sum.1.saturating_add(of)));
     let all = ToolRow {
         name: "All".into(),
         results: add(|tool| tool.results),

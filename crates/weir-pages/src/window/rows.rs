@@ -82,8 +82,11 @@ impl Window {
     }
 
     fn session_row(&self, session: &SessionCost, shell: &Shell) -> Row {
-        let mut cells: Vec<Cell> =
-            session.changes.iter().map(|percent| Cell::signed(Some(change(*percent)), percent.round() > 0.0)).collect();
+        let mut cells: Vec<Cell> = session
+            .changes
+            .iter()
+            .map(|percent| Cell::signed(percent.is_finite().then(|| change(*percent)), percent.round() > 0.0))
+            .collect();
         cells.resize_with(self.compared.len(), || Cell::signed(None, false));
         cells.push(Cell::signed(session.compactions.map(count), false));
         let chosen = self.compared.iter().position(|size| Some(*size) == self.best);

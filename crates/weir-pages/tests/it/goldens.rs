@@ -11,7 +11,9 @@ fn lines(html: &str) -> String {
 
 #[test]
 fn every_page_is_as_its_golden() {
-    for (name, html) in samples::full(&samples::plainly).into_iter().chain(samples::bare(&samples::plainly)) {
+    let (full, bare) = (samples::full(&samples::plainly), samples::bare(&samples::plainly));
+    let pages = full.into_iter().chain(bare).chain([samples::alone(&samples::plainly)]);
+    for (name, html) in pages {
         let html = weir_pages::ASSETS.iter().fold(html, |html, asset| html.replace(&asset.path(), "/assets/FILE"));
         expect_file![format!("golden/{name}.html")].assert_eq(&lines(&html));
     }

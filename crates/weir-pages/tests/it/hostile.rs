@@ -58,7 +58,7 @@ fn ours(attributes: &std::collections::BTreeMap<String, String>) -> String {
 }
 
 fn every_page(say: samples::Say<'_>) -> Vec<samples::Sample> {
-    samples::full(say).into_iter().chain(samples::bare(say)).collect()
+    samples::full(say).into_iter().chain(samples::bare(say)).chain([samples::alone(say)]).collect()
 }
 
 #[test]

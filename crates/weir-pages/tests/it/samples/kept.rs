@@ -20,6 +20,7 @@ fn hit(say: Say<'_>, kind: HitKind, title: &str, reference: &str) -> Hit {
         title: say(title),
         is_code: false,
         target: Target::Entry(say(reference)),
+        line: (kind == HitKind::Output).then_some(41),
         about: Some(say("decision, revision 3")),
         excerpt: Excerpt::Prose(vec![
             span(say("Four "), Mark::None),
@@ -89,7 +90,7 @@ fn hits(say: Say<'_>) -> Vec<Hit> {
 pub(crate) fn search(say: Say<'_>) -> Search {
     let pick = |value: &str, label: &str| Picked { value: say(value), label: say(label), is_chosen: value.is_empty() };
     Search {
-        query: say("how many uplods at once"),
+        query: say("how many uplods at once"), // typos: allow
         filters: Filters {
             kinds: vec![
                 (HitKind::Note, Some(6)),
@@ -107,7 +108,7 @@ pub(crate) fn search(say: Say<'_>) -> Search {
         pager: Paging { page: 1, size: 7, total: 19 },
         took: Some(8.2),
         by_meaning: true,
-        corrected: Some((say("uplods"), say("uploads"))),
+        corrected: Some((say("uplods"), say("uploads"))), // typos: allow
         not_imported: Some(NotImported { clients: 2, sessions: 214 }),
     }
 }

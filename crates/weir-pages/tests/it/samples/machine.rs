@@ -1,6 +1,7 @@
 //! Window, Health and Settings.
 
 use weir_pages::health::{Check, CheckState, Health, HookDay, HookTimes, StoreDay};
+use weir_pages::message::Message;
 use weir_pages::settings::{FileState, Group, Ignored, SetBy, Setting, Settings, SettingsFile};
 use weir_pages::window::{ClientChoice, SessionCost, SettingLine, SettingPreview, SizeCost, Window};
 
@@ -223,4 +224,12 @@ pub(crate) fn settings(say: Say<'_>) -> Settings {
 
 pub(crate) fn nothing_set() -> Settings {
     Settings { files: vec![], groups: vec![] }
+}
+
+pub(crate) fn message(say: Say<'_>) -> Message {
+    Message {
+        title: say("This link was used before."),
+        meaning: say("A link opens the pages once, so that nobody can open them with a copy of it. Ask for a new one."),
+        command: Some(say("weir ui")),
+    }
 }

@@ -2,10 +2,10 @@
 //!
 //! Every foreign text is made by `say`, so a test can replace all of them at once.
 
-mod account;
-mod kept;
-mod machine;
-mod session;
+pub(crate) mod account;
+pub(crate) mod kept;
+pub(crate) mod machine;
+pub(crate) mod session;
 
 use weir_core::Timestamp;
 use weir_pages::{Moment, Money, ProjectLink, Shell, Text, Theme};
@@ -43,6 +43,7 @@ pub(crate) fn shell(say: Say<'_>) -> Shell {
         project: Some(link("harbour")),
         other_projects: vec![link("depot"), link("tideline")],
         theme: Theme::System,
+        has_keys: true,
         token: say("f2b1c8d04e7a4a6f"),
         path: say("/in/harbour/notes"),
         version: say("0.1.0"),
@@ -80,6 +81,11 @@ pub(crate) fn full(say: Say<'_>) -> Vec<Sample> {
     ]
 }
 
+/// The page for someone who was not let in, which has no shell.
+pub(crate) fn alone(say: Say<'_>) -> Sample {
+    ("message-alone", machine::message(say).render_alone())
+}
+
 /// Every page with nothing on it, and what stands in place of Today before the first event.
 pub(crate) fn bare(say: Say<'_>) -> Vec<Sample> {
     let shell = Shell { notes_to_review: None, failing_checks: Some(0), ..shell(say) };
@@ -95,5 +101,6 @@ pub(crate) fn bare(say: Say<'_>) -> Vec<Sample> {
         ("projects-bare", account::no_projects().render(&shell)),
         ("health-bare", machine::unmeasured(say).render(&shell)),
         ("settings-bare", machine::nothing_set().render(&shell)),
+        ("message", machine::message(say).render(&shell)),
     ]
 }
