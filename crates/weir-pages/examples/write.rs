@@ -1,4 +1,5 @@
-//! Writes every page with made-up content to a folder, to be looked at: `cargo run -p weir-pages --example write -- FOLDER`.
+//! Writes every page with made-up content to a folder, to be looked at:
+//! `cargo run -p weir-pages --example write -- FOLDER`.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example for people")]
 
 #[path = "../tests/it/samples/mod.rs"]

@@ -47,8 +47,8 @@ impl Axis {
         self.lines.first().copied().unwrap_or(1.0)
     }
 
-    /// Returns the drawing beside the chart. `label` is given each value, and whether it is the top one, which alone has
-    /// the unit.
+    /// Returns the drawing beside the chart. `label` is given each value, and whether it is the top one, which alone
+    /// has the unit.
     pub(crate) fn beside(&self, width: u32, height: u32, label: impl Fn(f64, bool) -> String) -> Markup {
         html! {
             svg.y width=(width) height=(height) aria-hidden="true" {
@@ -63,7 +63,8 @@ impl Axis {
     pub(crate) fn grid(&self) -> Markup {
         html! {
             @for value in &self.lines {
-                line.grid[*value != 0.0].zero[*value == 0.0] x1="0" x2="100%" y1=(px(self.y(*value))) y2=(px(self.y(*value))) {}
+                line.grid[*value != 0.0].zero[*value == 0.0] x1="0" x2="100%" y1=(px(self.y(*value)))
+                    y2=(px(self.y(*value))) {}
             }
         }
     }

@@ -53,7 +53,9 @@ pub(crate) fn key_list(keys: &[Key], shell: &Shell) -> Markup {
             div.key-grid { @for key in keys.iter().chain(&EVERYWHERE).chain(&GO) { (one(key)) } }
             div.actions {
                 form method="dialog" { button.button { "Close" } }
-                (post(shell, "/keys", html! { button.button type="submit" name="keys" value="off" { "Turn keys off" } }))
+                (post(shell, "/keys", html! {
+                    button.button type="submit" name="keys" value="off" { "Turn keys off" }
+                }))
             }
         }
     }
@@ -109,7 +111,9 @@ pub(crate) fn forget(shell: &Shell, reference: &Text, question: &str) -> Markup 
             summary.button.plain { "Forget…" }
             div.step.panel {
                 p { (question) }
-                (post(shell, &shell.act(Act::Forget, reference), html! { button.button.danger type="submit" { "Forget it" } }))
+                (post(shell, &shell.act(Act::Forget, reference), html! {
+                    button.button.danger type="submit" { "Forget it" }
+                }))
             }
         }
     }
@@ -226,8 +230,12 @@ impl Pager {
             @if pages > 1 {
                 nav.pager aria-label="Pages of this list" {
                     @if self.page > 1 { a.button rel="prev" href=(address(self.page - 1)) data-key="[" { "Previous" } }
-                    span { "Page " (count(self.page)) " of " (count(pages)) ", " (counted(self.total, things.0, things.1)) }
-                    @if self.page < pages { a.button rel="next" href=(address(self.page.saturating_add(1))) data-key="]" { "Next" } }
+                    span {
+                        "Page " (count(self.page)) " of " (count(pages)) ", " (counted(self.total, things.0, things.1))
+                    }
+                    @if self.page < pages {
+                        a.button rel="next" href=(address(self.page.saturating_add(1))) data-key="]" { "Next" }
+                    }
                 }
             }
         }

@@ -132,6 +132,10 @@ pub struct AskedLines {
     pub request: Option<u64>,
 }
 
+/// What forgetting an entry means.
+const FORGETTING: &str = "The text is removed from the store. Its reference will say that it was forgotten. This \
+                          cannot be taken back.";
+
 impl EntryPage {
     /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
@@ -182,7 +186,7 @@ impl EntryPage {
             @if self.gone.is_none() {
                 a.button href={ (shell.entry(&self.reference)) "/raw" } { "Raw text" }
                 @if !self.is_pinned { (act_button(shell, Act::Keep, &self.reference, ("Keep", false))) }
-                (forget(shell, &self.reference, "The text is removed from the store. Its reference will say that it was forgotten. This cannot be taken back."))
+                (forget(shell, &self.reference, FORGETTING))
             }
         }
     }
@@ -269,7 +273,8 @@ impl EntryPage {
                         label.check.only-wide { input.wrap type="checkbox"; "Wrap" }
                         form.go method="get" action=(path) {
                             label.sr for="go" { "Lines or pattern" }
-                            input #go name="lines" type="text" placeholder="lines or /pattern/" data-key="l" value=(self.asked_for.as_ref().map_or("", Text::raw));
+                            input #go name="lines" type="text" placeholder="lines or /pattern/" data-key="l"
+                                value=(self.asked_for.as_ref().map_or("", Text::raw));
                             button.button type="submit" { "Go" }
                         }
                     }
@@ -281,8 +286,14 @@ impl EntryPage {
                 @for asked in &self.again {
                     p.hint {
                         span.key-asked {} " "
-                        @if asked.from == asked.to { "Line " (count(asked.from)) " was" } @else { "Lines " (range(asked.from, asked.to)) " were" }
-                        " asked for by the model" @if let Some(request) = asked.request { " at request " (count(request)) } "."
+                        @if asked.from == asked.to {
+                            "Line " (count(asked.from)) " was"
+                        } @else {
+                            "Lines " (range(asked.from, asked.to)) " were"
+                        }
+                        " asked for by the model"
+                        @if let Some(request) = asked.request { " at request " (count(request)) }
+                        "."
                     }
                 }
             }
@@ -311,7 +322,8 @@ impl EntryPage {
     fn line(&self, line: &Line) -> Markup {
         let is_asked = self.again.iter().any(|asked| (asked.from..=asked.to).contains(&line.number));
         html! {
-            div.l.err[line.is_failure].asked[is_asked] id={ "L" (line.number) } data-row[line.is_failure] tabindex=[line.is_failure.then_some("-1")] {
+            div.l.err[line.is_failure].asked[is_asked] id={ "L" (line.number) } data-row[line.is_failure]
+                tabindex=[line.is_failure.then_some("-1")] {
                 i { (line.number) } code { (line.text) }
             }
         }

@@ -117,8 +117,14 @@ impl Health {
             p {
                 @match (open, all) {
                     (_, 0) => "No checks were made.",
-                    (0, all) => { (if all == 1 { "The only check passes".to_owned() } else { format!("All {} checks pass", count(all)) }) ". " }
-                    (open, all) => { (count(open)) " of " (counted(all, "check", "checks")) " " (if open == 1 { "needs" } else { "need" }) " attention. " }
+                    (0, all) => {
+                        @if all == 1 { "The only check passes" } @else { "All " (count(all)) " checks pass" }
+                        ". "
+                    }
+                    (open, all) => {
+                        (count(open)) " of " (counted(all, "check", "checks")) " "
+                        (if open == 1 { "needs" } else { "need" }) " attention. "
+                    }
                 }
                 @if all > 0 { "Checked just now, in " (milliseconds(self.took)) "." }
             }
@@ -184,8 +190,10 @@ impl Health {
                     size(last)
                 );
                 let label = |value: f64, is_top: bool| if is_top { format!("{value} MiB") } else { value.to_string() };
+                let (legend, plot) =
+                    ([(Swatch::Fill("s1"), "texts, log and index")], area(&levels, &size(last), label));
                 html! {
-                    (Figure { label: &finding, legend: &[(Swatch::Fill("s1"), "texts, log and index")], plot: area(&levels, &size(last), label), caption: html! {} }.render())
+                    (Figure { label: &finding, legend: &legend, plot, caption: html! {} }.render())
                     (as_table("Store size", &store_table(&self.store)))
                 }
             }

@@ -9,6 +9,7 @@ use crate::figures::{count, counted};
 use crate::routes::{Page, with_query};
 use crate::shell::{Content, Shell};
 
+pub(crate) use note::FORGETTING_A_NOTE;
 pub use note::{Change, ChangeLine, NoteCard, Revision};
 
 /// The notes of a project, by what they need.
@@ -116,7 +117,10 @@ impl Notes {
                 @match (counts.doubtful, counts.unconfirmed) {
                     (0, 0) => "Nothing needs you.",
                     (doubtful, 0) => { (count(doubtful)) " may no longer be true." }
-                    (0, waiting) => { (count(waiting)) " " (written(waiting)) " written by the model and " (needs(waiting)) " your confirmation." }
+                    (0, waiting) => {
+                        (count(waiting)) " " (written(waiting)) " written by the model and " (needs(waiting))
+                        " your confirmation."
+                    }
                     (doubtful, waiting) => {
                         (count(doubtful)) " may no longer be true, and " (count(waiting)) " " (written(waiting))
                         " written by the model and " (needs(waiting)) " your confirmation."
@@ -144,7 +148,9 @@ impl Notes {
         html! {
             @if !self.doubtful.is_empty() && is_shown(&[NoteFilter::Review]) {
                 (section("h-doubt", "May no longer be true", html! {}, html! {
-                    p.lede { "Something that a note was bound to has changed. That is a doubt, not a verdict: you decide." }
+                    p.lede {
+                        "Something that a note was bound to has changed. That is a doubt, not a verdict: you decide."
+                    }
                     (list(&self.doubtful, shell))
                 }))
             }
@@ -153,10 +159,20 @@ impl Notes {
             }
             @if is_shown(&[NoteFilter::Review, NoteFilter::Current]) { (self.current(shell)) }
             @if is_shown(&[NoteFilter::Superseded]) {
-                (section("h-old", "Superseded", html! {}, or_empty(&self.superseded, shell, "No note was replaced.", "A note that a newer one replaces is listed here with all its revisions.")))
+                (section("h-old", "Superseded", html! {}, or_empty(
+                    &self.superseded,
+                    shell,
+                    "No note was replaced.",
+                    "A note that a newer one replaces is listed here with all its revisions.",
+                )))
             }
             @if self.filter != NoteFilter::Current && self.filter != NoteFilter::Superseded {
-                (section("h-unread", "Never read", html! {}, or_empty(&self.never_read, shell, "Every note older than 30 days has been opened at least once.", "One that nobody opens is listed here, so that you can reword or remove it.")))
+                (section("h-unread", "Never read", html! {}, or_empty(
+                    &self.never_read,
+                    shell,
+                    "Every note older than 30 days has been opened at least once.",
+                    "One that nobody opens is listed here, so that you can reword or remove it.",
+                )))
             }
         }
     }
@@ -166,7 +182,9 @@ impl Notes {
         let aside = html! {
             @if shown < self.counts.current {
                 (count(shown)) " of " (count(self.counts.current)) ", newest first. "
-                @if self.filter != NoteFilter::Current { a href=(self.address(shell, NoteFilter::Current, 1)) { "Show all" } }
+                @if self.filter != NoteFilter::Current {
+                    a href=(self.address(shell, NoteFilter::Current, 1)) { "Show all" }
+                }
             } @else if shown > 0 { "newest first" }
         };
         let content = or_empty(

@@ -52,12 +52,19 @@ impl Projects {
     /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let number = self.rows.len() as u64;
-        let sentence = html! { p { (counted(number, "project has", "projects have")) " a store on this machine. Money and net are of the last " (counted(self.days, "day", "days")) "." } };
+        let sentence = html! {
+            p {
+                (counted(number, "project has", "projects have")) " a store on this machine. "
+                "Money and net are of the last " (counted(self.days, "day", "days")) "."
+            }
+        };
         let main = html! {
             (head(html! { "Projects" }, sentence, html! {}))
             section aria-label="Projects" {
                 @if self.rows.is_empty() {
-                    (empty("No project has a store yet.", html! { "A store is made when a client that Weir is set up for first calls a hook in a project." }))
+                    (empty("No project has a store yet.", html! {
+                        "A store is made when a client that Weir is set up for first calls a hook in a project."
+                    }))
                 } @else { div.panel { (self.table(shell)) } }
             }
         };
@@ -92,7 +99,10 @@ fn project_row(row: &ProjectRow, shell: &Shell) -> Row {
             a href=(Shell::in_project(Page::Today, Some(&row.key))) { (row.name) }
             @if !row.is_there { " " span.badge.doubt { "the folder is not there" } }
             @if is_loss { " " span.badge.bad { "did not pay" } }
-            span.sub { (row.folder) @if let Some(last) = row.last { ", last used " (last.show(shell.now)) } @else { ", never used" } }
+            span.sub {
+                (row.folder)
+                @if let Some(last) = row.last { ", last used " (last.show(shell.now)) } @else { ", never used" }
+            }
         },
         cells: vec![
             Cell::plain(count(row.sessions)),

@@ -1,5 +1,5 @@
-//! Addresses of pages and forms. Invariant: every address begins with `/` and is made of encoded identifiers, so no text
-//! can lead anywhere else.
+//! Addresses of pages and forms. Invariant: every address begins with `/` and is made of encoded identifiers, so no
+//! text can lead anywhere else.
 
 use std::fmt::Write;
 

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use crate::components::{COPY, Key, MOVE, OPEN, Pager, act_button, command, forget, origin, reference, section};
 use crate::figures::{count, counted, milliseconds};
 use crate::moment::Moment;
+use crate::notes::FORGETTING_A_NOTE;
 use crate::routes::{Act, Page, with_query};
 use crate::shell::{Content, Shell};
 use crate::text::Text;
@@ -182,7 +183,8 @@ impl Search {
             form.filters role="search" method="get" action=(shell.page(Page::Search)) {
                 div.ask {
                     label.sr for="q" { "Search" }
-                    input #q name="q" type="search" value=(self.query.raw()) autocomplete="off" autofocus[self.query.is_empty()];
+                    input #q name="q" type="search" value=(self.query.raw()) autocomplete="off"
+                        autofocus[self.query.is_empty()];
                     button.button.primary type="submit" { "Search" }
                 }
                 div.chips {
@@ -208,7 +210,8 @@ impl Search {
         };
         html! {
             label.chip {
-                input type="radio" name="kind" value=(kind.map_or("", HitKind::word)) checked[kind == self.filters.kind];
+                input type="radio" name="kind" value=(kind.map_or("", HitKind::word))
+                    checked[kind == self.filters.kind];
                 (kind.map_or("All", HitKind::plural)) @if let Some(number) = known { " " (count(number)) }
             }
         }
@@ -222,7 +225,9 @@ impl Search {
                 @if let Some(took) = self.took { " in " (milliseconds(took)) } ", " (ways) "."
                 @if let Some((written, taken)) = &self.corrected {
                     " “" (written) "” was taken for " b { (taken) } ". "
-                    a href=(with_query(&shell.page(Page::Search), &[("q", self.query.raw()), ("exact", "1")])) { "Search for it as written" }
+                    a href=(with_query(&shell.page(Page::Search), &[("q", self.query.raw()), ("exact", "1")])) {
+                        "Search for it as written"
+                    }
                 }
             }
         }
@@ -231,7 +236,12 @@ impl Search {
     fn nothing_found(&self) -> Markup {
         html! {
             div.panel.empty {
-                p { strong { "Nothing that is kept has these words." } " " (if self.by_meaning { "Nothing similar in meaning was found either." } else { "Texts were not compared by meaning." }) }
+                p {
+                    strong { "Nothing that is kept has these words." }
+                    " "
+                    @if self.by_meaning { "Nothing similar in meaning was found either." }
+                    @else { "Texts were not compared by meaning." }
+                }
                 p { "Fewer words, another kind, or all projects may find it." }
             }
         }
@@ -294,7 +304,7 @@ impl Hit {
                     @if let (true, Target::Entry(reference)) = (self.can_confirm, &self.target) {
                         div.state {
                             (act_button(shell, Act::Confirm, reference, ("Confirm", false)))
-                            (forget(shell, reference, "The note and all its revisions are removed. This cannot be taken back."))
+                            (forget(shell, reference, FORGETTING_A_NOTE))
                         }
                     }
                 }
@@ -326,7 +336,8 @@ impl NotImported {
                 div.panel.empty {
                     p {
                         strong { "Sessions from before Weir was set up are not here yet." } " "
-                        (counted(self.clients, "client has", "clients have")) " " (count(self.sessions)) " of them on this machine. Importing changes nothing in the clients."
+                        (counted(self.clients, "client has", "clients have")) " " (count(self.sessions))
+                        " of them on this machine. Importing changes nothing in the clients."
                     }
                     (command(&"weir import --dry-run".into()))
                 }
@@ -349,7 +360,11 @@ fn pick(label: &str, name: &str, picks: &[Picked]) -> Markup {
 fn nothing_asked() -> Markup {
     html! {
         div.panel.empty {
-            p { strong { "Search what was kept." } " Notes, events, outputs, documents and pages are searched together. Each hit says whose words it is, and what speaks against it." }
+            p {
+                strong { "Search what was kept." }
+                " Notes, events, outputs, documents and pages are searched together. Each hit says whose words it is, "
+                "and what speaks against it."
+            }
         }
     }
 }

@@ -150,8 +150,12 @@ impl Session {
                     }
                 }
                 div.actions {
-                    @if let Some(key) = &self.earlier { a.button href=(shell.session(key)) data-key="[" { "Earlier session" } }
-                    @if let Some(key) = &self.later { a.button href=(shell.session(key)) data-key="]" { "Later session" } }
+                    @if let Some(key) = &self.earlier {
+                        a.button href=(shell.session(key)) data-key="[" { "Earlier session" }
+                    }
+                    @if let Some(key) = &self.later {
+                        a.button href=(shell.session(key)) data-key="]" { "Later session" }
+                    }
                     a.button href="#h-reflect" data-key="r" { "Reflect" }
                 }
             }

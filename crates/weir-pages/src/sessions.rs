@@ -67,7 +67,9 @@ pub struct SessionRow {
 impl Sessions {
     /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
-        let sentence = html! { p { (counted(self.pager.total, "session", "sessions")) " in " (shell.project_name()) ", newest first." } };
+        let sentence = html! {
+            p { (counted(self.pager.total, "session", "sessions")) " in " (shell.project_name()) ", newest first." }
+        };
         let chosen = self.client.as_ref().map_or("", |client| client.raw());
         let address = |page: u64| {
             let page = if page > 1 { page.to_string() } else { String::new() };
@@ -79,7 +81,8 @@ impl Sessions {
             section aria-label="Sessions" {
                 @if self.rows.is_empty() {
                     (empty("There are no sessions here yet.", html! {
-                        "A session shows up as soon as a client that Weir is set up for calls a hook. Earlier ones come in with "
+                        "A session shows up as soon as a client that Weir is set up for calls a hook. Earlier ones "
+                        "come in with "
                         code { "weir import" } "."
                     }))
                 } @else {

@@ -99,7 +99,8 @@ impl Settings {
         let sentence = html! {
             p {
                 (counted(changed, "setting differs", "settings differ")) " from what is built in"
-                @if ignored > 0 { ", and " (counted(ignored, "value does", "values do")) " not count" } ". This page only shows them: edit the file."
+                @if ignored > 0 { ", and " (counted(ignored, "value does", "values do")) " not count" }
+                ". This page only shows them: edit the file."
             }
         };
         let main = html! {
@@ -161,11 +162,15 @@ impl Setting {
                         @match &self.set_by {
                             SetBy::Default => "as built in",
                             SetBy::Variable(name) => { "set by the variable " code { (name) } }
-                            SetBy::File { path, line } => { "set by " code { (path) } @if let Some(line) = line { ", line " (count(*line)) } }
+                            SetBy::File { path, line }
+                            => { "set by " code { (path) } @if let Some(line) = line { ", line " (count(*line)) } }
                         }
                     }
                     @for other in &self.ignored {
-                        span.sub { span.badge.doubt { "does not count" } " " code { (other.value) } " in " code { (other.path) } ": " (other.why) }
+                        span.sub {
+                            span.badge.doubt { "does not count" }
+                            " " code { (other.value) } " in " code { (other.path) } ": " (other.why)
+                        }
                     }
                 }
             }

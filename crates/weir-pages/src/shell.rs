@@ -119,7 +119,10 @@ impl Shell {
     fn bar(&self) -> Markup {
         html! {
             header.bar {
-                a.brand href=(self.page(Page::Today)) { (mark()) span { "Weir " span.in { "/ " (self.project_name()) } } }
+                a.brand href=(self.page(Page::Today)) {
+                    (mark())
+                    span { "Weir " span.in { "/ " (self.project_name()) } }
+                }
                 a.button href=(self.page(Page::Search)) { "Search" }
                 button.button type="button" popovertarget="menu" { "Menu" }
             }
@@ -145,7 +148,11 @@ impl Shell {
                 }
                 div.foot {
                     (self.theme_form())
-                    @if !self.has_keys { (post(self, "/keys", html! { button.button type="submit" name="keys" value="on" { "Turn keys on" } })) }
+                    @if !self.has_keys {
+                        (post(self, "/keys", html! {
+                            button.button type="submit" name="keys" value="on" { "Turn keys on" }
+                        }))
+                    }
                     p { "Weir " (self.version) ", on this machine only." br; "Nothing here is sent anywhere." }
                 }
             }
@@ -181,7 +188,10 @@ impl Shell {
         html! {
             @if let Some(number) = number.filter(|number| *number > 0) {
                 @if is_warning {
-                    span.count.warn { (count(number)) span.sr { " " (if number == 1 { "check needs" } else { "checks need" }) " attention" } }
+                    span.count.warn {
+                        (count(number))
+                        span.sr { " " (if number == 1 { "check needs" } else { "checks need" }) " attention" }
+                    }
                 } @else {
                     span.count { (count(number)) " to review" }
                 }
@@ -197,7 +207,9 @@ impl Shell {
                 fieldset.segments.themes {
                     legend.sr { "Theme" }
                     @for theme in Theme::ALL {
-                        button type="submit" name="theme" value=(theme.word()) aria-pressed=(theme == self.theme) { (theme.label()) }
+                        button type="submit" name="theme" value=(theme.word()) aria-pressed=(theme == self.theme) {
+                            (theme.label())
+                        }
                     }
                 }
             },

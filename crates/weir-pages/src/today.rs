@@ -146,8 +146,15 @@ impl Today {
         let sentence = html! {
             p {
                 (span) ", " (shell.project_name()) ". " (capital(&sessions_of(self.sessions.len() as u64))) ", "
-                (if self.results == 0 { "no tool results".to_owned() } else { counted(self.results, "tool result", "tool results") })
-                @if let Some(spent) = self.spent { ", " (spent.show()) " spent." } @else if self.sessions.is_empty() { "." } @else { ". What was spent is not known." }
+                @if self.results == 0 { "no tool results" }
+                @else { (counted(self.results, "tool result", "tool results")) }
+                @if let Some(spent) = self.spent {
+                    ", " (spent.show()) " spent."
+                } @else if self.sessions.is_empty() {
+                    "."
+                } @else {
+                    ". What was spent is not known."
+                }
             }
         };
         head(html! { "Today" }, sentence, segments("Time", &[1, 7, 14, 30].map(choice)))
@@ -164,13 +171,19 @@ impl Today {
                 h2.sr #h-account { "What it comes to" }
                 dl.account {
                     div { dt { "Held back" } dd.big { (count(account.held_tokens)) }
-                        dd { "tokens, " (count(account.held_results)) " of " (counted(self.results, "result", "results")) } }
+                        dd {
+                            "tokens, " (count(account.held_results)) " of " (counted(self.results, "result", "results"))
+                        }
+                    }
                     div data-sign="−" { dt { "Asked for again" } dd.big { (count(account.again_tokens)) }
                         dd { (again(account)) } }
                     div data-sign="−" { dt { "Weir’s own text" } dd.big { (count(account.own_tokens)) }
                         dd { "tool descriptions, " (counted(account.guides, "guide", "guides")) } }
                     div.net.gain[is_gain].loss[is_loss] data-sign="=" { dt { "Net" }
-                        dd.big { span { (difference(net)) } @if let Some(money) = account.net { " " span { (money.show_signed()) } } }
+                        dd.big {
+                            span { (difference(net)) }
+                            @if let Some(money) = account.net { " " span { (money.show_signed()) } }
+                        }
                         dd {
                             "tokens"
                             @if account.net.is_none() { "; in money, not known" }
@@ -215,7 +228,11 @@ impl Today {
             (true, false) => format!("{value:.2}").replace('-', "−"),
             (false, _) => difference(value as i64),
         };
-        let caption = html! { @for (at, remark) in self.remarks.iter().enumerate() { @if at == 0 { b { (remark) } } @else { (remark) } " " } };
+        let caption = html! {
+            @for (at, remark) in self.remarks.iter().enumerate() {
+                @if at == 0 { b { (remark) } } @else { (remark) } " "
+            }
+        };
         Figure { label: &self.finding(has_money), legend: &[], plot: bars(&drawn, label), caption }.render()
     }
 
@@ -225,7 +242,8 @@ impl Today {
         nets.flatten().for_each(|net| if net < 0.0 { below += 1 } else { above += 1 });
         let gaps = self.per_day.iter().filter(|day| day.figures.is_none()).count() as u64;
         format!(
-            "Net {} per day over {}. {} not below zero, {} below, {} without sessions. The figures are in the table that follows.",
+            "Net {} per day over {}. {} not below zero, {} below, {} without sessions. The figures are in the table \
+             that follows.",
             if has_money { "money" } else { "tokens" },
             counted(self.per_day.len() as u64, "day", "days"),
             counted(above, "day", "days"),
@@ -258,7 +276,9 @@ impl Today {
         let aside = html! { @if self.all_events > 0 { a href=(shell.page(Page::Sessions)) { (all) } } };
         let content = html! {
             @if self.events.is_empty() {
-                (empty("Nothing happened yet.", html! { "Prompts, decisions, errors and commits of today’s sessions show up here." }))
+                (empty("Nothing happened yet.", html! {
+                    "Prompts, decisions, errors and commits of today’s sessions show up here."
+                }))
             } @else { ol.events.panel { @for event in &self.events { (event_line(event, shell, false)) } } }
         };
         section("h-happened", "What happened", aside, content)

@@ -92,7 +92,8 @@ impl Window {
             (self.head(shell))
             @if self.sizes.is_empty() {
                 (empty("No long session was found.", html! {
-                    "A session counts once its window has been longer than the smallest size. Transcripts of clients are read where they write them."
+                    "A session counts once its window has been longer than the smallest size. Transcripts of clients "
+                    "are read where they write them."
                 }))
             } @else {
                 (self.result())
@@ -140,17 +141,28 @@ impl Window {
                         Some((best, now)) => {
                             @let saved = Money(now.total().0.saturating_sub(best.total().0));
                             div {
-                                b { (count(best.size)) " tokens would have cost " (saved.show()) " less than " (count(now.size)) }
+                                b {
+                                    (count(best.size)) " tokens would have cost " (saved.show()) " less than "
+                                    (count(now.size))
+                                }
                                 ", that is " (best.total().show()) " instead of " (now.total().show())
                                 " (" (change(-100.0 * saved.dollars() / now.total().dollars().max(1e-9))) "). "
                                 span.muted {
-                                    "In these sessions the conversation would have been compacted " (crate::figures::times(best.compactions))
-                                    " instead of " (count(now.compactions)) ". What a summary forgets is not in this figure."
+                                    "In these sessions the conversation would have been compacted "
+                                    (crate::figures::times(best.compactions))
+                                    " instead of " (count(now.compactions))
+                                    ". What a summary forgets is not in this figure."
                                 }
                             }
-                            @if self.setting.is_some() { div.actions { a.button.primary href="#h-set" data-key="s" { "Set it…" } } }
+                            @if self.setting.is_some() {
+                                div.actions { a.button.primary href="#h-set" data-key="s" { "Set it…" } }
+                            }
                         }
-                        None => div { b { "No other size would have cost clearly less." } " " span.muted { "The window is at " (count(self.now)) " tokens." } },
+                        None => div {
+                            b { "No other size would have cost clearly less." }
+                            " "
+                            span.muted { "The window is at " (count(self.now)) " tokens." }
+                        },
                     }
                 }
             }

@@ -33,7 +33,10 @@ pub(crate) fn area(levels: &[Level], last: &str, label: impl Fn(f64, bool) -> St
                 }
             }
             @for (at, level) in levels.iter().enumerate().filter(|(at, _)| (end - at).is_multiple_of(step)) {
-                text.mid[at > 0 && at < end].end[at == end && at > 0].strong[at == end] x=(percent(x(at))) y=(height - 6) { (level.name) }
+                text.mid[at > 0 && at < end].end[at == end && at > 0].strong[at == end] x=(percent(x(at)))
+                    y=(height - 6) {
+                    (level.name)
+                }
             }
             @if let Some(value) = levels.last().and_then(|level| level.value) {
                 text.end.strong x="100%" dx="-4" y=(px((axis.y(value) - 8.0).max(12.0))) { (last) }

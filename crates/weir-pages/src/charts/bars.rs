@@ -51,7 +51,9 @@ fn one(bar: &Bar, at: usize, all: usize, axis: &Axis) -> Markup {
             @if let Some(value) = bar.value { (column(bar, value, (middle, width, all), axis)) }
             title { (bar.title) }
             @if has_date { text.mid.only-wide.strong[bar.is_strong] x=(percent(middle)) y=(bottom) { (bar.wide) } }
-            @if has_narrow_date { text.mid.only-narrow.strong[bar.is_strong] x=(percent(middle)) y=(bottom) { (bar.narrow) } }
+            @if has_narrow_date {
+                text.mid.only-narrow.strong[bar.is_strong] x=(percent(middle)) y=(bottom) { (bar.narrow) }
+            }
         }
     }
 }
@@ -62,7 +64,8 @@ fn column(bar: &Bar, value: f64, (middle, width, all): (f64, f64, usize), axis: 
     let thick = width * 0.56;
     let is_labelled = all <= MAX_LABELLED || is_loss || bar.is_strong;
     html! {
-        rect.s1[!is_loss].down[is_loss] x=(percent(middle - thick / 2.0)) width=(percent(thick)) y=(px(zero.min(end))) height=(px((zero - end).abs().max(1.0))) {}
+        rect.s1[!is_loss].down[is_loss] x=(percent(middle - thick / 2.0)) width=(percent(thick)) y=(px(zero.min(end)))
+            height=(px((zero - end).abs().max(1.0))) {}
         @if is_labelled {
             text.mid.neg[is_loss].strong[bar.is_strong && !is_loss].only-wide[!is_loss && !bar.is_strong]
                 x=(percent(middle)) y=(px(if is_loss { end + 15.0 } else { end - 6.0 })) { (bar.figure) }

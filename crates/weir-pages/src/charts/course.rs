@@ -63,9 +63,11 @@ fn marks(course: &WindowCourse, place: &Place) -> Markup {
             line.mark x1=(x) x2=(x) y1="4" y2=(px(TOP + HEIGHT)) {}
             @if has_room {
                 text.strong.only-wide.end[is_late] x=(x) dx=(dx) y="14" {
-                    (match compaction.by { CompactedBy::User => "Compacted by you", CompactedBy::Client => "Compacted" })
+                    "Compacted" @if compaction.by == CompactedBy::User { " by you" }
                 }
-                text.only-wide.end[is_late] x=(x) dx=(dx) y="30" { (count(compaction.before)) " → " (count(compaction.after)) }
+                text.only-wide.end[is_late] x=(x) dx=(dx) y="30" {
+                    (count(compaction.before)) " → " (count(compaction.after))
+                }
                 text.strong.end.only-narrow x=(x) dx="-4" y="14" { (ordinal(at as u64 + 1)) }
             }
         }

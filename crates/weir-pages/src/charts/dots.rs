@@ -29,8 +29,10 @@ pub(crate) fn dots(days: &[Dots], label: impl Fn(f64, bool) -> String) -> Markup
                 @let (width, middle) = slot(at, days.len());
                 @if let Some((low, high)) = day.values {
                     g.day {
-                        rect.hit x=(percent(middle - width / 2.0)) width=(percent(width)) y="0" height=(px(TOP + HEIGHT)) {}
-                        line.tick x1=(percent(middle)) x2=(percent(middle)) y1=(px(axis.y(low))) y2=(px(axis.y(high))) {}
+                        rect.hit x=(percent(middle - width / 2.0)) width=(percent(width)) y="0"
+                            height=(px(TOP + HEIGHT)) {}
+                        line.tick x1=(percent(middle)) x2=(percent(middle)) y1=(px(axis.y(low))) y2=(px(axis.y(high)))
+                            {}
                         circle.s0 cx=(percent(middle)) cy=(px(axis.y(high))) r="3" {}
                         circle.s1 cx=(percent(middle)) cy=(px(axis.y(low))) r="3.5" {}
                         title { (day.title) }

@@ -7,8 +7,8 @@ use super::px;
 const WIDTH: f64 = 104.0;
 const HEIGHT: f64 = 28.0;
 
-/// Returns a line through the values, with a dot on the chosen one. The grid line is at the last value, which the others
-/// are compared with.
+/// Returns a line through the values, with a dot on the chosen one. The grid line is at the last value, which the
+/// others are compared with.
 pub(crate) fn spark(values: &[f64], chosen: Option<usize>) -> Markup {
     let (low, high) =
         values.iter().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(*value), high.max(*value)));
@@ -19,7 +19,8 @@ pub(crate) fn spark(values: &[f64], chosen: Option<usize>) -> Markup {
         values.iter().enumerate().map(|(at, value)| format!("{} {}", px(x(at)), px(y(*value)))).collect();
     html! {
         @if let Some(last) = values.last().filter(|_| values.iter().all(|value| value.is_finite())) {
-            svg.spark width=(px(WIDTH)) height=(px(HEIGHT)) viewBox={ "0 0 " (px(WIDTH)) " " (px(HEIGHT)) } aria-hidden="true" {
+            svg.spark width=(px(WIDTH)) height=(px(HEIGHT)) viewBox={ "0 0 " (px(WIDTH)) " " (px(HEIGHT)) }
+                aria-hidden="true" {
                 line.grid x1="0" x2=(px(WIDTH)) y1=(px(y(*last))) y2=(px(y(*last))) {}
                 path.stroke d={ "M" (points.join(" L")) } {}
                 @if let Some(at) = chosen.filter(|at| *at < values.len()) {

@@ -58,14 +58,16 @@ fn one(stack: &Stack, (width, middle): (f64, f64), axis: &Axis) -> Markup {
     html! {
         g.day {
             @if stack.is_chosen {
-                rect.chosen x=(percent(middle - width * 0.45)) width=(percent(width * 0.9)) y="8" height=(px(base + 34.0)) rx="4" {}
+                rect.chosen x=(percent(middle - width * 0.45)) width=(percent(width * 0.9)) y="8"
+                    height=(px(base + 34.0)) rx="4" {}
             }
             rect.hit x=(percent(middle - width / 2.0)) width=(percent(width)) y="0" height=(px(base)) {}
             @for (part, class) in stack.parts.iter().zip(CLASSES) {
                 @let from = axis.y(filled);
                 @let to = axis.y({ filled += part; filled });
                 @if from - to > 1.0 {
-                    rect.(class) x=(percent(middle - thick / 2.0)) width=(percent(thick)) y=(px(to)) height=(px(from - to - 1.0)) {}
+                    rect.(class) x=(percent(middle - thick / 2.0)) width=(percent(thick)) y=(px(to))
+                        height=(px(from - to - 1.0)) {}
                 }
             }
             @let top = px(axis.y(filled) - 6.0);
@@ -81,9 +83,13 @@ fn one(stack: &Stack, (width, middle): (f64, f64), axis: &Axis) -> Markup {
 
 fn text(words: &(String, String), stack: &Stack, (x, y): (f64, &str), is_on_phones: bool) -> Markup {
     html! {
-        text.mid.only-wide.accent[stack.is_chosen].strong[stack.is_now && !stack.is_chosen] x=(percent(x)) y=(y) { (words.0) }
+        text.mid.only-wide.accent[stack.is_chosen].strong[stack.is_now && !stack.is_chosen] x=(percent(x)) y=(y) {
+            (words.0)
+        }
         @if is_on_phones {
-            text.mid.only-narrow.accent[stack.is_chosen].strong[stack.is_now && !stack.is_chosen] x=(percent(x)) y=(y) { (words.1) }
+            text.mid.only-narrow.accent[stack.is_chosen].strong[stack.is_now && !stack.is_chosen] x=(percent(x)) y=(y) {
+                (words.1)
+            }
         }
     }
 }

@@ -80,9 +80,12 @@ pub struct ChangeLine {
     pub text: Text,
 }
 
+/// What forgetting a note means.
+pub(crate) const FORGETTING_A_NOTE: &str = "The note and all its revisions are removed. This cannot be taken back.";
+
 impl NoteCard {
-    /// Returns the note as an item of a list. It opens to its revisions and to what can be done, unless that is asked of
-    /// the user now. The first one with a doubt is open.
+    /// Returns the note as an item of a list. It opens to its revisions and to what can be done, unless that is asked
+    /// of the user now. The first one with a doubt is open.
     pub(super) fn render(&self, shell: &Shell, is_first: bool) -> Markup {
         let waits = self.doubts.is_empty() && self.words.standing == Standing::Unconfirmed;
         let has_more = self.revisions.len() > 1 || self.change.is_some() || !(waits || self.is_superseded);
@@ -117,7 +120,12 @@ impl NoteCard {
             span.meta {
                 (origin(&self.words))
                 span { (self.reach) }
-                @if !self.files.is_empty() { span { "bound to " @for (at, file) in self.files.iter().enumerate() { @if at > 0 { ", " } code { (file) } } } }
+                @if !self.files.is_empty() {
+                    span {
+                        "bound to "
+                        @for (at, file) in self.files.iter().enumerate() { @if at > 0 { ", " } code { (file) } }
+                    }
+                }
                 @for doubt in self.doubts.iter().take(2) { (doubt) }
                 @if self.doubts.len() > 2 { span { "and " (self.doubts.len() - 2) " more" } }
                 @if self.is_superseded { span.badge { "superseded" } }
@@ -135,7 +143,8 @@ impl NoteCard {
                 @for (at, revision) in self.revisions.iter().enumerate() {
                     li.now[at == 0] {
                         div.hint {
-                            "revision " (revision.number) ", " (revision.at.day(shell.now)) ", " (revision.words.label()) ", "
+                            "revision " (revision.number) ", " (revision.at.day(shell.now)) ", "
+                            (revision.words.label()) ", "
                             (reference(shell, &revision.reference)) @if revision.is_superseded { ", superseded" }
                         }
                         div.says { @for span in &revision.text { (span) } }
@@ -154,9 +163,11 @@ impl NoteCard {
         html! {
             @if !self.is_superseded {
                 div.state {
-                    @if let Some(label) = confirm { (act_button(shell, Act::Confirm, &self.reference, (label, is_primary))) }
+                    @if let Some(label) = confirm {
+                        (act_button(shell, Act::Confirm, &self.reference, (label, is_primary)))
+                    }
                     (self.edit(shell))
-                    (forget(shell, &self.reference, "The note and all its revisions are removed. This cannot be taken back."))
+                    (forget(shell, &self.reference, FORGETTING_A_NOTE))
                 }
             }
         }
@@ -184,7 +195,10 @@ impl Change {
                 p.hint { "What changed in " code { (self.file) } ": " (self.summary) }
                 div.code.panel { div.lines {
                     @for line in &self.lines {
-                        div.l.new[line.is_new].gone[!line.is_new] { i { (if line.is_new { "+" } else { "−" }) } code { (line.text) } }
+                        div.l.new[line.is_new].gone[!line.is_new] {
+                            i { (if line.is_new { "+" } else { "−" }) }
+                            code { (line.text) }
+                        }
                     }
                 } }
             }

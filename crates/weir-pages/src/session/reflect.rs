@@ -33,16 +33,22 @@ pub struct Statement {
     pub reference: Option<Text>,
 }
 
+const NOTHING_DONE: &str = "Nothing was finished. A task that the model completes, or a commit, would be listed here.";
+const NOTHING_DECIDED: &str = "Nothing was decided. What you or the model settle would be listed here.";
+const NOTHING_FAILED: &str = "Nothing failed for good. An approach that was given up would be listed here.";
+const NOTHING_OPEN: &str = "Nothing is left open. A task that the model has not finished, or an error without a fix, \
+                            would be listed here.";
+
 impl Reflection {
     pub(super) fn render(&self, session: &Session, shell: &Shell) -> Markup {
         let events = counted(session.timeline.total, "event", "events");
         let aside = html! { (events) " over " (duration(session.to.seconds_since(session.from))) };
         let content = html! {
             div.panel.quads {
-                (part("Done", &self.done, "Nothing was finished. A task that the model completes, or a commit, would be listed here.", shell))
-                (part("Decided", &self.decided, "Nothing was decided. What you or the model settle would be listed here.", shell))
-                (part("Failed, and why", &self.failed, "Nothing failed for good. An approach that was given up would be listed here.", shell))
-                (part("Open", &self.open, "Nothing is left open. A task that the model has not finished, or an error without a fix, would be listed here.", shell))
+                (part("Done", &self.done, NOTHING_DONE, shell))
+                (part("Decided", &self.decided, NOTHING_DECIDED, shell))
+                (part("Failed, and why", &self.failed, NOTHING_FAILED, shell))
+                (part("Open", &self.open, NOTHING_OPEN, shell))
             }
         };
         section("h-reflect", "Reflect", aside, content)

@@ -175,7 +175,9 @@ impl Timeline {
             @if !choices.is_empty() { (chips("Kinds of events", &choices)) }
             @if self.items.is_empty() {
                 @if self.total == 0 {
-                    (empty("Nothing was recorded.", html! { "Prompts, decisions, errors and commits of the session show up here." }))
+                    (empty("Nothing was recorded.", html! {
+                        "Prompts, decisions, errors and commits of the session show up here."
+                    }))
                 } @else { (empty("No event is of this kind.", html! { "Choose another kind above." })) }
             } @else {
                 ol.events.far.panel {
@@ -244,13 +246,22 @@ pub(super) fn guide_section(session: &Session, shell: &Shell) -> Markup {
         @if session.guides.len() > 1 { (segments("Which guide", &guide_choices(session, shell))) }
         @match &session.guide {
             Some(guide) => {
-                div.panel { pre.words tabindex="0" role="region" aria-label="The guide, word for word" { (guide.text) } }
+                div.panel {
+                    pre.words tabindex="0" role="region" aria-label="The guide, word for word" { (guide.text) }
+                }
                 p.hint {
-                    @if guide.was_given { "As the model got it, word for word." } @else { "As the model would get it if the session were compacted now." }
+                    @if guide.was_given {
+                        "As the model got it, word for word."
+                    } @else {
+                        "As the model would get it if the session were compacted now."
+                    }
                     " What tools and pages said is marked as theirs."
                 }
             }
-            None => (empty("There is no guide.", html! { "A guide is written when the session has something to carry over." })),
+            None =>
+                (empty("There is no guide.", html! {
+                "A guide is written when the session has something to carry over."
+            })),
         }
         @if let Some(carried) = &session.carried { (carried_over(carried)) }
     };
@@ -274,13 +285,24 @@ fn carried_over(carried: &Carried) -> Markup {
         let part = number as f64 / carried.names.max(1) as f64;
         html! {
             div { dt { (label) } dd {
-                @if let Some(share) = percent(number as f64, carried.names as f64) { (meter(part, class)) " " (share) } @else { span.muted { "none used" } }
+                @if let Some(share) = percent(number as f64, carried.names as f64) {
+                    (meter(part, class)) " " (share)
+                } @else {
+                    span.muted { "none used" }
+                }
             } }
         }
     };
     html! {
         dl.carried.panel {
-            div { dt { "Names used in the next " (if carried.requests == 1 { "request".to_owned() } else { counted(carried.requests, "request", "requests") }) } dd { (count(carried.names)) } }
+            div {
+                dt {
+                    "Names used in the next "
+                    @if carried.requests == 1 { "request" }
+                    @else { (counted(carried.requests, "request", "requests")) }
+                }
+                dd { (count(carried.names)) }
+            }
             (row("in the client’s summary", carried.in_summary, "dim"))
             (row("in summary and guide", carried.in_both, "full"))
         }

@@ -44,7 +44,10 @@ impl FirstSteps {
                     h2 { "Bring in what you already have" }
                     p {
                         @match self.earlier_sessions {
-                            None => "Earlier sessions become searchable, and the Window page can say what each size would have cost.",
+                            None => {
+                                "Earlier sessions become searchable, "
+                                "and the Window page can say what each size would have cost."
+                            }
                             Some(0) => "No earlier sessions were found. There is nothing to do here.",
                             Some(number) => {
                                 (counted(number, "earlier session", "earlier sessions"))
@@ -56,7 +59,10 @@ impl FirstSteps {
                 }
                 li {
                     h2 { "Work as usual" }
-                    p { "The first output of more than " (count(self.smallest_held)) " tokens shows up here, with what it saved and what it cost." }
+                    p {
+                        "The first output of more than " (count(self.smallest_held))
+                        " tokens shows up here, with what it saved and what it cost."
+                    }
                 }
             }
         };

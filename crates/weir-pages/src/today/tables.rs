@@ -92,7 +92,10 @@ impl Today {
         let content = if self.held.is_empty() {
             empty(
                 "Nothing was held back.",
-                html! { "An output that is too big to be useful is stored in full and shown as a digest; it would be listed here." },
+                html! {
+                    "An output that is too big to be useful is stored in full and shown as a digest; "
+                    "it would be listed here."
+                },
             )
         } else {
             html! { div.panel { (held_table(&self.held, shell)) } }
@@ -120,7 +123,10 @@ impl Today {
             )
         } else {
             html! {
-                p.lede { "“Still in view”: of the names that the model used next, how many it could still see. A low figure means that the wrong things were held back." }
+                p.lede {
+                    "“Still in view”: of the names that the model used next, how many it could still see. A low figure "
+                    "means that the wrong things were held back."
+                }
                 div.panel { (tool_table(&self.tools)) }
             }
         };
@@ -143,11 +149,15 @@ impl Today {
 fn held_table(held: &[HeldOutput], shell: &Shell) -> Table {
     let row = |output: &HeldOutput| Row {
         name: html! {
-            a href=(shell.entry(&output.reference)) { @if output.is_code { code { (output.title) } } @else { (output.title) } }
+            a href=(shell.entry(&output.reference)) {
+                @if output.is_code { code { (output.title) } } @else { (output.title) }
+            }
             span.sub {
                 (output.tool) ", " (output.at.clock())
                 @if let Some(request) = output.request { ", request " (count(request)) }
-                @if !matches!(output.again, AskedAgain::Nothing) { span.only-narrow { ", asked again: " (output.again.show()) } }
+                @if !matches!(output.again, AskedAgain::Nothing) {
+                    span.only-narrow { ", asked again: " (output.again.show()) }
+                }
             }
         },
         cells: vec![

@@ -118,7 +118,10 @@ impl SettingPreview {
                     p { "This is the only line that would be written, into " code { (self.file) } ":" }
                     div.code.panel { div.lines {
                         @for line in &self.lines {
-                            div.l.new[line.number.is_none()] { i { @match line.number { Some(number) => (number), None => "+" } } code { (line.text) } }
+                            div.l.new[line.number.is_none()] {
+                                i { @match line.number { Some(number) => (number), None => "+" } }
+                                code { (line.text) }
+                            }
                         }
                     } }
                     div.state {
