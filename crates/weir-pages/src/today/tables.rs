@@ -186,17 +186,18 @@ fn held_table(held: &[HeldOutput], shell: &Shell) -> Table {
 
 fn tool_table(tools: &[ToolRow]) -> Table {
     let add = |figure: fn(&ToolRow) -> u64| tools.iter().map(figure).fold(0, u64::saturating_add);
-    let in_view = tools
-        .iter()
-        .filter_map(|tool| tool.still_in_view)
-        .fold((0, 0), |sum: (u64, u64), (seen, of)| (sum.0.saturating_add(seen), sum.1.saturating_add(of)));
+    // A sum without one of its terms would be wrong.
+    let in_view = tools.iter().filter(|tool| tool.held > 0).try_fold((0, 0), |sum: (u64, u64), tool| {
+        let (seen, of) = tool.still_in_view?;
+        Some((sum.0.saturating_add(seen), sum.1.saturating_add(of)))
+    });
     let all = ToolRow {
         name: "All".into(),
         results: add(|tool| tool.results),
         held: add(|tool| tool.held),
         tokens: add(|tool| tool.tokens),
         held_tokens: add(|tool| tool.held_tokens),
-        still_in_view: (in_view.1 > 0).then_some(in_view),
+        still_in_view: in_view,
     };
     Table {
         is_stacked: false,
