@@ -1,0 +1,171 @@
+//! The length of a session's window, request by request, cut where it was compacted.
+
+use maud::{Markup, html};
+
+use super::{Axis, percent, px};
+use crate::figures::{count, ordinal};
+use crate::session::{CompactedBy, WindowCourse};
+
+const TOP: f64 = 40.0;
+const HEIGHT: f64 = 166.0;
+/// Where the three rows of ticks begin, and how far they are apart.
+const ROWS: f64 = 228.0;
+const ROW: f64 = 16.0;
+const TOTAL: u32 = 286;
+const AXIS_WIDTH: u32 = 72;
+
+/// Returns the chart.
+pub(crate) fn course(course: &WindowCourse) -> Markup {
+    let longest = course.lengths.iter().chain(course.without.iter().map(|(_, length)| length)).max().copied();
+    let highest = longest.max(course.limit).max(course.base).unwrap_or(0);
+    let axis = Axis::new(0.0, highest as f64, TOP, HEIGHT);
+    let place = Place { last: course.lengths.len().saturating_sub(1).max(1) as f64 };
+    html! {
+        div.beside {
+            (axis.beside(AXIS_WIDTH, TOTAL, |value, _| count(value as u64)))
+            svg.y.under width=(AXIS_WIDTH) height=(TOTAL) aria-hidden="true" {
+                @for (at, name) in ["Prompts", "Errors", "Held back"].iter().enumerate() {
+                    text.end x=(AXIS_WIDTH - 8) y=(px(ROWS + 4.0 + ROW * at as f64)) { (name) }
+                }
+            }
+        }
+        svg.x width="100%" height=(TOTAL) aria-hidden="true" {
+            (axis.grid())
+            (curves(course, &axis, &place))
+            @if let Some(limit) = course.limit { (limit_line(limit, &axis)) }
+            (marks(course, &place))
+            (ticks(course, &place))
+            (names(course, &place))
+        }
+    }
+}
+
+/// The room that the label of a compaction takes, in percent.
+const LABEL: f64 = 16.0;
+
+/// Returns a line for each compaction, labelled where there is room for it.
+fn marks(course: &WindowCourse, place: &Place) -> Markup {
+    let mut free = 0.0;
+    let marks = course.compactions.iter().map(|compaction| {
+        let at = place.x(compaction.request) + place.half();
+        let is_late = at + LABEL > 102.0;
+        let from = if is_late { at - LABEL } else { at };
+        let has_room = from >= free;
+        if has_room {
+            free = from + LABEL;
+        }
+        (at, is_late, has_room)
+    });
+    let marks: Vec<(f64, bool, bool)> = marks.collect();
+    html! {
+        @for (at, (compaction, (x, is_late, has_room))) in course.compactions.iter().zip(marks).enumerate() {
+            @let (x, dx) = (percent(x), if is_late { "-8" } else { "8" });
+            line.mark x1=(x) x2=(x) y1="4" y2=(px(TOP + HEIGHT)) {}
+            @if has_room {
+                text.strong.only-wide.end[is_late] x=(x) dx=(dx) y="14" {
+                    "Compacted" @if compaction.by == CompactedBy::User { " by you" }
+                }
+                text.only-wide.end[is_late] x=(x) dx=(dx) y="30" {
+                    (count(compaction.before)) " → " (count(compaction.after))
+                }
+                text.strong.end.only-narrow x=(x) dx="-4" y="14" { (ordinal(at as u64 + 1)) }
+            }
+        }
+    }
+}
+
+/// Where requests are across the chart.
+struct Place {
+    last: f64,
+}
+
+impl Place {
+    /// Returns where a request is, which is counted from 1, in percent.
+    fn x(&self, request: u64) -> f64 {
+        ((request.saturating_sub(1)) as f64 / self.last * 100.0).min(100.0)
+    }
+
+    fn half(&self) -> f64 {
+        50.0 / self.last
+    }
+}
+
+fn limit_line(limit: u64, axis: &Axis) -> Markup {
+    let y = axis.y(limit as f64);
+    html! {
+        line.rule x1="0" x2="100%" y1=(px(y)) y2=(px(y)) {}
+        text.only-wide x="0" dx="4" y=(px(y - 6.0)) { "the client compacts at " (count(limit)) }
+    }
+}
+
+fn curves(course: &WindowCourse, axis: &Axis, place: &Place) -> Markup {
+    let point = |request: u64, length: u64| format!("{} {}", px(place.x(request)), px(axis.y(length as f64)));
+    let zero = px(axis.y(0.0));
+    let mut lines = String::new();
+    let mut areas = String::new();
+    for run in runs(course) {
+        let path: Vec<String> = run.iter().map(|(request, length)| point(*request, *length)).collect();
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
+        lines.push_str(&format!("M{}", path.join(" L")));
+        areas.push_str(&format!(
+            "M{} {zero} L{} L{} {zero}Z",
+            px(place.x(first.0)),
+            path.join(" L"),
+            px(place.x(last.0))
+        ));
+    }
+    let other: Vec<String> = course.without.iter().map(|(request, length)| point(*request, *length)).collect();
+    html! {
+        svg x="0" y="0" width="100%" height=(TOTAL) viewBox={ "0 0 100 " (TOTAL) } preserveAspectRatio="none" {
+            path.area d=(areas) {}
+            @if let Some(base) = course.base {
+                @let y = axis.y(base as f64);
+                rect.area0 x="0" width="100" y=(px(y)) height=(px(axis.y(0.0) - y)) {}
+            }
+            @if !other.is_empty() { path.stroke.other d={ "M" (other.join(" L")) } {} }
+            path.stroke d=(lines) {}
+        }
+    }
+}
+
+/// Returns the stretches between compactions, as requests with their lengths.
+fn runs(course: &WindowCourse) -> Vec<Vec<(u64, u64)>> {
+    let mut runs = vec![Vec::new()];
+    for (request, length) in (1..).zip(&course.lengths) {
+        if let Some(run) = runs.last_mut() {
+            run.push((request, *length));
+        }
+        if course.compactions.iter().any(|compaction| compaction.request == request) {
+            runs.push(Vec::new());
+        }
+    }
+    runs.retain(|run| !run.is_empty());
+    runs
+}
+
+fn ticks(course: &WindowCourse, place: &Place) -> Markup {
+    let rows = [("user", &course.prompts), ("bad", &course.errors), ("held", &course.held)];
+    html! {
+        @for (at, (class, requests)) in rows.iter().enumerate() {
+            @let y = ROWS + ROW * at as f64;
+            line.grid x1="0" x2="100%" y1=(px(y)) y2=(px(y)) {}
+            @for request in *requests {
+                @let x = percent(place.x(*request));
+                line.tick.(class) x1=(x) x2=(x) y1=(px(y - 5.0)) y2=(px(y + 5.0)) {}
+            }
+        }
+    }
+}
+
+fn names(course: &WindowCourse, place: &Place) -> Markup {
+    let last = course.lengths.len() as u64;
+    let step = (last / 4).max(1);
+    let step = if step > 10 { step / 10 * 10 } else { step };
+    html! {
+        text x="0" y=(TOTAL - 4) { "request 1" }
+        @for (at, request) in (1..4).map(|part| part * step).filter(|request| request + step / 2 < last).enumerate() {
+            text.mid.only-wide[at == 0] x=(percent(place.x(request))) y=(TOTAL - 4) { (count(request)) }
+        }
+        @if last > 1 { text.end x="100%" y=(TOTAL - 4) { (count(last)) } }
+    }
+}

@@ -1,0 +1,335 @@
+//! One entry: the digest beside the whole text, with line numbers and folds.
+
+use maud::{Markup, html};
+use weir_core::wording::size;
+
+use crate::components::{COPY, Fact, Key, MOVE, act_button, facts, forget, origin};
+use crate::figures::{count, counted, percent};
+use crate::moment::Moment;
+use crate::routes::{Act, Page};
+use crate::shell::{Content, Shell};
+use crate::text::Text;
+use crate::words::{Badge, Words};
+
+/// An entry.
+#[derive(Debug, Clone)]
+pub struct EntryPage {
+    /// Its reference, without the marks around it.
+    pub reference: Text,
+    /// The command, the path, the title of the page.
+    pub title: Text,
+    /// Whether the title is code.
+    pub is_code: bool,
+    /// Whose words it is.
+    pub words: Words,
+    /// The tool or the place that it came from.
+    pub source: Option<Text>,
+    /// When it was stored.
+    pub at: Moment,
+    /// When it will be removed.
+    pub expires: Option<Moment>,
+    /// Whether it is kept regardless of age, because a note cites it or the user said so.
+    pub is_pinned: bool,
+    /// How it ended, and what speaks against it.
+    pub badges: Vec<Badge>,
+    /// The session it belongs to.
+    pub session: Option<SessionLink>,
+    /// What it comes to.
+    pub figures: Figures,
+    /// What the model got; empty if it got the whole text.
+    pub digest: Vec<DigestLine>,
+    /// The text, with folds. Empty if the text is gone.
+    pub text: Vec<Piece>,
+    /// What was asked for with the field above the text: lines or a pattern.
+    pub asked_for: Option<Text>,
+    /// The lines that the model asked for again.
+    pub again: Vec<AskedLines>,
+    /// Why the text is gone, if it is.
+    pub gone: Option<Text>,
+}
+
+/// The session of an entry.
+#[derive(Debug, Clone)]
+pub struct SessionLink {
+    /// Identifies the session.
+    pub key: Text,
+    /// What it is about.
+    pub title: Text,
+    /// The request that the entry belongs to.
+    pub request: Option<u64>,
+}
+
+/// What an entry comes to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Figures {
+    /// Tokens of the whole text.
+    pub tokens: Option<u64>,
+    /// Tokens of the digest.
+    pub digest_tokens: Option<u64>,
+    /// Lines of the whole text.
+    pub lines: Option<u64>,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Tokens of what was asked for again.
+    pub again_tokens: Option<u64>,
+    /// Secrets that were removed before it was stored.
+    pub redactions: u64,
+}
+
+/// A line of a digest.
+#[derive(Debug, Clone)]
+pub enum DigestLine {
+    /// The line on top.
+    Headline(Text),
+    /// The name of a part.
+    Part(Text),
+    /// A line, and the line of the text that it comes from.
+    Line {
+        /// The number of that line.
+        at: Option<u64>,
+        /// The line of the digest.
+        text: Text,
+    },
+}
+
+/// A piece of a text: a line, or lines that are folded.
+#[derive(Debug, Clone)]
+pub enum Piece {
+    /// A line.
+    Line(Line),
+    /// Lines that are folded.
+    Fold {
+        /// The first line.
+        from: u64,
+        /// The last line.
+        to: u64,
+        /// What they are.
+        what: Option<Text>,
+        /// The lines; empty if there are too many for the page, which then has a link to them.
+        lines: Vec<Line>,
+    },
+}
+
+/// A line of a text.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// Its number, from 1.
+    pub number: u64,
+    /// The line itself.
+    pub text: Text,
+    /// Whether it says that something failed.
+    pub is_failure: bool,
+}
+
+/// Lines that the model asked for again.
+#[derive(Debug, Clone, Copy)]
+pub struct AskedLines {
+    /// The first line.
+    pub from: u64,
+    /// The last line.
+    pub to: u64,
+    /// The request in which it asked.
+    pub request: Option<u64>,
+}
+
+/// What forgetting an entry means.
+const FORGETTING: &str = "The text is removed from the store. Its reference will say that it was forgotten. This \
+                          cannot be taken back.";
+
+impl EntryPage {
+    /// Returns the page.
+    pub fn render(&self, shell: &Shell) -> String {
+        let main = html! {
+            (self.head(shell))
+            (self.facts())
+            @if let Some(why) = &self.gone {
+                section aria-label="Text" { div.panel.empty { p { strong { "The text is gone." } " " (why) } } }
+            } @else {
+                div.columns.wide-right.entry[!self.digest.is_empty()].single[self.digest.is_empty()] {
+                    @if !self.digest.is_empty() { (self.digest()) }
+                    (self.whole(shell))
+                }
+            }
+        };
+        let keys: &[Key] =
+            &[MOVE, Key { keys: &["z"], does: "fold, unfold" }, Key { keys: &["l"], does: "go to line" }, COPY];
+        shell.document(&Content { page: Page::Sessions, title: &self.title.plain(), keys, main })
+    }
+
+    fn head(&self, shell: &Shell) -> Markup {
+        html! {
+            div.head {
+                div {
+                    @if let Some(session) = &self.session {
+                        ol.crumbs {
+                            li { a href=(shell.session(&session.key)) { (session.title) } }
+                            @if let Some(request) = session.request { li { "request " (count(request)) } }
+                        }
+                    }
+                    h1 { @if self.is_code { code { (self.title) } } @else { (self.title) } }
+                    div.meta {
+                        (origin(&self.words))
+                        span { @if let Some(source) = &self.source { (source) ", " } (self.at.show(shell.now)) }
+                        span.ref data-copy={ "[ctx:" (self.reference.plain()) "]" } { "[ctx:" (self.reference) "]" }
+                        @for badge in self.badges.iter().take(2) { (badge) }
+                        @if self.is_pinned { span { "kept regardless of age" } }
+                        @else if let Some(expires) = self.expires { span { "kept until " (expires.day(shell.now)) } }
+                    }
+                }
+                div.actions { (self.actions(shell)) }
+            }
+        }
+    }
+
+    fn actions(&self, shell: &Shell) -> Markup {
+        html! {
+            @if self.gone.is_none() {
+                a.button href={ (shell.entry(&self.reference)) "/raw" } { "Raw text" }
+                @if !self.is_pinned { (act_button(shell, Act::Keep, &self.reference, ("Keep", false))) }
+                (forget(shell, &self.reference, FORGETTING))
+            }
+        }
+    }
+
+    fn facts(&self) -> Markup {
+        let figures = &self.figures;
+        let share =
+            figures.digest_tokens.zip(figures.tokens).and_then(|(part, whole)| percent(part as f64, whole as f64));
+        let again = self
+            .again
+            .iter()
+            .map(|lines| lines.to.saturating_sub(lines.from).saturating_add(1))
+            .fold(0, u64::saturating_add);
+        let mut list = vec![Fact { label: "Whole text", figure: figures.tokens.map(count), unit: "tokens".to_owned() }];
+        if !self.digest.is_empty() {
+            let unit = share.map_or_else(|| "tokens".to_owned(), |share| format!("tokens, {share}"));
+            list.push(Fact { label: "Digest", figure: figures.digest_tokens.map(count), unit });
+        }
+        list.push(match figures.lines {
+            Some(lines) => Fact {
+                label: "Size",
+                figure: Some(count(lines)),
+                unit: format!("{}, {}", if lines == 1 { "line" } else { "lines" }, size(figures.bytes)),
+            },
+            None => Fact { label: "Size", figure: Some(size(figures.bytes)), unit: String::new() },
+        });
+        if !self.digest.is_empty() {
+            let tokens = figures
+                .again_tokens
+                .filter(|_| again > 0)
+                .map(|tokens| format!(", {}", counted(tokens, "token", "tokens")));
+            let (figure, unit) = if again == 0 {
+                ("nothing".to_owned(), "")
+            } else {
+                (count(again), if again == 1 { "line" } else { "lines" })
+            };
+            list.push(Fact {
+                label: "Asked for again",
+                figure: Some(figure),
+                unit: format!("{unit}{}", tokens.unwrap_or_default()),
+            });
+        }
+        let redacted = match figures.redactions {
+            0 => ("nothing".to_owned(), "found"),
+            number => (count(number), if number == 1 { "secret" } else { "secrets" }),
+        };
+        list.push(Fact { label: "Redacted", figure: Some(redacted.0), unit: redacted.1.to_owned() });
+        facts(&list)
+    }
+
+    fn digest(&self) -> Markup {
+        html! {
+            section aria-labelledby="h-digest" {
+                div.panel.code.digest {
+                    div.tools { h2 #h-digest { "Digest" } span { "what the model got" } }
+                    div.lines {
+                        @for line in &self.digest {
+                            @match line {
+                                DigestLine::Headline(text) => div.l.headline { i {} code { (text) } },
+                                DigestLine::Part(text) => p.part { (text) },
+                                DigestLine::Line { at, text } => div.l {
+                                    @match at {
+                                        Some(at) => a href={ "#L" (at) } aria-label={ "to line " (at) } { (at) },
+                                        None => i {},
+                                    }
+                                    code { (text) }
+                                },
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn whole(&self, shell: &Shell) -> Markup {
+        let path = shell.entry(&self.reference);
+        html! {
+            section aria-labelledby="h-raw" {
+                div.panel.code.as-is {
+                    div.tools {
+                        h2 #h-raw { "Text" }
+                        a href={ (path) "?unfold=all" } data-key="z" { "Unfold all" }
+                        label.check.only-wide { input.wrap type="checkbox"; "Wrap" }
+                        form.go method="get" action=(path) {
+                            label.sr for="go" { "Lines or pattern" }
+                            input #go name="lines" type="text" placeholder="lines or /pattern/" data-key="l"
+                                value=(self.asked_for.as_ref().map_or("", Text::raw));
+                            button.button type="submit" { "Go" }
+                        }
+                    }
+                    div.lines tabindex="0" role="region" aria-label="The whole text, with folds" {
+                        @if self.text.is_empty() { p.part { "No line has this." } }
+                        @for piece in &self.text { (self.piece(piece, &path)) }
+                    }
+                }
+                @for asked in &self.again {
+                    p.hint {
+                        span.key-asked {} " "
+                        @if asked.from == asked.to {
+                            "Line " (count(asked.from)) " was"
+                        } @else {
+                            "Lines " (range(asked.from, asked.to)) " were"
+                        }
+                        " asked for by the model"
+                        @if let Some(request) = asked.request { " at request " (count(request)) }
+                        "."
+                    }
+                }
+            }
+        }
+    }
+
+    fn piece(&self, piece: &Piece, path: &str) -> Markup {
+        match piece {
+            Piece::Line(line) => self.line(line),
+            Piece::Fold { from, to, what, lines } => html! {
+                details.fold data-row {
+                    summary { span {
+                        b { @if from == to { "line " (count(*from)) } @else { "lines " (range(*from, *to)) } }
+                        ", " (counted(to.saturating_sub(*from).saturating_add(1), "line", "lines"))
+                        @if let Some(what) = what { ": " (what) }
+                    } }
+                    @if lines.is_empty() {
+                        p.part { a href={ (path) "?lines=" (from) "-" (to) "#L" (from) } { "Show these lines" } }
+                    }
+                    @for line in lines { (self.line(line)) }
+                }
+            },
+        }
+    }
+
+    fn line(&self, line: &Line) -> Markup {
+        let is_asked = self.again.iter().any(|asked| (asked.from..=asked.to).contains(&line.number));
+        html! {
+            div.l.err[line.is_failure].asked[is_asked] id={ "L" (line.number) } data-row[line.is_failure]
+                tabindex=[line.is_failure.then_some("-1")] {
+                i { (line.number) } code { (line.text) }
+            }
+        }
+    }
+}
+
+fn range(from: u64, to: u64) -> String {
+    format!("{}–{}", count(from), count(to))
+}

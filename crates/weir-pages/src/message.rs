@@ -1,0 +1,56 @@
+//! A page that only says something: a link that was used, a page that does not exist, a form that was not accepted.
+
+use maud::{DOCTYPE, Markup, html};
+
+use crate::assets::STYLE;
+use crate::components::{command, head};
+use crate::routes::Page;
+use crate::shell::{Content, Shell};
+use crate::text::Text;
+
+/// What is the case, what follows from it, and what to do.
+#[derive(Debug, Clone)]
+pub struct Message {
+    /// What is the case, as a heading.
+    pub title: Text,
+    /// What follows from it.
+    pub meaning: Text,
+    /// The command that helps.
+    pub command: Option<Text>,
+}
+
+impl Message {
+    /// Returns the page inside the shell, for someone who was let in.
+    pub fn render(&self, shell: &Shell) -> String {
+        let back = html! { a.button href=(shell.page(Page::Today)) { "Go to Today" } };
+        let main = html! { (head(html! { (self.title) }, html! {}, back)) (self.panel()) };
+        shell.document(&Content { page: Page::Today, title: &self.title.plain(), keys: &[], main })
+    }
+
+    /// Returns the page without a menu, for someone who was not let in. It names no project and has no form.
+    pub fn render_alone(&self) -> String {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta name="referrer" content="no-referrer";
+                    title { (self.title.plain()) " · Weir" }
+                    link rel="stylesheet" href=(STYLE.path());
+                }
+                body.alone { main #main { (head(html! { (self.title) }, html! {}, html! {})) (self.panel()) } }
+            }
+        }
+        .into_string()
+    }
+
+    fn panel(&self) -> Markup {
+        html! {
+            section aria-label="What to do" {
+                div.panel.empty { p { (self.meaning) } @if let Some(text) = &self.command { (command(text)) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Notes: what was decided and learned. What needs the user comes first.
+
+mod note;
+
+use maud::{Markup, html};
+
+use crate::components::{Choice, Key, MOVE, Pager, chips, empty, head, post, section};
+use crate::figures::{count, counted};
+use crate::routes::{Page, with_query};
+use crate::shell::{Content, Shell};
+
+pub(crate) use note::FORGETTING_A_NOTE;
+pub use note::{Change, ChangeLine, NoteCard, Revision};
+
+/// The notes of a project, by what they need.
+#[derive(Debug, Clone)]
+pub struct Notes {
+    /// How many notes each filter shows.
+    pub counts: Counts,
+    /// The chosen filter.
+    pub filter: NoteFilter,
+    /// Notes with something that speaks against them.
+    pub doubtful: Vec<NoteCard>,
+    /// Notes of a model that wait for the user.
+    pub unconfirmed: Vec<NoteCard>,
+    /// Notes that hold, the newest first.
+    pub current: Vec<NoteCard>,
+    /// Notes that a newer one replaces.
+    pub superseded: Vec<NoteCard>,
+    /// Old notes that nobody has opened.
+    pub never_read: Vec<NoteCard>,
+    /// Where this page is among the others, for the filters that have more than one.
+    pub pager: Pager,
+}
+
+/// How many notes there are of each sort.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counts {
+    /// Topics.
+    pub topics: u64,
+    /// Notes with a doubt.
+    pub doubtful: u64,
+    /// Notes that wait for the user.
+    pub unconfirmed: u64,
+    /// Notes that hold.
+    pub current: u64,
+    /// Notes that were replaced.
+    pub superseded: u64,
+    /// Old notes that nobody has opened.
+    pub never_read: u64,
+}
+
+/// Which notes are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoteFilter {
+    /// Those that need the user, and the newest others.
+    Review,
+    /// Those that hold.
+    Current,
+    /// Those that were replaced.
+    Superseded,
+    /// Old ones that nobody has opened.
+    NeverRead,
+    /// All of them.
+    All,
+}
+
+impl NoteFilter {
+    const ALL: [Self; 5] = [Self::Review, Self::Current, Self::Superseded, Self::NeverRead, Self::All];
+
+    /// Returns the word in addresses.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Review => "",
+            Self::Current => "current",
+            Self::Superseded => "superseded",
+            Self::NeverRead => "never-read",
+            Self::All => "all",
+        }
+    }
+
+    fn label(self, counts: &Counts) -> String {
+        let (name, number) = match self {
+            Self::Review => ("To review", sum(&[counts.doubtful, counts.unconfirmed])),
+            Self::Current => ("Current", counts.current),
+            Self::Superseded => ("Superseded", counts.superseded),
+            Self::NeverRead => ("Never read", counts.never_read),
+            Self::All => ("All", sum(&[counts.doubtful, counts.unconfirmed, counts.current, counts.superseded])),
+        };
+        format!("{name} {}", count(number))
+    }
+}
+
+impl Notes {
+    /// Returns the page.
+    pub fn render(&self, shell: &Shell) -> String {
+        let main = html! {
+            (head(html! { "Notes" }, self.sentence(shell), new_note(shell)))
+            (chips("Which notes", &NoteFilter::ALL.map(|filter| self.choice(filter, shell))))
+            (self.lists(shell))
+            (self.pager.render(|page| self.address(shell, self.filter, page), ("note", "notes")))
+        };
+        let keys: &[Key] = &[
+            MOVE,
+            Key { keys: &["c"], does: "to Still true, Confirm" },
+            Key { keys: &["e"], does: "edit" },
+            Key { keys: &["Enter"], does: "show revisions" },
+        ];
+        shell.document(&Content { page: Page::Notes, title: "Notes", keys, main })
+    }
+
+    fn sentence(&self, shell: &Shell) -> Markup {
+        let counts = &self.counts;
+        html! {
+            p {
+                (counted(counts.topics, "topic", "topics")) " in " (shell.project_name()) ". "
+                @match (counts.doubtful, counts.unconfirmed) {
+                    (0, 0) => "Nothing needs you.",
+                    (doubtful, 0) => { (count(doubtful)) " may no longer be true." }
+                    (0, waiting) => {
+                        (count(waiting)) " " (written(waiting)) " written by the model and " (needs(waiting))
+                        " your confirmation."
+                    }
+                    (doubtful, waiting) => {
+                        (count(doubtful)) " may no longer be true, and " (count(waiting)) " " (written(waiting))
+                        " written by the model and " (needs(waiting)) " your confirmation."
+                    }
+                }
+            }
+        }
+    }
+
+    fn choice(&self, filter: NoteFilter, shell: &Shell) -> Choice {
+        Choice {
+            label: filter.label(&self.counts),
+            href: self.address(shell, filter, 1),
+            is_chosen: filter == self.filter,
+        }
+    }
+
+    fn address(&self, shell: &Shell, filter: NoteFilter, page: u64) -> String {
+        let page = if page > 1 { page.to_string() } else { String::new() };
+        with_query(&shell.page(Page::Notes), &[("show", filter.word()), ("page", &page)])
+    }
+
+    fn lists(&self, shell: &Shell) -> Markup {
+        let is_shown = |filters: &[NoteFilter]| self.filter == NoteFilter::All || filters.contains(&self.filter);
+        html! {
+            @if !self.doubtful.is_empty() && is_shown(&[NoteFilter::Review]) {
+                (section("h-doubt", "May no longer be true", html! {}, html! {
+                    p.lede {
+                        "Something that a note was bound to has changed. That is a doubt, not a verdict: you decide."
+                    }
+                    (list(&self.doubtful, shell))
+                }))
+            }
+            @if !self.unconfirmed.is_empty() && is_shown(&[NoteFilter::Review]) {
+                (section("h-model", "Written by the model, not confirmed", html! {}, list(&self.unconfirmed, shell)))
+            }
+            @if is_shown(&[NoteFilter::Review, NoteFilter::Current]) { (self.current(shell)) }
+            @if is_shown(&[NoteFilter::Superseded]) {
+                (section("h-old", "Superseded", html! {}, or_empty(
+                    &self.superseded,
+                    shell,
+                    "No note was replaced.",
+                    "A note that a newer one replaces is listed here with all its revisions.",
+                )))
+            }
+            @if self.filter != NoteFilter::Current && self.filter != NoteFilter::Superseded {
+                (section("h-unread", "Never read", html! {}, or_empty(
+                    &self.never_read,
+                    shell,
+                    "Every note older than 30 days has been opened at least once.",
+                    "One that nobody opens is listed here, so that you can reword or remove it.",
+                )))
+            }
+        }
+    }
+
+    fn current(&self, shell: &Shell) -> Markup {
+        let shown = self.current.len() as u64;
+        let aside = html! {
+            @if shown < self.counts.current {
+                (count(shown)) " of " (count(self.counts.current)) ", newest first. "
+                @if self.filter != NoteFilter::Current {
+                    a href=(self.address(shell, NoteFilter::Current, 1)) { "Show all" }
+                }
+            } @else if shown > 0 { "newest first" }
+        };
+        let content = or_empty(
+            &self.current,
+            shell,
+            "There are no notes yet.",
+            "What you or the model decide and learn is kept here, with a reference that can be opened later.",
+        );
+        section("h-current", "Current", aside, content)
+    }
+}
+
+fn list(notes: &[NoteCard], shell: &Shell) -> Markup {
+    html! { ul.notes.panel { @for (at, note) in notes.iter().enumerate() { (note.render(shell, at == 0)) } } }
+}
+
+fn or_empty(notes: &[NoteCard], shell: &Shell, fact: &str, otherwise: &str) -> Markup {
+    if notes.is_empty() { empty(fact, html! { (otherwise) }) } else { list(notes, shell) }
+}
+
+fn new_note(shell: &Shell) -> Markup {
+    html! {
+        details.second.new {
+            summary.button { "New note…" }
+            div.step.panel {
+                (post(shell, &shell.at("/notes/new"), html! {
+                    div.row {
+                        label { "Topic" input type="text" name="topic" autocomplete="off" maxlength="200"; }
+                        label { "Kind" select name="kind" {
+                            @for kind in weir_core::NoteKind::ALL { option value=(kind.as_str()) { (kind.as_str()) } }
+                        } }
+                    }
+                    label { "Note" textarea name="text" rows="4" required {} }
+                    button.button type="submit" { "Write it" }
+                }))
+            }
+        }
+    }
+}
+
+fn sum(numbers: &[u64]) -> u64 {
+    numbers.iter().copied().fold(0, u64::saturating_add)
+}
+
+fn written(number: u64) -> &'static str {
+    if number == 1 { "was" } else { "were" }
+}
+
+fn needs(number: u64) -> &'static str {
+    if number == 1 { "needs" } else { "need" }
+}

@@ -1,0 +1,207 @@
+//! One note: its topic, text and origin, its revisions, and what raised a doubt.
+
+use maud::{Markup, html};
+
+use crate::components::{act_button, forget, origin, post, reference};
+use crate::figures::times;
+use crate::moment::Moment;
+use crate::routes::Act;
+use crate::shell::Shell;
+use crate::text::Text;
+use crate::words::{Badge, Span, Standing, Words};
+
+/// A note.
+#[derive(Debug, Clone)]
+pub struct NoteCard {
+    /// The reference of its newest revision.
+    pub reference: Text,
+    /// Its topic, if it has one.
+    pub topic: Option<Text>,
+    /// What kind of note it is: decision, finding, warning.
+    pub kind: Text,
+    /// The number of its newest revision.
+    pub revision: u64,
+    /// When that was written.
+    pub at: Moment,
+    /// How often it was opened; none if that is not counted.
+    pub read: Option<u64>,
+    /// The note itself.
+    pub text: Text,
+    /// Whose words it is.
+    pub words: Words,
+    /// How far it is visible: `project`, `branch round-lines`, `everywhere`.
+    pub reach: Text,
+    /// The files that it is bound to.
+    pub files: Vec<Text>,
+    /// What speaks against it.
+    pub doubts: Vec<Badge>,
+    /// Its revisions, the newest first; one alone is not shown.
+    pub revisions: Vec<Revision>,
+    /// The change that raised the doubt.
+    pub change: Option<Change>,
+    /// Whether it was replaced.
+    pub is_superseded: bool,
+}
+
+/// A revision of a note.
+#[derive(Debug, Clone)]
+pub struct Revision {
+    /// Its number.
+    pub number: u64,
+    /// When it was written.
+    pub at: Moment,
+    /// Whose words it is.
+    pub words: Words,
+    /// Its reference.
+    pub reference: Text,
+    /// The text, with what it added and what the next one removed.
+    pub text: Vec<Span>,
+    /// Whether a newer one replaces it.
+    pub is_superseded: bool,
+}
+
+/// What changed in a file that a note is bound to.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// The file.
+    pub file: Text,
+    /// How much, and since when.
+    pub summary: Text,
+    /// The lines.
+    pub lines: Vec<ChangeLine>,
+}
+
+/// A line of a change.
+#[derive(Debug, Clone)]
+pub struct ChangeLine {
+    /// Whether the line is new; if not, it is gone.
+    pub is_new: bool,
+    /// The line.
+    pub text: Text,
+}
+
+/// What forgetting a note means.
+pub(crate) const FORGETTING_A_NOTE: &str = "The note and all its revisions are removed. This cannot be taken back.";
+
+impl NoteCard {
+    /// Returns the note as an item of a list. It opens to its revisions and to what can be done, unless that is asked
+    /// of the user now. The first one with a doubt is open.
+    pub(super) fn render(&self, shell: &Shell, is_first: bool) -> Markup {
+        let waits = self.doubts.is_empty() && self.words.standing == Standing::Unconfirmed;
+        let has_more = self.revisions.len() > 1 || self.change.is_some() || !(waits || self.is_superseded);
+        let is_open = is_first && !self.doubts.is_empty();
+        html! {
+            li data-row {
+                @if has_more {
+                    details.note open[is_open] {
+                        summary { (self.summary(shell)) }
+                        div.inside {
+                            @if self.revisions.len() > 1 { (self.revisions(shell)) } @else { (self.reference(shell)) }
+                            @if let Some(change) = &self.change { (change.render()) }
+                            (self.actions(shell, is_open))
+                        }
+                    }
+                } @else { div.note.flat { (self.summary(shell)) (self.reference(shell)) (self.actions(shell, false)) } }
+            }
+        }
+    }
+
+    fn summary(&self, shell: &Shell) -> Markup {
+        html! {
+            span.topic {
+                @if let Some(topic) = &self.topic { b { (topic) } " " }
+                span.muted { (self.kind) ", revision " (self.revision) }
+            }
+            span.when {
+                (self.at.day(shell.now))
+                @match self.read { Some(0) => ", never read", Some(read) => { ", read " (times(read)) } None => {} }
+            }
+            span.says { (self.text) }
+            span.meta {
+                (origin(&self.words))
+                span { (self.reach) }
+                @if !self.files.is_empty() {
+                    span {
+                        "bound to "
+                        @for (at, file) in self.files.iter().enumerate() { @if at > 0 { ", " } code { (file) } }
+                    }
+                }
+                @for doubt in self.doubts.iter().take(2) { (doubt) }
+                @if self.doubts.len() > 2 { span { "and " (self.doubts.len() - 2) " more" } }
+                @if self.is_superseded { span.badge { "superseded" } }
+            }
+        }
+    }
+
+    fn reference(&self, shell: &Shell) -> Markup {
+        html! { div.hint { "Reference " (reference(shell, &self.reference)) } }
+    }
+
+    fn revisions(&self, shell: &Shell) -> Markup {
+        html! {
+            ol.revs {
+                @for (at, revision) in self.revisions.iter().enumerate() {
+                    li.now[at == 0] {
+                        div.hint {
+                            "revision " (revision.number) ", " (revision.at.day(shell.now)) ", "
+                            (revision.words.label()) ", "
+                            (reference(shell, &revision.reference)) @if revision.is_superseded { ", superseded" }
+                        }
+                        div.says { @for span in &revision.text { (span) } }
+                    }
+                }
+            }
+        }
+    }
+
+    fn actions(&self, shell: &Shell, is_primary: bool) -> Markup {
+        let confirm = match (self.doubts.is_empty(), self.words.standing) {
+            (false, _) => Some("Still true"),
+            (true, Standing::Unconfirmed) => Some("Confirm"),
+            _ => None,
+        };
+        html! {
+            @if !self.is_superseded {
+                div.state {
+                    @if let Some(label) = confirm {
+                        (act_button(shell, Act::Confirm, &self.reference, (label, is_primary)))
+                    }
+                    (self.edit(shell))
+                    (forget(shell, &self.reference, FORGETTING_A_NOTE))
+                }
+            }
+        }
+    }
+
+    fn edit(&self, shell: &Shell) -> Markup {
+        html! {
+            details.second {
+                summary.button data-key="e" { "Edit…" }
+                div.step.panel {
+                    (post(shell, &shell.act(Act::Edit, &self.reference), html! {
+                        label { "New revision" textarea name="text" rows="4" required { (self.text.raw()) } }
+                        button.button type="submit" { "Write it" }
+                    }))
+                }
+            }
+        }
+    }
+}
+
+impl Change {
+    fn render(&self) -> Markup {
+        html! {
+            div.change {
+                p.hint { "What changed in " code { (self.file) } ": " (self.summary) }
+                div.code.panel { div.lines {
+                    @for line in &self.lines {
+                        div.l.new[line.is_new].gone[!line.is_new] {
+                            i { (if line.is_new { "+" } else { "−" }) }
+                            code { (line.text) }
+                        }
+                    }
+                } }
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! The timeline of a session, and the guide beside it.
+
+use maud::{Markup, html};
+use weir_core::Origin;
+
+use super::{CompactedBy, Session};
+use crate::charts::spark::meter;
+use crate::components::{Choice, chips, empty, origin_of_kind, reference, section, segments, time};
+use crate::figures::{count, counted, percent};
+use crate::moment::Moment;
+use crate::routes::with_query;
+use crate::shell::Shell;
+use crate::text::Text;
+
+/// What happened in a session, filtered.
+#[derive(Debug, Clone)]
+pub struct Timeline {
+    /// The events that the filter lets through, in order, and the compactions between them.
+    pub items: Vec<Item>,
+    /// The filters, with how many events each lets through; the chosen one is in `filter`.
+    pub filters: Vec<(TimelineFilter, u64)>,
+    /// The chosen filter.
+    pub filter: TimelineFilter,
+    /// How many events the session has in all.
+    pub total: u64,
+}
+
+/// Which events are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimelineFilter {
+    /// Prompts, decisions, failures, commits, what was held back.
+    WhatMatters,
+    /// What the user asked for.
+    Prompts,
+    /// What failed.
+    Errors,
+    /// Files read, edited and written.
+    Files,
+    /// All events.
+    Everything,
+}
+
+impl TimelineFilter {
+    /// Returns the word in addresses.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::WhatMatters => "",
+            Self::Prompts => "prompts",
+            Self::Errors => "errors",
+            Self::Files => "files",
+            Self::Everything => "all",
+        }
+    }
+
+    fn label(self, number: u64) -> String {
+        match self {
+            Self::WhatMatters => "What matters".to_owned(),
+            Self::Prompts => format!("Prompts {}", count(number)),
+            Self::Errors => format!("Errors {}", count(number)),
+            Self::Files => format!("Files {}", count(number)),
+            Self::Everything => format!("Everything {}", count(number)),
+        }
+    }
+}
+
+/// A line of a timeline.
+#[derive(Debug, Clone)]
+pub enum Item {
+    /// An event.
+    Event(EventLine),
+    /// The conversation was compacted.
+    Compacted {
+        /// When.
+        at: Moment,
+        /// The last request before it.
+        request: Option<u64>,
+        /// Who asked for it.
+        by: CompactedBy,
+        /// Tokens before and after, if the transcript says so.
+        tokens: Option<(u64, u64)>,
+        /// The entry with the client's summary.
+        summary: Option<Text>,
+        /// Tokens of the guide that was given.
+        guide: Option<u64>,
+    },
+}
+
+/// An event in one line.
+#[derive(Debug, Clone)]
+pub struct EventLine {
+    /// When it happened.
+    pub at: Moment,
+    /// The request it followed, if the transcript says so.
+    pub request: Option<u64>,
+    /// What kind of event it is, in one or two words.
+    pub kind: Text,
+    /// Whose words the text is.
+    pub origin: Origin,
+    /// How it stands out.
+    pub tone: Tone,
+    /// The event itself.
+    pub text: Text,
+    /// What became of it: a fix, a number of attempts.
+    pub outcome: Option<Text>,
+    /// The entry that it refers to.
+    pub reference: Option<Text>,
+}
+
+/// How an event stands out among others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// Not at all.
+    Plain,
+    /// It is what the user said.
+    User,
+    /// It failed.
+    Bad,
+    /// It is a turning point.
+    Strong,
+}
+
+impl Tone {
+    fn class(self) -> &'static str {
+        match self {
+            Self::Plain => "quiet",
+            Self::User => "said",
+            Self::Bad => "bad",
+            Self::Strong => "strong",
+        }
+    }
+}
+
+/// A guide that can be shown.
+#[derive(Debug, Clone)]
+pub struct GuideChoice {
+    /// The number of the compaction that it followed; none is the guide of now.
+    pub after: Option<u64>,
+    /// Whether it is shown.
+    pub is_chosen: bool,
+}
+
+/// A guide, word for word.
+#[derive(Debug, Clone)]
+pub struct Guide {
+    /// The text as the model got it or would get it.
+    pub text: Text,
+    /// Its tokens.
+    pub tokens: u64,
+    /// The most it may have.
+    pub budget: u64,
+    /// Whether the model got it; if not, it would.
+    pub was_given: bool,
+}
+
+/// How much of what the model used next was carried over a compaction.
+#[derive(Debug, Clone, Copy)]
+pub struct Carried {
+    /// How many requests were looked at.
+    pub requests: u64,
+    /// Names that the model used in them, and that were known before.
+    pub names: u64,
+    /// How many of them are in the client's summary.
+    pub in_summary: u64,
+    /// How many of them are in the summary or in the guide.
+    pub in_both: u64,
+}
+
+impl Timeline {
+    pub(super) fn render(&self, session: &Session, shell: &Shell) -> Markup {
+        let shown = self.items.iter().filter(|item| matches!(item, Item::Event(_))).count() as u64;
+        let choices: Vec<Choice> =
+            self.filters.iter().map(|(filter, number)| self.choice(*filter, *number, session, shell)).collect();
+        let aside = html! { @if self.total > 0 { (count(shown)) " of " (counted(self.total, "event", "events")) } };
+        let content = html! {
+            @if !choices.is_empty() { (chips("Kinds of events", &choices)) }
+            @if self.items.is_empty() {
+                @if self.total == 0 {
+                    (empty("Nothing was recorded.", html! {
+                        "Prompts, decisions, errors and commits of the session show up here."
+                    }))
+                } @else { (empty("No event is of this kind.", html! { "Choose another kind above." })) }
+            } @else {
+                ol.events.far.panel {
+                    @for item in &self.items {
+                        @match item {
+                            Item::Event(event) => (event_line(event, shell, true)),
+                            Item::Compacted { .. } => (compacted(item, shell)),
+                        }
+                    }
+                }
+            }
+        };
+        section("h-timeline", "Timeline", aside, content)
+    }
+
+    fn choice(&self, filter: TimelineFilter, number: u64, session: &Session, shell: &Shell) -> Choice {
+        Choice {
+            label: filter.label(number),
+            href: with_query(&shell.session(&session.key), &[("events", filter.word())]),
+            is_chosen: filter == self.filter,
+        }
+    }
+}
+
+/// Returns an event as a line of a list. With `is_far` the request is first and the time last.
+pub(crate) fn event_line(event: &EventLine, shell: &Shell, is_far: bool) -> Markup {
+    let clock = time(event.at, &event.at.clock());
+    html! {
+        li data-row tabindex="-1" {
+            @if is_far {
+                span.at { @if let Some(request) = event.request { span.sr { "request " } (count(request)) } }
+            } @else { (clock) }
+            (origin_of_kind(event.origin, &event.kind.plain(), event.tone.class()))
+            span.text {
+                (event.text)
+                @if let Some(entry) = &event.reference { " " (reference(shell, entry)) }
+                @if let Some(outcome) = &event.outcome { span.sub { (outcome) } }
+            }
+            @if is_far { (clock) }
+        }
+    }
+}
+
+fn compacted(item: &Item, shell: &Shell) -> Markup {
+    let Item::Compacted { at, request, by, tokens, summary, guide } = item else { return html! {} };
+    html! {
+        li.break data-row tabindex="-1" {
+            b { "Compacted by " (match by { CompactedBy::Client => "the client", CompactedBy::User => "the user" }) }
+            " at " (time(*at, &at.clock()))
+            @if let Some(request) = request { ", after request " (count(*request)) }
+            @if let Some((before, after)) = tokens { ": " (count(*before)) " → " (count(*after)) " tokens" }
+            ". "
+            @if let Some(summary) = summary { "Summary kept as " (reference(shell, summary)) ". " }
+            @if let Some(guide) = guide { "Guide of " (counted(*guide, "token", "tokens")) " given." }
+            @else { "No guide was given." }
+        }
+    }
+}
+
+pub(super) fn guide_section(session: &Session, shell: &Shell) -> Markup {
+    let aside = match &session.guide {
+        Some(guide) => html! { (count(guide.tokens)) " of at most " (counted(guide.budget, "token", "tokens")) },
+        None => html! {},
+    };
+    let content = html! {
+        @if session.guides.len() > 1 { (segments("Which guide", &guide_choices(session, shell))) }
+        @match &session.guide {
+            Some(guide) => {
+                div.panel {
+                    pre.words tabindex="0" role="region" aria-label="The guide, word for word" { (guide.text) }
+                }
+                p.hint {
+                    @if guide.was_given {
+                        "As the model got it, word for word."
+                    } @else {
+                        "As the model would get it if the session were compacted now."
+                    }
+                    " What tools and pages said is marked as theirs."
+                }
+            }
+            None =>
+                (empty("There is no guide.", html! {
+                "A guide is written when the session has something to carry over."
+            })),
+        }
+        @if let Some(carried) = &session.carried { (carried_over(carried)) }
+    };
+    section("h-guide", "Guide", aside, content)
+}
+
+fn guide_choices(session: &Session, shell: &Shell) -> Vec<Choice> {
+    let one = |choice: &GuideChoice| {
+        let (label, word) = match choice.after {
+            Some(number) => (format!("After {}", crate::figures::ordinal(number)), number.to_string()),
+            None => ("If compacted now".to_owned(), "now".to_owned()),
+        };
+        let href = with_query(&shell.session(&session.key), &[("guide", &word)]);
+        Choice { label, href: format!("{href}#h-guide"), is_chosen: choice.is_chosen }
+    };
+    session.guides.iter().map(one).collect()
+}
+
+fn carried_over(carried: &Carried) -> Markup {
+    let row = |label: &str, number: u64, class: &str| {
+        let part = number as f64 / carried.names.max(1) as f64;
+        html! {
+            div { dt { (label) } dd {
+                @if let Some(share) = percent(number as f64, carried.names as f64) {
+                    (meter(part, class)) " " (share)
+                } @else {
+                    span.muted { "none used" }
+                }
+            } }
+        }
+    };
+    html! {
+        dl.carried.panel {
+            div {
+                dt {
+                    "Names used in the next "
+                    @if carried.requests == 1 { "request" }
+                    @else { (counted(carried.requests, "request", "requests")) }
+                }
+                dd { (count(carried.names)) }
+            }
+            (row("in the client’s summary", carried.in_summary, "dim"))
+            (row("in summary and guide", carried.in_both, "full"))
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Sessions: the conversations of all clients, newest first.
+
+use maud::{Markup, html};
+
+use crate::components::{Cell, Choice, Column, Key, MOVE, OPEN, Pager, Row, Table, chips, empty, head};
+use crate::figures::{Money, count, counted, difference, known};
+use crate::moment::Moment;
+use crate::routes::{Page, with_query};
+use crate::shell::{Content, Shell};
+use crate::text::Text;
+
+pub use crate::components::Pager as Paging;
+
+/// The list of sessions.
+#[derive(Debug, Clone)]
+pub struct Sessions {
+    /// The sessions of this page.
+    pub rows: Vec<SessionRow>,
+    /// Where this page is among the others.
+    pub pager: Pager,
+    /// The clients that have sessions, with how many.
+    pub clients: Vec<ClientCount>,
+    /// The client whose sessions are shown; none means all.
+    pub client: Option<Text>,
+}
+
+/// A client and how many sessions it has.
+#[derive(Debug, Clone)]
+pub struct ClientCount {
+    /// The word for the client in addresses.
+    pub key: Text,
+    /// Its name.
+    pub name: Text,
+    /// How many sessions.
+    pub sessions: u64,
+}
+
+/// A session in a list.
+#[derive(Debug, Clone)]
+pub struct SessionRow {
+    /// Identifies the session.
+    pub key: Text,
+    /// What it is about: its first prompt, or the client's own title.
+    pub title: Text,
+    /// The name of its project.
+    pub project: Text,
+    /// The branch that was checked out.
+    pub branch: Option<Text>,
+    /// The name of its client.
+    pub client: Text,
+    /// When it began.
+    pub started: Moment,
+    /// How many requests it made, if its transcript says so.
+    pub requests: Option<u64>,
+    /// The length of its window now, in tokens.
+    pub window_now: Option<u64>,
+    /// What it has cost.
+    pub spent: Option<Money>,
+    /// Tokens held back, less what was asked for again and Weir's own text.
+    pub net_tokens: Option<i64>,
+    /// The same in money.
+    pub net: Option<Money>,
+    /// Why the figures are as they are, if that is known.
+    pub remark: Option<Text>,
+}
+
+impl Sessions {
+    /// Returns the page.
+    pub fn render(&self, shell: &Shell) -> String {
+        let sentence = html! {
+            p { (counted(self.pager.total, "session", "sessions")) " in " (shell.project_name()) ", newest first." }
+        };
+        let chosen = self.client.as_ref().map_or("", |client| client.raw());
+        let address = |page: u64| {
+            let page = if page > 1 { page.to_string() } else { String::new() };
+            with_query(&shell.page(Page::Sessions), &[("client", chosen), ("page", &page)])
+        };
+        let main = html! {
+            (head(html! { "Sessions" }, sentence, html! {}))
+            @if self.clients.len() > 1 { (chips("Clients", &self.choices(shell))) }
+            section aria-label="Sessions" {
+                @if self.rows.is_empty() {
+                    (empty("There are no sessions here yet.", html! {
+                        "A session shows up as soon as a client that Weir is set up for calls a hook. Earlier ones "
+                        "come in with "
+                        code { "weir import" } "."
+                    }))
+                } @else {
+                    div.panel { (table(&self.rows, shell)) }
+                    (self.pager.render(address, ("session", "sessions")))
+                }
+            }
+        };
+        let keys: &[Key] = &[MOVE, OPEN, Key { keys: &["[", "]"], does: "previous, next page" }];
+        shell.document(&Content { page: Page::Sessions, title: "Sessions", keys, main })
+    }
+
+    fn choices(&self, shell: &Shell) -> Vec<Choice> {
+        let all: u64 = self.clients.iter().map(|client| client.sessions).sum();
+        let path = shell.page(Page::Sessions);
+        let mut choices =
+            vec![Choice { label: format!("All {}", count(all)), href: path.clone(), is_chosen: self.client.is_none() }];
+        choices.extend(self.clients.iter().map(|client| Choice {
+            label: format!("{} {}", client.name.plain(), count(client.sessions)),
+            href: with_query(&path, &[("client", client.key.raw())]),
+            is_chosen: self.client.as_ref() == Some(&client.key),
+        }));
+        choices
+    }
+}
+
+/// Returns sessions as a table.
+pub(crate) fn table(rows: &[SessionRow], shell: &Shell) -> Table {
+    Table {
+        is_stacked: true,
+        columns: vec![
+            Column::name("Session"),
+            Column::name("Client"),
+            Column::figure("Requests"),
+            Column::figure("Window now"),
+            Column::figure("Spent"),
+            Column::figure("Net tokens"),
+            Column::figure("Net"),
+        ],
+        rows: rows.iter().map(|row| session_row(row, shell)).collect(),
+        total: None,
+        has_keys: true,
+    }
+}
+
+fn session_row(row: &SessionRow, shell: &Shell) -> Row {
+    let did_not_pay = row.net.map_or(row.net_tokens.is_some_and(|tokens| tokens < 0), |net| net.0 < 0);
+    let is_negative = |number: Option<i64>| number.is_some_and(|number| number < 0);
+    Row {
+        name: html! {
+            a href=(shell.session(&row.key)) { (row.title) }
+            @if did_not_pay { " " span.badge.bad { "did not pay" } }
+            span.sub { (place(row, shell)) @if let Some(remark) = &row.remark { "; " (remark) } }
+        },
+        cells: vec![
+            Cell::plain(&row.client),
+            Cell::plain(known(row.requests.map(count))),
+            Cell::plain(known(row.window_now.map(count))),
+            Cell::plain(known(row.spent.map(Money::show))),
+            Cell::signed(row.net_tokens.map(difference), is_negative(row.net_tokens)),
+            Cell::signed(row.net.map(Money::show_signed), is_negative(row.net.map(|net| net.0))),
+        ],
+        is_chosen: false,
+    }
+}
+
+fn place(row: &SessionRow, shell: &Shell) -> Markup {
+    html! {
+        (row.project)
+        @if let Some(branch) = &row.branch { ", branch " (branch) }
+        ", " (row.started.show(shell.now))
+    }
+}

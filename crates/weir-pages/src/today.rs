@@ -1,0 +1,375 @@
+//! Today: what happened, what was held back, and what it comes to in tokens and money.
+
+mod first;
+mod tables;
+
+use maud::{Markup, html};
+
+use crate::charts::bars::{Bar, bars};
+use crate::charts::{Figure, as_table};
+use crate::components::{Cell, Choice, Column, Key, MOVE, OPEN, Row, Table, empty, head, section, segments};
+use crate::figures::{Money, count, counted, difference, percent};
+use crate::moment::Moment;
+use crate::routes::{Page, with_query};
+use crate::session::{EventLine, event_line};
+use crate::sessions::SessionRow;
+use crate::shell::{Content, Shell, sessions_of};
+use crate::text::Text;
+
+pub use first::FirstSteps;
+pub use tables::{AskedAgain, BackgroundRun, HeldOutput, ToolRow};
+
+/// The account of a day, or of the last few.
+#[derive(Debug, Clone)]
+pub struct Today {
+    /// How many days the account covers: 1, 7, 14 or 30.
+    pub days: u64,
+    /// How many tool results there were.
+    pub results: u64,
+    /// What the sessions cost.
+    pub spent: Option<Money>,
+    /// What it comes to.
+    pub account: Account,
+    /// Days of the chart, the oldest first and today last.
+    pub per_day: Vec<Day>,
+    /// What is to be seen in the chart, in whole sentences; the exception first.
+    pub remarks: Vec<Text>,
+    /// A cheaper window, if one was found.
+    pub window: Option<CheaperWindow>,
+    /// What was held back, the biggest first.
+    pub held: Vec<HeldOutput>,
+    /// What happened, the newest first.
+    pub events: Vec<EventLine>,
+    /// How many events there were in all.
+    pub all_events: u64,
+    /// The sessions of these days.
+    pub sessions: Vec<SessionRow>,
+    /// What each tool brought, the one with the most tokens first.
+    pub tools: Vec<ToolRow>,
+    /// What runs in the background.
+    pub background: Vec<BackgroundRun>,
+}
+
+/// What was held back, less what that cost.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Account {
+    /// Tokens that were held back.
+    pub held_tokens: u64,
+    /// The results they were in.
+    pub held_results: u64,
+    /// Tokens of it that the model asked for again.
+    pub again_tokens: u64,
+    /// The results they were in.
+    pub again_results: u64,
+    /// Tokens of Weir's own text: tool descriptions, references, guides.
+    pub own_tokens: u64,
+    /// How many guides are in it.
+    pub guides: u64,
+    /// What the difference is worth.
+    pub net: Option<Money>,
+}
+
+impl Account {
+    /// Returns what is left, in tokens.
+    pub fn net_tokens(&self) -> i64 {
+        let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        signed(self.held_tokens).saturating_sub(signed(self.again_tokens)).saturating_sub(signed(self.own_tokens))
+    }
+}
+
+/// A day of the chart.
+#[derive(Debug, Clone, Copy)]
+pub struct Day {
+    /// A time on this day.
+    pub at: Moment,
+    /// What it comes to; none if there were no sessions.
+    pub figures: Option<DayFigures>,
+}
+
+/// What one day comes to.
+#[derive(Debug, Clone, Copy)]
+pub struct DayFigures {
+    /// How many sessions there were.
+    pub sessions: u64,
+    /// The account of the day.
+    pub account: Account,
+    /// What the sessions cost.
+    pub spent: Option<Money>,
+}
+
+/// A window size that would have cost less.
+#[derive(Debug, Clone, Copy)]
+pub struct CheaperWindow {
+    /// The size, in tokens.
+    pub size: u64,
+    /// The size as it is now.
+    pub now: u64,
+    /// How much less it would have cost.
+    pub saved: Money,
+    /// Over how many sessions.
+    pub sessions: u64,
+}
+
+impl Today {
+    /// Returns the page.
+    pub fn render(&self, shell: &Shell) -> String {
+        let main = html! {
+            (self.head(shell))
+            (self.account())
+            (self.chart(shell))
+            div.columns.wide-left {
+                (self.held_section(shell))
+                (self.events_section(shell))
+            }
+            (self.sessions_section(shell))
+            (self.tools_section())
+            (self.background_section(shell))
+        };
+        let keys: &[Key] = &[MOVE, OPEN];
+        shell.document(&Content { page: Page::Today, title: "Today", keys, main })
+    }
+
+    fn head(&self, shell: &Shell) -> Markup {
+        let choice = |days: u64| Choice {
+            label: if days == 1 { "Today".to_owned() } else { format!("{days} days") },
+            href: with_query(
+                &shell.page(Page::Today),
+                &[("days", &if days == 1 { String::new() } else { days.to_string() })],
+            ),
+            is_chosen: days == self.days,
+        };
+        let span = if self.days == 1 {
+            shell.now.long_day()
+        } else {
+            format!("{} days to {}", self.days, shell.now.long_day())
+        };
+        let sentence = html! {
+            p {
+                (span) ", " (shell.project_name()) ". " (capital(&sessions_of(self.sessions.len() as u64))) ", "
+                @if self.results == 0 { "no tool results" }
+                @else { (counted(self.results, "tool result", "tool results")) }
+                @if let Some(spent) = self.spent {
+                    ", " (spent.show()) " spent."
+                } @else if self.sessions.is_empty() {
+                    "."
+                } @else {
+                    ". What was spent is not known."
+                }
+            }
+        };
+        head(html! { "Today" }, sentence, segments("Time", &[1, 7, 14, 30].map(choice)))
+    }
+
+    fn account(&self) -> Markup {
+        let account = &self.account;
+        let net = account.net_tokens();
+        let is_loss = net < 0 || account.net.is_some_and(|net| net.0 < 0);
+        let is_gain = net > 0 && !is_loss;
+        let share = account.net.zip(self.spent).and_then(|(net, spent)| percent(net.dollars(), spent.dollars()));
+        html! {
+            section aria-labelledby="h-account" {
+                h2.sr #h-account { "What it comes to" }
+                dl.account {
+                    div { dt { "Held back" } dd.big { (count(account.held_tokens)) }
+                        dd {
+                            "tokens, " (count(account.held_results)) " of " (counted(self.results, "result", "results"))
+                        }
+                    }
+                    div data-sign="−" { dt { "Asked for again" } dd.big { (count(account.again_tokens)) }
+                        dd { (again(account)) } }
+                    div data-sign="−" { dt { "Weir’s own text" } dd.big { (count(account.own_tokens)) }
+                        dd { "tool descriptions, " (counted(account.guides, "guide", "guides")) } }
+                    div.net.gain[is_gain].loss[is_loss] data-sign="=" { dt { "Net" }
+                        dd.big {
+                            span { (difference(net)) }
+                            @if let Some(money) = account.net { " " span { (money.show_signed()) } }
+                        }
+                        dd {
+                            "tokens"
+                            @if account.net.is_none() { "; in money, not known" }
+                            @if let Some(share) = share { ", and " (share) " of the cost" }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn chart(&self, shell: &Shell) -> Markup {
+        let measured: Vec<&DayFigures> = self.per_day.iter().filter_map(|day| day.figures.as_ref()).collect();
+        let days = counted(self.per_day.len() as u64, "day", "days");
+        let aside = match (sum(measured.iter().map(|day| day.account.net)), sum(measured.iter().map(|day| day.spent))) {
+            (Some(net), Some(spent)) if !measured.is_empty() => html! {
+                (days) ": " (net.show_signed()) " of " (spent.show())
+                @if let Some(share) = percent(net.dollars(), spent.dollars()) { ", " (share) }
+            },
+            _ => html! { (days) },
+        };
+        let content = if measured.is_empty() {
+            empty(
+                "Nothing was measured on these days.",
+                html! { "A day with a session gets a bar: above the line if it paid, below if it did not." },
+            )
+        } else {
+            html! { (self.figure(shell)) (as_table("Net per day", &self.day_table())) }
+        };
+        html! {
+            (section("h-days", "Net per day", aside, content))
+            @if let Some(window) = &self.window { (window.render(shell)) }
+        }
+    }
+
+    fn figure(&self, shell: &Shell) -> Markup {
+        let has_money = self.per_day.iter().filter_map(|day| day.figures).any(|day| day.account.net.is_some());
+        let drawn: Vec<Bar> = self.per_day.iter().map(|day| bar(day, shell, has_money)).collect();
+        let label = |value: f64, is_top: bool| match (has_money, is_top) {
+            (true, true) => format!("${value:.2}"),
+            (true, false) if value == 0.0 => "0".to_owned(),
+            (true, false) => format!("{value:.2}").replace('-', "−"),
+            (false, _) => difference(value as i64),
+        };
+        let caption = html! {
+            @for (at, remark) in self.remarks.iter().enumerate() {
+                @if at == 0 { b { (remark) } } @else { (remark) } " "
+            }
+        };
+        Figure { label: &self.finding(has_money), legend: &[], plot: bars(&drawn, label), caption }.render()
+    }
+
+    fn finding(&self, has_money: bool) -> String {
+        let nets = self.per_day.iter().filter_map(|day| day.figures).map(|day| day_value(&day, has_money));
+        let (mut above, mut below) = (0, 0);
+        nets.flatten().for_each(|net| if net < 0.0 { below += 1 } else { above += 1 });
+        let gaps = self.per_day.iter().filter(|day| day.figures.is_none()).count() as u64;
+        format!(
+            "Net {} per day over {}. {} not below zero, {} below, {} without sessions. The figures are in the table \
+             that follows.",
+            if has_money { "money" } else { "tokens" },
+            counted(self.per_day.len() as u64, "day", "days"),
+            counted(above, "day", "days"),
+            count(below),
+            count(gaps)
+        )
+    }
+
+    fn day_table(&self) -> Table {
+        Table {
+            is_stacked: false,
+            columns: vec![
+                Column::name("Day"),
+                Column::figure("Sessions"),
+                Column::figure("Held back"),
+                Column::figure("Asked again"),
+                Column::figure("Weir’s own"),
+                Column::figure("Net tokens"),
+                Column::figure("Spent"),
+                Column::figure("Net"),
+            ],
+            rows: self.per_day.iter().rev().map(day_row).collect(),
+            total: None,
+            has_keys: false,
+        }
+    }
+
+    fn events_section(&self, shell: &Shell) -> Markup {
+        let all = format!("All {}", counted(self.all_events, "event", "events"));
+        let aside = html! { @if self.all_events > 0 { a href=(shell.page(Page::Sessions)) { (all) } } };
+        let content = html! {
+            @if self.events.is_empty() {
+                (empty("Nothing happened yet.", html! {
+                    "Prompts, decisions, errors and commits of today’s sessions show up here."
+                }))
+            } @else { ol.events.panel { @for event in &self.events { (event_line(event, shell, false)) } } }
+        };
+        section("h-happened", "What happened", aside, content)
+    }
+}
+
+impl CheaperWindow {
+    fn render(&self, shell: &Shell) -> Markup {
+        html! {
+            div.notice {
+                div {
+                    b { "A smaller window would have cost less." } " "
+                    span.muted {
+                        "Compacting at " (count(self.size)) " tokens instead of " (count(self.now)) " would have cost "
+                        (self.saved.show()) " less over " (counted(self.sessions, "long session", "long sessions")) "."
+                    }
+                }
+                div.actions { a.button href=(shell.page(Page::Window)) { "See what each size costs" } }
+            }
+        }
+    }
+}
+
+fn again(account: &Account) -> String {
+    match (account.again_results, account.held_results) {
+        (_, 0) => "nothing was held back".to_owned(),
+        (0, _) => "none of it".to_owned(),
+        (again, held) => format!("{} of the {}, in part", count(again), count(held)),
+    }
+}
+
+fn day_value(day: &DayFigures, has_money: bool) -> Option<f64> {
+    if has_money { day.account.net.map(Money::dollars) } else { Some(day.account.net_tokens() as f64) }
+}
+
+fn bar(day: &Day, shell: &Shell, has_money: bool) -> Bar {
+    let is_today = day.at.is_same_day(shell.now);
+    let figure = |figures: &DayFigures| match figures.account.net.filter(|_| has_money) {
+        Some(net) => net.show_bare(),
+        None => difference(figures.account.net_tokens()),
+    };
+    let title = match &day.figures {
+        None => format!("{}: no sessions", day.at.weekday_and_month()),
+        Some(figures) => format!(
+            "{}: {} of {}, {} tokens net, {}",
+            day.at.weekday_and_month(),
+            figures.account.net.map_or_else(|| "money not known".to_owned(), Money::show_signed),
+            figures.spent.map_or_else(|| "a cost not known".to_owned(), Money::show),
+            difference(figures.account.net_tokens()),
+            sessions_of(figures.sessions)
+        ),
+    };
+    Bar {
+        value: day.figures.as_ref().and_then(|figures| day_value(figures, has_money)),
+        figure: day.figures.as_ref().map(figure).unwrap_or_default(),
+        wide: if is_today { "Today".to_owned() } else { day.at.weekday() },
+        narrow: day.at.day_of_month(),
+        title,
+        is_strong: is_today,
+    }
+}
+
+fn day_row(day: &Day) -> Row {
+    let name = html! { (day.at.weekday_and_month()) };
+    let Some(figures) = &day.figures else {
+        let mut cells = vec![Cell::muted("no sessions")];
+        cells.extend((0..6).map(|_| Cell::plain("")));
+        return Row { name, cells, is_chosen: false };
+    };
+    let account = &figures.account;
+    Row {
+        name,
+        cells: vec![
+            Cell::plain(count(figures.sessions)),
+            Cell::plain(count(account.held_tokens)),
+            Cell::plain(count(account.again_tokens)),
+            Cell::plain(count(account.own_tokens)),
+            Cell::signed(Some(difference(account.net_tokens())), account.net_tokens() < 0),
+            Cell::signed(figures.spent.map(Money::show), false),
+            Cell::signed(account.net.map(Money::show_signed), account.net.is_some_and(|net| net.0 < 0)),
+        ],
+        is_chosen: false,
+    }
+}
+
+/// Adds amounts, or none if one of them is not known.
+fn sum(mut amounts: impl Iterator<Item = Option<Money>>) -> Option<Money> {
+    amounts.try_fold(Money(0), |sum, amount| Some(Money(sum.0.saturating_add(amount?.0))))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

@@ -1,0 +1,104 @@
+//! The largest numbers and the strangest times: no page panics, and none shows a number that is not one.
+
+use weir_core::Timestamp;
+use weir_pages::entry::{AskedLines, Piece};
+use weir_pages::sessions::Paging;
+use weir_pages::today::Account;
+use weir_pages::{Moment, Money, Shell};
+
+use crate::samples::{self, plainly};
+
+fn check(html: &str) {
+    for wrong in ["NaN", "inf %", "inf\"", "=\"-"] {
+        let found = html.find(wrong).map(|at| html[at.saturating_sub(60)..].chars().take(120).collect::<String>());
+        assert!(
+            !found.as_ref().is_some_and(|found| !found.contains("dx=\"-") && !found.contains("tabindex=\"-1")),
+            "{wrong}: {found:?}"
+        );
+    }
+}
+
+fn shell() -> Shell {
+    let never = Moment { at: Timestamp(i64::MIN), offset_seconds: i32::MIN };
+    Shell { now: never, notes_to_review: Some(u64::MAX), failing_checks: Some(u64::MAX), ..samples::shell(&plainly) }
+}
+
+#[test]
+fn an_account_of_the_largest_numbers() {
+    for net in [Some(Money(i64::MIN)), Some(Money(i64::MAX)), Some(Money(0)), None] {
+        let most = u64::MAX;
+        let account = Account {
+            held_tokens: most,
+            held_results: most,
+            again_tokens: most,
+            again_results: most,
+            own_tokens: most,
+            guides: most,
+            net,
+        };
+        let mut today = samples::account::today(&plainly);
+        today.account = account;
+        today.spent = net;
+        today.results = most;
+        for day in &mut today.per_day {
+            if let Some(figures) = &mut day.figures {
+                figures.account = account;
+                figures.spent = net;
+            }
+        }
+        today
+            .tools
+            .iter_mut()
+            .for_each(|tool| (tool.tokens, tool.held_tokens, tool.still_in_view) = (most, most, Some((most, most))));
+        check(&today.render(&shell()));
+    }
+}
+
+#[test]
+fn a_session_of_the_longest_window_and_of_one_request() {
+    let mut session = samples::session::session(&plainly);
+    let window = session.window.as_mut().unwrap();
+    window.lengths.fill(u64::MAX);
+    window.compactions.iter_mut().for_each(|compaction| compaction.request = u64::MAX);
+    window.held = vec![0, u64::MAX];
+    session.to = Moment { at: Timestamp(i64::MIN), offset_seconds: 0 };
+    check(&session.render(&shell()));
+    let window = session.window.as_mut().unwrap();
+    window.lengths = vec![0];
+    window.limit = None;
+    window.without.clear();
+    check(&session.render(&shell()));
+}
+
+#[test]
+fn an_entry_with_the_last_line() {
+    let mut entry = samples::kept::entry(&plainly);
+    entry.figures.bytes = u64::MAX;
+    entry.figures.tokens = Some(0);
+    entry.again =
+        vec![AskedLines { from: 0, to: u64::MAX, request: None }, AskedLines { from: 9, to: 3, request: None }];
+    entry.text.push(Piece::Fold { from: 0, to: u64::MAX, what: None, lines: vec![] });
+    check(&entry.render(&shell()));
+}
+
+#[test]
+fn a_window_that_costs_everything_or_nothing() {
+    for money in [i64::MAX, 0, i64::MIN] {
+        let mut window = samples::machine::window(&plainly);
+        for cost in &mut window.sizes {
+            (cost.reads, cost.writes, cost.compactions) = (Money(money), Money(money), u64::MAX);
+        }
+        window.by_session.iter_mut().for_each(|session| session.changes = vec![f64::NAN, f64::INFINITY]);
+        check(&window.render(&shell()));
+    }
+}
+
+#[test]
+fn a_list_of_pages_that_do_not_exist() {
+    for (page, size, total) in [(u64::MAX, 0, u64::MAX), (0, 10, 0), (9, 10, 11)] {
+        let mut notes = samples::kept::notes(&plainly);
+        notes.pager = Paging { page, size, total };
+        notes.counts.doubtful = u64::MAX;
+        check(&notes.render(&shell()));
+    }
+}

@@ -1,0 +1,226 @@
+//! Today, Sessions and Projects.
+
+use weir_core::Origin;
+use weir_pages::projects::{ProjectRow, Projects};
+use weir_pages::session::{EventLine, Tone};
+use weir_pages::sessions::{ClientCount, Paging, SessionRow, Sessions};
+use weir_pages::today::{
+    Account, AskedAgain, BackgroundRun, CheaperWindow, Day, DayFigures, FirstSteps, HeldOutput, Today, ToolRow,
+};
+
+use super::{Say, ago, cents, days_ago};
+
+type DayRow = (u64, u64, u64, i64, i64, u64);
+
+/// Held back, asked again, Weir's own text, net in cents, spent in cents, sessions; the newest last.
+const DAYS: [Option<DayRow>; 14] = [
+    Some((7_912, 0, 260, 10, 488, 1)),
+    Some((11_480, 2_204, 990, 12, 761, 2)),
+    Some((5_940, 5_733, 1_011, -6, 702, 2)),
+    None,
+    None,
+    Some((9_120, 0, 470, 15, 633, 1)),
+    Some((15_870, 2_940, 1_187, 17, 914, 2)),
+    Some((14_022, 1_760, 1_160, 18, 1_022, 2)),
+    Some((2_310, 0, 3_222, -17, 884, 2)),
+    Some((3_655, 610, 318, 5, 402, 1)),
+    None,
+    None,
+    Some((10_884, 1_180, 604, 20, 598, 1)),
+    Some((29_776, 2_850, 1_296, 35, 1_004, 2)),
+];
+
+fn account(index: usize) -> Option<DayFigures> {
+    DAYS[index].map(|(held, again, own, net, spent, sessions)| DayFigures {
+        sessions,
+        account: Account {
+            held_tokens: held,
+            held_results: 5,
+            again_tokens: again,
+            again_results: u64::from(again > 0) * 2,
+            own_tokens: own,
+            guides: 2,
+            net: Some(cents(net)),
+        },
+        spent: Some(cents(spent)),
+    })
+}
+
+pub(crate) fn today(say: Say<'_>) -> Today {
+    let day = |index: usize| Day { at: days_ago(13 - index as i64), figures: account(index) };
+    Today {
+        days: 1,
+        results: 188,
+        spent: Some(cents(1_004)),
+        account: account(13).unwrap().account,
+        per_day: (0..14).map(day).collect(),
+        remarks: vec![
+            say("Two days did not pay."),
+            say("On 12 November only Codex was used, and every request carried 1,611 tokens of tool descriptions."),
+            say("On 6 November the model asked again for nearly all that was held back."),
+        ],
+        window: Some(CheaperWindow { size: 80_000, now: 167_000, saved: cents(1_214), sessions: 7 }),
+        held: held(say),
+        events: events(say),
+        all_events: 397,
+        sessions: rows(say),
+        tools: tools(say),
+        background: vec![BackgroundRun {
+            reference: say("v4n8s1kd0w"),
+            command: say("cargo watch -x check"),
+            started: ago(134),
+            lines: 1_204,
+        }],
+    }
+}
+
+fn held(say: Say<'_>) -> Vec<HeldOutput> {
+    let output = |reference: &str, title: &str, tool: &str, tokens: (u64, u64), again: AskedAgain| HeldOutput {
+        reference: say(reference),
+        title: say(title),
+        is_code: title.contains(['.', '-']) && !title.starts_with("Backoff"),
+        tool: say(tool),
+        at: ago(90),
+        request: Some(44),
+        tokens: tokens.0,
+        shown: tokens.1,
+        again,
+    };
+    vec![
+        output("8d2kq0vm7c", "cargo nextest run --workspace", "Bash", (17_902, 988), AskedAgain::Lines(32)),
+        output(
+            "w3n7c2hk5d",
+            "crates/uploader/src/queue.rs",
+            "Read as an outline",
+            (8_214, 2_108),
+            AskedAgain::Symbols(3),
+        ),
+        output("e6p4s8yb1n", "Backoff and jitter", "WebFetch", (5_130, 1_180), AskedAgain::Nothing),
+        output("m2h5d9xw3q", "cargo clippy --all-targets", "Bash", (1_914, 602), AskedAgain::Nothing),
+    ]
+}
+
+fn events(say: Say<'_>) -> Vec<EventLine> {
+    let event = |minutes: i64, kind: &str, origin: Origin, tone: Tone, text: &str| EventLine {
+        at: ago(minutes),
+        request: None,
+        kind: say(kind),
+        origin,
+        tone,
+        text: say(text),
+        outcome: None,
+        reference: None,
+    };
+    vec![
+        event(6, "commit", Origin::Tool, Tone::Strong, "7be41d0 Retry uploads with the same key"),
+        event(24, "compacted", Origin::Tool, Tone::Strong, "96,118 → 35,802 tokens, by the user"),
+        event(38, "error", Origin::Tool, Tone::Bad, "queue.rs:118, fixed after 2 attempts"),
+        event(77, "correction", Origin::User, Tone::User, "“Never more than four uploads at once.”"),
+        event(102, "decision", Origin::Model, Tone::Plain, "Keep the key in the queue’s own table"),
+        event(198, "prompt", Origin::User, Tone::User, "“An upload that times out must not be sent twice.”"),
+    ]
+}
+
+fn rows(say: Say<'_>) -> Vec<SessionRow> {
+    let row = |key: &str, title: &str, project: &str, net: Option<i64>| SessionRow {
+        key: say(key),
+        title: say(title),
+        project: say(project),
+        branch: Some(say("retry-key")),
+        client: say("Claude Code"),
+        started: ago(198),
+        requests: Some(157),
+        window_now: net.map(|_| 61_882),
+        spent: net.map(|_| cents(884)),
+        net_tokens: net.map(|net| net * 700),
+        net: net.map(cents),
+        remark: (net == Some(-1)).then(|| say("nothing was large enough to hold back")),
+    };
+    vec![
+        row("s-7f3a", "Retry uploads that time out", "harbour", Some(36)),
+        row("s-91c0", "Where are frames cut?", "depot", Some(-1)),
+        row("s-22e8", "Rename the tide table", "tideline", None),
+    ]
+}
+
+fn tools(say: Say<'_>) -> Vec<ToolRow> {
+    let tool = |name: &str, results: u64, held: u64, tokens: (u64, u64), seen: Option<(u64, u64)>| ToolRow {
+        name: say(name),
+        results,
+        held,
+        tokens: tokens.0,
+        held_tokens: tokens.1,
+        still_in_view: seen,
+    };
+    vec![
+        tool("Read", 302, 5, (431_204, 41_870), Some((0, 35))),
+        tool("Bash", 711, 18, (222_481, 44_310), Some((31, 50))),
+        tool("WebFetch", 30, 2, (35_402, 27_009), None),
+        tool("Others", 471, 0, (130_118, 0), None),
+    ]
+}
+
+pub(crate) fn nothing_today() -> Today {
+    Today {
+        days: 1,
+        results: 0,
+        spent: None,
+        account: Account::default(),
+        per_day: (0..14).map(|index| Day { at: days_ago(13 - index), figures: None }).collect(),
+        remarks: vec![],
+        window: None,
+        held: vec![],
+        events: vec![],
+        all_events: 0,
+        sessions: vec![],
+        tools: vec![],
+        background: vec![],
+    }
+}
+
+pub(crate) fn first_steps(say: Say<'_>) -> FirstSteps {
+    FirstSteps { clients: vec![say("Claude Code"), say("Codex")], earlier_sessions: Some(214), smallest_held: 2_000 }
+}
+
+pub(crate) fn sessions(say: Say<'_>) -> Sessions {
+    let client = |key: &str, name: &str, sessions: u64| ClientCount { key: say(key), name: say(name), sessions };
+    Sessions {
+        rows: rows(say),
+        pager: Paging { page: 2, size: 25, total: 61 },
+        clients: vec![client("claude-code", "Claude Code", 48), client("codex", "Codex", 13)],
+        client: None,
+    }
+}
+
+pub(crate) fn no_sessions() -> Sessions {
+    Sessions { rows: vec![], pager: Paging { page: 1, size: 25, total: 0 }, clients: vec![], client: None }
+}
+
+pub(crate) fn projects(say: Say<'_>) -> Projects {
+    let project = |name: &str, folder: &str, is_there: bool, net: Option<i64>| ProjectRow {
+        key: say(name),
+        name: say(name),
+        folder: say(folder),
+        is_there,
+        last: net.map(|_| ago(6)),
+        sessions: 48,
+        entries: 1_588,
+        notes: 22,
+        bytes: 39_740_000,
+        spent: net.map(|_| cents(5_210)),
+        net_tokens: net.map(|net| net * 900),
+        net: net.map(cents),
+    };
+    Projects {
+        rows: vec![
+            project("harbour", "~/src/harbour", true, Some(98)),
+            project("depot", "~/src/depot", true, Some(-12)),
+            project("tideline", "~/old/tideline", false, None),
+        ],
+        days: 14,
+    }
+}
+
+pub(crate) fn no_projects() -> Projects {
+    Projects { rows: vec![], days: 14 }
+}

@@ -1,0 +1,235 @@
+//! Window, Health and Settings.
+
+use weir_pages::health::{Check, CheckState, Health, HookDay, HookTimes, StoreDay};
+use weir_pages::message::Message;
+use weir_pages::settings::{FileState, Group, Ignored, SetBy, Setting, Settings, SettingsFile};
+use weir_pages::window::{ClientChoice, SessionCost, SettingLine, SettingPreview, SizeCost, Window};
+
+use super::{Say, cents, days_ago};
+
+pub(crate) fn window(say: Say<'_>) -> Window {
+    let size = |size: u64, reads: i64, compacting: i64, compactions: u64| SizeCost {
+        size,
+        reads: cents(reads),
+        writes: cents(855),
+        output: cents(482),
+        compacting: cents(compacting),
+        compactions,
+    };
+    let session = |key: &str, title: &str, changes: [f64; 4]| SessionCost {
+        key: say(key),
+        title: say(title),
+        project: say("harbour"),
+        requests: 152,
+        longest: 166_759,
+        changes: changes.to_vec(),
+        compactions: Some(4),
+    };
+    let client = |key: &str, name: &str, is_chosen: bool| ClientChoice { key: say(key), name: say(name), is_chosen };
+    Window {
+        clients: vec![client("claude-code", "Claude Code", true), client("codex", "Codex", false)],
+        sessions: 3,
+        span: Some((days_ago(13), days_ago(0))),
+        sizes: vec![
+            size(50_000, 2_361, 3_460, 100),
+            size(60_000, 2_588, 1_752, 50),
+            size(70_000, 2_826, 1_137, 32),
+            size(80_000, 3_118, 862, 24),
+            size(100_000, 3_560, 518, 14),
+            size(120_000, 3_955, 452, 12),
+            size(140_000, 4_358, 271, 7),
+            size(167_000, 5_049, 201, 5),
+        ],
+        now: 167_000,
+        best: Some(80_000),
+        price: say("at $5 per million input tokens"),
+        by_session: vec![
+            session("s-7f3a", "Retry uploads that time out", [-15.2, -21.0, -22.4, -15.1]),
+            session("s-91c0", "Crash on a truncated frame", [-14.1, -14.0, -12.2, 4.2]),
+            session("s-22e8", "Rename the tide table", [0.2, -10.0, -8.1, -3.3]),
+        ],
+        compared: vec![60_000, 80_000, 100_000, 120_000],
+        setting: Some(SettingPreview {
+            file: say("~/.claude/settings.json"),
+            lines: vec![
+                SettingLine { number: Some(11), text: say("  \"model\": \"opus\",") },
+                SettingLine { number: None, text: say("  \"autoCompactWindow\": 80000,") },
+                SettingLine { number: Some(12), text: say("  \"permissions\": {") },
+            ],
+            taken_back_by: say("weir teardown"),
+        }),
+        measured: say("Tokens of every request, from the transcripts. Length, growth and output are as they were."),
+        assumed: say(
+            "After each compaction: a summary of 5,000 tokens and 11,000 tokens of files read again, in 5 requests.",
+        ),
+        not_known: say("Whether the model would have done the same work with less in view."),
+    }
+}
+
+pub(crate) fn no_window(say: Say<'_>) -> Window {
+    Window {
+        clients: vec![],
+        sessions: 0,
+        span: None,
+        sizes: vec![],
+        best: None,
+        by_session: vec![],
+        compared: vec![],
+        setting: None,
+        ..window(say)
+    }
+}
+
+fn checks(say: Say<'_>) -> Vec<Check> {
+    let check = |name: &str, state: CheckState, found: &str| Check {
+        name: say(name),
+        state,
+        found: say(found),
+        advice: None,
+        command: None,
+    };
+    vec![
+        check("Weir", CheckState::Fine, "0.1.0"),
+        Check {
+            advice: Some(say("Start Codex and choose Trust hooks. Only you can do that.")),
+            command: Some(say("codex")),
+            ..check(
+                "Codex",
+                CheckState::Wrong,
+                "Set up, but 3 hooks are not trusted yet. Until they are, Codex does not call them: nothing is held back or carried over there.",
+            )
+        },
+        Check {
+            command: Some(say("chmod -R go= ~/.local/share/weir")),
+            ..check("Data folder", CheckState::Look, "~/.local/share/weir can be read by other users of this machine.")
+        },
+        check("Claude Code", CheckState::Fine, "2.1.4, set up for the user"),
+        check("Last hooks", CheckState::Fine, "Claude Code, PostToolUse at 12:24 in 2.4 ms (9,318 in all)"),
+        check("Faults in hooks", CheckState::Fine, "none"),
+        check("Sandbox", CheckState::Fine, "full"),
+        check("Project store", CheckState::Fine, "1,612 entries, texts take 38.4 of 2,048 MiB"),
+    ]
+}
+
+pub(crate) fn health(say: Say<'_>) -> Health {
+    let hooks = [
+        Some((2.4, 6.1)),
+        Some((2.3, 5.8)),
+        Some((2.6, 7.9)),
+        None,
+        None,
+        Some((2.5, 6.4)),
+        Some((2.4, 6.0)),
+        Some((2.9, 14.0)),
+        Some((2.7, 9.2)),
+        Some((2.6, 6.6)),
+        None,
+        None,
+        Some((2.5, 6.3)),
+        Some((2.4, 6.2)),
+    ];
+    let sizes = [31.2, 31.9, 32.6, 32.6, 32.6, 33.4, 34.1, 35.2, 36.0, 36.2, 36.2, 36.2, 37.1, 38.4];
+    Health {
+        checks: checks(say),
+        took: 84.0,
+        hooks: hooks
+            .iter()
+            .enumerate()
+            .map(|(at, times)| HookDay {
+                at: days_ago(13 - at as i64),
+                figures: times.map(|(half, most)| HookTimes { half, most, calls: 640 }),
+            })
+            .collect(),
+        store: sizes
+            .iter()
+            .enumerate()
+            .map(|(at, size)| StoreDay { at: days_ago(13 - at as i64), bytes: Some((size * 1_048_576.0) as u64) })
+            .collect(),
+        store_limit: Some(2_048 << 20),
+    }
+}
+
+pub(crate) fn unmeasured(say: Say<'_>) -> Health {
+    Health {
+        checks: vec![Check {
+            name: say("Weir"),
+            state: CheckState::Fine,
+            found: say("0.1.0"),
+            advice: None,
+            command: None,
+        }],
+        took: 1_840.0,
+        hooks: vec![],
+        store: vec![],
+        store_limit: None,
+    }
+}
+
+pub(crate) fn settings(say: Say<'_>) -> Settings {
+    let setting = |name: &str, value: &str, about: &str, set_by: SetBy| Setting {
+        name: say(name),
+        value: say(value),
+        about: say(about),
+        set_by,
+        ignored: vec![],
+    };
+    Settings {
+        files: vec![
+            SettingsFile {
+                path: say("~/.config/weir/config.toml"),
+                about: say("yours: may set everything"),
+                state: FileState::Read(2),
+            },
+            SettingsFile {
+                path: say("~/src/harbour/.weir.toml"),
+                about: say("the project’s: may restrict, never widen"),
+                state: FileState::Read(1),
+            },
+            SettingsFile {
+                path: say("/etc/weir/config.toml"), about: say("the machine’s"), state: FileState::Absent
+            },
+            SettingsFile {
+                path: say("~/src/harbour/.weir.local.toml"),
+                about: say("the project’s, not shared"),
+                state: FileState::Unreadable(say("line 3: expected a value")),
+            },
+        ],
+        groups: vec![
+            Group {
+                name: say("hooks"),
+                settings: vec![
+                    setting(
+                        "hold-above",
+                        "2000",
+                        "The size in tokens above which an output is held back.",
+                        SetBy::File { path: say("~/.config/weir/config.toml"), line: Some(4) },
+                    ),
+                    setting("guide-budget", "900", "The most tokens that a guide may have.", SetBy::Default),
+                ],
+            },
+            Group {
+                name: say("network"),
+                settings: vec![Setting {
+                    ignored: vec![Ignored {
+                        value: say("[\"*\"]"),
+                        path: say("~/src/harbour/.weir.toml"),
+                        why: say("a project’s file may not allow hosts"),
+                    }],
+                    ..setting("allow", "[]", "Hosts that runs may reach.", SetBy::Variable(say("WEIR_ALLOW")))
+                }],
+            },
+        ],
+    }
+}
+
+pub(crate) fn nothing_set() -> Settings {
+    Settings { files: vec![], groups: vec![] }
+}
+
+pub(crate) fn message(say: Say<'_>) -> Message {
+    Message {
+        title: say("This link was used before."),
+        meaning: say("A link opens the pages once, so that nobody can open them with a copy of it. Ask for a new one."),
+        command: Some(say("weir ui")),
+    }
+}
