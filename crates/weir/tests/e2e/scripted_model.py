@@ -1,5 +1,7 @@
 """A scripted stand-in for the model APIs of the clients: Anthropic Messages, OpenAI Responses and Chat, and Gemini.
 
+  scripted_model.py SCENARIO LOG    prints its port, serves until its input ends, and prints what went wrong as JSON
+
 It listens on loopback only and opens no connection of its own. The API is told by the end of the request path; all
 answer as a stream or whole, as the client asks.
 
@@ -11,7 +13,10 @@ A scenario is a JSON file:
                            "last": "regex" },   everything since the last turn of the assistant
                  "reply": REPLY } ],
     "steps": [ REPLY, ... ],                    the conversation, one for each request
-    "cached": true                              reports usage as if everything that the request before it had were cached
+    "cached": true,                             reports usage as if all that the request before it had were cached
+    "strict": true                              keeps to the rules of the APIs: a call has every argument that a strict
+                                                declaration requires, null if the scenario has none, and the request
+                                                after it has the call and its result, by its ID
   }
   REPLY = { "expect": "regex",                  must match "last", or the scenario has failed
             "capture": { "REF": "regex" },      its first group in "last" stands for ${REF} here and from here on
@@ -29,6 +34,7 @@ import gzip
 import json
 import os
 import re
+import sys
 import threading
 import time
 import uuid
@@ -46,6 +52,7 @@ class Scenario:
         self.lock = threading.Lock()
         self.next = self.requests = 0
         self.failures = []
+        self.calls = []
         self.prompts = self.logged_prompts() if self.data.get("cached") else {}
 
     def answer(self, api, path, body):
@@ -53,6 +60,8 @@ class Scenario:
         system, last = describe(api, body)
         with self.lock:
             why, reply = self.choose(system, last, body)
+            if self.data.get("strict"):
+                self.check_results(why, body)
             for name, pattern in reply.get("capture", {}).items():
                 found = re.search(pattern, last, re.S)
                 if found:
@@ -60,6 +69,8 @@ class Scenario:
                 else:
                     self.failures.append({"at": why, "capture": pattern, "got": last[:4000]})
             reply = self.fill(reply)
+            if self.data.get("strict"):
+                add_required(reply, body)
             if not re.search(reply.get("expect", ""), last, re.S):
                 self.failures.append({"at": why, "expect": reply["expect"], "got": last[:4000]})
             more = {}
@@ -67,6 +78,18 @@ class Scenario:
                 reply["counted"] = more["usage"] = self.count(reply, body)
             self.record(api=api, path=path, why=why, last=last, system=system, body=body, **more)
         return reply
+
+    def check_results(self, why, body):
+        """Finds calls of the reply before that the request does not repeat, or whose result it lacks."""
+        text = json.dumps(body)
+        missing = [call for call in self.calls if text.count(call) < 2]
+        if missing:
+            self.failures.append({"at": why, "calls without a result": missing})
+
+    def remember_calls(self, whole):
+        """Keeps the IDs of the calls in an answer."""
+        with self.lock:
+            self.calls = re.findall(r"\b(?:toolu_|call_|fc-)[0-9a-f]{24}\b", json.dumps(whole))
 
     def count(self, reply, body):
         """The usage by kind, four characters a token: what begins as the model's request before it is read from a cache."""
@@ -161,6 +184,14 @@ def describe(api, body):
     ]
     since = messages[turns[-1] + 1 :] if turns else [one for one in messages if one.get("role") not in quiet]
     return "\n".join(system), "\n".join(flat(message) for message in since)
+
+
+def add_required(reply, body):
+    """Adds the arguments that a strict declaration of OpenAI's APIs requires: a model then sends all of them."""
+    declared = [tool.get("function", tool) for tool in body.get("tools") or []]
+    strict = {one["name"]: one["parameters"]["required"] for one in declared if one.get("strict")}
+    for tool in reply.get("tools", []):
+        tool["args"] = {**dict.fromkeys(strict.get(tool["name"], [])), **tool["args"]}
 
 
 def tokens(reply, body):
@@ -316,6 +347,7 @@ class Handler(BaseHTTPRequestHandler):
         if api is None:
             return self.not_scripted(body)
         events, whole = speak(self.scenario.answer(api, self.path, body), body)
+        self.scenario.remember_calls(whole)
         if not body.get("stream") and not path.endswith(STREAMED):
             return self.send(200, "application/json", json.dumps(whole))
         return self.send(200, "text/event-stream", "".join(in_stream(name, event) for name, event in events))
@@ -344,3 +376,15 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(data)
+
+
+def main():
+    scenario, log = sys.argv[1:]
+    scenario = Scenario(scenario, {}, log)
+    print(serve(scenario), flush=True)
+    sys.stdin.read()
+    print(json.dumps(scenario.finish()))
+
+
+if __name__ == "__main__":
+    main()

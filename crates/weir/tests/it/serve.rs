@@ -1,0 +1,3 @@
+//! The program as an HTTP server.
+
+mod examples;
