@@ -83,5 +83,12 @@ fn close() -> HeaderValue {
 
 /// Whether the limit is the reason of an error, at any depth.
 fn is_too_long(error: &axum::Error) -> bool {
-    std::iter::successors(error.source(), |error| error.source()).any(|error| error.is::<LengthLimitError>())
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if error.is::<LengthLimitError>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }

@@ -14,7 +14,7 @@ use crate::error::{CommandError, ErrorKind};
 /// Reads a certificate with its chain and its key, both as PEM.
 pub(super) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, CommandError> {
     let chain = CertificateDer::pem_file_iter(certificate)
-        .and_then(|chain| chain.collect::<Result<Vec<_>, _>>())
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|error| unusable(certificate, "certificate", &error.to_string()))?;
     if chain.is_empty() {
         return Err(unusable(certificate, "certificate", "there is none in the file"));
