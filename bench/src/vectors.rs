@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use weir_core::{EntryKind, Level, Limits, NewEntry, Origin, ProjectKey, Query, Scope, Timestamp};
 use weir_embed::Embed;
+use weir_store::quantised::{dots, quantise};
 use weir_store::{Owner, Store};
 
 use crate::figures::Figures;
@@ -126,16 +127,16 @@ fn recall_of_bytes() -> f64 {
     let texts: Vec<String> = (0..COMPARED_TEXTS).map(turn).collect();
     let given: Vec<&str> = texts.iter().map(String::as_str).collect();
     let vectors: Vec<Vec<f32>> = model.embed(&given).unwrap().into_iter().flatten().collect();
-    let bytes: Vec<_> = vectors.iter().map(|vector| weir_embed::quantise(vector)).collect();
+    let bytes: Vec<_> = vectors.iter().map(|vector| quantise(vector)).collect();
     let mut shared = 0;
     for question in QUESTIONS {
         let query = model.embed(&[question]).unwrap().remove(0).unwrap();
         let whole = nearest(vectors.iter().map(|vector| vector.iter().zip(&query).map(|(a, b)| a * b).sum()));
-        let query = weir_embed::quantise(&query);
-        let mut dots = Vec::new();
+        let query = quantise(&query);
+        let mut products = Vec::new();
         let small = nearest(bytes.iter().map(|vector| {
-            weir_embed::dots(&query.values, &vector.values, query.values.len(), &mut dots);
-            dots[0] as f32 * vector.scale
+            dots(&query.values, &vector.values, query.values.len(), &mut products);
+            products[0] as f32 * vector.scale
         }));
         shared += small.iter().filter(|place| whole.contains(place)).count();
     }

@@ -16,6 +16,7 @@ mod index;
 mod log;
 mod migrate;
 pub mod private;
+pub mod quantised;
 mod shown;
 mod spool;
 mod store;

@@ -4,12 +4,13 @@
 use std::collections::HashMap;
 
 use rusqlite::Connection;
-use weir_embed::{Embed, Quantised, quantise};
+use weir_embed::Embed;
 
 use super::chunk_texts::ChunkTexts;
 use super::documents;
 use super::vectors::{self, EmbedProgress};
 use crate::error::Fault;
+use crate::quantised::{Quantised, cosine, quantise};
 
 /// A query as a vector, and the range of chunks to compare it with.
 pub(super) struct Meaning<'a> {
@@ -91,16 +92,6 @@ impl<'a> Meaning<'a> {
         }
         Ok(embed(self.model, &given).unwrap_or_default())
     }
-}
-
-/// Returns the cosine of two vectors, from -1 to 1.
-pub(super) fn cosine(a: &Quantised, b: &Quantised) -> f32 {
-    if a.values.len() != b.values.len() {
-        return 0.0;
-    }
-    let mut dots = Vec::new();
-    weir_embed::dots(&a.values, &b.values, a.values.len(), &mut dots);
-    dots[0] as f32 * a.scale * b.scale
 }
 
 /// Embeds texts, leaving out those that the model cannot embed.
