@@ -87,12 +87,6 @@ pub enum StoreError {
         /// The reference given.
         reference: weir_core::Reference,
     },
-    /// The model failed to make vectors.
-    #[error("semantic search does not work: {detail}")]
-    NoVectors {
-        /// The model's message.
-        detail: String,
-    },
     /// The entries to forget have changed since the plan was made.
     #[error("the store has changed since the dry run")]
     PlanChanged,

@@ -26,6 +26,7 @@ pub use db::Patience;
 pub use error::StoreError;
 pub use foreign::ForeignDb;
 pub use index::map::MapFile;
+pub use index::unembedded::{ChunkText, LockPolicy, UnembeddedChunks};
 pub use index::{Findings, Hit};
 pub use log::export::{ExportedNote, ExportedRun};
 pub use log::files::SessionFile;

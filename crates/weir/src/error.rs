@@ -129,9 +129,6 @@ impl From<StoreError> for CommandError {
             }
             StoreError::NoSuchNote { .. } => "search for the note and use its reference".to_owned(),
             StoreError::ReferenceTaken { .. } => "run it again".to_owned(),
-            StoreError::NoVectors { .. } => {
-                "check `[search]` in the configuration; keyword search still works".to_owned()
-            }
             StoreError::PlanChanged => "run it again without `confirm` and use the new code".to_owned(),
             StoreError::Cancelled => "run it again".to_owned(),
             StoreError::Engine { .. } => {

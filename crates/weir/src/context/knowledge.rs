@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio_util::sync::CancellationToken;
 use weir_core::{Level, Limits, ProjectKey, Scope, Timestamp};
+use weir_embed::Embed;
 use weir_store::{Owner, Patience, Store};
 
 use super::{Machine, Session, cancelled};
@@ -95,9 +96,9 @@ impl Knowledge {
         self.setup.model.problem(&self.setup.embedding)
     }
 
-    /// Returns the name of the model for search by meaning, if there is one.
-    pub(crate) fn model_name(&self) -> Option<String> {
-        self.setup.model.get(&self.setup.embedding).map(|model| model.name().to_owned())
+    /// Returns the model for search by meaning, if there is one. Loading it may take a while the first time.
+    pub(crate) fn model(&self) -> Option<Arc<dyn Embed>> {
+        self.setup.model.get(&self.setup.embedding)
     }
 
     /// Runs work on the stores on the current thread, for callers that have a thread of their own.
@@ -181,7 +182,6 @@ impl<'a> LockedStores<'a> {
             let mut store = Store::open_within(&setup.project_folder, owner, setup.limits.clone(), self.patience)?;
             // There is no daemon, so every call does a part of the housekeeping. The answer does not depend on it.
             let _ = store.tidy(self.now);
-            store.set_model(setup.model.get(&setup.embedding));
             if let Some(project) = &setup.local {
                 self.remember(project);
             }
@@ -206,8 +206,7 @@ impl<'a> LockedStores<'a> {
         self.stores.user.take_if(|store| store.was_moved() || store.is_read_only());
         if self.stores.user.is_none() {
             let setup = self.setup;
-            let mut store = Store::open_within(&setup.user_folder, Owner::User, setup.limits.clone(), self.patience)?;
-            store.set_model(setup.model.get(&setup.embedding));
+            let store = Store::open_within(&setup.user_folder, Owner::User, setup.limits.clone(), self.patience)?;
             self.stores.user = Some(store);
         }
         self.stores.user.as_mut().ok_or_else(cancelled)

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::context::{Context, LockedStores};
+use crate::embedding::embed_some;
 
 /// How many chunks are embedded at once.
 const EMBED_BATCH: usize = 256;
@@ -46,15 +47,16 @@ fn work(context: &Context, woken: &Receiver<()>) {
 
 /// Embeds some chunks in each store that has an index, without opening the others. Returns how many are left.
 fn embed(context: &Context) -> Option<u64> {
+    let model = context.knowledge().model()?;
     let is_indexed = |folder: PathBuf| folder.join("index.db").exists();
     let (project, user) = (is_indexed(context.project_folder()), is_indexed(context.user_folder()));
     let embed = |open: &mut LockedStores<'_>| {
         let mut left = 0;
         if project {
-            left += open.project()?.embed_some(EMBED_BATCH)?;
+            left += embed_some(open.project()?, model.as_ref(), EMBED_BATCH)?;
         }
         if user {
-            left += open.user()?.embed_some(EMBED_BATCH)?;
+            left += embed_some(open.user()?, model.as_ref(), EMBED_BATCH)?;
         }
         Ok(left)
     };

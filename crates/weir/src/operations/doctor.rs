@@ -189,14 +189,14 @@ impl DoctorData {
 /// Checks whether texts can be found by meaning.
 fn check_meaning(context: &Context) -> Check {
     const NAME: &str = "semantic search";
-    match (context.knowledge().model_problem(), context.knowledge().model_name()) {
+    match (context.knowledge().model_problem(), context.knowledge().model()) {
         (Some(problem), _) => Check {
             name: NAME,
             good: false,
             text: one_line(problem, 300),
             fix: Some("check `[search]` in the configuration; keyword search still works".to_owned()),
         },
-        (None, Some(name)) => Check::good(NAME, name),
+        (None, Some(model)) => Check::good(NAME, model.name()),
         (None, None) => Check::good(NAME, "off"),
     }
 }
