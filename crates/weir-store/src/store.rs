@@ -34,6 +34,7 @@ use crate::error::{Fault, Result, StoreError};
 use crate::index::apply::ForgottenWords;
 use crate::index::origin::Standing;
 use crate::index::{self, Learner};
+use crate::layout::{BLOBS_FOLDER, INDEX_FILE, LOG_FILE, StorePart};
 use crate::log::feed::LogFeed;
 use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::projects::{self, KnownProject};
@@ -103,16 +104,16 @@ impl Store {
 
     /// Like [`Self::open`], but with a limit on how long this store waits for other processes, now and in later calls.
     pub fn open_within(folder: &Path, owner: Owner, limits: Limits, patience: Patience) -> Result<Self> {
-        let path = folder.join("log.db");
+        let path = folder.join(LOG_FILE);
         if !path.exists() {
-            create_private_folder(folder)?;
+            create_private_folder(StorePart::Folder, folder)?;
             // New folders have to be on disk before anything in them can be.
             for folder in folder.ancestors().take(3).filter(|folder| folder.is_dir()) {
                 let _ = crate::blobs::sync_folder(folder);
             }
         }
         let log = Db::open(&path, log::MIGRATIONS, patience)?;
-        let blobs = Blobs::new(folder.join("blobs"), &path);
+        let blobs = Blobs::new(folder.join(BLOBS_FOLDER));
         let mut store =
             Self { folder: folder.to_owned(), owner, limits, log, index: None, blobs, learner: Learner::default() };
         store.check_owner()?;
@@ -286,7 +287,7 @@ impl Store {
     }
 
     fn index_path(&self) -> PathBuf {
-        self.folder.join("index.db")
+        self.folder.join(INDEX_FILE)
     }
 
     /// Records the use of an entry at most once an hour. Errors are ignored, so that they never cost an answer.
