@@ -9,13 +9,14 @@ use weir_core::{
     Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, Reference, RunFacts,
 };
 use weir_store::{
-    Found, Guide, HistoryFilter, HookUse, NewFile, NewPage, Owner, SessionFile, Stamp, Store, Validators,
+    Conversation, Found, Guide, HistoryFilter, HookUse, ImportPosition, KnownProject, NewFile, NewPage, Owner,
+    SessionFile, Stamp, Store, Validators,
 };
 
 use crate::dump;
 use crate::support::{
     NOW, assert_healthy, at, blank_noise, copy_folder, day, entry, facts, forget, here, note, note_on, note_with,
-    open_with, plain_note, project, run, scope_in, search, these,
+    open_with, plain_note, project, run, scope_in, search, session_key, these,
 };
 
 /// The store that the current version writes. Add a new one along with any migration of the log or the index.
@@ -192,6 +193,30 @@ fn a_golden_store_is_whole_and_small() {
         let size: u64 = files.iter().map(|file| std::fs::metadata(file).unwrap().len()).sum();
         assert!(size < 1 << 20, "{} takes {size} bytes", golden.display());
     }
+}
+
+/// The store of 0011 has something of what the migrations since that of 0007 brought (`advance.py`).
+#[test]
+fn what_newer_migrations_brought_is_still_there() {
+    let copy = copy_of(&folder_of_all().join("0011"));
+    let mut store = open_golden(copy.path());
+    let confirmed = Reference::parse("[ctx:d259hkn1nq]").unwrap();
+    let Found::Here(entry) = store.get(&here(), confirmed, NOW).unwrap() else { panic!("the note is not there") };
+    assert_eq!(entry.note.and_then(|note| note.confirmed_at), Some(at(310_000)));
+    let conversation = Conversation { session: session_key("s1"), subagent: String::new() };
+    let position = ImportPosition { steps: 12, message: "message-12".into() };
+    assert_eq!(store.imported_to(&conversation).unwrap(), Some(position));
+    let metered: Vec<_> =
+        store.metered(None).unwrap().iter().map(|row| (row.reading.times, row.reading.net())).collect();
+    assert_eq!(metered, [(3, 8_600)]);
+    let known = KnownProject {
+        key: "git:/src/p/.git".into(),
+        root: "/src/p".into(),
+        folder: "p-0123abcd".into(),
+        used_at: at(320_000),
+        identity: None,
+    };
+    assert_eq!(store.projects().unwrap(), [known]);
 }
 
 /// Writes the golden store if it does not exist yet. An existing one is never changed; then this only checks that
