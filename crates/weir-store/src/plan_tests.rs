@@ -345,7 +345,7 @@ fn keep_a_written_run(store: &mut Store, scope: &Scope, now: Timestamp) {
 /// Forgets by each condition. Forgetting the whole store is left out, since that is meant to touch everything.
 fn forget_by_every_condition(store: &mut Store, scope: &Scope, now: Timestamp) {
     let any = store.history(scope, &HistoryFilter { limit: 50, ..HistoryFilter::default() }).unwrap();
-    let references: Vec<_> = any.iter().filter_map(|moment| moment.record.reference).take(2).collect();
+    let references: Vec<_> = any.iter().filter_map(|moment| moment.logged.reference).take(2).collect();
     for selection in [
         Selection { references, ..Selection::default() },
         Selection { topic: Some("pool".into()), ..Selection::default() },

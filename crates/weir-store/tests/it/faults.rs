@@ -450,7 +450,7 @@ fn fill(disk: &Path) {
     keep(&mut store, note("and after a restart"));
     assert_all_there(&mut store, &acknowledged);
     let history = store.history(&here(), &HistoryFilter { limit: 100_000, ..HistoryFilter::default() }).unwrap();
-    assert_eq!(history.iter().filter(|moment| moment.record.event.text.starts_with("event")).count(), events);
+    assert_eq!(history.iter().filter(|moment| moment.logged.event.text.starts_with("event")).count(), events);
     assert_eq!(search(&mut store, "restart").len(), 1);
     assert_healthy(&mut store);
 }

@@ -99,20 +99,20 @@ fn describe(store: &mut Store, entries: &[Reference]) -> String {
         }
     }
     let mut moments = store.history(&here(), &HistoryFilter { limit: 1_000, ..HistoryFilter::default() }).unwrap();
-    moments.sort_by_key(|moment| std::cmp::Reverse(moment.record.seq));
+    moments.sort_by_key(|moment| std::cmp::Reverse(moment.logged.seq));
     for moment in moments {
-        let record = moment.record;
-        let session = record.session.map(|session| format!("{}/{}", session.client, session.key));
-        let Event { kind, priority, text, data } = record.event;
+        let logged = moment.logged;
+        let session = logged.session.map(|session| format!("{}/{}", session.client, session.key));
+        let Event { kind, priority, text, data } = logged.event;
         writeln!(
             lines,
             "event {} {} {session:?} {:?} {kind} {priority} {text:?} {data:?}",
-            record.seq, record.at.0, record.work
+            logged.seq, logged.at.0, logged.work
         )
         .unwrap();
         let entry = moment.entry.map(|(kind, title)| format!("{kind} {title}"));
         let gone = moment.gone.map(weir_core::WhyGone::as_str);
-        writeln!(lines, "  of {:?} {entry:?} gone {gone:?}", record.reference).unwrap();
+        writeln!(lines, "  of {:?} {entry:?} gone {gone:?}", logged.reference).unwrap();
     }
     for HookUse { client, event, at, micros, count } in store.hooks_seen().unwrap() {
         writeln!(lines, "hook {client} {event} {} {micros} {count}", at.0).unwrap();

@@ -340,7 +340,7 @@ fn check_reader(stores: &mut Stores, reader: &Scope, made: &[MadeEntry]) {
         assert_eq!((found, store.text(reader, entry.reference).unwrap().is_some()), (seen, seen));
     }
     let history = own.history(reader, &HistoryFilter { limit: 1_000, ..HistoryFilter::default() }).unwrap();
-    let told: BTreeSet<Reference> = history.iter().filter_map(|moment| moment.record.reference).collect();
+    let told: BTreeSet<Reference> = history.iter().filter_map(|moment| moment.logged.reference).collect();
     let user_level = |reference: &Reference| made.iter().any(|m| m.reference == *reference && m.level == Level::User);
     assert_eq!(told, expected.iter().copied().filter(|reference| !user_level(reference)).collect());
 }
