@@ -16,7 +16,6 @@ mod index;
 mod layout;
 mod log;
 mod migrate;
-pub mod private;
 pub mod quantised;
 mod shown;
 mod spool;
@@ -46,6 +45,7 @@ pub use store::{
     Copied, Exported, ExportedEntry, ExportedEvent, Found, Fresh, Health, KeepError, Kept, LostText, MapChange,
     NewFile, NewPage, NoteUse, Owner, Past, Store, Swept,
 };
+pub use weir_ledger::private;
 
 #[cfg(test)]
 mod plan_tests;

@@ -5,10 +5,11 @@ use std::fs::{File, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use weir_ledger::private;
+
 use crate::db::{create_private_folder, private_file_options};
 use crate::error::{Result, StoreError, from_system};
 use crate::layout::StorePart;
-use crate::private;
 
 /// Folder of the unfinished texts within the folder of texts. It is nearly always empty, so listing it costs nothing.
 pub(super) const FOLDER: &str = "parts";

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use weir_ledger::private;
+
 use crate::error::{Result, from_system};
 use crate::layout::StorePart;
-use crate::private;
 
 /// Returns the path of a side file of the database, such as its write-ahead log.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
