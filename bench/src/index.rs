@@ -106,8 +106,8 @@ fn filled(engine: &mut dyn Engine, megabytes: u64) -> FillCost {
 
 /// Measures searches of each sort, every engine in turn.
 fn search(size: u64, folder: &Path) {
-    let (mut words, mut hybrid, mut bare) = (Weir::open(folder), Weir::open(folder), Bare::open(folder));
-    hybrid.set_model();
+    let (mut words, mut bare) = (Weir::open(folder), Bare::open(folder));
+    let mut hybrid = Weir::open(folder).by_meaning();
     for (sort, texts) in sorts(size) {
         let mut figures = [Figures::default(), Figures::default(), Figures::default()];
         for round in 0..SEARCHES {

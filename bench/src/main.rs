@@ -16,6 +16,7 @@ mod redaction;
 mod retrieval;
 mod run;
 mod scale;
+mod semantic;
 mod server;
 mod sessions;
 mod shown;

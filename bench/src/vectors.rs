@@ -2,14 +2,15 @@
 //! the original vectors would.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use weir_core::{EntryKind, Level, Limits, NewEntry, Origin, ProjectKey, Query, Scope, Timestamp};
 use weir_embed::Embed;
+use weir_store::quantised::{dots, quantise};
 use weir_store::{Owner, Store};
 
 use crate::figures::Figures;
+use crate::semantic;
 use crate::text::RandomNumbers;
 
 const DEFAULT_SIZES: [u64; 3] = [10_000, 100_000, 1_000_000];
@@ -105,16 +106,16 @@ fn measure(size: u64) {
         let entry = NewEntry { text: turns.join("\n\n").into_bytes(), ..entry };
         store.keep(&scope(), entry, Timestamp(1)).unwrap();
     }
-    store.set_model(Some(Arc::new(model())));
     let start = Instant::now();
-    while store.embed_some(4_096).unwrap() > 0 {}
+    semantic::embed_all(&mut store, 4_096);
     let embedding = start.elapsed().as_secs_f64() * 1e6 / size as f64;
     let bytes = bytes_of_vectors(folder.path()) as f64 / size as f64;
     let mut figures = Figures::default();
     for round in 0..SEARCHES {
-        let query = Query::new(QUESTIONS[round % QUESTIONS.len()], 5);
-        let found = figures.measure(|| store.search(&scope(), &query).unwrap());
-        assert!(found.hits.iter().all(|hit| hit.by_meaning), "no text has a word of {}", query.text);
+        let question = QUESTIONS[round % QUESTIONS.len()];
+        let query = Query::new(question, 5);
+        let found = figures.measure(|| semantic::search(&mut store, &scope(), query).unwrap());
+        assert!(found.hits.iter().all(|hit| hit.by_meaning), "no text has a word of {question}");
     }
     let (p50, p95) = (figures.quantile(0.5) / 1e3, figures.quantile(0.95) / 1e3);
     println!("| {size} | {p50:.1} | {p95:.1} | {bytes:.0} | {embedding:.1} |");
@@ -122,20 +123,20 @@ fn measure(size: u64) {
 
 /// Returns the share of the ten nearest texts by original vectors that are among the ten nearest by quantised vectors.
 fn recall_of_bytes() -> f64 {
-    let model = model();
+    let model = semantic::model();
     let texts: Vec<String> = (0..COMPARED_TEXTS).map(turn).collect();
     let given: Vec<&str> = texts.iter().map(String::as_str).collect();
     let vectors: Vec<Vec<f32>> = model.embed(&given).unwrap().into_iter().flatten().collect();
-    let bytes: Vec<_> = vectors.iter().map(|vector| weir_embed::quantise(vector)).collect();
+    let bytes: Vec<_> = vectors.iter().map(|vector| quantise(vector)).collect();
     let mut shared = 0;
     for question in QUESTIONS {
         let query = model.embed(&[question]).unwrap().remove(0).unwrap();
         let whole = nearest(vectors.iter().map(|vector| vector.iter().zip(&query).map(|(a, b)| a * b).sum()));
-        let query = weir_embed::quantise(&query);
-        let mut dots = Vec::new();
+        let query = quantise(&query);
+        let mut products = Vec::new();
         let small = nearest(bytes.iter().map(|vector| {
-            weir_embed::dots(&query.values, &vector.values, query.values.len(), &mut dots);
-            dots[0] as f32 * vector.scale
+            dots(&query.values, &vector.values, query.values.len(), &mut products);
+            products[0] as f32 * vector.scale
         }));
         shared += small.iter().filter(|place| whole.contains(place)).count();
     }
@@ -159,10 +160,6 @@ fn bytes_of_vectors(folder: &Path) -> i64 {
     let index = rusqlite::Connection::open(folder.join("index.db")).unwrap();
     let sql = "SELECT sum(length(ids) + length(scales) + length(data)) FROM vectors";
     index.query_row(sql, [], |row| row.get(0)).unwrap()
-}
-
-fn model() -> &'static weir_embed::StaticModel {
-    weir_embed::built_in().unwrap()
 }
 
 fn key() -> ProjectKey {

@@ -1,15 +1,14 @@
 //! The engines that are filled and searched: the store as it is used, and a bare full-text table with the same chunks.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use rusqlite::{Connection, params};
 use weir_core::chunk::{Cutter, Form};
 use weir_core::{EntryKind, Level, Limits, NewEntry, Origin, ProjectKey, Query, Scope, Timestamp, query};
-use weir_embed::Embed;
 use weir_store::{NewFile, Owner, Stamp, Store};
 
 use super::made::MadeFile;
+use crate::semantic;
 
 const NOW: Timestamp = Timestamp(1_800_000_000_000);
 const MAX_HITS: usize = 10;
@@ -33,22 +32,29 @@ pub(super) trait Engine {
 pub(super) struct Weir {
     folder: PathBuf,
     store: Store,
+    by_meaning: bool,
 }
 
 impl Weir {
     pub(super) fn open(folder: &Path) -> Self {
         let folder = folder.join("weir");
         let store = Store::open(&folder, Owner::Project(key()), Limits::default()).unwrap();
-        Self { folder, store }
+        Self { folder, store, by_meaning: false }
     }
 
-    pub(super) fn set_model(&mut self) {
-        self.store.set_model(weir_embed::built_in().map(|model| Arc::new(model) as Arc<dyn Embed>));
+    /// Returns the same store, searched by meaning too.
+    pub(super) fn by_meaning(self) -> Self {
+        Self { by_meaning: true, ..self }
     }
 
     pub(super) fn try_search(&mut self, text: &str) -> Result<usize, weir_store::StoreError> {
         let query = Query { now: Some(NOW), ..Query::new(text, MAX_HITS) };
-        Ok(self.store.search(&Scope::project(key()), &query)?.hits.len())
+        let scope = Scope::project(key());
+        let found = match self.by_meaning {
+            true => semantic::search(&mut self.store, &scope, query)?,
+            false => self.store.search(&scope, &query)?,
+        };
+        Ok(found.hits.len())
     }
 }
 
@@ -68,8 +74,7 @@ impl Engine for Weir {
     }
 
     fn embed(&mut self) -> bool {
-        self.set_model();
-        while self.store.embed_some(EMBED_BATCH_CHUNKS).unwrap() > 0 {}
+        semantic::embed_all(&mut self.store, EMBED_BATCH_CHUNKS);
         true
     }
 

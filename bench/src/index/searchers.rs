@@ -21,7 +21,7 @@ pub(super) fn run(megabytes: u64) -> bool {
         let searchers: Vec<_> = (0..SEARCHERS)
             .map(|number| {
                 let (folder, done, errors) = (folder.path(), &done, &errors);
-                scope.spawn(move || search(&mut Weir::open(folder), number, done, errors))
+                scope.spawn(move || search(&mut Weir::open(folder).by_meaning(), number, done, errors))
             })
             .collect();
         // The same amount again, under other names.
@@ -44,7 +44,6 @@ pub(super) fn run(megabytes: u64) -> bool {
 
 /// Searches until the writer is done.
 fn search(store: &mut Weir, number: u64, done: &AtomicBool, errors: &AtomicUsize) -> Figures {
-    store.set_model();
     let mut figures = Figures::default();
     let mut round = number * 1_000;
     while !done.load(Ordering::Relaxed) {

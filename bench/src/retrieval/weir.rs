@@ -1,16 +1,15 @@
 //! Weir itself: the documents are stored in a real store, which is searched for each question.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use weir_core::{
     EntryKind, Level, Limits, NewEntry, Note, NoteKind, Origin, ProjectKey, Query, Reference, Scope, Timestamp,
 };
-use weir_embed::Embed;
-use weir_store::{Owner, Store};
+use weir_store::{Findings, Owner, Store};
 
 use super::set::{Document, Question, Set};
 use super::{MAX_RANKING_DEPTH, RankedDocument, Rankings};
+use crate::semantic;
 
 /// The time of a question without one: after every document.
 const LATER: Timestamp = Timestamp(1_900_000_000_000);
@@ -24,11 +23,15 @@ pub(crate) fn rank(set: &Set) -> (Rankings, Rankings) {
         let mut store = Store::open(folder.path(), Owner::Project(key()), limits()).unwrap();
         let stored = StoredDocuments::new(&mut store, set, documents);
         let asked = || questions.iter().map(|&asked| &set.questions[asked]);
-        let words: Rankings = asked().map(|question| search(&mut store, &stored, question, None)).collect();
-        store.set_model(weir_embed::built_in().map(|model| Arc::new(model) as Arc<dyn Embed>));
-        while store.embed_some(EMBED_BATCH_CHUNKS).unwrap() > 0 {}
+        let by_words = |store: &mut Store, query: Query| store.search(&scope(), &query).unwrap();
+        let words: Rankings =
+            asked().map(|question| stored.rank(by_words(&mut store, query(question, None)))).collect();
+        semantic::embed_all(&mut store, EMBED_BATCH_CHUNKS);
         let now = |question: &Question| Some(question.now.unwrap_or(LATER));
-        let fused = asked().map(|question| search(&mut store, &stored, question, now(question)));
+        let fused = asked().map(|question| {
+            let found = semantic::search(&mut store, &scope(), query(question, now(question)));
+            stored.rank(found.unwrap())
+        });
         words.into_iter().zip(fused.collect::<Vec<_>>()).collect()
     });
     both.into_iter().unzip()
@@ -65,6 +68,15 @@ impl StoredDocuments {
         Self::Turns(documents.to_vec())
     }
 
+    fn rank(&self, found: Findings) -> Vec<RankedDocument> {
+        let ranked = found.hits.into_iter().map(|hit| RankedDocument {
+            document: self.document(hit.entry.reference, hit.line),
+            score: hit.score,
+            shown: hit.excerpt,
+        });
+        ranked.collect()
+    }
+
     fn document(&self, reference: Reference, line: u64) -> usize {
         match self {
             Self::Entries(entries) => entries[&reference],
@@ -74,20 +86,8 @@ impl StoredDocuments {
     }
 }
 
-fn search(
-    store: &mut Store,
-    stored: &StoredDocuments,
-    question: &Question,
-    now: Option<Timestamp>,
-) -> Vec<RankedDocument> {
-    let query = Query { now, ..Query::new(question.text.clone(), MAX_RANKING_DEPTH) };
-    let hits = store.search(&scope(), &query).unwrap().hits;
-    let ranked = hits.into_iter().map(|hit| RankedDocument {
-        document: stored.document(hit.entry.reference, hit.line),
-        score: hit.score,
-        shown: hit.excerpt,
-    });
-    ranked.collect()
+fn query(question: &Question, now: Option<Timestamp>) -> Query {
+    Query { now, ..Query::new(question.text.clone(), MAX_RANKING_DEPTH) }
 }
 
 fn keep(store: &mut Store, entry: NewEntry, at: Timestamp) -> Reference {

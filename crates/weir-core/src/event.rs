@@ -84,9 +84,9 @@ impl Event {
     }
 }
 
-/// A stored event, with its time and place.
+/// An event as the log has it, with its time and place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct LoggedEvent {
     /// The position of the event in the log.
     pub seq: i64,
     /// When the event was appended.

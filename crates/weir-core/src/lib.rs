@@ -23,7 +23,7 @@ pub mod words;
 
 pub use chunk::{Cutter, Form, Piece};
 pub use entry::{Entry, EntryKind, NewEntry, Origin};
-pub use event::{Event, EventKind, Priority, Record};
+pub use event::{Event, EventKind, LoggedEvent, Priority};
 pub use identity::RepositoryIdentity;
 pub use note::{Note, NoteKind};
 pub use query::Query;

@@ -10,7 +10,7 @@ use crate::{EntryKind, Level, Timestamp};
 const MAX_TERMS: usize = 64;
 
 /// A search.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     /// The words, as the person or model wrote them.
     pub text: String,
@@ -26,14 +26,40 @@ pub struct Query {
     pub now: Option<Timestamp>,
     /// At most this many hits.
     pub limit: usize,
+    /// What a model has made of the text. Without it, keywords alone decide.
+    pub vector: Option<QueryVector>,
 }
 
 impl Query {
     /// Creates a query for `text` without filters.
     pub fn new(text: impl Into<String>, limit: usize) -> Self {
-        Self { text: text.into(), within: None, kind: None, source: None, since: None, now: None, limit }
+        Self { text: text.into(), within: None, kind: None, source: None, since: None, now: None, limit, vector: None }
     }
 }
+
+/// A query as a model understands it, for search by meaning.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryVector {
+    /// The name of the model. Vectors of models with different names are never compared.
+    pub model: String,
+    /// The vector of the text, of length 1. `None` if the model knows none of its words, or failed.
+    pub values: Option<Vec<f32>>,
+    /// Vectors of chunks that have none in the index yet, made for this search alone.
+    pub chunks: Vec<ChunkVector>,
+}
+
+/// The vector of a chunk, of length 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChunkVector {
+    /// The chunk.
+    pub chunk: ChunkId,
+    /// The vector.
+    pub values: Vec<f32>,
+}
+
+/// The id of a chunk in one index. It means nothing in another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChunkId(pub i64);
 
 /// One alternative of a query: words that must follow one another.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -4,20 +4,16 @@
 
 #[cfg(feature = "built-in")]
 mod built_in;
-mod dots;
 mod latin;
 mod layout;
 mod model;
 mod open;
 mod rows;
 mod tensors;
-mod vectors;
 mod vocabulary;
 mod words;
 
-pub use dots::dots;
 pub use model::StaticModel;
-pub use vectors::{Quantised, quantise};
 
 /// A model that embeds texts as vectors.
 pub trait Embed: Send + Sync {

@@ -1,9 +1,11 @@
-//! The ledger of migrations of a database. `weir-store` and `weir-records` have databases and do not know each other;
-//! this is what they share.
+//! The ledger of migrations of a database, and files that only their owner can use ([`private`]). `weir-store` and
+//! `weir-records` have databases and do not know each other; this is what they share.
 //!
 //! Invariant: each migration runs once, in a transaction that also adds its name and checksum to the ledger; a database
 //! from a newer version is refused and left unchanged. Opening a database and waiting for other processes is the
 //! caller's part.
+
+pub mod private;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 

@@ -20,6 +20,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use crate::db::Db;
 use crate::error::{Fault, Result, StoreError, from_system};
+use crate::layout::StorePart;
 pub use check::Depth;
 pub(crate) use frames::FRAME_BYTES;
 use frames::Frames;
@@ -39,7 +40,6 @@ const MAX_TRIES: usize = 5;
 /// The texts of one store.
 pub(crate) struct Blobs {
     folder: PathBuf,
-    database: PathBuf,
     /// Whether files were renamed since the folder was last synced to the disk.
     has_unsynced_names: Cell<bool>,
 }
@@ -51,8 +51,8 @@ pub(crate) struct RemovedText {
 }
 
 impl Blobs {
-    pub(crate) fn new(folder: PathBuf, database: &Path) -> Self {
-        Self { folder, database: database.to_owned(), has_unsynced_names: Cell::new(false) }
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self { folder, has_unsynced_names: Cell::new(false) }
     }
 
     /// Compresses a text and, if it is large, writes it to the disk under a temporary name.
@@ -105,7 +105,10 @@ impl Blobs {
 
     /// Waits until the new file names are on the disk. The contents of the files are there already.
     pub(crate) fn sync_names(&self) -> Result<()> {
-        if self.has_unsynced_names.replace(false) { sync_folder(&self.folder) } else { Ok(()) }
+        if self.has_unsynced_names.replace(false) {
+            sync_folder(&self.folder).map_err(|error| from_system(StorePart::Blobs, &error))?;
+        }
+        Ok(())
     }
 
     /// Restores the file of a text that is kept again, if it is missing or cut short.
@@ -140,19 +143,18 @@ impl Blobs {
                  stored = stored - ?1, filed = filed - ?2 WHERE id = 1",
         )
         .and_then(|mut statement| statement.execute([stored, if held { 0 } else { stored }]))?;
-        let file = if held { None } else { Some(self.hash(&hash)?) };
+        let file = if held { None } else { Some(stored_hash(&hash)?) };
         Ok(Some(RemovedText { file }))
     }
 
     /// Removes the files of texts whose rows were removed, unless the same text was kept again since.
     pub(crate) fn remove_files(&self, tx: &Transaction<'_>, files: &[blake3::Hash]) -> Result<(), Fault> {
         for hash in files {
-            let path = self.path_of(hash);
             if !named(tx, hash)?
-                && let Err(error) = std::fs::remove_file(&path)
+                && let Err(error) = std::fs::remove_file(self.path_of(hash))
                 && error.kind() != std::io::ErrorKind::NotFound
             {
-                return Err(from_system(&path, &error).into());
+                return Err(from_system(part_of(hash), &error).into());
             }
         }
         Ok(())
@@ -185,17 +187,17 @@ impl Blobs {
     }
 
     fn reader(&self, (hash, bytes, frames, data, lines): BlobRow) -> Result<BlobReader> {
-        let hash = self.hash(&hash)?;
+        let hash = stored_hash(&hash)?;
         let data = match data {
             Some(data) => reader::Data::Held(data),
             None => {
-                let path = self.path_of(&hash);
-                match std::fs::File::open(&path) {
-                    Ok(file) => reader::Data::File { path, file },
+                let at = part_of(&hash);
+                match std::fs::File::open(self.path_of(&hash)) {
+                    Ok(file) => reader::Data::File { at, file },
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                        return Err(StoreError::Unreadable { path, detail: check::MISSING.to_owned() });
+                        return Err(StoreError::Unreadable { at, detail: check::MISSING.to_owned() });
                     }
-                    Err(error) => return Err(StoreError::Unreadable { path, detail: error.to_string() }),
+                    Err(error) => return Err(StoreError::Unreadable { at, detail: error.to_string() }),
                 }
             }
         };
@@ -234,7 +236,7 @@ impl Blobs {
         match std::fs::read_dir(&self.folder) {
             Ok(files) => Ok(files.flatten().map(|file| file.path()).filter(|path| !path.is_dir()).collect()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(from_system(&self.folder, &error)),
+            Err(error) => Err(from_system(StorePart::Blobs, &error)),
         }
     }
 
@@ -242,13 +244,17 @@ impl Blobs {
     fn path_of(&self, hash: &blake3::Hash) -> PathBuf {
         self.folder.join(file_name(hash.as_bytes()))
     }
+}
 
-    fn hash(&self, bytes: &[u8]) -> Result<blake3::Hash> {
-        blake3::Hash::from_slice(bytes).map_err(|_| StoreError::Damaged {
-            path: self.database.clone(),
-            detail: "a hash of the wrong length".to_owned(),
-        })
-    }
+/// Returns a hash as the log has it.
+fn stored_hash(bytes: &[u8]) -> Result<blake3::Hash> {
+    let wrong = |_| StoreError::Damaged { at: StorePart::Log, detail: "a hash of the wrong length".to_owned() };
+    blake3::Hash::from_slice(bytes).map_err(wrong)
+}
+
+/// Returns the file of a text, as a part of the store.
+fn part_of(hash: &blake3::Hash) -> StorePart {
+    StorePart::Blob(file_name(hash.as_bytes()))
 }
 
 /// Files that no row refers to.
@@ -285,12 +291,9 @@ fn named(connection: &Connection, hash: &blake3::Hash) -> rusqlite::Result<bool>
 }
 
 /// Syncs a folder to the disk. Only then does a new file name in it survive a power cut.
-pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
     // Other systems cannot open a folder like a file.
-    if cfg!(unix) {
-        std::fs::File::open(folder).and_then(|file| file.sync_all()).map_err(|error| from_system(folder, &error))?;
-    }
-    Ok(())
+    if cfg!(unix) { std::fs::File::open(folder).and_then(|file| file.sync_all()) } else { Ok(()) }
 }
 
 pub(crate) fn is_old(path: &Path) -> bool {

@@ -3,6 +3,7 @@
 
 mod connect;
 mod file_id;
+mod files;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,9 +13,11 @@ use rusqlite::{Connection, InterruptHandle, Transaction, TransactionBehavior};
 
 use self::connect::{OpenMode, connect};
 use self::file_id::FileId;
+use self::files::create_private_file;
+pub(crate) use self::files::{create_private_folder, private_file_options, with_suffix};
 use crate::error::{DEFAULT_PATIENCE, Fault, Result, StoreError, from_engine, from_system};
+use crate::layout::StorePart;
 use crate::migrate::{self, Migration};
-use crate::private;
 
 /// What an acknowledged write survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +54,8 @@ impl Default for Patience {
 pub(crate) struct Db {
     connection: Connection,
     path: PathBuf,
+    /// The part of the store that this is.
+    part: StorePart,
     durability: Durability,
     patience: Patience,
     mapped: bool,
@@ -73,39 +78,50 @@ enum Access {
 impl Db {
     /// Opens a database, creating or migrating it first if necessary. If nothing can be written, opens it read-only.
     pub(crate) fn open(path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
-        match Self::open_to_write(path, migrations, patience) {
+        Self::open_as(&StorePart::of_database(path), path, migrations, patience)
+    }
+
+    /// Like [`Self::open`], for a database that is another part than its name says.
+    pub(crate) fn open_as(part: &StorePart, path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
+        match Self::open_to_write(part, path, migrations, patience) {
             Err(error @ (StoreError::ReadOnly { .. } | StoreError::Full { .. })) if path.exists() => {
                 let is_full = matches!(error, StoreError::Full { .. });
                 let access = if is_full { Access::ReadingFull } else { Access::Reading };
-                Self::open_to_read(path, migrations, patience, access).map_err(|_| error)
+                Self::open_to_read(part, path, migrations, patience, access).map_err(|_| error)
             }
             other => other,
         }
     }
 
-    fn open_to_write(path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
-        create_private_file(path)?;
-        let mut db = Self::new(connect(path, &OpenMode::Writing)?, path, patience, Access::Writing)?;
+    fn open_to_write(part: &StorePart, path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
+        create_private_file(part, path)?;
+        let mut db = Self::new(connect(part, path, &OpenMode::Writing)?, part, path, patience, Access::Writing)?;
         migrate::bring_up_to_date(&mut db, migrations)?;
         Ok(db)
     }
 
-    fn open_to_read(path: &Path, migrations: &[Migration], patience: Patience, access: Access) -> Result<Self> {
+    fn open_to_read(
+        part: &StorePart,
+        path: &Path,
+        migrations: &[Migration],
+        patience: Patience,
+        access: Access,
+    ) -> Result<Self> {
         // Without a write-ahead log, the database file is complete. With one, the engine needs its side files, which
         // exist unless the last process closed the database in an orderly way.
         let mode = match std::fs::metadata(with_suffix(path, "-wal")) {
             Ok(about) if about.len() > 0 => OpenMode::Reading,
             _ => OpenMode::Unchanging,
         };
-        let db = Self::new(connect(path, &mode)?, path, patience, access)?;
+        let db = Self::new(connect(part, path, &mode)?, part, path, patience, access)?;
         migrate::check_is_current(&db, migrations)?;
         Ok(db)
     }
 
-    fn new(connection: Connection, path: &Path, patience: Patience, access: Access) -> Result<Self> {
-        let (durability, file) = (Durability::Process, FileId::of(path));
+    fn new(connection: Connection, part: &StorePart, path: &Path, patience: Patience, access: Access) -> Result<Self> {
+        let (durability, file, part) = (Durability::Process, FileId::of(path), part.clone());
         let (mapped, keeps_log_small, path) = (false, false, path.to_owned());
-        let mut db = Self { connection, path, durability, patience, mapped, access, keeps_log_small, file };
+        let mut db = Self { connection, path, part, durability, patience, mapped, access, keeps_log_small, file };
         db.set_patience(patience)?;
         Ok(db)
     }
@@ -137,7 +153,7 @@ impl Db {
     pub(crate) fn wait_for_disk(&self) -> Result<()> {
         let log = with_suffix(&self.path, "-wal");
         match std::fs::File::open(&log).and_then(|file| file.sync_data()) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(from_system(&log, &error)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(from_system(self.part.clone(), &error)),
             _ => Ok(()),
         }
     }
@@ -149,7 +165,7 @@ impl Db {
 
     /// Leaves the write-ahead log as it is when the connection closes.
     pub(crate) fn disable_checkpoints(&self) -> Result<()> {
-        let named = |error: rusqlite::Error| from_engine(&self.path, &error);
+        let named = |error: rusqlite::Error| from_engine(&self.part, &error);
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(named)?;
         self.outside_transaction("PRAGMA wal_autocheckpoint = 0")
     }
@@ -220,16 +236,21 @@ impl Db {
         &self.path
     }
 
+    /// Returns the part of the store that this is.
+    pub(crate) fn part(&self) -> &StorePart {
+        &self.part
+    }
+
     /// Runs statements that only read.
     pub(crate) fn read<T, E: Into<Fault>>(&self, work: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T> {
-        work(&self.connection).map_err(|error| error.into().at(&self.path))
+        work(&self.connection).map_err(|error| error.into().at(&self.part))
     }
 
     /// Runs several statements that only read. All of them see the same state, and the lock is taken once.
     pub(crate) fn read_at_once<T, E: Into<Fault>>(&self, work: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T> {
-        let named = |error: rusqlite::Error| from_engine(&self.path, &error);
+        let named = |error: rusqlite::Error| from_engine(&self.part, &error);
         let transaction = self.connection.unchecked_transaction().map_err(named)?;
-        let result = work(&transaction).map_err(|error| error.into().at(&self.path))?;
+        let result = work(&transaction).map_err(|error| error.into().at(&self.part))?;
         transaction.commit().map_err(named)?;
         Ok(result)
     }
@@ -258,8 +279,8 @@ impl Db {
         if let Some(before) = before.filter(|_| written.is_ok()) {
             self.begin_grown_log_again(before);
         }
-        written.map_err(|fault| match fault.at(&self.path) {
-            StoreError::ReadOnly { path } if self.access == Access::ReadingFull => StoreError::Full { path },
+        written.map_err(|fault| match fault.at(&self.part) {
+            StoreError::ReadOnly { at } if self.access == Access::ReadingFull => StoreError::Full { at },
             error => error,
         })
     }
@@ -309,8 +330,9 @@ impl Db {
     /// Writes a copy of the whole database, as of one moment, to a new file.
     pub(crate) fn copy_to(&self, path: &Path) -> Result<()> {
         let _ = std::fs::remove_file(path);
-        create_private_file(path)?;
-        let name = path.to_str().ok_or_else(|| from_system(path, &std::io::ErrorKind::InvalidFilename.into()))?;
+        create_private_file(&StorePart::Copy, path)?;
+        let name =
+            path.to_str().ok_or_else(|| from_system(StorePart::Copy, &std::io::ErrorKind::InvalidFilename.into()))?;
         self.read(|connection| connection.execute("VACUUM INTO ?1", [name]).map(drop))
     }
 
@@ -363,32 +385,6 @@ impl Db {
 pub(crate) fn bytes_in_use(connection: &Connection) -> rusqlite::Result<i64> {
     let number = |pragma: &str| connection.prepare_cached(pragma)?.query_row([], |row| row.get::<_, i64>(0));
     Ok((number("PRAGMA page_count")? - number("PRAGMA freelist_count")?) * number("PRAGMA page_size")?)
-}
-
-/// Returns the path of a side file of the database, such as its write-ahead log.
-pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.to_owned().into_os_string();
-    name.push(suffix);
-    name.into()
-}
-
-/// Creates a folder that only its owner can enter.
-pub(crate) fn create_private_folder(path: &Path) -> Result<()> {
-    private::folder(path).map_err(|error| from_system(path, &error))
-}
-
-/// Returns options for opening a file for writing that only its owner can read.
-pub(crate) fn private_file_options() -> std::fs::OpenOptions {
-    private::options()
-}
-
-/// Creates the file of a database. The engine would make it readable by others, and gives its side files the mode of
-/// the main file.
-fn create_private_file(path: &Path) -> Result<()> {
-    if path.exists() {
-        return Ok(());
-    }
-    private::open(path, &private::options()).map(drop).map_err(|error| from_system(path, &error))
 }
 
 /// Waits before another attempt to take a lock that the engine does not wait for.

@@ -7,31 +7,33 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
-use crate::error::{Result, StoreError};
-
 /// A database of another program, open for reading.
 pub struct ForeignDb {
     connection: Connection,
-    path: std::path::PathBuf,
+}
+
+/// Why the database of another program cannot be read: the engine's message.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ForeignDbError(String);
+
+impl From<rusqlite::Error> for ForeignDbError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self(error.to_string())
+    }
 }
 
 impl ForeignDb {
     /// Opens the database at a path.
     #[expect(clippy::disallowed_methods, reason = "it is not ours: nothing of how a store is opened holds for it")]
-    pub fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path) -> Result<Self, ForeignDbError> {
         let flags =
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-            Ok(connection)
-        });
-        let path = path.to_owned();
-        match opened {
-            Ok(connection) => Ok(Self { connection, path }),
-            Err(error) => Err(StoreError::Unusable { path, detail: error.to_string() }),
-        }
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        Ok(Self { connection })
     }
 
     /// Passes these columns of every row of a table to `each` as text. If `whose` names a column and a value, only rows
@@ -42,29 +44,25 @@ impl ForeignDb {
         columns: &[&str],
         whose: Option<(&str, &str)>,
         each: &mut dyn FnMut(&[String]),
-    ) -> Result<()> {
+    ) -> Result<(), ForeignDbError> {
         let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
         let names = columns.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
         let condition = whose.map_or_else(String::new, |(column, _)| format!(" WHERE {} = ?1", quoted(column)));
-        let mut read = || -> rusqlite::Result<()> {
-            let mut statement =
-                self.connection.prepare(&format!("SELECT {names} FROM {}{condition}", quoted(table)))?;
-            let mut rows = statement.query(params_from_iter(whose.map(|(_, value)| value)))?;
-            let mut texts = vec![String::new(); columns.len()];
-            while let Some(row) = rows.next()? {
-                for (at, text) in texts.iter_mut().enumerate() {
-                    *text = match row.get_ref(at)? {
-                        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                        ValueRef::Integer(number) => number.to_string(),
-                        ValueRef::Real(number) => number.to_string(),
-                        ValueRef::Null => String::new(),
-                    };
-                }
-                each(&texts);
+        let mut statement = self.connection.prepare(&format!("SELECT {names} FROM {}{condition}", quoted(table)))?;
+        let mut rows = statement.query(params_from_iter(whose.map(|(_, value)| value)))?;
+        let mut texts = vec![String::new(); columns.len()];
+        while let Some(row) = rows.next()? {
+            for (at, text) in texts.iter_mut().enumerate() {
+                *text = match row.get_ref(at)? {
+                    ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                    ValueRef::Integer(number) => number.to_string(),
+                    ValueRef::Real(number) => number.to_string(),
+                    ValueRef::Null => String::new(),
+                };
             }
-            Ok(())
-        };
-        read().map_err(|error| StoreError::Unusable { path: self.path.clone(), detail: error.to_string() })
+            each(&texts);
+        }
+        Ok(())
     }
 }
 
@@ -93,8 +91,7 @@ mod tests {
         found.sort();
         assert_eq!(found, ["a  text", "b 2 \u{fffd}A"]);
         for table in ["session", "nothing", "part\" WHERE 1 --"] {
-            let error = db.rows(table, &["id"], None, &mut |_| panic!("{table} has a row")).unwrap_err();
-            assert!(error.to_string().starts_with("cannot use "), "{error}");
+            assert!(db.rows(table, &["id"], None, &mut |_| panic!("{table} has a row")).is_err(), "{table}");
         }
         assert!(ForeignDb::open(&folder.path().join("none.db")).is_err());
     }

@@ -1,12 +1,11 @@
 //! The index: finds chunks by their words and by their meaning.
 //!
-//! Invariant: everything here is derived, the documents from the log by [`apply`], their vectors by [`embed`], and the
-//! map from the files of a project, so removing the index file loses nothing.
+//! Invariant: everything here is derived, the documents from the log by [`apply`], their vectors by the caller's model
+//! ([`unembedded`]), and the map from the files of a project, so removing the index file loses nothing.
 
 pub(crate) mod apply;
 mod chunk_texts;
 pub(crate) mod documents;
-pub(crate) mod embed;
 mod excerpt;
 pub(crate) mod map;
 mod meaning;
@@ -14,9 +13,11 @@ pub(crate) mod origin;
 pub(crate) mod search;
 mod span;
 mod text;
+pub(crate) mod unembedded;
 mod vectors;
 mod vocabulary;
 
+use weir_core::query::ChunkId;
 use weir_core::{Entry, Reference};
 
 use crate::migrate::Migration;
@@ -47,8 +48,9 @@ pub struct Findings {
     /// Some of the visible entries whose text could not be read, or not to its end. They are found by their titles and
     /// by the part that could be read.
     pub unreadable: Vec<Reference>,
-    /// Why the model could not embed the query, if it should have.
-    pub words_alone: Option<String>,
+    /// Chunks among the best that were ranked by keywords only, because they have no vector. A caller may embed them
+    /// ([`crate::Store::chunk_texts`]) and ask again with their vectors in the query.
+    pub unembedded: Vec<ChunkId>,
 }
 
 /// A ranked chunk with the entry it belongs to.

@@ -13,9 +13,10 @@ mod error;
 mod feed;
 mod foreign;
 mod index;
+mod layout;
 mod log;
 mod migrate;
-pub mod private;
+pub mod quantised;
 mod shown;
 mod spool;
 mod store;
@@ -23,9 +24,11 @@ mod store;
 pub use blobs::{BlobReader, Depth, Line, TextWriter};
 pub use db::Patience;
 pub use error::StoreError;
-pub use foreign::ForeignDb;
+pub use foreign::{ForeignDb, ForeignDbError};
 pub use index::map::MapFile;
+pub use index::unembedded::{ChunkText, LockPolicy, UnembeddedChunks};
 pub use index::{Findings, Hit};
+pub use layout::StorePart;
 pub use log::export::{ExportedNote, ExportedRun};
 pub use log::files::SessionFile;
 pub use log::forget::{Forgotten, Plan, Selection};
@@ -42,6 +45,7 @@ pub use store::{
     Copied, Exported, ExportedEntry, ExportedEvent, Found, Fresh, Freshness, Health, KeepError, Kept, LostText,
     MapChange, NewFile, NewPage, NoteUse, Owner, Past, Store, Swept,
 };
+pub use weir_ledger::private;
 
 #[cfg(test)]
 mod plan_tests;

@@ -24,16 +24,16 @@ pub(crate) fn bring_up_to_date(db: &mut Db, migrations: &[Migration]) -> Result<
 pub(crate) fn check_is_current(db: &Db, migrations: &[Migration]) -> Result<()> {
     check_ledger(db, migrations)?;
     let is_current = db.read(weir_ledger::version)? == migrations.len();
-    if is_current { Ok(()) } else { Err(StoreError::ReadOnly { path: db.path().to_owned() }) }
+    if is_current { Ok(()) } else { Err(StoreError::ReadOnly { at: db.part().clone() }) }
 }
 
 /// Compares the ledger with the migrations that this version knows.
 pub(crate) fn check_ledger(db: &Db, migrations: &[Migration]) -> Result<()> {
-    let path = db.path().to_owned();
+    let at = db.part().clone();
     db.read(|connection| {
         weir_ledger::check(connection, migrations).map_err(|error| match error {
-            LedgerError::Newer { found } => Fault::Store(StoreError::Newer { path, found }),
-            LedgerError::OtherHistory { name } => Fault::Store(StoreError::OtherHistory { path, name }),
+            LedgerError::Newer { found } => Fault::Store(StoreError::Newer { at, found }),
+            LedgerError::OtherHistory { name } => Fault::Store(StoreError::OtherHistory { at, name }),
             LedgerError::Engine(error) => Fault::Engine(error),
         })
     })

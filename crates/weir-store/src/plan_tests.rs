@@ -8,14 +8,16 @@ use std::sync::Mutex;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::{Connection, StatementStatus};
 use weir_core::note::BoundFile;
+use weir_core::query::{ChunkVector, QueryVector};
 use weir_core::{
     Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, ProjectKey, Query,
     RunFacts, Scope, SessionKey, Timestamp,
 };
+use weir_embed::Embed as _;
 
 use crate::{
-    Found, Guide, HistoryFilter, HookUse, KnownProject, MapChange, MapFile, NewFile, NewPage, Owner, Selection,
-    SessionFile, Stamp, Store, Validators,
+    Found, Guide, HistoryFilter, HookUse, KnownProject, LockPolicy, MapChange, MapFile, NewFile, NewPage, Owner,
+    Selection, SessionFile, Stamp, Store, Validators,
 };
 
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -308,10 +310,21 @@ fn index_and_embed(store: &mut Store, scope: &Scope, now: Timestamp) {
     assert_eq!(store.known_files(scope, "cargo test").unwrap().len(), 1);
     assert!(store.page(scope, "https://example.invalid").unwrap().is_some());
     assert!(!store.sources(scope).unwrap().is_empty());
-    store.set_model(Some(std::sync::Arc::new(weir_embed::built_in().unwrap())));
-    store.search(scope, &Query::new("release software depoyment", 5)).unwrap();
-    while store.embed_some(3).unwrap() > 0 {}
-    store.search(scope, &Query { now: Some(now), ..Query::new("release software depoyment poo*", 50) }).unwrap();
+    let model = weir_embed::built_in().unwrap();
+    let vectors = |texts: &[&str]| model.embed(texts).unwrap().into_iter();
+    let embedded = |query: Query| {
+        let values = vectors(&[query.text.as_str()]).next().flatten();
+        Query { vector: Some(QueryVector { model: model.name().into(), values, chunks: Vec::new() }), ..query }
+    };
+    let found = store.search(scope, &embedded(Query::new("release software depoyment", 5))).unwrap();
+    assert_eq!(store.chunk_texts(&found.unembedded).unwrap().len(), found.unembedded.len());
+    while let Some(chunks) = store.without_vectors(model.name(), 3, LockPolicy::Wait).unwrap() {
+        let made = chunks.texts().iter().zip(vectors(&chunks.texts().iter().map(|it| &*it.text).collect::<Vec<_>>()));
+        let made = made.filter_map(|(it, values)| Some(ChunkVector { chunk: it.chunk, values: values? }));
+        store.keep_vectors(&chunks, &made.collect::<Vec<_>>(), LockPolicy::Wait).unwrap();
+    }
+    let query = Query { now: Some(now), ..Query::new("release software depoyment poo*", 50) };
+    store.search(scope, &embedded(query)).unwrap();
     assert_eq!(store.drop_files(scope, &["cargo test".into()], now).unwrap(), 1);
     store.rebuild_index(|_| ()).unwrap();
 }
@@ -332,7 +345,7 @@ fn keep_a_written_run(store: &mut Store, scope: &Scope, now: Timestamp) {
 /// Forgets by each condition. Forgetting the whole store is left out, since that is meant to touch everything.
 fn forget_by_every_condition(store: &mut Store, scope: &Scope, now: Timestamp) {
     let any = store.history(scope, &HistoryFilter { limit: 50, ..HistoryFilter::default() }).unwrap();
-    let references: Vec<_> = any.iter().filter_map(|moment| moment.record.reference).take(2).collect();
+    let references: Vec<_> = any.iter().filter_map(|moment| moment.logged.reference).take(2).collect();
     for selection in [
         Selection { references, ..Selection::default() },
         Selection { topic: Some("pool".into()), ..Selection::default() },

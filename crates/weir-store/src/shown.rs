@@ -16,8 +16,8 @@ use std::time::{Duration, SystemTime};
 
 pub use matching::Repeat;
 use record::{HEADER_BYTES, ShownRecord};
+use weir_ledger::private;
 
-use crate::private;
 use crate::store::redacted_text;
 
 /// Name of the folder within the store's folder.

@@ -12,11 +12,10 @@ use weir_core::{Limits, Scope, Timestamp};
 
 use crate::db::{create_private_folder, private_file_options};
 use crate::error::{Result, StoreError, from_system};
+use crate::layout::{SPOOL_FOLDER, StorePart};
 pub(crate) use record::DecodedRecord;
 pub use record::SpoolRecord;
 
-/// Name of the folder within the store's folder.
-const FOLDER: &str = "spool";
 /// Maximum size of all records together, in bytes.
 const MAX_SPOOL_BYTES: u64 = 64 << 20;
 /// Maximum number of records.
@@ -38,16 +37,17 @@ pub struct Spool {
 impl Spool {
     /// Returns the spool of the store in `folder`.
     pub fn beside(folder: &Path) -> Self {
-        Self { folder: folder.join(FOLDER) }
+        Self { folder: folder.join(SPOOL_FOLDER) }
     }
 
     /// Writes a record. This needs no lock. If the record cannot be written completely, nothing is left behind.
     pub fn put(&self, scope: &Scope, spooled: &SpoolRecord, limits: &Limits, at: Timestamp) -> Result<()> {
-        create_private_folder(&self.folder)?;
+        create_private_folder(StorePart::Spool, &self.folder)?;
         let bytes = record::encode(scope, spooled, limits, at);
         self.check_room(bytes.len() as u64)?;
-        let name = format!("{:015}-{}", at.0.max(0), crate::blobs::random_name(&self.folder)?);
-        let unfinished = self.folder.join(format!("{name}.{UNFINISHED}"));
+        let name = format!("{:015}-{}", at.0.max(0), crate::blobs::random_name()?);
+        let unfinished_name = format!("{name}.{UNFINISHED}");
+        let unfinished = self.folder.join(&unfinished_name);
         let written = private_file_options()
             .create_new(true)
             .open(&unfinished)
@@ -55,7 +55,7 @@ impl Spool {
             .and_then(|()| std::fs::rename(&unfinished, self.path_of(&name)));
         written.map_err(|error| {
             let _ = std::fs::remove_file(&unfinished);
-            from_system(&unfinished, &error)
+            from_system(StorePart::SpoolRecord(unfinished_name), &error)
         })
     }
 
@@ -78,13 +78,13 @@ impl Spool {
 
     /// Reads a record. Returns `None` if another process has taken it in or set it aside.
     pub(crate) fn read(&self, name: &str) -> Result<Option<DecodedRecord>> {
-        let path = self.path_of(name);
-        match std::fs::read(&path) {
+        let at = StorePart::SpoolRecord(format!("{name}.{RECORD}"));
+        match std::fs::read(self.path_of(name)) {
             Ok(bytes) => record::decode(&bytes)
                 .map(Some)
-                .ok_or_else(|| StoreError::Damaged { path, detail: "cannot read a spool record".to_owned() }),
+                .ok_or_else(|| StoreError::Damaged { at, detail: "cannot read a spool record".to_owned() }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(from_system(&path, &error)),
+            Err(error) => Err(from_system(at, &error)),
         }
     }
 
@@ -127,7 +127,7 @@ impl Spool {
     }
 
     fn check_room(&self, more: u64) -> Result<()> {
-        let files = std::fs::read_dir(&self.folder).map_err(|error| from_system(&self.folder, &error))?;
+        let files = std::fs::read_dir(&self.folder).map_err(|error| from_system(StorePart::Spool, &error))?;
         let (mut count, mut bytes) = (0, more);
         for file in files.flatten() {
             count += 1;
@@ -137,7 +137,7 @@ impl Spool {
             return Ok(());
         }
         let detail = format!("the spool is full: {count} records, {} MiB", bytes >> 20);
-        Err(StoreError::Unusable { path: self.folder.clone(), detail })
+        Err(StoreError::Unusable { at: StorePart::Spool, detail })
     }
 
     fn path_of(&self, name: &str) -> PathBuf {

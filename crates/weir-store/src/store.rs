@@ -19,23 +19,22 @@ mod search;
 mod sources;
 mod spool;
 mod tidy;
+mod vectors;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OptionalExtension, Transaction};
 use weir_core::redact::redact;
 use weir_core::{Entry, Event, Gone, Limits, ProjectKey, Reference, Scope, Timestamp};
-use weir_embed::Embed;
 
 use crate::blobs::{BlobReader, Blobs};
 use crate::db::{Db, Durability, Patience, create_private_folder};
 use crate::error::{Fault, Result, StoreError};
 use crate::index::apply::{BatchLimits, ForgottenWords};
-use crate::index::embed::Lock;
 use crate::index::origin::Standing;
 use crate::index::{self, Learner};
+use crate::layout::{BLOBS_FOLDER, INDEX_FILE, LOG_FILE, StorePart};
 use crate::log::feed::LogFeed;
 use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::projects::{self, KnownProject};
@@ -84,8 +83,6 @@ pub struct Store {
     /// Opened on first use, so that a hook that only appends never pays for it.
     index: Option<Db>,
     blobs: Blobs,
-    /// The model for semantic search, if there is one.
-    model: Option<Arc<dyn Embed>>,
     learner: Learner,
     freshness: Freshness,
 }
@@ -109,16 +106,16 @@ impl Store {
 
     /// Like [`Self::open`], but with a limit on how long this store waits for other processes, now and in later calls.
     pub fn open_within(folder: &Path, owner: Owner, limits: Limits, patience: Patience) -> Result<Self> {
-        let path = folder.join("log.db");
+        let path = folder.join(LOG_FILE);
         if !path.exists() {
-            create_private_folder(folder)?;
+            create_private_folder(StorePart::Folder, folder)?;
             // New folders have to be on disk before anything in them can be.
             for folder in folder.ancestors().take(3).filter(|folder| folder.is_dir()) {
                 let _ = crate::blobs::sync_folder(folder);
             }
         }
         let log = Db::open(&path, log::MIGRATIONS, patience)?;
-        let blobs = Blobs::new(folder.join("blobs"), &path);
+        let blobs = Blobs::new(folder.join(BLOBS_FOLDER));
         let mut store = Self {
             folder: folder.to_owned(),
             owner,
@@ -126,7 +123,6 @@ impl Store {
             log,
             index: None,
             blobs,
-            model: None,
             learner: Learner::default(),
             freshness: Freshness::default(),
         };
@@ -163,34 +159,6 @@ impl Store {
     /// Returns the retention periods and the quota.
     pub fn limits(&self) -> &Limits {
         &self.limits
-    }
-
-    /// Sets the model for semantic search. Without one, search uses keywords only.
-    pub fn set_model(&mut self, model: Option<Arc<dyn Embed>>) {
-        self.model = model;
-    }
-
-    /// Embeds at most `most` chunks that have no vector yet, and returns how many still have none. Entries that are not
-    /// indexed yet are skipped, since most outputs are never searched for.
-    pub fn embed_some(&mut self, most: usize) -> Result<u64> {
-        let Some(model) = self.model.clone() else { return Ok(0) };
-        self.open_index()?;
-        let Self { index: Some(index), log, blobs, .. } = self else { return Ok(0) };
-        index::embed::embed_pending(index, &LogFeed { log, blobs }, model.as_ref(), most, Lock::Wait)
-    }
-
-    /// Like [`Self::embed_some`], for use while someone waits for an answer: does nothing unless the model is quick and
-    /// no other process is writing.
-    pub fn embed_if_free(&mut self, most: usize) -> Result<()> {
-        let Some(model) = self.model.clone().filter(|model| model.is_quick()) else { return Ok(()) };
-        self.open_index()?;
-        let Self { index: Some(index), log, blobs, .. } = self else { return Ok(()) };
-        index::embed::embed_pending(index, &LogFeed { log, blobs }, model.as_ref(), most, Lock::IfFree).map(drop)
-    }
-
-    /// Returns whether there is a model that is quick enough to wait for.
-    pub fn embeds_quickly(&self) -> bool {
-        self.model.as_ref().is_some_and(|model| model.is_quick())
     }
 
     /// Closes the store. If the write-ahead log has grown large enough, about once in fifty hooks, this also empties
@@ -330,7 +298,7 @@ impl Store {
     }
 
     fn index_path(&self) -> PathBuf {
-        self.folder.join("index.db")
+        self.folder.join(INDEX_FILE)
     }
 
     /// Records the use of an entry at most once an hour. Errors are ignored, so that they never cost an answer.

@@ -1,16 +1,19 @@
-//! The model for search by meaning that the user has configured, loaded on first use.
+//! The model for search by meaning that the user has configured, loaded on first use, and the vectors it makes for
+//! stores.
 //!
 //! Invariant: no call fails or waits because of the model; without one, search uses words alone, and the answer says
-//! so.
+//! so. A store gets vectors, never the model, so it is not locked while the model works.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use weir_embed::Embed;
+use weir_core::query::ChunkVector;
+use weir_embed::{Embed, EmbedError};
 use weir_fetch::endpoint::{Endpoint, Remote};
+use weir_store::{ChunkText, LockPolicy, Store};
 
 use crate::config::EmbeddingModel;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 
 /// How many texts a server gets in one request, and how long it may take. A search waits as long for the vector of its
 /// query.
@@ -35,6 +38,23 @@ impl LazyModel {
     fn made(&self, wanted: &EmbeddingModel) -> &Result<Option<Arc<dyn Embed>>, String> {
         self.0.get_or_init(|| make(wanted).map_err(|error| error.message))
     }
+}
+
+/// Embeds at most `most` chunks of a store that have no vector yet. Returns how many still have none.
+pub(crate) fn embed_some(store: &mut Store, model: &dyn Embed, most: usize) -> Result<u64, CommandError> {
+    let Some(chunks) = store.without_vectors(model.name(), most, LockPolicy::Wait)? else { return Ok(0) };
+    let vectors = embed_chunks(model, chunks.texts()).map_err(|error| {
+        CommandError::new(ErrorKind::Store, format!("semantic search does not work: {error}"))
+            .hint("check `[search]` in the configuration; keyword search still works")
+    })?;
+    Ok(store.keep_vectors(&chunks, &vectors, LockPolicy::Wait)?)
+}
+
+/// Embeds chunks, leaving out those that the model knows nothing about.
+pub(crate) fn embed_chunks(model: &dyn Embed, chunks: &[ChunkText]) -> Result<Vec<ChunkVector>, EmbedError> {
+    let texts: Vec<&str> = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
+    let made = chunks.iter().zip(model.embed(&texts)?);
+    Ok(made.filter_map(|(chunk, values)| Some(ChunkVector { chunk: chunk.chunk, values: values? })).collect())
 }
 
 fn make(wanted: &EmbeddingModel) -> Result<Option<Arc<dyn Embed>>, CommandError> {

@@ -1,6 +1,8 @@
 //! The error type of the program's edge: what went wrong, and what to do next.
 
-use weir_store::StoreError;
+use std::path::{Path, PathBuf};
+
+use weir_store::{StoreError, StorePart};
 
 use crate::holders;
 
@@ -67,12 +69,14 @@ pub(crate) struct CommandError {
     pub message: String,
     /// What to do next.
     pub hints: Vec<String>,
+    /// The error of a store, until it is known which folder the store is in.
+    unplaced: Option<Box<StoreError>>,
 }
 
 impl CommandError {
     /// Returns a failure without hints.
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hints: Vec::new() }
+        Self { kind, message: message.into(), hints: Vec::new(), unplaced: None }
     }
 
     /// Returns a failure for invalid arguments.
@@ -90,6 +94,19 @@ impl CommandError {
         self.hints.push(hint.into());
         self
     }
+
+    /// Names the file that an error of a store is about, now that the folder of the store is known. Any other error is
+    /// returned as it is, and so is one that names its file already.
+    pub(crate) fn in_store(mut self, folder: &Path) -> Self {
+        let Some(error) = self.unplaced.take() else { return self };
+        let path = path_of(&error, folder);
+        self.message = store_message(&error, folder);
+        // The first hint is that of the store's error.
+        if let Some(hint) = self.hints.first_mut() {
+            *hint = hint_for(&error, path.as_deref());
+        }
+        self
+    }
 }
 
 impl std::fmt::Display for CommandError {
@@ -99,69 +116,120 @@ impl std::fmt::Display for CommandError {
     }
 }
 
-/// Whether a path is an index, which can always be rebuilt because it is derived from the log.
-fn is_index(path: &std::path::Path) -> bool {
-    path.file_name().is_some_and(|name| name == "index.db")
-}
+/// What to do about an index that cannot be used. It can always be rebuilt, because it is derived from the log.
+const REBUILD_INDEX: &str = "run `weir doctor --rebuild-index`; the index is rebuilt from the log, so nothing is lost";
 
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
-        let hint = match &error {
-            StoreError::Damaged { path, .. } if is_index(path) => {
-                "run `weir doctor --rebuild-index`; the index is rebuilt from the log, so nothing is lost".to_owned()
-            }
-            StoreError::Damaged { path, .. } => format!(
+        let (kind, message, hint) = (kind_of(&error), error.to_string(), hint_for(&error, None));
+        Self { unplaced: Some(Box::new(error)), ..Self::new(kind, message).hint(hint) }
+    }
+}
+
+/// Returns the message of a store's error, with the path of the file that it is about.
+pub(crate) fn store_message(error: &StoreError, folder: &Path) -> String {
+    match path_of(error, folder) {
+        Some(path) => error.message_at(&path.display().to_string()),
+        None => error.to_string(),
+    }
+}
+
+/// Returns the path of the file that a store's error is about.
+fn path_of(error: &StoreError, folder: &Path) -> Option<PathBuf> {
+    let file = error.part()?.file()?;
+    Some(if file.is_empty() { folder.to_owned() } else { folder.join(file) })
+}
+
+fn kind_of(error: &StoreError) -> ErrorKind {
+    match error {
+        StoreError::Cancelled => ErrorKind::Cancelled,
+        StoreError::NoSuchNote { .. } => ErrorKind::NotFound,
+        StoreError::NoSuchLevel { .. } | StoreError::PlanChanged => ErrorKind::Usage,
+        _ => ErrorKind::Store,
+    }
+}
+
+/// Returns what to do about an error of a store. `path` is that of the file it is about, if it is known.
+fn hint_for(error: &StoreError, path: Option<&Path>) -> String {
+    let hint = match error {
+        StoreError::Damaged { .. } | StoreError::ReadOnly { .. } | StoreError::Busy { .. } => {
+            return hint_with_path(error, path);
+        }
+        StoreError::Newer { at: StorePart::Index, .. } | StoreError::OtherHistory { at: StorePart::Index, .. } => {
+            REBUILD_INDEX
+        }
+        StoreError::Unreadable { .. } => {
+            "run `weir doctor` to see what is lost; `weir index` reads indexed files again"
+        }
+        StoreError::Newer { .. } => "nothing was changed; update Weir to the version that wrote the store",
+        StoreError::OtherHistory { .. } => "nothing was changed; a different build of Weir created this store",
+        StoreError::Full { .. } => "free some space, or remove entries with `weir forget`; existing entries are safe",
+        StoreError::Unusable { .. } => "make sure that the folder exists and that you own it",
+        StoreError::OtherProject => "the store was copied from another project; remove it",
+        StoreError::NotLocal => "make the call without a tenant and a user, or to a server",
+        StoreError::NoSuchLevel { level } => {
+            return format!("omit `scope`, or set a {level} with WEIR_WORK or WEIR_SESSION");
+        }
+        StoreError::NoSuchNote { .. } => "search for the note and use its reference",
+        StoreError::PlanChanged => "run it again without `confirm` and use the new code",
+        StoreError::ReferenceTaken { .. } | StoreError::Cancelled => "run it again",
+        StoreError::Engine { .. } => {
+            "make sure that the disk is healthy and has free space, then run `weir doctor` to see what is damaged"
+        }
+    };
+    hint.to_owned()
+}
+
+/// Returns what to do about an error where that depends on the file it is about.
+fn hint_with_path(error: &StoreError, path: Option<&Path>) -> String {
+    let folder = path.map(|path| path.parent().unwrap_or(path).display().to_string());
+    match error {
+        StoreError::Damaged { at: StorePart::Index, .. } => REBUILD_INDEX.to_owned(),
+        StoreError::Damaged { .. } => {
+            let away = folder.map(|folder| format!(": mv '{folder}' '{folder}.damaged'")).unwrap_or_default();
+            format!(
                 "nothing was changed; restore a backup with `weir restore FILE --force`, or move the store away to start \
-                 over: mv '{0}' '{0}.damaged'",
-                path.parent().unwrap_or(path).display()
-            ),
-            StoreError::Unreadable { .. } => {
-                "run `weir doctor` to see what is lost; `weir index` reads indexed files again".to_owned()
-            }
-            StoreError::Newer { path, .. } | StoreError::OtherHistory { path, .. } if is_index(path) => {
-                "run `weir doctor --rebuild-index`; the index is rebuilt from the log, so nothing is lost".to_owned()
-            }
-            StoreError::Newer { .. } => {
-                "nothing was changed; update Weir to the version that wrote the store".to_owned()
-            }
-            StoreError::OtherHistory { .. } => {
-                "nothing was changed; a different build of Weir created this store".to_owned()
-            }
-            StoreError::ReadOnly { path } => format!(
-                "make {} writable, or set WEIR_DATA to a folder that is",
-                path.parent().unwrap_or(path).display()
-            ),
-            StoreError::Full { .. } => {
-                "free some space, or remove entries with `weir forget`; existing entries are safe".to_owned()
-            }
-            StoreError::Busy { path } => match holders::of(path) {
-                Some(who) => format!("the store is {who}; wait for that process to end, or end it"),
-                None => "run `weir doctor` while the lock is held to see which process holds it".to_owned(),
-            },
-            StoreError::Unusable { .. } => "make sure that the folder exists and that you own it".to_owned(),
-            StoreError::OtherProject => "the store was copied from another project; remove it".to_owned(),
-            StoreError::NotLocal => "make the call without a tenant and a user, or to a server".to_owned(),
-            StoreError::NoSuchLevel { level } => {
-                format!("omit `scope`, or set a {level} with WEIR_WORK or WEIR_SESSION")
-            }
-            StoreError::NoSuchNote { .. } => "search for the note and use its reference".to_owned(),
-            StoreError::ReferenceTaken { .. } => "run it again".to_owned(),
-            StoreError::NoVectors { .. } => {
-                "check `[search]` in the configuration; keyword search still works".to_owned()
-            }
-            StoreError::PlanChanged => "run it again without `confirm` and use the new code".to_owned(),
-            StoreError::Cancelled => "run it again".to_owned(),
-            StoreError::Engine { .. } => {
-                "make sure that the disk is healthy and has free space, then run `weir doctor` to see what is damaged"
-                    .to_owned()
-            }
-        };
-        let kind = match &error {
-            StoreError::Cancelled => ErrorKind::Cancelled,
-            StoreError::NoSuchNote { .. } => ErrorKind::NotFound,
-            StoreError::NoSuchLevel { .. } | StoreError::PlanChanged => ErrorKind::Usage,
-            _ => ErrorKind::Store,
-        };
-        Self::new(kind, error.to_string()).hint(hint)
+                 over{away}"
+            )
+        }
+        StoreError::Busy { .. } => match path.and_then(holders::of) {
+            Some(who) => format!("the store is {who}; wait for that process to end, or end it"),
+            None => "run `weir doctor` while the lock is held to see which process holds it".to_owned(),
+        },
+        _ => {
+            let folder = folder.as_deref().unwrap_or("the store's folder");
+            format!("make {folder} writable, or set WEIR_DATA to a folder that is")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(at: StorePart, place: &str) {
+        let error = CommandError::from(StoreError::Full { at }).in_store(Path::new("/data/user"));
+        assert_eq!(error.message, format!("the disk is full: {place}"));
+        assert_eq!(error.in_store(Path::new("/other")).message, format!("the disk is full: {place}"));
+    }
+
+    #[test]
+    fn an_error_of_a_store_names_its_file_once_the_folder_is_known() {
+        check(StorePart::Folder, "/data/user");
+        check(StorePart::Log, "/data/user/log.db");
+        check(StorePart::Index, "/data/user/index.db");
+        check(StorePart::Blob("ab.zst".to_owned()), "/data/user/blobs/ab.zst");
+        check(StorePart::Copy, "the copy");
+    }
+
+    #[test]
+    fn the_hint_names_the_folder_and_other_hints_stay() {
+        let error =
+            CommandError::from(StoreError::Damaged { at: StorePart::Log, detail: "torn".to_owned() }).hint("more");
+        assert_eq!(error.message, "the store is damaged: log.db (torn)");
+        let error = error.in_store(Path::new("/data/user"));
+        let [first, second] = error.hints.as_slice() else { panic!("{error}") };
+        assert!(first.ends_with("start over: mv '/data/user' '/data/user.damaged'"), "{first}");
+        assert_eq!(second, "more");
     }
 }

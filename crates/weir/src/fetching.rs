@@ -200,6 +200,7 @@ fn store_page(
         }
         (_, None) => Err(CommandError::broken("a page that is not stored cannot be unchanged")),
     };
+    let result = result.map_err(|error| error.in_store(open.folder(Level::Project)));
     FetchOutcome { url: plan.given, result }
 }
 

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use weir_clients::{Client, Hook, Point, Reply, Start, Wire, capture};
 use weir_core::{Event, Limits, Scope, SessionKey, Timestamp};
-use weir_store::{HookUse, Patience, ShownLines, SpoolRecord, Store, StoreError};
+use weir_store::{HookUse, Patience, ShownLines, Spool, SpoolRecord, Store, StoreError};
 
 use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
@@ -149,35 +149,19 @@ impl HookContext<'_> {
         let store = match place.open(&paths, Patience::InAll(STORE_WAIT)) {
             Ok(store) => store,
             // The store cannot be read either, but the hook's events still go to the spool.
-            Err(error) if error.may_pass() => {
+            Err(failed) if failed.error.may_pass() => {
                 let (told, seen) = (report.events(None), Some(report.arrival(now)));
                 let spooled =
                     SpoolRecord { told, seen, texts_lost: loses_texts(&hook.point), ..SpoolRecord::default() };
-                place.spool().put(&place.scope, &spooled, &Limits::default(), now)?;
-                return Ok(None);
+                let put = place.spool().put(&place.scope, &spooled, &Limits::default(), now);
+                return put.map(|()| None).map_err(|error| CommandError::from(error).in_store(&place.folder));
             }
-            Err(error) => return Err(error.into()),
+            Err(failed) => return Err(failed.into()),
         };
-        let (scope, folder, spool) = (place.scope.clone(), place.folder.clone(), place.spool());
-        let aside = SpoolRecord::default();
-        let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, files, aside };
-        // The events are recorded regardless of the answer, and before it if the answer may miss the deadline.
-        let mut told = report.events(Some((&call.store, &call.scope)));
-        if call.may_take_long() {
-            call.append(std::mem::take(&mut told))?;
-        }
-        let said = call.answer(rewritten);
-        call.record(told, report.arrival(now))?;
-        let mut is_untouched = false;
-        if let Ok(Some(said)) = &said {
-            is_untouched = trial::is_untouched(&call);
-            meter::note(&mut call, said, is_untouched);
-        }
-        if !call.aside.is_empty() {
-            spool.put(&call.scope, &call.aside, call.store.limits(), now)?;
-        }
-        call.store.close_after_hook()?;
-        let Some(said) = said?.filter(|_| !is_untouched) else { return Ok(None) };
+        let (scope, folder, aside) = (place.scope.clone(), place.folder.clone(), SpoolRecord::default());
+        let call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, files, aside };
+        let said = call.run(&report, rewritten).map_err(|error| error.in_store(&place.folder))?;
+        let Some(said) = said else { return Ok(None) };
         let reply = (client.reply)(&wire, &hook, &said);
         Ok(Some((said, reply)))
     }
@@ -252,6 +236,27 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Answers the hook, and records it and its events. Returns the reply, if there is one and it is to be given.
+    fn run(mut self, report: &HookReport<'_>, rewritten: RewriteStatus) -> Result<Option<Reply>, CommandError> {
+        // The events are recorded regardless of the answer, and before it if the answer may miss the deadline.
+        let mut told = report.events(Some((&self.store, &self.scope)));
+        if self.may_take_long() {
+            self.append(std::mem::take(&mut told))?;
+        }
+        let said = self.answer(rewritten);
+        self.record(told, report.arrival(self.now))?;
+        let mut is_untouched = false;
+        if let Ok(Some(said)) = &said {
+            is_untouched = trial::is_untouched(&self);
+            meter::note(&mut self, said, is_untouched);
+        }
+        if !self.aside.is_empty() {
+            Spool::beside(&self.folder).put(&self.scope, &self.aside, self.store.limits(), self.now)?;
+        }
+        self.store.close_after_hook()?;
+        Ok(said?.filter(|_| !is_untouched))
+    }
+
     /// Returns the name of the hook's conversation.
     fn conversation(&self) -> String {
         conversation(self.client, self.hook)

@@ -32,6 +32,7 @@ mod replay;
 mod run;
 mod schema;
 mod scratch;
+mod semantic;
 mod sessions;
 mod setup;
 mod sharing;

@@ -3,10 +3,12 @@
 //! Invariant: an operation on knowledge reaches the machine only through the methods here. Each has an answer for where
 //! there is none, so the same operation could run on a server.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use weir_core::note::BoundFile;
 use weir_core::{Entry, Level, Origin, Reference, Scope};
+use weir_embed::Embed;
 
 use crate::context::{Context, Knowledge, LockedStores, Session};
 use crate::error::CommandError;
@@ -80,6 +82,11 @@ impl KnowledgeContext {
     /// Returns the scope of the call.
     pub(crate) fn scope(&self) -> Scope {
         self.scope.clone()
+    }
+
+    /// Returns the model for search by meaning, if there is one. Loading it may take a while the first time.
+    pub(crate) fn model(&self) -> Option<Arc<dyn Embed>> {
+        self.knowledge.model()
     }
 
     /// Returns why search by meaning does not work, if it is configured but does not.

@@ -208,10 +208,13 @@ impl Operation {
 
     /// Parses the arguments and starts the operation on this machine.
     pub(crate) fn start(&self, context: Context, arguments: Arguments<'_>) -> Result<AnswerFuture, CommandError> {
-        match self.start {
-            Start::Knowledge(start) => start(KnowledgeContext::of(&context), arguments),
-            Start::Machine(start) => start(context, arguments),
-        }
+        // A text that is read after its store was left is the project's, unless the operation says otherwise.
+        let folder = context.project_folder();
+        let started = match self.start {
+            Start::Knowledge(start) => start(KnowledgeContext::of(&context), arguments)?,
+            Start::Machine(start) => start(context, arguments)?,
+        };
+        Ok(Box::pin(async move { started.await.map_err(|error| error.in_store(&folder)) }))
     }
 }
 

@@ -123,8 +123,8 @@ impl SessionFacts {
         let filter =
             HistoryFilter { session: Some(session.key.clone()), limit: MAX_RECENT_EVENTS, ..HistoryFilter::default() };
         let newest = store.history(&place.scope, &filter).ok()?;
-        let ended = newest.iter().find_map(|moment| match moment.record.event.kind {
-            EventKind::Git if moment.record.event.text.starts_with("git commit") => Some("committed"),
+        let ended = newest.iter().find_map(|moment| match moment.logged.event.kind {
+            EventKind::Git if moment.logged.event.text.starts_with("git commit") => Some("committed"),
             EventKind::Fix => Some("repaired"),
             _ => None,
         });

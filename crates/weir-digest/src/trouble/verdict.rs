@@ -73,19 +73,8 @@ fn without_prefix(text: &str) -> &str {
 }
 
 fn of_clause(clause: &str, rest: &str, follows: bool) -> ClauseVerdict {
-    if clause.starts_with("** ") || clause.starts_with("*** ") {
-        return ClauseVerdict::Trouble(Trouble::Error);
-    }
-    if ["✖ ", "✗ ", "✘ ", "× ", "❌"].iter().any(|sign| clause.starts_with(sign)) {
-        return ClauseVerdict::Trouble(Trouble::Error);
-    }
-    if let Some(counts) = clause.strip_prefix("ok=") {
-        let failed = |name: &str| {
-            let value = counts.split_once(name).and_then(|(_, value)| number(value));
-            value.is_some_and(|(count, _)| count > 0)
-        };
-        let any = failed(" failed=") || failed(" unreachable=");
-        return if any { ClauseVerdict::Trouble(Trouble::Error) } else { ClauseVerdict::Fine };
+    if let Some(verdict) = by_sign(clause) {
+        return verdict;
     }
     let clause = clause.trim_start_matches(['[', '(', '*', '-']);
     if let Some((count, after)) = number(clause) {
@@ -134,6 +123,21 @@ fn of_clause(clause: &str, rest: &str, follows: bool) -> ClauseVerdict {
         Some(trouble) if !follows || after.is_empty() => ClauseVerdict::Trouble(trouble),
         _ => ClauseVerdict::Nothing,
     }
+}
+
+/// Returns the verdict of a clause that begins with a sign, or with the counts of a playbook: `ok=5 failed=1`.
+fn by_sign(clause: &str) -> Option<ClauseVerdict> {
+    const SIGNS: [&str; 7] = ["** ", "*** ", "✖ ", "✗ ", "✘ ", "× ", "❌"];
+    if SIGNS.iter().any(|sign| clause.starts_with(sign)) {
+        return Some(ClauseVerdict::Trouble(Trouble::Error));
+    }
+    let counts = clause.strip_prefix("ok=")?;
+    let failed = |name: &str| {
+        let value = counts.split_once(name).and_then(|(_, value)| number(value));
+        value.is_some_and(|(count, _)| count > 0)
+    };
+    let any = failed(" failed=") || failed(" unreachable=");
+    Some(if any { ClauseVerdict::Trouble(Trouble::Error) } else { ClauseVerdict::Fine })
 }
 
 fn second_says(second: &str) -> ClauseVerdict {

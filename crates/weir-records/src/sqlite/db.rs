@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
-use weir_ledger::{LedgerError, Migration};
+use weir_ledger::{LedgerError, Migration, private};
 
 use crate::error::{ErrorKind, PortError, Result};
 
@@ -66,7 +66,7 @@ impl Database {
     /// Opens a database, creating or migrating it first if necessary.
     pub(super) fn open(path: &Path, migrations: &'static [Migration]) -> Result<Self> {
         if let Some(folder) = path.parent() {
-            create_private_folder(folder).map_err(|error| from_system(&error, "create the folder of a database"))?;
+            private::folder(folder).map_err(|error| from_system(&error, "create the folder of a database"))?;
         }
         let database = Self { path: path.to_owned(), migrations, idle: Mutex::default() };
         let connection = database.connect().map_err(|fault| fault.at("open the database"))?;
@@ -129,7 +129,7 @@ impl Database {
     fn connect(&self) -> Result<Connection, Fault> {
         let system = |error: std::io::Error| from_system(&error, "create a database");
         // The engine would make the file readable by others, and gives its side files the mode of the main file.
-        private_options().open(&self.path).map_err(system)?;
+        private::open(&self.path, &private::options()).map_err(system)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(&self.path, flags)?;
         connection.busy_timeout(PATIENCE)?;
@@ -177,24 +177,6 @@ fn set_write_ahead_logging(connection: &Connection) -> Result<(), Fault> {
 #[expect(clippy::disallowed_methods, reason = "the lock of another process cannot be waited for, only tried again")]
 fn sleep() {
     std::thread::sleep(Duration::from_millis(2));
-}
-
-/// Creates a folder and its parents that only their owner can use.
-pub(super) fn create_private_folder(path: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
-/// Returns options to open a file for writing that only its owner can read, creating it if it does not exist.
-pub(super) fn private_options() -> std::fs::OpenOptions {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }
 
 /// Turns an error of the system into an error of the port.

@@ -9,9 +9,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use weir_core::Scope;
+use weir_ledger::private;
 use zstd::zstd_safe;
 
-use super::db::{create_private_folder, from_system, private_options};
+use super::db::from_system;
 use super::name_of;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, TextKey};
@@ -31,7 +32,7 @@ pub struct FileBlobs {
 impl FileBlobs {
     /// Opens the texts in a folder, which is created if it does not exist.
     pub fn open(folder: &Path) -> Result<Self> {
-        create_private_folder(folder).map_err(|error| from_system(&error, "create the folder of the texts"))?;
+        private::folder(folder).map_err(|error| from_system(&error, "create the folder of the texts"))?;
         Ok(Self { folder: folder.to_owned() })
     }
 
@@ -90,11 +91,11 @@ impl Blobs for FileBlobs {
 fn write(path: &Path, part: &Path, text: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     if !folder.exists() {
-        create_private_folder(folder)?;
+        private::folder(folder)?;
         // The folder, that of the tenant and the one of all texts may be new.
         folder.ancestors().skip(1).take(2).try_for_each(sync_folder)?;
     }
-    let mut file = private_options().truncate(true).open(part)?;
+    let mut file = private::open(part, private::options().truncate(true))?;
     let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
     compressor.include_checksum(true)?;
     for frame in text.chunks(FRAME_BYTES) {

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use weir_core::query::{self, Term};
 use weir_core::{Scope, words};
-use weir_ledger::Migration;
+use weir_ledger::{Migration, private};
 
-use super::db::{Database, Fault, create_private_folder, from_system};
+use super::db::{Database, Fault, from_system};
 use super::name_of;
 use crate::error::Result;
 use crate::id::{HostId, RecordId};
@@ -31,7 +31,7 @@ pub struct SqliteIndex {
 impl SqliteIndex {
     /// Opens the indexes in a folder, which is created if it does not exist.
     pub fn open(folder: &Path) -> Result<Self> {
-        create_private_folder(folder).map_err(|error| from_system(&error, "create the folder of the index"))?;
+        private::folder(folder).map_err(|error| from_system(&error, "create the folder of the index"))?;
         Ok(Self { folder: folder.to_owned(), open: Mutex::default() })
     }
 

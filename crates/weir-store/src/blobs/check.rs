@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::Blobs;
+use super::{Blobs, stored_hash};
 use crate::error::{Fault, Result, StoreError};
 
 /// Description of a text whose file does not exist.
@@ -48,7 +48,7 @@ impl Blobs {
             last = Some(blob_id);
             let mut why = None;
             if in_file {
-                why = self.fault_of_file(&self.hash(&hash)?, stored as u64);
+                why = self.fault_of_file(&stored_hash(&hash)?, stored as u64);
             }
             if why.is_none() && depth == Depth::Deep {
                 why = self.fault_of_text(connection, blob_id)?;

@@ -5,9 +5,11 @@ use std::fs::{File, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use weir_ledger::private;
+
 use crate::db::{create_private_folder, private_file_options};
 use crate::error::{Result, StoreError, from_system};
-use crate::private;
+use crate::layout::StorePart;
 
 /// Folder of the unfinished texts within the folder of texts. It is nearly always empty, so listing it costs nothing.
 pub(super) const FOLDER: &str = "parts";
@@ -23,12 +25,12 @@ impl PartFile {
     /// Creates a new file in the folder of texts and locks it.
     pub(super) fn create(blobs: &Path) -> Result<Self> {
         let folder = blobs.join(FOLDER);
-        create_private_folder(blobs)?;
-        create_private_folder(&folder)?;
+        create_private_folder(StorePart::Blobs, blobs)?;
+        create_private_folder(StorePart::Blobs, &folder)?;
         loop {
-            let path = folder.join(format!("{}.part", random_name(&folder)?));
+            let path = folder.join(format!("{}.part", random_name()?));
             let file = private::open(&path, private_file_options().create_new(true))
-                .map_err(|error| from_system(&path, &error))?;
+                .map_err(|error| from_system(unfinished(&path), &error))?;
             // Another process may have taken the file for an orphan before it was locked.
             match file.try_lock() {
                 Err(TryLockError::WouldBlock) => {}
@@ -43,25 +45,25 @@ impl PartFile {
 
     /// Appends to the file.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file.write_all(bytes).map_err(|error| from_system(&self.path, &error))?;
+        self.file.write_all(bytes).map_err(|error| from_system(self.part(), &error))?;
         self.length += bytes.len() as u64;
         Ok(())
     }
 
     /// Waits until the file is on the disk.
     pub(super) fn sync(&self) -> Result<()> {
-        self.file.sync_all().map_err(|error| from_system(&self.path, &error))
+        self.file.sync_all().map_err(|error| from_system(self.part(), &error))
     }
 
     /// Gives the file its final name.
     pub(super) fn rename(&self, to: &Path) -> Result<()> {
         std::fs::rename(&self.path, to).map_err(|error| match error.kind() {
-            // Without the path of the source, the message would say that a stored text is missing.
+            // Without the name of the source, the message would say that a stored text is missing.
             std::io::ErrorKind::NotFound => {
-                let detail = format!("it is gone and cannot be moved to {}", to.display());
-                StoreError::Unusable { path: self.path.clone(), detail }
+                let detail = format!("it is gone and cannot be renamed to {}", name_of(to));
+                StoreError::Unusable { at: self.part(), detail }
             }
-            _ => from_system(to, &error),
+            _ => from_system(StorePart::Blob(name_of(to)), &error),
         })
     }
 
@@ -72,6 +74,11 @@ impl PartFile {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Returns the file, as a part of the store.
+    pub(super) fn part(&self) -> StorePart {
+        unfinished(&self.path)
+    }
 }
 
 impl Drop for PartFile {
@@ -79,6 +86,14 @@ impl Drop for PartFile {
         // After a rename, there is nothing left to remove at this path.
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+fn unfinished(path: &Path) -> StorePart {
+    StorePart::Blob(format!("{FOLDER}/{}", name_of(path)))
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Removes the files that killed processes left. Returns how many there were.
@@ -113,12 +128,11 @@ fn has_a_name(_file: &File, path: &Path) -> bool {
 }
 
 /// Returns a random file name.
-pub(crate) fn random_name(folder: &Path) -> Result<String> {
+pub(crate) fn random_name() -> Result<String> {
     let mut name = [0u8; 12];
-    getrandom::fill(&mut name).map_err(|error| StoreError::Unusable {
-        path: folder.to_owned(),
-        detail: format!("cannot get random bytes: {error}"),
-    })?;
+    let unusable =
+        |error: getrandom::Error| StoreError::Unusable { at: StorePart::RandomSource, detail: error.to_string() };
+    getrandom::fill(&mut name).map_err(unusable)?;
     Ok(name.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

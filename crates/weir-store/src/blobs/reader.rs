@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::ops::{ControlFlow, Range};
-use std::path::PathBuf;
 
 use weir_core::terminal;
 
 use super::frames::{self, FRAME_BYTES, Frames};
 use crate::error::{Result, StoreError};
+use crate::layout::StorePart;
 
 /// Maximum bytes returned of one line. The rest of a longer line is counted and left out.
 const MAX_LINE_BYTES: usize = FRAME_BYTES;
@@ -28,7 +28,7 @@ pub(super) enum Data {
     Held(Vec<u8>),
     /// Opened at once, so that reading can continue if another process removes the text.
     File {
-        path: PathBuf,
+        at: StorePart,
         file: File,
     },
 }
@@ -211,11 +211,11 @@ impl BlobReader {
     }
 
     fn unreadable(&self, detail: &str) -> StoreError {
-        let path = match &self.data {
-            Data::Held(_) => PathBuf::from(format!("text {}", self.hash.to_hex())),
-            Data::File { path, .. } => path.clone(),
+        let at = match &self.data {
+            Data::Held(_) => StorePart::Text(self.hash.to_hex().to_string()),
+            Data::File { at, .. } => at.clone(),
         };
-        StoreError::Unreadable { path, detail: detail.to_owned() }
+        StoreError::Unreadable { at, detail: detail.to_owned() }
     }
 }
 

@@ -8,6 +8,7 @@ use super::frames::{self, Compressor, FRAME_BYTES, Frames, MIN_COMPRESSED_BYTES}
 use super::parts::PartFile;
 use super::reader::{BlobReader, Data};
 use crate::error::{Result, from_system};
+use crate::layout::StorePart;
 
 /// A text that is ready to be stored.
 pub(crate) struct StagedText {
@@ -31,9 +32,9 @@ impl StagedText {
         let data = match &self.data {
             StagedData::Held(data) => Data::Held(data.clone()),
             StagedData::File(part) => {
-                let path = part.path().to_owned();
-                let file = std::fs::File::open(&path).map_err(|error| from_system(&path, &error))?;
-                Data::File { path, file }
+                let at = part.part();
+                let file = std::fs::File::open(part.path()).map_err(|error| from_system(at.clone(), &error))?;
+                Data::File { at, file }
             }
         };
         let frames = Frames::from_bytes(&frames::to_bytes(&self.frames));
@@ -69,10 +70,6 @@ impl Stage {
             held: Vec::new(),
             part: None,
         }
-    }
-
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// Appends to the text.
@@ -148,7 +145,7 @@ impl Stage {
             Some(compressor) => work(compressor),
             none => Compressor::new().and_then(|compressor| work(none.insert(compressor))),
         };
-        compressed.map_err(|error| from_system(&self.folder, &error))
+        compressed.map_err(|error| from_system(StorePart::Blobs, &error))
     }
 
     fn store(&mut self, stored: Vec<u8>) -> Result<()> {

@@ -8,6 +8,7 @@ use weir_core::redact::{RedactedPart, Redactor};
 use super::reader::BlobReader;
 use super::stage::{Stage, StagedText};
 use crate::error::{Result, StoreError};
+use crate::layout::StorePart;
 use crate::store::KeepError;
 
 /// A text on its way into the store. It needs no lock of the store, can move to another thread, and is kept with
@@ -48,7 +49,7 @@ impl TextWriter {
         self.bytes += bytes.len() as u64;
         let (sink, failed) = (&mut self.sink, &mut self.failed);
         self.redactor.push_to(bytes, &mut |passed| sink.push_unless_failed(failed, passed));
-        self.failed.as_ref().map_or(Ok(()), |error| Err(repeat_error(error, self.sink.stage.folder())))
+        self.failed.as_ref().map_or(Ok(()), |error| Err(repeat_error(error)))
     }
 
     /// Returns how many bytes were written so far, before redaction.
@@ -146,10 +147,10 @@ impl TextEnds {
 }
 
 /// Repeats an error for each write after the first one that failed.
-fn repeat_error(error: &StoreError, folder: &Path) -> StoreError {
+fn repeat_error(error: &StoreError) -> StoreError {
     match error {
-        StoreError::Full { path } => StoreError::Full { path: path.clone() },
-        StoreError::ReadOnly { path } => StoreError::ReadOnly { path: path.clone() },
-        other => StoreError::Unusable { path: folder.to_owned(), detail: other.to_string() },
+        StoreError::Full { at } => StoreError::Full { at: at.clone() },
+        StoreError::ReadOnly { at } => StoreError::ReadOnly { at: at.clone() },
+        other => StoreError::Unusable { at: StorePart::Blobs, detail: other.to_string() },
     }
 }

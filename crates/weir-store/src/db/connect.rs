@@ -6,6 +6,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Result, from_engine};
+use crate::layout::StorePart;
 
 /// The purpose that a database is opened for.
 pub(super) enum OpenMode {
@@ -16,8 +17,8 @@ pub(super) enum OpenMode {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that opens a database")]
-pub(super) fn connect(path: &Path, mode: &OpenMode) -> Result<Connection> {
-    let named = |error: rusqlite::Error| from_engine(path, &error);
+pub(super) fn connect(part: &StorePart, path: &Path, mode: &OpenMode) -> Result<Connection> {
+    let named = |error: rusqlite::Error| from_engine(part, &error);
     let flags = |access| access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = match mode {
         OpenMode::Writing => Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE)),

@@ -23,15 +23,15 @@ struct OpenEntry {
     bodies: Option<Bodies>,
 }
 
-/// The text of a chunk.
-pub(super) struct ChunkText {
+/// The text of a chunk below its title.
+pub(super) struct TitledText {
     /// The title of the entry, followed by the headings above the chunk.
     pub(super) title: String,
     /// The chunk itself; empty if the text cannot be read.
     pub(super) body: String,
 }
 
-impl ChunkText {
+impl TitledText {
     /// Returns the text that is embedded: the title, then the body.
     pub(super) fn embedded(&self) -> String {
         format!("{}\n{}", self.title, self.body)
@@ -44,7 +44,7 @@ impl<'a> ChunkTexts<'a> {
     }
 
     /// Returns the text of a chunk, or `None` if its entry is gone by now.
-    pub(super) fn read(&mut self, chunk: &ChunkRow) -> Result<Option<ChunkText>, Fault> {
+    pub(super) fn read(&mut self, chunk: &ChunkRow) -> Result<Option<TitledText>, Fault> {
         if !self.open.contains_key(&chunk.entry_id) {
             if self.open.len() >= MAX_OPEN_TEXTS {
                 self.open.clear();
@@ -59,6 +59,6 @@ impl<'a> ChunkTexts<'a> {
             None | Some(Err(StoreError::Unreadable { .. })) => String::new(),
             Some(Err(other)) => return Err(other.into()),
         };
-        Ok(Some(ChunkText { title: title_of_chunk(&entry.title, &chunk.heading), body }))
+        Ok(Some(TitledText { title: title_of_chunk(&entry.title, &chunk.heading), body }))
     }
 }

@@ -1,115 +1,59 @@
-//! Computes how close chunks are to a query in meaning. Invariant: a search never waits for missing vectors. A quick
-//! model embeds the best candidates on the spot; all other chunks without a vector are ranked by keywords only.
+//! Computes how close chunks are to a query in meaning. Invariant: a search never waits for missing vectors. Chunks
+//! without one are ranked by keywords only, unless the caller has made one for this search.
 
 use std::collections::HashMap;
 
 use rusqlite::Connection;
-use weir_embed::{Embed, Quantised, quantise};
+use weir_core::query::{ChunkId, QueryVector};
 
-use super::chunk_texts::ChunkTexts;
-use super::documents;
 use super::vectors::{self, EmbedProgress};
-use crate::error::Fault;
+use crate::quantised::{Quantised, cosine, quantise};
 
 /// A query as a vector, and the range of chunks to compare it with.
-pub(super) struct Meaning<'a> {
-    model: &'a dyn Embed,
+pub(super) struct Meaning {
     query: Quantised,
+    /// Vectors of chunks that the caller has made for this search.
+    made: HashMap<i64, Quantised>,
     /// The last chunk with a vector of this model.
     embedded: i64,
     /// Approximate number of chunks.
     pub(super) chunks: i64,
 }
 
-/// Why a query has no vector.
-pub(super) enum EmbedFailure {
-    /// The model failed.
-    Unanswered(String),
-    /// The index could not be read.
-    Store(Fault),
-}
-
-impl<'a> Meaning<'a> {
-    /// Embeds a text. Returns `None` if the model knows none of its words.
-    pub(super) fn of(connection: &Connection, model: &'a dyn Embed, text: &str) -> Result<Option<Self>, EmbedFailure> {
-        let vectors = model.embed(&[text]).map_err(|error| EmbedFailure::Unanswered(error.to_string()))?;
-        let Some(vector) = vectors.into_iter().next().flatten() else { return Ok(None) };
-        let covered = vectors::covered(connection).map_err(|error| EmbedFailure::Store(error.into()))?;
-        let EmbedProgress { embedded, next_chunk, model: made_by } = covered;
-        let embedded = if made_by == model.name() { embedded } else { 0 };
-        Ok(Some(Self { model, query: quantise(&vector), embedded, chunks: next_chunk - 1 }))
+impl Meaning {
+    /// Returns the meaning of a query, or `None` if the query has no vector.
+    pub(super) fn of(connection: &Connection, vector: &QueryVector) -> rusqlite::Result<Option<Self>> {
+        let Some(values) = &vector.values else { return Ok(None) };
+        let EmbedProgress { embedded, next_chunk, model } = vectors::covered(connection)?;
+        let embedded = if model == vector.model { embedded } else { 0 };
+        let made = vector.chunks.iter().map(|made| (made.chunk.0, quantise(&made.values))).collect();
+        Ok(Some(Self { query: quantise(values), made, embedded, chunks: next_chunk - 1 }))
     }
 
-    /// Returns how close these chunks are to the query.
-    pub(super) fn nearness(
-        &self,
-        connection: &Connection,
-        texts: &mut ChunkTexts<'_>,
-        chunks: &[i64],
-    ) -> Result<HashMap<i64, f32>, Fault> {
-        let vectors = self.vectors(connection, texts, chunks)?;
+    /// Returns which of these chunks have no vector.
+    pub(super) fn without_vector(&self, chunks: &[i64]) -> Vec<ChunkId> {
+        let is_missing = |id: &&i64| **id > self.embedded && !self.made.contains_key(*id);
+        chunks.iter().filter(is_missing).map(|id| ChunkId(*id)).collect()
+    }
+
+    /// Returns how close these chunks are to the query, for those that have a vector.
+    pub(super) fn nearness(&self, connection: &Connection, chunks: &[i64]) -> rusqlite::Result<HashMap<i64, f32>> {
+        let vectors = self.vectors(connection, chunks)?;
         Ok(vectors.into_iter().map(|(id, vector)| (id, cosine(&self.query, &vector))).collect())
     }
 
     /// Returns the closest of all chunks.
-    pub(super) fn nearest(&self, connection: &Connection, most: usize) -> Result<Vec<(i64, f32)>, Fault> {
-        if self.embedded == 0 {
-            return Ok(Vec::new());
-        }
-        Ok(vectors::nearest(connection, &self.query, most)?)
+    pub(super) fn nearest(&self, connection: &Connection, most: usize) -> rusqlite::Result<Vec<(i64, f32)>> {
+        if self.embedded == 0 { Ok(Vec::new()) } else { vectors::nearest(connection, &self.query, most) }
     }
 
-    /// Returns the vectors of these chunks.
-    pub(super) fn vectors(
-        &self,
-        connection: &Connection,
-        texts: &mut ChunkTexts<'_>,
-        chunks: &[i64],
-    ) -> Result<HashMap<i64, Quantised>, Fault> {
+    /// Returns the vectors of these chunks, for those that have one.
+    pub(super) fn vectors(&self, connection: &Connection, chunks: &[i64]) -> rusqlite::Result<HashMap<i64, Quantised>> {
         let mut sorted = chunks.to_vec();
         sorted.sort_unstable();
         let (with, without) = sorted.split_at(sorted.partition_point(|id| *id <= self.embedded));
         let mut found: HashMap<i64, Quantised> = vectors::load(connection, with)?.into_iter().collect();
-        found.extend(self.make(connection, texts, without)?);
+        found.extend(without.iter().filter_map(|id| Some((*id, self.made.get(id)?.clone()))));
         Ok(found)
     }
-
-    /// Embeds chunks that have no vector yet, if the model is quick.
-    fn make(
-        &self,
-        connection: &Connection,
-        texts: &mut ChunkTexts<'_>,
-        chunks: &[i64],
-    ) -> Result<Vec<(i64, Quantised)>, Fault> {
-        if chunks.is_empty() || !self.model.is_quick() {
-            return Ok(Vec::new());
-        }
-        let mut given = Vec::with_capacity(chunks.len());
-        for &id in chunks {
-            let Some(chunk) = documents::chunk(connection, id)? else { continue };
-            given.extend(texts.read(&chunk)?.map(|text| (id, text.embedded())));
-        }
-        Ok(embed(self.model, &given).unwrap_or_default())
-    }
-}
-
-/// Returns the cosine of two vectors, from -1 to 1.
-pub(super) fn cosine(a: &Quantised, b: &Quantised) -> f32 {
-    if a.values.len() != b.values.len() {
-        return 0.0;
-    }
-    let mut dots = Vec::new();
-    weir_embed::dots(&a.values, &b.values, a.values.len(), &mut dots);
-    dots[0] as f32 * a.scale * b.scale
-}
-
-/// Embeds texts, leaving out those that the model cannot embed.
-pub(super) fn embed(
-    model: &dyn Embed,
-    texts: &[(i64, String)],
-) -> Result<Vec<(i64, Quantised)>, weir_embed::EmbedError> {
-    let given: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
-    let made = model.embed(&given)?;
-    let pairs = texts.iter().zip(made);
-    Ok(pairs.filter_map(|((id, _), vector)| Some((*id, quantise(&vector?)))).collect())
 }

@@ -10,13 +10,13 @@ mod spelling;
 use std::collections::{HashMap, HashSet};
 
 use rusqlite::Connection;
-use weir_core::{Entry, EntryKind, Query, Scope, query};
-use weir_embed::Embed;
+use weir_core::query::{self, ChunkId};
+use weir_core::{Entry, EntryKind, Query, Scope};
 
 use self::candidates::Candidate;
 use super::Hit;
-use super::chunk_texts::{ChunkText, ChunkTexts};
-use super::meaning::{EmbedFailure, Meaning};
+use super::chunk_texts::{ChunkTexts, TitledText};
+use super::meaning::Meaning;
 use super::{documents, excerpt};
 use crate::error::Fault;
 use crate::feed::Feed;
@@ -77,7 +77,8 @@ pub(crate) struct RawFindings {
     pub(crate) hits: Vec<RawHit>,
     pub(crate) corrected: Vec<(String, String)>,
     pub(crate) unknown: Vec<String>,
-    pub(crate) words_alone: Option<String>,
+    /// Chunks among the best that have no vector.
+    pub(crate) unembedded: Vec<ChunkId>,
 }
 
 /// The index as a search reads it, with the texts of its chunks.
@@ -92,7 +93,6 @@ pub(crate) fn search(
     feed: &dyn Feed,
     scope: &Scope,
     query: &Query,
-    model: Option<&dyn Embed>,
 ) -> Result<RawFindings, Fault> {
     let spelt = spelling::look_up(connection, &query::terms(&query.text))?;
     if query.limit == 0 || spelt.alternatives.is_empty() {
@@ -100,56 +100,57 @@ pub(crate) fn search(
     }
     let expression = spelt.alternatives.join(" OR ");
     // Chunks found by keywords only are already in order, except for their age.
-    let most = if model.is_some() { MAX_CANDIDATES } else { MAX_CANDIDATES / 4 }.max(query.limit);
+    let most = if query.vector.is_some() { MAX_CANDIDATES } else { MAX_CANDIDATES / 4 }.max(query.limit);
     let mut found = candidates::by_words(connection, scope, query, &expression, most)?;
-    let (meaning, words_alone) = match model.map(|model| Meaning::of(connection, model, &query.text)) {
-        None => (None, None),
-        Some(Ok(meaning)) => (meaning, None),
-        Some(Err(EmbedFailure::Unanswered(why))) => (None, Some(why)),
-        Some(Err(EmbedFailure::Store(fault))) => return Err(fault),
+    let meaning = match &query.vector {
+        Some(vector) => Meaning::of(connection, vector)?,
+        None => None,
     };
-    let mut index = SearchedIndex { connection, texts: ChunkTexts::new(feed) };
-    if let Some(meaning) = &meaning {
-        weigh_meaning(&mut index, meaning, scope, query, &mut found)?;
-    }
+    let unembedded = match &meaning {
+        Some(meaning) => weigh_meaning(connection, meaning, scope, query, &mut found)?,
+        None => Vec::new(),
+    };
     rank::sort(&mut found, meaning.as_ref().map(|meaning| meaning.chunks), query.now);
     let newer = match &meaning {
         Some(meaning) => {
-            let vectors = meaning.vectors(connection, &mut index.texts, &rank::looked_at(&found))?;
+            let vectors = meaning.vectors(connection, &rank::looked_at(&found))?;
             rank::put_newer_first(&mut found, &vectors)
         }
         None => HashMap::new(),
     };
+    let mut index = SearchedIndex { connection, texts: ChunkTexts::new(feed) };
     let hits = load(&mut index, &found, &spelt.words, query.limit, &newer)?;
-    Ok(RawFindings { hits, corrected: spelt.corrected, unknown: spelt.unknown, words_alone })
+    Ok(RawFindings { hits, corrected: spelt.corrected, unknown: spelt.unknown, unembedded })
 }
 
-/// Sets how close each candidate is in meaning, and adds chunks that are close without sharing a word.
+/// Sets how close each candidate is in meaning, and adds chunks that are close without sharing a word. Returns the
+/// candidates that have no vector.
 fn weigh_meaning(
-    index: &mut SearchedIndex<'_>,
-    meaning: &Meaning<'_>,
+    connection: &Connection,
+    meaning: &Meaning,
     scope: &Scope,
     query: &Query,
     found: &mut Vec<Candidate>,
-) -> Result<(), Fault> {
+) -> rusqlite::Result<Vec<ChunkId>> {
     let ids: Vec<i64> = found.iter().map(|candidate| candidate.id).collect();
-    let near = meaning.nearness(index.connection, &mut index.texts, &ids)?;
+    let unembedded = meaning.without_vector(&ids);
+    let near = meaning.nearness(connection, &ids)?;
     for candidate in found.iter_mut() {
         candidate.near = near.get(&candidate.id).copied().unwrap_or_default();
     }
     if found.len() >= query.limit && meaning.chunks > MAX_COMPARED_CHUNKS {
-        return Ok(());
+        return Ok(unembedded);
     }
     let known: HashSet<i64> = ids.into_iter().collect();
-    for (id, near) in meaning.nearest(index.connection, MAX_CANDIDATES)? {
+    for (id, near) in meaning.nearest(connection, MAX_CANDIDATES)? {
         if near >= MIN_SIMILARITY
             && !known.contains(&id)
-            && let Some(candidate) = candidates::one(index.connection, scope, query, id)?
+            && let Some(candidate) = candidates::one(connection, scope, query, id)?
         {
             found.push(Candidate { near, ..candidate });
         }
     }
-    Ok(())
+    Ok(unembedded)
 }
 
 /// Loads the excerpts of the best candidates. Outputs that share an excerpt become one hit; any other text that was
@@ -189,7 +190,7 @@ fn load_one(
     seen: &mut HashSet<String>,
 ) -> Result<Option<(RawHit, bool)>, Fault> {
     let Some(chunk) = documents::chunk(index.connection, candidate.id)? else { return Ok(None) };
-    let Some(ChunkText { title, body }) = index.texts.read(&chunk)? else { return Ok(None) };
+    let Some(TitledText { title, body }) = index.texts.read(&chunk)? else { return Ok(None) };
     let excerpt = excerpt::cut(&body, words);
     let is_new = seen.insert(format!("{title}\n{body}"));
     let hit = RawHit {

@@ -182,7 +182,7 @@ mod tests {
     fn a_text_of_many_frames_is_read_back() {
         let text: Vec<u8> = (0..200_000).flat_map(|n| format!("line {n} of it\n").into_bytes()).collect();
         let folder = tempfile::tempdir().unwrap();
-        let staged = Blobs::new(folder.path().to_owned(), folder.path()).stage(&text).unwrap();
+        let staged = Blobs::new(folder.path().to_owned()).stage(&text).unwrap();
         let mut bodies = Bodies::new(staged.reader().unwrap());
         for (span, body) in chunks(&text, Form::Plain).into_iter().step_by(97) {
             assert_eq!(bodies.read(span).unwrap(), body);

@@ -4,7 +4,8 @@
 //! added, plus a share of merging small rows.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use weir_embed::Quantised;
+
+use crate::quantised::{Quantised, dots};
 
 /// Maximum number of vectors in a row. With fewer, a scan reads more rows; with more, a lookup reads more pages.
 const MAX_BLOCK_VECTORS: usize = 1_024;
@@ -154,7 +155,7 @@ pub(super) fn nearest(connection: &Connection, query: &Quantised, most: usize) -
     let width = query.values.len();
     let mut statement = connection.prepare_cached("SELECT first, ids, scales, data FROM vectors WHERE first > 0")?;
     let mut rows = statement.query([])?;
-    let (mut dots, mut best, mut least) = (Vec::new(), Vec::new(), f32::MIN_POSITIVE);
+    let (mut products, mut best, mut least) = (Vec::new(), Vec::new(), f32::MIN_POSITIVE);
     while let Some(row) = rows.next()? {
         let first: i64 = row.get(0)?;
         let (row_ids, row_scales, data) =
@@ -162,8 +163,8 @@ pub(super) fn nearest(connection: &Connection, query: &Quantised, most: usize) -
         if data.len() != row_ids.len() / ID_BYTES * width {
             continue;
         }
-        weir_embed::dots(&query.values, bytemuck::cast_slice(data), width, &mut dots);
-        for ((id, scale), &dot) in ids(first, row_ids).zip(scales(row_scales)).zip(&dots) {
+        dots(&query.values, bytemuck::cast_slice(data), width, &mut products);
+        for ((id, scale), &dot) in ids(first, row_ids).zip(scales(row_scales)).zip(&products) {
             let near = dot as f32 * scale * query.scale;
             if near > least {
                 best.push((id, near));

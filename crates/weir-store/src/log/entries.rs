@@ -6,6 +6,7 @@ use weir_core::{Entry, EntryKind, Gone, Level, NewEntry, Origin, Reference, Time
 use super::scopes::{ScopeIds, VISIBLE};
 use super::{notes, runs, written};
 use crate::error::{Fault, Result, StoreError};
+use crate::layout::StorePart;
 
 /// The row of a new entry: the entry itself and what the store adds to it.
 pub(crate) struct NewRow<'a> {
@@ -181,10 +182,8 @@ pub(crate) fn read_reference(row: &Row<'_>, column: usize) -> rusqlite::Result<R
 /// Returns a reference that no entry has or ever had.
 pub(crate) fn unused_reference(connection: &Connection) -> Result<Reference, Fault> {
     loop {
-        let bits = getrandom::u64().map_err(|error| StoreError::Unusable {
-            path: "the system's random source".into(),
-            detail: error.to_string(),
-        })?;
+        let bits = getrandom::u64()
+            .map_err(|error| StoreError::Unusable { at: StorePart::RandomSource, detail: error.to_string() })?;
         let reference = Reference::from_bits(bits);
         if !is_used(connection, reference)? {
             return Ok(reference);

@@ -1,7 +1,7 @@
 //! Reads events, newest first. Invariant: the cost of a page depends on what it shows, not on the size of the log.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use weir_core::{EntryKind, Event, EventKind, Priority, Record, Reference, Scope, SessionKey, Timestamp, WhyGone};
+use weir_core::{EntryKind, Event, EventKind, LoggedEvent, Priority, Reference, Scope, SessionKey, Timestamp, WhyGone};
 
 use super::scopes::{self, VISIBLE};
 use super::written;
@@ -31,7 +31,7 @@ pub struct HistoryFilter {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
     /// The event.
-    pub record: Record,
+    pub logged: LoggedEvent,
     /// The kind and title of the event's entry, if it still exists.
     pub entry: Option<(EntryKind, String)>,
     /// Why the entry is gone.
@@ -104,7 +104,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Moment> {
     let title: Option<String> = row.get(11)?;
     let why: Option<String> = row.get(12)?;
     Ok(Moment {
-        record: Record {
+        logged: LoggedEvent {
             seq: row.get(0)?,
             at: Timestamp(row.get(1)?),
             session: client.zip(key).map(|(client, key)| SessionKey { client, key }),

@@ -10,6 +10,7 @@ use super::{Owner, Store, owner_key};
 use crate::blobs::{Blobs, file_name};
 use crate::db::{Db, Durability, Patience, create_private_folder};
 use crate::error::{Fault, Result, StoreError, from_system};
+use crate::layout::{BLOBS_FOLDER, LOG_FILE, StorePart};
 use crate::log;
 
 /// Number of attempts that restart because a text was removed meanwhile, before other writers are blocked.
@@ -63,13 +64,12 @@ impl Store {
         missing: &[String],
         mut tell: impl FnMut(u64),
     ) -> Result<(u64, u64)> {
-        let path = folder.join("log.db");
-        let mut log = Db::open(&path, log::MIGRATIONS, Patience::default())?;
-        let damaged = |detail: String| StoreError::Damaged { path: path.clone(), detail };
+        let mut log = Db::open(&folder.join(LOG_FILE), log::MIGRATIONS, Patience::default())?;
+        let damaged = |detail: String| StoreError::Damaged { at: StorePart::Log, detail };
         if let Some(problem) = log.integrity_problems()?.into_iter().next() {
             return Err(damaged(problem));
         }
-        let blobs = Blobs::new(folder.join("blobs"), &path);
+        let blobs = Blobs::new(folder.join(BLOBS_FOLDER));
         let texts: Vec<(i64, Vec<u8>, bool)> = log.read(|c| {
             let mut statement = c.prepare("SELECT id, hash, data IS NULL FROM blobs")?;
             statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
@@ -104,10 +104,10 @@ impl Store {
 
 /// Makes one attempt at a copy.
 fn copy(log: &Db, from: &Path, to: &Path) -> Result<Copied> {
-    create_private_folder(&to.join("blobs"))?;
-    let copied = to.join("log.db");
+    create_private_folder(StorePart::Copy, &to.join(BLOBS_FOLDER))?;
+    let copied = to.join(LOG_FILE);
     log.copy_to(&copied)?;
-    let connection = Db::open(&copied, log::MIGRATIONS, Patience::default())?;
+    let connection = Db::open_as(&StorePart::Copy, &copied, log::MIGRATIONS, Patience::default())?;
     let hashes: Vec<Vec<u8>> = connection.read(|c| {
         let mut statement = c.prepare("SELECT hash FROM blobs WHERE data IS NULL ORDER BY hash")?;
         statement.query_map([], |row| row.get(0))?.collect()
@@ -116,11 +116,11 @@ fn copy(log: &Db, from: &Path, to: &Path) -> Result<Copied> {
     let (mut texts, mut missing) = (Vec::new(), Vec::new());
     for hash in hashes {
         let name = file_name(&hash);
-        let (source, target) = (from.join("blobs").join(&name), to.join("blobs").join(&name));
+        let (source, target) = (from.join(BLOBS_FOLDER).join(&name), to.join(BLOBS_FOLDER).join(&name));
         match link_or_copy(&source, &target) {
             Ok(()) => texts.push(target),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => missing.push(name),
-            Err(error) => return Err(from_system(&source, &error)),
+            Err(error) => return Err(from_system(StorePart::Blob(name), &error)),
         }
     }
     Ok(Copied { log: copied, texts, missing, entries, events })

@@ -56,7 +56,7 @@ impl Store {
         self.freshness = freshness;
     }
 
-    /// Returns the best chunks for a query, best first.
+    /// Returns the best chunks for a query, best first. Without a vector in the query, keywords alone decide.
     pub fn search(&mut self, scope: &Scope, query: &Query) -> Result<Findings> {
         self.check_scope(scope)?;
         let (intake_time, index_time) = self.freshness.times();
@@ -70,7 +70,7 @@ impl Store {
         if let Err(error) = self.open_index() {
             return self.nothing_if_empty(error);
         }
-        if let Some(index) = self.index.as_mut().filter(|_| self.model.is_some()) {
+        if let Some(index) = self.index.as_mut().filter(|_| query.vector.is_some()) {
             index.map_for_reading()?;
         }
         let begun = Instant::now();
@@ -126,7 +126,6 @@ impl Store {
     /// grows.
     fn search_if(&self, scope: &Scope, query: &Query, good_enough: fn(Standing) -> bool) -> Result<Option<Findings>> {
         let Some(index) = &self.index else { return Ok(None) };
-        let model = self.model.as_deref();
         index.read_at_once(|c| -> Result<_, Fault> {
             let origin = origin::read(c)?;
             let found = self.log.read_at_once(|log| -> Result<_, Fault> {
@@ -135,12 +134,12 @@ impl Store {
                 if !good_enough(standing) {
                     return Ok(None);
                 }
-                let raw = index::search::search(c, &feed, scope, query, model)?;
+                let raw = index::search::search(c, &feed, scope, query)?;
                 let unreadable = index::apply::unreadable(c, MAX_LISTED_REFERENCES)?;
                 look_up(log, scope, raw, &unreadable).map(Some)
             })?;
             let Some(findings) = found else { return Ok(None) };
-            let without_vectors = if model.is_some() { index::embed::pending(c)? } else { 0 };
+            let without_vectors = if query.vector.is_some() { index::unembedded::pending(c)? } else { 0 };
             Ok(Some(Findings { without_vectors, ..findings }))
         })
     }
@@ -167,7 +166,7 @@ fn look_up(log: &Connection, scope: &Scope, raw: RawFindings, unreadable: &[i64]
         corrected: raw.corrected,
         unknown: raw.unknown,
         unreadable: unreadable.map(|stored| stored.map(|stored| stored.entry.reference)).collect::<Result<_, _>>()?,
-        words_alone: raw.words_alone,
+        unembedded: raw.unembedded,
         ..Findings::default()
     })
 }

@@ -5,6 +5,7 @@ use weir_core::Timestamp;
 use super::Store;
 use crate::db::{Db, Durability, with_suffix};
 use crate::error::{Result, StoreError, from_system};
+use crate::layout::{INDEX_FILE, LOG_FILE, StorePart};
 use crate::log::{self, ageing, retention};
 use crate::shown::ShownLines;
 
@@ -80,7 +81,7 @@ impl Store {
             return Err(error);
         }
         if self.log.is_read_only() {
-            self.log = Db::open(&self.folder.join("log.db"), log::MIGRATIONS, self.log.patience())?;
+            self.log = Db::open(&self.folder.join(LOG_FILE), log::MIGRATIONS, self.log.patience())?;
         }
         work(self).map(|done| (done, Room::Made))
     }
@@ -91,7 +92,9 @@ impl Store {
         for suffix in ["", "-wal", "-shm"] {
             let path = with_suffix(&self.index_path(), suffix);
             match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(from_system(&path, &error)),
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(from_system(StorePart::Index, &error));
+                }
                 _ => {}
             }
         }
@@ -112,11 +115,11 @@ impl Store {
         self.index = None;
         let path = self.index_path();
         for suffix in ["", "-wal", "-shm"] {
-            let from = path.with_file_name(format!("index.db{suffix}"));
-            let to = path.with_file_name(format!("index.db.damaged{suffix}"));
+            let from = path.with_file_name(format!("{INDEX_FILE}{suffix}"));
+            let to = path.with_file_name(format!("{INDEX_FILE}.damaged{suffix}"));
             match std::fs::rename(&from, &to) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(from_system(&from, &error));
+                    return Err(from_system(StorePart::Index, &error));
                 }
                 _ => {}
             }

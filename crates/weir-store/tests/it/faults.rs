@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use weir_core::{EntryKind, Limits, ProjectKey, Query, Reference};
-use weir_store::{Found, HistoryFilter, Owner, Store, StoreError};
+use weir_store::{Found, HistoryFilter, Owner, Store, StoreError, StorePart};
 
 use crate::dump;
 use crate::process;
@@ -81,7 +81,7 @@ fn a_log_that_is_no_database_is_refused_and_left_as_it_is() {
     ] {
         fs::write(&path, &bytes).unwrap();
         let refused = try_open(folder.path()).map(|mut store| store.check().map(|health| health.log_problems));
-        let said = matches!(&refused, Err(StoreError::Damaged { path: at, .. }) if *at == path)
+        let said = matches!(&refused, Err(StoreError::Damaged { at: StorePart::Log, .. }))
             || matches!(&refused, Ok(Err(StoreError::Damaged { .. })))
             || matches!(&refused, Ok(Ok(problems)) if !problems.is_empty());
         assert!(said, "{refused:?}");
@@ -450,7 +450,7 @@ fn fill(disk: &Path) {
     keep(&mut store, note("and after a restart"));
     assert_all_there(&mut store, &acknowledged);
     let history = store.history(&here(), &HistoryFilter { limit: 100_000, ..HistoryFilter::default() }).unwrap();
-    assert_eq!(history.iter().filter(|moment| moment.record.event.text.starts_with("event")).count(), events);
+    assert_eq!(history.iter().filter(|moment| moment.logged.event.text.starts_with("event")).count(), events);
     assert_eq!(search(&mut store, "restart").len(), 1);
     assert_healthy(&mut store);
 }

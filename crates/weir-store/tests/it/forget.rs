@@ -66,7 +66,7 @@ fn check(selection: Selection, entries: &[&str], events: usize) {
         assert_eq!(store.text(&reader, *reference).unwrap().is_some(), expected == "here");
     }
     let left = store.history(&reader, &HistoryFilter { limit: 100, ..HistoryFilter::default() }).unwrap();
-    let events_left = left.iter().filter(|moment| moment.record.event.text.starts_with("event of")).count();
+    let events_left = left.iter().filter(|moment| moment.logged.event.text.starts_with("event of")).count();
     assert_eq!(events_left, 3 - events, "{selection:?}");
     crate::support::assert_healthy(&mut store);
 }
@@ -175,7 +175,7 @@ fn a_place_in_the_order_is_never_given_twice() {
             // The newest record is an event in one round and an entry in the next.
             let kept = keep(&mut store, note(format!("entry {round}"))).reference;
             let mut newest =
-                store.history(&here(), &HistoryFilter { limit: 1, ..HistoryFilter::default() }).unwrap()[0].record.seq;
+                store.history(&here(), &HistoryFilter { limit: 1, ..HistoryFilter::default() }).unwrap()[0].logged.seq;
             if round % 2 == 0 {
                 newest = store.append(&here(), &event("an event"), NOW).unwrap();
             }

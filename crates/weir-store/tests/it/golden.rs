@@ -9,13 +9,14 @@ use weir_core::{
     Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, Reference, RunFacts,
 };
 use weir_store::{
-    Found, Guide, HistoryFilter, HookUse, NewFile, NewPage, Owner, SessionFile, Stamp, Store, Validators,
+    Conversation, Found, Guide, HistoryFilter, HookUse, ImportPosition, KnownProject, NewFile, NewPage, Owner,
+    SessionFile, Stamp, Store, Validators,
 };
 
 use crate::dump;
 use crate::support::{
     NOW, assert_healthy, at, blank_noise, copy_folder, day, entry, facts, forget, here, note, note_on, note_with,
-    open_with, plain_note, project, run, scope_in, search, these,
+    open_with, plain_note, project, run, scope_in, search, session_key, these,
 };
 
 /// The store that the current version writes. Add a new one along with any migration of the log or the index.
@@ -98,20 +99,20 @@ fn describe(store: &mut Store, entries: &[Reference]) -> String {
         }
     }
     let mut moments = store.history(&here(), &HistoryFilter { limit: 1_000, ..HistoryFilter::default() }).unwrap();
-    moments.sort_by_key(|moment| std::cmp::Reverse(moment.record.seq));
+    moments.sort_by_key(|moment| std::cmp::Reverse(moment.logged.seq));
     for moment in moments {
-        let record = moment.record;
-        let session = record.session.map(|session| format!("{}/{}", session.client, session.key));
-        let Event { kind, priority, text, data } = record.event;
+        let logged = moment.logged;
+        let session = logged.session.map(|session| format!("{}/{}", session.client, session.key));
+        let Event { kind, priority, text, data } = logged.event;
         writeln!(
             lines,
             "event {} {} {session:?} {:?} {kind} {priority} {text:?} {data:?}",
-            record.seq, record.at.0, record.work
+            logged.seq, logged.at.0, logged.work
         )
         .unwrap();
         let entry = moment.entry.map(|(kind, title)| format!("{kind} {title}"));
         let gone = moment.gone.map(weir_core::WhyGone::as_str);
-        writeln!(lines, "  of {:?} {entry:?} gone {gone:?}", record.reference).unwrap();
+        writeln!(lines, "  of {:?} {entry:?} gone {gone:?}", logged.reference).unwrap();
     }
     for HookUse { client, event, at, micros, count } in store.hooks_seen().unwrap() {
         writeln!(lines, "hook {client} {event} {} {micros} {count}", at.0).unwrap();
@@ -192,6 +193,30 @@ fn a_golden_store_is_whole_and_small() {
         let size: u64 = files.iter().map(|file| std::fs::metadata(file).unwrap().len()).sum();
         assert!(size < 1 << 20, "{} takes {size} bytes", golden.display());
     }
+}
+
+/// The store of 0011 has something of what the migrations since that of 0007 brought (`advance.py`).
+#[test]
+fn what_newer_migrations_brought_is_still_there() {
+    let copy = copy_of(&folder_of_all().join("0011"));
+    let mut store = open_golden(copy.path());
+    let confirmed = Reference::parse("[ctx:d259hkn1nq]").unwrap();
+    let Found::Here(entry) = store.get(&here(), confirmed, NOW).unwrap() else { panic!("the note is not there") };
+    assert_eq!(entry.note.and_then(|note| note.confirmed_at), Some(at(310_000)));
+    let conversation = Conversation { session: session_key("s1"), subagent: String::new() };
+    let position = ImportPosition { steps: 12, message: "message-12".into() };
+    assert_eq!(store.imported_to(&conversation).unwrap(), Some(position));
+    let metered: Vec<_> =
+        store.metered(None).unwrap().iter().map(|row| (row.reading.times, row.reading.net())).collect();
+    assert_eq!(metered, [(3, 8_600)]);
+    let known = KnownProject {
+        key: "git:/src/p/.git".into(),
+        root: "/src/p".into(),
+        folder: "p-0123abcd".into(),
+        used_at: at(320_000),
+        identity: None,
+    };
+    assert_eq!(store.projects().unwrap(), [known]);
 }
 
 /// Writes the golden store if it does not exist yet. An existing one is never changed; then this only checks that

@@ -21,6 +21,6 @@ fn of_a_session_that_is_too_long_the_least_important_goes_and_of_that_the_oldest
     assert_eq!(store.thin(&here(), NOW).unwrap(), 0);
     let session = here().session.map(|session| session.key);
     let left = store.history(&here(), &HistoryFilter { session, limit: 9_000, ..HistoryFilter::default() }).unwrap();
-    let texts: Vec<&str> = left.iter().map(|moment| moment.record.event.text.as_str()).collect();
+    let texts: Vec<&str> = left.iter().map(|moment| moment.logged.event.text.as_str()).collect();
     assert_eq!((texts.len(), texts[4_899], texts[4_900], texts[4_999]), (5_000, "tool 100", "request 99", "request 0"));
 }

@@ -130,7 +130,7 @@ impl AcknowledgedWrites {
         }
         let history = store.history(&here(), &HistoryFilter { limit: 1_000_000, ..HistoryFilter::default() }).unwrap();
         let stored: BTreeMap<i64, &String> =
-            history.iter().map(|moment| (moment.record.seq, &moment.record.event.text)).collect();
+            history.iter().map(|moment| (moment.logged.seq, &moment.logged.event.text)).collect();
         for (seq, text) in &self.events {
             assert_eq!(stored.get(seq), Some(&text), "event {seq}");
         }

@@ -25,6 +25,7 @@ mod retention;
 mod room;
 mod said;
 mod search;
+mod semantic;
 mod sources;
 mod spool;
 mod storm;

@@ -1,32 +1,31 @@
 //! Tests semantic search with the built-in model, and what happens to vectors.
 
-use std::sync::Arc;
-
 use weir_core::{EntryKind, Limits, NewEntry, Query};
 use weir_embed::{Embed, EmbedError};
 use weir_store::{Findings, Store};
 
+use crate::semantic::{self, embed_all, embed_some, model};
 use crate::support::{
     NOW, assert_healthy, at, day, entry, forget, here, keep, keep_at, new_store, note, note_on, open, references, run,
     these,
 };
 
-fn model() -> Arc<dyn Embed> {
-    Arc::new(weir_embed::built_in().expect("the model is built in"))
-}
-
-fn store_with_model() -> (tempfile::TempDir, Store) {
-    let (folder, mut store) = new_store();
-    store.set_model(Some(model()));
-    (folder, store)
-}
-
-fn embed_all(store: &mut Store) {
-    while store.embed_some(100).unwrap() > 0 {}
-}
-
+/// Searches by words and by meaning.
 fn ask(store: &mut Store, text: &str, limit: usize) -> Findings {
-    store.search(&here(), &Query { now: Some(day(1)), ..Query::new(text, limit) }).unwrap()
+    ask_by(model(), store, text, limit)
+}
+
+fn ask_by(model: &dyn Embed, store: &mut Store, text: &str, limit: usize) -> Findings {
+    semantic::search(store, model, &query(text, limit)).unwrap()
+}
+
+/// Searches by words alone.
+fn ask_for_words(store: &mut Store, text: &str, limit: usize) -> Findings {
+    store.search(&here(), &query(text, limit)).unwrap()
+}
+
+fn query(text: &str, limit: usize) -> Query {
+    Query { now: Some(day(1)), ..Query::new(text, limit) }
 }
 
 const TEXTS: [&str; 5] = [
@@ -39,9 +38,9 @@ const TEXTS: [&str; 5] = [
 
 #[test]
 fn what_shares_no_word_is_found_by_meaning_and_says_so() {
-    let (_folder, mut store) = store_with_model();
+    let (_folder, mut store) = new_store();
     let kept: Vec<_> = TEXTS.iter().map(|text| keep(&mut store, note(text)).reference).collect();
-    embed_all(&mut store);
+    embed_all(&mut store, model());
     for (question, expected) in [("releasing software", 1), ("scale pictures", 2), ("credential encryption", 4)] {
         let found = ask(&mut store, question, 1);
         assert_eq!(references(&found.hits), [kept[expected]], "{question}");
@@ -57,26 +56,25 @@ fn without_a_model_words_alone_decide_and_without_vectors_it_is_said() {
     for text in TEXTS {
         keep(&mut store, note(text));
     }
-    assert!(ask(&mut store, "releasing software", 5).hits.is_empty());
-    store.set_model(Some(model()));
+    assert!(ask_for_words(&mut store, "releasing software", 5).hits.is_empty());
     let found = ask(&mut store, "production", 5);
     assert_eq!((found.hits.len(), found.without_vectors), (1, TEXTS.len() as u64));
-    embed_all(&mut store);
+    embed_all(&mut store, model());
     assert_eq!(ask(&mut store, "production", 5).without_vectors, 0);
 }
 
 /// Small rows are merged into larger ones, and every vector is still in its place.
 #[test]
 fn vectors_are_found_however_they_came_in() {
-    let (_folder, mut one_by_one) = store_with_model();
-    let (_folder, mut at_once) = store_with_model();
+    let (_folder, mut one_by_one) = new_store();
+    let (_folder, mut at_once) = new_store();
     for n in 0..70 {
         let text = format!("{} number {n} of {}", TEXTS[n % 5], n * 7);
         keep(&mut one_by_one, run(&text));
         keep(&mut at_once, run(&text));
-        assert_eq!(one_by_one.embed_some(1_000).unwrap(), 0);
+        assert_eq!(embed_some(&mut one_by_one, model(), 1_000).unwrap(), 0);
     }
-    embed_all(&mut at_once);
+    embed_all(&mut at_once, model());
     for question in ["resize pictures", "number 13 of 91", "images scaled"] {
         let show = |store: &mut Store| -> Vec<(String, u64)> {
             let hits = ask(store, question, 70).hits.into_iter();
@@ -91,9 +89,9 @@ fn vectors_are_found_however_they_came_in() {
 
 #[test]
 fn forgetting_takes_the_vector_and_later_ones_stay() {
-    let (folder, mut store) = store_with_model();
+    let (folder, mut store) = new_store();
     let kept: Vec<_> = TEXTS.iter().map(|text| keep(&mut store, note(text)).reference).collect();
-    embed_all(&mut store);
+    embed_all(&mut store, model());
     let done = forget(&mut store, &these(&kept[1..2]));
     assert!(done.remaining.contains(&("vectors", 0)), "{done:?}");
     assert!(
@@ -103,33 +101,32 @@ fn forgetting_takes_the_vector_and_later_ones_stay() {
     // The newest entry is removed, and the one after it has a vector of its own.
     forget(&mut store, &these(&kept[4..]));
     let new = keep(&mut store, note("The logo is blue.")).reference;
-    embed_all(&mut store);
+    embed_all(&mut store, model());
     drop(store);
     let mut store = open(folder.path());
-    store.set_model(Some(model()));
     assert_eq!(references(&ask(&mut store, "colour of the emblem", 1).hits), [new]);
 }
 
 #[test]
 fn nothing_is_said_to_wait_for_vectors_once_it_is_gone() {
-    let (_folder, mut store) = store_with_model();
+    let (_folder, mut store) = new_store();
     keep(&mut store, note(TEXTS[0]));
-    embed_all(&mut store);
+    embed_all(&mut store, model());
     let gone = keep(&mut store, note(TEXTS[1])).reference;
     forget(&mut store, &these(&[gone]));
-    embed_all(&mut store);
+    embed_all(&mut store, model());
     assert_eq!(ask(&mut store, "database", 5).without_vectors, 0);
 }
 
 #[test]
 fn rebuilding_makes_the_vectors_again() {
-    let (_folder, mut store) = store_with_model();
+    let (_folder, mut store) = new_store();
     TEXTS.iter().for_each(|text| drop(keep(&mut store, note(text))));
-    embed_all(&mut store);
+    embed_all(&mut store, model());
     let before = ask(&mut store, "releasing software", 3);
     store.rebuild_index(|_| ()).unwrap();
     assert!(ask(&mut store, "releasing software", 3).without_vectors > 0);
-    embed_all(&mut store);
+    embed_all(&mut store, model());
     assert_eq!(ask(&mut store, "releasing software", 3), before);
 }
 
@@ -162,26 +159,27 @@ impl Embed for Tiny {
 
 #[test]
 fn another_model_begins_again_and_a_failing_one_leaves_words() {
-    let (_folder, mut store) = store_with_model();
+    let (_folder, mut store) = new_store();
     let blue = keep(&mut store, note("The logo is blue.")).reference;
     keep(&mut store, note("Nothing of that kind."));
-    embed_all(&mut store);
-    store.set_model(Some(Arc::new(Tiny { name: "tiny", fails: false })));
-    assert_eq!(ask(&mut store, "blue", 2).without_vectors, 0, "the vectors of another model do not count as missing");
-    embed_all(&mut store);
-    assert_eq!(references(&ask(&mut store, "blueish", 1).hits), [blue]);
-    store.set_model(Some(Arc::new(Tiny { name: "other", fails: true })));
-    assert!(store.embed_some(10).is_err());
-    assert_eq!(references(&ask(&mut store, "logo", 5).hits), [blue]);
+    embed_all(&mut store, model());
+    let tiny = Tiny { name: "tiny", fails: false };
+    let found = ask_by(&tiny, &mut store, "blue", 2);
+    assert_eq!(found.without_vectors, 0, "the vectors of another model do not count as missing");
+    embed_all(&mut store, &tiny);
+    assert_eq!(references(&ask_by(&tiny, &mut store, "blueish", 1).hits), [blue]);
+    let failing = Tiny { name: "other", fails: true };
+    assert!(embed_some(&mut store, &failing, 10).is_err());
+    assert_eq!(references(&ask_by(&failing, &mut store, "logo", 5).hits), [blue]);
 }
 
 #[test]
 fn the_newer_of_two_on_the_same_subject_goes_first_and_the_older_says_so() {
-    let (_folder, mut store) = store_with_model();
+    let (_folder, mut store) = new_store();
     let old = keep_at(&mut store, note("The office wifi password is changed every month, every month."), NOW).reference;
     let other = keep_at(&mut store, note("The wifi in the office is slow in the kitchen."), at(5)).reference;
     let new = keep_at(&mut store, note("The office wifi password is now changed every week."), at(10)).reference;
-    embed_all(&mut store);
+    embed_all(&mut store, model());
     let hits = ask(&mut store, "how often is the office wifi password changed every month", 3).hits;
     assert_eq!(references(&hits)[..2], [new, old], "{hits:#?}");
     let label = |reference| hits.iter().find(|hit| hit.entry.reference == reference).and_then(|hit| hit.newer);
@@ -190,12 +188,12 @@ fn the_newer_of_two_on_the_same_subject_goes_first_and_the_older_says_so() {
 
 #[test]
 fn which_of_two_is_newer_follows_the_log_and_not_the_clock() {
-    let (_folder, mut store) = store_with_model();
+    let (_folder, mut store) = new_store();
     let text = |word: &str| format!("The office wifi password is changed every {word}, every {word}.");
     let first = keep_at(&mut store, note_on("wifi", text("month")), at(10)).reference;
     // The clock was set back in between.
     let second = keep_at(&mut store, note_on("wifi", text("week")), NOW).reference;
-    embed_all(&mut store);
+    embed_all(&mut store, model());
     let hits = ask(&mut store, "how often is the office wifi password changed every week", 3).hits;
     let of = |reference| hits.iter().find(|hit| hit.entry.reference == reference).unwrap();
     assert_eq!((of(first).entry.superseded_by, of(first).newer), (Some(second), Some(second)), "{hits:#?}");
@@ -204,11 +202,11 @@ fn which_of_two_is_newer_follows_the_log_and_not_the_clock() {
 
 #[test]
 fn documents_are_not_ordered_by_when_they_were_indexed() {
-    let (_folder, mut store) = store_with_model();
+    let (_folder, mut store) = new_store();
     let text = |word: &str| format!("The office wifi password is changed every {word}.");
     let old = keep_at(&mut store, entry(EntryKind::Document, text("month")), NOW).reference;
     keep_at(&mut store, entry(EntryKind::Document, text("week")), at(10));
-    embed_all(&mut store);
+    embed_all(&mut store, model());
     let hits = ask(&mut store, "wifi password every month", 2).hits;
     assert_eq!(hits[0].entry.reference, old);
     assert!(hits.iter().all(|hit| hit.newer.is_none()));
@@ -235,14 +233,14 @@ fn a_misspelt_word_is_corrected_also_beside_correct_ones() {
         ("conncetion exhaustd", "conncetion", "connection"), // typos: allow
         ("pol exhausted under load", "", ""),
     ] {
-        let found = ask(&mut store, question, 1);
+        let found = ask_for_words(&mut store, question, 1);
         assert_eq!(references(&found.hits), [kept], "{question}");
         let corrected = found.corrected.iter().any(|pair| *pair == (written.into(), meant.into()));
         assert!(written.is_empty() || corrected, "{question}: {:?}", found.corrected);
     }
-    let found = ask(&mut store, "qzxvw load", 5);
+    let found = ask_for_words(&mut store, "qzxvw load", 5);
     assert_eq!((found.unknown.as_slice(), found.corrected.len()), (&["qzxvw".to_owned()][..], 0));
-    assert!(ask(&mut store, "connection", 5).corrected.is_empty(), "what is known is not corrected");
+    assert!(ask_for_words(&mut store, "connection", 5).corrected.is_empty(), "what is known is not corrected");
 }
 
 /// A word is forgotten with its last text, even by another process, and learnt again when it returns.
@@ -250,7 +248,7 @@ fn a_misspelt_word_is_corrected_also_beside_correct_ones() {
 fn words_that_come_again_after_forgetting_are_found_by_a_part() {
     let (folder, mut store) = new_store();
     let mut other = open(folder.path());
-    let parts = |store: &mut Store| references(&ask(store, "onnectio", 5).hits).len();
+    let parts = |store: &mut Store| references(&ask_for_words(store, "onnectio", 5).hits).len();
     for forgets_itself in [true, false] {
         let kept = keep(&mut store, note("the connection")).reference;
         assert_eq!(parts(&mut store), 1);
@@ -274,7 +272,7 @@ fn the_same_text_again_goes_below_what_is_new() {
         keep_at(&mut store, run("error: the needle broke"), at(n));
     }
     let other = keep_at(&mut store, run("a longer text about something else that has a needle in it"), at(9)).reference;
-    let hits = ask(&mut store, "needle", 6).hits;
+    let hits = ask_for_words(&mut store, "needle", 6).hits;
     assert_eq!((hits.len(), hits[0].also.len()), (2, 4), "nothing is hidden");
     assert_eq!(hits[1].entry.reference, other);
 }

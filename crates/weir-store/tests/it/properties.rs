@@ -10,6 +10,7 @@ use weir_core::{Ended, EntryKind, Level, Limits, NewEntry, ProjectKey, Query, Re
 use weir_store::{Found, HistoryFilter, Owner, Store, StoreError};
 
 use crate::dump;
+use crate::semantic;
 use crate::support::{
     NOW, assert_healthy, blank_noise, forget, get, here, keep, new_store, noise, note, references, run, search, text,
     these,
@@ -193,7 +194,6 @@ fn any_query() -> impl Strategy<Value = String> {
 #[test]
 fn any_query_is_answered() {
     let (_folder, mut store) = new_store();
-    store.set_model(Some(std::sync::Arc::new(weir_embed::built_in().unwrap())));
     for text in
         ["some words, parseHttp and src/a.rs:1", "検索機能 İstanbul ﬁle ⅷ ² ａｂｃ", "a\0b \u{1}c\u{2} \u{feff}", ""]
     {
@@ -204,15 +204,14 @@ fn any_query_is_answered() {
     let limits = prop_oneof![0usize..60, Just(usize::MAX)];
     for_all(1_500, (any_query(), kinds, within, limits), |(text, kind, within, limit)| {
         let query = Query { kind, within, ..Query::new(text, limit) };
-        let hits = store.search(&here(), &query).unwrap_or_else(|error| panic!("{query:?}: {error}")).hits;
-        assert!(hits.len() <= limit);
+        let found = semantic::search(&mut store, semantic::model(), &query);
+        assert!(found.unwrap_or_else(|error| panic!("{query:?}: {error}")).hits.len() <= limit);
     });
 }
 
 #[test]
 fn very_long_queries_are_answered() {
     let (_folder, mut store) = new_store();
-    store.set_model(Some(std::sync::Arc::new(weir_embed::built_in().unwrap())));
     keep(&mut store, run("word17 and wordy things with a long tail"));
     let words = |count: usize| (0..count).map(|n| format!("word{n} ")).collect::<String>();
     for query in [
@@ -229,7 +228,7 @@ fn very_long_queries_are_answered() {
         String::from_utf8_lossy(&noise(3, 50_000)).into_owned(),
     ] {
         let start: String = query.chars().take(20).collect();
-        let hits = store.search(&here(), &Query::new(&query, 10));
+        let hits = semantic::search(&mut store, semantic::model(), &Query::new(&query, 10));
         assert!(hits.is_ok(), "{} characters from `{start}`: {:?}", query.len(), hits.err());
     }
     assert_eq!(search(&mut store, &words(500)).len(), 1);
@@ -341,7 +340,7 @@ fn check_reader(stores: &mut Stores, reader: &Scope, made: &[MadeEntry]) {
         assert_eq!((found, store.text(reader, entry.reference).unwrap().is_some()), (seen, seen));
     }
     let history = own.history(reader, &HistoryFilter { limit: 1_000, ..HistoryFilter::default() }).unwrap();
-    let told: BTreeSet<Reference> = history.iter().filter_map(|moment| moment.record.reference).collect();
+    let told: BTreeSet<Reference> = history.iter().filter_map(|moment| moment.logged.reference).collect();
     let user_level = |reference: &Reference| made.iter().any(|m| m.reference == *reference && m.level == Level::User);
     assert_eq!(told, expected.iter().copied().filter(|reference| !user_level(reference)).collect());
 }

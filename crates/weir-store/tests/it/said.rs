@@ -63,7 +63,7 @@ fn what_was_said_is_forgotten_with_its_event() {
     assert!(store.search(&here(), &query("vault")).unwrap().hits.is_empty());
     let filter = HistoryFilter { limit: 100, ..HistoryFilter::default() };
     let history = store.history(&here(), &filter).unwrap();
-    assert!(history.iter().all(|moment| !moment.record.event.text.contains("vault")), "{history:?}");
+    assert!(history.iter().all(|moment| !moment.logged.event.text.contains("vault")), "{history:?}");
     assert_eq!(store.search(&here(), &query("staging")).unwrap().hits.len(), 1);
 }
 

@@ -22,7 +22,7 @@ fn log(store: &Store) -> Vec<(String, i64)> {
     let filter = HistoryFilter { limit: 20_000, ..HistoryFilter::default() };
     let mut moments = store.history(&here(), &filter).unwrap();
     moments.reverse();
-    moments.into_iter().map(|moment| (moment.record.event.text, moment.record.at.0 - NOW.0)).collect()
+    moments.into_iter().map(|moment| (moment.logged.event.text, moment.logged.at.0 - NOW.0)).collect()
 }
 
 fn records(folder: &Path) -> Vec<PathBuf> {

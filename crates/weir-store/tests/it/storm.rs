@@ -132,10 +132,10 @@ fn check_events(store: &Store, acknowledged: &BTreeMap<(usize, usize), String>) 
     loop {
         let page = store.history(&here(), &HistoryFilter { limit: 5_000, before, ..HistoryFilter::default() }).unwrap();
         let Some(last) = page.last() else { break };
-        before = Some(last.record.seq);
+        before = Some(last.logged.seq);
         for moment in page.into_iter().filter(|moment| moment.entry.is_none()) {
-            let again = stored.insert(moment.record.event.text.clone(), moment.record.seq.to_string());
-            assert!(again.is_none(), "stored twice: {}", moment.record.event.text);
+            let again = stored.insert(moment.logged.event.text.clone(), moment.logged.seq.to_string());
+            assert!(again.is_none(), "stored twice: {}", moment.logged.event.text);
         }
     }
     let expected: BTreeMap<String, String> =

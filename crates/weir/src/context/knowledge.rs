@@ -1,11 +1,12 @@
 //! What is known: the stores of a project and of the user, and the model for search by meaning. Invariant: a store is
 //! opened on first use, with the limits of the configuration.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio_util::sync::CancellationToken;
 use weir_core::{Level, Limits, ProjectKey, Scope, Timestamp};
+use weir_embed::Embed;
 use weir_store::{Freshness, Owner, Patience, Store};
 
 use super::{Machine, Session, cancelled};
@@ -39,6 +40,16 @@ struct StoreSetup {
     model: LazyModel,
     /// The project on this machine. It is remembered, so that its store is found again if the project is moved.
     local: Option<Project>,
+}
+
+impl StoreSetup {
+    /// Returns the folder of the store that holds entries of this level.
+    fn folder(&self, level: Level) -> &Path {
+        match level {
+            Level::User => &self.user_folder,
+            Level::Session | Level::Work | Level::Project => &self.project_folder,
+        }
+    }
 }
 
 /// The open stores.
@@ -107,9 +118,9 @@ impl Knowledge {
         self.setup.model.problem(&self.setup.embedding)
     }
 
-    /// Returns the name of the model for search by meaning, if there is one.
-    pub(crate) fn model_name(&self) -> Option<String> {
-        self.setup.model.get(&self.setup.embedding).map(|model| model.name().to_owned())
+    /// Returns the model for search by meaning, if there is one. Loading it may take a while the first time.
+    pub(crate) fn model(&self) -> Option<Arc<dyn Embed>> {
+        self.setup.model.get(&self.setup.embedding)
     }
 
     /// Runs work on the stores on the current thread, for callers that have a thread of their own.
@@ -118,7 +129,7 @@ impl Knowledge {
         work: impl FnOnce(&mut LockedStores<'_>) -> Result<T, CommandError>,
     ) -> Result<T, CommandError> {
         let mut stores = lock(&self.stores);
-        work(&mut LockedStores::new(self, &mut stores))
+        LockedStores::new(self, &mut stores).run(work)
     }
 
     /// Runs work on the stores, off the async thread. Cancelling the token interrupts the running statement.
@@ -139,7 +150,7 @@ impl Knowledge {
                 cancel.cancelled().await;
                 interrupt();
             });
-            let result = work(&mut LockedStores::new(&knowledge, &mut stores));
+            let result = LockedStores::new(&knowledge, &mut stores).run(work);
             watch.abort();
             result
         });
@@ -158,12 +169,25 @@ pub(crate) struct LockedStores<'a> {
     pub now: Timestamp,
     patience: Patience,
     freshness: Freshness,
+    /// The folder of the store that was handed out last. No other can be in use: they are borrowed one at a time.
+    folder: &'a Path,
 }
 
 impl<'a> LockedStores<'a> {
     fn new(knowledge: &'a Knowledge, stores: &'a mut Stores) -> Self {
         let (setup, freshness) = (&*knowledge.setup, knowledge.freshness);
-        Self { setup, stores, now: when::now(), patience: Patience::default(), freshness }
+        let folder = setup.project_folder.as_path();
+        Self { setup, stores, now: when::now(), patience: Patience::default(), freshness, folder }
+    }
+
+    /// Runs the work. An error of a store names the file that it is about.
+    fn run<T>(mut self, work: impl FnOnce(&mut Self) -> Result<T, CommandError>) -> Result<T, CommandError> {
+        work(&mut self).map_err(|error| error.in_store(self.folder))
+    }
+
+    /// Returns the folder of the store that holds entries of this level.
+    pub(crate) fn folder(&self, level: Level) -> &'a Path {
+        self.setup.folder(level)
     }
 
     /// Returns the store that holds entries of this level.
@@ -178,13 +202,17 @@ impl<'a> LockedStores<'a> {
     pub(crate) fn set_patience(&mut self, patience: Patience) -> Result<(), CommandError> {
         self.patience = patience;
         let Stores { project, user } = &mut *self.stores;
-        project.iter_mut().chain(user).try_for_each(|store| store.set_patience(patience))?;
+        for (store, level) in [(project, Level::Project), (user, Level::User)] {
+            self.folder = self.setup.folder(level);
+            store.as_mut().map_or(Ok(()), |store| store.set_patience(patience))?;
+        }
         Ok(())
     }
 
     /// Returns the project's store, after taking in the spool that hooks left next to it.
     pub(crate) fn project(&mut self) -> Result<&mut Store, CommandError> {
         let setup = self.setup;
+        self.folder = &setup.project_folder;
         // A server outlives stores that are moved, removed or restored underneath it, and it outlives a full disk.
         self.stores.project.take_if(|store| store.was_moved() || store.is_read_only());
         if let Some(store) = &mut self.stores.project {
@@ -193,12 +221,12 @@ impl<'a> LockedStores<'a> {
         } else {
             let owner = Owner::Project(setup.owner.clone());
             let mut store = Store::open_within(&setup.project_folder, owner, setup.limits.clone(), self.patience)?;
-            store.set_model(setup.model.get(&setup.embedding));
             store.set_freshness(self.freshness);
             if self.freshness == Freshness::Complete {
                 // There is no daemon, so every call does a part of the housekeeping. The answer does not depend on it.
                 let _ = store.tidy(self.now);
                 setup.local.iter().for_each(|project| self.remember(project));
+                self.folder = &setup.project_folder;
             }
             self.stores.project = Some(store);
         }
@@ -218,11 +246,11 @@ impl<'a> LockedStores<'a> {
 
     /// Returns the user's store.
     pub(crate) fn user(&mut self) -> Result<&mut Store, CommandError> {
+        let setup = self.setup;
+        self.folder = &setup.user_folder;
         self.stores.user.take_if(|store| store.was_moved() || store.is_read_only());
         if self.stores.user.is_none() {
-            let setup = self.setup;
             let mut store = Store::open_within(&setup.user_folder, Owner::User, setup.limits.clone(), self.patience)?;
-            store.set_model(setup.model.get(&setup.embedding));
             store.set_freshness(self.freshness);
             self.stores.user = Some(store);
         }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use weir_store::Store;
 
 use crate::context::{Context, LockedStores};
+use crate::embedding::embed_some;
 use crate::error::CommandError;
 
 /// How many chunks are embedded at once.
@@ -93,15 +94,16 @@ impl Worker {
 
     /// Embeds some chunks in each store that has an index, without opening the others. Returns how many are left.
     fn embed(&self) -> Option<u64> {
+        let model = self.context.knowledge().model()?;
         let is_indexed = |folder: PathBuf| folder.join("index.db").exists();
         let (project, user) = (is_indexed(self.context.project_folder()), is_indexed(self.context.user_folder()));
         let embed = |open: &mut LockedStores<'_>| {
             let mut left = 0;
             if project {
-                left += open.project()?.embed_some(EMBED_BATCH)?;
+                left += embed_some(open.project()?, model.as_ref(), EMBED_BATCH)?;
             }
             if user {
-                left += open.user()?.embed_some(EMBED_BATCH)?;
+                left += embed_some(open.user()?, model.as_ref(), EMBED_BATCH)?;
             }
             Ok(left)
         };

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use weir_core::Level;
-use weir_store::{Owner, Store, private};
+use weir_store::{Owner, Store, StoreError, private};
 
 use crate::answer::Answer;
 use crate::context::Context;
@@ -83,9 +83,15 @@ impl StoreTarget {
         Self { level: Level::User, owner: Owner::User, folder: context.user_folder() }
     }
 
+    /// Returns an error of the store with the path of the file that it is about.
+    fn name_file(&self, error: StoreError) -> CommandError {
+        CommandError::from(error).in_store(&self.folder)
+    }
+
     /// Returns an error if the store is not empty, unless it may be replaced.
     fn check_free(&self, force: bool) -> Result<(), CommandError> {
-        if force || !self.folder.join("log.db").exists() || open(self)?.is_blank()? {
+        let is_free = || open(self)?.is_blank().map_err(|error| self.name_file(error));
+        if force || !self.folder.join("log.db").exists() || is_free()? {
             return Ok(());
         }
         let message = format!("cannot replace the store in {}: it is not empty", self.folder.display());
@@ -95,7 +101,8 @@ impl StoreTarget {
 }
 
 fn open(which: &StoreTarget) -> Result<Store, CommandError> {
-    Ok(Store::open(&which.folder, which.owner.clone(), weir_core::Limits::default())?)
+    let opened = Store::open(&which.folder, which.owner.clone(), weir_core::Limits::default());
+    opened.map_err(|error| which.name_file(error))
 }
 
 /// Removes the replaced store if it was empty, otherwise sets it aside.

@@ -46,8 +46,8 @@ pub(super) fn record_last_messages(call: &mut Call<'_>) -> Result<bool, CommandE
     let events = capture::before_compaction(call.hook, &words);
     // The model may repeat a message later, so an event is a duplicate only if it equals the newest of its kind.
     let is_known = |event: &Event| {
-        let newest = known.iter().rev().find(|moment| moment.record.event.kind == event.kind);
-        newest.is_some_and(|moment| moment.record.event.text == event.text)
+        let newest = known.iter().rev().find(|moment| moment.logged.event.kind == event.kind);
+        newest.is_some_and(|moment| moment.logged.event.text == event.text)
     };
     for event in events.into_iter().filter(|event| !is_known(event)) {
         let appended = call.store.append(&call.scope, &event, call.now);
@@ -134,8 +134,8 @@ pub(super) fn newest_summary(call: &Call<'_>, moments: &[Moment]) -> Result<Stri
     let is_summary = |moment: &&Moment| {
         moment.entry.as_ref().is_some_and(|(kind, title)| *kind == EntryKind::Said && title.starts_with(TITLE))
     };
-    let newest = moments.iter().rev().find(|moment| moment.record.event.kind != EventKind::Said).filter(is_summary);
-    let Some(reference) = newest.and_then(|moment| moment.record.reference) else {
+    let newest = moments.iter().rev().find(|moment| moment.logged.event.kind != EventKind::Said).filter(is_summary);
+    let Some(reference) = newest.and_then(|moment| moment.logged.reference) else {
         return Ok(String::new());
     };
     let text = call.store.text(&call.scope, reference)?.map(|text| text.all()).transpose()?.unwrap_or_default();

@@ -28,14 +28,14 @@ const MAX_APART_MILLIS: i64 = 10_000;
 /// The newest events of the call's session and of those that it was forked from, oldest first.
 pub(super) fn newest(call: &Call<'_>) -> Result<Vec<Moment>, CommandError> {
     let own = guides::newest(call, &call.scope, MAX_EVENTS)?;
-    let forked = own.first().map_or(call.now, |moment| moment.record.at);
+    let forked = own.first().map_or(call.now, |moment| moment.logged.at);
     let mut moments = Vec::new();
     for session in origins(call, &own)? {
         let scope = Scope { session: Some(session), ..call.scope.clone() };
         let before = guides::newest(call, &scope, MAX_EVENTS)?;
-        moments.extend(before.into_iter().filter(|moment| moment.record.at < forked));
+        moments.extend(before.into_iter().filter(|moment| moment.logged.at < forked));
     }
-    moments.sort_by_key(|moment| moment.record.seq);
+    moments.sort_by_key(|moment| moment.logged.seq);
     moments.extend(own);
     Ok(moments.split_off(moments.len().saturating_sub(MAX_EVENTS)))
 }
@@ -50,7 +50,7 @@ fn origins(call: &Call<'_>, own: &[Moment]) -> Result<Vec<SessionKey>, CommandEr
     let mut found: Vec<SessionKey> = named.into_iter().collect();
     for (text, at) in requests {
         let is_near =
-            |moment: &Moment| (moment.record.at.0 - at.0).abs() <= MAX_APART_MILLIS && moment.record.event.text == text;
+            |moment: &Moment| (moment.logged.at.0 - at.0).abs() <= MAX_APART_MILLIS && moment.logged.event.text == text;
         if own.iter().any(is_near) {
             continue;
         }

@@ -138,9 +138,9 @@ pub(crate) fn facts(moments: &[Moment]) -> Vec<Fact<'_>> {
 }
 
 fn fact(moment: &Moment) -> Fact<'_> {
-    let Moment { record, entry, .. } = moment;
+    let Moment { logged, entry, .. } = moment;
     let entry = entry.as_ref().map(|(kind, title)| (*kind, title.as_str()));
-    Fact { number: record.seq, event: &record.event, at: record.at, reference: record.reference, entry }
+    Fact { number: logged.seq, event: &logged.event, at: logged.at, reference: logged.reference, entry }
 }
 
 /// Returns the welcome for a new session, which lists what the store contains, if anything.

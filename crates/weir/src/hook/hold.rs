@@ -27,7 +27,7 @@ use super::payload::{Payload, copy};
 use super::rewrite::RewriteStatus;
 use super::{Call, MAX_TITLE_CHARS, OPT_OUT_MARK, faults, unreadable};
 use crate::config::{self, HoldConfig};
-use crate::error::CommandError;
+use crate::error::{CommandError, store_message};
 use crate::foreign;
 use crate::text::ends;
 
@@ -188,7 +188,8 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<HoldOutcome
             if text.bytes() <= LONGEST_TEXT {
                 call.aside.output = Some(NewEntry { text: text.all()?, ..entry });
             } else {
-                faults::note("holding back", &format!("cannot keep an output of {}: {error}", size(text.bytes())));
+                let why = store_message(&error, &call.folder);
+                faults::note("holding back", &format!("cannot keep an output of {}: {why}", size(text.bytes())));
             }
             return Ok(HoldOutcome::KeepError(text));
         }

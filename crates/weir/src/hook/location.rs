@@ -18,6 +18,20 @@ pub(crate) struct SessionLocation {
     pub(crate) folder: PathBuf,
 }
 
+/// Why a store cannot be opened.
+pub(crate) struct OpenError {
+    /// The error of the store.
+    pub(crate) error: StoreError,
+    /// The folder of the store.
+    folder: PathBuf,
+}
+
+impl From<OpenError> for CommandError {
+    fn from(failed: OpenError) -> Self {
+        Self::from(failed.error).in_store(&failed.folder)
+    }
+}
+
 impl SessionLocation {
     /// Locates a session that works in a folder.
     pub(crate) fn find(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<Self, CommandError> {
@@ -29,18 +43,22 @@ impl SessionLocation {
     }
 
     /// Opens the project's store. A new project is added to the user's list.
-    pub(crate) fn open(&self, paths: &Paths, patience: Patience) -> Result<Store, StoreError> {
+    pub(crate) fn open(&self, paths: &Paths, patience: Patience) -> Result<Store, OpenError> {
         let is_new = !self.folder.join("log.db").exists();
         // Appending an event needs no limits, and storing a text sets the user's.
         let limits = Limits::default();
         let owner = Owner::Project(self.project.key.clone());
-        let store = Store::open_for_hook(&self.folder, owner, limits.clone(), patience)?;
+        let store = Store::open_for_hook(&self.folder, owner, limits.clone(), patience)
+            .map_err(|error| OpenError { error, folder: self.folder.clone() })?;
         if is_new {
             let known = self.project.as_known(when::now());
-            let user = Store::open_within(&paths.data.join("user"), Owner::User, limits, store.patience());
-            let remembered = user.and_then(|mut user| user.remember_project(&known));
-            // If the list cannot be written now, the next command that opens the project does it.
-            remembered.or_else(|error| if error.may_pass() { Ok(()) } else { Err(error) })?;
+            let folder = paths.data.join("user");
+            let user = Store::open_within(&folder, Owner::User, limits, store.patience());
+            match user.and_then(|mut user| user.remember_project(&known)) {
+                // If the list cannot be written now, the next command that opens the project does it.
+                Err(error) if !error.may_pass() => return Err(OpenError { error, folder }),
+                _ => {}
+            }
         }
         Ok(store)
     }

@@ -8,6 +8,7 @@ use weir_clients::{Done, OwnCut, Point, Reply, Tool};
 use weir_store::{MeterAction, Reading};
 
 use super::{Call, faults};
+use crate::error::store_message;
 
 /// How much of an output is counted, in bytes. No client shows more.
 const MAX_COUNTED_BYTES: usize = 256 << 10;
@@ -21,7 +22,7 @@ pub(super) fn note(call: &mut Call<'_>, said: &Reply, is_untouched: bool) {
     if let Err(error) = call.store.meter(&call.scope, &reading, call.now)
         && !error.may_pass()
     {
-        faults::note("metering", &error.to_string());
+        faults::note("metering", &store_message(&error, &call.folder));
     }
 }
 

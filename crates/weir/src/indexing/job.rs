@@ -15,6 +15,7 @@ use super::report::{IndexReport, SkipReason};
 use super::walk::{FolderListing, FoundFile, Globs};
 use crate::answer::size;
 use crate::context::{Context, cancelled};
+use crate::embedding::embed_some;
 use crate::error::CommandError;
 use crate::foreign;
 
@@ -181,9 +182,10 @@ impl<'a> IndexJob<'a> {
     /// Embeds the chunks now if that is quick, or if a person sees the progress. Otherwise, the server does it when
     /// idle.
     fn embed(&mut self) -> Result<(), CommandError> {
-        while self.store.embeds_quickly() || self.context.face().is_person() {
+        let Some(model) = self.context.knowledge().model() else { return Ok(()) };
+        while model.is_quick() || self.context.face().is_person() {
             self.go_on()?;
-            match self.store.embed_some(EMBED_BATCH)? {
+            match embed_some(self.store, model.as_ref(), EMBED_BATCH)? {
                 0 => break,
                 left => self.context.report_progress(&format!("{left} chunks to embed")),
             }

@@ -1,7 +1,7 @@
 //! `ctx_annotate`: stores a note.
 
 use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Query, Reference};
-use weir_store::{Hit, Kept};
+use weir_store::{Hit, Kept, Store};
 
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, headline, one_line, references};
@@ -10,6 +10,7 @@ use crate::context::LockedStores;
 use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
+use crate::semantic::{EmbeddedQuery, Searcher};
 
 /// The maximum number of similar notes in an answer.
 const MAX_SIMILAR_NOTES: usize = 3;
@@ -98,28 +99,35 @@ Pass - as the text to read it from standard input.";
             note: Some(note),
             ..NewEntry::new(EntryKind::Note, context.origin(), level, title)
         };
-        let scope = context.scope();
-        context.with_stores(move |open| keep(open, &scope, entry, unbound)).await
+        let (scope, query) = (context.scope(), query_for(&entry.text));
+        let keep = move |open: &mut LockedStores<'_>| {
+            let now = open.now;
+            Ok(open.store(level)?.keep(&scope, entry, now)?)
+        };
+        // The answer may wait for the model; the note does not.
+        let kept = context.with_stores(keep).await?;
+        let neighbours = neighbours(context, level, query, &kept).await;
+        Ok(KeptNote { kept, level, unbound, neighbours }.answer())
     }
 }
 
-fn keep(
-    open: &mut LockedStores<'_>,
-    scope: &weir_core::Scope,
-    entry: NewEntry,
-    unbound: Vec<String>,
-) -> Result<Answer<AnnotateData>, CommandError> {
-    let (level, now) = (entry.level, open.now);
-    let words: Vec<&str> = std::str::from_utf8(&entry.text).unwrap_or_default().split_whitespace().take(40).collect();
-    let query = Query { kind: Some(EntryKind::Note), ..Query::new(words.join(" "), MAX_SIMILAR_NOTES + 4) };
-    let store = open.store(level)?;
-    let kept = store.keep(scope, entry, now)?;
-    let known = |hit: &Hit| hit.entry.reference == kept.reference || kept.superseded.contains(&hit.entry.reference);
-    // The note is stored, so the answer does not wait for the index.
-    let mut neighbours = store.search_indexed(scope, &query).unwrap_or_default().hits;
-    neighbours.retain(|hit| !known(hit) && hit.entry.superseded_by.is_none());
-    neighbours.truncate(MAX_SIMILAR_NOTES);
-    Ok(KeptNote { kept, level, unbound, neighbours }.answer())
+/// Returns the query for notes that are similar to this one.
+fn query_for(text: &[u8]) -> Query {
+    let words: Vec<&str> = std::str::from_utf8(text).unwrap_or_default().split_whitespace().take(40).collect();
+    Query { kind: Some(EntryKind::Note), ..Query::new(words.join(" "), MAX_SIMILAR_NOTES + 4) }
+}
+
+/// Returns notes that are similar to one that was just kept. Searches only what is already indexed, so that the answer
+/// does not wait for the index.
+async fn neighbours(context: &KnowledgeContext, level: Level, query: Query, kept: &Kept) -> Vec<Hit> {
+    let Ok(searcher) = Searcher::new(context).await else { return Vec::new() };
+    let Ok(EmbeddedQuery { query, .. }) = searcher.embed_query(query).await else { return Vec::new() };
+    let found = searcher.search(level, &query, Store::search_indexed).await;
+    let mut hits = found.map(|found| found.hits).unwrap_or_default();
+    let is_known = |hit: &Hit| hit.entry.reference == kept.reference || kept.superseded.contains(&hit.entry.reference);
+    hits.retain(|hit| !is_known(hit) && hit.entry.superseded_by.is_none());
+    hits.truncate(MAX_SIMILAR_NOTES);
+    hits
 }
 
 /// A note that was kept.

@@ -189,14 +189,14 @@ impl DoctorData {
 /// Checks whether texts can be found by meaning.
 fn check_meaning(context: &Context) -> Check {
     const NAME: &str = "semantic search";
-    match (context.knowledge().model_problem(), context.knowledge().model_name()) {
+    match (context.knowledge().model_problem(), context.knowledge().model()) {
         (Some(problem), _) => Check {
             name: NAME,
             good: false,
             text: one_line(problem, 300),
             fix: Some("check `[search]` in the configuration; keyword search still works".to_owned()),
         },
-        (None, Some(name)) => Check::good(NAME, name),
+        (None, Some(model)) => Check::good(NAME, model.name()),
         (None, None) => Check::good(NAME, "off"),
     }
 }
@@ -253,10 +253,11 @@ fn check_store(
     level: Level,
     order: &Doctor,
 ) -> Vec<Check> {
-    let now = open.now;
+    let (now, folder) = (open.now, open.folder(level));
+    let bad = |error: StoreError| Check::bad(name, CommandError::from(error).in_store(folder));
     let store = match open.store(level) {
         Ok(store) => store,
-        Err(error) => return vec![Check::bad(name, error)],
+        Err(error) => return vec![Check::bad(name, error.in_store(folder))],
     };
     let mut checks = Vec::new();
     if order.rebuild_index {
@@ -264,7 +265,7 @@ fn check_store(
             match store.rebuild_index(|changes| context.report_progress(&format!("{name}: {changes} changes indexed")))
             {
                 Ok(changes) => Check::good(name, format!("index rebuilt from {changes} changes")),
-                Err(error) => Check::bad(name, error),
+                Err(error) => bad(error),
             },
         );
     }
@@ -272,21 +273,21 @@ fn check_store(
         Ok(swept) => checks.extend(describe_swept(swept).map(|text| Check::good(name, text))),
         // Nothing else can be written either, and the problem is known.
         Err(error @ StoreError::Busy { .. }) => {
-            checks.push(Check::bad(name, error));
+            checks.push(bad(error));
             return checks;
         }
-        Err(error) => checks.push(Check::bad(name, error)),
+        Err(error) => checks.push(bad(error)),
     }
     let depth = if order.deep { Depth::Deep } else { Depth::Quick };
     if order.drop_lost {
         checks.push(match store.lost_texts(depth).and_then(|lost| store.drop_lost(&lost, now)) {
             Ok(dropped) => Check::good(name, format!("{} removed", counted(dropped, "lost entry", "lost entries"))),
-            Err(error) => Check::bad(name, error),
+            Err(error) => bad(error),
         });
     }
     match store.check_to(depth) {
         Ok(health) => checks.extend(describe(name, &health, &context.project().root)),
-        Err(error) => checks.push(Check::bad(name, error)),
+        Err(error) => checks.push(bad(error)),
     }
     checks
 }
@@ -372,8 +373,8 @@ fn check_modes(data: &Path) -> Check {
                 fix: Some(format!("chmod -R go= '{}'", data.display())),
             },
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                let unusable = StoreError::Unusable { path: data.to_owned(), detail: error.to_string() };
-                Check::bad("data folder", unusable)
+                let unusable = StoreError::Unusable { at: weir_store::StorePart::Folder, detail: error.to_string() };
+                Check::bad("data folder", CommandError::from(unusable).in_store(data))
             }
             _ => Check::good("data folder", data.display().to_string()),
         }

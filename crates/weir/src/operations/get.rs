@@ -104,22 +104,22 @@ If the entry is gone, the answer says when and why (for example expired, evicted
         let face = context.face();
         let (entry, text) = context.with_stores(move |open| find(open, &scope, reference)).await?;
         let doubts = context.doubts(&[&entry], staleness::GIT_TIMEOUT).await.concat();
-        context
-            .with_stores(move |_| {
-                if self.raw {
-                    return Ok(Answer { raw: Some(text), ..Answer::new(String::new(), GetData::Raw {}) });
-                }
-                if let Some(intent) = &self.intent {
-                    return matching::answer(&entry, &text, intent, budget, face);
-                }
-                let asked = LineQuery { lines, pattern: pattern.as_ref(), context: around };
-                let part = match &self.select {
-                    Some(path) => selected::read(&text, path, asked, budget.tokens(), face)?,
-                    None => asked.read(&text, budget.tokens())?,
-                };
-                Ok(answer(&entry, doubts, part, budget, face))
-            })
-            .await
+        let level = entry.level;
+        let show = move || {
+            if self.raw {
+                return Ok(Answer { raw: Some(text), ..Answer::new(String::new(), GetData::Raw {}) });
+            }
+            if let Some(intent) = &self.intent {
+                return matching::answer(&entry, &text, intent, budget, face);
+            }
+            let asked = LineQuery { lines, pattern: pattern.as_ref(), context: around };
+            let part = match &self.select {
+                Some(path) => selected::read(&text, path, asked, budget.tokens(), face)?,
+                None => asked.read(&text, budget.tokens())?,
+            };
+            Ok(answer(&entry, doubts, part, budget, face))
+        };
+        context.with_stores(move |open| show().map_err(|error: CommandError| error.in_store(open.folder(level)))).await
     }
 }
 

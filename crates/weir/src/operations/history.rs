@@ -219,7 +219,7 @@ fn answer(moments: &[Moment], limit: usize, budget: Budget, face: Face, mark: Re
     let lines: Vec<String> = page.iter().map(line).collect();
     let mark = mark.as_str();
     let (text, shown) = fit_items(&format!("<<<{mark}"), &lines, budget, |shown| {
-        let last = page[..shown].last().map_or(0, |moment| moment.record.seq);
+        let last = page[..shown].last().map_or(0, |moment| moment.logged.seq);
         let older = if shown < moments.len() {
             format!("\nolder: {}", face.option_as("before", &last.to_string()))
         } else {
@@ -232,36 +232,36 @@ fn answer(moments: &[Moment], limit: usize, budget: Budget, face: Face, mark: Re
 }
 
 fn line(moment: &Moment) -> String {
-    let record = &moment.record;
+    let logged = &moment.logged;
     let what = match (&moment.entry, moment.gone) {
         (Some((kind, title)), _) => format!("{kind} {}", one_line(title, 120)),
         (None, Some(why)) => why.to_string(),
-        (None, None) => one_line(&record.event.text, 120),
+        (None, None) => one_line(&logged.event.text, 120),
     };
-    let kind = match record.event.kind {
+    let kind = match logged.event.kind {
         EventKind::Kept | EventKind::Gone => String::new(),
         other => format!("{other} "),
     };
-    let reference = record.reference.map(|reference| format!(" {reference}")).unwrap_or_default();
-    let work = record.work.as_deref().map(|work| format!(" ({})", one_line(work, 40))).unwrap_or_default();
-    format!("{} {} {kind}{what}{reference}{work}", record.seq, when::show(record.at))
+    let reference = logged.reference.map(|reference| format!(" {reference}")).unwrap_or_default();
+    let work = logged.work.as_deref().map(|work| format!(" ({})", one_line(work, 40))).unwrap_or_default();
+    format!("{} {} {kind}{what}{reference}{work}", logged.seq, when::show(logged.at))
 }
 
 impl MomentData {
     fn of(moment: &Moment) -> Self {
-        let Moment { record, entry, gone } = moment;
+        let Moment { logged, entry, gone } = moment;
         Self {
-            number: record.seq,
-            at: when::show(record.at),
-            kind: Choice(record.event.kind),
-            text: record.event.text.clone(),
+            number: logged.seq,
+            at: when::show(logged.at),
+            kind: Choice(logged.event.kind),
+            text: logged.event.text.clone(),
             title: entry.as_ref().map(|(_, title)| title.clone()),
             entry_kind: entry.as_ref().map(|(kind, _)| Choice(*kind)),
             gone: gone.map(Choice),
-            reference: record.reference.map(|reference| reference.to_string()),
-            session: record.session.as_ref().map(|session| session.key.clone()),
-            client: record.session.as_ref().map(|session| session.client.clone()),
-            work: record.work.clone(),
+            reference: logged.reference.map(|reference| reference.to_string()),
+            session: logged.session.as_ref().map(|session| session.key.clone()),
+            client: logged.session.as_ref().map(|session| session.client.clone()),
+            work: logged.work.clone(),
         }
     }
 }

@@ -138,7 +138,7 @@ struct SummaryData {
 impl Reflect {
     /// Returns the first line: how much, over which period, and of what.
     fn head(&self, session: Option<&str>, moments: &[Moment], span: Span, form: Form) -> String {
-        let (first, last) = (&moments[0].record, &moments[moments.len() - 1].record);
+        let (first, last) = (&moments[0].logged, &moments[moments.len() - 1].logged);
         let entries = counted(moments.len(), "entry", "entries");
         let minutes = span.millis / 60_000;
         let time = match (minutes / 60, minutes % 60) {

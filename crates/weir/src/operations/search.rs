@@ -5,8 +5,8 @@ mod render;
 
 use std::collections::HashMap;
 
-use weir_core::{EntryKind, Level, Query, Reference, Scope, written_enum};
-use weir_store::{Findings, HistoryFilter, Hit};
+use weir_core::{EntryKind, Level, Query, Reference, written_enum};
+use weir_store::{Findings, HistoryFilter, Hit, Store};
 
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget};
@@ -16,6 +16,7 @@ use crate::error::CommandError;
 use crate::mapping::{FoundSymbol, SymbolQuery};
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
+use crate::semantic::{EmbeddedQuery, Searcher};
 use crate::staleness::Doubt;
 use crate::when;
 pub(super) use data::{QueryData, SearchData};
@@ -160,6 +161,8 @@ type Doubts = HashMap<Reference, Vec<Doubt>>;
 struct QueryResult {
     query: Query,
     findings: Findings,
+    /// Why the model could not embed the query, if it should have.
+    no_vector: Option<String>,
     /// Whether there are more hits than requested.
     more: bool,
     /// Sources that have entries, if nothing was found.
@@ -188,18 +191,29 @@ pub(super) async fn find_and_show(
 }
 
 async fn find(context: &KnowledgeContext, queries: Vec<Query>) -> Result<Vec<QueryResult>, CommandError> {
-    let scope = context.scope();
-    let own = context.clone();
+    let searcher = Searcher::new(context).await?;
+    let mut all = Vec::with_capacity(queries.len());
+    for query in queries {
+        let found = search(&searcher, query).await?;
+        all.push(complete(context, found).await?);
+    }
+    Ok(all)
+}
+
+/// Adds symbols to what was found, and to nothing found what there is instead.
+async fn complete(context: &KnowledgeContext, mut found: QueryResult) -> Result<QueryResult, CommandError> {
+    let (own, scope) = (context.clone(), context.scope());
     let work = move |open: &mut LockedStores<'_>| {
-        let mut all = Vec::with_capacity(queries.len());
-        for query in queries {
-            let mut found = search(open, &scope, query)?;
-            if found.findings.hits.is_empty() && found.sources.is_empty() {
+        if found.findings.hits.is_empty() {
+            let store = open.project()?;
+            found.sources = store.sources(&scope)?;
+            let newest = HistoryFilter { limit: 1, ..HistoryFilter::default() };
+            found.has_history = found.sources.is_empty() && !store.history(&scope, &newest)?.is_empty();
+            if found.sources.is_empty() {
                 found.moved = own.moved_hint(open);
             }
-            all.push(with_symbols(&own, open, found)?);
         }
-        Ok(all)
+        with_symbols(&own, open, found)
     };
     context.with_stores(work).await
 }
@@ -219,32 +233,25 @@ fn with_symbols(
 }
 
 /// Searches the project's store and the user's, and merges the hits.
-fn search(open: &mut LockedStores<'_>, scope: &Scope, query: Query) -> Result<QueryResult, CommandError> {
+async fn search(searcher: &Searcher<'_>, query: Query) -> Result<QueryResult, CommandError> {
     // One more than requested tells whether there are more.
     let asked = Query { limit: query.limit + 1, ..query.clone() };
+    let EmbeddedQuery { query: asked, problem: no_vector } = searcher.embed_query(asked).await?;
     let mut findings = match query.within {
         Some(Level::User) => Findings::default(),
         _ => {
-            let store = open.project()?;
-            // Anything that cannot be embedded now is found by its words.
-            let _ = store.embed_if_free(MAX_CHUNKS_BEFORE_SEARCH);
-            store.search(scope, &asked)?
+            searcher.embed_recent(MAX_CHUNKS_BEFORE_SEARCH).await;
+            searcher.search(Level::Project, &asked, Store::search).await?
         }
     };
     if matches!(query.within, None | Some(Level::User)) {
-        let others = open.user()?.search(scope, &asked)?;
+        let others = searcher.search(Level::User, &asked, Store::search).await?;
         merge(&mut findings, others, &query.text);
     }
     let more = findings.hits.len() > query.limit;
     findings.hits.truncate(query.limit);
-    let (mut sources, mut has_history) = (Vec::new(), false);
-    if findings.hits.is_empty() {
-        let store = open.project()?;
-        sources = store.sources(scope)?;
-        let newest = HistoryFilter { limit: 1, ..HistoryFilter::default() };
-        has_history = sources.is_empty() && !store.history(scope, &newest)?.is_empty();
-    }
-    Ok(QueryResult { query, findings, more, sources, moved: None, has_history, symbols: Vec::new() })
+    let (sources, symbols) = (Vec::new(), Vec::new());
+    Ok(QueryResult { query, findings, no_vector, more, sources, moved: None, has_history: false, symbols })
 }
 
 /// Merges the hits of two stores. Their scores cannot be compared, because a word is rare or common within each store.
@@ -270,7 +277,6 @@ fn merge(findings: &mut Findings, mut others: Findings, text: &str) {
     findings.without_vectors += others.without_vectors;
     findings.behind |= others.behind;
     findings.unreadable.extend(others.unreadable);
-    findings.words_alone = findings.words_alone.take().or(others.words_alone);
 }
 
 /// Returns the share of a query's words that a text contains, by their first letters, so that endings do not matter.

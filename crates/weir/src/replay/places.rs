@@ -82,7 +82,7 @@ fn of_clients(env: &Env) -> Places {
     let databases = env.home.iter().flat_map(|home| transcript::databases().map(|path| home.join(path)));
     for database in databases.filter(|path| path.exists()) {
         if let Err(error) = database::sessions(&database, &mut found) {
-            unreadable.push(error.to_string());
+            unreadable.push(error.message);
         }
     }
     Places { found: newest_first(found), unreadable }

@@ -13,9 +13,11 @@ use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
 mod group;
 mod node;
+mod table;
 
 use group::{ControlGroup, LINE_BYTES};
 use node::Node;
+use table::OpenTable;
 
 pub(crate) const KIND: Kind = Kind { name: "accessibility", detector: Detector::Whole { is, read } };
 
@@ -23,11 +25,6 @@ pub(crate) const KIND: Kind = Kind { name: "accessibility", detector: Detector::
 const MAX_ITEMS: usize = 80;
 /// The maximum depth to which the tree is followed.
 const MAX_DEPTH: usize = 200;
-/// The maximum number of tables shown by their columns.
-const MAX_TABLES: usize = 4;
-/// The maximum number of bytes of a cell, and of cells of a row.
-const MAX_CELL_BYTES: usize = 200;
-const MAX_CELLS: usize = 40;
 
 /// Returns whether this is such a tree: nearly all lines are nodes or belong to one.
 fn is(sample: &Sample<'_>) -> bool {
@@ -89,16 +86,6 @@ struct Tree {
     nodes: u64,
     controls: u64,
     links: u64,
-}
-
-/// A table that is being read.
-struct OpenTable {
-    grid: Grid,
-    cells: Vec<String>,
-    header: bool,
-    /// The text of the row: its cells, and what can be clicked in it.
-    text: String,
-    line: u64,
 }
 
 impl Tree {
@@ -182,29 +169,10 @@ impl Tree {
     }
 
     fn node(&mut self, line: &Line<'_>, node: &Node<'_>) -> ElementKind {
-        let said = node.shown_text();
-        match node.role {
-            "RootWebArea" | "document" | "WebArea" if !node.name.is_empty() => {
-                self.page.push(Item::at(line.number, node.words()));
-                return ElementKind::Other;
-            }
-            "alert" | "alertdialog" => {
-                self.alert(line, node);
-                return ElementKind::Alert;
-            }
-            "status" | "dialog" | "tooltip" | "log" | "marquee" | "timer" => {
-                self.alert(line, node);
-                if node.role == "dialog" {
-                    self.begin_group(node);
-                    return ElementKind::Group;
-                }
-                return ElementKind::Status;
-            }
-            "table" | "grid" | "treegrid" => return self.begin_table(),
-            "row" => return self.begin_row(line, node),
-            "cell" | "gridcell" | "columnheader" | "rowheader" => return self.cell(node),
-            _ => {}
+        if let Some(kind) = self.by_role(line, node) {
+            return kind;
         }
+        let said = node.shown_text();
         if self.table.is_some() {
             return self.in_table(node, said);
         }
@@ -215,12 +183,7 @@ impl Tree {
             }
         }
         if node.role == "heading" {
-            self.heading_total += 1;
-            self.passages.cover(said);
-            if self.headings.len() < MAX_ITEMS {
-                self.headings.push(Item::at(line.number, node.words()));
-            }
-            return ElementKind::Heading;
+            return self.heading(line, node, said);
         }
         if node.is_control() {
             return self.control(node);
@@ -241,6 +204,42 @@ impl Tree {
             self.passages.add(Some(line.number), &text, USUAL);
         }
         if matches!(node.role, "list" | "listbox") { ElementKind::List } else { ElementKind::Other }
+    }
+
+    /// Takes a node whose role alone decides what it is: the page, an alert, or a part of a table.
+    fn by_role(&mut self, line: &Line<'_>, node: &Node<'_>) -> Option<ElementKind> {
+        match node.role {
+            "RootWebArea" | "document" | "WebArea" if !node.name.is_empty() => {
+                self.page.push(Item::at(line.number, node.words()));
+                Some(ElementKind::Other)
+            }
+            "alert" | "alertdialog" => {
+                self.alert(line, node);
+                Some(ElementKind::Alert)
+            }
+            "dialog" => {
+                self.alert(line, node);
+                self.begin_group(node);
+                Some(ElementKind::Group)
+            }
+            "status" | "tooltip" | "log" | "marquee" | "timer" => {
+                self.alert(line, node);
+                Some(ElementKind::Status)
+            }
+            "table" | "grid" | "treegrid" => Some(self.begin_table()),
+            "row" => Some(self.begin_row(line, node)),
+            "cell" | "gridcell" | "columnheader" | "rowheader" => Some(self.cell(node)),
+            _ => None,
+        }
+    }
+
+    fn heading(&mut self, line: &Line<'_>, node: &Node<'_>, said: &str) -> ElementKind {
+        self.heading_total += 1;
+        self.passages.cover(said);
+        if self.headings.len() < MAX_ITEMS {
+            self.headings.push(Item::at(line.number, node.words()));
+        }
+        ElementKind::Heading
     }
 
     fn alert(&mut self, line: &Line<'_>, node: &Node<'_>) {
@@ -288,82 +287,6 @@ impl Tree {
             group.items.push(node.words());
         }
         ElementKind::Control
-    }
-
-    fn begin_table(&mut self) -> ElementKind {
-        self.table_total += 1;
-        if self.table.is_none() {
-            let table =
-                OpenTable { grid: Grid::default(), cells: Vec::new(), header: true, text: String::new(), line: 0 };
-            self.table = Some(table);
-            return ElementKind::Table;
-        }
-        ElementKind::Other
-    }
-
-    fn begin_row(&mut self, line: &Line<'_>, node: &Node<'_>) -> ElementKind {
-        let Some(table) = &mut self.table else { return ElementKind::Other };
-        table.cells.clear();
-        table.header = true;
-        table.line = line.number;
-        table.text = match node.reference() {
-            "" => String::new(),
-            reference => format!("[ref={reference}] "),
-        };
-        ElementKind::Row
-    }
-
-    fn cell(&mut self, node: &Node<'_>) -> ElementKind {
-        let Some(table) = &mut self.table else { return ElementKind::Other };
-        table.header &= node.role == "columnheader";
-        if table.cells.len() < MAX_CELLS {
-            table.cells.push(clip(node.shown_text(), MAX_CELL_BYTES));
-        }
-        ElementKind::Cell
-    }
-
-    fn in_table(&mut self, node: &Node<'_>, said: &str) -> ElementKind {
-        let Some(table) = &mut self.table else { return ElementKind::Other };
-        if node.is_control() {
-            self.controls += u64::from(node.role != "link");
-            self.links += u64::from(node.role == "link");
-        }
-        if let Some(cell) = table
-            .cells
-            .last_mut()
-            .filter(|cell| cell.len() < MAX_CELL_BYTES && !said.is_empty() && !cell.contains(said))
-        {
-            if !cell.is_empty() {
-                cell.push(' ');
-            }
-            cell.push_str(&clip(said, MAX_CELL_BYTES));
-        }
-        if node.is_control() && !node.reference().is_empty() && table.text.len() < LINE_BYTES {
-            table.text.push_str(&format!("{} ", node.words()));
-        }
-        ElementKind::Other
-    }
-
-    fn end_row(&mut self) {
-        let Some(table) = &mut self.table else { return };
-        let cells = std::mem::take(&mut table.cells);
-        if cells.is_empty() {
-            return;
-        }
-        if table.header && table.grid.header.is_empty() {
-            table.grid.header = cells;
-            return;
-        }
-        let text = format!("{} {}", cells.join(" | "), table.text.trim());
-        table.grid.row(table.line, &cells, text.trim());
-    }
-
-    fn end_table(&mut self) {
-        if let Some(table) = self.table.take()
-            && self.tables.len() < MAX_TABLES
-        {
-            self.tables.push(table.grid);
-        }
     }
 
     fn page(mut self) -> Page {

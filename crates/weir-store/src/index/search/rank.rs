@@ -6,10 +6,9 @@
 use std::collections::HashMap;
 
 use weir_core::{EntryKind, Timestamp};
-use weir_embed::Quantised;
 
 use super::candidates::Candidate;
-use crate::index::meaning::cosine;
+use crate::quantised::{Quantised, cosine};
 
 /// Number of chunks up to which meaning counts half. It counts less in a larger index, where something is always close.
 const SMALL_INDEX_CHUNKS: i64 = 10_000;

@@ -85,11 +85,12 @@ fn take_over(context: &Context, known: &KnownProject, old: &Path, force: bool) -
         return Err(CommandError::new(ErrorKind::NotFound, format!("the store of {} no longer exists", old.display())));
     }
     let open = still_open(&from);
-    match Store::hand_over(&from, Owner::Project(ProjectKey(known.key.clone())), &which.owner) {
+    let handed_over = match Store::hand_over(&from, Owner::Project(ProjectKey(known.key.clone())), &which.owner) {
         // The store was handed over before, but the command was interrupted.
-        Err(StoreError::OtherProject) => Store::hand_over(&from, which.owner.clone(), &which.owner)?,
-        other => other?,
-    }
+        Err(StoreError::OtherProject) => Store::hand_over(&from, which.owner.clone(), &which.owner),
+        other => other,
+    };
+    handed_over.map_err(|error| CommandError::from(error).in_store(&from))?;
     let within = which.folder.parent().unwrap_or(Path::new("/")).to_owned();
     let scratch = Scratch::new(&within)?;
     let aside = match scratch.put_in_place(&from, &which.folder)? {

@@ -34,7 +34,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
             Ok(_) => Ok(None),
             // A closed pipe (`| head`) is not an error.
             Err(ExportError::Written(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
-            Err(failed) => Err(failed.into_error("standard output")),
+            Err(failed) => Err(failed.into_error("standard output").in_store(&which.folder)),
         };
     };
     if file.exists() {
@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     let output = new_private_file(&file).map_err(|error| cannot_use(&file, &error))?;
     let counts = write(context, &which, &mut BufWriter::new(output)).map_err(|failed| {
         let _ = std::fs::remove_file(&file);
-        failed.into_error(&file.display().to_string())
+        failed.into_error(&file.display().to_string()).in_store(&which.folder)
     })?;
     let (entries, events, unreadable) = (counts.entries, counts.events, counts.unreadable);
     let mut text = format!(

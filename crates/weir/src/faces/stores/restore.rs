@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         }
     };
     let (entries, events) = Store::take_over_copy(&made, &which.owner, &missing, tell).map_err(|error| {
-        let error = CommandError::from(error);
+        let error = CommandError::from(error).in_store(&made);
         CommandError::new(error.kind, format!("cannot restore {}: {}", file.display(), error.message))
             .hint("nothing was changed; try an older backup")
     })?;

@@ -21,7 +21,7 @@ use weir_store::Patience;
 use super::RewriteFiles;
 use crate::config;
 use crate::env::{Env, Paths};
-use crate::error::CommandError;
+use crate::error::{CommandError, store_message};
 use crate::hook::hold::{self, HeldOutput, OutputContext};
 use crate::hook::payload::copy;
 use crate::hook::{MAX_TITLE_CHARS, SessionLocation, environment, faults, meter, unreadable};
@@ -135,9 +135,10 @@ fn digest(
     }
     let session = SessionKey { client: text("client"), key: text("session") };
     let place = SessionLocation::find(env, paths, Path::new(&text("folder")), session)?;
+    let placed = |error: CommandError| error.in_store(&place.folder);
     let mut store = place.open(paths, Patience::InAll(STORE_WAIT))?;
     store.set_limits(config.limits);
-    let mut writer = store.writer()?;
+    let mut writer = store.writer().map_err(|error| placed(error.into()))?;
     let mut file = File::open(&files.output).map_err(unreadable)?;
     copy(&mut file, &mut |bytes| writer.write(bytes).map_err(std::io::Error::other)).map_err(unreadable)?;
     let run = Some(hold::run_facts(code, millis));
@@ -146,11 +147,11 @@ fn digest(
     let how = code.map_or_else(|| "ended".to_owned(), |code| format!("exit {code}"));
     let what = HeldOutput { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
     let ask = OutputContext { purpose, path: None, question: None, file: None };
-    let shown = hold::keep_and_show(&mut store, &place.scope, what, writer, (&ask, when::now()))?;
+    let shown = hold::keep_and_show(&mut store, &place.scope, what, writer, (&ask, when::now())).map_err(placed)?;
     // A failure to record the measurement does not affect the model.
     let reading = meter::relayed(&text("client"), &files.output, &shown).map_err(unreadable)?;
     if let Err(error) = store.meter(&place.scope, &reading, when::now()) {
-        faults::note("metering", &error.to_string());
+        faults::note("metering", &store_message(&error, &place.folder));
     }
     Ok(Some(shown))
 }

@@ -130,7 +130,7 @@ fn nothing_line(text: &str, found: &QueryResult, face: Face) -> String {
 
 /// States that only words were used, if so.
 fn meaning_line(model_problem: Option<&str>, found: &[QueryResult]) -> Option<String> {
-    let failed = found.iter().find_map(|one| one.findings.words_alone.as_deref());
+    let failed = found.iter().find_map(|one| one.no_vector.as_deref());
     if let Some(problem) = model_problem.or(failed) {
         return Some(format!("keyword matches only: {}", one_line(problem, 200)));
     }

@@ -6,23 +6,29 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value};
 use weir_clients::transcript::Reading;
-use weir_store::{ForeignDb, StoreError};
+use weir_store::{ForeignDb, ForeignDbError};
 
 use super::TranscriptLocation;
+use crate::error::{CommandError, ErrorKind};
 
 /// Adds the sessions of a database.
-pub(super) fn sessions(path: &Path, found: &mut Vec<TranscriptLocation>) -> Result<(), StoreError> {
-    ForeignDb::open(path)?.rows("session", &["id", "time_updated"], None, &mut |row| {
+pub(super) fn sessions(path: &Path, found: &mut Vec<TranscriptLocation>) -> Result<(), CommandError> {
+    let mut add = |row: &[String]| {
         let changed = SystemTime::UNIX_EPOCH + Duration::from_millis(row[1].parse().unwrap_or(0));
         let name = row[0].clone();
         found.push(TranscriptLocation { session: Some(name.clone()), name, path: path.to_owned(), changed, bytes: 0 });
+    };
+    let read = ForeignDb::open(path).and_then(|db| db.rows("session", &["id", "time_updated"], None, &mut add));
+    read.map_err(|error| {
+        CommandError::new(ErrorKind::Store, unusable(path, &error))
+            .hint("make sure that the folder exists and that you own it")
     })
 }
 
 /// Returns the rows of a session, in the form that the client writes to files.
 pub(super) fn rows(path: &Path, session: &str) -> io::Result<Reading> {
     let mut reading = Reading::default();
-    let mut read = || -> Result<(), StoreError> {
+    let mut read = || -> Result<(), ForeignDbError> {
         let db = ForeignDb::open(path)?;
         let own = Some(("id", session));
         db.rows("session", &["id", "version", "directory", "project_id"], own, &mut |row| {
@@ -38,8 +44,12 @@ pub(super) fn rows(path: &Path, session: &str) -> io::Result<Reading> {
             put(&mut reading, &["id", "sessionID", "messageID"], row);
         })
     };
-    read().map_err(|error| io::Error::other(error.to_string()))?;
+    read().map_err(|error| io::Error::other(unusable(path, &error)))?;
     Ok(reading)
+}
+
+fn unusable(path: &Path, error: &ForeignDbError) -> String {
+    format!("cannot use {}: {error}", path.display())
 }
 
 /// Passes on a row whose last column contains the remaining fields.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use weir_core::wording::quoted;
 use weir_core::{Limits, ProjectKey, RepositoryIdentity, Scope};
-use weir_store::{KnownProject, Owner, Store};
+use weir_store::{KnownProject, Owner, Store, StoreError};
 
 use super::super::{Asker, StoreTarget, open, still_open};
 use crate::answer::{Answer, counted};
@@ -116,7 +116,11 @@ pub(super) fn share(
     check(context, store)?;
     let relation = Relation::between(context, known, there)?;
     let own = StoreTarget::project(context);
-    let own_entries = if own.folder.join("log.db").exists() { open(&own)?.counts()?.0 } else { 0 };
+    let own_entries = if own.folder.join("log.db").exists() {
+        open(&own)?.counts().map_err(|error| own.name_file(error))?.0
+    } else {
+        0
+    };
     let mut about = format!("{}\nrepository: {}", contents(context, known, store)?, relation.text);
     let kept = (own_entries > 0).then(|| {
         let entries = counted(own_entries as usize, "entry", "entries");
@@ -203,9 +207,12 @@ impl Relation {
 pub(super) fn contents(context: &Context, known: &KnownProject, store: &SharedStore) -> Result<String, CommandError> {
     let folder = context.project_stores().join(&store.folder);
     let owner = ProjectKey(store.owner.clone());
-    let opened = Store::open(&folder, Owner::Project(owner.clone()), Limits::default())?;
-    let (entries, events) = opened.counts()?;
-    let notes = opened.notes(&Scope::project(owner), MAX_COUNTED_NOTES)?.len();
+    let count = || -> Result<_, StoreError> {
+        let opened = Store::open(&folder, Owner::Project(owner.clone()), Limits::default())?;
+        let notes = opened.notes(&Scope::project(owner.clone()), MAX_COUNTED_NOTES)?.len();
+        Ok((opened.counts()?, notes))
+    };
+    let ((entries, events), notes) = count().map_err(|error| CommandError::from(error).in_store(&folder))?;
     Ok(format!(
         "the store of {}: {} with {}, {}; last used {}",
         store.root,

@@ -1,4 +1,4 @@
-//! Creates folders and files that only their owner can use, whatever the umask. No other module creates them.
+//! Creates folders and files that only their owner can use, whatever the umask. Nothing else in Weir creates them.
 //!
 //! Invariant: created folders have mode 0700 and files 0600, even under a umask that removes the owner's own
 //! permissions.
@@ -7,12 +7,12 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Creates a folder and its missing parents. An existing folder is left unchanged.
+/// Creates a folder and its missing parents. An existing folder is left unchanged; an empty path is the current one.
 pub fn folder(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
+    if path.as_os_str().is_empty() || path.is_dir() {
         return Ok(());
     }
-    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+    if let Some(parent) = path.parent() {
         folder(parent)?;
     }
     let mut builder = DirBuilder::new();

@@ -2,6 +2,10 @@
 //!
 //! Invariant: the error of each number is at most half a step of the vector's own scale.
 
+mod dots;
+
+pub use dots::dots;
+
 /// A vector as bytes: each number is `scale` times its byte.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quantised {
@@ -19,6 +23,15 @@ pub fn quantise(vector: &[f32]) -> Quantised {
     }
     let scale = most / 127.0;
     Quantised { scale, values: vector.iter().map(|number| (number / scale).round() as i8).collect() }
+}
+
+/// Returns the cosine of two vectors of length 1, from -1 to 1; 0 if their widths differ.
+pub fn cosine(a: &Quantised, b: &Quantised) -> f32 {
+    let mut products = Vec::new();
+    if a.values.len() == b.values.len() {
+        dots(&a.values, &b.values, a.values.len(), &mut products);
+    }
+    products.first().map_or(0.0, |dot| *dot as f32 * a.scale * b.scale)
 }
 
 #[cfg(test)]

@@ -1,0 +1,72 @@
+//! The parts of a store, and the files in its folder that they are in.
+
+use std::fmt;
+use std::path::Path;
+
+/// The database of the log.
+pub(crate) const LOG_FILE: &str = "log.db";
+/// The database of the index.
+pub(crate) const INDEX_FILE: &str = "index.db";
+/// The folder of large texts.
+pub(crate) const BLOBS_FOLDER: &str = "blobs";
+/// The folder of the spool.
+pub(crate) const SPOOL_FOLDER: &str = "spool";
+
+/// A part of a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StorePart {
+    /// The folder that the store is in.
+    Folder,
+    /// The log.
+    Log,
+    /// The index.
+    Index,
+    /// The folder of large texts.
+    Blobs,
+    /// The file of a large text, by its name.
+    Blob(String),
+    /// A text that is in the log, by its hash.
+    Text(String),
+    /// The folder of the spool.
+    Spool,
+    /// A record in the spool, by the name of its file.
+    SpoolRecord(String),
+    /// A copy of the store that is being made.
+    Copy,
+    /// The system's source of random numbers, without which no entry and no file gets a name.
+    RandomSource,
+}
+
+impl StorePart {
+    /// Returns the part that a database is.
+    pub(crate) fn of_database(path: &Path) -> Self {
+        if path.file_name().is_some_and(|name| name == INDEX_FILE) { Self::Index } else { Self::Log }
+    }
+
+    /// Returns the path of the part within the folder of the store. It is empty for the folder itself, and `None` for
+    /// a part that is not a file there.
+    pub fn file(&self) -> Option<String> {
+        match self {
+            Self::Folder => Some(String::new()),
+            Self::Log => Some(LOG_FILE.to_owned()),
+            Self::Index => Some(INDEX_FILE.to_owned()),
+            Self::Blobs => Some(BLOBS_FOLDER.to_owned()),
+            Self::Blob(name) => Some(format!("{BLOBS_FOLDER}/{name}")),
+            Self::Spool => Some(SPOOL_FOLDER.to_owned()),
+            Self::SpoolRecord(name) => Some(format!("{SPOOL_FOLDER}/{name}")),
+            Self::Text(_) | Self::Copy | Self::RandomSource => None,
+        }
+    }
+}
+
+impl fmt::Display for StorePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder => f.write_str("its folder"),
+            Self::Copy => f.write_str("the copy"),
+            Self::RandomSource => f.write_str("the system's random source"),
+            Self::Text(hash) => write!(f, "text {hash}"),
+            file => f.write_str(&file.file().unwrap_or_default()),
+        }
+    }
+}
