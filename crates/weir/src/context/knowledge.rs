@@ -80,7 +80,7 @@ impl Knowledge {
 
     /// Returns the stores of a project that is not on this machine.
     #[cfg(test)]
-    pub(crate) fn without_machine(folder: &std::path::Path) -> Self {
+    pub(crate) fn without_machine(folder: &Path) -> Self {
         Self::new(StoreSetup {
             project_folder: folder.join("project"),
             user_folder: folder.join("user"),
