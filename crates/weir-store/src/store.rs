@@ -14,6 +14,7 @@ mod maintenance;
 mod map;
 mod meter;
 mod notes;
+mod recent;
 mod said;
 mod search;
 mod sources;
