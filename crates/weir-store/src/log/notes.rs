@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Rows, Transaction, params};
 use weir_core::note::BoundFile;
-use weir_core::{Entry, Level, NewEntry, Note, NoteKind, Reference, Timestamp};
+use weir_core::{Entry, EntryKind, Level, NewEntry, Note, NoteKind, Reference, Timestamp};
 
 use super::entries::{self, read_reference};
 use super::scopes::ScopeIds;
@@ -80,6 +80,27 @@ pub(crate) fn newest_at(
          ORDER BY n.entry_id DESC",
     )?;
     visible(connection, scope_ids, statement.query([level.as_str()])?, most)
+}
+
+/// Returns a note that has a text with this hash, is visible in a scope and is not superseded.
+pub(crate) fn with_text(
+    connection: &Connection,
+    scope_ids: ScopeIds,
+    hash: blake3::Hash,
+) -> rusqlite::Result<Option<Reference>> {
+    let blob: Option<i64> = connection
+        .prepare_cached("SELECT id FROM blobs WHERE hash = ?1")?
+        .query_row([hash.as_bytes()], |row| row.get(0))
+        .optional()?;
+    let Some(blob) = blob else { return Ok(None) };
+    for label in entries::with_text(connection, blob)?.iter().filter(|label| label.kind == EntryKind::Note) {
+        if let Some(stored) = entries::by_id(connection, scope_ids, label.id)?
+            && stored.entry.superseded_by.is_none()
+        {
+            return Ok(Some(label.reference));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the first notes of a list of ids that are visible in a scope.
