@@ -94,7 +94,7 @@ impl RecentContext {
         context: &KnowledgeContext,
         reach: Reach,
     ) -> Result<Answer<ContextData>, CommandError> {
-        let context = self.of_project(context, reach).await?;
+        let context = project_context(context, self.project.as_deref(), reach).await?;
         let form = match self.compact.as_ref().is_some_and(Switch::is_on) {
             true => NoteForm::Compact,
             false => NoteForm::Full,
@@ -111,24 +111,29 @@ impl RecentContext {
         answer.data.remarks.extend(misread);
         Ok(answer)
     }
+}
 
-    /// Returns the context of the project that the caller names.
-    async fn of_project(&self, context: &KnowledgeContext, reach: Reach) -> Result<KnowledgeContext, CommandError> {
-        let own = context.own_project();
-        let named = self.project.as_deref().map(str::trim).filter(|name| !name.is_empty());
-        let Some(name) = named.filter(|name| !projects::is_called(&own, name)) else { return Ok(context.clone()) };
-        if reach == Reach::OwnProject {
-            let message = "cannot show another project: a session sees the notes of its own project and of the user";
-            return Err(CommandError::new(ErrorKind::Denied, message)
-                .hint("omit `project`; the user can run `weir context --project NAME`"));
-        }
-        let name = name.to_owned();
-        let known = context
-            .with_stores(move |open| {
-                let all = open.user()?.projects()?;
-                projects::find(&all, &name).cloned()
-            })
-            .await?;
-        context.of_known(&known)
+/// Returns the context of a call on what is known about the project that the caller names: its own, or another one of
+/// this user if that is within its reach.
+pub(crate) async fn project_context(
+    context: &KnowledgeContext,
+    project: Option<&str>,
+    reach: Reach,
+) -> Result<KnowledgeContext, CommandError> {
+    let own = context.own_project();
+    let named = project.map(str::trim).filter(|name| !name.is_empty());
+    let Some(name) = named.filter(|name| !projects::is_called(&own, name)) else { return Ok(context.clone()) };
+    if reach == Reach::OwnProject {
+        let message = "cannot use another project: a session sees the notes of its own project and of the user";
+        return Err(CommandError::new(ErrorKind::Denied, message)
+            .hint("omit `project`; the user can run `weir context --project NAME`"));
     }
+    let name = name.to_owned();
+    let known = context
+        .with_stores(move |open| {
+            let all = open.user()?.projects()?;
+            projects::find(&all, &name).cloned()
+        })
+        .await?;
+    context.of_known(&known)
 }

@@ -368,7 +368,7 @@ fn another_project_is_shown_to_its_user_and_to_no_model() {
 
     let mut server = home.session_in(&other, "s9");
     let refused = server.refused("ctx_context", &json!({ "project": "project" }));
-    assert!(refused.contains("cannot show another project"), "{refused}");
+    assert!(refused.contains("cannot use another project"), "{refused}");
     assert!(!refused.contains("ferry") && !refused.contains(home.project().to_str().unwrap()), "{refused}");
     let own = server.call("ctx_context", &json!({ "project": "harbour", "compact": "t", "limit": "nine" }));
     assert!(own.contains("- [finding] **Ships wait outside** [ctx:"), "{own}");

@@ -1,5 +1,5 @@
-//! Arguments that are never refused: scripts and other programs' plugins pass them as they like. What was not understood
-//! is remembered, so that the answer can say so.
+//! Arguments that are never refused: scripts and other programs' plugins pass them as they like. What was not
+//! understood is remembered, so that the answer can say so.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
