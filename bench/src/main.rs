@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark that fails should stop where it failed")]
 #![allow(clippy::disallowed_methods, reason = "benchmarks start processes and open bare databases")]
 
+mod context;
 mod digest;
 mod figures;
 mod hooks;
@@ -33,6 +34,7 @@ usage: weir-bench storm                  8 processes append events and notes, ne
        weir-bench storm PATH-OF-WEIR --minutes N
                                          8 workers call everything, with kills, stops and a full disk; then what is left
        weir-bench scale [SIZE…]          keep and search at each size, next to bare FTS5 (1000 100000 1000000)
+       weir-bench context PATH-OF-WEIR   size and CPU time of `ctx_context` on 200 notes, next to a call that reads one event
        weir-bench digest                 MB/s of every kind of digest, next to `wc -l` and to a scan for line ends
        weir-bench recall PATH-OF-WEIR [--set flood] [--half development] [--peer COMMAND] [--program COMMAND]
                                       [--misses] [--write FILE]
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         ["storm", path, "--minutes", minutes] => load::run(path, minutes.parse().unwrap()),
         ["storm-child", kind, folder, number] => storm::child(kind, folder.as_ref(), number),
         ["scale", sizes @ ..] => scale::run(sizes),
+        ["context", path] => context::run(path),
         ["digest"] => digest::run(),
         ["recall", path, options @ ..] => recall::run(path, options),
         ["statements", folder] => recall::statements_below(folder),

@@ -139,7 +139,7 @@ pub fn line(text: &str, most: usize) -> String {
 }
 
 /// Returns whether a character is invisible or changes how others are shown: direction marks, joiners, tags.
-fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
         | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }

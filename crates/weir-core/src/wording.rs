@@ -1,6 +1,7 @@
 //! Formats numbers and texts for answers.
 
 use crate::Reference;
+use crate::event::is_hidden;
 
 /// Formats a count with its noun.
 pub fn counted(count: usize, one: &str, many: &str) -> String {
@@ -42,6 +43,25 @@ pub fn one_line(text: &str, most: usize) -> String {
     line
 }
 
+/// Returns the beginning of a text as one line of at most `most` characters, which ends with `…` if it was cut.
+///
+/// Escape sequences, control characters, and characters that reverse or hide text are removed; each run of blanks and
+/// line ends becomes one space. The cost grows with `most`, not with the text.
+pub fn flat(text: &str, most: usize) -> String {
+    let text = text.trim();
+    // A character has at most four bytes, and there is some room for what is removed.
+    let head = &text[..text.floor_char_boundary(most.saturating_mul(4).saturating_add(1_024))];
+    let cleaned = crate::terminal::clean(head.as_bytes());
+    let cleaned = String::from_utf8_lossy(&cleaned);
+    let visible = cleaned.chars().filter(|&c| !is_hidden(c)).map(|c| if c.is_control() { ' ' } else { c });
+    let line = visible.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None if head.len() < text.len() => format!("{line}…"),
+        None => line,
+    }
+}
+
 /// Quotes a word for a shell.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
@@ -49,4 +69,37 @@ pub fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str, most: usize, expected: &str) {
+        assert_eq!(flat(text, most), expected);
+    }
+
+    #[test]
+    fn a_flat_text_is_one_line_of_characters() {
+        check(" a\n\n# b\tc\r\n", 100, "a # b c");
+        check("\u{1b}[31mred\u{1b}[0m\u{2028}next\u{7}", 100, "red next");
+        check("left\u{202e}thgir\u{200b}", 100, "leftthgir");
+        check("語語語語", 3, "語語語…");
+        check("語語語", 3, "語語語");
+        check("one two", 4, "one…");
+        check(&" ".repeat(1 << 20), 4, "");
+        check(&format!("a{}b", " ".repeat(1 << 20)), 4, "a…");
+    }
+
+    proptest! {
+        #[test]
+        fn a_flat_text_is_bounded(text in "\\PC{0,80}|[\\x00-\\x20é\u{2028}\u{1b}\\[m;]{0,200}", most in 0usize..90) {
+            let line = flat(&text, most);
+            prop_assert!(line.chars().count() <= most + 1);
+            prop_assert!(!line.contains(char::is_control));
+            prop_assert!(!line.contains(['\u{2028}', '\u{2029}']));
+        }
+    }
 }

@@ -37,6 +37,7 @@ pub use log::hooks::{Guide, HookUse};
 pub use log::imports::{Conversation, ImportPosition, Known, SUMMARY};
 pub use log::meter::{MeterAction, MeterRow, Reading};
 pub use log::projects::KnownProject;
+pub use log::prompts::RecentPrompt;
 pub use log::sessions::SessionSummary;
 pub use log::sources::{KnownFile, PageState, Stamp, Validators};
 pub use shown::{HashedText, Repeat, ShownLines};

@@ -15,6 +15,7 @@ pub(crate) mod imports;
 pub(crate) mod meter;
 pub(crate) mod notes;
 pub(crate) mod projects;
+pub(crate) mod prompts;
 pub(crate) mod retention;
 pub(crate) mod runs;
 pub(crate) mod said;

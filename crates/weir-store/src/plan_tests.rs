@@ -186,6 +186,8 @@ fn check_what_hooks_ask(store: &mut Store, scope: &Scope, now: Timestamp) {
     assert_eq!(store.failures(scope).unwrap(), [error.clone(), error]);
     assert_eq!(store.newest_notes(scope, 2).unwrap().len(), 1, "three of four are superseded");
     assert_eq!(store.notes(scope, 9).unwrap().len(), 4, "a review lists the superseded too");
+    assert_eq!(store.newest_notes_at(scope, Level::Project, 9).unwrap().len(), 1);
+    assert_eq!(store.note_with_text(scope, "parseHttp").unwrap(), None);
     assert_eq!(store.last_session(&other).unwrap(), scope.session);
     assert_eq!(store.last_session(scope).unwrap(), None, "the other has no request of the user");
     let guide = Guide { text: "where it stood".into(), waiting: true };

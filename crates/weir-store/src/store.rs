@@ -14,6 +14,7 @@ mod maintenance;
 mod map;
 mod meter;
 mod notes;
+mod recent;
 mod said;
 mod search;
 mod sources;
@@ -39,7 +40,6 @@ use crate::log::feed::LogFeed;
 use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::projects::{self, KnownProject};
 use crate::log::scopes::{self, ScopeIds};
-use crate::log::sessions::{self, SessionSummary};
 use crate::log::{self, entries, events};
 pub use backup::Copied;
 pub use export::{Exported, ExportedEntry, ExportedEvent};
@@ -202,11 +202,6 @@ impl Store {
     pub fn history(&self, scope: &Scope, filter: &HistoryFilter) -> Result<Vec<Moment>> {
         self.check_scope(scope)?;
         self.log.read(|c| history::page(c, scope, filter))
-    }
-
-    /// Returns at most `most` sessions, newest first. If `named` is given, only those whose name starts with it.
-    pub fn sessions(&self, named: Option<&str>, most: usize) -> Result<Vec<SessionSummary>> {
-        self.log.read(|c| sessions::list(c, named, most))
     }
 
     /// Records in the user's store that a project was used, at most once an hour unless something has changed.

@@ -27,6 +27,7 @@ mod operations;
 mod outlining;
 mod permission;
 mod project;
+mod projects;
 mod random;
 mod replay;
 mod run;

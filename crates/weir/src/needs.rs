@@ -9,6 +9,7 @@ use std::time::Duration;
 use weir_core::note::BoundFile;
 use weir_core::{Entry, Level, Origin, Reference, Scope};
 use weir_embed::Embed;
+use weir_store::KnownProject;
 
 use crate::context::{Context, Knowledge, LockedStores, Session};
 use crate::error::CommandError;
@@ -20,6 +21,7 @@ use crate::replay::places::{self, TranscriptLocation};
 use crate::replay::prices::{self, Prices};
 use crate::run::background::{self, RunProgress};
 use crate::staleness::{self, Doubt};
+use crate::when;
 
 /// What an operation needs in order to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +89,28 @@ impl KnowledgeContext {
     /// Returns the model for search by meaning, if there is one. Loading it may take a while the first time.
     pub(crate) fn model(&self) -> Option<Arc<dyn Embed>> {
         self.knowledge.model()
+    }
+
+    /// Returns the project of the call, as the user's list of projects has it.
+    pub(crate) fn own_project(&self) -> KnownProject {
+        match &self.local {
+            Some(local) => local.project().as_known(when::now()),
+            None => KnownProject {
+                key: self.scope.project.0.clone(),
+                root: String::new(),
+                folder: String::new(),
+                used_at: when::now(),
+                identity: None,
+            },
+        }
+    }
+
+    /// Returns the context of a call on what is known about another project of this user. The call belongs to no work
+    /// and no session there.
+    pub(crate) fn of_known(&self, project: &KnownProject) -> Result<Self, CommandError> {
+        let knowledge = self.knowledge.of_known(project)?;
+        let session = Session::new(self.session.face, None);
+        Ok(Self { scope: knowledge.scope(None, &session), session: self.session.clone(), knowledge, local: None })
     }
 
     /// Returns why search by meaning does not work, if it is configured but does not.

@@ -5,6 +5,7 @@
 
 mod annotate;
 mod batch;
+pub(crate) mod context;
 mod context_edit;
 mod context_forget;
 mod context_peek;
@@ -50,6 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation::of::<get::Get>(),
     Operation::of::<history::History>(),
     Operation::of::<reflect::Reflect>(),
+    Operation::of::<context::RecentContext>(),
     Operation::of::<import::Import>(),
     Operation::of::<forget::Forget>(),
     Operation::of::<map::Map>(),
@@ -268,8 +270,16 @@ mod tests {
 
     #[test]
     fn what_acts_on_a_machine_cannot_be_started_without_one() {
-        let knowledge =
-            ["ctx_annotate", "ctx_search", "ctx_get", "ctx_history", "ctx_reflect", "ctx_forget", "ctx_stats"];
+        let knowledge = [
+            "ctx_annotate",
+            "ctx_search",
+            "ctx_get",
+            "ctx_history",
+            "ctx_reflect",
+            "ctx_context",
+            "ctx_forget",
+            "ctx_stats",
+        ];
         assert_eq!(tools(Needs::Knowledge), knowledge);
         let runs = OPERATIONS.iter().filter(|operation| matches!(operation.effect, Effect::Runs | Effect::Changes));
         assert!(runs.clone().count() >= 5 && runs.clone().all(|operation| operation.needs() == Needs::Machine));
@@ -298,6 +308,9 @@ mod tests {
         assert_eq!(got.data["text"], "zebras sleep standing");
         let history = call("ctx_history", json!({}));
         assert_eq!(history.data["moments"][0]["reference"], reference);
+        let overview = call("ctx_context", json!({ "compact": "yes", "project": "elsewhere" }));
+        let expected = format!("## Recent notes\n- [finding] **zebras sleep standing** {reference}");
+        assert!(overview.text.ends_with(&expected), "{}", overview.text);
         assert!(!call("ctx_stats", json!({})).found);
         assert!(call("ctx_reflect", json!({ "work": "stripes" })).text.contains("no events there"));
         let plan = call("ctx_forget", json!({ "refs": [reference] }));

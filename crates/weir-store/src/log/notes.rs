@@ -1,8 +1,8 @@
 //! Notes: their topics, revisions, files and citations. Invariant: an older revision is marked, never overwritten.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Rows, Transaction, params};
 use weir_core::note::BoundFile;
-use weir_core::{Entry, Level, NewEntry, Note, NoteKind, Reference, Timestamp};
+use weir_core::{Entry, EntryKind, Level, NewEntry, Note, NoteKind, Reference, Timestamp};
 
 use super::entries::{self, read_reference};
 use super::scopes::ScopeIds;
@@ -64,10 +64,55 @@ pub(crate) fn newest(connection: &Connection, scope_ids: ScopeIds, most: usize) 
         "SELECT entry_id FROM notes WHERE entry_id <= (SELECT max(entry_id) FROM notes) AND superseded_by IS NULL
          ORDER BY entry_id DESC",
     )?;
-    let mut rows = statement.query([])?;
+    visible(connection, scope_ids, statement.query([])?, most)
+}
+
+/// Returns the newest notes of one level that are visible in a scope and not superseded.
+pub(crate) fn newest_at(
+    connection: &Connection,
+    scope_ids: ScopeIds,
+    level: Level,
+    most: usize,
+) -> rusqlite::Result<Vec<Entry>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT n.entry_id FROM notes n CROSS JOIN entries e ON e.id = n.entry_id
+         WHERE n.entry_id <= (SELECT max(entry_id) FROM notes) AND n.superseded_by IS NULL AND e.level = ?1
+         ORDER BY n.entry_id DESC",
+    )?;
+    visible(connection, scope_ids, statement.query([level.as_str()])?, most)
+}
+
+/// Returns a note that has a text with this hash, is visible in a scope and is not superseded.
+pub(crate) fn with_text(
+    connection: &Connection,
+    scope_ids: ScopeIds,
+    hash: blake3::Hash,
+) -> rusqlite::Result<Option<Reference>> {
+    let blob: Option<i64> = connection
+        .prepare_cached("SELECT id FROM blobs WHERE hash = ?1")?
+        .query_row([hash.as_bytes()], |row| row.get(0))
+        .optional()?;
+    let Some(blob) = blob else { return Ok(None) };
+    for label in entries::with_text(connection, blob)?.iter().filter(|label| label.kind == EntryKind::Note) {
+        if let Some(stored) = entries::by_id(connection, scope_ids, label.id)?
+            && stored.entry.superseded_by.is_none()
+        {
+            return Ok(Some(label.reference));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the first notes of a list of ids that are visible in a scope.
+fn visible(
+    connection: &Connection,
+    scope_ids: ScopeIds,
+    mut ids: Rows<'_>,
+    most: usize,
+) -> rusqlite::Result<Vec<Entry>> {
     let mut notes = Vec::new();
     while notes.len() < most
-        && let Some(row) = rows.next()?
+        && let Some(row) = ids.next()?
     {
         notes.extend(entries::by_id(connection, scope_ids, row.get(0)?)?.map(|stored| stored.entry));
     }

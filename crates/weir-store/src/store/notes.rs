@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use weir_core::{Entry, Reference, Scope, Timestamp};
 
-use super::Store;
+use super::{Store, redacted_text};
 use crate::db::Durability;
 use crate::error::{Fault, Result};
 use crate::log::scopes::ScopeIds;
@@ -30,6 +30,14 @@ impl Store {
     pub fn notes(&self, scope: &Scope, most: usize) -> Result<Vec<NoteUse>> {
         let scope_ids = self.scope_ids(scope)?;
         self.log.read(|c| newest(c, scope_ids, most))
+    }
+
+    /// Returns a note with just this text, if one is visible in the scope and not superseded.
+    pub fn note_with_text(&self, scope: &Scope, text: &str) -> Result<Option<Reference>> {
+        let scope_ids = self.scope_ids(scope)?;
+        // What is stored of a text is redacted.
+        let hash = blake3::hash(redacted_text(text).as_bytes());
+        self.log.read(|c| notes::with_text(c, scope_ids, hash))
     }
 
     /// Records that the user confirmed a note. Returns `None` if no such note is visible in the scope.

@@ -21,6 +21,7 @@ mod power;
 mod process;
 mod properties;
 mod rebuild;
+mod recent;
 mod retention;
 mod room;
 mod said;

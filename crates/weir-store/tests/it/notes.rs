@@ -152,3 +152,17 @@ fn a_note_cannot_pin_what_it_does_not_see() {
     assert!(keep(&mut store, note(format!("see {hidden}"))).pinned.is_empty());
     assert_eq!(store.sweep(day(400)).unwrap().expired, 1);
 }
+
+#[test]
+fn a_note_is_found_by_its_text_as_long_as_it_counts() {
+    let (_folder, mut store) = new_store();
+    let secret = format!("the token is ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).split_at(36).0);
+    keep(&mut store, run("the pool has 8"));
+    assert_eq!(store.note_with_text(&here(), "the pool has 8").unwrap(), None, "it is the text of a run");
+    let old = keep(&mut store, note_on("pool", "the pool has 8")).reference;
+    assert_eq!(store.note_with_text(&here(), "the pool has 8").unwrap(), Some(old));
+    let hidden = keep(&mut store, note(&secret)).reference;
+    assert_eq!(store.note_with_text(&here(), &secret).unwrap(), Some(hidden), "what was redacted is the same text");
+    keep(&mut store, note_on("pool", "the pool has 16"));
+    assert_eq!(store.note_with_text(&here(), "the pool has 8").unwrap(), None, "it is superseded");
+}

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 use weir_core::{Level, Limits, ProjectKey, Scope, Timestamp};
 use weir_embed::Embed;
-use weir_store::{Freshness, Owner, Patience, Store};
+use weir_store::{Freshness, KnownProject, Owner, Patience, Store};
 
 use super::{Machine, Session, cancelled};
 use crate::config::EmbeddingModel;
 use crate::embedding::LazyModel;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::project::Project;
-use crate::when;
+use crate::{sharing, when};
 
 /// The stores of a project and of the user. Cheap to clone; clones share the open stores.
 #[derive(Clone)]
@@ -76,6 +76,34 @@ impl Knowledge {
             model: LazyModel::default(),
             local: Some(machine.project.clone()),
         })
+    }
+
+    /// Returns the stores of another project of this user, which must have one already.
+    pub(crate) fn of_known(&self, project: &KnownProject) -> Result<Self, CommandError> {
+        let StoreSetup { project_folder, user_folder, limits, .. } = &*self.setup;
+        let data = user_folder.parent().unwrap_or(user_folder);
+        let shared = sharing::find(data, &project.folder, &project.key).map_err(|error| {
+            CommandError::new(ErrorKind::Failed, format!("cannot use the store of {}: {error}", project.root))
+        })?;
+        let (folder, owner) = match shared {
+            Some(shared) => (shared.folder, shared.owner),
+            None => (project.folder.clone(), project.key.clone()),
+        };
+        let project_folder = project_folder.with_file_name(folder);
+        if !project_folder.join("log.db").exists() {
+            let message = format!("the store of {} no longer exists", project.root);
+            return Err(CommandError::new(ErrorKind::NotFound, message)
+                .hint("run a command of Weir in that folder to begin a new one"));
+        }
+        Ok(Self::new(StoreSetup {
+            project_folder,
+            user_folder: user_folder.clone(),
+            owner: ProjectKey(owner),
+            limits: limits.clone(),
+            embedding: EmbeddingModel::Off,
+            model: LazyModel::default(),
+            local: None,
+        }))
     }
 
     /// Returns the stores of a project that is not on this machine.

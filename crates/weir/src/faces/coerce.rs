@@ -36,6 +36,7 @@ const ALIASES: &[(&str, &[(&str, &str)])] = &[
     ("ctx_search", &[("q", "queries"), ("max_results", "limit")]),
     ("ctx_get", &[("id", "ref"), ("regex", "pattern")]),
     ("ctx_history", &[("session_id", "session"), ("branch", "work"), ("max_results", "limit")]),
+    ("ctx_context", &[("max_results", "limit")]),
     ("ctx_forget", &[("session_id", "session"), ("id", "refs")]),
     ("context_map", &[("folder", "path"), ("directory", "path")]),
     ("context_read", &[("file_path", "path"), ("file", "path"), ("filename", "path")]),

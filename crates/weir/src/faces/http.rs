@@ -4,6 +4,8 @@
 mod caller;
 pub(crate) mod calls;
 pub(crate) mod command;
+mod compat;
+mod context_endpoint;
 pub(crate) mod guard;
 pub(crate) mod listen;
 mod mcp;
@@ -11,6 +13,7 @@ mod metering;
 mod metrics;
 mod observe;
 mod openapi;
+mod peer;
 pub(crate) mod problem;
 pub(crate) mod request_limits;
 mod stall;
@@ -38,6 +41,7 @@ use crate::answer::one_line;
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
 use calls::Calls;
+use compat::Compat;
 use guard::{AllowedHosts, guarded};
 use listen::{Listening, ServerLimits};
 use metering::MeterQueue;
@@ -62,6 +66,8 @@ pub(crate) struct ServerState {
     metrics: Metrics,
     /// Indexes and embeds what calls have added.
     background: EmbedderHandle,
+    /// The program whose requests and tools are understood too.
+    compat: Option<Compat>,
     /// How requests are logged.
     log: LogFormat,
     /// The description of the routes, once somebody has asked for it.
@@ -77,9 +83,15 @@ impl ServerState {
             meter: MeterQueue::start(context),
             metrics: Metrics::new(),
             background: EmbedderHandle::start(context, IndexUpkeep::Follow),
+            compat: None,
             log,
             openapi: OnceLock::new(),
         }
+    }
+
+    /// Returns the same state for a server that another program's plugins may call.
+    fn with_compat(self, compat: Option<Compat>) -> Self {
+        Self { compat, ..self }
     }
 }
 
@@ -110,6 +122,10 @@ impl Server {
 /// Returns the routes.
 fn routes(state: &Arc<ServerState>, ended: CancellationToken) -> Router {
     let mcp = post(mcp::handle).with_state((Arc::clone(state), mcp::service(state, ended)));
+    let context = match state.compat {
+        Some(Compat::Engram) => compat::routes(),
+        None => context_endpoint::routes(),
+    };
     Router::new()
         .route("/v1/tools/{name}", post(tools::handle))
         .route("/mcp", mcp)
@@ -117,6 +133,7 @@ fn routes(state: &Arc<ServerState>, ended: CancellationToken) -> Router {
         .route("/health", get(health))
         .route("/ready", get(ready))
         .route("/metrics", get(metrics::handle))
+        .merge(context)
         .fallback(not_found)
         .method_not_allowed_fallback(wrong_method)
         .with_state(Arc::clone(state))

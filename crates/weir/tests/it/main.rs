@@ -4,6 +4,7 @@
 
 mod advice;
 mod cli;
+mod context;
 mod e2e;
 mod escape;
 mod evil;

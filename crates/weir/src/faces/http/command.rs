@@ -14,6 +14,7 @@ use serde_json::json;
 use weir_core::Timestamp;
 
 use super::calls::MAX_THREADS;
+use super::compat::Compat;
 use super::guard::AllowedHosts;
 use super::listen::{Listening, ServerLimits};
 use super::observe::LogFormat;
@@ -43,6 +44,7 @@ Examples:
   weir serve --print-token --scope read                  print a token that may only read
   weir serve --print-token --scope run --valid-for 8h    print a token that expires
   weir serve --bind 127.0.0.1:0 --log json               choose a free port, log requests
+  weir serve --compat engram --bind 127.0.0.1:7437       serve the plugins of engram too
   weir serve --bind 0.0.0.0:4747 --tls-cert cert.pem --tls-key key.pem --allow-host dev.example
 
 A call:
@@ -50,7 +52,7 @@ A call:
   curl http://127.0.0.1:4747/v1/tools/ctx_search -H \"Authorization: Bearer $TOKEN\" \\
     -H 'Content-Type: application/json' -d '{\"queries\": [\"pool size\"]}'
 
-Routes: POST /v1/tools/NAME, POST /mcp (MCP Streamable HTTP), GET /openapi.json, /health, /ready, /metrics.
+Routes: POST /v1/tools/NAME, POST /mcp (MCP Streamable HTTP), GET /context, /openapi.json, /health, /ready, /metrics.
 Scopes: read reads; write also adds to the store and removes from it; run also runs code and changes files.
 What needs the user's consent is refused, since a server has nobody to ask. docs/http.md describes everything.";
 
@@ -64,7 +66,7 @@ pub(crate) fn command() -> Command {
         .args(limit_options())
 }
 
-fn address_options() -> [Arg; 6] {
+fn address_options() -> [Arg; 7] {
     let file = |name: &'static str, other: &'static str| {
         Arg::new(name).long(name).value_name("FILE").value_parser(value_parser!(PathBuf)).requires(other)
     };
@@ -86,6 +88,11 @@ fn address_options() -> [Arg; 6] {
             .value_name("NAME")
             .action(ArgAction::Append)
             .help("Accept requests for this host name too; repeat it for more"),
+        Arg::new("compat")
+            .long("compat")
+            .value_name("PROGRAM")
+            .value_parser(PossibleValuesParser::new(Compat::NAMES))
+            .help("Answer the plugins of this program too, and offer its tools by their names"),
         Arg::new("log")
             .long("log")
             .value_name("FORMAT")
@@ -167,10 +174,15 @@ pub(crate) fn run(env: &Env, arguments: &ArgMatches) -> Result<Option<Answer>, C
             Some(tls) => listening.with_tls(tls),
             None => listening,
         };
+        let compat = arguments.get_one::<String>("compat").and_then(|name| Compat::parse(name));
         announce(&listening, &tokens, is_plain);
+        if compat.is_some() {
+            paint::warn("weir: plugins need no token if a process of this user calls from this machine");
+        }
         let hosts = hosts(listening.address(), arguments);
         let server = Server { listening, hosts, limits: limits(arguments) };
-        server.serve(&context, ServerState::new(&context, tokens, log_format(arguments))).await
+        let state = ServerState::new(&context, tokens, log_format(arguments)).with_compat(compat);
+        server.serve(&context, state).await
     });
     // Work that was cut off must not keep the program from exiting.
     runtime.shutdown_background();

@@ -10,7 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
@@ -19,6 +22,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 
+use super::peer::Peer;
 use super::request_limits;
 use super::stall::WriteLimited;
 use crate::error::{CommandError, ErrorKind};
@@ -143,21 +147,28 @@ impl Connection {
     async fn run(self, stream: TcpStream, tls: Option<TlsAcceptor>) {
         // Answers are written at once; waiting for more to send would only delay them.
         let _ = stream.set_nodelay(true);
-        let Some(tls) = tls else { return self.serve(stream).await };
+        let ends = stream.peer_addr().and_then(|client| Ok(Peer { client, server: stream.local_addr()? }));
+        let Ok(peer) = ends else { return };
+        let Some(tls) = tls else { return self.serve(stream, peer).await };
         let shaken = tokio::time::timeout(self.limits.header_timeout, tls.accept(stream)).await;
         if let Ok(Ok(stream)) = shaken {
-            self.serve(stream).await;
+            self.serve(stream, peer).await;
         }
     }
 
     /// Serves requests until the client or a limit ends the connection. How it ends concerns only the client.
-    async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(self, stream: S) {
+    async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(self, stream: S, peer: Peer) {
         let io = TokioIo::new(WriteLimited::new(stream, WRITE_TIMEOUT));
+        let routes = self.service;
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            routes.call(request)
+        });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.header_timeout)
             .max_header_size(MAX_HEAD_BYTES)
-            .serve_connection(io, self.service);
+            .serve_connection(io, service);
         let _ = self.watcher.watch(connection).await;
     }
 }

@@ -11,8 +11,8 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt as _;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult, PaginatedRequestParams,
-    ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ListToolsResult,
+    PaginatedRequestParams, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -21,6 +21,7 @@ use rmcp::{ErrorData, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Caller;
+use super::compat::Alias;
 use super::problem::Problem;
 use super::request_limits::whole_body;
 use super::tokens::TokenScope;
@@ -97,6 +98,25 @@ impl HttpTools {
             work,
         })
     }
+
+    /// Calls a tool of another program.
+    async fn call_alias(
+        &self,
+        alias: &'static Alias,
+        caller: Caller,
+        arguments: JsonObject,
+        call: &RequestContext<RoleServer>,
+    ) -> CallToolResponse {
+        if let Err(problem) = caller.scope.covers(TokenScope::for_effect(alias.effect)) {
+            return refused(&problem);
+        }
+        let cancel = call.ct.child_token();
+        let _given_up = cancel.clone().drop_guard();
+        match alias.call(&self.state, caller, arguments, cancel).await {
+            Ok(answer) => CallToolResponse::from(mcp::result(answer)),
+            Err(problem) => refused(&problem),
+        }
+    }
 }
 
 impl ServerHandler for HttpTools {
@@ -113,11 +133,13 @@ impl ServerHandler for HttpTools {
         // A tool that every call would be refused for is only in the way.
         let allowed = |operation: &&Operation| TokenScope::for_effect(operation.effect) <= caller.scope;
         let listed = tool_call::listed(&self.state.calls.base().config().tools).filter(allowed);
-        Ok(ListToolsResult::with_all_items(listed.map(tool_call::tool).collect()))
+        let aliases = Alias::all(self.state.compat).iter().filter(|alias| alias.is_listed(caller.scope));
+        Ok(ListToolsResult::with_all_items(listed.map(tool_call::tool).chain(aliases.map(Alias::tool)).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tool_call::find(name).map(tool_call::tool)
+        let alias = || Alias::find(self.state.compat, name).map(Alias::tool);
+        tool_call::find(name).map(tool_call::tool).or_else(alias)
     }
 
     async fn call_tool(
@@ -125,10 +147,13 @@ impl ServerHandler for HttpTools {
         request: CallToolRequestParams,
         call: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let caller = Self::caller(&call)?;
+        if let Some(alias) = Alias::find(self.state.compat, &request.name) {
+            return Ok(self.call_alias(alias, caller, request.arguments.unwrap_or_default(), &call).await);
+        }
         let Some(operation) = tool_call::find(&request.name) else {
             return Err(ErrorData::invalid_params(tool_call::no_such_tool(&request.name), None));
         };
-        let caller = Self::caller(&call)?;
         if let Err(problem) = caller.scope.covers(TokenScope::for_effect(operation.effect)) {
             return Ok(refused(&problem));
         }

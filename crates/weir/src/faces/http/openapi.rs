@@ -9,9 +9,11 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Map, Value, json};
+use weir_core::Level;
 
 use super::ServerState;
 use super::caller::{CLIENT, MAX_NAME_CHARS, SESSION, WORK};
+use super::context_endpoint::MARKDOWN;
 use super::metrics::PROMETHEUS;
 use super::observe::REQUEST_ID;
 use super::problem::PROBLEM_JSON;
@@ -51,6 +53,8 @@ struct Route {
     summary: &'static str,
     /// The scope that the route needs, if it needs a token.
     scope: Option<TokenScope>,
+    /// The parameters in the address, each with its schema.
+    query: fn() -> Value,
     /// The media type and the schema of the answer.
     answer: fn() -> (&'static str, Value),
     /// The statuses of errors besides the common ones.
@@ -59,9 +63,18 @@ struct Route {
 
 const ROUTES: &[Route] = &[
     Route {
+        path: "/context",
+        summary: "Show the last sessions and prompts and the newest notes of a project, as Markdown.",
+        scope: Some(TokenScope::Read),
+        query: context_query,
+        answer: || (MARKDOWN, json!({ "type": "string" })),
+        errors: &[400, 401, 404, 422, 503],
+    },
+    Route {
         path: "/health",
         summary: "Say that the server is alive.",
         scope: None,
+        query: no_query,
         answer: || ("application/json", status_is("ok")),
         errors: &[],
     },
@@ -69,6 +82,7 @@ const ROUTES: &[Route] = &[
         path: "/ready",
         summary: "Say whether the stores can be opened.",
         scope: None,
+        query: no_query,
         answer: || ("application/json", status_is("ready")),
         errors: &[503],
     },
@@ -76,6 +90,7 @@ const ROUTES: &[Route] = &[
         path: "/metrics",
         summary: "Count what has happened, in the text format of Prometheus.",
         scope: Some(TokenScope::Read),
+        query: no_query,
         answer: || (PROMETHEUS, json!({ "type": "string" })),
         errors: &[401],
     },
@@ -83,6 +98,7 @@ const ROUTES: &[Route] = &[
         path: "/openapi.json",
         summary: "Describe the routes: this document.",
         scope: None,
+        query: no_query,
         answer: || ("application/json", json!({ "type": "object", "required": ["openapi", "paths"] })),
         errors: &[],
     },
@@ -122,15 +138,35 @@ pub(super) fn document() -> Value {
 fn get(route: &Route) -> Value {
     let (media_type, schema) = (route.answer)();
     let mut responses = refusals(&[COMMON_ERRORS, route.errors].concat());
+    let mut parameters = vec![reference("parameters", "RequestId")];
+    if let Value::Object(query) = (route.query)() {
+        let parameter = |(name, schema): (String, Value)| json!({ "name": name, "in": "query", "required": false, "schema": schema });
+        parameters.extend(query.into_iter().map(parameter));
+    }
     responses.insert("200".to_owned(), answer("The answer.", media_type, &schema));
     json!({ "get": {
         "operationId": route.path.trim_start_matches('/').replace('.', "_"),
         "tags": ["server"],
         "summary": route.summary,
         "security": security(route.scope),
-        "parameters": [reference("parameters", "RequestId")],
+        "parameters": parameters,
         "responses": responses,
     } })
+}
+
+/// Returns the parameters of `GET /context`. What is not understood in a limit or in `compact` means the default.
+fn context_query() -> Value {
+    json!({
+        "project": { "type": "string" },
+        "scope": { "type": "string", "enum": Level::ALL.iter().map(|level| level.as_str()).collect::<Vec<_>>() },
+        "limit": { "type": ["integer", "string"] },
+        "compact": { "type": ["boolean", "string"] },
+        "budget": { "type": "integer", "minimum": 0, "maximum": u32::MAX },
+    })
+}
+
+fn no_query() -> Value {
+    json!({})
 }
 
 /// Describes a tool.

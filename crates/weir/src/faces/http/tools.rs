@@ -104,7 +104,7 @@ impl ToolCall {
 }
 
 /// Returns the arguments in a body. An empty body has none.
-fn arguments(body: &Bytes) -> Result<JsonObject, Problem> {
+pub(super) fn arguments(body: &Bytes) -> Result<JsonObject, Problem> {
     let invalid = |detail: String| {
         Problem::new(StatusCode::BAD_REQUEST, "Invalid JSON", detail)
             .hint("send the arguments as one JSON object, such as {\"queries\": [\"pool size\"]}".to_owned())
