@@ -16,6 +16,7 @@ pub(crate) mod location;
 mod meter;
 mod payload;
 pub(crate) mod rewrite;
+mod seen;
 mod trial;
 
 use std::ffi::OsString;
@@ -32,12 +33,14 @@ use weir_store::{HookUse, Patience, ShownLines, SpoolRecord, Store, StoreError};
 
 use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
+use crate::face::Face;
 use crate::run::unfinished::{self, AuditDepth};
 use crate::when;
 pub(crate) use file_state::FileState;
 use location::SessionLocation;
 use payload::Payload;
 use rewrite::RewriteStatus;
+pub(crate) use seen::RequestedResult;
 
 /// The argument that selects this mode.
 pub(crate) const HOOK: &str = "hook";
@@ -160,7 +163,9 @@ impl HookContext<'_> {
         };
         let (scope, folder, spool) = (place.scope.clone(), place.folder.clone(), place.spool());
         let aside = SpoolRecord::default();
-        let mut call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, files, aside };
+        let face = Face::Mcp;
+        let mut call =
+            Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, files, face, aside };
         // The events are recorded regardless of the answer, and before it if the answer may miss the deadline.
         let mut told = report.events(Some((&call.store, &call.scope)));
         if call.may_take_long() {
@@ -247,6 +252,8 @@ struct Call<'a> {
     now: Timestamp,
     /// The state of the files that tools have read.
     files: FileState,
+    /// How the model can read more than it is shown.
+    face: Face,
     /// The data that could not be written to the store.
     aside: SpoolRecord,
 }
