@@ -9,5 +9,6 @@ pub(crate) mod mcp;
 mod notes;
 mod paint;
 mod policy;
+mod proxy;
 mod signal;
 mod stores;
