@@ -96,7 +96,7 @@ impl<'a> Conversation<'a> {
     /// call.
     pub(super) fn call(&self, id: &str) -> (&str, Value) {
         let Some(call) = self.calls.get(id) else { return ("", Value::Null) };
-        let input = call.input.and_then(|input| serde_json::from_str(input.get()).ok()).unwrap_or_default();
+        let input: Value = call.input.and_then(|input| serde_json::from_str(input.get()).ok()).unwrap_or_default();
         // Some formats have the input as a string, which is JSON unless the tool takes any text.
         let input = match input {
             Value::String(text) => {
