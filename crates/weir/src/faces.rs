@@ -12,3 +12,4 @@ mod policy;
 mod proxy;
 mod signal;
 mod stores;
+mod tool_call;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::{functions, mcp, notes, paint, policy, proxy, signal, stores};
+use super::{functions, http, mcp, notes, paint, policy, proxy, signal, stores};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
@@ -52,6 +52,7 @@ One minute:
   weir replay                                               show what Weir would have saved in your past sessions
   weir window                                               show what a smaller window would have cost
   weir mcp                                                  serve all of this to a client
+  weir serve                                                serve all of this over HTTP
 
 Every command has --help with examples, and --json for scripts.";
 
@@ -90,6 +91,7 @@ fn command() -> Command {
             window::command(),
             statusline::command(),
             functions::command(),
+            http::command::command(),
             proxy::command(),
             mcp,
             completions,
@@ -112,6 +114,10 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     })?;
     if let Some(folder) = matches.get_one::<PathBuf>("folder") {
         env.folder = env.folder.join(folder);
+    }
+    if name == http::command::SERVE {
+        let answer = http::command::run(&env, arguments)?;
+        return answer.map_or(Ok(ExitCode::SUCCESS), |answer| finish(answer, arguments.get_flag("json")));
     }
     let runtime = runtime()?;
     let code = if name == "mcp" {
