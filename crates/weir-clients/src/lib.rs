@@ -11,6 +11,7 @@ pub mod capture;
 mod clients;
 mod hook;
 mod purpose;
+mod requests;
 pub mod setup;
 mod text;
 pub mod transcript;
@@ -19,6 +20,7 @@ mod wire;
 pub use clients::CLIENTS;
 pub use hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 pub use purpose::{Purpose, of_command as purpose_of_command, purpose, question, written};
+pub use requests::{PROXY, SeenResult, seen_call, seen_result};
 pub use text::{LongString, LongText, Piece, Text};
 pub use wire::Wire;
 
@@ -36,6 +38,8 @@ pub struct Client {
     pub compaction: Compaction,
     /// How it truncates the output of a command by itself, where that is known.
     pub own_cut: Option<OwnCut>,
+    /// Classifies a tool by the name that the client gives it, and by its input.
+    pub tool: fn(&str, &Value) -> Tool,
     /// Decodes a hook call into the form that all clients share, or returns `None` if Weir has no use for it.
     pub decode: fn(&Wire<'_>) -> Option<Hook>,
     /// Encodes a reply, or returns `None` if the client cannot take one of that kind here.

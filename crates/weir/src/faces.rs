@@ -9,6 +9,7 @@ pub(crate) mod mcp;
 mod notes;
 mod paint;
 mod policy;
+mod proxy;
 mod signal;
 mod stores;
 mod tool_call;

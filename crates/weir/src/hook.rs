@@ -16,6 +16,7 @@ pub(crate) mod location;
 mod meter;
 mod payload;
 pub(crate) mod rewrite;
+mod seen;
 mod trial;
 
 use std::ffi::OsString;
@@ -32,12 +33,14 @@ use weir_store::{HookUse, Patience, ShownLines, Spool, SpoolRecord, Store, Store
 
 use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
+use crate::face::Face;
 use crate::run::unfinished::{self, AuditDepth};
 use crate::when;
 pub(crate) use file_state::FileState;
 use location::SessionLocation;
 use payload::Payload;
 use rewrite::RewriteStatus;
+pub(crate) use seen::RequestedResult;
 
 /// The argument that selects this mode.
 pub(crate) const HOOK: &str = "hook";
@@ -159,7 +162,9 @@ impl HookContext<'_> {
             Err(failed) => return Err(failed.into()),
         };
         let (scope, folder, aside) = (place.scope.clone(), place.folder.clone(), SpoolRecord::default());
-        let call = Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, files, aside };
+        let face = Face::Mcp;
+        let call =
+            Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, files, face, aside };
         let said = call.run(&report, rewritten).map_err(|error| error.in_store(&place.folder))?;
         let Some(said) = said else { return Ok(None) };
         let reply = (client.reply)(&wire, &hook, &said);
@@ -231,6 +236,8 @@ struct Call<'a> {
     now: Timestamp,
     /// The state of the files that tools have read.
     files: FileState,
+    /// How the model can read more than it is shown.
+    face: Face,
     /// The data that could not be written to the store.
     aside: SpoolRecord,
 }

@@ -15,12 +15,13 @@ pub(crate) const CODEX: Client = Client {
     session: "codex-mcp-client",
     compaction: Compaction::Begins,
     own_cut: Some(OwnCut { above: 10_000, shows: 10_000 }),
+    tool,
     decode,
     reply,
 };
 
 /// The beginning of an output that Codex has truncated.
-const CUT: &str = "Warning: truncated output (original token count: ";
+pub(crate) const CUT: &str = "Warning: truncated output (original token count: ";
 /// The fields of a shell tool's input that may have the command.
 const COMMAND: [&str; 2] = ["command", "cmd"];
 

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::{functions, http, mcp, notes, paint, policy, signal, stores};
+use super::{functions, http, mcp, notes, paint, policy, proxy, signal, stores};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
@@ -92,6 +92,7 @@ fn command() -> Command {
             statusline::command(),
             functions::command(),
             http::command::command(),
+            proxy::command(),
             mcp,
             completions,
         ])
@@ -154,6 +155,10 @@ fn call(
     }
     if name == "notes" {
         let answer = runtime.block_on(notes::review(&context, arguments))?;
+        return finish(answer, arguments.get_flag("json"));
+    }
+    if name == proxy::PROXY {
+        let answer = runtime.block_on(proxy::run(&context, arguments))?;
         return finish(answer, arguments.get_flag("json"));
     }
     let ask = |question: &str, about: &str| runtime.block_on(context.consent(question, about));

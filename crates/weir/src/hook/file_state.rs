@@ -11,6 +11,8 @@ pub(crate) enum FileState {
     AsTheyAre,
     /// From another time, so only the text that the client was given counts.
     OfThePast,
+    /// Named by a request to a model, which can name any file: none is opened, and nobody reports a compaction.
+    InARequest,
 }
 
 /// Removes references to files on this machine from a hook: makes the path that a tool read relative to the session's

@@ -25,7 +25,7 @@ use weir_store::{BlobReader, KeepError, LONGEST_TEXT, Store, TextWriter};
 pub(super) use self::show::OutputContext;
 use super::payload::{Payload, copy};
 use super::rewrite::RewriteStatus;
-use super::{Call, MAX_TITLE_CHARS, OPT_OUT_MARK, faults, unreadable};
+use super::{Call, FileState, MAX_TITLE_CHARS, OPT_OUT_MARK, faults, unreadable};
 use crate::config::{self, HoldConfig};
 use crate::error::{CommandError, store_message};
 use crate::foreign;
@@ -34,7 +34,7 @@ use crate::text::ends;
 /// Up to this many tokens, the output of a killed command is shown in full.
 pub(super) const MAX_WHOLE_TOKENS: usize = 2_000;
 /// An output of up to this many bytes is small, regardless of the configuration.
-const MAX_SURELY_SMALL_BYTES: u64 = 1_000;
+pub(crate) const MAX_SURELY_SMALL_BYTES: u64 = 1_000;
 /// Holding back an output of more bytes takes noticeable time.
 const MAX_FAST_BYTES: u64 = 256 << 10;
 /// A larger file is not read again after a client has read it; the text given to the client is stored instead.
@@ -167,7 +167,8 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<HoldOutcome
     let mut writer = call.store.writer()?;
     // Of a large file, a client reads only the beginning. The file itself is stored if it still begins the same way; it
     // may have been replaced since.
-    let read = used.tool.path().and_then(|path| call.hook.folder.join(path).canonicalize().ok());
+    let is_there = call.files != FileState::InARequest;
+    let read = used.tool.path().filter(|_| is_there).and_then(|path| call.hook.folder.join(path).canonicalize().ok());
     call.store.set_limits(config::read(&call.paths.config)?.limits);
     let file = match saved {
         Some(saved) => open(saved).map(|file| file.take(u64::MAX)),
@@ -197,7 +198,13 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<HoldOutcome
     };
     let question = weir_clients::question(used);
     let path = used.tool.path().map(Path::new);
-    let ask = OutputContext { purpose: weir_clients::purpose(used), path, question: question.as_deref(), file: saved };
+    let ask = OutputContext {
+        purpose: weir_clients::purpose(used),
+        path,
+        question: question.as_deref(),
+        file: saved,
+        face: call.face,
+    };
     show::shown(&kept, &head, &ask).map(HoldOutcome::Back)
 }
 

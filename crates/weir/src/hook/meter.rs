@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use weir_clients::{Done, OwnCut, Point, Reply, Tool};
+use weir_clients::{Done, OwnCut, PROXY, Point, Reply, Tool};
 use weir_store::{MeterAction, Reading};
 
-use super::{Call, faults};
+use super::{Call, FileState, faults};
 use crate::error::store_message;
 
 /// How much of an output is counted, in bytes. No client shows more.
@@ -29,7 +29,8 @@ pub(super) fn note(call: &mut Call<'_>, said: &Reply, is_untouched: bool) {
 fn reading(call: &Call<'_>, said: &Reply) -> Option<Reading> {
     let (what, tool, given, shown) = match (said, &call.hook.point) {
         (Reply::Output(shown), Point::AfterTool(used, done)) => {
-            (MeterAction::Held, used.tool.name(), weir_tokens::count(&alone(call, &used.tool, done)), shown)
+            let tool = if call.files == FileState::InARequest { PROXY.name } else { used.tool.name() };
+            (MeterAction::Held, tool, weir_tokens::count(&alone(call, &used.tool, done)), shown)
         }
         (Reply::Context(text), _) => (MeterAction::Told, "guide", 0, text),
         (Reply::Keep(text), _) => (MeterAction::Told, "summary", 0, text),
@@ -41,7 +42,9 @@ fn reading(call: &Call<'_>, said: &Reply) -> Option<Reading> {
 
 /// Returns what the client would have shown on its own.
 fn alone(call: &Call<'_>, tool: &Tool, done: &Done) -> String {
-    let text = call.payload.beginning(&done.output.text, MAX_COUNTED_BYTES);
+    // What is in a request is shown, however long it is.
+    let most = if call.files == FileState::InARequest { usize::MAX } else { MAX_COUNTED_BYTES };
+    let text = call.payload.beginning(&done.output.text, most);
     let length = done.output.text.bytes() as usize;
     let cut = call.client.own_cut.filter(|_| matches!(tool, Tool::Shell { .. }));
     cut_by(cut.filter(|cut| length > cut.above || done.output.saved.is_some()), text)

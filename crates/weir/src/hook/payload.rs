@@ -53,6 +53,11 @@ impl Payload {
         Ok(Self { value, long, file })
     }
 
+    /// Returns a payload without content, for a text that did not come in one.
+    pub(crate) fn empty() -> Self {
+        Self { value: Value::Null, long: Vec::new(), file: None }
+    }
+
     /// Returns the long texts, for decoding.
     pub(crate) fn long_strings(&self) -> Vec<LongString<'_>> {
         self.long.iter().filter_map(|placed| placed.find(&self.value)).collect()

@@ -53,7 +53,7 @@ Examples:
   weir stats --since 7d --client claude-code
   weir stats --json
 
-Every output that hooks replace is counted from the moment of `weir setup`: the tokens that the client would have shown by
+Every output that hooks or `weir proxy` replace is counted: the tokens that the client would have shown by
 itself, and those that the model got. What Weir says without being asked and the answers of its tools are its own cost. Tokens
 of tool descriptions and prices are not in it: `weir replay` works those out from your transcripts.";
 

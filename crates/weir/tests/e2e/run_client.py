@@ -2,17 +2,20 @@
 """Runs one real client with no network but loopback, and leaves nothing behind.
 
   run_client.py --run FOLDER --cwd PROJECT [--scenario S.json] [--var NAME=VALUE ...] [--env NAME=VALUE ...]
-                [--timeout SECONDS] -- COMMAND...
+                [--proxy WEIR] [--timeout SECONDS] -- COMMAND...
 
 It starts itself again in namespaces of its own: an empty network, a private mount table and private processes. So no
 packet leaves, and whatever the client started ends with this script. With a scenario, the scripted model answers on
 loopback at {PORT}, which is replaced in the environment and in the command. Every host name asked for is recorded and
 answered with "no such name".
 
+With --proxy, the client reaches the model through `weir proxy`, and a recorder in front of it logs what the client sent.
+
 What the client reads from its standard input is FOLDER/stdin, where there is one.
 
 Left in FOLDER: home/ (the client's HOME, kept from run to run), stdout, stderr, requests.jsonl with what the model was
-asked, and summary.json:
+asked, sent.jsonl with what the client sent to the proxy, proxy.stdout with what the proxy says at its end, and
+summary.json:
 
   { "status": 0 or "timeout", "failures": [what the scenario found wrong], "hosts": [names asked for],
     "left": [processes still running after the client], "seconds": 1.5 }
@@ -21,18 +24,22 @@ asked, and summary.json:
 import argparse
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
 
+import recorder
 import scripted_model
 
 INSIDE = "WEIR_E2E_INSIDE"
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 # What the client started may be a moment behind the client.
 GRACE_SECONDS = 3.0
+# How long the proxy may take to end.
+PROXY_SECONDS = 20.0
 # Asked for by this script, to see that such questions are seen.
 WATCH_TEST = "watch.invalid"
 
@@ -55,10 +62,17 @@ def main():
         port = scripted_model.serve(scenario)
 
     environment = {"PATH": PATH, "HOME": home, "TMPDIR": os.path.join(run, "tmp"), "LANG": "C.UTF-8", "TERM": "dumb"}
+    proxy = None
+    if options.proxy:
+        proxy, address = start_proxy(options, environment, run, port)
+        port = recorder.serve(address, os.path.join(run, "sent.jsonl"))
     environment.update({name: value.replace("{PORT}", str(port)) for name, value in pairs(options.env).items()})
     command = [word.replace("{PORT}", str(port)) for word in options.command]
     begun = time.monotonic()
     status = run_command(command, options, environment, run)
+    if proxy:
+        proxy.send_signal(signal.SIGINT)
+        proxy.wait(PROXY_SECONDS)
     summary = {
         "status": status,
         "failures": scenario.finish() if scenario else [],
@@ -77,6 +91,7 @@ def parse():
     parser.add_argument("--scenario")
     parser.add_argument("--var", action="append", default=[])
     parser.add_argument("--env", action="append", default=[])
+    parser.add_argument("--proxy")
     parser.add_argument("--timeout", type=float, default=150)
     parser.add_argument("command", nargs="+")
     return parser.parse_args()
@@ -95,6 +110,22 @@ def enter_namespaces():
     # Bytecode would be written into the checkout.
     environment = {"PATH": PATH, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", INSIDE: "1"}
     os.execvpe("unshare", ["unshare", *namespaces, *again], environment)
+
+
+def start_proxy(options, environment, run, port):
+    """Starts the proxy in front of the model; the process, and the address that it listens on."""
+    command = [options.proxy, "proxy", "--upstream", f"http://127.0.0.1:{port}", "--bind", "127.0.0.1:0"]
+    with open(os.path.join(run, "proxy.stdout"), "wb") as out:
+        proxy = subprocess.Popen(
+            command, cwd=options.cwd, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE
+        )
+    first = proxy.stderr.readline().decode()
+    _, found, address = first.strip().partition("listening on http://")
+    if not found:
+        sys.exit(f"error: the proxy does not listen: {first}{proxy.stderr.read().decode()}")
+    # What it says later must not fill the pipe.
+    threading.Thread(target=proxy.stderr.read, daemon=True).start()
+    return proxy, address
 
 
 def run_command(command, options, environment, run):

@@ -14,9 +14,10 @@ A scenario is a JSON file:
                  "reply": REPLY } ],
     "steps": [ REPLY, ... ],                    the conversation, one for each request
     "cached": true,                             reports usage as if all that the request before it had were cached
-    "strict": true                              keeps to the rules of the APIs: a call has every argument that a strict
+    "strict": true,                             keeps to the rules of the APIs: a call has every argument that a strict
                                                 declaration requires, null if the scenario has none, and the request
                                                 after it has the call and its result, by its ID
+    "raw": true                                 also logs each body as it arrived, and its number at a recorder before it
   }
   REPLY = { "expect": "regex",                  must match "last", or the scenario has failed
             "capture": { "REF": "regex" },      its first group in "last" stands for ${REF} here and from here on
@@ -55,7 +56,7 @@ class Scenario:
         self.calls = []
         self.prompts = self.logged_prompts() if self.data.get("cached") else {}
 
-    def answer(self, api, path, body):
+    def answer(self, api, path, body, arrived):
         """Chooses the reply to a request and records both."""
         system, last = describe(api, body)
         with self.lock:
@@ -73,7 +74,7 @@ class Scenario:
                 add_required(reply, body)
             if not re.search(reply.get("expect", ""), last, re.S):
                 self.failures.append({"at": why, "expect": reply["expect"], "got": last[:4000]})
-            more = {}
+            more = dict(arrived) if self.data.get("raw") else {}
             if self.data.get("cached"):
                 reply["counted"] = more["usage"] = self.count(reply, body)
             self.record(api=api, path=path, why=why, last=last, system=system, body=body, **more)
@@ -346,7 +347,8 @@ class Handler(BaseHTTPRequestHandler):
         api, speak = next((found for tail, found in APIS.items() if path.endswith(tail)), (None, None))
         if api is None:
             return self.not_scripted(body)
-        events, whole = speak(self.scenario.answer(api, self.path, body), body)
+        arrived = {"raw": raw.decode(), "recorded": self.headers.get("X-Recorded")}
+        events, whole = speak(self.scenario.answer(api, self.path, body, arrived), body)
         self.scenario.remember_calls(whole)
         if not body.get("stream") and not path.endswith(STREAMED):
             return self.send(200, "application/json", json.dumps(whole))

@@ -246,6 +246,7 @@ fn help_and_completions_are_there_for_every_command() {
         "doctor",
         "policy check",
         "mcp",
+        "proxy",
         "completions",
     ];
     let completions = home.ok(&["completions", "bash"]);

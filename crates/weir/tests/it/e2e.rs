@@ -9,6 +9,7 @@ mod claude;
 mod codex;
 mod fetched;
 mod hooked;
+mod proxied;
 mod refactor;
 mod replayed;
 mod tax;
@@ -246,14 +247,20 @@ impl TestHome {
 
     /// Runs a client to its end, and checks that it succeeded, used no network, and left nothing running.
     fn run(&self, client: &Client<'_>) -> Outcome {
+        self.run_with(client, &[])
+    }
+
+    /// Does the same, with more arguments for the script that runs the client.
+    fn run_with(&self, client: &Client<'_>, more: &[&str]) -> Outcome {
         let mut command = Command::new("python3");
         command.arg(Path::new(SCRIPTS).join("run_client.py")).arg("--run").arg(self.0.path());
         command.arg("--cwd").arg(self.path("project"));
         if let Some(scenario) = client.scenario {
             command.arg("--scenario").arg(Path::new(SCRIPTS).join("scenarios").join(scenario));
             command.arg(format!("--var=NOTE={NOTE}")).arg(format!("--var=PROJECT={}", self.path("project").display()));
+            command.arg(format!("--var=WEIR={WEIR}"));
         }
-        command.args(client.environment.iter().map(|pair| format!("--env={pair}")));
+        command.args(client.environment.iter().map(|pair| format!("--env={pair}"))).args(more);
         command.arg("--").arg(installed(client.name)).args(client.arguments);
         // Bytecode would be written into the checkout.
         let script = command.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();

@@ -17,6 +17,7 @@ mod index;
 mod map;
 mod mcp;
 mod notes;
+mod proxy;
 mod replay;
 mod runs;
 mod schemas;

@@ -16,7 +16,7 @@ use weir_store::{Repeat, ShownLines};
 use super::{HeldOutput, entry, head, keep};
 use crate::config;
 use crate::error::CommandError;
-use crate::hook::{Call, faults, unreadable};
+use crate::hook::{Call, FileState, faults, unreadable};
 
 /// Shorter runs of lines are repeated, because a remark would hardly be shorter.
 const MIN_LINES: usize = 6;
@@ -38,7 +38,8 @@ pub(super) fn output(
     done: &Done,
     text: &str,
 ) -> Result<Option<String>, CommandError> {
-    if text.len() < MIN_BYTES || text.len() > MAX_BYTES {
+    // Lines count as shown until a compaction, and a request does not say when there was one.
+    if text.len() < MIN_BYTES || text.len() > MAX_BYTES || call.files == FileState::InARequest {
         return Ok(None);
     }
     let mut shown = ShownLines::open(&call.folder, &call.conversation()).map_err(unreadable)?;

@@ -27,14 +27,16 @@ pub(in crate::hook) struct OutputContext<'a> {
     pub question: Option<&'a str>,
     /// A plain file with the complete text, which the client can open on its own.
     pub file: Option<&'a Path>,
+    /// How the model can read more than it is shown.
+    pub face: Face,
 }
 
 impl OutputContext<'_> {
     /// Returns how to read more than is shown.
     fn read_on(&self) -> String {
         match self.file {
-            Some(file) => format!("{}, or read {}", Face::Mcp.read_on(), file.display()),
-            None => Face::Mcp.read_on().to_owned(),
+            Some(file) => format!("{}, or read {}", self.face.read_on(), file.display()),
+            None => self.face.read_on().to_owned(),
         }
     }
 }

@@ -22,6 +22,7 @@ use super::RewriteFiles;
 use crate::config;
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, store_message};
+use crate::face::Face;
 use crate::hook::hold::{self, HeldOutput, OutputContext};
 use crate::hook::payload::copy;
 use crate::hook::{MAX_TITLE_CHARS, SessionLocation, environment, faults, meter, unreadable};
@@ -146,7 +147,7 @@ fn digest(
         NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, one_line(&text("command"), MAX_TITLE_CHARS));
     let how = code.map_or_else(|| "ended".to_owned(), |code| format!("exit {code}"));
     let what = HeldOutput { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
-    let ask = OutputContext { purpose, path: None, question: None, file: None };
+    let ask = OutputContext { purpose, path: None, question: None, file: None, face: Face::Mcp };
     let shown = hold::keep_and_show(&mut store, &place.scope, what, writer, (&ask, when::now())).map_err(placed)?;
     // A failure to record the measurement does not affect the model.
     let reading = meter::relayed(&text("client"), &files.output, &shown).map_err(unreadable)?;

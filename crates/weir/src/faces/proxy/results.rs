@@ -1,0 +1,161 @@
+//! Judges the results of tools in requests, and replaces those that are held back.
+//!
+//! Invariants: a result is judged once, in the first request that has it, and only if the model has not answered it; it
+//! is stored in full before the request goes out; whatever fails, the result is shown as it is.
+
+use std::collections::HashSet;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use weir_clients::{Purpose, SeenResult};
+
+use super::decisions::{Decision, Decisions, ResultKey};
+use super::tally::Counter;
+use super::wire::{self, Conversation, ResultText, WireFormat};
+use crate::context::Context;
+use crate::env::{self, Env, Paths};
+use crate::faces::paint;
+use crate::hook::hold::MAX_SURELY_SMALL_BYTES;
+use crate::hook::{FileState, HookContext, RequestedResult, faults};
+use crate::when;
+
+/// Holds back results in the name of a project.
+pub(super) struct Holder {
+    env: Env,
+    paths: Paths,
+    decisions: Decisions,
+    counter: Arc<Counter>,
+    /// The results that are in the tally.
+    counted: Mutex<HashSet<ResultKey>>,
+    /// Whether the user wants nothing more to be held back.
+    is_off: bool,
+    /// Taken while a result is judged, so that two requests with the same result do not both judge it.
+    judging: Mutex<()>,
+}
+
+impl Holder {
+    /// Returns a holder that stores results in the project of a call.
+    pub(super) fn new(context: &Context, counter: Arc<Counter>) -> io::Result<Self> {
+        Ok(Self {
+            env: context.env().clone(),
+            paths: context.paths().clone(),
+            decisions: Decisions::open(&context.project_folder())?,
+            counter,
+            counted: Mutex::default(),
+            is_off: env::is_off(),
+            judging: Mutex::default(),
+        })
+    }
+
+    /// Returns the body to send instead, if something in it is held back.
+    pub(super) fn replace(&self, format: &WireFormat, body: &[u8]) -> Option<String> {
+        let body = std::str::from_utf8(body).ok();
+        let Some((body, conversation)) = body.and_then(|body| Some((body, (format.read)(body)?))) else {
+            self.counter.count(|tally| tally.unread += 1);
+            return None;
+        };
+        let mut replaced = Vec::new();
+        for result in &conversation.results {
+            if let Some(text) = self.replacement(&conversation, result) {
+                replaced.push((result.literal, serde_json::Value::String(text).to_string()));
+            }
+        }
+        if conversation.has_no_reader() {
+            self.counter.count(|tally| tally.without_reader += 1);
+        }
+        (!replaced.is_empty()).then(|| wire::splice(body, &replaced))
+    }
+
+    /// Returns the text that the model is shown instead of a result.
+    fn replacement(&self, conversation: &Conversation<'_>, result: &ResultText<'_>) -> Option<String> {
+        let is_small = |length: usize| length as u64 <= MAX_SURELY_SMALL_BYTES;
+        let about = &result.about;
+        if is_small(result.literal.len()) && !about.is_new {
+            return None;
+        }
+        let text: String = serde_json::from_str(result.literal).ok()?;
+        let key = ResultKey::of(&about.call, &text);
+        if about.is_new && lock(&self.counted).insert(key) {
+            self.counter.count(|tally| tally.results += 1);
+        }
+        if is_small(text.len()) {
+            return None;
+        }
+        let decision = match self.decisions.find(&key) {
+            Some(decision) => decision,
+            None if about.is_new => self.judge(conversation, result, &text, &key),
+            None => return None,
+        };
+        match decision {
+            Decision::Held(shown) => Some(shown),
+            Decision::Shown => None,
+        }
+    }
+
+    /// Decides about a result.
+    fn judge(&self, conversation: &Conversation<'_>, result: &ResultText<'_>, text: &str, key: &ResultKey) -> Decision {
+        let _one = lock(&self.judging);
+        if let Some(decision) = self.decisions.find(key) {
+            return decision;
+        }
+        let held = self.held(conversation, result, text);
+        let decision = held.clone().map_or(Decision::Shown, Decision::Held);
+        let stands = self.decisions.record(key, decision).unwrap_or_else(|error| {
+            left_alone(&format!("cannot record the decision about it: {error}"));
+            Decision::Shown
+        });
+        if let (Some(held), Decision::Held(shown)) = (held, &stands)
+            && held == *shown
+        {
+            let (before, after) = (weir_tokens::count(text), weir_tokens::count(shown));
+            self.counter.count(|tally| {
+                tally.held += 1;
+                tally.tokens_before += before;
+                tally.tokens_after += after;
+            });
+        }
+        stands
+    }
+
+    /// Returns what is shown instead of a result, after storing the result.
+    fn held(&self, conversation: &Conversation<'_>, result: &ResultText<'_>, text: &str) -> Option<String> {
+        let (name, input) = conversation.call(&result.about.call);
+        let call = weir_clients::seen_call(&result.about.call, name, input);
+        if self.is_off || weir_clients::purpose(&call) == Purpose::Settled {
+            return None;
+        }
+        let face = conversation.face()?;
+        let SeenResult { heading, done } = weir_clients::seen_result(text, result.about.failed);
+        let requested = RequestedResult { conversation: conversation.name().to_owned(), call, done, face };
+        let at = HookContext {
+            env: &self.env,
+            paths: self.paths.clone(),
+            now: when::now(),
+            started: Instant::now(),
+            files: FileState::InARequest,
+        };
+        match catch_unwind(AssertUnwindSafe(|| at.hold(requested))) {
+            Ok(Ok(shown)) => shown.map(|shown| format!("{heading}{shown}")).filter(|shown| shown.len() < text.len()),
+            Ok(Err(error)) => {
+                left_alone(&error.message);
+                None
+            }
+            Err(panic) => {
+                left_alone(faults::panic_message(&*panic));
+                None
+            }
+        }
+    }
+}
+
+/// Says that a result was not held back because of a fault, here and where `weir doctor` looks.
+fn left_alone(fault: &str) {
+    paint::warn(&format!("weir: a result was left as it is: {fault}"));
+    faults::note("proxy", fault);
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,73 @@
+//! Holds back a tool's result that a request to a model contains, where no hook reported it.
+//!
+//! Invariants: the rules are those of hooks; besides the output itself and its measurement, nothing is recorded; no file
+//! that the request names is opened; without a stored copy, there is no replacement.
+
+use weir_clients::{AcceptedReplies, Done, Hook, PROXY, Point, Reply, ToolCall};
+use weir_core::SessionKey;
+use weir_store::{Patience, SpoolRecord};
+
+use super::location::SessionLocation;
+use super::payload::Payload;
+use super::rewrite::RewriteStatus;
+use super::{Call, HookContext, STORE_WAIT, faults, hold, meter, trial};
+use crate::error::CommandError;
+use crate::face::Face;
+
+/// A tool's result in a request.
+pub(crate) struct RequestedResult {
+    /// The name of the conversation.
+    pub conversation: String,
+    /// The call.
+    pub call: ToolCall,
+    /// Its output.
+    pub done: Done,
+    /// How the model can read more than it is shown.
+    pub face: Face,
+}
+
+impl HookContext<'_> {
+    /// Returns the replacement of a result, after storing the result in full, or `None` if it is shown as it is.
+    pub(crate) fn hold(self, result: RequestedResult) -> Result<Option<String>, CommandError> {
+        let Self { env, paths, now, files, .. } = self;
+        let RequestedResult { conversation, call, done, face } = result;
+        let hook = Hook {
+            session: conversation,
+            folder: env.folder.clone(),
+            transcript: None,
+            subagent: None,
+            point: Point::AfterTool(call, done),
+            takes: AcceptedReplies { output: true, ..AcceptedReplies::default() },
+        };
+        let Point::AfterTool(used, done) = &hook.point else { return Ok(None) };
+        let session = SessionKey { client: PROXY.session.to_owned(), key: hook.session.clone() };
+        let place = SessionLocation::find(env, &paths, &hook.folder, session)?;
+        let store = place.open(&paths, Patience::InAll(STORE_WAIT))?;
+        let mut call = Call {
+            client: &PROXY,
+            hook: &hook,
+            payload: &Payload::empty(),
+            paths,
+            scope: place.scope.clone(),
+            folder: place.folder.clone(),
+            store,
+            now,
+            files,
+            face,
+            aside: SpoolRecord::default(),
+        };
+        let said = hold::output(&mut call, used, done, RewriteStatus::No)?.map(Reply::Output);
+        let is_untouched = trial::is_untouched(&call);
+        if let Some(said) = &said {
+            meter::note(&mut call, said, is_untouched);
+        }
+        // The output is stored by now.
+        if let Err(error) = call.store.close_after_hook() {
+            faults::note("closing the store", &error.to_string());
+        }
+        Ok(match said {
+            Some(Reply::Output(shown)) if !is_untouched => Some(shown),
+            _ => None,
+        })
+    }
+}
