@@ -99,7 +99,8 @@ mod tests {
             let line = flat(&text, most);
             prop_assert!(line.chars().count() <= most + 1);
             prop_assert!(!line.contains(char::is_control));
-            prop_assert!(!line.contains(['\u{2028}', '\u{2029}']));
+            let separators = ['\u{2028}', '\u{2029}'];
+            prop_assert!(!line.contains(separators));
         }
     }
 }
