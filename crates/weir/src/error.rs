@@ -168,7 +168,9 @@ fn hint_for(error: &StoreError, path: Option<&Path>) -> String {
         StoreError::OtherProject => "the store was copied from another project; remove it",
         StoreError::NotLocal => "make the call without a tenant and a user, or to a server",
         StoreError::NoSuchLevel { level } => {
-            return format!("omit `scope`, or set a {level} with WEIR_WORK or WEIR_SESSION");
+            return format!(
+                "omit `scope`, or set a {level} with WEIR_WORK or WEIR_SESSION, over HTTP with Weir-Work or Weir-Session"
+            );
         }
         StoreError::NoSuchNote { .. } => "search for the note and use its reference",
         StoreError::PlanChanged => "run it again without `confirm` and use the new code",
