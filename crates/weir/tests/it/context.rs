@@ -60,7 +60,7 @@ impl Home {
     }
 
     /// Stores two sessions, three prompts, and three notes, one of them of the user.
-    fn with_a_day() -> Self {
+    pub(crate) fn with_a_day() -> Self {
         let home = Self::with_store();
         let (claude, codex) = (["claude-code", "s1", "main"], ["codex", "s2", "login"]);
         home.happened(claude, EventKind::Prompt, "Make the pool\nsmaller", 0);
@@ -83,7 +83,8 @@ impl Home {
         expected.assert_eq(&self.context(arguments));
     }
 
-    fn context(&self, arguments: &[&str]) -> String {
+    /// Returns what the command prints.
+    pub(crate) fn context(&self, arguments: &[&str]) -> String {
         self.ok(&[&["context"], arguments].concat())
     }
 }
