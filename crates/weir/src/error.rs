@@ -142,7 +142,9 @@ impl From<StoreError> for CommandError {
             StoreError::OtherProject => "the store was copied from another project; remove it".to_owned(),
             StoreError::NotLocal => "make the call without a tenant and a user, or to a server".to_owned(),
             StoreError::NoSuchLevel { level } => {
-                format!("omit `scope`, or set a {level} with WEIR_WORK or WEIR_SESSION")
+                format!(
+                    "omit `scope`, or set a {level} with WEIR_WORK or WEIR_SESSION, over HTTP with Weir-Work or Weir-Session"
+                )
             }
             StoreError::NoSuchNote { .. } => "search for the note and use its reference".to_owned(),
             StoreError::ReferenceTaken { .. } => "run it again".to_owned(),
