@@ -2,6 +2,8 @@
 
 mod callers;
 mod calls;
+mod compat;
+mod context;
 mod limits;
 mod mcp;
 pub(crate) mod support;

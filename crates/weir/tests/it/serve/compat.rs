@@ -28,7 +28,8 @@ fn context(server: &Server, parameters: &str) -> String {
 }
 
 const LEARNED: &str = "Done.\n\n## Key Learnings:\n\n1. The **pool** has 16 connections because of `pgbench`\n\
-    2. <private>The customer is called Example</private> and needs a port\n3. short\n\n## Next\n1. This is not one of them, by far\n";
+    2. <private>The customer is called Example</private> and needs a port\n3. short\n\n\
+    ## Next\n1. This is not one of them, by far\n";
 
 #[test]
 fn a_plugin_reports_a_session_and_gets_its_context_back() {
@@ -39,18 +40,17 @@ fn a_plugin_reports_a_session_and_gets_its_context_back() {
     let session = json!({ "id": "s1", "project": "project", "directory": home.project() });
     check(&report(&server, "/sessions", &session), 201, &json!({ "id": "s1", "status": "created" }));
     check(&report(&server, "/sessions", &session), 200, &json!({ "id": "s1", "status": "known" }));
-    let prompt = json!({ "session_id": "s1", "project": "project", "content": "We decided to use argon2 for passwords" });
+    let prompt =
+        json!({ "session_id": "s1", "project": "project", "content": "We decided to use argon2 for passwords" });
     let kept = report(&server, "/prompts", &prompt);
     assert_eq!((kept.status, &kept.json()["status"]), (201, &json!("saved")), "{}", kept.text());
     assert!(kept.json()["id"].is_i64(), "{}", kept.text());
     let noise = json!({ "session_id": "s1", "content": "<system-reminder>be brief</system-reminder>" });
     check(&report(&server, "/prompts", &noise), 200, &json!({ "id": null, "status": "skipped" }));
     let output = json!({ "session_id": "s1", "project": "project", "content": LEARNED, "source": "subagent-stop" });
-    let learned = |saved: u64, duplicates: u64| {
-        json!({ "extracted": 2, "saved": saved, "duplicates": duplicates, "left_out": 0 })
-    };
-    check(&report(&server, "/observations/passive", &output), 200, &learned(2, 0));
-    check(&report(&server, "/observations/passive", &output), 200, &learned(0, 2));
+    let learned = |saved: u64| json!({ "extracted": 2, "saved": saved, "duplicates": 2 - saved, "left_out": 0 });
+    check(&report(&server, "/observations/passive", &output), 200, &learned(2));
+    check(&report(&server, "/observations/passive", &output), 200, &learned(0));
     let text = context(&server, "?project=project&limit=8&compact=1");
     for part in [
         "- s1 20",
@@ -143,8 +143,8 @@ fn tools_have_the_names_and_arguments_of_engram() {
     let saved = server.call(
         "mem_save",
         &json!({
-            "title": "Chose argon2 for passwords", "content": "**Why**: bcrypt cuts at 72 bytes", "type": "architecture",
-            "topic_key": "decision/passwords", "project": "project", "session_id": "s1",
+            "title": "Chose argon2 for passwords", "content": "**Why**: bcrypt cuts at 72 bytes",
+            "type": "architecture", "topic_key": "decision/passwords", "project": "project", "session_id": "s1",
         }),
     );
     let reference = saved["data"]["reference"].as_str().unwrap().to_owned();
@@ -155,7 +155,8 @@ fn tools_have_the_names_and_arguments_of_engram() {
     let shown = server.call("mem_context", &json!({ "limit": 5, "scope": "project" }));
     let line = "- [decision] **Chose argon2 for passwords**: **Why**: bcrypt cuts at 72 bytes [ctx:";
     assert!(shown["text"].as_str().unwrap().contains(line), "{shown}");
-    let personal = json!({ "title": "I prefer small commits", "content": "always", "type": "preference", "scope": "personal" });
+    let personal =
+        json!({ "title": "I prefer small commits", "content": "always", "type": "preference", "scope": "personal" });
     server.call("mem_save", &personal);
     let notes = home.json(&["context", "--scope", "user"])["notes"].clone();
     assert_eq!((&notes[0]["kind"], &notes[0]["scope"]), (&json!("convention"), &json!("user")), "{notes}");
@@ -202,19 +203,8 @@ fn what_a_tool_cannot_do_is_refused_and_not_ignored() {
 fn tools_are_listed_and_called_over_mcp() {
     let home = Home::new();
     let server = start(&home);
-    let ask = |method: &str, mut parameters: Value| {
-        parameters["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": { "name": "tester", "version": "1.0.0" },
-            "io.modelcontextprotocol/clientCapabilities": {},
-        });
-        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": parameters });
-        let request = Request::mcp(&message).header("MCP-Protocol-Version", "2026-07-28").header("Mcp-Method", method);
-        let request = match parameters["name"].as_str() {
-            Some(name) => request.header("Mcp-Name", name),
-            None => request,
-        };
-        server.send(&request.token(server.token())).json()
+    let ask = |method: &str, parameters: Value| {
+        server.mcp(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": parameters })).json()
     };
     let listed = ask("tools/list", json!({}));
     let names: Vec<&str> =

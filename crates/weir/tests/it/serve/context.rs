@@ -22,7 +22,10 @@ fn the_answer_is_the_markdown_of_the_command() {
         assert_eq!(server.get(&format!("/context?{parameters}")).text(), home.context(arguments), "{parameters}");
     }
     let few = server.get("/context?limit=1&compact=t").text();
-    assert!(few.contains("## Recent notes (more: ctx_search)\n- [finding] **The ferry leaves at seven** [ctx:"), "{few}");
+    assert!(
+        few.contains("## Recent notes (more: ctx_search)\n- [finding] **The ferry leaves at seven** [ctx:"),
+        "{few}"
+    );
 }
 
 #[test]
