@@ -364,9 +364,9 @@ fn another_project_is_shown_to_its_user_and_to_no_model() {
     }
     let own = text(&here(&["context", "--project", "harbour"]).stdout);
     assert!(own.contains("Ships wait outside") && !own.contains("ferry"), "{own}");
-    let unknown = here(&["context", "--project", "projet"]);
+    let unknown = here(&["context", "--project", "project-x"]);
     expect![[r#"
-        error: unknown project `projet`
+        error: unknown project `project-x`
         hint: the known projects with the most similar names: project, harbour
         exit 3"#]]
     .assert_eq(&home.shown(&unknown));

@@ -193,7 +193,7 @@ mod tests {
         check_switch(json!(true), true, false);
         check_switch(json!(1), true, false);
         check_switch(json!(""), false, false);
-        for other in [json!("maybe"), json!(2), json!({}), json!("tru")] {
+        for other in [json!("maybe"), json!(2), json!({}), json!("truth")] {
             check_switch(other, false, true);
         }
         let switch: Switch = "maybe\n# now".parse().unwrap();
