@@ -1,5 +1,5 @@
-//! Measures `ctx_context` on 200 notes, 5 sessions and 20 prompts: the size of its forms, and the CPU time of a call next
-//! to one that reads a single event.
+//! Measures `ctx_context` on 200 notes, 5 sessions and 20 prompts: the size of its forms, and the CPU time of a call
+//! next to one that reads a single event.
 
 use std::io::Write as _;
 use std::path::Path;

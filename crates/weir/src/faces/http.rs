@@ -1,5 +1,5 @@
 //! `weir serve`: the operations over HTTP. Invariant: every route but the health checks and the description of the
-//! routes needs a token, and each answer has a request ID.
+//! routes needs a token, unless another program's plugins may call (`compat.rs`); each answer has a request ID.
 
 mod caller;
 pub(crate) mod calls;

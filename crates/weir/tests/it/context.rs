@@ -60,7 +60,7 @@ impl Home {
     }
 
     /// Stores two sessions, three prompts, and three notes, one of them of the user.
-    fn with_a_day() -> Self {
+    pub(crate) fn with_a_day() -> Self {
         let home = Self::with_store();
         let (claude, codex) = (["claude-code", "s1", "main"], ["codex", "s2", "login"]);
         home.happened(claude, EventKind::Prompt, "Make the pool\nsmaller", 0);
@@ -83,7 +83,8 @@ impl Home {
         expected.assert_eq(&self.context(arguments));
     }
 
-    fn context(&self, arguments: &[&str]) -> String {
+    /// Returns what the command prints.
+    pub(crate) fn context(&self, arguments: &[&str]) -> String {
         self.ok(&[&["context"], arguments].concat())
     }
 }
@@ -271,34 +272,38 @@ fn what_others_wrote_is_one_inert_line() {
 const REALISTIC: [[&str; 2]; 5] = [
     [
         "Fixed N+1 query in the list of users",
-        "**What**: the list loaded the groups of every user with a statement of its own; it now joins them once.\n**Why**: \
-         the page took four seconds with 2,000 users, and the database was at its limit of connections.\n**Where**: \
-         src/users/list.rs, src/users/groups.rs, tests/users.rs\n**Learned**: the cache hid it in development, since it \
-         is never empty there.",
+        "**What**: the list loaded the groups of every user with a statement of its own; it now joins them \
+         once.\n**Why**: the page took four seconds with 2,000 users, and the database was at its limit of \
+         connections.\n**Where**: src/users/list.rs, src/users/groups.rs, tests/users.rs\n**Learned**: the cache \
+         hid it in development, since it is never empty there.",
     ],
     [
         "Chose argon2 for passwords",
-        "**What**: passwords are hashed with argon2id, 64 MiB and three passes.\n**Why**: bcrypt cuts at 72 bytes, and the \
-         security review asked for a memory-hard function.\n**Where**: src/auth/password.rs and the migration of old \
-         hashes at the next login\n**Learned**: the tests need the small parameters, otherwise they take two minutes.",
+        "**What**: passwords are hashed with argon2id, 64 MiB and three passes.\n**Why**: bcrypt cuts at 72 \
+         bytes, and the security review asked for a memory-hard function.\n**Where**: src/auth/password.rs and \
+         the migration of old hashes at the next login\n**Learned**: the tests need the small parameters, \
+         otherwise they take two minutes.",
     ],
     [
         "Port 7071 is for the tests only",
-        "**What**: the test server listens on 7071, everything else on 7070.\n**Why**: developers had both running, and the \
-         tests cleared the wrong database twice in one week.\n**Where**: tests/support.rs, compose.yaml, README.md, and \
-         the settings of the editor\n**Learned**: the port is also in the firewall's list of the build machines.",
+        "**What**: the test server listens on 7071, everything else on 7070.\n**Why**: developers had both \
+         running, and the tests cleared the wrong database twice in one week.\n**Where**: tests/support.rs, \
+         compose.yaml, README.md, and the settings of the editor\n**Learned**: the port is also in the firewall's \
+         list of the build machines.",
     ],
     [
         "Releases are cut from main on Tuesdays",
-        "**What**: a release is a tag on main, made on Tuesday before noon by the person on duty.\n**Why**: two releases on \
-         a Friday could not be rolled back because nobody was there.\n**Where**: docs/releasing.md, .ci/release\n\
-         **Learned**: the change log must be complete before the tag, since the package is built from it at once.",
+        "**What**: a release is a tag on main, made on Tuesday before noon by the person on duty.\n**Why**: two \
+         releases on a Friday could not be rolled back because nobody was there.\n**Where**: docs/releasing.md, \
+         .ci/release\n**Learned**: the change log must be complete before the tag, since the package is built \
+         from it at once.",
     ],
     [
         "The importer drops rows without a date",
-        "**What**: rows of the old export without a date are counted and skipped, and the report names the first ten.\n\
-         **Why**: they come from a test system of 2019 and have never been valid.\n**Where**: src/import/rows.rs\n\
-         **Learned**: the customer knows; they asked us to keep the count in the report, and not to fail because of it.",
+        "**What**: rows of the old export without a date are counted and skipped, and the report names the first \
+         ten.\n**Why**: they come from a test system of 2019 and have never been valid.\n**Where**: \
+         src/import/rows.rs\n**Learned**: the customer knows; they asked us to keep the count in the report, and \
+         not to fail because of it.",
     ],
 ];
 
@@ -359,9 +364,9 @@ fn another_project_is_shown_to_its_user_and_to_no_model() {
     }
     let own = text(&here(&["context", "--project", "harbour"]).stdout);
     assert!(own.contains("Ships wait outside") && !own.contains("ferry"), "{own}");
-    let unknown = here(&["context", "--project", "projet"]);
+    let unknown = here(&["context", "--project", "project-x"]);
     expect![[r#"
-        error: unknown project `projet`
+        error: unknown project `project-x`
         hint: the known projects with the most similar names: project, harbour
         exit 3"#]]
     .assert_eq(&home.shown(&unknown));

@@ -2,6 +2,8 @@
 
 mod callers;
 mod calls;
+mod compat;
+mod context;
 mod examples;
 mod limits;
 mod mcp;

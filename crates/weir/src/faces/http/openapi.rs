@@ -140,8 +140,9 @@ fn get(route: &Route) -> Value {
     let mut responses = refusals(&[COMMON_ERRORS, route.errors].concat());
     let mut parameters = vec![reference("parameters", "RequestId")];
     if let Value::Object(query) = (route.query)() {
-        let parameter = |(name, schema): (String, Value)| json!({ "name": name, "in": "query", "required": false, "schema": schema });
-        parameters.extend(query.into_iter().map(parameter));
+        for (name, schema) in query {
+            parameters.push(json!({ "name": name, "in": "query", "required": false, "schema": schema }));
+        }
     }
     responses.insert("200".to_owned(), answer("The answer.", media_type, &schema));
     json!({ "get": {

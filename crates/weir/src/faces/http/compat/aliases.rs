@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::response::Response;
-use rmcp::model::{JsonObject, Tool};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -230,7 +230,11 @@ impl Alias {
             ("properties".to_owned(), Value::Object(properties)),
             ("required".to_owned(), required.collect()),
         ];
-        Tool::new(self.name, self.about, Arc::new(JsonObject::from_iter(schema)))
+        let annotations = match self.effect {
+            Effect::Reads => ToolAnnotations::new().read_only(true),
+            _ => ToolAnnotations::new().destructive(false),
+        };
+        Tool::new(self.name, self.about, Arc::new(JsonObject::from_iter(schema))).with_annotations(annotations)
     }
 
     /// Answers `POST /v1/tools/{name}`.

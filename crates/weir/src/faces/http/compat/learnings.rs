@@ -101,7 +101,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_items_or_none(text in "(## Learnings\n|[0-9]{0,2}[.)]?|[-*# ]|\\PC{0,30}|\n){0,20}") {
-            prop_assert!(items(&text).iter().all(|item| item.chars().count() >= MIN_ITEM_CHARS && !item.contains('\n')));
+            let is_item = |item: &String| item.chars().count() >= MIN_ITEM_CHARS && !item.contains('\n');
+            prop_assert!(items(&text).iter().all(is_item));
         }
     }
 }
