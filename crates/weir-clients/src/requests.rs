@@ -24,9 +24,9 @@ pub const PROXY: Client = Client {
 };
 
 /// The maximum number of lines that a client puts before an output.
-const MAX_HEADING_LINES: usize = 8;
+const MAX_PREAMBLE_LINES: usize = 8;
 /// The last line before an output, in Codex.
-const HEADING_END: &str = "Output:";
+const PREAMBLE_END: &str = "Output:";
 /// The beginning of the line that Claude Code puts before the output of a failed command.
 const EXIT_CODE: &str = "Exit code ";
 /// The texts with which clients mark that they have discarded a part of an output.
@@ -41,7 +41,7 @@ const COMMANDS: [&str; 2] = ["command", "cmd"];
 #[derive(Debug, PartialEq, Eq)]
 pub struct SeenResult<'t> {
     /// The client's own lines before the output, such as the exit code. They stay in front of a replacement.
-    pub heading: &'t str,
+    pub preamble: &'t str,
     /// The output, and how the call ended as far as the request says so.
     pub done: Done,
 }
@@ -64,10 +64,10 @@ pub fn seen_call(key: &str, name: &str, mut input: Value) -> ToolCall {
 
 /// Splits the text of a result into the client's lines and the output.
 pub fn seen_result(result: &str, failed: bool) -> SeenResult<'_> {
-    let (heading, output) = result.split_at(heading_bytes(result, failed));
+    let (preamble, output) = result.split_at(preamble_bytes(result, failed));
     let cut = output.starts_with(codex::CUT) || CUT_MARKS.iter().any(|mark| output.contains(mark));
     let output = Output { text: Text::Here(output.to_owned()), cut, ..Output::default() };
-    SeenResult { heading, done: Done { output, failed, ..Done::default() } }
+    SeenResult { preamble, done: Done { output, failed, ..Done::default() } }
 }
 
 /// Classifies a tool of any client.
@@ -110,18 +110,18 @@ fn joined(words: &[Value]) -> String {
 }
 
 /// Returns the length of the client's own lines at the beginning of a result.
-fn heading_bytes(result: &str, failed: bool) -> usize {
+fn preamble_bytes(result: &str, failed: bool) -> usize {
     let mut bytes = 0;
-    for line in result.split_inclusive('\n').take(MAX_HEADING_LINES) {
+    for line in result.split_inclusive('\n').take(MAX_PREAMBLE_LINES) {
         bytes += line.len();
         let line = line.trim_end_matches('\n');
         if failed && line.strip_prefix(EXIT_CODE).is_some_and(is_integer) {
             return bytes;
         }
-        if line == HEADING_END {
+        if line == PREAMBLE_END {
             return bytes;
         }
-        if !is_heading(line) {
+        if !is_preamble(line) {
             return 0;
         }
     }
@@ -129,7 +129,7 @@ fn heading_bytes(result: &str, failed: bool) -> usize {
 }
 
 /// Returns whether a line is one of those that Codex puts before an output.
-fn is_heading(line: &str) -> bool {
+fn is_preamble(line: &str) -> bool {
     let Some((name, value)) = line.rsplit_once(": ").or_else(|| line.rsplit_once(' ')) else { return false };
     match name {
         "Chunk ID" => value.len() <= 16 && value.bytes().all(|byte| byte.is_ascii_alphanumeric()),
@@ -181,25 +181,25 @@ mod tests {
         check_tool("get_weather", json!({ "city": "Ghent" }), Tool::Other);
     }
 
-    fn check_heading(result: &str, failed: bool, heading: &str) {
+    fn check_preamble(result: &str, failed: bool, preamble: &str) {
         let seen = seen_result(result, failed);
-        assert_eq!(seen.heading, heading, "{result}");
-        assert_eq!(format!("{heading}{}", seen.done.output.text.brief()), result);
+        assert_eq!(seen.preamble, preamble, "{result}");
+        assert_eq!(format!("{preamble}{}", seen.done.output.text.brief()), result);
     }
 
     #[test]
     fn the_clients_own_lines_are_told_from_the_output() {
         let codex = "Chunk ID: 97409b\nWall time: 0.0512 seconds\nProcess exited with code 127\n\
                      Original token count: 11\nOutput:\n";
-        check_heading(&format!("{codex}no such command\n"), false, codex);
+        check_preamble(&format!("{codex}no such command\n"), false, codex);
         let older = "Exit code: 0\nWall time: 1.2 seconds\nTotal output lines: 300\nOutput:\n";
-        check_heading(&format!("{older}1\n2\n"), false, older);
-        check_heading(
+        check_preamble(&format!("{older}1\n2\n"), false, older);
+        check_preamble(
             "Process running with session ID 4\nOutput:\n1\n",
             false,
             "Process running with session ID 4\nOutput:\n",
         );
-        check_heading("Exit code 3\nerror: it broke\n", true, "Exit code 3\n");
+        check_preamble("Exit code 3\nerror: it broke\n", true, "Exit code 3\n");
     }
 
     #[test]
@@ -213,17 +213,17 @@ mod tests {
             "Wall time: 1 seconds\n1\n2\n",
             "",
         ] {
-            check_heading(output, false, "");
+            check_preamble(output, false, "");
         }
-        check_heading("Exit code three\nerror\n", true, "");
+        check_preamble("Exit code three\nerror\n", true, "");
     }
 
     #[test]
     fn an_output_that_the_client_has_cut_is_known() {
         let cut = |result: &str| seen_result(result, false).done.output.cut;
-        let heading = "Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n";
-        assert!(cut(&format!("{heading}{}42224)\nTotal output lines: 30000\n\n1\n2\n", codex::CUT)));
+        let preamble = "Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n";
+        assert!(cut(&format!("{preamble}{}42224)\nTotal output lines: 30000\n\n1\n2\n", codex::CUT)));
         assert!(cut("1\n2\n…39224 tokens truncated…\n29999\n30000\n"));
-        assert!(!cut(&format!("{heading}1\n2\n")));
+        assert!(!cut(&format!("{preamble}1\n2\n")));
     }
 }

@@ -6,9 +6,9 @@
 //! provider's cache of the conversation stays valid; no header is stored or logged; nothing runs unless the user starts
 //! it.
 
-mod decisions;
 mod forward;
 mod results;
+mod rulings;
 mod tally;
 mod upstream;
 mod wire;

@@ -36,7 +36,8 @@ class Handler(BaseHTTPRequestHandler):
         connection.request(self.command, self.path, body, headers)
         answer = connection.getresponse()
         data = answer.read()
-        self.send_response(answer.status)
+        # With the date and the name of the one that answered.
+        self.send_response_only(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in OWN_HEADERS:
                 self.send_header(name, value)

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use weir_clients::{Purpose, SeenResult};
 
-use super::decisions::{Decision, Decisions, ResultKey};
+use super::rulings::{ResultKey, Ruling, Rulings};
 use super::tally::Counter;
 use super::wire::{self, Conversation, ResultText, WireFormat};
 use crate::context::Context;
@@ -25,7 +25,7 @@ use crate::when;
 pub(super) struct Holder {
     env: Env,
     paths: Paths,
-    decisions: Decisions,
+    rulings: Rulings,
     counter: Arc<Counter>,
     /// The results that are in the tally.
     counted: Mutex<HashSet<ResultKey>>,
@@ -41,7 +41,7 @@ impl Holder {
         Ok(Self {
             env: context.env().clone(),
             paths: context.paths().clone(),
-            decisions: Decisions::open(&context.project_folder())?,
+            rulings: Rulings::open(&context.project_folder())?,
             counter,
             counted: Mutex::default(),
             is_off: env::is_off(),
@@ -83,30 +83,30 @@ impl Holder {
         if is_small(text.len()) {
             return None;
         }
-        let decision = match self.decisions.find(&key) {
-            Some(decision) => decision,
+        let ruling = match self.rulings.find(&key) {
+            Some(ruling) => ruling,
             None if about.is_new => self.judge(conversation, result, &text, &key),
             None => return None,
         };
-        match decision {
-            Decision::Held(shown) => Some(shown),
-            Decision::Shown => None,
+        match ruling {
+            Ruling::Held(shown) => Some(shown),
+            Ruling::Shown => None,
         }
     }
 
     /// Decides about a result.
-    fn judge(&self, conversation: &Conversation<'_>, result: &ResultText<'_>, text: &str, key: &ResultKey) -> Decision {
+    fn judge(&self, conversation: &Conversation<'_>, result: &ResultText<'_>, text: &str, key: &ResultKey) -> Ruling {
         let _one = lock(&self.judging);
-        if let Some(decision) = self.decisions.find(key) {
-            return decision;
+        if let Some(ruling) = self.rulings.find(key) {
+            return ruling;
         }
         let held = self.held(conversation, result, text);
-        let decision = held.clone().map_or(Decision::Shown, Decision::Held);
-        let stands = self.decisions.record(key, decision).unwrap_or_else(|error| {
-            left_alone(&format!("cannot record the decision about it: {error}"));
-            Decision::Shown
+        let ruling = held.clone().map_or(Ruling::Shown, Ruling::Held);
+        let stands = self.rulings.record(key, ruling).unwrap_or_else(|error| {
+            left_alone(&format!("cannot record the ruling about it: {error}"));
+            Ruling::Shown
         });
-        if let (Some(held), Decision::Held(shown)) = (held, &stands)
+        if let (Some(held), Ruling::Held(shown)) = (held, &stands)
             && held == *shown
         {
             let (before, after) = (weir_tokens::count(text), weir_tokens::count(shown));
@@ -127,7 +127,7 @@ impl Holder {
             return None;
         }
         let face = conversation.face()?;
-        let SeenResult { heading, done } = weir_clients::seen_result(text, result.about.failed);
+        let SeenResult { preamble, done } = weir_clients::seen_result(text, result.about.failed);
         let requested = RequestedResult { conversation: conversation.name().to_owned(), call, done, face };
         let at = HookContext {
             env: &self.env,
@@ -137,7 +137,7 @@ impl Holder {
             files: FileState::InARequest,
         };
         match catch_unwind(AssertUnwindSafe(|| at.hold(requested))) {
-            Ok(Ok(shown)) => shown.map(|shown| format!("{heading}{shown}")).filter(|shown| shown.len() < text.len()),
+            Ok(Ok(shown)) => shown.map(|shown| format!("{preamble}{shown}")).filter(|shown| shown.len() < text.len()),
             Ok(Err(error)) => {
                 left_alone(&error.message);
                 None

@@ -4,8 +4,8 @@
 //! text. It is empty if the result is shown as it is. Otherwise it has the replacement, sealed with a key that follows
 //! from the result's text, so that nothing can be learnt from it after the result was forgotten.
 //!
-//! Invariants: the first decision about a result stands, whichever process made it; a file that cannot be opened means
-//! that the result is shown as it is; a decision survives the process, and lasts [`MAX_AGE`] beyond its last use.
+//! Invariants: the first ruling about a result stands, whichever process made it; a file that cannot be opened means
+//! that the result is shown as it is; a ruling survives the process, and lasts [`MAX_AGE`] beyond its last use.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -16,7 +16,7 @@ use weir_store::private;
 
 /// The name of the folder within the store's folder.
 const FOLDER: &str = "proxied";
-/// How long a decision is kept after its last use.
+/// How long a ruling is kept after its last use.
 const MAX_AGE: Duration = Duration::from_secs(30 * DAY.as_secs());
 /// A use within this time of the one before it is not recorded.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -27,7 +27,7 @@ const NONCE_BYTES: usize = 16;
 
 /// What was decided about a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Decision {
+pub(super) enum Ruling {
     /// It is shown as it is.
     Shown,
     /// This text is shown instead.
@@ -90,13 +90,13 @@ impl ResultKey {
     }
 }
 
-/// The decisions of a project.
-pub(super) struct Decisions {
+/// The rulings of a project.
+pub(super) struct Rulings {
     folder: PathBuf,
 }
 
-impl Decisions {
-    /// Opens the decisions next to a store, and removes those that have not been used for long.
+impl Rulings {
+    /// Opens the rulings next to a store, and removes those that have not been used for long.
     pub(super) fn open(store: &Path) -> io::Result<Self> {
         let folder = store.join(FOLDER);
         private::folder(&folder)?;
@@ -108,28 +108,28 @@ impl Decisions {
         Ok(Self { folder })
     }
 
-    /// Returns the decision about a result, if there is one.
-    pub(super) fn find(&self, key: &ResultKey) -> Option<Decision> {
+    /// Returns the ruling about a result, if there is one.
+    pub(super) fn find(&self, key: &ResultKey) -> Option<Ruling> {
         let path = self.folder.join(key.file_name());
         let mut file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-            Err(_) => return Some(Decision::Shown),
+            Err(_) => return Some(Ruling::Shown),
         };
         if file.metadata().and_then(|about| about.modified()).is_ok_and(|used| is_older(used, DAY)) {
             let _ = File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         }
         let mut sealed = Vec::new();
         let text = file.read_to_end(&mut sealed).ok().and_then(|_| key.open(&sealed));
-        Some(text.map_or(Decision::Shown, Decision::Held))
+        Some(text.map_or(Ruling::Shown, Ruling::Held))
     }
 
-    /// Records a decision. Returns the one that stands: another process may have been faster.
-    pub(super) fn record(&self, key: &ResultKey, decision: Decision) -> io::Result<Decision> {
+    /// Records a ruling. Returns the one that stands: another process may have been faster.
+    pub(super) fn record(&self, key: &ResultKey, ruling: Ruling) -> io::Result<Ruling> {
         let path = self.folder.join(key.file_name());
-        let sealed = match &decision {
-            Decision::Shown => Vec::new(),
-            Decision::Held(text) => key.seal(text)?,
+        let sealed = match &ruling {
+            Ruling::Shown => Vec::new(),
+            Ruling::Held(text) => key.seal(text)?,
         };
         // Under its name, the file is complete.
         let new = path.with_extension(format!("{:016x}", getrandom::u64().map_err(io::Error::other)?));
@@ -138,8 +138,8 @@ impl Decisions {
             .and_then(|()| std::fs::hard_link(&new, &path));
         let _ = std::fs::remove_file(&new);
         match written {
-            Ok(()) => Ok(decision),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(self.find(key).unwrap_or(Decision::Shown)),
+            Ok(()) => Ok(ruling),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(self.find(key).unwrap_or(Ruling::Shown)),
             Err(error) => Err(error),
         }
     }
@@ -156,10 +156,10 @@ mod tests {
     const TEXT: &str = "the full output, with a word that nobody may find: xylophone";
     const SHOWN: &str = "3 lines held as [ctx:k7f2m9q4xz]: xylophone";
 
-    fn decisions() -> (tempfile::TempDir, Decisions) {
+    fn rulings() -> (tempfile::TempDir, Rulings) {
         let folder = tempfile::tempdir().unwrap();
-        let decisions = Decisions::open(folder.path()).unwrap();
-        (folder, decisions)
+        let rulings = Rulings::open(folder.path()).unwrap();
+        (folder, rulings)
     }
 
     fn files(folder: &Path) -> Vec<PathBuf> {
@@ -167,34 +167,34 @@ mod tests {
     }
 
     #[test]
-    fn the_first_decision_stands_and_survives_the_process() {
-        let (folder, decisions) = decisions();
-        let held = Decision::Held(SHOWN.to_owned());
+    fn the_first_ruling_stands_and_survives_the_process() {
+        let (folder, rulings) = rulings();
+        let held = Ruling::Held(SHOWN.to_owned());
         let (one, two) = (ResultKey::of("call_1", TEXT), ResultKey::of("call_2", TEXT));
-        assert_eq!(decisions.find(&one), None);
-        assert_eq!(decisions.record(&one, held.clone()).unwrap(), held);
-        assert_eq!(decisions.record(&two, Decision::Shown).unwrap(), Decision::Shown);
-        let again = Decisions::open(folder.path()).unwrap();
-        assert_eq!(again.record(&one, Decision::Shown).unwrap(), held);
-        assert_eq!(again.record(&two, held.clone()).unwrap(), Decision::Shown);
-        assert_eq!((again.find(&one), again.find(&two)), (Some(held), Some(Decision::Shown)));
-        assert_eq!(files(folder.path()).len(), 2, "nothing is left besides the decisions");
+        assert_eq!(rulings.find(&one), None);
+        assert_eq!(rulings.record(&one, held.clone()).unwrap(), held);
+        assert_eq!(rulings.record(&two, Ruling::Shown).unwrap(), Ruling::Shown);
+        let again = Rulings::open(folder.path()).unwrap();
+        assert_eq!(again.record(&one, Ruling::Shown).unwrap(), held);
+        assert_eq!(again.record(&two, held.clone()).unwrap(), Ruling::Shown);
+        assert_eq!((again.find(&one), again.find(&two)), (Some(held), Some(Ruling::Shown)));
+        assert_eq!(files(folder.path()).len(), 2, "nothing is left besides the rulings");
     }
 
     #[test]
-    fn no_other_call_or_text_has_the_decision() {
-        let (_folder, decisions) = decisions();
-        decisions.record(&ResultKey::of("call_1", TEXT), Decision::Held(SHOWN.to_owned())).unwrap();
+    fn no_other_call_or_text_has_the_ruling() {
+        let (_folder, rulings) = rulings();
+        rulings.record(&ResultKey::of("call_1", TEXT), Ruling::Held(SHOWN.to_owned())).unwrap();
         let shifted = format!("1{TEXT}");
         for (call, text) in [("call_2", TEXT), ("call_1", SHOWN), ("call_", shifted.as_str()), ("", TEXT)] {
-            assert_eq!(decisions.find(&ResultKey::of(call, text)), None, "{call}");
+            assert_eq!(rulings.find(&ResultKey::of(call, text)), None, "{call}");
         }
     }
 
     #[test]
     fn a_file_says_nothing_without_the_result() {
-        let (folder, decisions) = decisions();
-        decisions.record(&ResultKey::of("call_1", TEXT), Decision::Held(SHOWN.to_owned())).unwrap();
+        let (folder, rulings) = rulings();
+        rulings.record(&ResultKey::of("call_1", TEXT), Ruling::Held(SHOWN.to_owned())).unwrap();
         let [file] = &files(folder.path())[..] else { panic!("one file") };
         let bytes = std::fs::read(file).unwrap();
         assert!(!String::from_utf8_lossy(&bytes).contains("xylophone"));
@@ -204,28 +204,28 @@ mod tests {
 
     #[test]
     fn a_damaged_file_shows_the_result_as_it_is() {
-        let (folder, decisions) = decisions();
+        let (folder, rulings) = rulings();
         let key = ResultKey::of("call_1", TEXT);
-        decisions.record(&key, Decision::Held(SHOWN.to_owned())).unwrap();
+        rulings.record(&key, Ruling::Held(SHOWN.to_owned())).unwrap();
         let [file] = &files(folder.path())[..] else { panic!("one file") };
         let whole = std::fs::read(file).unwrap();
         for length in [1, 16, 31, 32, whole.len() - 1] {
             std::fs::write(file, &whole[..length]).unwrap();
-            assert_eq!(decisions.find(&key), Some(Decision::Shown), "{length} bytes");
+            assert_eq!(rulings.find(&key), Some(Ruling::Shown), "{length} bytes");
         }
     }
 
     #[test]
-    fn decisions_that_nobody_uses_go_away() {
-        let (folder, decisions) = decisions();
+    fn rulings_that_nobody_uses_go_away() {
+        let (folder, rulings) = rulings();
         for (call, days) in [("old", 31), ("used", 31), ("new", 29)] {
             let key = ResultKey::of(call, TEXT);
-            decisions.record(&key, Decision::Held(SHOWN.to_owned())).unwrap();
+            rulings.record(&key, Ruling::Held(SHOWN.to_owned())).unwrap();
             let file = File::options().append(true).open(folder.path().join(FOLDER).join(key.file_name())).unwrap();
             file.set_modified(SystemTime::now() - DAY * days).unwrap();
         }
-        decisions.find(&ResultKey::of("used", TEXT)).unwrap();
-        let again = Decisions::open(folder.path()).unwrap();
+        rulings.find(&ResultKey::of("used", TEXT)).unwrap();
+        let again = Rulings::open(folder.path()).unwrap();
         let left = ["old", "used", "new"].map(|call| again.find(&ResultKey::of(call, TEXT)).is_some());
         assert_eq!(left, [false, true, true]);
     }
