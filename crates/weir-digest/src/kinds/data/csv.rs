@@ -335,35 +335,28 @@ mod tests {
             raw.push_str(&format!("{id},2025-09-{:02},{status},{}.50,\n", 1 + id % 28, id * 3 % 50));
         }
         raw.push_str("61,2025-10-02,lost,98765.43,\"Call first,\nthen \"\"ring\"\"\"\n62,2025-10-03,broken\n");
-        check(
-            &raw,
-            400,
-            &expect![[r#"
-                exit 0; table of 61 rows, 5 columns between commas, 1 line that does not fit; 64 lines, 1.6 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == lines that do not fit: 1
-                64: 62,2025-10-03,broken
-                == rows of rare states: 1
-                62: 61,2025-10-02,lost,98765.43,"Call first,
-                then ""ring"""
-                == unusual records: 1
-                62: 61,2025-10-02,lost,98765.43,"Call first,
-                then ""ring""" (unusual: status, total, note)
-                == fields of 61 records: 5
-                id: 1 to 61, all different
-                placed: 2025-09-01 to 2025-10-02, 29 different
-                status: paid ×45, shipped ×15, lost ×1 (61)
-                total: 0.50 (50) to 98765.43, mean 1642.384, sum 100185.43
-                in one record only: note=Call first,⏎then "ring"
-                == numbers by value: 1
-                total by status: paid 0.50 to 49.50 mean 22.722 sum 1022.50, shipped 6.50 to 48.50 mean 26.500 sum 397.50, lost 98765.43
-                == first and last records: 61, 1 shown
-                2: 1,2025-09-02,paid,3.50,
-                == similar values of note: 1
-                ×60 
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&raw, 400).shows(&expect![[r#"
+            table of 61 rows, 5 columns between commas, 1 line that does not fit
+            == lines that do not fit: 1
+            64: 62,2025-10-03,broken
+            == rows of rare states: 1
+            62: 61,2025-10-02,lost,98765.43,"Call first,
+            then ""ring"""
+            == unusual records: 1
+            62: 61,2025-10-02,lost,98765.43,"Call first,
+            then ""ring""" (unusual: status, total, note)
+            == fields of 61 records: 5
+            id: 1 to 61, all different
+            placed: 2025-09-01 to 2025-10-02, 29 different
+            status: paid ×45, shipped ×15, lost ×1 (61)
+            total: 0.50 (50) to 98765.43, mean 1642.384, sum 100185.43
+            in one record only: note=Call first,⏎then "ring"
+            == numbers by value: 1
+            total by status: paid 0.50 to 49.50 mean 22.722 sum 1022.50, shipped 6.50 to 48.50 mean 26.500 sum 397.50, lost 98765.43
+            == first and last records: 61, 1 shown
+            2: 1,2025-09-02,paid,3.50,
+            == similar values of note: 1
+            ×60 "#]]);
     }
 
     #[test]

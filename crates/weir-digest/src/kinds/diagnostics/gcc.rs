@@ -354,49 +354,35 @@ ninja: build stopped: subcommand failed.
 make[1]: *** [Makefile:8: src/main.o] Error 1
 C:\src\x.cpp(12,5): error C2065: 'y': undeclared identifier
 ";
-        check(
-            raw,
-            700,
-            &expect![[r#"
-                exit 0; compiler: 3 errors, 1 warning in 2 files, 3 steps; 17 lines, 703 B held as [ctx:0000000000]
-                <<<0000000000
-                == how it ended: 4
-                FAILED: src/b.cpp.o
-                collect2: error: ld returned 1 exit status
-                ninja: build stopped: subcommand failed.
-                16: make[1]: *** [Makefile:8: src/main.o] Error 1
-                == compiler errors: 3
-                8: src/b.cpp:3:10: error: ‘x’ was not declared in this scope
-                    3 |   return x;
-                a.cpp:(.text+0x5): undefined reference to `foo()'
-                C:\src\x.cpp(12,5): error C2065: 'y': undeclared identifier
-                == compiler warnings: 1
-                src/b.cpp:9:5: warning: unused variable ‘y’ [-Wunused-variable]
-                == steps, and the last: 2
-                Building 2, compiler commands 1
-                4: /usr/bin/c++ -DFOO -g -o src/b.cpp.o -c src/b.cpp
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 700).shows(&expect![[r#"
+            compiler: 3 errors, 1 warning in 2 files, 3 steps
+            == how it ended: 4
+            FAILED: src/b.cpp.o
+            collect2: error: ld returned 1 exit status
+            ninja: build stopped: subcommand failed.
+            16: make[1]: *** [Makefile:8: src/main.o] Error 1
+            == compiler errors: 3
+            8: src/b.cpp:3:10: error: ‘x’ was not declared in this scope
+                3 |   return x;
+            a.cpp:(.text+0x5): undefined reference to `foo()'
+            C:\src\x.cpp(12,5): error C2065: 'y': undeclared identifier
+            == compiler warnings: 1
+            src/b.cpp:9:5: warning: unused variable ‘y’ [-Wunused-variable]
+            == steps, and the last: 2
+            Building 2, compiler commands 1
+            4: /usr/bin/c++ -DFOO -g -o src/b.cpp.o -c src/b.cpp"#]]);
     }
 
     #[test]
     fn code_without_line_numbers_belongs_to_the_diagnostic() {
         let raw = "src/a.c:8:38: warning: unused parameter 'b' [-Wunused-parameter]\nstatic int antenna_unused(int a, int b) {\n                                     ^\n1 warning generated.\nA line of something else.\n";
-        check(
-            raw,
-            400,
-            &expect![[r#"
-                exit 0; compiler: 0 errors, 1 warning in 1 file; 5 lines, 193 B held as [ctx:0000000000]
-                <<<0000000000
-                == compiler warnings: 1
-                1: src/a.c:8:38: warning: unused parameter 'b' [-Wunused-parameter]
-                static int antenna_unused(int a, int b) {
-                == lines in order: last lines 1
-                5: A line of something else.
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 400).shows(&expect![[r#"
+            compiler: 0 errors, 1 warning in 1 file
+            == compiler warnings: 1
+            1: src/a.c:8:38: warning: unused parameter 'b' [-Wunused-parameter]
+            static int antenna_unused(int a, int b) {
+            == lines in order: last lines 1
+            5: A line of something else."#]]);
     }
 
     #[test]

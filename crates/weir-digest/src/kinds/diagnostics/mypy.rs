@@ -257,38 +257,24 @@ type "Article", variable has type "Zone")  [assignment]
         ^~~~~~~~~~~~~~~~~~~~
 Found 2 errors in 1 file (checked 28 source files)
 "#;
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; mypy: 2 errors in 1 file; 2 notes; 28 source files checked; 8 lines, 484 B held as [ctx:0000000000]
-                <<<0000000000
-                == mypy errors: 2
-                stock/cli.py:2: error: Library stubs not installed for "yaml"  [import-untyped]
-                  note: Hint: "python3 -m pip install types-PyYAML"
-                stock/cli.py:13:5: error: Incompatible types in assignment (expression has type "Article", variable has type "Zone")  [assignment]
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            mypy: 2 errors in 1 file; 2 notes; 28 source files checked
+            == mypy errors: 2
+            stock/cli.py:2: error: Library stubs not installed for "yaml"  [import-untyped]
+              note: Hint: "python3 -m pip install types-PyYAML"
+            stock/cli.py:13:5: error: Incompatible types in assignment (expression has type "Article", variable has type "Zone")  [assignment]"#]]);
     }
 
     #[test]
     fn pyright_is_read() {
         let raw = "/srv/a.py\n  /srv/a.py:54:54 - error: Argument of type \"str\" cannot be assigned to parameter \"n\"\n    \"str\" is not assignable to \"int\" (reportArgumentType)\n  /srv/a.py:60:1 - warning: Import \"x\" could not be resolved (reportMissingImports)\n1 error, 1 warning, 0 informations\n";
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; pyright: 1 error, 1 warning in 1 file; 5 lines, 273 B held as [ctx:0000000000]
-                <<<0000000000
-                == pyright errors: 1
-                /srv/a.py:54:54 - error: Argument of type "str" cannot be assigned to parameter "n"
-                    "str" is not assignable to "int" (reportArgumentType)
-                == pyright warnings: 1
-                /srv/a.py:60:1 - warning: Import "x" could not be resolved (reportMissingImports)
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            pyright: 1 error, 1 warning in 1 file
+            == pyright errors: 1
+            /srv/a.py:54:54 - error: Argument of type "str" cannot be assigned to parameter "n"
+                "str" is not assignable to "int" (reportArgumentType)
+            == pyright warnings: 1
+            /srv/a.py:60:1 - warning: Import "x" could not be resolved (reportMissingImports)"#]]);
     }
 
     #[test]

@@ -377,21 +377,14 @@ F821 Undefined name `undefined_total`
 Found 2 errors.
 [*] 1 fixable with `--fix`.
 ";
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; ruff: 2 errors in 2 files, 1 marked fixable; 16 lines, 306 B held as [ctx:0000000000]
-                <<<0000000000
-                == linter totals: 1
-                [*] 1 fixable with `--fix`.
-                == ruff errors: 2
-                1: F401 [*] `os` imported but unused --> stock/articles.py:1:8
-                help: Remove unused import
-                9: F821 Undefined name `undefined_total` --> stock/cli.py:12:11
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            ruff: 2 errors in 2 files, 1 marked fixable
+            == linter totals: 1
+            [*] 1 fixable with `--fix`.
+            == ruff errors: 2
+            1: F401 [*] `os` imported but unused --> stock/articles.py:1:8
+            help: Remove unused import
+            9: F821 Undefined name `undefined_total` --> stock/cli.py:12:11"#]]);
     }
 
     #[test]
@@ -399,40 +392,26 @@ Found 2 errors.
         let raw = "a.py:1:8: F401 [*] `os` imported but unused\n\
                    b.py:3:80: E501 line too long (86 > 79 characters)\n\
                    src/c.py:\n  12:5 B007 Loop control variable `i` not used within loop body\n   1:1 D100 Missing docstring\n";
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; ruff: 4 errors in 3 files, 1 marked fixable; 5 lines, 199 B held as [ctx:0000000000]
-                <<<0000000000
-                == ruff errors: 4
-                a.py:1:8: F401 [*] `os` imported but unused
-                b.py:3:80: E501 line too long (86 > 79 characters)
-                src/c.py:12:5: B007 Loop control variable `i` not used within loop body
-                src/c.py:1:1: D100 Missing docstring
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            ruff: 4 errors in 3 files, 1 marked fixable
+            == ruff errors: 4
+            a.py:1:8: F401 [*] `os` imported but unused
+            b.py:3:80: E501 line too long (86 > 79 characters)
+            src/c.py:12:5: B007 Loop control variable `i` not used within loop body
+            src/c.py:1:1: D100 Missing docstring"#]]);
     }
 
     #[test]
     fn pylint_grades_its_findings() {
         let raw = "************* Module shop\nshop.py:1:0: C0114: Missing module docstring (missing-module-docstring)\nshop.py:9:4: E1101: Instance of 'A' has no 'b' member (no-member)\n\n-----------------------------------\nYour code has been rated at 6.95/10\n";
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; pylint: 1 error, 1 warning in 1 file; 6 lines, 237 B held as [ctx:0000000000]
-                <<<0000000000
-                == linter totals: 1
-                Your code has been rated at 6.95/10
-                == pylint errors: 1
-                shop.py:9:4: E1101: Instance of 'A' has no 'b' member (no-member)
-                == pylint warnings: 1
-                shop.py:1:0: C0114: Missing module docstring (missing-module-docstring)
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            pylint: 1 error, 1 warning in 1 file
+            == linter totals: 1
+            Your code has been rated at 6.95/10
+            == pylint errors: 1
+            shop.py:9:4: E1101: Instance of 'A' has no 'b' member (no-member)
+            == pylint warnings: 1
+            shop.py:1:0: C0114: Missing module docstring (missing-module-docstring)"#]]);
     }
 
     #[test]

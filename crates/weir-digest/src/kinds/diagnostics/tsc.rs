@@ -260,43 +260,29 @@ Errors  Files
      1  src/a.ts:10
      1  src/b.ts:5
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-                exit 0; tsc: 3 errors in 2 files; 19 lines, 525 B held as [ctx:0000000000]
-                <<<0000000000
-                == tsc errors: 3
-                1: src/a.ts(10,3): error TS2322: Type 'A | undefined' is not assignable to type 'A'.
-                  Type 'undefined' is not assignable to type 'A'.
-                error TS18003: No inputs were found in config file 'tsconfig.json'.
-                4: src/b.ts:5:15 - error TS2551: Property 'nam' does not exist on type 'A'. Did you mean 'name'?
-                5   const y = a.nam;
-                  src/b.ts:2:27
-                    2 interface A { name: string }
-                    'name' is declared here.
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 600).shows(&expect![[r#"
+            tsc: 3 errors in 2 files
+            == tsc errors: 3
+            1: src/a.ts(10,3): error TS2322: Type 'A | undefined' is not assignable to type 'A'.
+              Type 'undefined' is not assignable to type 'A'.
+            error TS18003: No inputs were found in config file 'tsconfig.json'.
+            4: src/b.ts:5:15 - error TS2551: Property 'nam' does not exist on type 'A'. Did you mean 'name'?
+            5   const y = a.nam;
+              src/b.ts:2:27
+                2 interface A { name: string }
+                'name' is declared here."#]]);
     }
 
     #[test]
     fn figures_are_read() {
         let raw = "Files:                         63\nLines of Library:           50310\nLines of JSON:                  0\nMemory used:               88893K\nTotal time:                 1.70s\n";
-        check(
-            raw,
-            300,
-            &expect![[r#"
-            exit 0; tsc: 0 errors; 5 lines, 170 B held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 300).shows(&expect![[r#"
+            tsc: 0 errors
             == figures that are not zero: 4
             Total time: 1.70s
             Memory used: 88893K
             Files: 63
-            Lines of Library: 50310
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            Lines of Library: 50310"#]]);
     }
 
     #[test]

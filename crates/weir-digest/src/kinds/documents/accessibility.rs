@@ -418,36 +418,29 @@ mod tests {
         text.push_str(
             "  - navigation \"Pages\" [ref=e90]:\n    - link \"2\" [ref=e91]:\n      - /url: \"?page=2\"\n```\n",
         );
-        check(
-            &text,
-            700,
-            &expect![[r##"
-                exit 0; accessibility tree: 215 nodes, 1 heading, 51 links, 3 controls, 1 table; 270 lines, 7.7 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == page: 2
-                1: Page URL: http://localhost/orders
-                2: Page Title: Orders
-                == alerts, dialogs and states: 1
-                5: alert [ref=e2]: 3 payments failed.
-                == headings: 1
-                6: heading "Orders \"open\"" [level=1] [ref=e3]
-                == what can be clicked or filled in outside of tables, 4 in all, by part of the page: 2
-                form "Filter" [ref=e4]: combobox "State" [ref=e5] All *Open, textbox "Name" [ref=e6]: Anna, button "Export" [disabled] [ref=e7]
-                navigation "Pages" [ref=e90]: link "2" [ref=e91] → ?page=2
-                == table 1: unusual records: 1
-                117: #20 | 900.50 EUR [ref=r20] link "#20" [ref=l20] (unusual: Total)
-                == table 1: fields of 50 records: 2
-                Order: all different, such as #0, #1
-                Total: 10.5 ×49, 900.5 ×1 (#20), sum 1415.0
-                == table 1: first and last records: 50, 3 shown
-                17: #0 | 10.50 EUR [ref=r0] link "#0" [ref=l0]
-                22: #1 | 10.50 EUR [ref=r1] link "#1" [ref=l1]
-                262: #49 | 10.50 EUR [ref=r49] link "#49" [ref=l49]
-                == roles with counts: 1
-                cell 100, link 51, row 51, columnheader 2, option 2, alert 1, button 1, combobox 1, form 1, generic 1, heading 1, navigation 1, 2 others 2
-                0000000000>>>
-                more: ctx_get"##]],
-        );
+        check(&text, 700).shows(&expect![[r##"
+            accessibility tree: 215 nodes, 1 heading, 51 links, 3 controls, 1 table
+            == page: 2
+            1: Page URL: http://localhost/orders
+            2: Page Title: Orders
+            == alerts, dialogs and states: 1
+            5: alert [ref=e2]: 3 payments failed.
+            == headings: 1
+            6: heading "Orders \"open\"" [level=1] [ref=e3]
+            == what can be clicked or filled in outside of tables, 4 in all, by part of the page: 2
+            form "Filter" [ref=e4]: combobox "State" [ref=e5] All *Open, textbox "Name" [ref=e6]: Anna, button "Export" [disabled] [ref=e7]
+            navigation "Pages" [ref=e90]: link "2" [ref=e91] → ?page=2
+            == table 1: unusual records: 1
+            117: #20 | 900.50 EUR [ref=r20] link "#20" [ref=l20] (unusual: Total)
+            == table 1: fields of 50 records: 2
+            Order: all different, such as #0, #1
+            Total: 10.5 ×49, 900.5 ×1 (#20), sum 1415.0
+            == table 1: first and last records: 50, 3 shown
+            17: #0 | 10.50 EUR [ref=r0] link "#0" [ref=l0]
+            22: #1 | 10.50 EUR [ref=r1] link "#1" [ref=l1]
+            262: #49 | 10.50 EUR [ref=r49] link "#49" [ref=l49]
+            == roles with counts: 1
+            cell 100, link 51, row 51, columnheader 2, option 2, alert 1, button 1, combobox 1, form 1, generic 1, heading 1, navigation 1, 2 others 2"##]]);
     }
 
     #[test]

@@ -343,62 +343,48 @@ mod tests {
                 "## heron {name}\n\n### Options of {name}\n\nThe command `{name}` works on a store.\n\n"
             ));
         }
-        check(
-            &text,
-            600,
-            &expect![[r#"
-                exit 0; markdown: 12 headings, 1 code block, 1 table with 1 row, 2 tasks, 1 of them open; 52 lines, 612 B held as [ctx:0000000000]
-                <<<0000000000
-                == front matter: 1
-                2: title: Heron
-                == beginning: 1
-                6: Heron keeps queues. It is small.
-                == notes and warnings: 1
-                8: > **Warning:** 1.x cannot be read.
-                == headings, 7 in all, rows: 1
-                4 Heron; 13 Install; 23 heron save; 29 heron list; 35 heron drop; 41 heron copy; 47 heron move
-                == lower headings, 5 in all, rows: 1
-                25 Options of save; 31 Options of list; 37 Options of drop; 43 Options of copy; 49 Options of move
-                == open tasks: 1
-                10: - [ ] write the guide
-                == tables of their own kind: 1
-                19: | Code | Meaning |
-                | 9 | the store is damaged |
-                == code of its own kind: 1
-                16: cargo install heron
-                == most telling passages: 8, 2 shown
-                11: release it
-                27: The command `save` works on a store.
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&text, 600).shows(&expect![[r#"
+            markdown: 12 headings, 1 code block, 1 table with 1 row, 2 tasks, 1 of them open
+            == front matter: 1
+            2: title: Heron
+            == beginning: 1
+            6: Heron keeps queues. It is small.
+            == notes and warnings: 1
+            8: > **Warning:** 1.x cannot be read.
+            == headings, 7 in all, rows: 1
+            4 Heron; 13 Install; 23 heron save; 29 heron list; 35 heron drop; 41 heron copy; 47 heron move
+            == lower headings, 5 in all, rows: 1
+            25 Options of save; 31 Options of list; 37 Options of drop; 43 Options of copy; 49 Options of move
+            == open tasks: 1
+            10: - [ ] write the guide
+            == tables of their own kind: 1
+            19: | Code | Meaning |
+            | 9 | the store is damaged |
+            == code of its own kind: 1
+            16: cargo install heron
+            == most telling passages: 8, 2 shown
+            11: release it
+            27: The command `save` works on a store."#]]);
     }
 
     #[test]
     fn a_changelog_is_shown_by_its_versions() {
         let text = "# Changelog\n\n## [2.1.0] - 2026-03-04\n\n### Added\n\n- a new thing\n- another one\n\n### Fixed\n\n\
                     - the old thing\n\n## [2.0.0] - 2026-01-02\n\n- **Breaking:** everything\n\n## 1.0.0\n\n- first\n";
-        check(
-            text,
-            400,
-            &expect![[r#"
-                exit 0; markdown: 6 headings; 20 lines, 177 B held as [ctx:0000000000]
-                <<<0000000000
-                == first entries: 5
-                7: - a new thing
-                8: - another one
-                12: - the old thing
-                16: - **Breaking:** everything
-                20: - first
-                == versions with their entries, 3 in all: the first, the last, then rows of those between: 3
-                3: [2.1.0] - 2026-03-04: 3 entries (Added 2, Fixed 1)
-                18: 1.0.0: 1 entries
-                14 [2.0.0] - 2026-01-02: 1
-                == headings, 1 in all, rows: 1
-                1 Changelog
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(text, 400).shows(&expect![[r#"
+            markdown: 6 headings
+            == first entries: 5
+            7: - a new thing
+            8: - another one
+            12: - the old thing
+            16: - **Breaking:** everything
+            20: - first
+            == versions with their entries, 3 in all: the first, the last, then rows of those between: 3
+            3: [2.1.0] - 2026-03-04: 3 entries (Added 2, Fixed 1)
+            18: 1.0.0: 1 entries
+            14 [2.0.0] - 2026-01-02: 1
+            == headings, 1 in all, rows: 1
+            1 Changelog"#]]);
     }
 
     #[test]

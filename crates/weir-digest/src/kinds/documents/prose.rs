@@ -349,31 +349,24 @@ mod tests {
                 );
             }
         }
-        check(
-            &text,
-            500,
-            &expect![[r#"
-                exit 0; text: 430 words, 8 sections, 8 paragraphs; 94 lines, 2.3 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == beginning: 1
-                1: MINUTES OF THE TEAM
-                == paragraphs with a label, rare labels first: 1
-                59: DECISION 7: The contract is not renewed. It ends on 31 August 2026, and saves 41,300 EUR.
-                == sections, 8 in all: the first, the last, then rows of those between: 4
-                4: Meeting 1, 1 May 2026
-                84: Meeting 8, 8 May 2026
-                15 Meeting 2, 2 May 2026; 26 Meeting 3, 3 May 2026; 37 Meeting 4, 4 May 2026; 48 Meeting 5, 5 May 2026; 62 Meeting 6, 6 May 2026
-                73 Meeting 7, 7 May 2026
-                == most telling sentences: 16, 2 shown
-                9: The chair reported that the gauges were cleaned in the spring of this year, and that nothing else has happened since the last time, which was left open by all who were there.
-                92: The desk said that it agrees with all of this.
-                == titles below sections, with counts: 1
-                Sensors 8
-                == labels, with counts: 1
-                DECISION 1
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&text, 500).shows(&expect![[r#"
+            text: 430 words, 8 sections, 8 paragraphs
+            == beginning: 1
+            1: MINUTES OF THE TEAM
+            == paragraphs with a label, rare labels first: 1
+            59: DECISION 7: The contract is not renewed. It ends on 31 August 2026, and saves 41,300 EUR.
+            == sections, 8 in all: the first, the last, then rows of those between: 4
+            4: Meeting 1, 1 May 2026
+            84: Meeting 8, 8 May 2026
+            15 Meeting 2, 2 May 2026; 26 Meeting 3, 3 May 2026; 37 Meeting 4, 4 May 2026; 48 Meeting 5, 5 May 2026; 62 Meeting 6, 6 May 2026
+            73 Meeting 7, 7 May 2026
+            == most telling sentences: 16, 2 shown
+            9: The chair reported that the gauges were cleaned in the spring of this year, and that nothing else has happened since the last time, which was left open by all who were there.
+            92: The desk said that it agrees with all of this.
+            == titles below sections, with counts: 1
+            Sensors 8
+            == labels, with counts: 1
+            DECISION 1"#]]);
     }
 
     #[test]

@@ -366,30 +366,23 @@ mod tests {
             "class Service:\n    def reserve(\n        self,\n        sku: str,\n        cache={},\n    ) -> int:\n        \
              # FIXME: released twice.\n        return 0\n\n\nasync def migrate(db) -> int:\n    return 1\n",
         );
-        check(
-            &text,
-            600,
-            &expect![[r#"
-                exit 0; Python source: 5 types, 5 functions, 1 constant, 2 imports, 1 comment line; 38 lines, 524 B held as [ctx:0000000000]
-                <<<0000000000
-                == its own description: 1
-                1: """Keeps stock."""
-                == to do, or deprecated: 1
-                33: # FIXME: released twice.
-                == 5 types with their lines
-                8 StockError(Exception); 12 Article; 17 Pallet; 22 Carrier; 27 Service
-                == constants: 1
-                5: MAX_BATCH = 250
-                == functions: 2
-                28: def reserve(self, sku: str, cache={}, ) -> int
-                37: async def migrate(db) -> int
-                == 1 name that several functions have, with their first and last lines
-                validate ×3 (13…23)
-                == 2 imports
-                json; typing
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&text, 600).shows(&expect![[r#"
+            Python source: 5 types, 5 functions, 1 constant, 2 imports, 1 comment line
+            == its own description: 1
+            1: """Keeps stock."""
+            == to do, or deprecated: 1
+            33: # FIXME: released twice.
+            == 5 types with their lines
+            8 StockError(Exception); 12 Article; 17 Pallet; 22 Carrier; 27 Service
+            == constants: 1
+            5: MAX_BATCH = 250
+            == functions: 2
+            28: def reserve(self, sku: str, cache={}, ) -> int
+            37: async def migrate(db) -> int
+            == 1 name that several functions have, with their first and last lines
+            validate ×3 (13…23)
+            == 2 imports
+            json; typing"#]]);
     }
 
     #[test]

@@ -400,22 +400,15 @@ mod tests {
     fn base64_is_decoded_and_the_text_around_it_is_kept() {
         let line = "iVBORw0KGgoAAAANSUhEUgAAAUAAAADICAIAAAAWZq/8AAAALHRFWHRDb21tZW50AGxvYWQgb2Yg";
         let raw = format!("wrote chart.png\n{}done, 3 warnings\n", format!("{line}\n").repeat(40));
-        check(
-            &raw,
-            400,
-            &expect![[r#"
-            exit 0; base64: 1 block of 2280 bytes decoded, PNG image; 42 lines, 3.0 KiB held as [ctx:0000000000]
-            <<<0000000000
+        check(&raw, 400).shows(&expect![[r#"
+            base64: 1 block of 2280 bytes decoded, PNG image
             == text around it: 2
             1: wrote chart.png
             42: done, 3 warnings
             == blocks: 1
             lines 2 to 41: base64 of 2280 bytes, PNG image
             == facts from its first bytes: 1
-            320 × 200 pixels, 8 bits, RGB
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            320 × 200 pixels, 8 bits, RGB"#]]);
     }
 
     #[test]
@@ -424,22 +417,15 @@ mod tests {
         for line in 0..40 {
             raw.push_str(&format!("{:08x}: 4854 5450 2f31 2e31 2035 3033 2062 7573  HTTP/1.1 503 bus\n", line * 16));
         }
-        check(
-            &raw,
-            400,
-            &expect![[r#"
-            exit 0; hex dump of 640 bytes; 40 lines, 2.7 KiB held as [ctx:0000000000]
-            <<<0000000000
+        check(&raw, 400).shows(&expect![[r#"
+            hex dump of 640 bytes
             == first and last lines: 4
             1: 00000000: 4854 5450 2f31 2e31 2035 3033 2062 7573  HTTP/1.1 503 bus
             2: 00000010: 4854 5450 2f31 2e31 2035 3033 2062 7573  HTTP/1.1 503 bus
             3: 00000020: 4854 5450 2f31 2e31 2035 3033 2062 7573  HTTP/1.1 503 bus
             40: 00000270: 4854 5450 2f31 2e31 2035 3033 2062 7573  HTTP/1.1 503 bus
             == other text in it: 1
-            at byte 0: HTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/… (171 more bytes)
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            at byte 0: HTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/… (171 more bytes)"#]]);
         assert_eq!(
             dump("00000010  47 45 54 20 2f 61 62 63  64 65 66 67 68 69 6a 6b  |GET /abcdefghijk|").unwrap().1.len(),
             16

@@ -227,28 +227,21 @@ mod tests {
 0f43483f (Ben C. 2025-04-04 13:10:00 +0000 4)     return db
 00000000 (Not Committed Yet 2025-05-01 10:00:00 +0000 5)     # now
 ";
-        check(
-            blame,
-            500,
-            &expect![[r#"
-                exit 0; git blame: 5 lines, 3 commits, 3 authors, 2025-01-06 to 2025-04-04, 1 lines not committed yet; 5 lines, 309 B held as [ctx:0000000000]
-                <<<0000000000
-                == counts: 2
-                lines by author: Ada 2, Ben C. 2, Not Committed Yet 1
-                newest commit: 0f43483f, 2025-04-04, 2 lines
-                == lines not committed yet: 1
-                5: 00000000 (Not Committed Yet 2025-05-01 10:00:00 +0000 5)     # now
-                == definitions, newest first: 1
-                3: 0f43483f Ben C. def lock(db, limit=(1, 2)):
-                == lines by commit: 3
-                0f43483f Ben C. 2025-04-04: 2
-                ^1fcdbd2 Ada 2025-01-06: 2
-                00000000 Not Committed Yet 2025-05-01: 1
-                == lines of the newest commit: 2, 1 shown
-                4: 0f43483f (Ben C. 2025-04-04 13:10:00 +0000 4)     return db
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(blame, 500).shows(&expect![[r#"
+            git blame: 5 lines, 3 commits, 3 authors, 2025-01-06 to 2025-04-04, 1 lines not committed yet
+            == counts: 2
+            lines by author: Ada 2, Ben C. 2, Not Committed Yet 1
+            newest commit: 0f43483f, 2025-04-04, 2 lines
+            == lines not committed yet: 1
+            5: 00000000 (Not Committed Yet 2025-05-01 10:00:00 +0000 5)     # now
+            == definitions, newest first: 1
+            3: 0f43483f Ben C. def lock(db, limit=(1, 2)):
+            == lines by commit: 3
+            0f43483f Ben C. 2025-04-04: 2
+            ^1fcdbd2 Ada 2025-01-06: 2
+            00000000 Not Committed Yet 2025-05-01: 1
+            == lines of the newest commit: 2, 1 shown
+            4: 0f43483f (Ben C. 2025-04-04 13:10:00 +0000 4)     return db"#]]);
     }
 
     #[test]

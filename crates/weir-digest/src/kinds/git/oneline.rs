@@ -182,26 +182,19 @@ mod tests {
 * 5e6f7a8 Revert \"store: lock\"
 * 6f7a8b9 Import
 ";
-        check(
-            log,
-            400,
-            &expect![[r#"
-                exit 0; git log, one line each: 6 commits, 1 merge; 8 lines, 214 B held as [ctx:0000000000]
-                <<<0000000000
-                == first and last commit of the output: 2
-                1: 1a2b3c4 (HEAD -> main, tag: v2.0.0) release: 2.0.0
-                8: 6f7a8b9 Import
-                == counts: 1
-                by the text before the colon: fix 1, release 1, store 1
-                == reverts, fixups and breaking changes: 1
-                7: 5e6f7a8 Revert "store: lock"
-                == other commits: 3
-                2b3c4d5 Merge branch 'topic'
-                3c4d5e6 fix(store): close the file
-                4d5e6f7 store: open the file
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(log, 400).shows(&expect![[r#"
+            git log, one line each: 6 commits, 1 merge
+            == first and last commit of the output: 2
+            1: 1a2b3c4 (HEAD -> main, tag: v2.0.0) release: 2.0.0
+            8: 6f7a8b9 Import
+            == counts: 1
+            by the text before the colon: fix 1, release 1, store 1
+            == reverts, fixups and breaking changes: 1
+            7: 5e6f7a8 Revert "store: lock"
+            == other commits: 3
+            2b3c4d5 Merge branch 'topic'
+            3c4d5e6 fix(store): close the file
+            4d5e6f7 store: open the file"#]]);
     }
 
     #[test]

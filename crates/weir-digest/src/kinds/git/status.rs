@@ -330,12 +330,8 @@ Untracked files:
 \tsrc/more.rs
 \theap.hprof
 ";
-        check(
-            status,
-            600,
-            &expect![[r#"
-            exit 0; git status: 2 staged renamed, 1 staged new, 1 unmerged both modified, 1 not staged modified, 1 not staged deleted, 2 untracked; 25 lines, 704 B held as [ctx:0000000000]
-            <<<0000000000
+        check(status, 600).shows(&expect![[r#"
+            git status: 2 staged renamed, 1 staged new, 1 unmerged both modified, 1 not staged modified, 1 not staged deleted, 2 untracked
             == branch: 5
             1: On branch topic
             2: Your branch and 'origin/topic' have diverged,
@@ -357,21 +353,14 @@ Untracked files:
             docs/admin.md
             == untracked: 2
             heap.hprof
-            src/more.rs
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            src/more.rs"#]]);
     }
 
     #[test]
     fn short_forms_say_the_same() {
         let short = "## main...origin/main [ahead 1]\n M src/lib.rs\nMM src/both.rs\nR  a.rs -> b.rs\nUU c.rs\n?? x/\n";
-        check(
-            short,
-            400,
-            &expect![[r#"
-            exit 0; git status --short: 2 not staged modified, 1 staged modified, 1 staged renamed, 1 unmerged both modified, 1 untracked; 6 lines, 91 B held as [ctx:0000000000]
-            <<<0000000000
+        check(short, 400).shows(&expect![[r#"
+            git status --short: 2 not staged modified, 1 staged modified, 1 staged renamed, 1 unmerged both modified, 1 untracked
             == branch: 1
             1: ## main...origin/main [ahead 1]
             == unmerged both modified: 1
@@ -384,10 +373,7 @@ Untracked files:
             src/lib.rs
             src/both.rs
             == untracked: 1
-            x/
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            x/"#]]);
         let two = "# branch.head main\n1 .M N... 100644 100644 100644 aaa bbb src/lib.rs\n2 R. N... 100644 100644 100644 aaa bbb R100 b.rs\ta.rs\n? x/\n";
         assert!(digest(two, 400).contains("1 not staged modified, 1 staged renamed, 1 untracked"));
     }

@@ -248,45 +248,38 @@ mod tests {
 29143 2024-10-19 644 ./log/1/a.gz
 29144 2024-10-20 644 ./log/2/b.gz
 ";
-        check(
-            found,
-            500,
-            &expect![[r#"
-                exit 0; paths: 6 entries in 5 folders, 3 extensions; 6 lines, 212 B held as [ctx:0000000000]
-                <<<0000000000
-                == counts: 2
-                by extension: yaml 3, gz 2, log 1
-                by top folder: ./config 3, ./log 3
-                == fields of 6 records: 4
-                field 1: 0 (./log/error.log) to 29144 (./log/2/b.gz), mean 9815.7, sum 58894
-                field 2: 2024-09-29 to 2025-03-06, 4 different
-                path: all different, such as ./config/a.yaml, ./config/b.yaml
-                the same in all: field 3=644
-                == records: 6, 4 shown
-                1: 98 2024-09-29 644 ./config/a.yaml
-                2: 97 2024-10-19 644 ./config/b.yaml
-                3: 412 2025-03-06 644 ./config/sub dir/c.yaml
-                4: 0 2024-10-19 644 ./log/error.log
-                == biggest: 6
-                29144 2024-10-20 644 ./log/2/b.gz
-                29143 2024-10-19 644 ./log/1/a.gz
-                412 2025-03-06 644 ./config/sub dir/c.yaml
-                98 2024-09-29 644 ./config/a.yaml
-                97 2024-10-19 644 ./config/b.yaml
-                0 2024-10-19 644 ./log/error.log
-                == folders, digits of like ones as #: 4
-                ./config: 2 entries
-                ./log/#: 2 entries in 2 folders
-                ./config/sub dir: 1 entry
-                ./log: 1 entry
-                == deepest path: 1
-                3: ./config/sub dir/c.yaml
-                == some of the lines, evenly spread: 6, 2 shown
-                98 2024-09-29 644 ./config/a.yaml
-                97 2024-10-19 644 ./config/b.yaml
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(found, 500).shows(&expect![[r#"
+            paths: 6 entries in 5 folders, 3 extensions
+            == counts: 2
+            by extension: yaml 3, gz 2, log 1
+            by top folder: ./config 3, ./log 3
+            == fields of 6 records: 4
+            field 1: 0 (./log/error.log) to 29144 (./log/2/b.gz), mean 9815.7, sum 58894
+            field 2: 2024-09-29 to 2025-03-06, 4 different
+            path: all different, such as ./config/a.yaml, ./config/b.yaml
+            the same in all: field 3=644
+            == records: 6, 4 shown
+            1: 98 2024-09-29 644 ./config/a.yaml
+            2: 97 2024-10-19 644 ./config/b.yaml
+            3: 412 2025-03-06 644 ./config/sub dir/c.yaml
+            4: 0 2024-10-19 644 ./log/error.log
+            == biggest: 6
+            29144 2024-10-20 644 ./log/2/b.gz
+            29143 2024-10-19 644 ./log/1/a.gz
+            412 2025-03-06 644 ./config/sub dir/c.yaml
+            98 2024-09-29 644 ./config/a.yaml
+            97 2024-10-19 644 ./config/b.yaml
+            0 2024-10-19 644 ./log/error.log
+            == folders, digits of like ones as #: 4
+            ./config: 2 entries
+            ./log/#: 2 entries in 2 folders
+            ./config/sub dir: 1 entry
+            ./log: 1 entry
+            == deepest path: 1
+            3: ./config/sub dir/c.yaml
+            == some of the lines, evenly spread: 6, 2 shown
+            98 2024-09-29 644 ./config/a.yaml
+            97 2024-10-19 644 ./config/b.yaml"#]]);
     }
 
     #[test]

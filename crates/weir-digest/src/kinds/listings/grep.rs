@@ -397,57 +397,43 @@ conf/x.yaml:1:timeout: 30
 src/c.rs:3:    // TODO(ada): a timeout
 src/c.rs:4:    // TODO: no timeout
 ";
-        check(
-            found,
-            600,
-            &expect![[r#"
-                exit 0; grep: 6 matching lines in 4 files, 2 lines of context; 9 lines, 240 B held as [ctx:0000000000]
-                <<<0000000000
-                == counts: 3
-                by folder: src 5, conf 1
-                by extension: rs 5, yaml 1
-                marks: TODO 2, TODO(ada) 1
-                == files with matches, most first: 4
-                src/a.rs: 2
-                src/c.rs: 2
-                conf/x.yaml: 1
-                src/b-2.rs: 1
-                == repeated lines, digits as #: 1
-                let t = timeout(); ×2
-                == definitions: 1
-                src/a.rs:2:fn timeout() -> u8 {
-                == matches, the rarest places first: 5
-                conf/x.yaml:1:timeout: 30
-                src/c.rs:3:    // TODO(ada): a timeout
-                src/c.rs:4:    // TODO: no timeout
-                src/a.rs:9:    let t = timeout();
-                src/b-2.rs:7:    let t = timeout();
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(found, 600).shows(&expect![[r#"
+            grep: 6 matching lines in 4 files, 2 lines of context
+            == counts: 3
+            by folder: src 5, conf 1
+            by extension: rs 5, yaml 1
+            marks: TODO 2, TODO(ada) 1
+            == files with matches, most first: 4
+            src/a.rs: 2
+            src/c.rs: 2
+            conf/x.yaml: 1
+            src/b-2.rs: 1
+            == repeated lines, digits as #: 1
+            let t = timeout(); ×2
+            == definitions: 1
+            src/a.rs:2:fn timeout() -> u8 {
+            == matches, the rarest places first: 5
+            conf/x.yaml:1:timeout: 30
+            src/c.rs:3:    // TODO(ada): a timeout
+            src/c.rs:4:    // TODO: no timeout
+            src/a.rs:9:    let t = timeout();
+            src/b-2.rs:7:    let t = timeout();"#]]);
     }
 
     #[test]
     fn files_above_their_matches() {
         let found = "src/a.rs\n2:fn timeout() {\n9:    timeout();\n\nsrc/b.rs\n7:    timeout();\n8-    x\n";
-        check(
-            found,
-            400,
-            &expect![[r#"
-                exit 0; grep: 3 matching lines in 2 files, 1 line of context; 7 lines, 78 B held as [ctx:0000000000]
-                <<<0000000000
-                == files with matches, most first: 2
-                src/a.rs: 2
-                src/b.rs: 1
-                == repeated lines, digits as #: 1
-                timeout(); ×2
-                == matches, the rarest places first: 3
-                src/a.rs:2:fn timeout() {
-                src/a.rs:9:    timeout();
-                src/b.rs:7:    timeout();
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(found, 400).shows(&expect![[r#"
+            grep: 3 matching lines in 2 files, 1 line of context
+            == files with matches, most first: 2
+            src/a.rs: 2
+            src/b.rs: 1
+            == repeated lines, digits as #: 1
+            timeout(); ×2
+            == matches, the rarest places first: 3
+            src/a.rs:2:fn timeout() {
+            src/a.rs:9:    timeout();
+            src/b.rs:7:    timeout();"#]]);
     }
 
     #[test]

@@ -243,50 +243,43 @@ total 8
 -rw-r--r-- 1 root root 1902 Oct 30  2024 roll back
 -rwxr-xr-x 1 root root    0 Oct 30 12:00 empty.sh
 ";
-        check(
-            list,
-            600,
-            &expect![[r#"
-                exit 0; ls: 4 files, 1 directory, 1 link, 6.0 KiB in all, 2 folders listed; 13 lines, 439 B held as [ctx:0000000000]
-                <<<0000000000
-                == counts
-                files by extension: none 2, sh 1, yaml 1
-                by permissions: -rwxr-xr-x 2, -rw-r--r-- 1, -rw-rw-rw- 1
-                by owner: root root 6
-                == odd permissions and sorts: 1
-                -rw-rw-rw-  1 root root  412 Mar  6  2025 secret.yaml (in .)
-                == biggest files: 4
-                3811 Feb  7  2025 ./bin/deploy
-                1902 Oct 30  2024 ./bin/roll back
-                412 Mar  6  2025 ./secret.yaml
-                0 Oct 30 12:00 ./bin/empty.sh
-                == files whose permissions no other in their folder has: 1
-                -rw-r--r-- 1 root root 1902 Oct 30  2024 roll back (in ./bin)
-                == empty files: 1
-                ./bin/empty.sh
-                == newest: 5
-                Oct 30 12:00 ./bin/empty.sh
-                Mar  6  2025 ./secret.yaml
-                Mar  3  2025 ./current -> releases/2025-02-27
-                Feb  7  2025 ./bin/deploy
-                Oct 30  2024 ./bin/roll back
-                == 1 link
-                ./current -> releases/2025-02-27
-                == oldest: 5, 3 shown
-                Oct 30  2024 ./bin/roll back
-                Feb  7  2025 ./bin/deploy
-                Mar  3  2025 ./current -> releases/2025-02-27
-                == folders, digits of like ones as #: 2
-                ./bin: 3 entries, 5713 bytes
-                .: 3 entries, 412 bytes
-                == entries as listed: 4
-                -rw-rw-rw-  1 root root  412 Mar  6  2025 secret.yaml (in .)
-                -rwxr-xr-x 1 root root 3811 Feb  7  2025 deploy (in ./bin)
-                -rw-r--r-- 1 root root 1902 Oct 30  2024 roll back (in ./bin)
-                -rwxr-xr-x 1 root root    0 Oct 30 12:00 empty.sh (in ./bin)
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(list, 600).shows(&expect![[r#"
+            ls: 4 files, 1 directory, 1 link, 6.0 KiB in all, 2 folders listed
+            == counts
+            files by extension: none 2, sh 1, yaml 1
+            by permissions: -rwxr-xr-x 2, -rw-r--r-- 1, -rw-rw-rw- 1
+            by owner: root root 6
+            == odd permissions and sorts: 1
+            -rw-rw-rw-  1 root root  412 Mar  6  2025 secret.yaml (in .)
+            == biggest files: 4
+            3811 Feb  7  2025 ./bin/deploy
+            1902 Oct 30  2024 ./bin/roll back
+            412 Mar  6  2025 ./secret.yaml
+            0 Oct 30 12:00 ./bin/empty.sh
+            == files whose permissions no other in their folder has: 1
+            -rw-r--r-- 1 root root 1902 Oct 30  2024 roll back (in ./bin)
+            == empty files: 1
+            ./bin/empty.sh
+            == newest: 5
+            Oct 30 12:00 ./bin/empty.sh
+            Mar  6  2025 ./secret.yaml
+            Mar  3  2025 ./current -> releases/2025-02-27
+            Feb  7  2025 ./bin/deploy
+            Oct 30  2024 ./bin/roll back
+            == 1 link
+            ./current -> releases/2025-02-27
+            == oldest: 5, 3 shown
+            Oct 30  2024 ./bin/roll back
+            Feb  7  2025 ./bin/deploy
+            Mar  3  2025 ./current -> releases/2025-02-27
+            == folders, digits of like ones as #: 2
+            ./bin: 3 entries, 5713 bytes
+            .: 3 entries, 412 bytes
+            == entries as listed: 4
+            -rw-rw-rw-  1 root root  412 Mar  6  2025 secret.yaml (in .)
+            -rwxr-xr-x 1 root root 3811 Feb  7  2025 deploy (in ./bin)
+            -rw-r--r-- 1 root root 1902 Oct 30  2024 roll back (in ./bin)
+            -rwxr-xr-x 1 root root    0 Oct 30 12:00 empty.sh (in ./bin)"#]]);
     }
 
     #[test]

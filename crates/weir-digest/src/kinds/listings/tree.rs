@@ -382,37 +382,30 @@ mod tests {
 
        13268 bytes used in 1 directory, 4 files
 ";
-        check(
-            tree,
-            500,
-            &expect![[r#"
-                exit 0; tree: 5 entries, 1 with children and 4 without; 8 lines, 236 B held as [ctx:0000000000]
-                <<<0000000000
-                == totals and root: 2
-                13268 bytes used in 1 directory, 4 files
-                1: [     9000]  .
-                == counts
-                by extension: rs 2, md 1, none 1
-                entries below the top: src 2
-                deepest, 2 levels: src/lib.rs
-                == top level, 3 entries
-                README.md [41], src/, now -> src [11]
-                == biggest files: 4
-                120 src/lib.rs
-                41 README.md
-                11 now -> src
-                0 src/empty.rs
-                == empty files: 1
-                5: src/empty.rs
-                == links: 1
-                6: now -> src
-                == fullest folders
-                . 3, src 2
-                == what is in the folders: 1
-                src (2): lib.rs, empty.rs
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(tree, 500).shows(&expect![[r#"
+            tree: 5 entries, 1 with children and 4 without
+            == totals and root: 2
+            13268 bytes used in 1 directory, 4 files
+            1: [     9000]  .
+            == counts
+            by extension: rs 2, md 1, none 1
+            entries below the top: src 2
+            deepest, 2 levels: src/lib.rs
+            == top level, 3 entries
+            README.md [41], src/, now -> src [11]
+            == biggest files: 4
+            120 src/lib.rs
+            41 README.md
+            11 now -> src
+            0 src/empty.rs
+            == empty files: 1
+            5: src/empty.rs
+            == links: 1
+            6: now -> src
+            == fullest folders
+            . 3, src 2
+            == what is in the folders: 1
+            src (2): lib.rs, empty.rs"#]]);
     }
 
     #[test]

@@ -313,36 +313,29 @@ mod tests {
             ));
         }
         raw.push_str("server restarted\n");
-        check(
-            &raw,
-            500,
-            &expect![[r#"
-                exit 0; access log: 40 requests, 4 answered 5xx, 4 4xx, 0 3xx, 32 2xx; 41 lines, 3.5 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == server errors by path: 1
-                8: 500 ×4 GET /api/pay (last at line 38)
-                == totals: 3
-                status 200 ×32, 404 ×4, 500 ×4
-                15/Nov/2026:09:58:00 +0000 to 15/Nov/2026:09:58:39 +0000 (39 s)
-                GET ×40; 7800 bytes sent (7.6 KiB), the biggest answer 390 bytes at line 40 for /; 19.5 ms on average
-                == client errors by path: 1
-                4: 404 ×4 GET /wp-login.php (last at line 34)
-                == clients: 2
-                198.51.100.6 ×4, 4xx ×4: /wp-login.php
-                192.0.2.1 ×36, 5xx ×4
-                == slowest requests: 40, 1 shown
-                40: 192.0.2.1 - - [15/Nov/2026:09:58:39 +0000] "GET / HTTP/1.1" 200 390 "-" "curl/8" 0.039
-                == paths: 3
-                ×32 GET /, 19.4 ms on average, 39.0 at most
-                ×4 GET /api/pay, 22.0 ms on average, 37.0 at most
-                ×4 GET /wp-login.php, 18.0 ms on average, 33.0 at most
-                == programs: 1
-                ×40 curl/8
-                == lines in order: other lines 1
-                41: server restarted
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&raw, 500).shows(&expect![[r#"
+            access log: 40 requests, 4 answered 5xx, 4 4xx, 0 3xx, 32 2xx
+            == server errors by path: 1
+            8: 500 ×4 GET /api/pay (last at line 38)
+            == totals: 3
+            status 200 ×32, 404 ×4, 500 ×4
+            15/Nov/2026:09:58:00 +0000 to 15/Nov/2026:09:58:39 +0000 (39 s)
+            GET ×40; 7800 bytes sent (7.6 KiB), the biggest answer 390 bytes at line 40 for /; 19.5 ms on average
+            == client errors by path: 1
+            4: 404 ×4 GET /wp-login.php (last at line 34)
+            == clients: 2
+            198.51.100.6 ×4, 4xx ×4: /wp-login.php
+            192.0.2.1 ×36, 5xx ×4
+            == slowest requests: 40, 1 shown
+            40: 192.0.2.1 - - [15/Nov/2026:09:58:39 +0000] "GET / HTTP/1.1" 200 390 "-" "curl/8" 0.039
+            == paths: 3
+            ×32 GET /, 19.4 ms on average, 39.0 at most
+            ×4 GET /api/pay, 22.0 ms on average, 37.0 at most
+            ×4 GET /wp-login.php, 18.0 ms on average, 33.0 at most
+            == programs: 1
+            ×40 curl/8
+            == lines in order: other lines 1
+            41: server restarted"#]]);
     }
 
     #[test]

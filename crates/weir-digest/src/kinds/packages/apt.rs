@@ -303,33 +303,26 @@ dpkg: error processing package mysql-server (--configure):
  installed mysql-server package post-installation script subprocess returned error exit status 1
 E: Sub-process /usr/bin/dpkg returned an error code (1)
 ";
-        check(
-            raw,
-            700,
-            &expect![[r#"
-                exit 0; apt: 1 upgraded, 3 newly installed, 0 to remove, 12 not upgraded; 1 fetched; 1 set up; 1 suggested; 4 steps folded; 22 lines, 973 B held as [ctx:0000000000]
-                <<<0000000000
-                == apt errors: 3
-                20: dpkg: error processing package mysql-server (--configure):
-                21:  installed mysql-server package post-installation script subprocess returned error exit status 1
-                22: E: Sub-process /usr/bin/dpkg returned an error code (1)
-                == apt totals: 2
-                Need to get 425 kB of archives.
-                Fetched 425 kB in 0s (3,456 kB/s)
-                == 1 new, asked for
-                nginx (1.22.1-9)
-                == 1 upgraded, programs first
-                curl (7.88.1-10+deb12u5 => 7.88.1-10+deb12u8)
-                == said of single packages: 1
-                jq is already the newest version (1.6-2.1).
-                == 2 new, needed by those
-                nginx-common
-                libonig5 (6.9.8-1)
-                == 1 suggested
-                nginx-doc
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 700).shows(&expect![[r#"
+            apt: 1 upgraded, 3 newly installed, 0 to remove, 12 not upgraded; 1 fetched; 1 set up; 1 suggested; 4 steps folded
+            == apt errors: 3
+            20: dpkg: error processing package mysql-server (--configure):
+            21:  installed mysql-server package post-installation script subprocess returned error exit status 1
+            22: E: Sub-process /usr/bin/dpkg returned an error code (1)
+            == apt totals: 2
+            Need to get 425 kB of archives.
+            Fetched 425 kB in 0s (3,456 kB/s)
+            == 1 new, asked for
+            nginx (1.22.1-9)
+            == 1 upgraded, programs first
+            curl (7.88.1-10+deb12u5 => 7.88.1-10+deb12u8)
+            == said of single packages: 1
+            jq is already the newest version (1.6-2.1).
+            == 2 new, needed by those
+            nginx-common
+            libonig5 (6.9.8-1)
+            == 1 suggested
+            nginx-doc"#]]);
     }
 
     #[test]

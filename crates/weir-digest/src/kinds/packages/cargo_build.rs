@@ -235,30 +235,23 @@ mod tests {
    Compiling gateway v0.1.0 (/srv/gateway)
     Finished `dev` profile [unoptimized + debuginfo] target(s) in 41.34s
 ";
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; cargo: 2 crates compiled, 1 fresh, 1 downloaded, 2 changed in the lock file, 1 command run; 12 lines, 579 B held as [ctx:0000000000]
-                <<<0000000000
-                == how it ended: 1
-                12:     Finished `dev` profile [unoptimized + debuginfo] target(s) in 41.34s
-                == other steps: 3
-                Updating packages.example index
-                Locking 3 packages to latest compatible versions
-                Downloaded 1 crate (1.2 MB) in 0.35s
-                == why crates were built again: 1
-                gateway v0.1.0 (/srv/gateway): the file `src/main.rs` has changed (1700000000.0s, 2h after last build)
-                == lock file changes: 2
-                Updating serde v1.0.1 -> v1.0.2
-                Adding libc v0.2.191 (available: v0.3.0)
-                == crates compiled (2), the project's own first, then the latest, in lines of 6: 1
-                gateway v0.1.0 (/srv/gateway), libc v0.2.191
-                == downloads: 1
-                libc v0.2.191
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            cargo: 2 crates compiled, 1 fresh, 1 downloaded, 2 changed in the lock file, 1 command run
+            == how it ended: 1
+            12:     Finished `dev` profile [unoptimized + debuginfo] target(s) in 41.34s
+            == other steps: 3
+            Updating packages.example index
+            Locking 3 packages to latest compatible versions
+            Downloaded 1 crate (1.2 MB) in 0.35s
+            == why crates were built again: 1
+            gateway v0.1.0 (/srv/gateway): the file `src/main.rs` has changed (1700000000.0s, 2h after last build)
+            == lock file changes: 2
+            Updating serde v1.0.1 -> v1.0.2
+            Adding libc v0.2.191 (available: v0.3.0)
+            == crates compiled (2), the project's own first, then the latest, in lines of 6: 1
+            gateway v0.1.0 (/srv/gateway), libc v0.2.191
+            == downloads: 1
+            libc v0.2.191"#]]);
     }
 
     #[test]

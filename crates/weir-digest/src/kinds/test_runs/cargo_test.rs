@@ -486,12 +486,8 @@ error: 3 targets failed:
 
     #[test]
     fn panics_of_all_sorts_are_told() {
-        check(
-            RUN,
-            600,
-            &expect![[r#"
-            exit 0; cargo test: 4 failed, 1 passed, 1 ignored in 0.43 s in 2 binaries; 67 lines, 1.6 KiB held as [ctx:0000000000]
-            <<<0000000000
+        check(RUN, 600).shows(&expect![[r#"
+            cargo test: 4 failed, 1 passed, 1 ignored in 0.43 s in 2 binaries
             == failures: 4
             12: tests::eq src/lib.rs:16:29: sums differ: left: 3, right: 4
               got here
@@ -511,10 +507,7 @@ error: 3 targets failed:
             tests::ign: slow one
             == binaries with tests: 2
             thing src/lib.rs: 3 failed, 1 passed, 1 ignored in 0.13 s
-            Doc-tests thing: 1 failed, 0 passed in 0.30 s
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            Doc-tests thing: 1 failed, 0 passed in 0.30 s"#]]);
     }
 
     #[test]
@@ -538,19 +531,12 @@ failures:
 
 test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-            exit 0; cargo test: 1 failed, 1 passed in 0.00 s in 1 binaries; 18 lines, 370 B held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 600).shows(&expect![[r#"
+            cargo test: 1 failed, 1 passed in 0.00 s in 1 binaries
             == failures: 1
             5: tests::fails src/lib.rs:3:5: no
             == binaries with tests: 1
-            binary 1: 1 failed, 1 passed in 0.00 s
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            binary 1: 1 failed, 1 passed in 0.00 s"#]]);
     }
 
     #[test]

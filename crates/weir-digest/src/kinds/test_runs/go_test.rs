@@ -401,29 +401,22 @@ FAIL
 
     #[test]
     fn failures_panics_and_timeouts_are_told() {
-        check(
-            RUN,
-            600,
-            &expect![[r#"
-                exit 0; go test: tests and subtests 7 failed; packages 3 failed; 66 lines, 2.0 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == failures by cause (8 tests): 5
-                2: a.TestTable ×4 /case_24, /case_17, /case_10, /case_3: a_test.go:3: Add(24) = 25, want 26 (values differ)
-                15: a.TestMulti a_test.go:5: third
-                  a_test.go:5: second 2
-                  a_test.go:5: first
-                19: a.ExampleAdd got: 3 want: 4
-                26: /srv/m/b/b_test.go:4: panic: assignment to entry in nil map
-                34: /srv/m/c/c_test.go:3: panic: test timed out after 2s
-                == packages that failed: 3
-                example.com/m/a 0.130s
-                example.com/m/b 0.009s
-                example.com/m/c 2.011s
-                == lines in order: printed by tests, other lines 1
-                14: hello from stdout
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(RUN, 600).shows(&expect![[r#"
+            go test: tests and subtests 7 failed; packages 3 failed
+            == failures by cause (8 tests): 5
+            2: a.TestTable ×4 /case_24, /case_17, /case_10, /case_3: a_test.go:3: Add(24) = 25, want 26 (values differ)
+            15: a.TestMulti a_test.go:5: third
+              a_test.go:5: second 2
+              a_test.go:5: first
+            19: a.ExampleAdd got: 3 want: 4
+            26: /srv/m/b/b_test.go:4: panic: assignment to entry in nil map
+            34: /srv/m/c/c_test.go:3: panic: test timed out after 2s
+            == packages that failed: 3
+            example.com/m/a 0.130s
+            example.com/m/b 0.009s
+            example.com/m/c 2.011s
+            == lines in order: printed by tests, other lines 1
+            14: hello from stdout"#]]);
     }
 
     #[test]
@@ -436,22 +429,15 @@ ok  	example.org/relay/hub	0.033s	coverage: 81.2% of statements
 ?   	example.org/relay/api	[no test files]
 FAIL
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-            exit 0; go test: packages 1 failed, 1 passed, 1 skipped; 2 build errors; 7 lines, 310 B held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 600).shows(&expect![[r#"
+            go test: packages 1 failed, 1 passed, 1 skipped; 2 build errors
             == build errors: 2
             2: admin/admin_test.go:6:2: want declared but not used
             3: admin/admin_test.go:10:2: undefined: Handler
             == packages that failed: 1
             example.org/relay/admin [build failed]
             == packages that passed: 1
-            example.org/relay/hub 0.033s coverage: 81.2% of statements
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            example.org/relay/hub 0.033s coverage: 81.2% of statements"#]]);
     }
 
     #[test]
@@ -467,19 +453,12 @@ FAIL
 FAIL
 FAIL	example.org/app	0.004s
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-            exit 0; go test: tests and subtests 1 failed; packages 1 failed; 10 lines, 299 B held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 600).shows(&expect![[r#"
+            go test: tests and subtests 1 failed; packages 1 failed
             == failures: 1
             1: app.TestUser user_test.go:14: Not equal: expected: 1 actual  : 2 count of users
             == packages that failed: 1
-            example.org/app 0.004s
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            example.org/app 0.004s"#]]);
     }
 
     #[test]

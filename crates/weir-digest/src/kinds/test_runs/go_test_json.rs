@@ -102,12 +102,8 @@ mod tests {
 {"Time":"2026-11-15T10:12:54Z","Action":"fail","Package":"m/a","Elapsed":0.02}
 {"Time":"2026-11-15T10:12:54Z","Action":"pass","Package":"m/b","Elapsed":1.6}
 "##;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-            exit 0; go test: tests and subtests 1 failed, 1 passed; packages 1 failed, 1 passed; 1 build errors; 12 lines, 1.1 KiB held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 600).shows(&expect![[r#"
+            go test: tests and subtests 1 failed, 1 passed; packages 1 failed, 1 passed; 1 build errors
             == failures: 1
             7: a.TestX a_test.go:3: got 1, want 2
             == build errors: 1
@@ -120,9 +116,6 @@ mod tests {
             m/b 1.6s
             == tests by package: 2
             m/a: 1 failed
-            m/b: 1 passed
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            m/b: 1 passed"#]]);
     }
 }

@@ -316,12 +316,8 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
      SIGABRT [   0.005s] (4/4) thing::it aborts
 error: test run failed
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-            exit 0; nextest: 4 tests run: 2 passed, 1 flaky, 2 failed, 2 skipped in 1.035 s; 38 lines, 1.1 KiB held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 600).shows(&expect![[r#"
+            nextest: 4 tests run: 2 passed, 1 flaky, 2 failed, 2 skipped in 1.035 s
             == failures: 2
             3: thing tests::eq src/lib.rs:16:29: no entry
             26: thing::it aborts SIGABRT (test aborted with signal 6: SIGABRT)
@@ -331,10 +327,7 @@ error: test run failed
             0.170s thing tests::shaky
             == binaries: 2
             thing: 1 failed, 2 passed
-            thing::it: 1 failed
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            thing::it: 1 failed"#]]);
     }
 
     #[test]

@@ -290,27 +290,20 @@ created by main.main in goroutine 1
 \t/srv/broker/main.go:71 +0x1de
 exit status 2
 ";
-        check(
-            raw,
-            400,
-            &expect![[r#"
-                exit 0; go: 1 panic; 3 goroutines; levels: INFO 1; 22 lines, 611 B held as [ctx:0000000000]
-                <<<0000000000
-                == go panics, by kind: 1
-                2: panic: runtime error: invalid memory address or nil pointer dereference
-                  after 1: level=info msg=dispatch id=377
-                  main.(*Broker).route /srv/broker/main.go:22
-                  main.main /srv/broker/main.go:80
-                == goroutines by state: 1
-                chan receive 2, running 1; longest wait 25 minutes at line 11
-                == what goroutines were doing: 2
-                5: ×1 [running] main.(*Broker).route /srv/broker/main.go:22
-                11: ×2 [chan receive, up to 25 minutes] main.(*Broker).consume /srv/broker/main.go:40
-                == lines in order: other lines 1
-                1: level=info msg=dispatch id=377
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 400).shows(&expect![[r#"
+            go: 1 panic; 3 goroutines; levels: INFO 1
+            == go panics, by kind: 1
+            2: panic: runtime error: invalid memory address or nil pointer dereference
+              after 1: level=info msg=dispatch id=377
+              main.(*Broker).route /srv/broker/main.go:22
+              main.main /srv/broker/main.go:80
+            == goroutines by state: 1
+            chan receive 2, running 1; longest wait 25 minutes at line 11
+            == what goroutines were doing: 2
+            5: ×1 [running] main.(*Broker).route /srv/broker/main.go:22
+            11: ×2 [chan receive, up to 25 minutes] main.(*Broker).consume /srv/broker/main.go:40
+            == lines in order: other lines 1
+            1: level=info msg=dispatch id=377"#]]);
     }
 
     #[test]
