@@ -174,27 +174,10 @@ fn stands(first: &str, after: &str, second: &str) -> bool {
 
 /// Returns whether a word means that there is nothing to worry about.
 fn is_fine(word: &str) -> bool {
+    #[rustfmt::skip]
     let fine = [
-        "ok",
-        "pass",
-        "passed",
-        "passing",
-        "changed",
-        "skipping",
-        "skipped",
-        "included",
-        "waiting",
-        "note",
-        "help",
-        "hint",
-        "info",
-        "debug",
-        "trace",
-        "compiling",
-        "checking",
-        "downloading",
-        "downloaded",
-        "installing",
+        "ok", "pass", "passed", "passing", "changed", "skipping", "skipped", "included", "waiting", "note", "help",
+        "hint", "info", "debug", "trace", "compiling", "checking", "downloading", "downloaded", "installing",
     ];
     fine.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
@@ -233,25 +216,11 @@ fn of_type(first: &str, after: &str) -> Option<Trouble> {
 
 /// Returns whether a clause is a phrase with which systems report a failed call.
 fn is_phrase(clause: &str) -> bool {
+    #[rustfmt::skip]
     let phrases = [
-        "permission denied",
-        "access denied",
-        "connection refused",
-        "connection reset",
-        "connection timed out",
-        "timed out",
-        "no such ",
-        "command not found",
-        "not found",
-        "could not ",
-        "out of memory",
-        "segmentation fault",
-        "no space left",
-        "operation not permitted",
-        "address already in use",
-        "broken pipe",
-        "gave up",
-        "core dumped",
+        "permission denied", "access denied", "connection refused", "connection reset", "connection timed out",
+        "timed out", "no such ", "command not found", "not found", "could not ", "out of memory", "segmentation fault",
+        "no space left", "operation not permitted", "address already in use", "broken pipe", "gave up", "core dumped",
         "link is down",
     ];
     let begins = |phrase: &&str| clause.get(..phrase.len()).is_some_and(|start| start.eq_ignore_ascii_case(phrase));

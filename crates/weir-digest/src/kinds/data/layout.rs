@@ -32,43 +32,14 @@ enum ColumnSplit {
     Bars(char),
 }
 
+/// The characters of a rule under a header.
+const RULE: &str = "-=+| :─═┼│├┤┌┐└┘┬┴╞╪╡━┃┏┓┡┩╇┳";
+
 /// Returns whether a line is only a rule under a header.
 pub(super) fn is_rule(line: &str) -> bool {
     let text = line.trim();
     text.len() >= 3
-        && text.chars().all(|c| {
-            matches!(
-                c,
-                '-' | '='
-                    | '+'
-                    | '|'
-                    | ' '
-                    | ':'
-                    | '─'
-                    | '═'
-                    | '┼'
-                    | '│'
-                    | '├'
-                    | '┤'
-                    | '┌'
-                    | '┐'
-                    | '└'
-                    | '┘'
-                    | '┬'
-                    | '┴'
-                    | '╞'
-                    | '╪'
-                    | '╡'
-                    | '━'
-                    | '┃'
-                    | '┏'
-                    | '┓'
-                    | '┡'
-                    | '┩'
-                    | '╇'
-                    | '┳'
-            )
-        })
+        && text.chars().all(|c| RULE.contains(c))
         && text.chars().filter(|c| matches!(c, '-' | '=' | '─' | '═' | '━')).count() >= 3
 }
 

@@ -208,19 +208,9 @@ fn gaps(column: &Column, records: u64) -> String {
 /// Returns the moments that numbers represent if they count seconds, or fractions of them, since 1970.
 fn moments(column: &Column) -> String {
     let name = &column.name;
+    #[rustfmt::skip]
     let words = [
-        "time",
-        "ts",
-        "timestamp",
-        "at",
-        "date",
-        "epoch",
-        "t",
-        "expires",
-        "created",
-        "updated",
-        "mtime",
-        "since",
+        "time", "ts", "timestamp", "at", "date", "epoch", "t", "expires", "created", "updated", "mtime", "since",
         "until",
     ];
     let ends = column.numbers.low.first().zip(column.numbers.high.first());

@@ -90,23 +90,16 @@ fn is_figure(text: &str) -> bool {
 
 /// Returns what a build of several projects says about one: `[10:00:00 AM] Building project '…'`.
 fn project(text: &str) -> Option<&str> {
+    #[rustfmt::skip]
+    const STARTS: [&str; 8] = [
+        "Project '", "Building project '", "Projects in this build", "Updating output", "Skipping build of project",
+        "Starting compilation", "File change detected", "Starting incremental",
+    ];
     let (_, said) = text
         .strip_prefix('[')
         .filter(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))?
         .split_once("] ")?;
-    [
-        "Project '",
-        "Building project '",
-        "Projects in this build",
-        "Updating output",
-        "Skipping build of project",
-        "Starting compilation",
-        "File change detected",
-        "Starting incremental",
-    ]
-    .iter()
-    .any(|start| said.starts_with(start))
-    .then_some(said)
+    STARTS.iter().any(|start| said.starts_with(start)).then_some(said)
 }
 
 /// The diagnostics so far.

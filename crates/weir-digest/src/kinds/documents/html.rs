@@ -44,18 +44,9 @@ fn is(sample: &Sample<'_>) -> bool {
     if xml && (has(b"<html") || has(b"<!doctype html")) {
         return true;
     }
+    #[rustfmt::skip]
     let tags: [&[u8]; 12] = [
-        b"<div",
-        b"<table",
-        b"<section",
-        b"<main",
-        b"<body",
-        b"<head>",
-        b"<h1",
-        b"<ul",
-        b"<article",
-        b"<form",
-        b"<p>",
+        b"<div", b"<table", b"<section", b"<main", b"<body", b"<head>", b"<h1", b"<ul", b"<article", b"<form", b"<p>",
         b"<nav",
     ];
     let count = tags.iter().filter(|tag| has(tag)).count();

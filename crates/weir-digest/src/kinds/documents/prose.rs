@@ -306,23 +306,10 @@ fn is_capitals(text: &str) -> bool {
 
 /// Returns the worth of a sentence. Decisions, tasks, failures and numbers raise it.
 fn worth(text: &str) -> u64 {
+    #[rustfmt::skip]
     const WORDS: [&str; 16] = [
-        "decided",
-        "agreed",
-        "must ",
-        "cannot",
-        "deadline",
-        "approved",
-        "rejected",
-        "because",
-        "conclu",
-        "therefore",
-        "shall ",
-        "recommend",
-        "result",
-        "important",
-        "failed",
-        "in total",
+        "decided", "agreed", "must ", "cannot", "deadline", "approved", "rejected", "because", "conclu", "therefore",
+        "shall ", "recommend", "result", "important", "failed", "in total",
     ];
     let said = WORDS.iter().any(|word| text.contains(word));
     let counted = text.bytes().any(|byte| byte.is_ascii_digit());

@@ -13,14 +13,9 @@ pub(super) struct Totals {
 }
 
 /// How lines of totals begin.
+#[rustfmt::skip]
 const BEGINNINGS: [&str; 8] = [
-    "SUMMARY: ",
-    "ERROR SUMMARY: ",
-    "HEAP SUMMARY",
-    "LEAK SUMMARY",
-    "Execution Time: ",
-    "Total ",
-    "PLAY RECAP",
+    "SUMMARY: ", "ERROR SUMMARY: ", "HEAP SUMMARY", "LEAK SUMMARY", "Execution Time: ", "Total ", "PLAY RECAP",
     "definitely lost: ",
 ];
 

@@ -168,15 +168,9 @@ impl Patch {
         } else if text.starts_with("Binary files ") || text.starts_with("GIT binary patch") {
             self.mark("binary");
         } else {
+            #[rustfmt::skip]
             let known = [
-                "index ",
-                "old mode",
-                "similarity index",
-                "dissimilarity index",
-                "mode ",
-                "=====",
-                "literal ",
-                "delta ",
+                "index ", "old mode", "similarity index", "dissimilarity index", "mode ", "=====", "literal ", "delta ",
             ];
             return known.iter().any(|word| text.starts_with(word));
         }

@@ -120,22 +120,15 @@ impl Stretch for Status {
 impl Status {
     /// Takes `modified:   path` under a section, or a bare path if files are untracked.
     fn entry(&mut self, entry: &str) {
-        const STATES: [(&str, &str); 12] = [
-            ("modified:", "modified"),
-            ("new file:", "new"),
-            ("deleted:", "deleted"),
-            ("renamed:", "renamed"),
-            ("copied:", "copied"),
-            ("typechange:", "type changed"),
-            ("both modified:", "both modified"),
-            ("both added:", "both added"),
-            ("both deleted:", "both deleted"),
-            ("deleted by us:", "deleted by us"),
-            ("deleted by them:", "deleted by them"),
-            ("added by us:", "added by us"),
+        #[rustfmt::skip]
+        const STATES: [(&str, &str); 13] = [
+            ("modified:", "modified"), ("new file:", "new"), ("deleted:", "deleted"), ("renamed:", "renamed"),
+            ("copied:", "copied"), ("typechange:", "type changed"), ("both modified:", "both modified"),
+            ("both added:", "both added"), ("both deleted:", "both deleted"), ("deleted by us:", "deleted by us"),
+            ("deleted by them:", "deleted by them"), ("added by us:", "added by us"),
+            ("added by them:", "added by them"),
         ];
         let known = STATES.iter().find_map(|(word, state)| entry.strip_prefix(word).map(|path| (*state, path)));
-        let known = known.or_else(|| entry.strip_prefix("added by them:").map(|path| ("added by them", path)));
         let (state, path) = known.unwrap_or((self.section.name(), entry));
         self.add(self.section, state, path.trim());
     }
@@ -248,30 +241,13 @@ fn section(text: &str) -> Option<StatusSection> {
 
 /// Recognises the sentences around the lists.
 fn is_about(text: &str) -> bool {
+    #[rustfmt::skip]
     const BEGINNINGS: [&str; 23] = [
-        "On branch ",
-        "HEAD detached ",
-        "Not currently on any branch",
-        "Your branch ",
-        "and have ",
-        "  (use ",
-        "No commits yet",
-        "Initial commit",
-        "nothing to commit",
-        "nothing added to commit",
-        "no changes added to commit",
-        "You have unmerged paths",
-        "You are currently ",
-        "You are in ",
-        "All conflicts fixed",
-        "interactive rebase in progress",
-        "rebase in progress",
-        "Last command",
-        "Next command",
-        "No command",
-        "It took ",
-        "Your stash currently has ",
-        "Submodule",
+        "On branch ", "HEAD detached ", "Not currently on any branch", "Your branch ", "and have ", "  (use ",
+        "No commits yet", "Initial commit", "nothing to commit", "nothing added to commit",
+        "no changes added to commit", "You have unmerged paths", "You are currently ", "You are in ",
+        "All conflicts fixed", "interactive rebase in progress", "rebase in progress", "Last command", "Next command",
+        "No command", "It took ", "Your stash currently has ", "Submodule",
     ];
     BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
         || text.starts_with("  (fix conflicts")

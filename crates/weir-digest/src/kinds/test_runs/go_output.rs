@@ -12,17 +12,10 @@ const MAX_MESSAGE_LINES: usize = 6;
 const MAX_INLINE_BYTES: usize = 160;
 
 /// Parts of the paths of Go's own files.
+#[rustfmt::skip]
 const OF_GO: &[&str] = &[
-    "/src/runtime/",
-    "/src/testing/",
-    "/src/time/",
-    "/src/sync/",
-    "/src/internal/",
-    "/usr/lib/go",
-    "/usr/local/go/",
-    "/go/src/",
-    "/golang.org/toolchain",
-    "_testmain.go",
+    "/src/runtime/", "/src/testing/", "/src/time/", "/src/sync/", "/src/internal/", "/usr/lib/go", "/usr/local/go/",
+    "/go/src/", "/golang.org/toolchain", "_testmain.go",
 ];
 
 /// The lines that one test printed.

@@ -294,15 +294,10 @@ fn console(text: &str) -> Option<&str> {
 
 /// Returns whether Jest says something about the run as a whole.
 fn is_note(text: &str) -> bool {
+    #[rustfmt::skip]
     let starts = [
-        "Jest: ",
-        "Jest did not exit",
-        "A worker process has failed",
-        "Force exiting Jest",
-        " › ",
-        "› ",
-        "Snapshot Summary",
-        "Test run was interrupted",
+        "Jest: ", "Jest did not exit", "A worker process has failed", "Force exiting Jest", " › ", "› ",
+        "Snapshot Summary", "Test run was interrupted",
     ];
     starts.iter().any(|start| text.starts_with(start))
 }

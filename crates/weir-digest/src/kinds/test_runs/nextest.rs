@@ -16,22 +16,10 @@ pub(crate) const KIND: Kind =
 /// The maximum number of names and notes that are kept.
 const MAX_ITEMS: usize = 1000;
 /// How tests end, besides signals, and what is printed while they run.
+#[rustfmt::skip]
 const WORDS: &[&str] = &[
-    "PASS",
-    "FAIL",
-    "SLOW",
-    "LEAK",
-    "LEAK-FAIL",
-    "TIMEOUT",
-    "TMT",
-    "TERMINATING",
-    "ABORT",
-    "FLAKY",
-    "RETRY",
-    "START",
-    "DELAY",
-    "XFAIL",
-    "EXECFAIL",
+    "PASS", "FAIL", "SLOW", "LEAK", "LEAK-FAIL", "TIMEOUT", "TMT", "TERMINATING", "ABORT", "FLAKY", "RETRY", "START",
+    "DELAY", "XFAIL", "EXECFAIL",
 ];
 /// The line before and after the list of tests.
 const RULE: &str = "────────────";

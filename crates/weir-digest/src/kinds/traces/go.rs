@@ -25,13 +25,9 @@ fn opens(line: &str, _: crate::About<'_>) -> bool {
 
 /// Recognises fatal errors of the runtime. Compilers print `fatal error: ` too.
 fn is_fatal(line: &str) -> bool {
+    #[rustfmt::skip]
     let known = [
-        "all goroutines",
-        "concurrent map",
-        "stack overflow",
-        "out of memory",
-        "unexpected signal",
-        "sync: ",
+        "all goroutines", "concurrent map", "stack overflow", "out of memory", "unexpected signal", "sync: ",
         "runtime: ",
     ];
     line.strip_prefix("fatal error: ").is_some_and(|rest| known.iter().any(|known| rest.starts_with(known)))

@@ -40,41 +40,13 @@ fn is_thread(line: &str) -> bool {
 
 /// Returns whether a frame belongs to the user's own code: not to the platform or a widely used library.
 pub(super) fn is_own(frame: &str) -> bool {
+    #[rustfmt::skip]
     const LIBRARIES: [&str; 34] = [
-        "java.",
-        "javax.",
-        "jdk.",
-        "sun.",
-        "com.sun.",
-        "jakarta.",
-        "kotlin.",
-        "kotlinx.",
-        "scala.",
-        "groovy.",
-        "org.springframework.",
-        "org.apache.",
-        "org.hibernate.",
-        "org.junit.",
-        "org.eclipse.",
-        "org.jboss.",
-        "org.postgresql.",
-        "org.slf4j.",
-        "org.mockito.",
-        "io.netty.",
-        "io.undertow.",
-        "io.micrometer.",
-        "io.grpc.",
-        "reactor.",
-        "com.fasterxml.",
-        "com.zaxxer.",
-        "com.google.",
-        "com.mysql.",
-        "com.amazonaws.",
-        "ch.qos.",
-        "okhttp3.",
-        "oracle.",
-        "junit.",
-        "org.gradle.",
+        "java.", "javax.", "jdk.", "sun.", "com.sun.", "jakarta.", "kotlin.", "kotlinx.", "scala.", "groovy.",
+        "org.springframework.", "org.apache.", "org.hibernate.", "org.junit.", "org.eclipse.", "org.jboss.",
+        "org.postgresql.", "org.slf4j.", "org.mockito.", "io.netty.", "io.undertow.", "io.micrometer.", "io.grpc.",
+        "reactor.", "com.fasterxml.", "com.zaxxer.", "com.google.", "com.mysql.", "com.amazonaws.", "ch.qos.",
+        "okhttp3.", "oracle.", "junit.", "org.gradle.",
     ];
     let name = frame.trim_start().strip_prefix("at ").unwrap_or(frame);
     // A module may precede the class: `java.base/java.lang.Thread.run`, `app//com.example.App.main`.

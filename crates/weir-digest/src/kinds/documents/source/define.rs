@@ -138,23 +138,10 @@ pub(super) fn go(text: &str, top: bool) -> Option<LineItem<'_>> {
 
 /// Returns what a line of Java, or of a similar language, defines.
 pub(super) fn java(text: &str) -> Option<LineItem<'_>> {
+    #[rustfmt::skip]
     const MODIFIERS: [&str; 16] = [
-        "public ",
-        "private ",
-        "protected ",
-        "static ",
-        "final ",
-        "abstract ",
-        "sealed ",
-        "synchronized ",
-        "default ",
-        "internal ",
-        "override ",
-        "async ",
-        "partial ",
-        "readonly ",
-        "open ",
-        "data ",
+        "public ", "private ", "protected ", "static ", "final ", "abstract ", "sealed ", "synchronized ", "default ",
+        "internal ", "override ", "async ", "partial ", "readonly ", "open ", "data ",
     ];
     if let Some(rest) = text.strip_prefix("import ").or_else(|| text.strip_prefix("using ")) {
         return text.ends_with(';').then(|| LineItem::Import(rest.trim_end_matches(';')));

@@ -227,24 +227,12 @@ fn is_java(text: &str) -> bool {
 }
 
 fn is_c(text: &str) -> bool {
-    starts(
-        text,
-        &[
-            "#include",
-            "#define ",
-            "#ifndef",
-            "#ifdef",
-            "#endif",
-            "typedef ",
-            "static ",
-            "struct ",
-            "template<",
-            "template <",
-            "extern ",
-            "std::",
-            "namespace ",
-        ],
-    ) && !text.ends_with('.')
+    #[rustfmt::skip]
+    const STARTS: [&str; 13] = [
+        "#include", "#define ", "#ifndef", "#ifdef", "#endif", "typedef ", "static ", "struct ", "template<",
+        "template <", "extern ", "std::", "namespace ",
+    ];
+    starts(text, &STARTS) && !text.ends_with('.')
 }
 
 fn is_shell(text: &str) -> bool {

@@ -111,19 +111,12 @@ pub(super) fn is_path(text: &str) -> bool {
 
 /// Recognises names of files that have no extension.
 fn is_bare(text: &str) -> bool {
-    [
-        "Makefile",
-        "Dockerfile",
-        "LICENSE",
-        "README",
-        "Rakefile",
-        "Gemfile",
-        "Jenkinsfile",
-        "Procfile",
-        "CHANGELOG",
+    #[rustfmt::skip]
+    const NAMES: [&str; 10] = [
+        "Makefile", "Dockerfile", "LICENSE", "README", "Rakefile", "Gemfile", "Jenkinsfile", "Procfile", "CHANGELOG",
         "VERSION",
-    ]
-    .contains(&text)
+    ];
+    NAMES.contains(&text)
 }
 
 /// Recognises messages about files that cannot be shown.
