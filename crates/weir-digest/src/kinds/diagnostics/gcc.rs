@@ -10,7 +10,8 @@ use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "gcc", detector: Detector::Lines { opens, begin: || Box::new(Gcc::new()) } };
+pub(crate) const KIND: Kind =
+    Kind { name: "gcc", detector: Detector::Lines { opens, begin: || Box::new(Gcc::default()) } };
 
 /// The maximum number of bytes of explanation for one diagnostic.
 const MAX_EXPLANATION_BYTES: usize = 300;
@@ -141,6 +142,7 @@ fn is_context(text: &str) -> bool {
 }
 
 /// The diagnostics so far.
+#[derive(Default)]
 struct Gcc {
     found: Diagnostics,
     block: Option<DiagnosticBlock>,
@@ -150,8 +152,7 @@ struct Gcc {
     /// The targets that make failed to build.
     targets: Vec<String>,
     target_count: u64,
-    steps: Tally,
-    steps_count: u64,
+    steps: Tally<50>,
     last_step: Option<Item>,
 }
 
@@ -173,7 +174,7 @@ impl Stretch for Gcc {
 
     fn page(mut self: Box<Self>) -> Page {
         self.flush();
-        let steps = match self.steps_count {
+        let steps = match self.steps.all() {
             0 => String::new(),
             steps => format!(", {}", named(steps, "step", "steps")),
         };
@@ -185,7 +186,7 @@ impl Stretch for Gcc {
         let left_out = self.target_count.saturating_sub(self.targets.len() as u64);
         page.push(rows(&format!("{} targets that failed", self.target_count), Weight::Fact, &self.targets, left_out));
         self.found.write(&mut page, "compiler");
-        if self.steps_count > 0 {
+        if self.steps.all() > 0 {
             let counted = Item::plain(self.steps.in_line(20));
             page.push(Part::new(
                 "steps, and the last",
@@ -198,20 +199,6 @@ impl Stretch for Gcc {
 }
 
 impl Gcc {
-    fn new() -> Self {
-        Self {
-            found: Diagnostics::default(),
-            block: None,
-            column: 0,
-            outcomes: BoundedItems::default(),
-            targets: Vec::new(),
-            target_count: 0,
-            steps: Tally::of(50),
-            steps_count: 0,
-            last_step: None,
-        }
-    }
-
     fn belongs(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if let Some((sort, symbol)) = linker(text) {
@@ -241,7 +228,6 @@ impl Gcc {
         }
         if let Some(sort) = step(text) {
             self.flush();
-            self.steps_count += 1;
             self.steps.add(sort);
             self.last_step = Some(Item::at(line.number, clip(text, 200)));
             return true;

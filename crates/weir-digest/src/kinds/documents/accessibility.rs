@@ -43,7 +43,7 @@ fn is(sample: &Sample<'_>) -> bool {
 }
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
-    let mut tree = Tree::new();
+    let mut tree = Tree { groups: vec![ControlGroup::default()], ..Tree::default() };
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
         tree.line(&line);
@@ -72,6 +72,7 @@ enum ElementKind {
     Other,
 }
 
+#[derive(Default)]
 struct Tree {
     around: Vec<Ancestor>,
     page: Vec<Item>,
@@ -85,7 +86,7 @@ struct Tree {
     tables: Vec<Grid>,
     table_total: u64,
     table: Option<OpenTable>,
-    roles: Tally,
+    roles: Tally<100>,
     nodes: u64,
     controls: u64,
     links: u64,
@@ -102,27 +103,6 @@ struct OpenTable {
 }
 
 impl Tree {
-    fn new() -> Self {
-        Self {
-            around: Vec::new(),
-            page: Vec::new(),
-            alerts: Vec::new(),
-            alert_total: 0,
-            headings: Vec::new(),
-            heading_total: 0,
-            groups: vec![ControlGroup { head: String::new(), items: Vec::new(), count: 0, outer: 0 }],
-            group: 0,
-            passages: Passages::default(),
-            tables: Vec::new(),
-            table_total: 0,
-            table: None,
-            roles: Tally::of(100),
-            nodes: 0,
-            controls: 0,
-            links: 0,
-        }
-    }
-
     fn line(&mut self, line: &Line<'_>) {
         let Some(node) = Node::of(line.text) else {
             let text = line.text.trim();
@@ -260,7 +240,7 @@ impl Tree {
 
     fn begin_group(&mut self, node: &Node<'_>) {
         if self.groups.len() < MAX_ITEMS {
-            self.groups.push(ControlGroup { head: node.words(), items: Vec::new(), count: 0, outer: self.group });
+            self.groups.push(ControlGroup { head: node.words(), outer: self.group, ..ControlGroup::default() });
             self.group = self.groups.len() - 1;
         }
     }

@@ -28,7 +28,7 @@ const MAX_NEWEST_ENTRIES: usize = 12;
 const MAX_LINE_BYTES: usize = 420;
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
-    let mut document = Document::new();
+    let mut document = Document::default();
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
         document.line(&line);
@@ -37,7 +37,9 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
 }
 
 /// The context of a line.
+#[derive(Default)]
 enum LineContext {
+    #[default]
     Text,
     /// Between the marks at the beginning. It ends with the same mark.
     FrontMatter(&'static str),
@@ -46,6 +48,7 @@ enum LineContext {
     Comment,
 }
 
+#[derive(Default)]
 struct Document {
     inside: LineContext,
     outline: Outline,
@@ -77,33 +80,6 @@ struct Document {
 }
 
 impl Document {
-    fn new() -> Self {
-        Self {
-            inside: LineContext::Text,
-            outline: Outline::default(),
-            paragraph: Paragraph::default(),
-            passages: Passages::default(),
-            front: Vec::new(),
-            front_total: 0,
-            beginning: Vec::new(),
-            newest: Vec::new(),
-            notes: Vec::new(),
-            note_total: 0,
-            in_note: false,
-            open_tasks: 0,
-            done_tasks: 0,
-            tasks: Vec::new(),
-            code: Blocks::default(),
-            tables: Blocks::default(),
-            rows: 0,
-            before: String::new(),
-            in_table: false,
-            links: 0,
-            images: 0,
-            asked_for: false,
-        }
-    }
-
     fn line(&mut self, line: &Line<'_>) {
         let text = line.text.trim();
         match self.inside {

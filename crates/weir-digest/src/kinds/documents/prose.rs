@@ -111,7 +111,7 @@ fn label(text: &str) -> Option<&str> {
 }
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
-    let mut text = Text::new();
+    let mut text = Text::default();
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
         text.line(&line);
@@ -119,6 +119,7 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     Ok(Some(text.page()))
 }
 
+#[derive(Default)]
 struct Text {
     paragraph: Paragraph,
     passages: Passages,
@@ -126,9 +127,9 @@ struct Text {
     /// Titles that are underlined or in capitals.
     sections: Sections,
     /// Numbered titles, without their number.
-    points: Tally,
+    points: Tally<500>,
     titles: Sections,
-    labels: Tally,
+    labels: Tally<500>,
     /// Paragraphs with a label in capitals.
     labelled: Vec<(Item, String)>,
     paragraphs: u64,
@@ -180,21 +181,6 @@ impl Sections {
 }
 
 impl Text {
-    fn new() -> Self {
-        Self {
-            paragraph: Paragraph::default(),
-            passages: Passages::default(),
-            beginning: Vec::new(),
-            sections: Sections::default(),
-            points: Tally::of(500),
-            titles: Sections::default(),
-            labels: Tally::of(500),
-            labelled: Vec::new(),
-            paragraphs: 0,
-            words: 0,
-        }
-    }
-
     fn line(&mut self, line: &Line<'_>) {
         let text = line.text.trim();
         self.words += text.split_ascii_whitespace().count() as u64;

@@ -90,6 +90,7 @@ fn is_worded(date: &str) -> bool {
     day && dates::parse(date).is_some() || seconds || number(date).is_some() && date.trim_end().ends_with(" ago")
 }
 
+#[derive(Default)]
 struct Blame {
     lines: u64,
     authors: Tally,
@@ -106,21 +107,7 @@ struct Blame {
 }
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
-    let [authors, commits, paths] = [(); 3].map(|()| Tally::of(4_000));
-    let mut blame = Blame {
-        lines: 0,
-        authors,
-        commits,
-        paths,
-        range: Range::default(),
-        newest: None,
-        newest_lines: Vec::new(),
-        all_newest: 0,
-        open_lines: Vec::new(),
-        all_open: 0,
-        definitions: Vec::new(),
-        all_definitions: 0,
-    };
+    let mut blame = Blame::default();
     let mut log = Fold::default();
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {

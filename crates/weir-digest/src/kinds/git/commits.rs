@@ -112,23 +112,16 @@ impl Commit {
 }
 
 /// All commits of an output.
+#[derive(Default)]
 pub(super) struct Commits {
     count: u64,
     merges: u64,
     kept: Vec<Commit>,
     last: Option<Commit>,
-    authors: Tally,
-    months: Tally,
-    topics: Tally,
+    authors: Tally<1_000>,
+    months: Tally<1_000>,
+    topics: Tally<1_000>,
     range: Range,
-}
-
-impl Default for Commits {
-    fn default() -> Self {
-        let [authors, months, topics] = [(); 3].map(|()| Tally::of(1_000));
-        let range = Range::default();
-        Self { count: 0, merges: 0, kept: Vec::new(), last: None, authors, months, topics, range }
-    }
 }
 
 impl Commits {

@@ -31,6 +31,7 @@ enum CommitSection {
     After,
 }
 
+#[derive(Default)]
 struct Log {
     commits: Commits,
     now: Option<Commit>,
@@ -47,25 +48,6 @@ struct Log {
     /// Whether the previous line was blank or named a file.
     after_blank: bool,
     sums: (u64, u64),
-}
-
-impl Default for Log {
-    fn default() -> Self {
-        Self {
-            commits: Commits::default(),
-            now: None,
-            place: CommitSection::Head,
-            graph: false,
-            mail: false,
-            files: Tally::of(4_000),
-            patch: Patch::default(),
-            before: (0, 0),
-            counted: false,
-            with_files: false,
-            after_blank: false,
-            sums: (0, 0),
-        }
-    }
 }
 
 impl Stretch for Log {

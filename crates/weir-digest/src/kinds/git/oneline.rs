@@ -62,13 +62,14 @@ fn stat_row(line: &str) -> Option<(&str, u64)> {
     })
 }
 
+#[derive(Default)]
 struct Oneline {
     commits: Commits,
     now: Option<Commit>,
     files: Tally,
     /// The separator of the fields, if there are fields, and the values of each.
     sign: Option<char>,
-    fields: Vec<Tally>,
+    fields: Vec<Tally<500>>,
 }
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
@@ -77,8 +78,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
         let at = line.find(|c: char| c.is_ascii_hexdigit())? + first?;
         line.get(at..)?.chars().next().filter(|sign| *sign != ' ')
     });
-    let mut found =
-        Oneline { commits: Commits::default(), now: None, files: Tally::of(4_000), sign, fields: Vec::new() };
+    let mut found = Oneline { sign, ..Oneline::default() };
     let mut log = Fold::default();
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
@@ -130,7 +130,7 @@ impl Oneline {
         if let Some(sign) = self.sign {
             for (place, field) in subject.split(sign).take(6).enumerate() {
                 if self.fields.len() <= place {
-                    self.fields.push(Tally::of(500));
+                    self.fields.push(Tally::default());
                 }
                 if let Some(tally) = self.fields.get_mut(place) {
                     tally.add(field.trim());

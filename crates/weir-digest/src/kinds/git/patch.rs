@@ -248,7 +248,7 @@ impl Patch {
         if removed && before.is_none() && (3..=MAX_LINE_BYTES).contains(&content.len()) {
             self.removed_now = Some(content.to_owned());
         } else if let Some(before) = before.filter(|_| added && (3..=MAX_LINE_BYTES).contains(&content.len())) {
-            self.swaps.get_or_insert_with(|| Tally::of(4_000)).add(&swap(&before, content));
+            self.swaps.get_or_insert_default().add(&swap(&before, content));
         }
     }
 

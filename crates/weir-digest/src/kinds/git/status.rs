@@ -60,13 +60,14 @@ impl StatusSection {
 }
 
 /// The paths of one section in one state.
+#[derive(Default)]
 struct PathGroup {
     section: StatusSection,
     state: &'static str,
     count: u64,
     paths: Vec<Item>,
     names: Vec<String>,
-    folders: Tally,
+    folders: Tally<2_000>,
 }
 
 #[derive(Default)]
@@ -75,8 +76,8 @@ struct Status {
     open: bool,
     about: Vec<Item>,
     groups: Vec<PathGroup>,
-    moves: Option<Tally>,
-    extensions: Option<Tally>,
+    moves: Tally<500>,
+    extensions: Tally<500>,
 }
 
 impl Stretch for Status {
@@ -137,15 +138,7 @@ impl Status {
         let place = match self.groups.iter().position(|group| group.section == section && group.state == state) {
             Some(place) => place,
             None => {
-                let group = PathGroup {
-                    section,
-                    state,
-                    count: 0,
-                    paths: Vec::new(),
-                    names: Vec::new(),
-                    folders: Tally::of(2_000),
-                };
-                self.groups.push(group);
+                self.groups.push(PathGroup { section, state, ..PathGroup::default() });
                 self.groups.len() - 1
             }
         };
@@ -154,12 +147,11 @@ impl Status {
         group.folders.add(folder(path.rsplit(" -> ").next().unwrap_or(path), 2));
         if let Some((from, to)) = path.split_once(" -> ") {
             let (from, to) = moved(from, to);
-            self.moves.get_or_insert_with(|| Tally::of(500)).add(&format!("{from} -> {to}"));
+            self.moves.add(&format!("{from} -> {to}"));
         }
-        let extensions = self.extensions.get_or_insert_with(|| Tally::of(500));
         let named = extension(path).unwrap_or_default();
         if !matches!(section, StatusSection::Untracked | StatusSection::Ignored) {
-            extensions.add(named);
+            self.extensions.add(named);
         }
         if group.paths.len() < MAX_PATHS {
             group.paths.push(Item::plain(clip(path, MAX_PATH_BYTES)));
@@ -174,9 +166,8 @@ impl Status {
         page.push(Part::new("branch", Weight::Fact, self.about));
         let mut groups = self.groups;
         groups.sort_by_key(|group| (group.section, group.count));
-        let moves = self.moves.filter(|moves| moves.sorted().iter().any(|(_, count)| *count > 1));
-        if let Some(moves) = moves {
-            page.push(moves.part("moves between folders", Weight::Fact, 20));
+        if self.moves.sorted().iter().any(|(_, count)| *count > 1) {
+            page.push(self.moves.part("moves between folders", Weight::Fact, 20));
         }
         let mut large: Vec<&PathGroup> = groups.iter().filter(|group| group.count > 8).collect();
         large.sort_by_key(|group| std::cmp::Reverse(group.count));
@@ -185,7 +176,7 @@ impl Status {
             .map(|group| Item::plain(format!("{}: {}", group.title(), group.folders.in_line(12))))
             .collect();
         for group in groups {
-            page.push(group.part(self.extensions.as_ref()));
+            page.push(group.part(&self.extensions));
         }
         page.push(Part::new("by folder", Weight::Shape, folders));
         page
@@ -204,7 +195,7 @@ impl PathGroup {
         format!("{} {}", self.count, self.title())
     }
 
-    fn part(self, tracked: Option<&Tally>) -> Part {
+    fn part(self, tracked: &Tally<500>) -> Part {
         let weight = match self.section {
             StatusSection::Unmerged => Weight::Failure,
             _ if self.count <= 25 => Weight::Fact,
@@ -214,11 +205,8 @@ impl PathGroup {
         let mut paths = self.paths;
         if matches!(self.section, StatusSection::Untracked | StatusSection::Ignored) {
             // A file that differs from everything tracked may be there by mistake.
-            let mut ranked: Vec<(u64, Item)> = paths
-                .into_iter()
-                .zip(&self.names)
-                .map(|(item, name)| (tracked.map_or(0, |tracked| tracked.get(name)).min(1), item))
-                .collect();
+            let mut ranked: Vec<(u64, Item)> =
+                paths.into_iter().zip(&self.names).map(|(item, name)| (tracked.get(name).min(1), item)).collect();
             ranked.sort_by_key(|(known, _)| *known);
             paths = ranked.into_iter().map(|(_, item)| item).collect();
         }

@@ -114,40 +114,29 @@ fn is_path(text: &str, fields: usize) -> bool {
         && text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '@' | '-' | '['))
 }
 
+#[derive(Default)]
 struct PathSummary {
     paths: u64,
     folders: Folders,
     /// The folder of the previous line, since most lines are in the same one.
     last_folder: String,
-    tops: [Tally; MAX_COUNTED_DEPTH],
+    tops: [Tally<1_000>; MAX_COUNTED_DEPTH],
     extensions: Tally,
     names: Tally,
     deepest: (usize, Option<Item>),
-    spread: EvenSample,
+    spread: EvenSample<64>,
     fields: usize,
     cells: Option<Cells>,
     /// The largest, by the first numeric field.
-    biggest: LargestN<u64>,
+    biggest: LargestN<u64, MAX_BIGGEST>,
 }
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(fields) = fields_of(sample) else { return Ok(None) };
-    let [extensions, names] = [(); 2].map(|()| Tally::of(4_000));
     let names_of_fields: Vec<String> = (1..=fields).map(|place| format!("field {place}")).collect();
     let columns = names_of_fields.iter().map(String::as_str).chain(["path"]);
-    let mut found = PathSummary {
-        paths: 0,
-        folders: Folders::default(),
-        last_folder: String::new(),
-        tops: [(); MAX_COUNTED_DEPTH].map(|()| Tally::of(1_000)),
-        extensions,
-        names,
-        deepest: (0, None),
-        spread: EvenSample::of(64),
-        fields,
-        biggest: LargestN::of(MAX_BIGGEST),
-        cells: (fields > 1).then(|| Cells::of(columns)),
-    };
+    let cells = (fields > 1).then(|| Cells::of(columns));
+    let mut found = PathSummary { fields, cells, ..PathSummary::default() };
     let mut log = Fold::default();
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {

@@ -29,9 +29,10 @@ const MAX_MATCHES: usize = 500;
 const MAX_LINE_BYTES: usize = 240;
 
 /// The format in which matches are printed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum MatchFormat {
     /// `path:12:text`, `path:12:5:text` or `path-12-text` for context.
+    #[default]
     Numbered,
     /// `path:text`, without a number.
     Plain,
@@ -135,6 +136,7 @@ fn paths_repeat(sample: &Sample<'_>) -> bool {
     same * 5 >= all
 }
 
+#[derive(Default)]
 struct Matches {
     form: MatchFormat,
     /// The file of the following lines, if it is named above them.
@@ -143,7 +145,7 @@ struct Matches {
     context: u64,
     files: HashMap<Box<str>, u64>,
     beyond: u64,
-    tops: [Tally; 4],
+    tops: [Tally<1_000>; 4],
     extensions: Tally,
     likes: Tally,
     marks: Tally,
@@ -165,24 +167,7 @@ struct KeptMatch {
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(form) = form(sample) else { return Ok(None) };
-    let [extensions, likes, marks, of_sort] = [(); 4].map(|()| Tally::of(4_000));
-    let mut matches = Matches {
-        form,
-        now: String::new(),
-        hits: 0,
-        context: 0,
-        files: HashMap::new(),
-        beyond: 0,
-        tops: [(); 4].map(|()| Tally::of(1_000)),
-        extensions,
-        likes,
-        marks,
-        kept: Vec::new(),
-        of_sort,
-        definitions: 0,
-        said: Vec::new(),
-        all_said: 0,
-    };
+    let mut matches = Matches { form, ..Matches::default() };
     let mut log = Fold::default();
     let mut after_blank = true;
     let mut lines = Lines::of(source)?;

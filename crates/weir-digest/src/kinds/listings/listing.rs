@@ -21,6 +21,7 @@ const LINKS_PER_LINE: usize = 4;
 const MAX_MODES: usize = 16;
 
 /// The entries of an output.
+#[derive(Default)]
 pub(super) struct Listing {
     folder: String,
     folders: u64,
@@ -30,15 +31,15 @@ pub(super) struct Listing {
     others: u64,
     names: u64,
     bytes: u64,
-    owners: Tally,
-    modes: Tally,
-    extensions: Tally,
-    names_met: Tally,
+    owners: Tally<3_000>,
+    modes: Tally<3_000>,
+    extensions: Tally<3_000>,
+    names_met: Tally<3_000>,
     by_folder: Folders,
-    biggest: LargestN<u64>,
-    newest: LargestN<Stamp>,
-    oldest: LargestN<Reverse<Stamp>>,
-    newest_directories: LargestN<Stamp>,
+    biggest: LargestN<u64, 12>,
+    newest: LargestN<Stamp, 6>,
+    oldest: LargestN<Reverse<Stamp>, 3>,
+    newest_directories: LargestN<Stamp, 4>,
     odd: CountedItems,
     alone: CountedItems,
     empty: CountedItems,
@@ -47,39 +48,6 @@ pub(super) struct Listing {
     shown: CountedItems,
     /// The permissions of the files in this folder, each with its count and the first file that has it.
     here: Vec<(String, u64, String)>,
-}
-
-impl Default for Listing {
-    fn default() -> Self {
-        let [owners, modes, extensions, names_met] = [(); 4].map(|()| Tally::of(3_000));
-        let [odd, alone, empty, directory_items, shown] = [(); 5].map(|()| CountedItems::default());
-        Self {
-            folder: String::new(),
-            folders: 0,
-            files: 0,
-            directories: 0,
-            links: 0,
-            others: 0,
-            names: 0,
-            bytes: 0,
-            owners,
-            modes,
-            extensions,
-            names_met,
-            by_folder: Folders::default(),
-            biggest: LargestN::of(12),
-            newest: LargestN::of(6),
-            oldest: LargestN::of(3),
-            newest_directories: LargestN::of(4),
-            odd,
-            alone,
-            empty,
-            link_items: Vec::new(),
-            directory_items,
-            shown,
-            here: Vec::new(),
-        }
-    }
 }
 
 /// Items of one sort, and how many there are.

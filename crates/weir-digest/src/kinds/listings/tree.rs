@@ -99,6 +99,7 @@ fn sized(text: &str) -> (Option<&str>, &str) {
     (size, name)
 }
 
+#[derive(Default)]
 struct Tree {
     entries: u64,
     folders: u64,
@@ -106,17 +107,17 @@ struct Tree {
     path: Vec<String>,
     /// The previous entry, which is a folder if the next is deeper.
     last: Option<PreviousEntry>,
-    extensions: Tally,
+    extensions: Tally<3_000>,
     /// The versions of packages, if this is a tree of packages: `cargo tree`.
     packages: HashMap<String, BTreeSet<String>>,
-    top_counts: Tally,
-    biggest: LargestN<u64>,
+    top_counts: Tally<3_000>,
+    biggest: LargestN<u64, 10>,
     sized: bool,
     empty: Vec<Item>,
     all_empty: u64,
     links: Vec<Item>,
     all_links: u64,
-    per_folder: Tally,
+    per_folder: Tally<3_000>,
     deepest: (usize, String),
     totals: Vec<Item>,
     root: Option<Item>,
@@ -144,30 +145,7 @@ struct PreviousEntry {
 }
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
-    let [extensions, top_counts, per_folder] = [(); 3].map(|()| Tally::of(3_000));
-    let mut tree = Tree {
-        entries: 0,
-        folders: 0,
-        path: Vec::new(),
-        last: None,
-        extensions,
-        packages: HashMap::new(),
-        top_counts,
-        biggest: LargestN::of(10),
-        sized: false,
-        empty: Vec::new(),
-        all_empty: 0,
-        links: Vec::new(),
-        all_links: 0,
-        per_folder,
-        deepest: (0, String::new()),
-        totals: Vec::new(),
-        root: None,
-        roots: Vec::new(),
-        all_roots: 0,
-        inside: Vec::new(),
-        folder_places: HashMap::new(),
-    };
+    let mut tree = Tree::default();
     let mut log = Fold::default();
     let mut progress = 0;
     let mut lines = Lines::of(source)?;

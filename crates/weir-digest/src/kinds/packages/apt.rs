@@ -61,7 +61,7 @@ struct Apt {
     unneeded: Packages,
     versions: HashMap<String, String>,
     totals: Option<[u64; 4]>,
-    origins: Option<Tally>,
+    origins: Tally<100>,
     facts: BoundedItems,
     said: BoundedItems,
     errors: BoundedItems,
@@ -119,8 +119,8 @@ impl Stretch for Apt {
                 page.push(list.with_versions(known).part(name, Weight::Fact));
             }
         }
-        if let Some(origins) = self.origins {
-            let line = Item::plain(origins.in_line(6));
+        if self.origins.all() > 0 {
+            let line = Item::plain(self.origins.in_line(6));
             page.push(Part::uncounted("packages by where they come from", Weight::Fact, vec![line]));
         }
         page.push(self.said.part("said of single packages", Weight::Fact));
@@ -227,7 +227,7 @@ impl Apt {
         if let Some((name, old, version)) = simulated(text) {
             self.version(name, old, version);
             if let Some(origin) = from(text) {
-                self.origins.get_or_insert_with(|| Tally::of(100)).add(origin.trim_end_matches(','));
+                self.origins.add(origin.trim_end_matches(','));
             }
         } else if let Some((name, version)) = taken_away(text) {
             self.version(name, "", version);

@@ -6,6 +6,7 @@ use crate::Item;
 pub(super) const LINE_BYTES: usize = 200;
 
 /// Controls of one part of the page.
+#[derive(Default)]
 pub(super) struct ControlGroup {
     pub head: String,
     pub items: Vec<String>,

@@ -6,11 +6,12 @@ use crate::kinds::shared::counts::Tally;
 use crate::{Item, Line, Page, Part, Weight};
 
 /// Packages listed with their state.
+#[derive(Default)]
 pub(super) struct PackageListing {
-    states: Tally,
-    architectures: Tally,
-    suites: Tally,
-    sorts: Tally,
+    states: Tally<200>,
+    architectures: Tally<200>,
+    suites: Tally<200>,
+    sorts: Tally<200>,
     newer: Packages,
     asked: Packages,
     others: Packages,
@@ -19,15 +20,6 @@ pub(super) struct PackageListing {
     /// The package that a policy is about, and its installed version.
     about: String,
     installed: String,
-}
-
-impl Default for PackageListing {
-    fn default() -> Self {
-        let [states, architectures, suites, sorts] = [(); 4].map(|()| Tally::of(200));
-        let [newer, asked, others] = [(); 3].map(|()| Packages::default());
-        let (odd, about, installed) = (BoundedItems::default(), String::new(), String::new());
-        Self { states, architectures, suites, sorts, newer, asked, others, odd, rows: 0, about, installed }
-    }
 }
 
 /// Parses a row of `apt list`: `name/suite,now 1.2 amd64 [installed,automatic]`.
