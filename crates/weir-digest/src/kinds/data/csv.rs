@@ -7,10 +7,11 @@ use std::io;
 use weir_core::wording::counted;
 
 use super::cells::Cells;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Lines, Page, Part, Source, Weight};
+use crate::{Item, Lines, Page, Source, Weight};
 
 pub(crate) const KIND: Kind =
     Kind { name: "csv", detector: Detector::Whole { is: |sample| form(sample).is_some(), read } };
@@ -37,7 +38,7 @@ struct CsvFormat {
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(form) = form(sample) else { return Ok(None) };
-    let mut table = CsvTable { form, cells: Cells::default(), named: false, misfits: 0, kept: Vec::new() };
+    let mut table = CsvTable { form, cells: Cells::default(), named: false, misfits: KeptItems::default() };
     let mut join = RowJoiner::default();
     let mut lines = Lines::of(source)?;
     while let Some(line) = lines.read()? {
@@ -50,7 +51,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     if !join.text.is_empty() {
         table.misfit(&join);
     }
-    if table.misfits * 5 > table.cells.rows() {
+    if table.misfits.total * 5 > table.cells.rows() {
         return Ok(None);
     }
     Ok(Some(table.page()))
@@ -60,8 +61,7 @@ struct CsvTable {
     form: CsvFormat,
     cells: Cells,
     named: bool,
-    misfits: u64,
-    kept: Vec<Item>,
+    misfits: KeptItems<MAX_MISFITS>,
 }
 
 impl CsvTable {
@@ -84,10 +84,7 @@ impl CsvTable {
     }
 
     fn misfit(&mut self, record: &RowJoiner) {
-        self.misfits += 1;
-        if self.kept.len() < MAX_MISFITS {
-            self.kept.push(Item::at(record.line, clip(&record.text, 300)));
-        }
+        self.misfits.add(|| Item::at(record.line, clip(&record.text, 300)));
     }
 
     fn name_columns(&mut self, first: &str) {
@@ -100,7 +97,7 @@ impl CsvTable {
     }
 
     fn page(self) -> Page {
-        let Self { form, cells, misfits, kept, .. } = self;
+        let Self { form, cells, misfits, .. } = self;
         let between = match form.mark {
             '\t' => "tabs",
             ',' => "commas",
@@ -108,17 +105,14 @@ impl CsvTable {
             _ => "bars",
         };
         let header = if form.header { "" } else { ", without a header" };
-        let misfit = if misfits > 0 {
-            format!(", {}", counted(misfits as usize, "line that does not fit", "lines that do not fit"))
-        } else {
-            String::new()
-        };
+        let counted = counted(misfits.total as usize, "line that does not fit", "lines that do not fit");
+        let misfit = if misfits.total > 0 { format!(", {counted}") } else { String::new() };
         let mut page = Page::new(format!(
             "table of {} rows, {} columns between {between}{header}{misfit}",
             cells.rows(),
             form.width
         ));
-        page.push(Part::new("lines that do not fit", Weight::Failure, kept).of(misfits));
+        page.push(misfits.part("lines that do not fit", Weight::Failure));
         cells.parts(&mut page);
         page
     }

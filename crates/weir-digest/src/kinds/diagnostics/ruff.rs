@@ -2,9 +2,10 @@
 
 use super::diagnostic::{Diagnostic, Diagnostics, Severity, named, place};
 use crate::kinds::fold::Fold;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
-use crate::{About, Item, Line, Page, Part, Weight};
+use crate::{About, Item, Line, Page, Weight};
 
 pub(crate) const KIND: Kind =
     Kind { name: "ruff", detector: Detector::Lines { opens, begin: || Box::new(Ruff::default()) } };
@@ -114,10 +115,8 @@ struct Ruff {
     found: Diagnostics,
     block: Option<RuffBlock>,
     said: u64,
-    totals: Vec<Item>,
-    totals_count: u64,
-    formats: Vec<Item>,
-    formats_count: u64,
+    totals: KeptItems<MAX_LINES>,
+    formats: KeptItems<MAX_LINES>,
     fixable: u64,
     pylint: bool,
     full: bool,
@@ -160,7 +159,7 @@ impl Stretch for Ruff {
             0 => String::new(),
             fixable => format!(", {fixable} marked fixable"),
         };
-        let stray = self.found.is_empty() && self.totals.is_empty() && self.formats_count == 0;
+        let stray = self.found.is_empty() && self.totals.total == 0 && self.formats.total == 0;
         if stray && self.strays.lines() > 0 {
             return Box::new(self.strays).page();
         }
@@ -171,13 +170,13 @@ impl Stretch for Ruff {
             (false, false) => "Python linter",
         };
         let counted = match self.found.is_empty() {
-            true => named(self.formats_count, "file or check", "files or checks"),
+            true => named(self.formats.total, "file or check", "files or checks"),
             false => self.found.counted(),
         };
         let mut page = Page::new(format!("{name}: {counted}{said}{fixable}"));
-        page.push(Part::new("linter totals", Weight::Fact, self.totals).of(self.totals_count));
+        page.push(self.totals.part("linter totals", Weight::Fact));
         self.found.write(&mut page, name);
-        page.push(Part::new("files to format", Weight::Fact, self.formats).of(self.formats_count));
+        page.push(self.formats.part("files to format", Weight::Fact));
         self.strays.put(&mut page);
         page
     }
@@ -242,20 +241,15 @@ impl Ruff {
     }
 
     fn take_remark(&mut self, said: &RunRemark, text: &str) {
-        let keep = |items: &mut Vec<Item>, count: &mut u64| {
-            *count += 1;
-            if items.len() < MAX_LINES {
-                items.push(Item::plain(clip(text, MAX_LINE_BYTES)));
-            }
-        };
+        let item = || Item::plain(clip(text, MAX_LINE_BYTES));
         match said {
             RunRemark::Findings(count) => self.said = self.said.saturating_add(*count),
-            RunRemark::Fixable => keep(&mut self.totals, &mut self.totals_count),
-            RunRemark::Format => keep(&mut self.formats, &mut self.formats_count),
+            RunRemark::Fixable => self.totals.add(item),
+            RunRemark::Format => self.formats.add(item),
             RunRemark::Rated => {
                 self.pylint = true;
                 if text.starts_with("Your") {
-                    keep(&mut self.totals, &mut self.totals_count);
+                    self.totals.add(item);
                 }
             }
         }

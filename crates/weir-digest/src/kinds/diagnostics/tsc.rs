@@ -2,9 +2,10 @@
 
 use super::block::{DiagnosticBlock, Head};
 use super::diagnostic::{Diagnostics, Severity, named};
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
-use crate::{About, Item, Line, Page, Part, Weight};
+use crate::{About, Item, Line, Page, Weight};
 
 pub(crate) const KIND: Kind =
     Kind { name: "tsc", detector: Detector::Lines { opens, begin: || Box::new(Tsc::default()) } };
@@ -110,11 +111,9 @@ struct Tsc {
     /// The sum of the totals printed: a build of several projects prints several.
     said: u64,
     said_files: u64,
-    figures: Vec<Item>,
-    figures_count: u64,
+    figures: KeptItems<MAX_LINES>,
     in_figures: bool,
-    projects: Vec<Item>,
-    projects_count: u64,
+    projects: KeptItems<MAX_LINES>,
     /// Whether the table of files at the end is being read.
     in_table: bool,
 }
@@ -138,13 +137,13 @@ impl Stretch for Tsc {
         };
         let mut page = Page::new(format!("tsc: {}{said}", self.found.counted()));
         // Times and memory are what the reader wants.
-        self.figures.sort_by_key(|item| {
+        self.figures.items.sort_by_key(|item| {
             let text = item.text.as_str();
             (!text.starts_with("Total"), !(text.contains(" time:") || text.starts_with("Memory")))
         });
-        page.push(Part::new("figures that are not zero", Weight::Fact, self.figures).of(self.figures_count));
+        page.push(self.figures.part("figures that are not zero", Weight::Fact));
         self.found.write(&mut page, "tsc");
-        page.push(Part::new("projects", Weight::Shape, self.projects).of(self.projects_count));
+        page.push(self.projects.part("projects", Weight::Shape));
         page
     }
 }
@@ -169,13 +168,13 @@ impl Tsc {
             self.in_figures = true;
             if !text.ends_with(" 0") {
                 let words: Vec<&str> = text.split_whitespace().collect();
-                keep(&mut self.figures, &mut self.figures_count, words.join(" "));
+                self.figures.add(|| Item::plain(words.join(" ")));
             }
             return true;
         }
         if project(text).is_some() {
             self.flush();
-            keep(&mut self.projects, &mut self.projects_count, clip(text, MAX_LINE_BYTES));
+            self.projects.add(|| Item::plain(clip(text, MAX_LINE_BYTES)));
             return true;
         }
         if text.starts_with("Errors  Files") {
@@ -215,13 +214,6 @@ impl Tsc {
     fn flush(&mut self) {
         let Some(block) = self.block.take() else { return };
         self.found.add(&block.found());
-    }
-}
-
-fn keep(items: &mut Vec<Item>, count: &mut u64, text: String) {
-    *count += 1;
-    if items.len() < MAX_LINES {
-        items.push(Item::plain(text));
     }
 }
 

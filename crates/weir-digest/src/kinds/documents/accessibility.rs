@@ -5,6 +5,7 @@ use std::io;
 
 use super::grid::Grid;
 use super::passages::{Passages, USUAL, counted};
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
@@ -76,10 +77,8 @@ enum ElementKind {
 struct Tree {
     around: Vec<Ancestor>,
     page: Vec<Item>,
-    alerts: Vec<Item>,
-    alert_total: u64,
-    headings: Vec<Item>,
-    heading_total: u64,
+    alerts: KeptItems<MAX_ITEMS>,
+    headings: KeptItems<MAX_ITEMS>,
     groups: Vec<ControlGroup>,
     group: usize,
     passages: Passages,
@@ -169,11 +168,11 @@ impl Tree {
                 return ElementKind::Other;
             }
             "alert" | "alertdialog" => {
-                self.alert(line, node);
+                self.alerts.add(|| Item::at(line.number, node.words()));
                 return ElementKind::Alert;
             }
             "status" | "dialog" | "tooltip" | "log" | "marquee" | "timer" => {
-                self.alert(line, node);
+                self.alerts.add(|| Item::at(line.number, node.words()));
                 if node.role == "dialog" {
                     self.begin_group(node);
                     return ElementKind::Group;
@@ -195,11 +194,8 @@ impl Tree {
             }
         }
         if node.role == "heading" {
-            self.heading_total += 1;
             self.passages.cover(said);
-            if self.headings.len() < MAX_ITEMS {
-                self.headings.push(Item::at(line.number, node.words()));
-            }
+            self.headings.add(|| Item::at(line.number, node.words()));
             return ElementKind::Heading;
         }
         if node.is_control() {
@@ -223,16 +219,9 @@ impl Tree {
         if matches!(node.role, "list" | "listbox") { ElementKind::List } else { ElementKind::Other }
     }
 
-    fn alert(&mut self, line: &Line<'_>, node: &Node<'_>) {
-        self.alert_total += 1;
-        if self.alerts.len() < MAX_ITEMS {
-            self.alerts.push(Item::at(line.number, node.words()));
-        }
-    }
-
     fn add_to_alert(&mut self, node: &Node<'_>, said: &str) {
         self.passages.cover(said);
-        if let Some(alert) = self.alerts.last_mut().filter(|alert| alert.text.len() < 400) {
+        if let Some(alert) = self.alerts.items.last_mut().filter(|alert| alert.text.len() < 400) {
             alert.text.push_str(if alert.text.ends_with(']') { ": " } else { " " });
             alert.text.push_str(&if node.is_control() { node.words() } else { clip(said, 300) });
         }
@@ -351,14 +340,14 @@ impl Tree {
         let mut page = Page::new(format!(
             "accessibility tree: {}, {}, {}, {}, {}",
             counted(self.nodes, "node"),
-            counted(self.heading_total, "heading"),
+            counted(self.headings.total, "heading"),
             counted(self.links, "link"),
             counted(self.controls, "control"),
             counted(self.table_total, "table")
         ));
         page.push(Part::new("page", Weight::Failure, self.page));
-        page.push(Part::new("alerts, dialogs and states", Weight::Failure, self.alerts).of(self.alert_total));
-        page.push(Part::new("headings", Weight::Fact, self.headings).of(self.heading_total));
+        page.push(self.alerts.part("alerts, dialogs and states", Weight::Failure));
+        page.push(self.headings.part("headings", Weight::Fact));
         let total: u64 = self.groups.iter().map(|group| group.count).sum();
         let items = self.groups.iter().flat_map(ControlGroup::items).collect();
         let name = format!("what can be clicked or filled in outside of tables, {total} in all, by part of the page");

@@ -4,6 +4,7 @@ use std::io;
 
 use super::outline::{LineNumbers, Outline};
 use super::passages::{Paragraph, Passages, USUAL, counted};
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
@@ -54,18 +55,15 @@ struct Document {
     outline: Outline,
     paragraph: Paragraph,
     passages: Passages,
-    front: Vec<Item>,
-    front_total: u64,
+    front: KeptItems<MAX_ITEMS>,
     beginning: Vec<Item>,
     /// List items under the first versions of a changelog.
     newest: Vec<Item>,
-    notes: Vec<Item>,
-    note_total: u64,
+    notes: KeptItems<MAX_ITEMS>,
     /// Whether lines belong to a preceding `> [!NOTE]`.
     in_note: bool,
-    open_tasks: u64,
+    open_tasks: KeptItems<MAX_ITEMS>,
     done_tasks: u64,
-    tasks: Vec<Item>,
     /// Code by its language, and tables by their header.
     code: Blocks,
     tables: Blocks,
@@ -106,10 +104,7 @@ impl Document {
             self.inside = LineContext::Text;
             return;
         }
-        self.front_total += 1;
-        if self.front.len() < MAX_ITEMS {
-            self.front.push(Item::at(line.number, clip(line.text.trim_end(), 200)));
-        }
+        self.front.add(|| Item::at(line.number, clip(line.text.trim_end(), 200)));
     }
 
     fn text(&mut self, line: &Line<'_>, text: &str) {
@@ -189,14 +184,11 @@ impl Document {
         let quoted = text.trim_start_matches(['>', ' ']);
         if note_label(quoted) {
             self.end_paragraph();
-            self.note_total += 1;
             self.in_note = true;
-            if self.notes.len() < MAX_ITEMS {
-                self.notes.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
-            }
+            self.notes.add(|| Item::at(line.number, clip(text, MAX_LINE_BYTES)));
             self.passages.cover(text);
         } else if self.in_note {
-            if let Some(note) = self.notes.last_mut().filter(|note| note.text.len() < MAX_LINE_BYTES) {
+            if let Some(note) = self.notes.items.last_mut().filter(|note| note.text.len() < MAX_LINE_BYTES) {
                 note.text.push(' ');
                 note.text.push_str(&clip(quoted, MAX_LINE_BYTES));
             }
@@ -212,10 +204,7 @@ impl Document {
             self.passages.add(Some(line.number), task, USUAL / 2);
             return;
         }
-        self.open_tasks += 1;
-        if self.tasks.len() < MAX_ITEMS {
-            self.tasks.push(Item::at(line.number, clip(text, 200)));
-        }
+        self.open_tasks.add(|| Item::at(line.number, clip(text, 200)));
     }
 
     fn end_paragraph(&mut self) {
@@ -257,10 +246,10 @@ impl Document {
     fn page(mut self) -> Page {
         self.end_paragraph();
         let mut page = Page::new(self.what());
-        let Self { outline, mut passages, front, notes, tasks, code, tables, beginning, .. } = self;
-        page.push(Part::new("front matter", Weight::Fact, front).of(self.front_total));
+        let Self { outline, mut passages, front, notes, open_tasks, code, tables, beginning, .. } = self;
+        page.push(front.part("front matter", Weight::Fact));
         page.push(Part::new("beginning", Weight::Fact, beginning));
-        page.push(Part::new("notes and warnings", Weight::Failure, notes).of(self.note_total));
+        page.push(notes.part("notes and warnings", Weight::Failure));
         if outline.has_versions() {
             for item in &self.newest {
                 passages.cover(&item.text);
@@ -269,7 +258,7 @@ impl Document {
         }
         let headings = outline.parts(&mut passages, LineNumbers::Yes);
         page.parts.extend(headings);
-        page.push(Part::new("open tasks", Weight::Fact, tasks).of(self.open_tasks));
+        page.push(open_tasks.part("open tasks", Weight::Fact));
         page.push(tables.rare("tables of their own kind", &mut passages));
         page.push(code.rare("code of its own kind", &mut passages));
         page.push(passages.part("most telling passages", Weight::Fact));
@@ -280,7 +269,7 @@ impl Document {
     }
 
     fn what(&self) -> String {
-        let tasks = self.open_tasks + self.done_tasks;
+        let tasks = self.open_tasks.total + self.done_tasks;
         let mut parts = vec![format!("markdown: {}", counted(self.outline.total(), "heading"))];
         let counts = [
             (self.code.total(), "code block"),
@@ -292,7 +281,7 @@ impl Document {
         for (count, name) in counts.into_iter().filter(|(count, _)| *count > 0) {
             let more = match name {
                 "table" => format!(" with {}", counted(self.rows, "row")),
-                "task" => format!(", {} of them open", self.open_tasks),
+                "task" => format!(", {} of them open", self.open_tasks.total),
                 _ => String::new(),
             };
             parts.push(counted(count, name) + &more);

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
@@ -80,8 +81,7 @@ struct File {
     /// Whether only comments have been found so far, and whether a quoted text is open.
     at_start: bool,
     in_quotes: bool,
-    marks: Vec<Item>,
-    mark_total: u64,
+    marks: KeptItems<MAX_ITEMS>,
     /// Whether the next definition is deprecated.
     deprecated: bool,
     comments: u64,
@@ -106,8 +106,7 @@ impl File {
             document: Vec::new(),
             at_start: true,
             in_quotes: false,
-            marks: Vec::new(),
-            mark_total: 0,
+            marks: KeptItems::default(),
             deprecated: false,
             comments: 0,
             said: None,
@@ -178,10 +177,7 @@ impl File {
             return;
         }
         self.deprecated |= deprecated;
-        self.mark_total += 1;
-        if self.marks.len() < MAX_ITEMS {
-            self.marks.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
-        }
+        self.marks.add(|| Item::at(line.number, clip(text, MAX_LINE_BYTES)));
     }
 
     /// Takes the lines of `const (…)` and `var (…)`. Lines without a value belong to the previous one.
@@ -264,7 +260,7 @@ impl File {
             return;
         }
         if std::mem::take(&mut self.deprecated)
-            && let Some(mark) = self.marks.last_mut()
+            && let Some(mark) = self.marks.items.last_mut()
         {
             mark.text.push_str(&format!(" → {}", clip(text, 120)));
         }

@@ -7,10 +7,11 @@ use std::io;
 
 use super::bytes::Bytes;
 use super::minified;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Lines, Page, Part, Source, Weight};
+use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind =
     Kind { name: "opaque", detector: Detector::Whole { is: |sample| form(sample).is_some(), read } };
@@ -62,25 +63,12 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
 }
 
 /// The lines around something, verbatim.
-#[derive(Default)]
-struct SurroundingLines {
-    items: Vec<Item>,
-    count: u64,
-}
+type SurroundingLines = KeptItems<MAX_SURROUNDING_LINES>;
 
-impl SurroundingLines {
-    fn take(&mut self, number: u64, text: &str) {
-        if text.trim().is_empty() {
-            return;
-        }
-        self.count += 1;
-        if self.items.len() < MAX_SURROUNDING_LINES {
-            self.items.push(Item::at(number, clip(text, 400)));
-        }
-    }
-
-    fn part(self) -> Part {
-        Part::new("text around it", Weight::Failure, self.items).of(self.count)
+/// Keeps a line around something, unless it is blank.
+fn surround(around: &mut SurroundingLines, line: &Line<'_>) {
+    if !line.text.trim().is_empty() {
+        around.add(|| Item::at(line.number, clip(line.text, 400)));
     }
 }
 
@@ -109,7 +97,7 @@ fn read_base64(source: &dyn Source) -> io::Result<Option<Page>> {
             && text.bytes().all(|byte| value(byte).is_some() || byte == b'=');
         if !(continues || is_encoded(text)) {
             inside = false;
-            around.take(line.number, line.text);
+            surround(&mut around, &line);
             continue;
         }
         if !continues {
@@ -126,7 +114,7 @@ fn read_base64(source: &dyn Source) -> io::Result<Option<Page>> {
             block.decoder.decode(text.as_bytes(), &mut block.bytes);
         }
     }
-    if around.count * 2 > blocks.iter().map(|block| block.last - block.first + 1).sum::<u64>() * 2 + 40 {
+    if around.total * 2 > blocks.iter().map(|block| block.last - block.first + 1).sum::<u64>() * 2 + 40 {
         return Ok(None);
     }
     Ok(Some(base64_page(around, blocks, count)))
@@ -137,7 +125,7 @@ fn base64_page(around: SurroundingLines, blocks: Vec<Base64Block>, count: u64) -
     let plural = if count == 1 { "block" } else { "blocks" };
     let kind = blocks.first().and_then(|block| block.bytes.name()).map(|name| format!(", {name}")).unwrap_or_default();
     let mut page = Page::new(format!("base64: {count} {plural} of {bytes} bytes decoded{kind}"));
-    page.push(around.part());
+    page.push(around.part("text around it", Weight::Failure));
     let described = |block: &Base64Block| {
         let size = block.bytes.count + block.left_out / 4 * 3;
         let about = if block.left_out > 0 { "about " } else { "" };
@@ -266,16 +254,16 @@ fn read_dump(source: &dyn Source, form: EncodedFormat) -> io::Result<Option<Page
                 folded += 1;
                 before.1 = true;
             }
-            None => around.take(line.number, line.text),
+            None => surround(&mut around, &line),
         }
     }
-    if around.count * 5 > bytes.count / 4 {
+    if around.total * 5 > bytes.count / 4 {
         return Ok(None);
     }
     let name = bytes.name().map(|name| format!(", {name}")).unwrap_or_default();
     let folded = if folded > 0 { format!(", {folded} runs of repeated lines") } else { String::new() };
     let mut page = Page::new(format!("hex dump of {} bytes{name}{folded}", bytes.count));
-    page.push(around.part());
+    page.push(around.part("text around it", Weight::Failure));
     first.extend(last);
     page.push(Part::new("first and last lines", Weight::Fact, first));
     bytes.push(&mut page);

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::kinds::fold::Fold;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates::{self, Range, Stamp};
 use crate::kinds::shared::definition;
@@ -100,8 +101,7 @@ struct Blame {
     newest: Option<(Stamp, String)>,
     newest_lines: Vec<Item>,
     all_newest: u64,
-    open_lines: Vec<Item>,
-    all_open: u64,
+    open_lines: KeptItems<MAX_ITEMS>,
     definitions: Vec<(Option<Stamp>, Item)>,
     all_definitions: u64,
 }
@@ -135,8 +135,7 @@ impl Blame {
         }
         let item = || Item::at(at, clip(whole, MAX_LINE_BYTES));
         if line.hash.trim_start_matches('^').bytes().all(|byte| byte == b'0') {
-            self.all_open += 1;
-            keep(&mut self.open_lines, item);
+            self.open_lines.add(item);
             return;
         }
         if let Some(when) = line.when {
@@ -148,8 +147,8 @@ impl Blame {
             }
             if self.newest.as_ref().is_some_and(|(newest, hash)| when == *newest && hash == line.hash) {
                 self.all_newest += 1;
-                if !definition::is(line.text) {
-                    keep(&mut self.newest_lines, item);
+                if !definition::is(line.text) && self.newest_lines.len() < MAX_ITEMS {
+                    self.newest_lines.push(item());
                 }
             }
         }
@@ -168,8 +167,8 @@ impl Blame {
             texts.push(format!("{} authors", self.authors.different()));
         }
         texts.extend(self.range.days());
-        if self.all_open > 0 {
-            texts.push(format!("{} lines not committed yet", self.all_open));
+        if self.open_lines.total > 0 {
+            texts.push(format!("{} lines not committed yet", self.open_lines.total));
         }
         let mut page = Page::new(format!("git blame: {}", texts.join(", ")));
         let mut counts = Vec::new();
@@ -180,7 +179,7 @@ impl Blame {
             counts.push(Item::plain(format!("newest commit: {hash}, {}, {} lines", when.day(), self.all_newest)));
         }
         page.push(Part::new("counts", Weight::Fact, counts));
-        page.push(Part::new("lines not committed yet", Weight::Fact, self.open_lines).of(self.all_open));
+        page.push(self.open_lines.part("lines not committed yet", Weight::Fact));
         let mut definitions = self.definitions;
         definitions.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.line.cmp(&b.1.line)));
         let definitions = definitions.into_iter().map(|(_, item)| item).collect();
@@ -191,12 +190,6 @@ impl Blame {
             page.push(self.paths.part("files the lines come from", Weight::Shape, 20));
         }
         page
-    }
-}
-
-fn keep(items: &mut Vec<Item>, item: impl FnOnce() -> Item) {
-    if items.len() < MAX_ITEMS {
-        items.push(item());
     }
 }
 

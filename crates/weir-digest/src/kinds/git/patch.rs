@@ -5,6 +5,7 @@ mod description;
 use weir_core::wording::counted;
 
 use self::description::{by_folder, changes, is_made, listed, repeated, swap};
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::Tally;
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
@@ -32,8 +33,7 @@ pub(super) struct Patch {
     added: u64,
     removed: u64,
     all_hunks: u64,
-    conflicts: Vec<Item>,
-    all_conflicts: u64,
+    conflicts: KeptItems<40>,
     /// Replacements of one line by another, with their counts.
     swaps: Option<Tally>,
     /// The removed line that the next added one may replace, while it is the only one.
@@ -253,11 +253,8 @@ impl Patch {
     }
 
     fn conflict(&mut self, line: &Line<'_>) {
-        self.all_conflicts += 1;
-        if self.conflicts.len() < 40 {
-            let text = format!("{}: {}", self.path(), line.clip(MAX_LINE_BYTES));
-            self.conflicts.push(Item::at(line.number, text));
-        }
+        let text = format!("{}: {}", self.path(), line.clip(MAX_LINE_BYTES));
+        self.conflicts.add(|| Item::at(line.number, text));
     }
 
     fn keep(&mut self, text: &str) {
@@ -298,8 +295,8 @@ impl Patch {
             }
         }
         texts.push(counted(self.all_hunks as usize, "hunk", "hunks"));
-        if self.all_conflicts > 0 {
-            texts.push(format!("{} conflict markers", self.all_conflicts));
+        if self.conflicts.total > 0 {
+            texts.push(format!("{} conflict markers", self.conflicts.total));
         }
         texts.join(", ")
     }
@@ -308,7 +305,7 @@ impl Patch {
     pub(super) fn parts(self) -> Page {
         let mut page = Page::default();
         let files = self.files();
-        page.push(Part::new("conflict markers", Weight::Failure, self.conflicts).of(self.all_conflicts));
+        page.push(self.conflicts.part("conflict markers", Weight::Failure));
         let mut order: Vec<usize> = (0..self.files.len()).collect();
         order.sort_by_key(|&place| {
             let file = &self.files[place];

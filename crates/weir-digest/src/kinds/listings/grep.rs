@@ -10,6 +10,7 @@ use weir_core::wording::counted;
 
 use self::lines::{Hit, counted_hit, is_binary, is_path, is_said, numbered_hit, plain_hit, short_hit, without_column};
 use crate::kinds::fold::Fold;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::{Tally, extension, folder, template};
 use crate::kinds::shared::definition;
 use crate::kinds::{Detector, Kind, Stretch};
@@ -152,8 +153,7 @@ struct Matches {
     kept: Vec<KeptMatch>,
     of_sort: Tally,
     definitions: u64,
-    said: Vec<Item>,
-    all_said: u64,
+    said: KeptItems<20>,
 }
 
 /// A match that may be shown.
@@ -187,10 +187,7 @@ impl Matches {
             return true;
         }
         if is_binary(text) {
-            self.all_said += 1;
-            if self.said.len() < 20 {
-                self.said.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
-            }
+            self.said.add(|| Item::at(line.number, clip(text, MAX_LINE_BYTES)));
             return true;
         }
         match self.form {
@@ -296,7 +293,7 @@ impl Matches {
             counts.push(Item::plain(format!("marks: {}", self.marks.in_line(16))));
         }
         page.push(Part::new("counts", Weight::Fact, counts));
-        page.push(Part::new("said by the program", Weight::Fact, self.said).of(self.all_said));
+        page.push(self.said.part("said by the program", Weight::Fact));
         if self.form != MatchFormat::Single {
             let listed = sorted.iter().take(30).map(|(path, count)| Item::plain(format!("{path}: {count}"))).collect();
             page.push(Part::new("files with matches, most first", Weight::Shape, listed).of(files));

@@ -6,6 +6,7 @@ use weir_core::wording::{counted, size};
 
 use super::folders::Folders;
 use super::ls::Entry;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::{LargestN, Tally, extension};
 use crate::kinds::shared::dates::Stamp;
 use crate::text::clip;
@@ -40,34 +41,14 @@ pub(super) struct Listing {
     newest: LargestN<Stamp, 6>,
     oldest: LargestN<Reverse<Stamp>, 3>,
     newest_directories: LargestN<Stamp, 4>,
-    odd: CountedItems,
-    alone: CountedItems,
-    empty: CountedItems,
+    odd: KeptItems<MAX_ITEMS>,
+    alone: KeptItems<MAX_ITEMS>,
+    empty: KeptItems<MAX_ITEMS>,
     link_items: Vec<String>,
-    directory_items: CountedItems,
-    shown: CountedItems,
+    directory_items: KeptItems<MAX_ITEMS>,
+    shown: KeptItems<MAX_ITEMS>,
     /// The permissions of the files in this folder, each with its count and the first file that has it.
     here: Vec<(String, u64, String)>,
-}
-
-/// Items of one sort, and how many there are.
-#[derive(Default)]
-struct CountedItems {
-    items: Vec<Item>,
-    all: u64,
-}
-
-impl CountedItems {
-    fn add(&mut self, text: impl FnOnce() -> String) {
-        self.all += 1;
-        if self.items.len() < MAX_ITEMS {
-            self.items.push(Item::plain(text()));
-        }
-    }
-
-    fn part(self, name: &str, weight: Weight) -> Part {
-        Part::new(name, weight, self.items).of(self.all)
-    }
 }
 
 impl Listing {
@@ -85,7 +66,7 @@ impl Listing {
         self.extensions.add(extension(name).unwrap_or("none"));
         self.names_met.add(name);
         self.by_folder.add(0);
-        self.shown.add(|| path(&self.folder, name));
+        self.shown.add(|| Item::plain(path(&self.folder, name)));
     }
 
     /// Takes an entry of a long listing.
@@ -107,7 +88,7 @@ impl Listing {
         match entry.mode.as_bytes().first() {
             Some(b'd') => {
                 self.directories += 1;
-                self.directory_items.add(|| path(&folder, entry.name));
+                self.directory_items.add(|| Item::plain(path(&folder, entry.name)));
             }
             Some(b'l') => {
                 self.links += 1;
@@ -118,11 +99,11 @@ impl Listing {
             Some(b'-') => self.file(entry, &folder, bytes, &at),
             _ => {
                 self.others += 1;
-                self.odd.add(at);
+                self.odd.add(|| Item::plain(at()));
             }
         }
         if is_odd(entry) {
-            self.odd.add(at);
+            self.odd.add(|| Item::plain(at()));
         }
         self.by_folder.add(bytes);
         if let Some(when) = entry.when {
@@ -146,9 +127,9 @@ impl Listing {
         self.names_met.add(entry.name);
         self.biggest.offer(bytes, || format!("{} {} {}", entry.sized, entry.date, path(folder, entry.name)));
         if entry.bytes == Some(0) {
-            self.empty.add(|| path(folder, entry.name));
+            self.empty.add(|| Item::plain(path(folder, entry.name)));
         }
-        self.shown.add(at);
+        self.shown.add(|| Item::plain(at()));
         if let Some((_, count, _)) = self.here.iter_mut().find(|(mode, ..)| mode == entry.mode) {
             *count += 1;
         } else if self.here.len() < MAX_MODES {
@@ -165,7 +146,7 @@ impl Listing {
         let mixed = here.iter().any(|(mode, ..)| runs(mode)) && here.iter().any(|(mode, ..)| !runs(mode));
         for (_, count, line) in here {
             if count == 1 && (most >= 3 || mixed) && !self.odd.items.iter().any(|item| item.text == line) {
-                self.alone.add(|| line);
+                self.alone.add(|| Item::plain(line));
             }
         }
     }

@@ -5,6 +5,7 @@ use std::io;
 
 use super::ls::bytes_of;
 use crate::kinds::fold::Fold;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::{LargestN, Tally, extension};
 use crate::kinds::shared::dates;
 use crate::kinds::{Detector, Kind, Stretch};
@@ -113,10 +114,8 @@ struct Tree {
     top_counts: Tally<3_000>,
     biggest: LargestN<u64, 10>,
     sized: bool,
-    empty: Vec<Item>,
-    all_empty: u64,
-    links: Vec<Item>,
-    all_links: u64,
+    empty: KeptItems<40>,
+    links: KeptItems<40>,
     per_folder: Tally<3_000>,
     deepest: (usize, String),
     totals: Vec<Item>,
@@ -261,18 +260,12 @@ impl Tree {
         }
         self.extensions.add(extension(last.name.split(" -> ").next().unwrap_or(&last.name)).unwrap_or("none"));
         if last.name.contains(" -> ") {
-            self.all_links += 1;
-            if self.links.len() < 40 {
-                self.links.push(Item::at(last.line, clip(&path, MAX_NAME_BYTES)));
-            }
+            self.links.add(|| Item::at(last.line, clip(&path, MAX_NAME_BYTES)));
         }
         if let Some((size, bytes)) = last.size.as_deref().and_then(|size| Some((size, bytes_of(size)?))) {
             self.biggest.offer(bytes, || format!("{size} {}", clip(&path, MAX_NAME_BYTES)));
             if bytes == 0 {
-                self.all_empty += 1;
-                if self.empty.len() < 40 {
-                    self.empty.push(Item::at(last.line, clip(&path, MAX_NAME_BYTES)));
-                }
+                self.empty.add(|| Item::at(last.line, clip(&path, MAX_NAME_BYTES)));
             }
         }
     }
@@ -305,9 +298,9 @@ impl Tree {
         page.parts.extend(top.map(|top| top.as_top()));
         if self.sized {
             page.push(Part::new("biggest files", Weight::Fact, self.biggest.into_items()));
-            page.push(Part::new("empty files", Weight::Fact, self.empty).of(self.all_empty));
+            page.push(self.empty.part("empty files", Weight::Fact));
         }
-        page.push(Part::new("links", Weight::Fact, self.links).of(self.all_links));
+        page.push(self.links.part("links", Weight::Fact));
         if self.packages.is_empty() {
             let fullest = Item::plain(self.per_folder.in_line(12));
             page.push(Part::uncounted("fullest folders", Weight::Fact, vec![fullest]));

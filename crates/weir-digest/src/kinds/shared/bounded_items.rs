@@ -10,6 +10,28 @@ const MAX_LINE_BYTES: usize = 400;
 /// The number of short names on one line.
 const NAMES_PER_LINE: usize = 6;
 
+/// The first `MOST` items of one sort, with their true number.
+#[derive(Default)]
+pub(crate) struct KeptItems<const MOST: usize> {
+    pub items: Vec<Item>,
+    pub total: u64,
+}
+
+impl<const MOST: usize> KeptItems<MOST> {
+    /// Counts an item, and keeps it if there is room.
+    pub(crate) fn add(&mut self, item: impl FnOnce() -> Item) {
+        self.total += 1;
+        if self.items.len() < MOST {
+            self.items.push(item());
+        }
+    }
+
+    /// Returns the part.
+    pub(crate) fn part(self, name: &str, weight: Weight) -> Part {
+        Part::new(name, weight, self.items).of(self.total)
+    }
+}
+
 /// Lines of one sort.
 #[derive(Default)]
 pub(crate) struct BoundedItems {

@@ -9,9 +9,10 @@ use super::failed::{Failure, Failures};
 use super::go_output::{GoTestOutput, placed};
 use super::outcomes::{Outcome, Outcomes, Repeats, Skips, TopN, micros};
 use super::run::{Runner, Runs};
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind};
 use crate::text::clip;
-use crate::{About, Item, Line, Page, Part, Weight};
+use crate::{About, Item, Line, Page, Weight};
 
 pub(crate) const KIND: Kind =
     Kind { name: "go_test", detector: Detector::Lines { opens, begin: || Box::new(Runs::<GoTest>::default()) } };
@@ -56,8 +57,7 @@ pub(super) struct GoTest {
     skips: Skips,
     slow: TopN,
     chatter: Chatter,
-    benchmarks: Vec<Item>,
-    benchmarks_total: u64,
+    benchmarks: KeptItems<MAX_LINES>,
 }
 
 /// A finished test.
@@ -104,10 +104,7 @@ impl Runner for GoTest {
             return self.build_line(text, line.number);
         }
         if is_benchmark(text) {
-            self.benchmarks_total += 1;
-            if self.benchmarks.len() < MAX_LINES {
-                self.benchmarks.push(Item::plain(text.split_whitespace().collect::<Vec<_>>().join(" ")));
-            }
+            self.benchmarks.add(|| Item::plain(text.split_whitespace().collect::<Vec<_>>().join(" ")));
             return true;
         }
         // This word alone after the last package ends a failed run.
@@ -148,7 +145,7 @@ impl Runner for GoTest {
         page.push(self.slow.part("slowest tests", Weight::Fact));
         page.push(self.passed.whole_part("packages that passed", Weight::Shape));
         page.push(self.skips.part("skipped", Weight::Fact));
-        page.push(Part::new("benchmarks", Weight::Fact, self.benchmarks).of(self.benchmarks_total));
+        page.push(self.benchmarks.part("benchmarks", Weight::Fact));
         page.push(self.tests.part("tests by package"));
         self.chatter.put(&mut page);
         page

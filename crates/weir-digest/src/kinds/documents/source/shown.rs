@@ -30,9 +30,7 @@ impl File {
             counted(self.comments, "comment line")
         ));
         page.push(Part::new("its own description", Weight::Fact, std::mem::take(&mut self.document)));
-        page.push(
-            Part::new("to do, or deprecated", Weight::Failure, std::mem::take(&mut self.marks)).of(self.mark_total),
-        );
+        page.push(std::mem::take(&mut self.marks).part("to do, or deprecated", Weight::Failure));
         let of = |sort: DefinitionKind| self.definitions.iter().filter(move |definition| definition.sort == sort);
         let in_rows = rows(of(DefinitionKind::Type).map(|one| format!("{} {}", one.line, short(&one.text))));
         page.push(Part::uncounted(counted(types, "type") + " with their lines", Weight::Failure, in_rows));
