@@ -3,6 +3,7 @@
 use std::io;
 
 use super::passages::{Paragraph, Passages, USUAL, counted};
+use crate::kinds::shared::bounded_items::joined;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::stamp;
 use crate::kinds::{Detector, Kind};
@@ -159,24 +160,10 @@ impl Sections {
         let last = self.last.take().or_else(|| if self.kept.len() > 2 { self.kept.pop() } else { None });
         let first = (!self.kept.is_empty()).then(|| self.kept.remove(0));
         let mut items: Vec<Item> = first.into_iter().chain(last).collect();
-        let mut row = String::new();
-        for item in self.kept {
-            if !row.is_empty() {
-                row.push_str("; ");
-            }
-            row.push_str(&format!("{} {}", item.line.unwrap_or(0), item.text));
-            if row.len() > 120 {
-                items.push(Item::plain(std::mem::take(&mut row)));
-            }
-        }
-        if !row.is_empty() {
-            items.push(Item::plain(row));
-        }
-        Part::new(
-            format!("{name}, {} in all: the first, the last, then rows of those between", self.total),
-            Weight::Fact,
-            items,
-        )
+        let between = self.kept.iter().map(|item| format!("{} {}", item.line.unwrap_or(0), item.text));
+        items.extend(joined(between, "; ", 120));
+        let name = format!("{name}, {} in all: the first, the last, then rows of those between", self.total);
+        Part::new(name, Weight::Fact, items)
     }
 }
 

@@ -107,6 +107,23 @@ impl BoundedItems {
     }
 }
 
+/// Joins texts into rows, each of which ends once it is longer than `most` bytes.
+pub(crate) fn joined(texts: impl Iterator<Item = impl AsRef<str>>, between: &str, most: usize) -> Vec<Item> {
+    let mut rows = Vec::new();
+    let mut row = String::new();
+    for text in texts {
+        row.push_str(if row.is_empty() { "" } else { between });
+        row.push_str(text.as_ref());
+        if row.len() > most {
+            rows.push(Item::plain(std::mem::take(&mut row)));
+        }
+    }
+    if !row.is_empty() {
+        rows.push(Item::plain(row));
+    }
+    rows
+}
+
 /// Returns a part of short names, several on a line. `left_out` is the number of further names.
 pub(crate) fn rows(name: &str, weight: Weight, names: &[String], left_out: u64) -> Part {
     let items: Vec<Item> = names.chunks(NAMES_PER_LINE).map(|row| Item::plain(row.join(", "))).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::kinds::shared::bounded_items::KeptItems;
+use crate::kinds::shared::bounded_items::{KeptItems, joined};
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
@@ -59,20 +59,7 @@ impl Links {
     /// Adds the parts.
     pub(super) fn push(self, page: &mut Page) {
         page.push(self.main.part("links in the text", Weight::Shape));
-        let mut rows: Vec<Item> = Vec::new();
-        let mut row = String::new();
-        for name in self.around {
-            if row.len() > ROW_BYTES {
-                rows.push(Item::plain(std::mem::take(&mut row)));
-            }
-            if !row.is_empty() {
-                row.push_str("; ");
-            }
-            row.push_str(&name);
-        }
-        if !row.is_empty() {
-            rows.push(Item::plain(row));
-        }
+        let rows = joined(self.around.iter(), "; ", ROW_BYTES);
         page.push(Part::new(format!("links around it, {} in all, rows", self.around_total), Weight::Shape, rows));
         page.push(self.images.part("images with a text", Weight::Sample));
     }
