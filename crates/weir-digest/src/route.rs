@@ -27,10 +27,7 @@ pub(crate) fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
         prefix,
         repeated: false,
     };
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        route.line(&line);
-    }
+    Lines::each(source, |line| route.line(line))?;
     Ok(route.page())
 }
 

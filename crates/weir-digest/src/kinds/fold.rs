@@ -5,6 +5,7 @@
 //! another; memory does not grow with the output.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 use weir_core::wording::counted;
 
@@ -13,7 +14,7 @@ use crate::kinds::{Detector, Kind, Stretch};
 use crate::template::{COMMON, InputLine, Template, Templates};
 use crate::text::{clip, number};
 use crate::trouble::{self, Level, Trouble};
-use crate::{Item, Line, Page, Part, Weight};
+use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
 mod groups;
 mod rank;
@@ -96,6 +97,17 @@ const TOTAL: u8 = 3;
 const OTHER: u8 = COMMON;
 
 impl Fold {
+    /// Gives every line of an output to `take`, and folds those that it does not claim.
+    pub(crate) fn rest_of(source: &dyn Source, mut take: impl FnMut(&Line<'_>) -> bool) -> io::Result<Self> {
+        let mut rest = Self::default();
+        Lines::each(source, |line| {
+            if !take(line) {
+                rest.take(line);
+            }
+        })?;
+        Ok(rest)
+    }
+
     /// Returns the number of lines taken.
     pub(crate) fn lines(&self) -> u64 {
         self.lines

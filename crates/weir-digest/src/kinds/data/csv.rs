@@ -40,13 +40,12 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(form) = form(sample) else { return Ok(None) };
     let mut table = CsvTable { form, cells: Cells::default(), named: false, misfits: KeptItems::default() };
     let mut join = RowJoiner::default();
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
+    Lines::each(source, |line| {
         if join.take(line.number, line.text, form.mark) {
             table.take(&join);
             join.clear();
         }
-    }
+    })?;
     // The quote was never closed: what was read as a cell is several rows.
     if !join.text.is_empty() {
         table.misfit(&join);

@@ -45,10 +45,7 @@ fn is(sample: &Sample<'_>) -> bool {
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut tree = Tree { groups: vec![ControlGroup::default()], ..Tree::default() };
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        tree.line(&line);
-    }
+    Lines::each(source, |line| tree.line(line))?;
     Ok(Some(tree.page()))
 }
 

@@ -30,10 +30,7 @@ const MAX_LINE_BYTES: usize = 420;
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut document = Document::default();
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        document.line(&line);
-    }
+    Lines::each(source, |line| document.line(line))?;
     Ok(Some(document.page()))
 }
 

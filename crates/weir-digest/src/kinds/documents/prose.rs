@@ -113,10 +113,7 @@ fn label(text: &str) -> Option<&str> {
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut text = Text::default();
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        text.line(&line);
-    }
+    Lines::each(source, |line| text.line(line))?;
     Ok(Some(text.page()))
 }
 

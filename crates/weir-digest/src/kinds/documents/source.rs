@@ -35,10 +35,7 @@ pub(super) fn is(sample: &Sample<'_>) -> bool {
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(language) = language::of(sample) else { return Ok(None) };
     let mut file = File::new(language);
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        file.line(&line);
-    }
+    Lines::each(source, |line| file.line(line))?;
     file.finish();
     Ok((!file.definitions.is_empty()).then(|| file.page()))
 }

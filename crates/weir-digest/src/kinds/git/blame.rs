@@ -7,10 +7,10 @@ use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates::{self, Range, Stamp};
 use crate::kinds::shared::definition;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::{clip, number};
-use crate::{Item, Lines, Page, Part, Source, Weight};
+use crate::{Item, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "git blame", detector: Detector::Whole { is, read } };
 
@@ -108,16 +108,9 @@ struct Blame {
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut blame = Blame::default();
-    let mut log = Fold::default();
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        match parse(line.text) {
-            Some(blamed) => blame.add(&blamed, line.number, line.text),
-            None => {
-                log.take(&line);
-            }
-        }
-    }
+    let log = Fold::rest_of(source, |line| {
+        parse(line.text).map(|blamed| blame.add(&blamed, line.number, line.text)).is_some()
+    })?;
     Ok(log.beside(blame.lines, || blame.page()))
 }
 

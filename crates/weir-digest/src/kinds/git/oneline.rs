@@ -7,10 +7,10 @@ use super::stat;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates::{self, Stamp};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Line, Lines, Page, Part, Source, Weight};
+use crate::{Item, Line, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "git log --oneline", detector: Detector::Whole { is, read } };
 
@@ -79,13 +79,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
         line.get(at..)?.chars().next().filter(|sign| *sign != ' ')
     });
     let mut found = Oneline { sign, ..Oneline::default() };
-    let mut log = Fold::default();
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        if !found.take(&line) {
-            log.take(&line);
-        }
-    }
+    let log = Fold::rest_of(source, |line| found.take(line))?;
     if let Some(commit) = found.now.take() {
         found.commits.add(commit);
     }

@@ -6,10 +6,10 @@ use super::folders::Folders;
 use crate::kinds::data::cells::Cells;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::{EvenSample, LargestN, Tally, extension, folder};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Lines, Page, Part, Source, Weight};
+use crate::{Item, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "find", detector: Detector::Whole { is, read } };
 
@@ -137,19 +137,10 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let columns = names_of_fields.iter().map(String::as_str).chain(["path"]);
     let cells = (fields > 1).then(|| Cells::of(columns));
     let mut found = PathSummary { fields, cells, ..PathSummary::default() };
-    let mut log = Fold::default();
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        if line.text.is_empty() {
-            continue;
-        }
-        match parse(line.text) {
-            Some((count, path)) if count == fields => found.add(line.number, line.text, path),
-            _ => {
-                log.take(&line);
-            }
-        }
-    }
+    let log = Fold::rest_of(source, |line| {
+        let path = parse(line.text).filter(|(count, _)| *count == fields);
+        path.map(|(_, path)| found.add(line.number, line.text, path)).is_some() || line.text.is_empty()
+    })?;
     Ok(log.beside(found.paths, || found.page()))
 }
 

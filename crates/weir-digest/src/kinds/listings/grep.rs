@@ -13,10 +13,10 @@ use crate::kinds::fold::Fold;
 use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::{Tally, extension, folder, template};
 use crate::kinds::shared::definition;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Line, Lines, Page, Part, Source, Weight};
+use crate::{Item, Line, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "grep", detector: Detector::Whole { is, read } };
 
@@ -168,15 +168,9 @@ struct KeptMatch {
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(form) = form(sample) else { return Ok(None) };
     let mut matches = Matches { form, ..Matches::default() };
-    let mut log = Fold::default();
     let mut after_blank = true;
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        if !matches.take(&line, after_blank) {
-            log.take(&line);
-        }
-        after_blank = line.text.is_empty();
-    }
+    let log =
+        Fold::rest_of(source, |line| matches.take(line, std::mem::replace(&mut after_blank, line.text.is_empty())))?;
     Ok(log.beside(matches.hits + matches.context, || matches.page()))
 }
 

@@ -5,10 +5,10 @@ use std::io;
 use super::listing::Listing;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::dates::{self, Stamp};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::number;
-use crate::{Lines, Page, Source};
+use crate::{Page, Source};
 
 pub(crate) const KIND: Kind = Kind { name: "ls", detector: Detector::Whole { is, read } };
 
@@ -198,12 +198,11 @@ pub(super) fn bytes_of(text: &str) -> Option<u64> {
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let long = sample.full_lines().any(|line| mode(line).is_some());
     let mut listing = Listing::default();
-    let mut log = Fold::default();
     let mut count = 0_u64;
-    let mut after_blank = true;
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
+    let mut blank_before = true;
+    let log = Fold::rest_of(source, |line| {
         let blank = line.text.is_empty();
+        let after_blank = std::mem::replace(&mut blank_before, blank);
         count += u64::from(!blank);
         if blank || is_total(line.text) {
         } else if let Some(entry) = parse(line.text) {
@@ -211,12 +210,12 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
         } else if after_blank && is_folder(line.text) {
             listing.begin(line.text.strip_suffix(':').unwrap_or(line.text));
         } else if long || line.text.starts_with("ls: ") {
-            log.take(&line);
+            return false;
         } else {
             listing.name(line.text);
         }
-        after_blank = blank;
-    }
+        true
+    })?;
     Ok(log.beside(count, || listing.page()))
 }
 

@@ -8,10 +8,10 @@ use crate::kinds::fold::Fold;
 use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::{LargestN, Tally, extension};
 use crate::kinds::shared::dates;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Line, Lines, Page, Part, Source, Weight};
+use crate::{Item, Line, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "tree", detector: Detector::Whole { is, read } };
 
@@ -145,25 +145,24 @@ struct PreviousEntry {
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut tree = Tree::default();
-    let mut log = Fold::default();
     let mut progress = 0;
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
+    let log = Fold::rest_of(source, |line| {
         if let Some((depth, text)) = entry(line.text) {
             tree.add(line.number, depth, text);
         } else if is_progress(line.text) {
             progress += 1;
         } else if package(line.text).is_some() {
-            tree.begin_package(&line);
+            tree.begin_package(line);
         } else if let Some(total) = total(line.text) {
             tree.totals.push(Item::plain(clip(total, MAX_NAME_BYTES)));
             tree.totals.truncate(20);
         } else if line.number == 1 && tree.root.is_none() {
             tree.root = Some(Item::at(1, line.clip(MAX_NAME_BYTES)));
-        } else if !line.text.trim().is_empty() && !line.text.ends_with("-dependencies]") {
-            log.take(&line);
+        } else {
+            return line.text.trim().is_empty() || line.text.ends_with("-dependencies]");
         }
-    }
+        true
+    })?;
     tree.count_previous(0);
     let folded = if progress > 0 { format!(", {progress} lines of progress folded") } else { String::new() };
     let page = log.beside(tree.entries, || tree.page());

@@ -6,10 +6,10 @@ use std::io;
 use weir_core::wording::size;
 
 use crate::kinds::fold::{Fold, times::duration};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Lines, Page, Part, Source, Weight};
+use crate::{Item, Page, Part, Source, Weight};
 
 mod paths;
 mod request;
@@ -37,31 +37,14 @@ fn is(sample: &Sample<'_>) -> bool {
 }
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
-    let mut lines = Lines::of(source)?;
     let mut seen = AccessStats::default();
-    let mut log: Option<Fold> = None;
     let mut full: u64 = 0;
-    while let Some(line) = lines.read()? {
-        if line.text.trim().is_empty() {
-            continue;
-        }
-        full += 1;
-        match request::of(line.text) {
-            Some(request) => seen.add(&request, line.number, line.text),
-            None => {
-                log.get_or_insert_default().take(&line);
-            }
-        }
-    }
-    let others = log.as_ref().map_or(0, Fold::lines);
-    if others * 5 > full {
-        return Ok(None);
-    }
-    let mut page = seen.page();
-    if let Some(log) = log {
-        page.join(Box::new(log).page());
-    }
-    Ok(Some(page))
+    let log = Fold::rest_of(source, |line| {
+        let blank = line.text.trim().is_empty();
+        full += u64::from(!blank);
+        blank || request::of(line.text).map(|request| seen.add(&request, line.number, line.text)).is_some()
+    })?;
+    Ok(log.beside(full, || seen.page()))
 }
 
 #[derive(Default)]

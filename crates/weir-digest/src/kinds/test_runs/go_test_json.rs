@@ -39,17 +39,16 @@ fn is_event(line: &str) -> bool {
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut go = Box::new(Runs::<GoTest>::default());
     let (mut all, mut strange) = (0u64, 0u64);
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
+    Lines::each(source, |line| {
         all += 1;
         match serde_json::from_str::<Event<'_>>(line.text) {
             Ok(event) => {
                 go.read(line.text.len());
                 take(&mut go.runner, &event, line.number);
             }
-            Err(_) => strange += u64::from(!go.take(&line)),
+            Err(_) => strange += u64::from(!go.take(line)),
         }
-    }
+    })?;
     Ok((strange.saturating_mul(5) <= all).then(|| go.page()))
 }
 
