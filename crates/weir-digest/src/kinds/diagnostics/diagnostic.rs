@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::shown::{DiagnosticGroup, KeptDiagnostic, ShownDiagnostics};
 use crate::kinds::shared::bounded_items::rows;
+use crate::kinds::shared::counts::Tally;
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
 
@@ -119,7 +120,7 @@ impl Diagnostics {
         if let Some(codes) = self.codes.get_mut(severity as usize) {
             match found.code {
                 "" => codes.without += 1,
-                code => codes.add(clipped(code, 100)),
+                code => codes.counts.add(clipped(code, 100)),
             }
         }
         self.add_sort(found);
@@ -225,45 +226,30 @@ impl Diagnostics {
 /// The count of each code.
 #[derive(Default)]
 struct Codes {
-    counts: BTreeMap<String, u64>,
-    beyond: u64,
+    counts: Tally<MAX_NAMES>,
     without: u64,
 }
 
 impl Codes {
-    fn add(&mut self, code: &str) {
-        if let Some(count) = self.counts.get_mut(code) {
-            *count += 1;
-        } else if self.counts.len() < MAX_NAMES {
-            self.counts.insert(code.to_owned(), 1);
-        } else {
-            self.beyond += 1;
-        }
-    }
-
     /// Returns the counts, the highest first, several in a row, with codes that occur once listed together. Empty if
     /// all occur once.
     fn part(&self, name: &str, weight: Weight) -> Part {
-        let mut counts: Vec<(&String, u64)> = self.counts.iter().map(|(name, count)| (name, *count)).collect();
-        let with: u64 = counts.iter().map(|(_, count)| count).sum();
-        if self.without > with {
+        let (mut counts, all, beyond) = (self.counts.sorted(), self.counts.names(), self.counts.beyond());
+        if self.without > self.counts.all() - beyond {
             return Part::new(name, weight, Vec::new());
         }
         counts.retain(|(_, count)| *count > 1);
-        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let mut names: Vec<String> = counts.iter().take(100).map(|(name, count)| format!("{name} {count}")).collect();
-        let once = self.counts.len() - counts.len();
+        let once = all - counts.len();
         let once_words = if once == 1 { "other once" } else { "others once" };
-        for (count, what) in
-            [(once as u64, once_words), (self.beyond, "more of others"), (self.without, "without code")]
-        {
+        for (count, what) in [(once as u64, once_words), (beyond, "more of others"), (self.without, "without code")] {
             if count > 0 && !names.is_empty() {
                 names.push(format!("{count} {what}"));
             }
         }
         let left_out = counts.len().saturating_sub(100) as u64;
-        let plural = if self.counts.len() == 1 { "" } else { "s" };
-        rows(&format!("{} {name}{plural}", self.counts.len()), weight, &names, left_out)
+        let plural = if all == 1 { "" } else { "s" };
+        rows(&format!("{all} {name}{plural}"), weight, &names, left_out)
     }
 }
 

@@ -6,6 +6,7 @@ use std::io;
 use weir_core::wording::size;
 
 use crate::kinds::fold::{Fold, times::duration};
+use crate::kinds::shared::counts::Tally;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
@@ -60,13 +61,12 @@ struct Client {
 struct AccessStats {
     requests: u64,
     statuses: BTreeMap<u16, u64>,
-    methods: BTreeMap<String, u64>,
+    methods: Tally,
     in_vain: Paths,
     paths: Paths,
     clients: HashMap<String, Client>,
     more_clients: u64,
-    programs: HashMap<String, u64>,
-    more_programs: u64,
+    programs: Tally<MAX_DISTINCT>,
     bytes: u64,
     biggest: (u64, u64, String),
     slow: Vec<(f64, Item)>,
@@ -82,15 +82,15 @@ impl AccessStats {
     fn add(&mut self, request: &Request<'_>, line: u64, text: &str) {
         self.requests += 1;
         *self.statuses.entry(request.status).or_default() += 1;
-        count(&mut self.methods, request.method);
+        self.methods.add(request.method);
         let path = clip(request.path, MAX_PATH_BYTES);
         let named = format!("{} {path}", request.method);
         if request.status >= 400 {
             self.in_vain.add((request.status, named.clone()), line, None);
         }
         self.paths.add((ANY_STATUS, named), line, request.took);
-        if !request.by.is_empty() && request.by != "-" && !bounded(&mut self.programs, clip(request.by, 120)) {
-            self.more_programs += 1;
+        if !request.by.is_empty() && request.by != "-" {
+            self.programs.add(&clip(request.by, 120));
         }
         self.add_client(request, path);
         if let Some(bytes) = request.bytes {
@@ -178,9 +178,11 @@ impl AccessStats {
         }
         let paths = self.paths.items(ANY_STATUS..ANY_STATUS + 1, MAX_ITEMS);
         page.push(Part::new(format!("paths{}", beyond(self.paths.beyond)), Weight::Shape, paths.1).of(paths.0));
-        let total = self.programs.len() as u64;
-        let programs = most_frequent(std::mem::take(&mut self.programs));
-        page.push(Part::new(format!("programs{}", beyond(self.more_programs)), Weight::Shape, programs).of(total));
+        let programs = self.programs.sorted();
+        let programs =
+            programs.iter().take(MAX_CLIENTS_SHOWN).map(|(name, count)| Item::plain(format!("×{count} {name}")));
+        let name = format!("programs{}", beyond(self.programs.beyond()));
+        page.push(Part::new(name, Weight::Shape, programs.collect()).of(self.programs.names() as u64));
         page
     }
 
@@ -202,7 +204,8 @@ impl AccessStats {
     }
 
     fn totals_item(&self) -> Item {
-        let list: Vec<String> = self.methods.iter().map(|(method, count)| format!("{method} ×{count}")).collect();
+        let methods = self.methods.by_name();
+        let list: Vec<String> = methods.iter().map(|(method, count)| format!("{method} ×{count}")).collect();
         let mut text = list.join(", ");
         if self.bytes > 0 {
             let (most, line, path) = &self.biggest;
@@ -244,34 +247,6 @@ impl AccessStats {
 
 fn beyond(count: u64) -> String {
     if count == 0 { String::new() } else { format!(" (and others in {count} requests)") }
-}
-
-fn count(counts: &mut BTreeMap<String, u64>, name: &str) {
-    match counts.get_mut(name) {
-        Some(known) => *known += 1,
-        None => {
-            counts.insert(name.to_owned(), 1);
-        }
-    }
-}
-
-/// Counts a name if it is known or there is room. Returns whether it was counted.
-fn bounded(counts: &mut HashMap<String, u64>, name: String) -> bool {
-    if let Some(known) = counts.get_mut(&name) {
-        *known += 1;
-        return true;
-    }
-    let room = counts.len() < MAX_DISTINCT;
-    if room {
-        counts.insert(name, 1);
-    }
-    room
-}
-
-fn most_frequent(counts: HashMap<String, u64>) -> Vec<Item> {
-    let mut all: Vec<(String, u64)> = counts.into_iter().collect();
-    all.sort_by(|one, two| two.1.cmp(&one.1).then_with(|| one.0.cmp(&two.0)));
-    all.into_iter().take(MAX_CLIENTS_SHOWN).map(|(name, count)| Item::plain(format!("×{count} {name}"))).collect()
 }
 
 #[cfg(test)]

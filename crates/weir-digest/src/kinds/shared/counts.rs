@@ -74,6 +74,11 @@ impl<const MOST: usize> Tally<MOST> {
         sorted
     }
 
+    /// Returns `name count, name count`, without those for which there was no room.
+    pub(crate) fn listed(&self) -> String {
+        self.sorted().iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns `name count, name count, 3 others 17`.
     pub(crate) fn in_line(&self, most: usize) -> String {
         let sorted = self.sorted();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::trace::{FrameOrder, Link, Trace, Traces};
+use crate::kinds::shared::counts::Tally;
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
@@ -69,7 +70,7 @@ struct Go {
     frames: Link,
     function: Option<String>,
     goroutines: u64,
-    states: BTreeMap<String, u64>,
+    states: Tally<60>,
     groups: BTreeMap<String, GoroutineGroup>,
     longest: (u64, u64),
     context: Option<(u64, String)>,
@@ -119,9 +120,7 @@ impl Go {
         self.end_goroutine();
         self.goroutines += 1;
         let state = clip(state, 60);
-        if self.states.len() < 60 || self.states.contains_key(&state) {
-            *self.states.entry(state.clone()).or_default() += 1;
-        }
+        self.states.add(&state);
         let minutes =
             wait.and_then(|wait| number(wait).filter(|(_, rest)| rest.starts_with(" minute"))).map_or(0, |wait| wait.0);
         if minutes > self.longest.0 {
@@ -234,10 +233,7 @@ impl Stretch for Go {
 impl Go {
     fn dump(self) -> Page {
         let mut page = Page::new(format!("{} goroutines", self.goroutines));
-        let mut states: Vec<(&String, &u64)> = self.states.iter().collect();
-        states.sort_by_key(|(state, count)| (u64::MAX - **count, *state));
-        let list: Vec<String> = states.iter().map(|(state, count)| format!("{state} {count}")).collect();
-        let mut text = list.join(", ");
+        let mut text = self.states.listed();
         if self.longest.0 > 0 {
             text.push_str(&format!("; longest wait {} minutes at line {}", self.longest.0, self.longest.1));
         }

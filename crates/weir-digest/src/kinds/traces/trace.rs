@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use weir_core::wording::counted;
 
+use crate::kinds::shared::counts::Tally;
 use crate::template::text_hash;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
@@ -191,7 +192,7 @@ pub(super) struct Traces {
     by_key: HashMap<u64, usize>,
     total: u64,
     beyond: u64,
-    types: BTreeMap<String, u64>,
+    types: Tally<MAX_TYPES>,
     last: u64,
 }
 
@@ -205,9 +206,7 @@ impl Traces {
     pub(super) fn add(&mut self, trace: Trace) {
         let Some(head) = trace.links.front() else { return };
         self.total += 1;
-        if self.types.len() < MAX_TYPES || self.types.contains_key(head.kind()) {
-            *self.types.entry(head.kind().to_owned()).or_default() += 1;
-        }
+        self.types.add(head.kind());
         self.last = trace.line;
         let key = trace.key();
         let says = head.says.clone();
@@ -256,15 +255,10 @@ impl Traces {
         let items = self.groups.iter().map(TraceGroup::item).collect();
         let beyond = if self.beyond > 0 { format!(", and {} more of other kinds", self.beyond) } else { String::new() };
         page.push(Part::new(format!("{language} {many}, by kind{beyond}"), Weight::Failure, items));
-        let mut types: Vec<(&String, &u64)> = self.types.iter().collect();
-        types.sort_by_key(|(name, count)| (u64::MAX - **count, *name));
-        let named = |(name, _): &(&String, &u64)| name.contains(|c: char| c.is_ascii_uppercase());
+        let types = self.types.sorted();
+        let named = |(name, _): &(&str, u64)| name.contains(|c: char| c.is_ascii_uppercase());
         if types.len() > 1 && self.total > types.len() as u64 && types.iter().all(named) {
-            let list: Vec<String> = types.iter().map(|(name, count)| format!("{name} {count}")).collect();
-            let total = types.len() as u64;
-            page.push(
-                Part::new("types", Weight::Fact, vec![Item::plain(clip(&list.join(", "), 800))]).of(total.min(1)),
-            );
+            page.push(Part::new("types", Weight::Fact, vec![Item::plain(clip(&self.types.listed(), 800))]));
         }
         page
     }
