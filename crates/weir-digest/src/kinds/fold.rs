@@ -10,7 +10,7 @@ use std::io;
 use weir_core::wording::counted;
 
 use crate::kinds::shared::{bounded_items::BoundedItems, stamp};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::template::{COMMON, InputLine, Template, Templates};
 use crate::text::{clip, number};
 use crate::trouble::{self, Level, Trouble};
@@ -29,8 +29,7 @@ use sources::Sources;
 use times::Times;
 use totals::Totals;
 
-pub(crate) const KIND: Kind =
-    Kind { name: "lines", detector: Detector::Lines { opens: |_, _| false, begin: || Box::new(Fold::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Fold>("lines", |_, _| false);
 
 /// The maximum number of facts kept of each sort. More could not be shown.
 const MAX_ITEMS: usize = 60;

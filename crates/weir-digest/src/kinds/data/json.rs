@@ -116,6 +116,7 @@ impl PieceConsumer for Values<'_> {
 }
 
 /// What was found while walking through an output.
+#[derive(Default)]
 struct WalkResult {
     documents: u64,
     /// The number of documents that fit on one line.
@@ -140,7 +141,7 @@ impl WalkResult {
 fn walk(source: &dyn Source, before: usize, gather: &mut dyn PieceConsumer, log: &mut Fold) -> io::Result<WalkResult> {
     let mut reader = Reader::of(source.open()?);
     reader.lenient = true;
-    let mut walked = WalkResult { documents: 0, on_one_line: 0, lines: 0, cut: false, broken: false, python: false };
+    let mut walked = WalkResult::default();
     for _ in 0..before {
         other(&mut reader, log)?;
     }

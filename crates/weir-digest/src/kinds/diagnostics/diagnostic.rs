@@ -21,14 +21,15 @@ const MAX_OTHERS: usize = 300;
 /// The maximum number of names that are counted.
 const MAX_NAMES: usize = 2_000;
 /// The maximum number of bytes kept of a diagnostic's line.
-const MAX_LINE_BYTES: usize = 400;
+pub(super) const MAX_LINE_BYTES: usize = 400;
 /// The maximum number of bytes kept of the lines after it.
 const MAX_EXPLANATION_BYTES: usize = 900;
 
 /// The severity of a diagnostic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Severity {
     /// It stops the build, or the tool says so.
+    #[default]
     Error,
     /// It does not stop the build.
     Warning,

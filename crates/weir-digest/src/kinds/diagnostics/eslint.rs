@@ -1,21 +1,18 @@
 //! Findings of eslint in the formats stylish, unix and compact, and of linters that print like it (stylelint, next
 //! lint).
 
-use super::diagnostic::{Diagnostic, Diagnostics, Severity};
+use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity};
 use crate::kinds::fold::Fold;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "eslint", detector: Detector::Lines { opens, begin: || Box::new(Eslint::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Eslint>("eslint", opens);
 
 /// The maximum number of lines kept of a crash.
 const MAX_KEPT_CRASH_LINES: usize = 40;
 /// The maximum number of lines of a crash message.
 const MAX_CRASH_LINES: u64 = 60;
-/// The maximum number of bytes kept of a line.
-const MAX_LINE_BYTES: usize = 400;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     match text.as_bytes().first() {

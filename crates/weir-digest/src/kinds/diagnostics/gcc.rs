@@ -3,15 +3,14 @@
 
 use super::block::{DiagnosticBlock, Head};
 use super::build_steps::{outcome, step, target};
-use super::diagnostic::{Diagnostic, Diagnostics, Severity, SourcePosition, named, place};
+use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity, SourcePosition, named, place};
 use crate::kinds::shared::bounded_items::{BoundedItems, rows};
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "gcc", detector: Detector::Lines { opens, begin: || Box::new(Gcc::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Gcc>("gcc", opens);
 
 /// The maximum number of bytes of explanation for one diagnostic.
 const MAX_EXPLANATION_BYTES: usize = 300;
@@ -19,8 +18,6 @@ const MAX_EXPLANATION_BYTES: usize = 300;
 const MAX_FOLLOWING_LINES: usize = 40;
 /// The maximum number of lines of a sort that are kept.
 const MAX_LINES: usize = 60;
-/// The maximum number of bytes kept of a line.
-const MAX_LINE_BYTES: usize = 400;
 
 /// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {

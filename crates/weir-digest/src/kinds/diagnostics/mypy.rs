@@ -1,19 +1,16 @@
 //! Diagnostics of Python's type checkers: mypy, plain and pretty, and pyright.
 
-use super::diagnostic::{Diagnostic, Diagnostics, Severity, named, place};
-use crate::kinds::{Detector, Kind, Stretch};
+use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity, named, place};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "mypy", detector: Detector::Lines { opens, begin: || Box::new(Mypy::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Mypy>("mypy", opens);
 
 /// The maximum number of bytes of explanation for one diagnostic.
 const MAX_EXPLANATION_BYTES: usize = 700;
 /// The maximum number of lines after a diagnostic.
 const MAX_FOLLOWING_LINES: usize = 40;
-/// The maximum number of bytes kept of a line.
-const MAX_LINE_BYTES: usize = 400;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     head(text).is_some() || total(text).is_some() || pyright_file(text)
@@ -107,6 +104,7 @@ struct Mypy {
 }
 
 /// A diagnostic with its notes.
+#[derive(Default)]
 struct MypyBlock {
     severity: Severity,
     file: String,
@@ -162,16 +160,8 @@ impl Mypy {
             let complete = head.pyright || head.message.ends_with(']');
             let (file, place) = (clip(head.file, MAX_LINE_BYTES), clip(head.place, MAX_LINE_BYTES));
             let text = clip(text.trim_start(), 2 * MAX_LINE_BYTES);
-            self.block = Some(MypyBlock {
-                severity: head.severity,
-                file,
-                place,
-                text,
-                more: String::new(),
-                complete,
-                rule: String::new(),
-                follow: 0,
-            });
+            let severity = head.severity;
+            self.block = Some(MypyBlock { severity, file, place, text, complete, ..MypyBlock::default() });
             return true;
         }
         if let Some(checked) = total(text) {

@@ -1,14 +1,13 @@
 //! Findings of Python's linters: ruff in all its formats, and linters that print like it (flake8, pylint).
 
-use super::diagnostic::{Diagnostic, Diagnostics, Severity, named, place};
+use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity, named, place};
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::bounded_items::KeptItems;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "ruff", detector: Detector::Lines { opens, begin: || Box::new(Ruff::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Ruff>("ruff", opens);
 
 /// The maximum number of bytes of explanation for one finding.
 const MAX_EXPLANATION_BYTES: usize = 700;
@@ -16,8 +15,6 @@ const MAX_EXPLANATION_BYTES: usize = 700;
 const MAX_FOLLOWING_LINES: usize = 300;
 /// The maximum number of lines of a sort that are kept.
 const MAX_LINES: usize = 60;
-/// The maximum number of bytes kept of a line.
-const MAX_LINE_BYTES: usize = 400;
 
 /// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, about: About<'_>) -> bool {
@@ -127,6 +124,7 @@ struct Ruff {
 }
 
 /// A finding of several lines.
+#[derive(Default)]
 struct RuffBlock {
     number: u64,
     code: String,
@@ -301,16 +299,7 @@ fn file(place: &str) -> &str {
 
 impl RuffBlock {
     fn new(line: &Line<'_>, code: &str) -> Self {
-        let text = line.clip(MAX_LINE_BYTES);
-        Self {
-            number: line.number,
-            code: code.to_owned(),
-            text,
-            place: String::new(),
-            more: String::new(),
-            full: false,
-            follow: 0,
-        }
+        Self { number: line.number, code: code.to_owned(), text: line.clip(MAX_LINE_BYTES), ..Self::default() }
     }
 
     fn take(&mut self, text: &str) -> bool {

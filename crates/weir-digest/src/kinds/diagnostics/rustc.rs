@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::diagnostic::{Diagnostic, Diagnostics, Severity, place};
-use crate::kinds::{Detector, Kind, Stretch};
+use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity, place};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "rustc", detector: Detector::Lines { opens, begin: || Box::new(Rustc::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Rustc>("rustc", opens);
 
 /// The maximum number of lines kept about whole crates.
 const MAX_CRATE_LINES: usize = 200;
@@ -21,8 +20,6 @@ const MAX_LINTS: usize = 1_000;
 const MAX_LOOSE_LINES: usize = 4;
 /// The same where the message is certainly rustc's.
 const MAX_LOOSE_LINES_IN_BLOCK: usize = 60;
-/// The maximum number of bytes kept of a line.
-const MAX_LINE_BYTES: usize = 400;
 
 fn opens(text: &str, about: About<'_>) -> bool {
     match text.as_bytes().first() {
@@ -76,6 +73,7 @@ struct Rustc {
 }
 
 /// A diagnostic of several lines.
+#[derive(Default)]
 struct RustcBlock {
     number: u64,
     severity: Severity,
@@ -234,20 +232,14 @@ fn message_start(message: &str) -> &str {
 
 impl RustcBlock {
     fn new(line: &Line<'_>, severity: Severity, code: &str, message: &str) -> Self {
-        let header = line.clip(MAX_LINE_BYTES);
         Self {
             number: line.number,
             severity,
             message_at: line.text.len() - message.len(),
-            header,
+            header: line.clip(MAX_LINE_BYTES),
             code: code.to_owned(),
-            place: String::new(),
-            label: String::new(),
-            lint: String::new(),
-            clippy: false,
-            more: String::new(),
-            explains: false,
             loose: MAX_LOOSE_LINES,
+            ..Self::default()
         }
     }
 

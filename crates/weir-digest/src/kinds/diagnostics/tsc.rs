@@ -1,14 +1,13 @@
 //! Diagnostics of the TypeScript compiler, plain and pretty, and the figures it prints with `--diagnostics`.
 
 use super::block::{DiagnosticBlock, Head};
-use super::diagnostic::{Diagnostics, Severity, named};
+use super::diagnostic::{Diagnostics, MAX_LINE_BYTES, Severity, named};
 use crate::kinds::shared::bounded_items::KeptItems;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "tsc", detector: Detector::Lines { opens, begin: || Box::new(Tsc::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Tsc>("tsc", opens);
 
 /// The maximum number of bytes of explanation for one diagnostic.
 const MAX_EXPLANATION_BYTES: usize = 900;
@@ -16,8 +15,6 @@ const MAX_EXPLANATION_BYTES: usize = 900;
 const MAX_FOLLOWING_LINES: usize = 60;
 /// The maximum number of lines kept about projects and figures.
 const MAX_LINES: usize = 60;
-/// The maximum number of bytes kept of a line.
-const MAX_LINE_BYTES: usize = 400;
 
 /// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {

@@ -34,7 +34,7 @@ pub(super) fn is(sample: &Sample<'_>) -> bool {
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(language) = language::of(sample) else { return Ok(None) };
-    let mut file = File::new(language);
+    let mut file = File { language, at_start: true, ..File::default() };
     Lines::each(source, |line| file.line(line))?;
     file.finish();
     Ok((!file.definitions.is_empty()).then(|| file.page()))
@@ -67,6 +67,7 @@ struct PendingDefinition {
     lines: usize,
 }
 
+#[derive(Default)]
 struct File {
     language: Language,
     definitions: Vec<Definition>,
@@ -92,28 +93,6 @@ struct File {
 }
 
 impl File {
-    fn new(language: Language) -> Self {
-        Self {
-            language,
-            definitions: Vec::new(),
-            counts: [0; 3],
-            open: None,
-            imports: Vec::new(),
-            import_total: 0,
-            document: Vec::new(),
-            at_start: true,
-            in_quotes: false,
-            marks: KeptItems::default(),
-            deprecated: false,
-            comments: 0,
-            said: None,
-            spans: Spans::default(),
-            members: None,
-            errors: Errors::default(),
-            in_block: false,
-        }
-    }
-
     fn line(&mut self, line: &Line<'_>) {
         let text = line.text.trim();
         if let Some(open) = &mut self.open {

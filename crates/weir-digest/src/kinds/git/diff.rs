@@ -2,11 +2,10 @@
 
 use super::patch::{self, Patch};
 use super::stat::{Stat, is_stat};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::{About, Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "git diff", detector: Detector::Lines { opens, begin: || Box::new(Diff::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Diff>("git diff", opens);
 
 fn opens(text: &str, _: About<'_>) -> bool {
     match text.as_bytes().first() {

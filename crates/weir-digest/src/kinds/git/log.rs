@@ -6,12 +6,11 @@ use super::patch::{self, Patch};
 use super::stat;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::clip;
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "git log", detector: Detector::Lines { opens, begin: || Box::new(Log::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Log>("git log", opens);
 
 /// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 300;

@@ -7,8 +7,7 @@ use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::clip;
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "git status", detector: Detector::Lines { opens, begin: || Box::new(Status::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Status>("git status", opens);
 
 /// The short format, whose lines cannot be recognised one by one.
 pub(crate) const SHORT: Kind =

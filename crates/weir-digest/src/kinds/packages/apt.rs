@@ -12,12 +12,11 @@ use self::packages::{Packages, bare};
 use crate::kinds::diagnostics::diagnostic::named;
 use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::clip;
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "apt", detector: Detector::Lines { opens, begin: || Box::new(Apt::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Apt>("apt", opens);
 
 /// The maximum number of packages kept with their versions.
 const MAX_VERSIONS: usize = 3_000;

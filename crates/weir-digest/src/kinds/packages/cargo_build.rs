@@ -2,12 +2,11 @@
 
 use crate::kinds::diagnostics::diagnostic::named;
 use crate::kinds::shared::bounded_items::{BoundedItems, rows};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "cargo_build", detector: Detector::Lines { opens, begin: || Box::new(CargoBuild::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<CargoBuild>("cargo_build", opens);
 
 /// The maximum number of crates kept by name.
 const MAX_CRATES: usize = 2_000;

@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use super::npm_tree::{NpmTree, branch, root};
 use crate::kinds::diagnostics::diagnostic::named;
 use crate::kinds::shared::bounded_items::BoundedItems;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "npm", detector: Detector::Lines { opens, begin: || Box::new(Npm::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Npm>("npm", opens);
 
 /// The maximum number of sorts of requests.
 const MAX_REQUEST_SORTS: usize = 100;

@@ -4,12 +4,11 @@ use super::failed::{Failure, Failures};
 use super::outcomes::{Repeats, Skips, TopN, micros, times};
 use super::panicked::{TestOutput, panicking};
 use super::run::{Runner, Runs};
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "cargo_test", detector: Detector::Lines { opens, begin: || Box::new(Runs::<CargoTest>::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Runs<CargoTest>>("cargo_test", opens);
 
 /// The maximum number of binaries, targets and notes that are kept.
 const MAX_ITEMS: usize = 200;

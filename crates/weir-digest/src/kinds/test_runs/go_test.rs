@@ -9,13 +9,12 @@ use super::failed::{Failure, Failures};
 use super::go_output::{GoTestOutput, placed};
 use super::outcomes::{Outcome, Outcomes, Repeats, Skips, TopN, micros};
 use super::run::{Runner, Runs};
+use crate::kinds::Kind;
 use crate::kinds::shared::bounded_items::KeptItems;
-use crate::kinds::{Detector, Kind};
 use crate::text::clip;
 use crate::{About, Item, Line, Page, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "go_test", detector: Detector::Lines { opens, begin: || Box::new(Runs::<GoTest>::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Runs<GoTest>>("go_test", opens);
 
 /// The maximum number of unfinished tests whose output is kept.
 const MAX_RUNNING_TESTS: usize = 500;

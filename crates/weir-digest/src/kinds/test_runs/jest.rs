@@ -6,12 +6,11 @@ use super::js_block::{JsBlock, is_code};
 use super::js_report::JsReport;
 use super::outcomes::{Outcome, Repeats, micros};
 use super::run::{Runner, Runs};
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::text::{clip, number};
 use crate::{About, Line, Page, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "jest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Jest>::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Runs<Jest>>("jest", opens);
 
 fn opens(line: &str, _: About<'_>) -> bool {
     match line.as_bytes().first() {

@@ -6,12 +6,11 @@ use super::failed::{Failure, Failures};
 use super::outcomes::{Outcome, Outcomes, Repeats, TopN, micros};
 use super::panicked::TestOutput;
 use super::run::{Runner, Runs};
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "nextest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Nextest>::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Runs<Nextest>>("nextest", opens);
 
 /// The maximum number of names and notes that are kept.
 const MAX_ITEMS: usize = 1000;

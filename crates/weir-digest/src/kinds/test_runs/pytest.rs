@@ -11,12 +11,11 @@ use super::pytest_lines::{
     counted, heading, is_captured, is_coverage, is_dots, is_end, is_live, is_of_the_start, is_workers, listed, of_file,
 };
 use super::run::{Runner, Runs};
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "pytest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Pytest>::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Runs<Pytest>>("pytest", opens);
 
 /// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 60;

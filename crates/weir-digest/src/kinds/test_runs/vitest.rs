@@ -6,12 +6,11 @@ use super::js_block::{JsBlock, split};
 use super::js_report::JsReport;
 use super::outcomes::{Outcome, micros};
 use super::run::{Runner, Runs};
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::text::{clip, number};
 use crate::{About, Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "vitest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Vitest>::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Runs<Vitest>>("vitest", opens);
 
 /// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 60;

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use super::trace::{FrameOrder, Link, Trace, Traces};
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "go trace", detector: Detector::Lines { opens, begin: || Box::new(Go::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Go>("go trace", opens);
 
 /// The maximum number of groups of goroutines.
 const MAX_GROUPS: usize = 500;

@@ -2,12 +2,11 @@
 
 use super::java_threads::Threads;
 use super::trace::{FrameOrder, Link, Trace, Traces};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::trouble;
 use crate::{Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "java trace", detector: Detector::Lines { opens, begin: || Box::new(Java::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Java>("java trace", opens);
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {
     match line.as_bytes().first() {

@@ -1,13 +1,12 @@
 //! Errors thrown in Node.js and other JavaScript engines, alone or in a log.
 
 use super::trace::{FrameOrder, Link, Trace, Traces};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::trouble;
 use crate::{Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "node trace", detector: Detector::Lines { opens, begin: || Box::new(Node::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Node>("node trace", opens);
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {
     match line.as_bytes().first() {

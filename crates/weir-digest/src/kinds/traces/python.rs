@@ -1,12 +1,11 @@
 //! Python tracebacks, alone or in a log: chains, exception groups and dumps of the fault handler.
 
 use super::trace::{FrameOrder, Link, MEMBER, Trace, Traces};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::clip;
 use crate::{Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "python trace", detector: Detector::Lines { opens, begin: || Box::new(Python::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Python>("python trace", opens);
 
 const TRACEBACK: &str = "Traceback (most recent call last):";
 

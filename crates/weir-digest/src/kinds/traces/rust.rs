@@ -1,12 +1,11 @@
 //! Rust panics, with or without a backtrace.
 
 use super::trace::{FrameOrder, Link, Trace, Traces};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "rust trace", detector: Detector::Lines { opens, begin: || Box::new(Rust::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Rust>("rust trace", opens);
 
 /// The maximum number of lines kept of a panic message.
 const MAX_MESSAGE_LINES: u8 = 6;

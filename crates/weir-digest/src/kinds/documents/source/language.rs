@@ -6,8 +6,9 @@ use crate::kinds::shared::stamp;
 use crate::sample::Sample;
 
 /// A language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Language {
+    #[default]
     Python,
     Rust,
     Script,
