@@ -46,6 +46,8 @@ enum ClauseVerdict {
     Nothing,
 }
 
+const ERROR: ClauseVerdict = ClauseVerdict::Trouble(Trouble::Error);
+
 /// Strips what tools print before each of their lines: `==41==`, `#11 14.02`, `[build]`, `===`.
 fn without_prefix(text: &str) -> &str {
     let mut rest = text.trim_start();
@@ -74,10 +76,10 @@ fn without_prefix(text: &str) -> &str {
 
 fn of_clause(clause: &str, rest: &str, follows: bool) -> ClauseVerdict {
     if clause.starts_with("** ") || clause.starts_with("*** ") {
-        return ClauseVerdict::Trouble(Trouble::Error);
+        return ERROR;
     }
     if ["✖ ", "✗ ", "✘ ", "× ", "❌"].iter().any(|sign| clause.starts_with(sign)) {
-        return ClauseVerdict::Trouble(Trouble::Error);
+        return ERROR;
     }
     if let Some(counts) = clause.strip_prefix("ok=") {
         let failed = |name: &str| {
@@ -85,7 +87,7 @@ fn of_clause(clause: &str, rest: &str, follows: bool) -> ClauseVerdict {
             value.is_some_and(|(count, _)| count > 0)
         };
         let any = failed(" failed=") || failed(" unreachable=");
-        return if any { ClauseVerdict::Trouble(Trouble::Error) } else { ClauseVerdict::Fine };
+        return if any { ERROR } else { ClauseVerdict::Fine };
     }
     let clause = clause.trim_start_matches(['[', '(', '*', '-']);
     if let Some((count, after)) = number(clause) {
@@ -104,23 +106,19 @@ fn of_clause(clause: &str, rest: &str, follows: bool) -> ClauseVerdict {
         return ClauseVerdict::Fine;
     }
     if first == "not" && second == "ok" {
-        return if rest.contains("# TODO") || rest.contains("# SKIP") {
-            ClauseVerdict::Fine
-        } else {
-            ClauseVerdict::Trouble(Trouble::Error)
-        };
+        return if rest.contains("# TODO") || rest.contains("# SKIP") { ClauseVerdict::Fine } else { ERROR };
     }
     if first == "thread" && rest.contains("' panicked at ") {
-        return ClauseVerdict::Trouble(Trouble::Error);
+        return ERROR;
     }
     if matches!(first, "npm" | "pnpm" | "yarn" | "gyp") {
         return second_says(second);
     }
     if first == "Found" && follows_count(after) {
-        return ClauseVerdict::Trouble(Trouble::Error);
+        return ERROR;
     }
     if is_phrase(clause) || (first == "definitely" && second == "lost" && !rest.contains("lost: 0 bytes")) {
-        return ClauseVerdict::Trouble(Trouble::Error);
+        return ERROR;
     }
     if let Some(trouble) = by_name(first) {
         let after_clause = &rest[first.len().min(rest.len())..];
@@ -138,7 +136,7 @@ fn of_clause(clause: &str, rest: &str, follows: bool) -> ClauseVerdict {
 
 fn second_says(second: &str) -> ClauseVerdict {
     match second {
-        "ERR" | "error" | "ERROR" => ClauseVerdict::Trouble(Trouble::Error),
+        "ERR" | "error" | "ERROR" => ERROR,
         "WARN" | "warn" | "warning" => ClauseVerdict::Trouble(Trouble::Warning),
         _ => ClauseVerdict::Nothing,
     }
