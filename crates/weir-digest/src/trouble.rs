@@ -71,7 +71,6 @@ impl Level {
         LEVELS.get(self.place()).and_then(|level| level.1)
     }
 
-    /// Returns the level with this name.
     pub(crate) fn named(word: &str) -> Option<Self> {
         // Most words are rejected here, because no level begins with their first letter.
         let first = word.as_bytes().first()?.to_ascii_uppercase();

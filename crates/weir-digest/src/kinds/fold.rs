@@ -82,7 +82,6 @@ struct Bodies {
 #[derive(Clone, Copy)]
 struct OpenError {
     error: u64,
-    /// Its indentation.
     indent: usize,
     /// The number of the line that continues it.
     next: u64,
@@ -107,7 +106,6 @@ impl Fold {
         Ok(rest)
     }
 
-    /// Returns the number of lines taken.
     pub(crate) fn lines(&self) -> u64 {
         self.lines
     }

@@ -136,7 +136,6 @@ impl<'a> Reader<'a> {
         Ok(String::from_utf8_lossy(&weir_core::terminal::clean(&self.raw)).trim_end_matches(['\r', '\n']).to_owned())
     }
 
-    /// Returns the next piece.
     pub(super) fn next(&mut self) -> io::Result<Piece> {
         self.at_end = false;
         let piece = self.piece()?;

@@ -14,11 +14,9 @@ const MAX_WIDTH: usize = 2_000;
 /// The columns of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Their names.
     pub(super) names: Vec<String>,
     /// How a row is split.
     cut: ColumnSplit,
-    /// The line of the header.
     pub(super) header: String,
 }
 

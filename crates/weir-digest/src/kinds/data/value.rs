@@ -73,7 +73,6 @@ pub(super) fn is_gap(text: &str, sort: ValueSyntax) -> bool {
     }
 }
 
-/// Parses a value as a number.
 pub(super) fn number(text: &str, sort: ValueSyntax) -> Option<f64> {
     let with_comma = || if sort == ValueSyntax::Cell { number_with_comma(text) } else { None };
     number_with_point(text, sort).or_else(with_comma)

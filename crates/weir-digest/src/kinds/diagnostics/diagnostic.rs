@@ -42,7 +42,6 @@ pub(super) enum Severity {
 pub(super) struct Diagnostic<'a> {
     /// The number of its first line, if showing it helps to read on.
     pub number: Option<u64>,
-    /// Its severity.
     pub severity: Severity,
     /// The file it is about; may be empty.
     pub file: &'a str,
@@ -84,7 +83,6 @@ impl Diagnostics {
         belongs
     }
 
-    /// Returns whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.counts == [0; 3]
     }
@@ -294,7 +292,6 @@ fn template(message: &str, to: &mut String) {
 /// The place of a diagnostic, as most tools write it: `path:12:5: rest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SourcePosition<'a> {
-    /// The path.
     pub path: &'a str,
     /// The path with line and column.
     pub whole: &'a str,

@@ -19,7 +19,6 @@ const MAX_FOLLOWING_LINES: usize = 40;
 /// The maximum number of lines of a sort that are kept.
 const MAX_LINES: usize = 60;
 
-/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     match text.as_bytes().first() {
         None | Some(b' ' | b'\t') => step(text).is_some(),

@@ -16,7 +16,6 @@ const MAX_FOLLOWING_LINES: usize = 300;
 /// The maximum number of lines of a sort that are kept.
 const MAX_LINES: usize = 60;
 
-/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, about: About<'_>) -> bool {
     match text.as_bytes().first() {
         Some(b'A'..=b'Z') if code(text).is_some_and(|(_, rest)| !rest.is_empty()) => {

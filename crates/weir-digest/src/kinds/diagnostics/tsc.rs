@@ -16,7 +16,6 @@ const MAX_FOLLOWING_LINES: usize = 60;
 /// The maximum number of lines kept about projects and figures.
 const MAX_LINES: usize = 60;
 
-/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     // Other tools state the number of errors in the same words, but not the number of files.
     diagnostic(text).is_some()

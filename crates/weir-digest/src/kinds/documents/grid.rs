@@ -41,7 +41,6 @@ impl Grid {
         }
     }
 
-    /// Returns the number of columns.
     pub(super) fn width(&self) -> usize {
         self.width.max(self.header.len())
     }

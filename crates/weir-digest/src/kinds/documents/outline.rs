@@ -54,7 +54,6 @@ impl Outline {
         self.total
     }
 
-    /// Adds a heading.
     pub(super) fn add(&mut self, line: u64, level: usize, title: &str) {
         let title = unlinked(title);
         self.total += 1;
@@ -82,12 +81,10 @@ impl Outline {
         }
     }
 
-    /// Returns whether headings are versions.
     pub(super) fn has_versions(&self) -> bool {
         self.version_level().is_some()
     }
 
-    /// Returns the number of versions so far.
     pub(super) fn versions_so_far(&self) -> u64 {
         self.version_total
     }

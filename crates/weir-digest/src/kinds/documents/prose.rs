@@ -268,7 +268,6 @@ impl Text {
     }
 }
 
-/// Returns whether a title is in capitals.
 fn is_capitals(text: &str) -> bool {
     let letters = || text.chars().filter(|c| c.is_alphabetic());
     letters().count() >= 2 && letters().all(|c| !c.is_lowercase())

@@ -27,7 +27,6 @@ const MAX_ITEMS: usize = 60;
 const MAX_LINE_BYTES: usize = 240;
 /// The maximum number of lines joined into a signature.
 const MAX_SIGNATURE_LINES: usize = 12;
-/// Returns whether this is a source file.
 pub(super) fn is(sample: &Sample<'_>) -> bool {
     language::of(sample).is_some()
 }
@@ -49,12 +48,10 @@ struct Definition {
     indent: usize,
     /// Its last line, if it was found.
     end: u64,
-    /// The members of a type.
     members: String,
 }
 
 impl Definition {
-    /// Returns the number of its lines.
     fn length(&self) -> u64 {
         (self.end + 1).saturating_sub(self.line)
     }

@@ -42,7 +42,6 @@ struct TextGroup {
 }
 
 impl Bytes {
-    /// Takes the next bytes.
     pub(super) fn take(&mut self, bytes: &[u8]) {
         let room = MAX_HEAD_BYTES.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());

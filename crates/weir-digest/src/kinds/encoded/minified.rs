@@ -35,7 +35,6 @@ fn is_style(raw: &[u8]) -> bool {
         && memchr::memmem::find(raw, b"function(").is_none()
 }
 
-/// Reads minified code.
 pub(super) fn read(source: &dyn Source) -> io::Result<Page> {
     let mut raw = Vec::with_capacity(source.bytes().min(MAX_BYTES) as usize);
     source.open()?.take(MAX_BYTES).read_to_end(&mut raw)?;
@@ -288,7 +287,6 @@ fn add(found: &mut Vec<String>, text: &str) {
     }
 }
 
-/// Joins short texts into lines.
 fn joined(texts: Vec<String>) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for text in texts {

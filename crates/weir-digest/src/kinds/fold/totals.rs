@@ -60,7 +60,6 @@ impl Totals {
         Some(format!("tests: {passed} passed, {} failed", self.failed.unwrap_or(0)))
     }
 
-    /// Returns the lines.
     pub(super) fn part(self) -> Part {
         self.lines.part("totals", Weight::Fact)
     }

@@ -21,7 +21,6 @@ pub(super) struct Commit {
     pub(super) hash: String,
     /// The branches and tags next to it.
     pub(super) refs: String,
-    /// Its author.
     pub(super) author: String,
     /// Its date, as printed.
     pub(super) date: String,
@@ -33,16 +32,12 @@ pub(super) struct Commit {
     pub(super) subject: String,
     /// The other lines of its message.
     pub(super) body: Vec<String>,
-    /// The number of files it touches.
     pub(super) files: u64,
-    /// The number of lines it adds.
     pub(super) added: u64,
-    /// The number of lines it removes.
     pub(super) removed: u64,
 }
 
 impl Commit {
-    /// Takes a line of its message.
     pub(super) fn say(&mut self, text: &str) {
         if self.subject.is_empty() {
             self.subject = clip(text, 300);
@@ -89,7 +84,6 @@ impl Commit {
         text
     }
 
-    /// Returns the commit with its message.
     fn whole(&self) -> Item {
         let mut text = self.describe();
         for line in &self.body {
@@ -125,7 +119,6 @@ pub(super) struct Commits {
 }
 
 impl Commits {
-    /// Takes a commit.
     pub(super) fn add(&mut self, mut commit: Commit) {
         self.count += 1;
         self.merges += u64::from(commit.merge || commit.subject.starts_with("Merge "));
@@ -149,7 +142,6 @@ impl Commits {
         }
     }
 
-    /// Returns the number of commits.
     pub(super) fn count(&self) -> u64 {
         self.count
     }

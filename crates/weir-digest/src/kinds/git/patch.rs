@@ -103,7 +103,6 @@ impl Patch {
         true
     }
 
-    /// Returns the number of files.
     pub(super) fn files(&self) -> u64 {
         self.files.len() as u64 + self.more_files
     }
@@ -113,7 +112,6 @@ impl Patch {
         (self.added, self.removed)
     }
 
-    /// Returns the path of the last file.
     pub(super) fn path(&self) -> &str {
         self.files.last().filter(|_| !self.skipping).map_or("", |file| &file.path)
     }

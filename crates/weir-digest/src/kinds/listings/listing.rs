@@ -52,7 +52,6 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Begins the entries of another folder.
     pub(super) fn begin(&mut self, folder: &str) {
         self.end();
         self.folders += 1;
@@ -69,7 +68,6 @@ impl Listing {
         self.shown.add(|| Item::plain(path(&self.folder, name)));
     }
 
-    /// Takes an entry of a long listing.
     pub(super) fn entry(&mut self, entry: &Entry<'_>, line: &str) {
         if matches!(entry.name, "." | "..") {
             return;
@@ -151,7 +149,6 @@ impl Listing {
         }
     }
 
-    /// Returns the facts, after the last line.
     pub(super) fn page(mut self) -> Page {
         self.end();
         let mut texts = Vec::new();

@@ -21,7 +21,6 @@ pub(crate) const KIND: Kind = Kind::lines::<Apt>("apt", opens);
 /// The maximum number of packages kept with their versions.
 const MAX_VERSIONS: usize = 3_000;
 
-/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     let first = text.as_bytes().first();
     match first {
@@ -214,7 +213,6 @@ impl Apt {
         true
     }
 
-    /// Takes a step.
     fn take_step(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if STEPS.iter().any(|step| text.starts_with(step))

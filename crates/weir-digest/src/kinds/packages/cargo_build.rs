@@ -13,7 +13,6 @@ const MAX_CRATES: usize = 2_000;
 /// The maximum number of them that could ever be shown.
 const MAX_CRATES_SHOWN: usize = 400;
 
-/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     status(text).is_some()
 }

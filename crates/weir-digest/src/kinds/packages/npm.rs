@@ -19,7 +19,6 @@ const MAX_SLOWEST: usize = 5;
 /// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 300;
 
-/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     root(text)
         || match text.as_bytes().first() {

@@ -26,7 +26,6 @@ impl<const MOST: usize> KeptItems<MOST> {
         }
     }
 
-    /// Returns the part.
     pub(crate) fn part(self, name: &str, weight: Weight) -> Part {
         Part::new(name, weight, self.items).of(self.total)
     }
@@ -62,7 +61,6 @@ impl BoundedItems {
         self.add(|| Item::plain(clip(text, MAX_LINE_BYTES)));
     }
 
-    /// Keeps an item.
     pub(crate) fn add(&mut self, item: impl FnOnce() -> Item) {
         self.total += 1;
         if self.items.len() < MAX_ITEMS {
@@ -97,7 +95,6 @@ impl BoundedItems {
         }
     }
 
-    /// Returns the part.
     pub(crate) fn part(self, name: &str, weight: Weight) -> Part {
         let items = self.items.into_iter().map(|(item, times)| match times {
             1 => item,

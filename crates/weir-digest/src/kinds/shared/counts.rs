@@ -17,7 +17,6 @@ pub(crate) struct Tally<const MOST: usize = 4_000> {
 }
 
 impl<const MOST: usize> Tally<MOST> {
-    /// Counts a name once.
     pub(crate) fn add(&mut self, name: &str) {
         self.add_times(name, 1);
     }
@@ -44,12 +43,10 @@ impl<const MOST: usize> Tally<MOST> {
         self.beyond
     }
 
-    /// Returns the total count.
     pub(crate) fn all(&self) -> u64 {
         self.all
     }
 
-    /// Returns the count of a name.
     pub(crate) fn get(&self, name: &str) -> u64 {
         self.counts.get(name).copied().unwrap_or(0)
     }

@@ -63,11 +63,8 @@ pub(super) struct GoTest {
 pub(super) struct FinishedTest<'a> {
     /// Its package, if events name it.
     pub package: &'a str,
-    /// Its name.
     pub test: &'a str,
-    /// How it ended.
     pub outcome: Outcome,
-    /// Its duration.
     pub taken: &'a str,
     /// The line that reports it.
     pub line: u64,
@@ -165,7 +162,6 @@ impl GoTest {
         }
     }
 
-    /// Takes a line that a test printed.
     pub(super) fn output(&mut self, package: &str, test: &str, text: &str, line: u64) {
         let key = (package.to_owned(), test.to_owned());
         let room = self.outputs.len() < MAX_RUNNING_TESTS && !text.trim().is_empty();
@@ -176,7 +172,6 @@ impl GoTest {
         }
     }
 
-    /// Records the end of a test.
     pub(super) fn end_test(&mut self, ended: &FinishedTest<'_>) {
         let FinishedTest { package, test, outcome, taken, line } = *ended;
         self.tests.add(package, outcome, 1);

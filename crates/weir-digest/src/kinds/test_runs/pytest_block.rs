@@ -53,7 +53,6 @@ impl PytestBlock {
         Failure { line, test, case, message: message.to_owned(), ..Failure::default() }
     }
 
-    /// Takes a line.
     pub(super) fn line(&mut self, text: &str) {
         if let Some(rest) = text.strip_prefix("E ").or((text == "E").then_some("")) {
             self.error(rest);
@@ -149,7 +148,6 @@ impl PytestBlock {
         self.after.clear();
     }
 
-    /// Returns the failure.
     pub(super) fn failure(self) -> Failure {
         let Self { line, test, case, first, own, last, code, mut message, after, causes, captured, mut tail, .. } =
             self;

@@ -51,7 +51,6 @@ struct ThreadGroup {
 }
 
 impl Threads {
-    /// Returns whether there was no dump.
     pub(super) fn is_empty(&self) -> bool {
         self.dumps == 0 && self.count == 0 && self.now.is_none()
     }
@@ -168,7 +167,6 @@ impl Threads {
         }
     }
 
-    /// Returns the facts, after the last line.
     pub(super) fn page(mut self) -> Page {
         self.end_thread();
         let dumps = if self.dumps > 1 { format!(" in {} dumps", self.dumps) } else { String::new() };

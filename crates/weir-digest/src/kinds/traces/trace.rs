@@ -31,7 +31,6 @@ const MAX_TEXT_BYTES: usize = 400;
 /// One trace as printed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trace {
-    /// The number of its first line.
     pub line: u64,
     /// The line before it, which often says what was being done.
     pub context: Option<(u64, String)>,
@@ -60,7 +59,6 @@ pub(super) enum FrameOrder {
 }
 
 impl Link {
-    /// Creates an error with this message.
     pub(super) fn new(label: &'static str, says: &str) -> Self {
         Self { label, says: clip(says.trim(), MAX_TEXT_BYTES), ..Self::default() }
     }
@@ -93,7 +91,6 @@ impl Link {
         Self { label, says: clip(says, MAX_TEXT_BYTES), ..self }
     }
 
-    /// Returns the number of its frames.
     pub(super) fn frames(&self) -> u64 {
         self.own_count + self.library_count
     }
@@ -138,7 +135,6 @@ impl Trace {
         Self { line, ..Self::default() }
     }
 
-    /// Adds an error after the others.
     pub(super) fn push(&mut self, link: Link) {
         if self.links.len() < MAX_LINKS {
             self.links.push_back(link);
@@ -197,7 +193,6 @@ pub(super) struct Traces {
 }
 
 impl Traces {
-    /// Returns whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.total == 0
     }

@@ -48,7 +48,6 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// Parses a line as a node.
     pub(super) fn of(line: &'a str) -> Option<Self> {
         let text = line.trim_start();
         let mut indent = line.len() - text.len();

@@ -85,7 +85,6 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Takes a start tag.
     pub(super) fn start(&mut self, tag: &Tag, at: u64) {
         let name = tag.name.as_slice();
         if is_block(name) {
@@ -128,7 +127,6 @@ impl<'a> Document<'a> {
         self.stack.push(Element { name: name.to_vec(), inside });
     }
 
-    /// Takes an end tag.
     pub(super) fn end(&mut self, name: &[u8]) {
         match name {
             b"title" => self.title(),
@@ -320,7 +318,6 @@ impl<'a> Document<'a> {
         self.text.clear();
     }
 
-    /// Returns the facts of the page.
     pub(super) fn page(mut self) -> Page {
         self.flush();
         let mut page = Page::new(self.what());

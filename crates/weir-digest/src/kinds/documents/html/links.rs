@@ -48,7 +48,6 @@ impl Links {
         }
     }
 
-    /// Adds an image.
     pub(super) fn image(&mut self, text: &str, source: &str) {
         self.image_total += 1;
         if !text.is_empty() {
@@ -56,7 +55,6 @@ impl Links {
         }
     }
 
-    /// Adds the parts.
     pub(super) fn push(self, page: &mut Page) {
         page.push(self.main.part("links in the text", Weight::Shape));
         let rows = joined(self.around.iter(), "; ", ROW_BYTES);

@@ -15,7 +15,6 @@ pub(super) struct Position<'a> {
 }
 
 impl<'a> Position<'a> {
-    /// Creates a position at the beginning.
     pub(super) fn of(source: &'a dyn Source) -> io::Result<Self> {
         Ok(Self { input: Some(source.open()?), line: 1, ..Self::default() })
     }

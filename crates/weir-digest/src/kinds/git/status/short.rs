@@ -50,7 +50,6 @@ pub(super) fn is(sample: &Sample<'_>) -> bool {
         && sample.full_lines().any(|line| !is_branch(line))
 }
 
-/// Reads a short status.
 pub(super) fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut status = Status::default();
     let mut count = 0;

@@ -19,13 +19,10 @@ pub(super) fn is_said(text: &str) -> bool {
 
 /// A line that matches, or its context.
 pub(super) struct Hit<'a> {
-    /// The file it is in.
     pub(super) path: &'a str,
     /// Its line number there.
     pub(super) number: Option<u64>,
-    /// Its text.
     pub(super) text: &'a str,
-    /// Whether it is only context.
     pub(super) context: bool,
 }
 

@@ -101,7 +101,6 @@ pub(super) fn done(text: &str) -> Option<(&'static str, &str, &str)> {
     Some((word.trim_end(), name, rest.trim_end_matches(')')))
 }
 
-/// Parses the line of totals.
 pub(super) fn totals(text: &str) -> Option<[u64; 4]> {
     let (upgraded, rest) = number(text)?;
     let (new, rest) = number(rest.strip_prefix(" upgraded, ")?)?;
