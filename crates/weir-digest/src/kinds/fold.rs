@@ -159,12 +159,8 @@ impl Fold {
             parts.push(format!("levels: {}", levels.join(", ")));
         }
         parts.extend(self.totals.what());
-        if self.errors > 0 {
-            parts.push(counted(self.errors as usize, "error line", "error lines"));
-        }
-        if self.warnings > 0 {
-            parts.push(counted(self.warnings as usize, "warning line", "warning lines"));
-        }
+        parts.extend((self.errors > 0).then(|| counted(self.errors as usize, "error line", "error lines")));
+        parts.extend((self.warnings > 0).then(|| counted(self.warnings as usize, "warning line", "warning lines")));
         parts.join("; ")
     }
 }

@@ -199,9 +199,7 @@ fn gaps(column: &Column, records: u64) -> String {
     let gap = |(text, count): &(String, u64)| format!("{count} {}", if text.is_empty() { "empty" } else { text });
     let mut all: Vec<String> = column.gaps.iter().map(gap).collect();
     let absent = records.saturating_sub(column.records);
-    if absent > 0 {
-        all.push(format!("{absent} absent"));
-    }
+    all.extend((absent > 0).then(|| format!("{absent} absent")));
     all.join(", ")
 }
 

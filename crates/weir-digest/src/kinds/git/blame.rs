@@ -156,18 +156,12 @@ impl Blame {
 
     fn page(self) -> Page {
         let mut texts = vec![format!("{} lines, {} commits", self.lines, self.commits.different())];
-        if self.authors.names() > 0 {
-            texts.push(format!("{} authors", self.authors.different()));
-        }
+        texts.extend((self.authors.names() > 0).then(|| format!("{} authors", self.authors.different())));
         texts.extend(self.range.days());
-        if self.open_lines.total > 0 {
-            texts.push(format!("{} lines not committed yet", self.open_lines.total));
-        }
+        texts.extend((self.open_lines.total > 0).then(|| format!("{} lines not committed yet", self.open_lines.total)));
         let mut page = Page::new(format!("git blame: {}", texts.join(", ")));
         let mut counts = Vec::new();
-        if self.authors.names() > 0 {
-            counts.push(Item::plain(format!("lines by author: {}", self.authors.in_line(12))));
-        }
+        counts.extend(self.authors.line("lines by author", 1, 12));
         if let Some((when, hash)) = &self.newest {
             counts.push(Item::plain(format!("newest commit: {hash}, {}, {} lines", when.day(), self.all_newest)));
         }

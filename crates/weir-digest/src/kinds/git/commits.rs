@@ -151,12 +151,8 @@ impl Commits {
         let plural = |count: u64, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
         let mut texts = vec![plural(self.count, "commit")];
         texts.extend(self.range.days());
-        if self.authors.names() > 0 {
-            texts.push(plural(self.authors.names() as u64, "author"));
-        }
-        if self.merges > 0 {
-            texts.push(plural(self.merges, "merge"));
-        }
+        texts.extend((self.authors.names() > 0).then(|| plural(self.authors.names() as u64, "author")));
+        texts.extend((self.merges > 0).then(|| plural(self.merges, "merge")));
         format!("{command}: {}", texts.join(", "))
     }
 
@@ -223,17 +219,13 @@ impl Commits {
 
     fn counts(&self) -> Part {
         let mut items = Vec::new();
-        if self.authors.names() > 0 {
-            items.push(Item::plain(format!("commits by author: {}", self.authors.in_line(12))));
-        }
+        items.extend(self.authors.line("commits by author", 1, 12));
         if self.months.names() > 1 {
             let months = self.months.by_name();
             let months = months.iter().rev().take(18).map(|(month, count)| format!("{month} {count}"));
             items.push(Item::plain(format!("by month: {}", months.collect::<Vec<_>>().join(", "))));
         }
-        if self.topics.names() > 1 {
-            items.push(Item::plain(format!("by the text before the colon: {}", self.topics.in_line(15))));
-        }
+        items.extend(self.topics.line("by the text before the colon", 2, 15));
         Part::new("counts", Weight::Fact, items)
     }
 }

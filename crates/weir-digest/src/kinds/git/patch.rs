@@ -288,14 +288,10 @@ impl Patch {
             vec![counted(self.files() as usize, "file", "files"), format!("+{} -{} lines", self.added, self.removed)];
         for state in ["new", "deleted", "renamed", "copied", "mode changed", "binary"] {
             let count = self.files.iter().filter(|file| file.states.contains(&state)).count();
-            if count > 0 {
-                texts.push(format!("{count} {state}"));
-            }
+            texts.extend((count > 0).then(|| format!("{count} {state}")));
         }
         texts.push(counted(self.all_hunks as usize, "hunk", "hunks"));
-        if self.conflicts.total > 0 {
-            texts.push(format!("{} conflict markers", self.conflicts.total));
-        }
+        texts.extend((self.conflicts.total > 0).then(|| format!("{} conflict markers", self.conflicts.total)));
         texts.join(", ")
     }
 

@@ -188,9 +188,7 @@ impl PathSummary {
             counts.push(Item::plain(format!("by top folder: {}", top.in_line(14))));
         }
         let again = self.names.sorted().first().is_some_and(|(_, count)| *count > 2);
-        if again {
-            counts.push(Item::plain(format!("most frequent names: {}", self.names.in_line(6))));
-        }
+        counts.extend(again.then(|| Item::plain(format!("most frequent names: {}", self.names.in_line(6)))));
         page.push(Part::new("counts", Weight::Fact, counts));
         if let Some(cells) = self.cells {
             cells.parts(&mut page);

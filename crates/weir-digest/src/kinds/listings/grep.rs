@@ -276,16 +276,9 @@ impl Matches {
         let mut sorted: Vec<(&str, u64)> = self.files.iter().map(|(path, &count)| (path.as_ref(), count)).collect();
         sorted.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         let mut counts = Vec::new();
-        let top = self.tops.iter().find(|top| top.names() > 1);
-        if let Some(top) = top {
-            counts.push(Item::plain(format!("by folder: {}", top.in_line(14))));
-        }
-        if self.extensions.names() > 1 {
-            counts.push(Item::plain(format!("by extension: {}", self.extensions.in_line(12))));
-        }
-        if self.marks.names() > 0 {
-            counts.push(Item::plain(format!("marks: {}", self.marks.in_line(16))));
-        }
+        counts.extend(self.tops.iter().find_map(|top| top.line("by folder", 2, 14)));
+        counts.extend(self.extensions.line("by extension", 2, 12));
+        counts.extend(self.marks.line("marks", 1, 16));
         page.push(Part::new("counts", Weight::Fact, counts));
         page.push(self.said.part("said by the program", Weight::Fact));
         if self.form != MatchFormat::Single {

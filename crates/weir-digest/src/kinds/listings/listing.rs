@@ -157,14 +157,10 @@ impl Listing {
         } else {
             texts.push(counted(self.files as usize, "file", "files"));
             texts.push(counted(self.directories as usize, "directory", "directories"));
-            if self.links > 0 {
-                texts.push(counted(self.links as usize, "link", "links"));
-            }
+            texts.extend((self.links > 0).then(|| counted(self.links as usize, "link", "links")));
             texts.push(format!("{} in all", size(self.bytes)));
         }
-        if self.others > 0 {
-            texts.push(format!("{} of other sorts", self.others));
-        }
+        texts.extend((self.others > 0).then(|| format!("{} of other sorts", self.others)));
         if self.folders > 0 {
             texts.push(format!("{} listed", counted(self.folders as usize, "folder", "folders")));
         }
@@ -190,12 +186,8 @@ impl Listing {
 
     fn counts(&self) -> Part {
         let mut items = vec![Item::plain(format!("files by extension: {}", self.extensions.in_line(14)))];
-        if self.modes.names() > 0 {
-            items.push(Item::plain(format!("by permissions: {}", self.modes.in_line(8))));
-        }
-        if self.owners.names() > 0 {
-            items.push(Item::plain(format!("by owner: {}", self.owners.in_line(6))));
-        }
+        items.extend(self.modes.line("by permissions", 1, 8));
+        items.extend(self.owners.line("by owner", 1, 6));
         if self.folders > 1 && self.names_met.sorted().first().is_some_and(|(_, count)| *count > 2) {
             items.push(Item::plain(format!("most frequent names: {}", self.names_met.in_line(6))));
         }

@@ -13,7 +13,7 @@ use crate::kinds::diagnostics::diagnostic::named;
 use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::{Kind, Stretch};
-use crate::text::clip;
+use crate::text::{clip, counted};
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Apt>("apt", opens);
@@ -144,21 +144,15 @@ impl Apt {
         if let Some([upgraded, new, removed, kept]) = self.totals {
             said.push(format!("{upgraded} upgraded, {new} newly installed, {removed} to remove, {kept} not upgraded"));
         }
-        for (count, what) in [
+        said.extend(counted([
             (self.gets, "fetched"),
             (self.hits, "unchanged indexes"),
             (self.set_up.total(), "set up"),
             (self.suggested.total(), "suggested"),
             (self.unneeded.total(), "no longer required"),
-        ] {
-            if count > 0 {
-                said.push(format!("{count} {what}"));
-            }
-        }
+        ]));
         said.extend(self.listed.what());
-        if self.steps > 0 {
-            said.push(format!("{} folded", named(self.steps, "step", "steps")));
-        }
+        said.extend((self.steps > 0).then(|| format!("{} folded", named(self.steps, "step", "steps"))));
         if said.is_empty() {
             said.push("nothing done".to_owned());
         }

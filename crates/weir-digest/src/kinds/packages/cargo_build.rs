@@ -3,7 +3,7 @@
 use crate::kinds::diagnostics::diagnostic::named;
 use crate::kinds::shared::bounded_items::{BoundedItems, rows};
 use crate::kinds::{Kind, Stretch};
-use crate::text::{clip, number};
+use crate::text::{clip, counted, number};
 use crate::{About, Item, Line, Page, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<CargoBuild>("cargo_build", opens);
@@ -99,22 +99,16 @@ impl Stretch for CargoBuild {
         for (crates, done) in
             [(&self.compiled, "compiled"), (&self.checked, "checked"), (&self.documented, "documented")]
         {
-            if crates.count > 0 {
-                said.push(format!("{} {done}", named(crates.count, "crate", "crates")));
-            }
+            said.extend((crates.count > 0).then(|| format!("{} {done}", named(crates.count, "crate", "crates"))));
         }
-        for (count, done) in [
+        said.extend(counted([
             (self.fresh, "fresh"),
             (self.downloaded.total(), "downloaded"),
             (self.changed.total(), "changed in the lock file"),
             (self.commands, if self.commands == 1 { "command run" } else { "commands run" }),
             (self.scripts, "lines of build scripts"),
             (self.waited, "waits for a lock"),
-        ] {
-            if count > 0 {
-                said.push(format!("{count} {done}"));
-            }
-        }
+        ]));
         if said.is_empty() {
             said.push("nothing built".to_owned());
         }

@@ -88,6 +88,11 @@ impl<const MOST: usize> Tally<MOST> {
         texts.join(", ")
     }
 
+    /// Returns `label: name count, name count, 3 others 17`, if there are at least `least` names.
+    pub(crate) fn line(&self, label: &str, least: usize, most: usize) -> Option<Item> {
+        (self.names() >= least).then(|| Item::plain(format!("{label}: {}", self.in_line(most))))
+    }
+
     /// Returns one item per name, the most frequent first: `name: 12`.
     pub(crate) fn items(&self, most: usize) -> Vec<Item> {
         self.sorted().iter().take(most).map(|(name, count)| Item::plain(format!("{name}: {count}"))).collect()

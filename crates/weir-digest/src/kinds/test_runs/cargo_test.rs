@@ -5,7 +5,7 @@ use super::outcomes::{Repeats, Skips, TopN, micros, times};
 use super::panicked::{TestOutput, panicking};
 use super::run::{Runner, Runs};
 use crate::kinds::Kind;
-use crate::text::{clip, number};
+use crate::text::{clip, counted, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Runs<CargoTest>>("cargo_test", opens);
@@ -313,10 +313,8 @@ impl Counts {
 fn counts_text(counts: &Counts) -> String {
     let Counts { passed, failed, ignored, measured, filtered, micros } = counts;
     let mut text = format!("{failed} failed, {passed} passed");
-    for (count, word) in [(ignored, "ignored"), (measured, "measured"), (filtered, "filtered out")] {
-        if *count > 0 {
-            text.push_str(&format!(", {count} {word}"));
-        }
+    for count in counted([(*ignored, "ignored"), (*measured, "measured"), (*filtered, "filtered out")]) {
+        text.push_str(&format!(", {count}"));
     }
     text.push_str(&format!(" in {}.{:02} s", micros / 1_000_000, micros / 10_000 % 100));
     text

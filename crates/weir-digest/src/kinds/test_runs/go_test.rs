@@ -124,16 +124,10 @@ impl Runner for GoTest {
         self.end_package("", "");
         let mut what = Vec::new();
         let tests = self.tests.counted();
-        if !tests.is_empty() {
-            what.push(format!("tests and subtests {tests}"));
-        }
+        what.extend((!tests.is_empty()).then(|| format!("tests and subtests {tests}")));
         let packages = self.packages.counted();
-        if !packages.is_empty() {
-            what.push(format!("packages {packages}"));
-        }
-        if self.build_errors.total() > 0 {
-            what.push(format!("{} build errors", self.build_errors.total()));
-        }
+        what.extend((!packages.is_empty()).then(|| format!("packages {packages}")));
+        what.extend((self.build_errors.total() > 0).then(|| format!("{} build errors", self.build_errors.total())));
         let mut page = Page::new(format!("go test: {}", what.join("; ")));
         page.push(self.failures.part("failures", bytes));
         page.push(self.build_errors.part("build errors", bytes));

@@ -117,9 +117,7 @@ impl JsBlock {
         details.extend(difference);
         details.extend(rest);
         let place = if place.is_empty() { first_foreign } else { place };
-        if !test_place.is_empty() && test_place != place {
-            details.push(format!("called at {test_place}"));
-        }
+        details.extend((!test_place.is_empty() && test_place != place).then(|| format!("called at {test_place}")));
         let (case, test) = split(title);
         Failure { line, test, case, place, message: said, details }
     }

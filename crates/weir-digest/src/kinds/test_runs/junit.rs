@@ -313,9 +313,7 @@ fn java(text: &str, class: &str) -> Option<Failure> {
     let message = first_line(text).unwrap_or_default().to_owned();
     let causes = text.lines().filter(|line| line.starts_with("Caused by: ")).take(3).map(str::to_owned);
     let mut details: Vec<String> = causes.collect();
-    if own != first {
-        details.push(format!("at {}({})", first.0, first.1));
-    }
+    details.extend((own != first).then(|| format!("at {}({})", first.0, first.1)));
     Some(Failure { place: own.1.to_owned(), message, details, ..Failure::default() })
 }
 

@@ -170,12 +170,8 @@ impl PytestBlock {
         if !code.is_empty() && !message.contains(code.trim_start_matches("assert ")) {
             details.push(format!("> {code}"));
         }
-        if first != place && !first.is_empty() {
-            details.push(format!("called at {first}"));
-        }
-        if last != place {
-            details.push(format!("raised at {last}"));
-        }
+        details.extend((first != place && !first.is_empty()).then(|| format!("called at {first}")));
+        details.extend((last != place).then(|| format!("raised at {last}")));
         details.extend(captured);
         Failure { line, test, case, place, message, details }
     }

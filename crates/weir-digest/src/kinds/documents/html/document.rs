@@ -345,12 +345,8 @@ impl<'a> Document<'a> {
         }
         let counts = [(self.forms.total, "form"), (self.links.total(), "link"), (self.links.image_total, "image")];
         parts.extend(counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| counted(*count, name)));
-        if scripts > 0 {
-            parts.push(format!("{} of {script_bytes} bytes", counted(scripts, "script")));
-        }
-        if styles > 0 {
-            parts.push(format!("{} of {style_bytes} bytes", counted(styles, "style")));
-        }
+        parts.extend((scripts > 0).then(|| format!("{} of {script_bytes} bytes", counted(scripts, "script"))));
+        parts.extend((styles > 0).then(|| format!("{} of {style_bytes} bytes", counted(styles, "style"))));
         parts.join(", ")
     }
 }

@@ -3,7 +3,7 @@
 use super::packages::Packages;
 use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::shared::counts::Tally;
-use crate::{Item, Line, Page, Part, Weight};
+use crate::{Line, Page, Part, Weight};
 
 /// Packages listed with their state.
 #[derive(Default)]
@@ -161,8 +161,7 @@ impl PackageListing {
             ("by where they are from", self.suites),
             ("by name", self.sorts),
         ];
-        let told = told.iter().filter(|(_, tally)| tally.names() > 0);
-        let counts = told.map(|(name, tally)| Item::plain(format!("{name}: {}", tally.in_line(8)))).collect();
+        let counts = told.iter().filter_map(|(name, tally)| tally.line(name, 1, 8)).collect();
         page.push(self.odd.part("not properly installed", Weight::Failure));
         page.push(Part::uncounted("counts of packages", Weight::Fact, counts));
         for (list, name, weight) in [
