@@ -29,6 +29,16 @@ pub(crate) struct Kind {
     pub detector: Detector,
 }
 
+impl Kind {
+    /// Returns a kind of lines that a stretch of type `T` takes.
+    pub(crate) const fn lines<T: Stretch + Default + 'static>(
+        name: &'static str,
+        opens: fn(&str, About<'_>) -> bool,
+    ) -> Self {
+        Self { name, detector: Detector::Lines { opens, begin: || Box::new(T::default()) } }
+    }
+}
+
 /// How a kind is detected and read.
 pub(crate) enum Detector {
     /// An output that is of this kind from beginning to end, as its beginning shows. `read` may still find that it is

@@ -77,6 +77,15 @@ impl<'a> Lines<'a> {
         Ok(Self { input, raw: Vec::new(), text: String::new(), number: 0, read: 0, jump })
     }
 
+    /// Gives every line of a source to `take`.
+    pub(crate) fn each(source: &dyn Source, mut take: impl FnMut(&Line<'_>)) -> io::Result<()> {
+        let mut lines = Lines::of(source)?;
+        while let Some(line) = lines.read()? {
+            take(&line);
+        }
+        Ok(())
+    }
+
     /// Returns the next line, or `None` after the last.
     pub fn read(&mut self) -> io::Result<Option<Line<'_>>> {
         if let Some(jump) = self.jump.take_if(|jump| jump.at == self.read) {
@@ -124,11 +133,8 @@ mod tests {
     use super::*;
 
     fn all(text: &[u8]) -> Vec<(u64, String, u64)> {
-        let mut lines = Lines::of(&text).unwrap();
         let mut found = Vec::new();
-        while let Some(line) = lines.read().unwrap() {
-            found.push((line.number, line.text.to_owned(), line.left_out));
-        }
+        Lines::each(&text, |line| found.push((line.number, line.text.to_owned(), line.left_out))).unwrap();
         found
     }
 
@@ -154,11 +160,8 @@ mod tests {
                 Some(Jump { at: 8, line: 90 })
             }
         }
-        let mut lines = Lines::of(&Ends).unwrap();
         let mut numbers = Vec::new();
-        while let Some(line) = lines.read().unwrap() {
-            numbers.push(line.number);
-        }
+        Lines::each(&Ends, |line| numbers.push(line.number)).unwrap();
         assert_eq!(numbers, [1, 2, 90]);
     }
 

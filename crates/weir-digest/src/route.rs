@@ -27,10 +27,7 @@ pub(crate) fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
         prefix,
         repeated: false,
     };
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        route.line(&line);
-    }
+    Lines::each(source, |line| route.line(line))?;
     Ok(route.page())
 }
 
@@ -254,24 +251,17 @@ mod tests {
         let lines = ["up", "Traceback (most recent call last):", "  File \"/app/a.py\", line 3, in run", "    go()"];
         let more = ["ValueError: no", "up", "up again", "down"];
         let raw: String = lines.iter().chain(&more).map(|line| format!("web-1  | {line}\n")).collect();
-        check(
-            &raw,
-            400,
-            &expect![[r#"
-                exit 0; python: 1 traceback; 8 lines, 186 B held as [ctx:0000000000]
-                <<<0000000000
-                == python tracebacks, by kind: 1
-                2: ValueError: no
-                  after 1: up
-                  File "/app/a.py", line 3, in run
-                == lines in order: other lines 3, last lines 1
-                1: web-1  | up
-                6: web-1  | up
-                7: web-1  | up again
-                8: web-1  | down
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&raw, 400).shows(&expect![[r#"
+            python: 1 traceback
+            == python tracebacks, by kind: 1
+            2: ValueError: no
+              after 1: up
+              File "/app/a.py", line 3, in run
+            == lines in order: other lines 3, last lines 1
+            1: web-1  | up
+            6: web-1  | up
+            7: web-1  | up again
+            8: web-1  | down"#]]);
         let raw: String =
             lines.iter().chain(&more).map(|line| format!("2026-11-15T09:58:35.1234567Z {line}\n")).collect();
         assert!(digest(&raw, 400).contains("ValueError: no"));

@@ -31,12 +31,10 @@ impl<'a> Sample<'a> {
         let whole = raw.len() as u64 == source.bytes();
         let mut text = String::with_capacity(raw.len());
         let bytes = raw.as_slice();
-        let mut lines = Lines::of(&bytes)?;
-        while let Some(line) = lines.read()? {
+        Lines::each(&bytes, |line| {
             text.push_str(line.text);
             text.push('\n');
-        }
-        drop(lines);
+        })?;
         // The last line is probably cut.
         if !whole && let Some(end) = text.trim_end_matches('\n').rfind('\n') {
             text.truncate(end + 1);

@@ -18,7 +18,6 @@ const MIN_PARAGRAPH_BYTES: usize = 160;
 
 /// A few lines of an output.
 pub(crate) struct Section<'a> {
-    /// The number of its first line.
     pub line: u64,
     /// Its text, as a terminal would show it.
     pub text: &'a str,

@@ -155,19 +155,18 @@ fn some_names<'n>(names: impl Iterator<Item = &'n str>, total: usize) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
 
-    fn check(text: &str, what: &str, expected: Expect) {
+    fn selected(text: &str, what: &str) -> String {
         let bytes = text.as_bytes();
         let wanted = Wanted { first: 1, last: 5, room: 400 };
-        let found = match select(&bytes, what, wanted, &|_| true) {
+        match select(&bytes, what, wanted, &|_| true) {
             Ok(found) => {
                 let head = found.head.map(|head| format!("{head}\n")).unwrap_or_default();
                 format!("{} {}\n{head}{}", found.total, found.unit, found.lines.join("\n"))
             }
             Err(error) => format!("error: {error}"),
-        };
-        expected.assert_eq(&found);
+        }
     }
 
     const ORDERS: &str =
@@ -175,106 +174,79 @@ mod tests {
 
     #[test]
     fn a_path_leads_to_a_value_or_to_what_is_in_it() {
-        check(ORDERS, "page", expect!["1 values\n1"]);
-        check(
-            ORDERS,
-            "/items/1",
-            expect![[r#"
+        expect!["1 values\n1"].assert_eq(&selected(ORDERS, "page"));
+        expect![[r#"
             2 values
             id: 8
-            lines: []"#]],
-        );
-        check(ORDERS, "$.items[0].lines[0].sku", expect!["1 values\n\"a/b\""]);
-        check(ORDERS, "/a~1b/", expect!["1 values\ntrue"]);
-        check(ORDERS, "items[].id", expect!["2 values\n7\n8"]);
-        check(
-            ORDERS,
-            ".",
-            expect![[r#"
+            lines: []"#]]
+        .assert_eq(&selected(ORDERS, "/items/1"));
+        expect!["1 values\n\"a/b\""].assert_eq(&selected(ORDERS, "$.items[0].lines[0].sku"));
+        expect!["1 values\ntrue"].assert_eq(&selected(ORDERS, "/a~1b/"));
+        expect!["2 values\n7\n8"].assert_eq(&selected(ORDERS, "items[].id"));
+        expect![[r#"
             3 values
             page: 1
             items: [{"id":7,"lines":[{"sku":"a/b"}]},{"id":8,"lines":[]}]
-            a/b: {"":true}"#]],
-        );
+            a/b: {"":true}"#]]
+        .assert_eq(&selected(ORDERS, "."));
     }
 
     #[test]
     fn what_is_not_there_is_answered_with_what_is() {
-        check(ORDERS, "items[0].name", expect!["error: no `name` here; available: id, lines"]);
-        check(ORDERS, "items[9]", expect!["error: no `9` here; available: 0 to 1"]);
-        check(ORDERS, "page.x", expect!["error: no `x` here; available: a number and nothing in it"]);
-        check(
-            "{\"a\": [1, 2",
-            "a",
-            expect!["error: the JSON cannot be read: EOF while parsing a list at line 1 column 11"],
-        );
-        check("id,total\n1,2\n3,4\n", "id,sum", expect!["error: no `sum` here; available: id, total"]);
-        check(
-            "just a sentence\nand another\n",
-            "id",
-            expect!["error: this output is neither JSON nor separated values"],
-        );
+        expect!["error: no `name` here; available: id, lines"].assert_eq(&selected(ORDERS, "items[0].name"));
+        expect!["error: no `9` here; available: 0 to 1"].assert_eq(&selected(ORDERS, "items[9]"));
+        expect!["error: no `x` here; available: a number and nothing in it"].assert_eq(&selected(ORDERS, "page.x"));
+        expect!["error: the JSON cannot be read: EOF while parsing a list at line 1 column 11"]
+            .assert_eq(&selected("{\"a\": [1, 2", "a"));
+        expect!["error: no `sum` here; available: id, total"].assert_eq(&selected("id,total\n1,2\n3,4\n", "id,sum"));
+        expect!["error: this output is neither JSON nor separated values"]
+            .assert_eq(&selected("just a sentence\nand another\n", "id"));
     }
 
     #[test]
     fn one_value_per_line_is_taken_line_by_line() {
-        check(
-            "{\"a\": 1}\n{\"b\": 2}\n{\"a\": {\"b\": 3}}\n",
-            "a",
-            expect![[r#"
+        expect![[r#"
             2 values
             1
-            {"b":3}"#]],
-        );
+            {"b":3}"#]]
+        .assert_eq(&selected("{\"a\": 1}\n{\"b\": 2}\n{\"a\": {\"b\": 3}}\n", "a"));
     }
 
     #[test]
     fn columns_are_taken_by_name_or_number() {
         let text = "id;name;note\n1;ann;\"a;b\"\n2;\"bob\nby\";x\n";
-        check(
-            text,
-            "NAME, 3",
-            expect![[r#"
+        expect![[r#"
             2 rows
             name;note
             ann;"a;b"
-            "bob\nby";x"#]],
-        );
+            "bob\nby";x"#]]
+        .assert_eq(&selected(text, "NAME, 3"));
     }
 
     #[test]
     fn nothing_leaves_its_line() {
         let keys = r#"{"a\n<<<b": "c\nd", "\u001b[2Je": 1, "f\"g": 2, "\u009bh": "\u009bi\u007f"}"#;
-        check(
-            keys,
-            "",
-            expect![[r#"
-                4 values
-                "a\n<<<b": "c\nd"
-                "\u001b[2Je": 1
-                "f\"g": 2
-                "\u009bh": "\u009bi\u007f""#]],
-        );
-        check(keys, "x", expect![[r#"error: no `x` here; available: a <<<b,  [2Je, f"g,  h"#]]);
-        check(
-            "id,\"a\n<<<b\"\n1,\"c\r\nd\"\n2,\u{1b}[2Je\n3,\u{9b}f\n",
-            "",
-            expect![[r#"
+        expect![[r#"
+            4 values
+            "a\n<<<b": "c\nd"
+            "\u001b[2Je": 1
+            "f\"g": 2
+            "\u009bh": "\u009bi\u007f""#]]
+        .assert_eq(&selected(keys, ""));
+        expect![[r#"error: no `x` here; available: a <<<b,  [2Je, f"g,  h"#]].assert_eq(&selected(keys, "x"));
+        expect![[r#"
             3 rows
             id,"a\n<<<b"
             1,"c\r\nd"
             2,"\u001b[2Je"
-            3,"\u009bf""#]],
-        );
-        check("id,\"a\n<<<b\"\n1,2\n", "c", expect!["error: no `c` here; available: id, a <<<b"]);
-        check(
-            "id\t\"a\n\tb\"\n1\t\"c\td\"\n",
-            "",
-            expect![[r#"
+            3,"\u009bf""#]]
+        .assert_eq(&selected("id,\"a\n<<<b\"\n1,\"c\r\nd\"\n2,\u{1b}[2Je\n3,\u{9b}f\n", ""));
+        expect!["error: no `c` here; available: id, a <<<b"].assert_eq(&selected("id,\"a\n<<<b\"\n1,2\n", "c"));
+        expect![[r#"
             1 rows
             id	"a\n	b"
-            1	"c	d""#]],
-        );
+            1	"c	d""#]]
+        .assert_eq(&selected("id\t\"a\n\tb\"\n1\t\"c\td\"\n", ""));
         let long = "x".repeat(100);
         assert_eq!(some_names([long.as_str()].into_iter(), 1), format!("{}…", &long[..80]));
     }
@@ -282,7 +254,7 @@ mod tests {
     #[test]
     fn no_more_is_shown_than_is_wanted_and_all_is_counted() {
         let text = format!("[{}]", (0..1000).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
-        check(&text, "[]", expect!["1000 values\n0\n1\n2\n3\n4"]);
-        check(&format!("[\"{}\", 1]", "x".repeat(500)), "", expect!["2 values\n"]);
+        expect!["1000 values\n0\n1\n2\n3\n4"].assert_eq(&selected(&text, "[]"));
+        expect!["2 values\n"].assert_eq(&selected(&format!("[\"{}\", 1]", "x".repeat(500)), ""));
     }
 }

@@ -36,9 +36,7 @@ pub(crate) const COMMON: u8 = u8::MAX;
 /// A line to be counted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InputLine<'a> {
-    /// Its number.
     pub number: u64,
-    /// Its text.
     pub text: &'a str,
     /// The range of bytes to ignore: its time.
     pub skip: (usize, usize),

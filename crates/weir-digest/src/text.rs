@@ -26,6 +26,11 @@ pub(crate) fn clip_part(line: &str, most: usize, left_out: u64) -> String {
     format!("{}… ({more} more bytes)", &line[..end])
 }
 
+/// Returns the counts that are not zero, each with its word: `3 fetched`.
+pub(crate) fn counted<const N: usize>(counts: [(u64, &'static str); N]) -> impl Iterator<Item = String> {
+    counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"))
+}
+
 /// Parses the number at the beginning of a text, and returns it with the rest.
 pub(crate) fn number(text: &str) -> Option<(u64, &str)> {
     let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());

@@ -38,29 +38,14 @@ pub(crate) fn judge(line: &str, level: Option<Level>, rest: &str) -> Option<Trou
 pub(crate) struct Level(u8);
 
 /// The names of levels, worst first, and which of them are trouble. Case does not matter.
+#[rustfmt::skip]
 const LEVELS: [(&str, Option<Trouble>); 22] = [
-    ("EMERGENCY", Some(Trouble::Error)),
-    ("EMERG", Some(Trouble::Error)),
-    ("PANIC", Some(Trouble::Error)),
-    ("FATAL", Some(Trouble::Error)),
-    ("ALERT", Some(Trouble::Error)),
-    ("CRITICAL", Some(Trouble::Error)),
-    ("CRIT", Some(Trouble::Error)),
-    ("SEVERE", Some(Trouble::Error)),
-    ("ERROR", Some(Trouble::Error)),
-    ("ERR", Some(Trouble::Error)),
-    ("WARNING", Some(Trouble::Warning)),
-    ("WARN", Some(Trouble::Warning)),
-    ("NOTICE", None),
-    ("INFO", None),
-    ("CONFIG", None),
-    ("LOG", None),
-    ("STATEMENT", None),
-    ("DEBUG", None),
-    ("VERBOSE", None),
-    ("FINE", None),
-    ("TRACE", None),
-    ("DETAIL", None),
+    ("EMERGENCY", Some(Trouble::Error)), ("EMERG", Some(Trouble::Error)), ("PANIC", Some(Trouble::Error)),
+    ("FATAL", Some(Trouble::Error)), ("ALERT", Some(Trouble::Error)), ("CRITICAL", Some(Trouble::Error)),
+    ("CRIT", Some(Trouble::Error)), ("SEVERE", Some(Trouble::Error)), ("ERROR", Some(Trouble::Error)),
+    ("ERR", Some(Trouble::Error)), ("WARNING", Some(Trouble::Warning)), ("WARN", Some(Trouble::Warning)),
+    ("NOTICE", None), ("INFO", None), ("CONFIG", None), ("LOG", None), ("STATEMENT", None), ("DEBUG", None),
+    ("VERBOSE", None), ("FINE", None), ("TRACE", None), ("DETAIL", None),
 ];
 
 /// How far into a line, in bytes, a level may be.
@@ -86,7 +71,6 @@ impl Level {
         LEVELS.get(self.place()).and_then(|level| level.1)
     }
 
-    /// Returns the level with this name.
     pub(crate) fn named(word: &str) -> Option<Self> {
         // Most words are rejected here, because no level begins with their first letter.
         let first = word.as_bytes().first()?.to_ascii_uppercase();

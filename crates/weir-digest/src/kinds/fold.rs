@@ -5,15 +5,16 @@
 //! another; memory does not grow with the output.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 use weir_core::wording::counted;
 
 use crate::kinds::shared::{bounded_items::BoundedItems, stamp};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::template::{COMMON, InputLine, Template, Templates};
 use crate::text::{clip, number};
 use crate::trouble::{self, Level, Trouble};
-use crate::{Item, Line, Page, Part, Weight};
+use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
 mod groups;
 mod rank;
@@ -28,8 +29,7 @@ use sources::Sources;
 use times::Times;
 use totals::Totals;
 
-pub(crate) const KIND: Kind =
-    Kind { name: "lines", detector: Detector::Lines { opens: |_, _| false, begin: || Box::new(Fold::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Fold>("lines", |_, _| false);
 
 /// The maximum number of facts kept of each sort. More could not be shown.
 const MAX_ITEMS: usize = 60;
@@ -82,7 +82,6 @@ struct Bodies {
 #[derive(Clone, Copy)]
 struct OpenError {
     error: u64,
-    /// Its indentation.
     indent: usize,
     /// The number of the line that continues it.
     next: u64,
@@ -96,7 +95,17 @@ const TOTAL: u8 = 3;
 const OTHER: u8 = COMMON;
 
 impl Fold {
-    /// Returns the number of lines taken.
+    /// Gives every line of an output to `take`, and folds those that it does not claim.
+    pub(crate) fn rest_of(source: &dyn Source, mut take: impl FnMut(&Line<'_>) -> bool) -> io::Result<Self> {
+        let mut rest = Self::default();
+        Lines::each(source, |line| {
+            if !take(line) {
+                rest.take(line);
+            }
+        })?;
+        Ok(rest)
+    }
+
     pub(crate) fn lines(&self) -> u64 {
         self.lines
     }
@@ -150,12 +159,8 @@ impl Fold {
             parts.push(format!("levels: {}", levels.join(", ")));
         }
         parts.extend(self.totals.what());
-        if self.errors > 0 {
-            parts.push(counted(self.errors as usize, "error line", "error lines"));
-        }
-        if self.warnings > 0 {
-            parts.push(counted(self.warnings as usize, "warning line", "warning lines"));
-        }
+        parts.extend((self.errors > 0).then(|| counted(self.errors as usize, "error line", "error lines")));
+        parts.extend((self.warnings > 0).then(|| counted(self.warnings as usize, "warning line", "warning lines")));
         parts.join("; ")
     }
 }

@@ -3,21 +3,9 @@
 //! taking them whole.
 
 use crate::About;
-use crate::kinds::diagnostics::eslint;
-use crate::kinds::diagnostics::gcc;
-use crate::kinds::diagnostics::mypy;
-use crate::kinds::diagnostics::ruff;
-use crate::kinds::diagnostics::rustc;
-use crate::kinds::diagnostics::tsc;
-use crate::kinds::packages::apt;
-use crate::kinds::packages::cargo_build;
-use crate::kinds::packages::npm;
-use crate::kinds::test_runs::cargo_test;
-use crate::kinds::test_runs::go_test;
-use crate::kinds::test_runs::jest;
-use crate::kinds::test_runs::nextest;
-use crate::kinds::test_runs::pytest;
-use crate::kinds::test_runs::vitest;
+use crate::kinds::diagnostics::{eslint, gcc, mypy, ruff, rustc, tsc};
+use crate::kinds::packages::{apt, cargo_build, npm};
+use crate::kinds::test_runs::{cargo_test, go_test, jest, nextest, pytest, vitest};
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 

@@ -91,12 +91,43 @@ impl<'o> Walk<'_, 'o> {
     }
 }
 
-impl<'de> Visitor<'de> for Walk<'_, '_> {
-    type Value = ();
+/// The methods of a visitor for values that contain no others, which its `scalar` takes.
+macro_rules! visit_scalars {
+    () => {
+        type Value = ();
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("JSON")
+        }
+
+        fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+            self.scalar("a truth value", value.to_string())
+        }
+
+        fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+            self.scalar("a number", value.to_string())
+        }
+
+        fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+            self.scalar("a number", value.to_string())
+        }
+
+        fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+            self.scalar("a number", value.to_string())
+        }
+
+        fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
+            self.scalar("a text", quoted(value))
+        }
+
+        fn visit_unit<E: Error>(self) -> Result<(), E> {
+            self.scalar("null", "null".to_owned())
+        }
+    };
+}
+
+impl<'de> Visitor<'de> for Walk<'_, '_> {
+    visit_scalars!();
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         let (mut names, mut total, mut found) = (Vec::new(), 0, false);
@@ -153,30 +184,6 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
         }
         Ok(())
     }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
-        self.scalar("a truth value", value.to_string())
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
-        self.scalar("a number", value.to_string())
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
-        self.scalar("a number", value.to_string())
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
-        self.scalar("a number", value.to_string())
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
-        self.scalar("a text", quoted(value))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.scalar("null", "null".to_owned())
-    }
 }
 
 /// Prints a value of any size on one line, as much of it as is shown.
@@ -232,12 +239,15 @@ impl<'de> DeserializeSeed<'de> for SeparatedElement<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Printer<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
+impl Printer<'_> {
+    fn scalar<E: Error>(self, _: &str, text: String) -> Result<(), E> {
+        self.0.push(&text);
+        Ok(())
     }
+}
+
+impl<'de> Visitor<'de> for Printer<'_> {
+    visit_scalars!();
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut before = "{";
@@ -259,36 +269,6 @@ impl<'de> Visitor<'de> for Printer<'_> {
             before = ",";
         }
         self.0.push(if before == "[" { "[]" } else { "]" });
-        Ok(())
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
-        self.0.push(if value { "true" } else { "false" });
-        Ok(())
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
-        self.0.push(&value.to_string());
-        Ok(())
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
-        self.0.push(&value.to_string());
-        Ok(())
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
-        self.0.push(&value.to_string());
-        Ok(())
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
-        self.0.push(&quoted(value));
-        Ok(())
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.0.push("null");
         Ok(())
     }
 }

@@ -14,7 +14,6 @@ const MIN_LETTERS_PER_SLOT: usize = 4;
 /// Lines that differ only in their slots.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
-    /// The number of lines.
     pub count: u64,
     /// The number and the text of the first line.
     pub first: (u64, String),
@@ -22,7 +21,6 @@ pub(crate) struct Template {
     pub last: (u64, String),
     /// The numbers and texts of the first few lines.
     pub kept: Vec<(u64, String)>,
-    /// The sort of the lines.
     pub sort: u8,
     pub(super) words: Vec<Word>,
     /// Whether the lines continue after these words, each in its own way.

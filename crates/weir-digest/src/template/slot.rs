@@ -15,7 +15,6 @@ const MAX_VALUES_SHOWN: usize = 5;
 /// The values at one position of a template.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slot {
-    /// The number of values.
     pub count: u64,
     values: BTreeMap<String, u64>,
     /// Whether there were values other than those kept.
@@ -70,7 +69,6 @@ impl Slot {
         self.count += count.saturating_sub(1);
     }
 
-    /// Adds the values of another slot.
     pub(super) fn join(&mut self, other: &Self) {
         self.count += other.count;
         // A value that either slot did not count from its first occurrence has no exact count.

@@ -8,7 +8,6 @@ const MAX_WORDS: usize = 40;
 /// The words of one line. One value is reused for all lines, which avoids most allocations.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    /// The words.
     pub spans: Vec<Span>,
     /// Whether the line has more words.
     pub more: bool,
@@ -17,7 +16,6 @@ pub(super) struct Words {
 /// One word.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
-    /// Its start and end.
     pub word: (usize, usize),
     /// The start and end of the part that may change.
     pub value: Option<(usize, usize)>,

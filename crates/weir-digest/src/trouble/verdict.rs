@@ -46,6 +46,8 @@ enum ClauseVerdict {
     Nothing,
 }
 
+const ERROR: ClauseVerdict = ClauseVerdict::Trouble(Trouble::Error);
+
 /// Strips what tools print before each of their lines: `==41==`, `#11 14.02`, `[build]`, `===`.
 fn without_prefix(text: &str) -> &str {
     let mut rest = text.trim_start();
@@ -93,23 +95,19 @@ fn of_clause(clause: &str, rest: &str, follows: bool) -> ClauseVerdict {
         return ClauseVerdict::Fine;
     }
     if first == "not" && second == "ok" {
-        return if rest.contains("# TODO") || rest.contains("# SKIP") {
-            ClauseVerdict::Fine
-        } else {
-            ClauseVerdict::Trouble(Trouble::Error)
-        };
+        return if rest.contains("# TODO") || rest.contains("# SKIP") { ClauseVerdict::Fine } else { ERROR };
     }
     if first == "thread" && rest.contains("' panicked at ") {
-        return ClauseVerdict::Trouble(Trouble::Error);
+        return ERROR;
     }
     if matches!(first, "npm" | "pnpm" | "yarn" | "gyp") {
         return second_says(second);
     }
     if first == "Found" && follows_count(after) {
-        return ClauseVerdict::Trouble(Trouble::Error);
+        return ERROR;
     }
     if is_phrase(clause) || (first == "definitely" && second == "lost" && !rest.contains("lost: 0 bytes")) {
-        return ClauseVerdict::Trouble(Trouble::Error);
+        return ERROR;
     }
     if let Some(trouble) = by_name(first) {
         let after_clause = &rest[first.len().min(rest.len())..];
@@ -129,7 +127,7 @@ fn of_clause(clause: &str, rest: &str, follows: bool) -> ClauseVerdict {
 fn by_sign(clause: &str) -> Option<ClauseVerdict> {
     const SIGNS: [&str; 7] = ["** ", "*** ", "✖ ", "✗ ", "✘ ", "× ", "❌"];
     if SIGNS.iter().any(|sign| clause.starts_with(sign)) {
-        return Some(ClauseVerdict::Trouble(Trouble::Error));
+        return Some(ERROR);
     }
     let counts = clause.strip_prefix("ok=")?;
     let failed = |name: &str| {
@@ -137,12 +135,12 @@ fn by_sign(clause: &str) -> Option<ClauseVerdict> {
         value.is_some_and(|(count, _)| count > 0)
     };
     let any = failed(" failed=") || failed(" unreachable=");
-    Some(if any { ClauseVerdict::Trouble(Trouble::Error) } else { ClauseVerdict::Fine })
+    Some(if any { ERROR } else { ClauseVerdict::Fine })
 }
 
 fn second_says(second: &str) -> ClauseVerdict {
     match second {
-        "ERR" | "error" | "ERROR" => ClauseVerdict::Trouble(Trouble::Error),
+        "ERR" | "error" | "ERROR" => ERROR,
         "WARN" | "warn" | "warning" => ClauseVerdict::Trouble(Trouble::Warning),
         _ => ClauseVerdict::Nothing,
     }
@@ -178,27 +176,10 @@ fn stands(first: &str, after: &str, second: &str) -> bool {
 
 /// Returns whether a word means that there is nothing to worry about.
 fn is_fine(word: &str) -> bool {
+    #[rustfmt::skip]
     let fine = [
-        "ok",
-        "pass",
-        "passed",
-        "passing",
-        "changed",
-        "skipping",
-        "skipped",
-        "included",
-        "waiting",
-        "note",
-        "help",
-        "hint",
-        "info",
-        "debug",
-        "trace",
-        "compiling",
-        "checking",
-        "downloading",
-        "downloaded",
-        "installing",
+        "ok", "pass", "passed", "passing", "changed", "skipping", "skipped", "included", "waiting", "note", "help",
+        "hint", "info", "debug", "trace", "compiling", "checking", "downloading", "downloaded", "installing",
     ];
     fine.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
@@ -237,25 +218,11 @@ fn of_type(first: &str, after: &str) -> Option<Trouble> {
 
 /// Returns whether a clause is a phrase with which systems report a failed call.
 fn is_phrase(clause: &str) -> bool {
+    #[rustfmt::skip]
     let phrases = [
-        "permission denied",
-        "access denied",
-        "connection refused",
-        "connection reset",
-        "connection timed out",
-        "timed out",
-        "no such ",
-        "command not found",
-        "not found",
-        "could not ",
-        "out of memory",
-        "segmentation fault",
-        "no space left",
-        "operation not permitted",
-        "address already in use",
-        "broken pipe",
-        "gave up",
-        "core dumped",
+        "permission denied", "access denied", "connection refused", "connection reset", "connection timed out",
+        "timed out", "no such ", "command not found", "not found", "could not ", "out of memory", "segmentation fault",
+        "no space left", "operation not permitted", "address already in use", "broken pipe", "gave up", "core dumped",
         "link is down",
     ];
     let begins = |phrase: &&str| clause.get(..phrase.len()).is_some_and(|start| start.eq_ignore_ascii_case(phrase));

@@ -55,7 +55,6 @@ impl Cells {
         Self { rows, state, ..Self::default() }
     }
 
-    /// Returns the number of rows.
     pub(crate) fn rows(&self) -> u64 {
         self.rows.count
     }

@@ -21,6 +21,7 @@ const MAX_HOLDERS: usize = 5;
 const MAX_EXTREMES: usize = 3;
 
 /// The values of one field.
+#[derive(Default)]
 pub(super) struct Column {
     /// Its name. A field of a nested object is named with its path.
     pub name: String,
@@ -117,20 +118,8 @@ pub(super) enum ValueClass {
 impl Column {
     /// Creates a column without values that distinguishes at most `most` different ones.
     pub(super) fn new(name: &str, most: usize) -> Self {
-        Self {
-            name: name.to_owned(),
-            role: role(name),
-            filled: 0,
-            records: 0,
-            last_record: 0,
-            gaps: Vec::new(),
-            numbers: Numbers::default(),
-            dates: 0,
-            earliest: Default::default(),
-            latest: Default::default(),
-            values: Values { most, ..Values::default() },
-            longest: 0,
-        }
+        let values = Values { most, ..Values::default() };
+        Self { name: name.to_owned(), role: role(name), values, ..Self::default() }
     }
 
     /// Takes a value of a record. Returns what it is, for callers that compare several columns.

@@ -32,7 +32,6 @@ pub(super) struct Sum {
 }
 
 impl Cross {
-    /// Takes a value of a record.
     pub(super) fn take(&mut self, column: usize, taken: ValueClass) {
         match taken {
             ValueClass::Nothing => {}
@@ -51,7 +50,6 @@ impl Cross {
         }
     }
 
-    /// Ends the record.
     pub(super) fn end(&mut self) {
         if !self.now_texts.is_empty() && !self.now_numbers.is_empty() && self.sums.is_empty() {
             self.sums = vec![Sum::default(); MAX_TEXT_COLUMNS * MAX_CROSSED_VALUES * MAX_NUMBER_COLUMNS];

@@ -7,10 +7,11 @@ use std::io;
 use weir_core::wording::counted;
 
 use super::cells::Cells;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Lines, Page, Part, Source, Weight};
+use crate::{Item, Lines, Page, Source, Weight};
 
 pub(crate) const KIND: Kind =
     Kind { name: "csv", detector: Detector::Whole { is: |sample| form(sample).is_some(), read } };
@@ -37,20 +38,19 @@ struct CsvFormat {
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(form) = form(sample) else { return Ok(None) };
-    let mut table = CsvTable { form, cells: Cells::default(), named: false, misfits: 0, kept: Vec::new() };
+    let mut table = CsvTable { form, cells: Cells::default(), named: false, misfits: KeptItems::default() };
     let mut join = RowJoiner::default();
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
+    Lines::each(source, |line| {
         if join.take(line.number, line.text, form.mark) {
             table.take(&join);
             join.clear();
         }
-    }
+    })?;
     // The quote was never closed: what was read as a cell is several rows.
     if !join.text.is_empty() {
         table.misfit(&join);
     }
-    if table.misfits * 5 > table.cells.rows() {
+    if table.misfits.total * 5 > table.cells.rows() {
         return Ok(None);
     }
     Ok(Some(table.page()))
@@ -60,8 +60,7 @@ struct CsvTable {
     form: CsvFormat,
     cells: Cells,
     named: bool,
-    misfits: u64,
-    kept: Vec<Item>,
+    misfits: KeptItems<MAX_MISFITS>,
 }
 
 impl CsvTable {
@@ -84,10 +83,7 @@ impl CsvTable {
     }
 
     fn misfit(&mut self, record: &RowJoiner) {
-        self.misfits += 1;
-        if self.kept.len() < MAX_MISFITS {
-            self.kept.push(Item::at(record.line, clip(&record.text, 300)));
-        }
+        self.misfits.add(|| Item::at(record.line, clip(&record.text, 300)));
     }
 
     fn name_columns(&mut self, first: &str) {
@@ -100,7 +96,7 @@ impl CsvTable {
     }
 
     fn page(self) -> Page {
-        let Self { form, cells, misfits, kept, .. } = self;
+        let Self { form, cells, misfits, .. } = self;
         let between = match form.mark {
             '\t' => "tabs",
             ',' => "commas",
@@ -108,17 +104,14 @@ impl CsvTable {
             _ => "bars",
         };
         let header = if form.header { "" } else { ", without a header" };
-        let misfit = if misfits > 0 {
-            format!(", {}", counted(misfits as usize, "line that does not fit", "lines that do not fit"))
-        } else {
-            String::new()
-        };
+        let counted = counted(misfits.total as usize, "line that does not fit", "lines that do not fit");
+        let misfit = if misfits.total > 0 { format!(", {counted}") } else { String::new() };
         let mut page = Page::new(format!(
             "table of {} rows, {} columns between {between}{header}{misfit}",
             cells.rows(),
             form.width
         ));
-        page.push(Part::new("lines that do not fit", Weight::Failure, kept).of(misfits));
+        page.push(misfits.part("lines that do not fit", Weight::Failure));
         cells.parts(&mut page);
         page
     }
@@ -335,35 +328,28 @@ mod tests {
             raw.push_str(&format!("{id},2025-09-{:02},{status},{}.50,\n", 1 + id % 28, id * 3 % 50));
         }
         raw.push_str("61,2025-10-02,lost,98765.43,\"Call first,\nthen \"\"ring\"\"\"\n62,2025-10-03,broken\n");
-        check(
-            &raw,
-            400,
-            &expect![[r#"
-                exit 0; table of 61 rows, 5 columns between commas, 1 line that does not fit; 64 lines, 1.6 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == lines that do not fit: 1
-                64: 62,2025-10-03,broken
-                == rows of rare states: 1
-                62: 61,2025-10-02,lost,98765.43,"Call first,
-                then ""ring"""
-                == unusual records: 1
-                62: 61,2025-10-02,lost,98765.43,"Call first,
-                then ""ring""" (unusual: status, total, note)
-                == fields of 61 records: 5
-                id: 1 to 61, all different
-                placed: 2025-09-01 to 2025-10-02, 29 different
-                status: paid ×45, shipped ×15, lost ×1 (61)
-                total: 0.50 (50) to 98765.43, mean 1642.384, sum 100185.43
-                in one record only: note=Call first,⏎then "ring"
-                == numbers by value: 1
-                total by status: paid 0.50 to 49.50 mean 22.722 sum 1022.50, shipped 6.50 to 48.50 mean 26.500 sum 397.50, lost 98765.43
-                == first and last records: 61, 1 shown
-                2: 1,2025-09-02,paid,3.50,
-                == similar values of note: 1
-                ×60 
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&raw, 400).shows(&expect![[r#"
+            table of 61 rows, 5 columns between commas, 1 line that does not fit
+            == lines that do not fit: 1
+            64: 62,2025-10-03,broken
+            == rows of rare states: 1
+            62: 61,2025-10-02,lost,98765.43,"Call first,
+            then ""ring"""
+            == unusual records: 1
+            62: 61,2025-10-02,lost,98765.43,"Call first,
+            then ""ring""" (unusual: status, total, note)
+            == fields of 61 records: 5
+            id: 1 to 61, all different
+            placed: 2025-09-01 to 2025-10-02, 29 different
+            status: paid ×45, shipped ×15, lost ×1 (61)
+            total: 0.50 (50) to 98765.43, mean 1642.384, sum 100185.43
+            in one record only: note=Call first,⏎then "ring"
+            == numbers by value: 1
+            total by status: paid 0.50 to 49.50 mean 22.722 sum 1022.50, shipped 6.50 to 48.50 mean 26.500 sum 397.50, lost 98765.43
+            == first and last records: 61, 1 shown
+            2: 1,2025-09-02,paid,3.50,
+            == similar values of note: 1
+            ×60 "#]]);
     }
 
     #[test]

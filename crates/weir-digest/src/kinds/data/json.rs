@@ -116,6 +116,7 @@ impl PieceConsumer for Values<'_> {
 }
 
 /// What was found while walking through an output.
+#[derive(Default)]
 struct WalkResult {
     documents: u64,
     /// The number of documents that fit on one line.
@@ -140,7 +141,7 @@ impl WalkResult {
 fn walk(source: &dyn Source, before: usize, gather: &mut dyn PieceConsumer, log: &mut Fold) -> io::Result<WalkResult> {
     let mut reader = Reader::of(source.open()?);
     reader.lenient = true;
-    let mut walked = WalkResult { documents: 0, on_one_line: 0, lines: 0, cut: false, broken: false, python: false };
+    let mut walked = WalkResult::default();
     for _ in 0..before {
         other(&mut reader, log)?;
     }
@@ -396,39 +397,32 @@ mod tests {
         let raw = format!(
             "HTTP/1.1 200 OK\n\n{{\"version\":\"1.2.0\",\"page\":{{\"next\":2,\"more\":true}},\"orders\":[{records}]}}\n"
         );
-        check(
-            &raw,
-            600,
-            &expect![[r#"
-                exit 0; JSON: 487 values up to 5 deep; 3 lines, 4.4 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == values that occur once, by object: 2
-                version=1.2.0, orders[]=60
-                page: next=2, more=true
-                == errors, grouped by message: 1
-                orders[32] id=33 status=stuck total=51.50 lines[]=1 error="no lines"
-                == unusual records: 1
-                orders[39] id=40 status=paid total=98765.50 lines[]=1 (unusual: total)
-                == fields of 60 records: 6
-                orders[]: id: 1 to 60, all different
-                status: paid ×59, stuck ×1 (33)
-                total: 1.50 (13) to 98765.50, mean 1688.917, sum 101335.00
-                the same in all: lines[]=1
-                in one record only: error=no lines
-                without a value: tag
-                == fields of 60 records: 1
-                orders[].lines[]: sku: A1 ×20, A2 ×20, A0 ×20
-                == numbers by value: 1
-                total by status: paid 1.50 to 98765.50 mean 1716.669 sum 101283.50, stuck 51.50
-                == first and last records: 60, 3 shown
-                orders[0] id=1 status=paid total=7.50 lines[]=1
-                orders[1] id=2 status=paid total=14.50 lines[]=1
-                orders[59] id=60 status=paid total=60.50 lines[]=1
-                == lines in order: other lines 1
-                1: HTTP/1.1 200 OK
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&raw, 600).shows(&expect![[r#"
+            JSON: 487 values up to 5 deep
+            == values that occur once, by object: 2
+            version=1.2.0, orders[]=60
+            page: next=2, more=true
+            == errors, grouped by message: 1
+            orders[32] id=33 status=stuck total=51.50 lines[]=1 error="no lines"
+            == unusual records: 1
+            orders[39] id=40 status=paid total=98765.50 lines[]=1 (unusual: total)
+            == fields of 60 records: 6
+            orders[]: id: 1 to 60, all different
+            status: paid ×59, stuck ×1 (33)
+            total: 1.50 (13) to 98765.50, mean 1688.917, sum 101335.00
+            the same in all: lines[]=1
+            in one record only: error=no lines
+            without a value: tag
+            == fields of 60 records: 1
+            orders[].lines[]: sku: A1 ×20, A2 ×20, A0 ×20
+            == numbers by value: 1
+            total by status: paid 1.50 to 98765.50 mean 1716.669 sum 101283.50, stuck 51.50
+            == first and last records: 60, 3 shown
+            orders[0] id=1 status=paid total=7.50 lines[]=1
+            orders[1] id=2 status=paid total=14.50 lines[]=1
+            orders[59] id=60 status=paid total=60.50 lines[]=1
+            == lines in order: other lines 1
+            1: HTTP/1.1 200 OK"#]]);
     }
 
     #[test]
@@ -436,29 +430,22 @@ mod tests {
         let leaf = "{\"type\":\"scan\",\"rows\":5}";
         let inner = format!("{{\"type\":\"join\",\"rows\":9,\"plans\":[{leaf},{leaf}]}}");
         let raw = format!("{{\"plan\":{{\"type\":\"limit\",\"plans\":[{inner},{inner}]}},\"ms\":1.250}}");
-        check(
-            &raw,
-            400,
-            &expect![[r#"
-                exit 0; JSON: 25 values up to 6 deep; 1 line, 216 B held as [ctx:0000000000]
-                <<<0000000000
-                == values that occur once, by object: 2
-                ms=1.250
-                plan: type=limit, plans[]=2
-                == fields of 6 records: 3
-                plan.plans[]: type: scan ×4, join ×2
-                rows: 5 ×4, 9 ×2, sum 38
-                plans[]: 2 ×2; 4 absent
-                == records: 6
-                plan.plans[0] type=scan rows=5
-                plan.plans[1] type=scan rows=5
-                plan.plans[2] type=join rows=9 plans[]=2
-                plan.plans[3] type=scan rows=5
-                plan.plans[4] type=scan rows=5
-                plan.plans[5] type=join rows=9 plans[]=2
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&raw, 400).shows(&expect![[r#"
+            JSON: 25 values up to 6 deep
+            == values that occur once, by object: 2
+            ms=1.250
+            plan: type=limit, plans[]=2
+            == fields of 6 records: 3
+            plan.plans[]: type: scan ×4, join ×2
+            rows: 5 ×4, 9 ×2, sum 38
+            plans[]: 2 ×2; 4 absent
+            == records: 6
+            plan.plans[0] type=scan rows=5
+            plan.plans[1] type=scan rows=5
+            plan.plans[2] type=join rows=9 plans[]=2
+            plan.plans[3] type=scan rows=5
+            plan.plans[4] type=scan rows=5
+            plan.plans[5] type=join rows=9 plans[]=2"#]]);
     }
 
     #[test]
@@ -487,27 +474,20 @@ mod tests {
     fn keys_that_are_data_are_records() {
         let packages = (0..30).map(|n| format!("\"p{n}\":{{\"version\":\"1.{n}.0\",\"dev\":{}}}", n % 2 == 0));
         let raw = format!("{{\"name\":\"x\",\"packages\":{{{}}}}}", packages.collect::<Vec<_>>().join(","));
-        check(
-            &raw,
-            400,
-            &expect![[r#"
-                exit 0; JSON: 93 values up to 3 deep; 1 line, 1.1 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == values that occur once, by object: 1
-                name=x, packages{}=30
-                == which records there are
-                packages{}: p0 1.0.0, p1 1.1.0, p2 1.2.0, p3 1.3.0, p4 1.4.0, p5 1.5.0, p6 1.6.0, p7 1.7.0, p8 1.8.0, p9 1.9.0, p10 1.10.0, p11 1.11.0, p12 1.12.0, p13 1.13.0, … (190 more bytes)
-                == fields of 30 records: 3
-                packages{}: key: all different, such as p0, p1
-                version: all different, such as 1.0.0, 1.1.0
-                dev: true ×15, false ×15
-                == first and last records: 30, 3 shown
-                packages[0] key=p0 version=1.0.0 dev=true
-                packages[1] key=p1 version=1.1.0 dev=false
-                packages[29] key=p29 version=1.29.0 dev=false
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&raw, 400).shows(&expect![[r#"
+            JSON: 93 values up to 3 deep
+            == values that occur once, by object: 1
+            name=x, packages{}=30
+            == which records there are
+            packages{}: p0 1.0.0, p1 1.1.0, p2 1.2.0, p3 1.3.0, p4 1.4.0, p5 1.5.0, p6 1.6.0, p7 1.7.0, p8 1.8.0, p9 1.9.0, p10 1.10.0, p11 1.11.0, p12 1.12.0, p13 1.13.0, … (190 more bytes)
+            == fields of 30 records: 3
+            packages{}: key: all different, such as p0, p1
+            version: all different, such as 1.0.0, 1.1.0
+            dev: true ×15, false ×15
+            == first and last records: 30, 3 shown
+            packages[0] key=p0 version=1.0.0 dev=true
+            packages[1] key=p1 version=1.1.0 dev=false
+            packages[29] key=p29 version=1.29.0 dev=false"#]]);
     }
 
     #[test]

@@ -41,13 +41,9 @@ struct GraphNode {
 /// The type of value at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueType {
-    /// An object.
     Object,
-    /// An array.
     Array,
-    /// A string.
     Text,
-    /// Anything else.
     Other,
 }
 
@@ -55,7 +51,6 @@ pub(super) enum ValueType {
 pub(super) const ROOT: usize = 0;
 
 impl Graph {
-    /// Creates an empty graph.
     pub(super) fn new() -> Self {
         Self { places: vec![GraphNode::default()], open: Vec::new(), key: String::new() }
     }
@@ -65,12 +60,10 @@ impl Graph {
         self.open.clear();
     }
 
-    /// Takes a key.
     pub(super) fn key(&mut self, key: &str) {
         key.clone_into(&mut self.key);
     }
 
-    /// Begins a value.
     pub(super) fn value(&mut self, what: ValueType) {
         let place = self.next_place();
         if let Some(place) = place.and_then(|place| self.places.get_mut(place)) {
@@ -86,7 +79,6 @@ impl Graph {
         }
     }
 
-    /// Ends an object or an array.
     pub(super) fn close(&mut self) {
         self.open.pop();
     }

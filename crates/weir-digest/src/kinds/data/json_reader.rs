@@ -39,6 +39,7 @@ pub(super) enum Piece {
 }
 
 /// Reads the pieces of documents.
+#[derive(Default)]
 pub(super) struct Reader<'a> {
     input: Option<Box<dyn BufRead + 'a>>,
     buffer: Vec<u8>,
@@ -62,9 +63,10 @@ pub(super) struct Reader<'a> {
     pub python: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum ReaderState {
     /// Before a document.
+    #[default]
     Begin,
     /// A value follows.
     Value,
@@ -86,21 +88,7 @@ impl<'a> Reader<'a> {
 
     /// Creates a reader of bytes.
     pub(super) fn on(bytes: &[u8]) -> Self {
-        Self {
-            input: None,
-            buffer: bytes.to_vec(),
-            place: 0,
-            line: 1,
-            text: String::new(),
-            length: 0,
-            raw: Vec::new(),
-            open: Vec::new(),
-            state: ReaderState::Begin,
-            at_end: false,
-            cut: false,
-            python: false,
-            lenient: false,
-        }
+        Self { buffer: bytes.to_vec(), line: 1, ..Self::default() }
     }
 
     /// Starts again with these bytes, which are from this line.
@@ -148,7 +136,6 @@ impl<'a> Reader<'a> {
         Ok(String::from_utf8_lossy(&weir_core::terminal::clean(&self.raw)).trim_end_matches(['\r', '\n']).to_owned())
     }
 
-    /// Returns the next piece.
     pub(super) fn next(&mut self) -> io::Result<Piece> {
         self.at_end = false;
         let piece = self.piece()?;

@@ -24,7 +24,6 @@ pub(super) struct Values<'g> {
     rows: Vec<OpenRecord>,
     spare: Vec<Row>,
     key: String,
-    /// The number of values.
     pub count: u64,
     /// The maximum nesting depth.
     pub deepest: usize,
@@ -56,7 +55,6 @@ struct OpenRecord {
 }
 
 impl<'g> Values<'g> {
-    /// Creates a gatherer without values.
     pub(super) fn new(graph: &'g Graph) -> Self {
         Self {
             graph,
@@ -72,7 +70,6 @@ impl<'g> Values<'g> {
         }
     }
 
-    /// Begins a document.
     pub(super) fn begin(&mut self, line: u64) {
         self.frames.clear();
         self.rows.clear();
@@ -96,12 +93,10 @@ impl<'g> Values<'g> {
         }
     }
 
-    /// Takes a key.
     pub(super) fn key(&mut self, key: &str) {
         key.clone_into(&mut self.key);
     }
 
-    /// Begins an object or an array.
     pub(super) fn open(&mut self, is_array: bool, line: u64) {
         self.count += 1;
         let in_array = self.frames.last().is_some_and(|frame| frame.is_array);
@@ -129,7 +124,6 @@ impl<'g> Values<'g> {
         self.leave(path, new_row);
     }
 
-    /// Ends an object or an array.
     pub(super) fn close(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
         let count = if frame.is_map { frame.elements } else { frame.records };
@@ -183,7 +177,6 @@ impl<'g> Values<'g> {
         (place, length, is_map)
     }
 
-    /// Extends the path.
     fn go(&mut self, key: &str) {
         let Some(open) = self.rows.last_mut() else { return };
         if !open.path.is_empty() {
@@ -254,7 +247,6 @@ impl<'g> Values<'g> {
         self.spare.push(open.row);
     }
 
-    /// Returns the table of a place.
     fn table(&mut self, place: usize, mark: &str) -> Option<usize> {
         if let Some(&table) = self.of_place.get(&place) {
             return Some(table);

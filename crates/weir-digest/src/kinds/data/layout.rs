@@ -14,11 +14,9 @@ const MAX_WIDTH: usize = 2_000;
 /// The columns of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Their names.
     pub(super) names: Vec<String>,
     /// How a row is split.
     cut: ColumnSplit,
-    /// The line of the header.
     pub(super) header: String,
 }
 
@@ -32,43 +30,14 @@ enum ColumnSplit {
     Bars(char),
 }
 
+/// The characters of a rule under a header.
+const RULE: &str = "-=+| :─═┼│├┤┌┐└┘┬┴╞╪╡━┃┏┓┡┩╇┳";
+
 /// Returns whether a line is only a rule under a header.
 pub(super) fn is_rule(line: &str) -> bool {
     let text = line.trim();
     text.len() >= 3
-        && text.chars().all(|c| {
-            matches!(
-                c,
-                '-' | '='
-                    | '+'
-                    | '|'
-                    | ' '
-                    | ':'
-                    | '─'
-                    | '═'
-                    | '┼'
-                    | '│'
-                    | '├'
-                    | '┤'
-                    | '┌'
-                    | '┐'
-                    | '└'
-                    | '┘'
-                    | '┬'
-                    | '┴'
-                    | '╞'
-                    | '╪'
-                    | '╡'
-                    | '━'
-                    | '┃'
-                    | '┏'
-                    | '┓'
-                    | '┡'
-                    | '┩'
-                    | '╇'
-                    | '┳'
-            )
-        })
+        && text.chars().all(|c| RULE.contains(c))
         && text.chars().filter(|c| matches!(c, '-' | '=' | '─' | '═' | '━')).count() >= 3
 }
 

@@ -109,34 +109,27 @@ mod tests {
             ));
         }
         raw.push_str("Killed\n");
-        check(
-            &raw,
-            600,
-            &expect![[r#"
-                exit 0; JSON lines: 50 records, 2 mention errors, 1 warnings; 1 error line; 51 lines, 4.4 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == errors, grouped by message: 1
-                8: {"level":"error","time":"2026-09-01T06:00:07Z","req_id":"r7","ms":9,"msg":"timeout after 1007 ms"} ×2
-                == warnings, grouped by message: 1
-                21: {"level":"warn","time":"2026-09-01T06:00:20Z","req_id":"r20","ms":20,"msg":"cache is full"}
-                == fields of 50 records: 5
-                level: info ×47, error ×2 (r7, r9), warn ×1 (r20)
-                time: 2026-09-01T06:00:00Z to 2026-09-01T06:00:49Z, all different
-                req_id: all different, such as r0, r1
-                ms: 0 (r0) to 39 (r17), mean 18.7, sum 935
-                msg: request done ×47, timeout after 1007 ms ×2 with other numbers, cache is full ×1
-                == numbers by value: 2
-                ms by level: info 0 to 39 mean 18.8 sum 883, error 9 to 23 mean 16.0 sum 32, warn 20
-                ms by msg: request done 0 to 39 mean 18.8 sum 883, timeout after 1007 ms 9 to 23 mean 16.0 sum 32, cache is full 20
-                == first and last records: 50, 3 shown
-                1: {"level":"info","time":"2026-09-01T06:00:00Z","req_id":"r0","ms":0,"msg":"request done"}
-                2: {"level":"info","time":"2026-09-01T06:00:01Z","req_id":"r1","ms":7,"msg":"request done"}
-                50: {"level":"info","time":"2026-09-01T06:00:49Z","req_id":"r49","ms":23,"msg":"request done"}
-                == lines in order: errors 1
-                51: Killed
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&raw, 600).shows(&expect![[r#"
+            JSON lines: 50 records, 2 mention errors, 1 warnings; 1 error line
+            == errors, grouped by message: 1
+            8: {"level":"error","time":"2026-09-01T06:00:07Z","req_id":"r7","ms":9,"msg":"timeout after 1007 ms"} ×2
+            == warnings, grouped by message: 1
+            21: {"level":"warn","time":"2026-09-01T06:00:20Z","req_id":"r20","ms":20,"msg":"cache is full"}
+            == fields of 50 records: 5
+            level: info ×47, error ×2 (r7, r9), warn ×1 (r20)
+            time: 2026-09-01T06:00:00Z to 2026-09-01T06:00:49Z, all different
+            req_id: all different, such as r0, r1
+            ms: 0 (r0) to 39 (r17), mean 18.7, sum 935
+            msg: request done ×47, timeout after 1007 ms ×2 with other numbers, cache is full ×1
+            == numbers by value: 2
+            ms by level: info 0 to 39 mean 18.8 sum 883, error 9 to 23 mean 16.0 sum 32, warn 20
+            ms by msg: request done 0 to 39 mean 18.8 sum 883, timeout after 1007 ms 9 to 23 mean 16.0 sum 32, cache is full 20
+            == first and last records: 50, 3 shown
+            1: {"level":"info","time":"2026-09-01T06:00:00Z","req_id":"r0","ms":0,"msg":"request done"}
+            2: {"level":"info","time":"2026-09-01T06:00:01Z","req_id":"r1","ms":7,"msg":"request done"}
+            50: {"level":"info","time":"2026-09-01T06:00:49Z","req_id":"r49","ms":23,"msg":"request done"}
+            == lines in order: errors 1
+            51: Killed"#]]);
     }
 
     #[test]

@@ -16,9 +16,7 @@ const MAX_KEPT_BYTES: usize = 1_200;
 /// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueSyntax {
-    /// A string.
     Text,
-    /// A number.
     Number,
     /// `true`, `false` or `null`.
     Word,
@@ -41,7 +39,6 @@ pub(super) struct Field {
 /// A record that is being read.
 #[derive(Default)]
 pub(super) struct Row {
-    /// Its line number.
     pub line: u64,
     /// How many records came before it.
     pub index: u64,
@@ -115,7 +112,6 @@ impl Row {
 }
 
 impl KeptRecord {
-    /// Returns the value of a column.
     pub(super) fn get(&self, column: usize) -> Option<&str> {
         self.fields.iter().find(|field| field.0 == column).map(|field| field.1.as_str())
     }

@@ -49,7 +49,6 @@ pub(super) struct Rows {
 /// Records that report trouble, grouped by message.
 #[derive(Default)]
 pub(super) struct Groups {
-    /// The number of records.
     pub count: u64,
     /// The number of records that came after the limit of groups was reached.
     pub beyond: u64,
@@ -130,7 +129,6 @@ impl Rows {
         }
     }
 
-    /// Returns the last record.
     pub(super) fn last(&self) -> Option<Rc<KeptRecord>> {
         (self.count > 0).then(|| self.last.keep())
     }

@@ -40,7 +40,6 @@ pub(super) struct TableFacts {
 }
 
 impl TableFacts {
-    /// Adds a table.
     pub(super) fn add(&mut self, rows: &Rows) {
         let words = TableDescriber::of(rows);
         self.errors.extend(words.troubles(&rows.errors));
@@ -59,7 +58,6 @@ impl TableFacts {
         }
     }
 
-    /// Adds everything to a page.
     pub(super) fn push(self, page: &mut Page) {
         let errors = Part::new("errors, grouped by message", Weight::Failure, self.errors);
         page.push(errors.of(self.error_groups));

@@ -199,28 +199,16 @@ fn gaps(column: &Column, records: u64) -> String {
     let gap = |(text, count): &(String, u64)| format!("{count} {}", if text.is_empty() { "empty" } else { text });
     let mut all: Vec<String> = column.gaps.iter().map(gap).collect();
     let absent = records.saturating_sub(column.records);
-    if absent > 0 {
-        all.push(format!("{absent} absent"));
-    }
+    all.extend((absent > 0).then(|| format!("{absent} absent")));
     all.join(", ")
 }
 
 /// Returns the moments that numbers represent if they count seconds, or fractions of them, since 1970.
 fn moments(column: &Column) -> String {
     let name = &column.name;
+    #[rustfmt::skip]
     let words = [
-        "time",
-        "ts",
-        "timestamp",
-        "at",
-        "date",
-        "epoch",
-        "t",
-        "expires",
-        "created",
-        "updated",
-        "mtime",
-        "since",
+        "time", "ts", "timestamp", "at", "date", "epoch", "t", "expires", "created", "updated", "mtime", "since",
         "until",
     ];
     let ends = column.numbers.low.first().zip(column.numbers.high.first());

@@ -67,54 +67,40 @@ web-22      0/1     CrashLoopBackOff   31         5d
 web-3       1/1     Running            0          5d
 db-0        1/1     Running            1          9d
 ";
-        check(
-            pods,
-            500,
-            &expect![[r#"
-                exit 0; table: 4 rows, 5 columns; 5 lines, 266 B held as [ctx:0000000000]
-                <<<0000000000
-                == header
-                NAME        READY   STATUS             RESTARTS   AGE
-                == errors, grouped by message: 1
-                3: web-22      0/1     CrashLoopBackOff   31         5d
-                == fields of 4 records: 5
-                NAME: all different, such as web-1, web-22
-                READY: 1/1 ×3, 0/1 ×1
-                STATUS: Running ×3, CrashLoopBackOff ×1
-                RESTARTS: 0 ×2, 31 ×1, 1 ×1
-                AGE: 5d ×3, 9d ×1
-                == records: 4, 3 shown
-                2: web-1       1/1     Running            0          5d
-                4: web-3       1/1     Running            0          5d
-                5: db-0        1/1     Running            1          9d
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(pods, 500).shows(&expect![[r#"
+            table: 4 rows, 5 columns
+            == header
+            NAME        READY   STATUS             RESTARTS   AGE
+            == errors, grouped by message: 1
+            3: web-22      0/1     CrashLoopBackOff   31         5d
+            == fields of 4 records: 5
+            NAME: all different, such as web-1, web-22
+            READY: 1/1 ×3, 0/1 ×1
+            STATUS: Running ×3, CrashLoopBackOff ×1
+            RESTARTS: 0 ×2, 31 ×1, 1 ×1
+            AGE: 5d ×3, 9d ×1
+            == records: 4, 3 shown
+            2: web-1       1/1     Running            0          5d
+            4: web-3       1/1     Running            0          5d
+            5: db-0        1/1     Running            1          9d"#]]);
     }
 
     #[test]
     fn tables_of_a_database() {
         let rows = " id |  name  | total \n----+--------+-------\n  1 | anna   | 10.50\n  2 | bert   |  0.00\n  3 | carl   | -3.00\n  4 | dora   | 99.00\n(4 rows)\n\n";
-        check(
-            rows,
-            500,
-            &expect![[r#"
-                exit 0; table: 4 rows, 3 columns; 8 lines, 138 B held as [ctx:0000000000]
-                <<<0000000000
-                == header
-                 id |  name  | total 
-                == fields of 4 records: 3
-                id: 1 to 4, all different
-                name: all different, such as anna, bert
-                total: -3.00 (3 carl) to 99.00 (4 dora), mean 26.625, sum 106.50
-                == records: 4
-                3:   1 | anna   | 10.50
-                4:   2 | bert   |  0.00
-                5:   3 | carl   | -3.00
-                6:   4 | dora   | 99.00
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(rows, 500).shows(&expect![[r#"
+            table: 4 rows, 3 columns
+            == header
+             id |  name  | total 
+            == fields of 4 records: 3
+            id: 1 to 4, all different
+            name: all different, such as anna, bert
+            total: -3.00 (3 carl) to 99.00 (4 dora), mean 26.625, sum 106.50
+            == records: 4
+            3:   1 | anna   | 10.50
+            4:   2 | bert   |  0.00
+            5:   3 | carl   | -3.00
+            6:   4 | dora   | 99.00"#]]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use super::row::ValueSyntax;
 
 /// What the name of a field implies about its values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Role {
     /// The severity of a record: `level`, `severity`.
     Level,
@@ -21,6 +21,7 @@ pub(super) enum Role {
     /// What identifies it: `id`, `req_id`, `sha`.
     Id,
     /// Nothing in particular.
+    #[default]
     Other,
 }
 
@@ -72,7 +73,6 @@ pub(super) fn is_gap(text: &str, sort: ValueSyntax) -> bool {
     }
 }
 
-/// Parses a value as a number.
 pub(super) fn number(text: &str, sort: ValueSyntax) -> Option<f64> {
     let with_comma = || if sort == ValueSyntax::Cell { number_with_comma(text) } else { None };
     number_with_point(text, sort).or_else(with_comma)

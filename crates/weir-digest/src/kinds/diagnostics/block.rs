@@ -1,10 +1,7 @@
 //! A diagnostic whose lines are still being read: its first line, and the lines that explain it.
 
-use super::diagnostic::{Diagnostic, Severity};
+use super::diagnostic::{Diagnostic, MAX_LINE_BYTES, Severity};
 use crate::text::clip;
-
-/// The maximum number of bytes kept of each.
-const MAX_LINE_BYTES: usize = 400;
 
 /// The first line of a diagnostic.
 pub(super) struct Head<'a> {

@@ -27,15 +27,9 @@ pub(super) fn step(text: &str) -> Option<&'static str> {
                 Some(said) => said,
                 None => number(rest.strip_prefix('/')?)?.1.strip_prefix("] ")?,
             };
+            #[rustfmt::skip]
             const SORTS: &[&str] = &[
-                "Building",
-                "Linking",
-                "Built target",
-                "Generating",
-                "Automatic",
-                "Compiling",
-                "Scanning",
-                "Re-running",
+                "Building", "Linking", "Built target", "Generating", "Automatic", "Compiling", "Scanning", "Re-running",
             ];
             SORTS.iter().find(|sort| said.starts_with(**sort)).copied()
         }

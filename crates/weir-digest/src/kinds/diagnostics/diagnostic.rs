@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::shown::{DiagnosticGroup, KeptDiagnostic, ShownDiagnostics};
 use crate::kinds::shared::bounded_items::rows;
+use crate::kinds::shared::counts::Tally;
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
 
@@ -20,14 +21,15 @@ const MAX_OTHERS: usize = 300;
 /// The maximum number of names that are counted.
 const MAX_NAMES: usize = 2_000;
 /// The maximum number of bytes kept of a diagnostic's line.
-const MAX_LINE_BYTES: usize = 400;
+pub(super) const MAX_LINE_BYTES: usize = 400;
 /// The maximum number of bytes kept of the lines after it.
 const MAX_EXPLANATION_BYTES: usize = 900;
 
 /// The severity of a diagnostic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Severity {
     /// It stops the build, or the tool says so.
+    #[default]
     Error,
     /// It does not stop the build.
     Warning,
@@ -40,7 +42,6 @@ pub(super) enum Severity {
 pub(super) struct Diagnostic<'a> {
     /// The number of its first line, if showing it helps to read on.
     pub number: Option<u64>,
-    /// Its severity.
     pub severity: Severity,
     /// The file it is about; may be empty.
     pub file: &'a str,
@@ -82,7 +83,6 @@ impl Diagnostics {
         belongs
     }
 
-    /// Returns whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.counts == [0; 3]
     }
@@ -119,7 +119,7 @@ impl Diagnostics {
         if let Some(codes) = self.codes.get_mut(severity as usize) {
             match found.code {
                 "" => codes.without += 1,
-                code => codes.add(clipped(code, 100)),
+                code => codes.counts.add(clipped(code, 100)),
             }
         }
         self.add_sort(found);
@@ -225,45 +225,30 @@ impl Diagnostics {
 /// The count of each code.
 #[derive(Default)]
 struct Codes {
-    counts: BTreeMap<String, u64>,
-    beyond: u64,
+    counts: Tally<MAX_NAMES>,
     without: u64,
 }
 
 impl Codes {
-    fn add(&mut self, code: &str) {
-        if let Some(count) = self.counts.get_mut(code) {
-            *count += 1;
-        } else if self.counts.len() < MAX_NAMES {
-            self.counts.insert(code.to_owned(), 1);
-        } else {
-            self.beyond += 1;
-        }
-    }
-
     /// Returns the counts, the highest first, several in a row, with codes that occur once listed together. Empty if
     /// all occur once.
     fn part(&self, name: &str, weight: Weight) -> Part {
-        let mut counts: Vec<(&String, u64)> = self.counts.iter().map(|(name, count)| (name, *count)).collect();
-        let with: u64 = counts.iter().map(|(_, count)| count).sum();
-        if self.without > with {
+        let (mut counts, all, beyond) = (self.counts.sorted(), self.counts.names(), self.counts.beyond());
+        if self.without > self.counts.all() - beyond {
             return Part::new(name, weight, Vec::new());
         }
         counts.retain(|(_, count)| *count > 1);
-        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let mut names: Vec<String> = counts.iter().take(100).map(|(name, count)| format!("{name} {count}")).collect();
-        let once = self.counts.len() - counts.len();
+        let once = all - counts.len();
         let once_words = if once == 1 { "other once" } else { "others once" };
-        for (count, what) in
-            [(once as u64, once_words), (self.beyond, "more of others"), (self.without, "without code")]
-        {
+        for (count, what) in [(once as u64, once_words), (beyond, "more of others"), (self.without, "without code")] {
             if count > 0 && !names.is_empty() {
                 names.push(format!("{count} {what}"));
             }
         }
         let left_out = counts.len().saturating_sub(100) as u64;
-        let plural = if self.counts.len() == 1 { "" } else { "s" };
-        rows(&format!("{} {name}{plural}", self.counts.len()), weight, &names, left_out)
+        let plural = if all == 1 { "" } else { "s" };
+        rows(&format!("{all} {name}{plural}"), weight, &names, left_out)
     }
 }
 
@@ -307,7 +292,6 @@ fn template(message: &str, to: &mut String) {
 /// The place of a diagnostic, as most tools write it: `path:12:5: rest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SourcePosition<'a> {
-    /// The path.
     pub path: &'a str,
     /// The path with line and column.
     pub whole: &'a str,

@@ -1,21 +1,18 @@
 //! Findings of eslint in the formats stylish, unix and compact, and of linters that print like it (stylelint, next
 //! lint).
 
-use super::diagnostic::{Diagnostic, Diagnostics, Severity};
+use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity};
 use crate::kinds::fold::Fold;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "eslint", detector: Detector::Lines { opens, begin: || Box::new(Eslint::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Eslint>("eslint", opens);
 
 /// The maximum number of lines kept of a crash.
 const MAX_KEPT_CRASH_LINES: usize = 40;
 /// The maximum number of lines of a crash message.
 const MAX_CRASH_LINES: u64 = 60;
-/// The maximum number of bytes kept of a line.
-const MAX_LINE_BYTES: usize = 400;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     match text.as_bytes().first() {
@@ -255,45 +252,31 @@ mod tests {
 ✖ 4 problems (3 errors, 1 warning)
   1 error and 0 warnings potentially fixable with the `--fix` option.
 ";
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; eslint: 3 errors, 1 warning in 2 files; 11 lines, 410 B held as [ctx:0000000000]
-                <<<0000000000
-                == eslint totals: 2
-                ✖ 4 problems (3 errors, 1 warning)
-                1 error and 0 warnings potentially fixable with the `--fix` option.
-                == eslint errors: 3
-                /srv/app/src/archive.ts:1:22 error 'Result' is defined but never used  no-unused-vars
-                /srv/app/src/archive.ts:18:1 error Parsing error: Unexpected token
-                /srv/app/src/main.ts:6:3 error Unexpected 'debugger' statement  no-debugger
-                == eslint warnings: 1
-                /srv/app/src/archive.ts:15:35 warning Unexpected console statement  no-console
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            eslint: 3 errors, 1 warning in 2 files
+            == eslint totals: 2
+            ✖ 4 problems (3 errors, 1 warning)
+            1 error and 0 warnings potentially fixable with the `--fix` option.
+            == eslint errors: 3
+            /srv/app/src/archive.ts:1:22 error 'Result' is defined but never used  no-unused-vars
+            /srv/app/src/archive.ts:18:1 error Parsing error: Unexpected token
+            /srv/app/src/main.ts:6:3 error Unexpected 'debugger' statement  no-debugger
+            == eslint warnings: 1
+            /srv/app/src/archive.ts:15:35 warning Unexpected console statement  no-console"#]]);
     }
 
     #[test]
     fn one_line_formats_are_read() {
         let raw = "/srv/a.ts:4:3: Unexpected var, use let or const instead. [Error/no-var]\n\
                    /srv/a.ts: line 10, col 36, Warning - Expected '===' and instead saw '=='. (eqeqeq)\n\n2 problems\n";
-        check(
-            raw,
-            400,
-            &expect![[r#"
-                exit 0; eslint: 1 error, 1 warning in 1 file; 4 lines, 168 B held as [ctx:0000000000]
-                <<<0000000000
-                == eslint totals: 1
-                2 problems
-                == eslint errors: 1
-                /srv/a.ts:4:3: Unexpected var, use let or const instead. [Error/no-var]
-                == eslint warnings: 1
-                /srv/a.ts: line 10, col 36, Warning - Expected '===' and instead saw '=='. (eqeqeq)
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 400).shows(&expect![[r#"
+            eslint: 1 error, 1 warning in 1 file
+            == eslint totals: 1
+            2 problems
+            == eslint errors: 1
+            /srv/a.ts:4:3: Unexpected var, use let or const instead. [Error/no-var]
+            == eslint warnings: 1
+            /srv/a.ts: line 10, col 36, Warning - Expected '===' and instead saw '=='. (eqeqeq)"#]]);
     }
 
     #[test]

@@ -3,14 +3,14 @@
 
 use super::block::{DiagnosticBlock, Head};
 use super::build_steps::{outcome, step, target};
-use super::diagnostic::{Diagnostic, Diagnostics, Severity, SourcePosition, named, place};
+use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity, SourcePosition, named, place};
 use crate::kinds::shared::bounded_items::{BoundedItems, rows};
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "gcc", detector: Detector::Lines { opens, begin: || Box::new(Gcc::new()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Gcc>("gcc", opens);
 
 /// The maximum number of bytes of explanation for one diagnostic.
 const MAX_EXPLANATION_BYTES: usize = 300;
@@ -18,10 +18,7 @@ const MAX_EXPLANATION_BYTES: usize = 300;
 const MAX_FOLLOWING_LINES: usize = 40;
 /// The maximum number of lines of a sort that are kept.
 const MAX_LINES: usize = 60;
-/// The maximum number of bytes kept of a line.
-const MAX_LINE_BYTES: usize = 400;
 
-/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     match text.as_bytes().first() {
         None | Some(b' ' | b'\t') => step(text).is_some(),
@@ -141,6 +138,7 @@ fn is_context(text: &str) -> bool {
 }
 
 /// The diagnostics so far.
+#[derive(Default)]
 struct Gcc {
     found: Diagnostics,
     block: Option<DiagnosticBlock>,
@@ -150,8 +148,7 @@ struct Gcc {
     /// The targets that make failed to build.
     targets: Vec<String>,
     target_count: u64,
-    steps: Tally,
-    steps_count: u64,
+    steps: Tally<50>,
     last_step: Option<Item>,
 }
 
@@ -173,7 +170,7 @@ impl Stretch for Gcc {
 
     fn page(mut self: Box<Self>) -> Page {
         self.flush();
-        let steps = match self.steps_count {
+        let steps = match self.steps.all() {
             0 => String::new(),
             steps => format!(", {}", named(steps, "step", "steps")),
         };
@@ -185,7 +182,7 @@ impl Stretch for Gcc {
         let left_out = self.target_count.saturating_sub(self.targets.len() as u64);
         page.push(rows(&format!("{} targets that failed", self.target_count), Weight::Fact, &self.targets, left_out));
         self.found.write(&mut page, "compiler");
-        if self.steps_count > 0 {
+        if self.steps.all() > 0 {
             let counted = Item::plain(self.steps.in_line(20));
             page.push(Part::new(
                 "steps, and the last",
@@ -198,20 +195,6 @@ impl Stretch for Gcc {
 }
 
 impl Gcc {
-    fn new() -> Self {
-        Self {
-            found: Diagnostics::default(),
-            block: None,
-            column: 0,
-            outcomes: BoundedItems::default(),
-            targets: Vec::new(),
-            target_count: 0,
-            steps: Tally::of(50),
-            steps_count: 0,
-            last_step: None,
-        }
-    }
-
     fn belongs(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if let Some((sort, symbol)) = linker(text) {
@@ -241,7 +224,6 @@ impl Gcc {
         }
         if let Some(sort) = step(text) {
             self.flush();
-            self.steps_count += 1;
             self.steps.add(sort);
             self.last_step = Some(Item::at(line.number, clip(text, 200)));
             return true;
@@ -354,49 +336,35 @@ ninja: build stopped: subcommand failed.
 make[1]: *** [Makefile:8: src/main.o] Error 1
 C:\src\x.cpp(12,5): error C2065: 'y': undeclared identifier
 ";
-        check(
-            raw,
-            700,
-            &expect![[r#"
-                exit 0; compiler: 3 errors, 1 warning in 2 files, 3 steps; 17 lines, 703 B held as [ctx:0000000000]
-                <<<0000000000
-                == how it ended: 4
-                FAILED: src/b.cpp.o
-                collect2: error: ld returned 1 exit status
-                ninja: build stopped: subcommand failed.
-                16: make[1]: *** [Makefile:8: src/main.o] Error 1
-                == compiler errors: 3
-                8: src/b.cpp:3:10: error: ‘x’ was not declared in this scope
-                    3 |   return x;
-                a.cpp:(.text+0x5): undefined reference to `foo()'
-                C:\src\x.cpp(12,5): error C2065: 'y': undeclared identifier
-                == compiler warnings: 1
-                src/b.cpp:9:5: warning: unused variable ‘y’ [-Wunused-variable]
-                == steps, and the last: 2
-                Building 2, compiler commands 1
-                4: /usr/bin/c++ -DFOO -g -o src/b.cpp.o -c src/b.cpp
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 700).shows(&expect![[r#"
+            compiler: 3 errors, 1 warning in 2 files, 3 steps
+            == how it ended: 4
+            FAILED: src/b.cpp.o
+            collect2: error: ld returned 1 exit status
+            ninja: build stopped: subcommand failed.
+            16: make[1]: *** [Makefile:8: src/main.o] Error 1
+            == compiler errors: 3
+            8: src/b.cpp:3:10: error: ‘x’ was not declared in this scope
+                3 |   return x;
+            a.cpp:(.text+0x5): undefined reference to `foo()'
+            C:\src\x.cpp(12,5): error C2065: 'y': undeclared identifier
+            == compiler warnings: 1
+            src/b.cpp:9:5: warning: unused variable ‘y’ [-Wunused-variable]
+            == steps, and the last: 2
+            Building 2, compiler commands 1
+            4: /usr/bin/c++ -DFOO -g -o src/b.cpp.o -c src/b.cpp"#]]);
     }
 
     #[test]
     fn code_without_line_numbers_belongs_to_the_diagnostic() {
         let raw = "src/a.c:8:38: warning: unused parameter 'b' [-Wunused-parameter]\nstatic int antenna_unused(int a, int b) {\n                                     ^\n1 warning generated.\nA line of something else.\n";
-        check(
-            raw,
-            400,
-            &expect![[r#"
-                exit 0; compiler: 0 errors, 1 warning in 1 file; 5 lines, 193 B held as [ctx:0000000000]
-                <<<0000000000
-                == compiler warnings: 1
-                1: src/a.c:8:38: warning: unused parameter 'b' [-Wunused-parameter]
-                static int antenna_unused(int a, int b) {
-                == lines in order: last lines 1
-                5: A line of something else.
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 400).shows(&expect![[r#"
+            compiler: 0 errors, 1 warning in 1 file
+            == compiler warnings: 1
+            1: src/a.c:8:38: warning: unused parameter 'b' [-Wunused-parameter]
+            static int antenna_unused(int a, int b) {
+            == lines in order: last lines 1
+            5: A line of something else."#]]);
     }
 
     #[test]

@@ -1,19 +1,16 @@
 //! Diagnostics of Python's type checkers: mypy, plain and pretty, and pyright.
 
-use super::diagnostic::{Diagnostic, Diagnostics, Severity, named, place};
-use crate::kinds::{Detector, Kind, Stretch};
+use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity, named, place};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "mypy", detector: Detector::Lines { opens, begin: || Box::new(Mypy::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Mypy>("mypy", opens);
 
 /// The maximum number of bytes of explanation for one diagnostic.
 const MAX_EXPLANATION_BYTES: usize = 700;
 /// The maximum number of lines after a diagnostic.
 const MAX_FOLLOWING_LINES: usize = 40;
-/// The maximum number of bytes kept of a line.
-const MAX_LINE_BYTES: usize = 400;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     head(text).is_some() || total(text).is_some() || pyright_file(text)
@@ -107,6 +104,7 @@ struct Mypy {
 }
 
 /// A diagnostic with its notes.
+#[derive(Default)]
 struct MypyBlock {
     severity: Severity,
     file: String,
@@ -162,16 +160,8 @@ impl Mypy {
             let complete = head.pyright || head.message.ends_with(']');
             let (file, place) = (clip(head.file, MAX_LINE_BYTES), clip(head.place, MAX_LINE_BYTES));
             let text = clip(text.trim_start(), 2 * MAX_LINE_BYTES);
-            self.block = Some(MypyBlock {
-                severity: head.severity,
-                file,
-                place,
-                text,
-                more: String::new(),
-                complete,
-                rule: String::new(),
-                follow: 0,
-            });
+            let severity = head.severity;
+            self.block = Some(MypyBlock { severity, file, place, text, complete, ..MypyBlock::default() });
             return true;
         }
         if let Some(checked) = total(text) {
@@ -257,38 +247,24 @@ type "Article", variable has type "Zone")  [assignment]
         ^~~~~~~~~~~~~~~~~~~~
 Found 2 errors in 1 file (checked 28 source files)
 "#;
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; mypy: 2 errors in 1 file; 2 notes; 28 source files checked; 8 lines, 484 B held as [ctx:0000000000]
-                <<<0000000000
-                == mypy errors: 2
-                stock/cli.py:2: error: Library stubs not installed for "yaml"  [import-untyped]
-                  note: Hint: "python3 -m pip install types-PyYAML"
-                stock/cli.py:13:5: error: Incompatible types in assignment (expression has type "Article", variable has type "Zone")  [assignment]
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            mypy: 2 errors in 1 file; 2 notes; 28 source files checked
+            == mypy errors: 2
+            stock/cli.py:2: error: Library stubs not installed for "yaml"  [import-untyped]
+              note: Hint: "python3 -m pip install types-PyYAML"
+            stock/cli.py:13:5: error: Incompatible types in assignment (expression has type "Article", variable has type "Zone")  [assignment]"#]]);
     }
 
     #[test]
     fn pyright_is_read() {
         let raw = "/srv/a.py\n  /srv/a.py:54:54 - error: Argument of type \"str\" cannot be assigned to parameter \"n\"\n    \"str\" is not assignable to \"int\" (reportArgumentType)\n  /srv/a.py:60:1 - warning: Import \"x\" could not be resolved (reportMissingImports)\n1 error, 1 warning, 0 informations\n";
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; pyright: 1 error, 1 warning in 1 file; 5 lines, 273 B held as [ctx:0000000000]
-                <<<0000000000
-                == pyright errors: 1
-                /srv/a.py:54:54 - error: Argument of type "str" cannot be assigned to parameter "n"
-                    "str" is not assignable to "int" (reportArgumentType)
-                == pyright warnings: 1
-                /srv/a.py:60:1 - warning: Import "x" could not be resolved (reportMissingImports)
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            pyright: 1 error, 1 warning in 1 file
+            == pyright errors: 1
+            /srv/a.py:54:54 - error: Argument of type "str" cannot be assigned to parameter "n"
+                "str" is not assignable to "int" (reportArgumentType)
+            == pyright warnings: 1
+            /srv/a.py:60:1 - warning: Import "x" could not be resolved (reportMissingImports)"#]]);
     }
 
     #[test]

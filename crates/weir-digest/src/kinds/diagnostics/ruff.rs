@@ -1,13 +1,13 @@
 //! Findings of Python's linters: ruff in all its formats, and linters that print like it (flake8, pylint).
 
-use super::diagnostic::{Diagnostic, Diagnostics, Severity, named, place};
+use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity, named, place};
 use crate::kinds::fold::Fold;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::shared::bounded_items::KeptItems;
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
-use crate::{About, Item, Line, Page, Part, Weight};
+use crate::{About, Item, Line, Page, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "ruff", detector: Detector::Lines { opens, begin: || Box::new(Ruff::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Ruff>("ruff", opens);
 
 /// The maximum number of bytes of explanation for one finding.
 const MAX_EXPLANATION_BYTES: usize = 700;
@@ -15,10 +15,7 @@ const MAX_EXPLANATION_BYTES: usize = 700;
 const MAX_FOLLOWING_LINES: usize = 300;
 /// The maximum number of lines of a sort that are kept.
 const MAX_LINES: usize = 60;
-/// The maximum number of bytes kept of a line.
-const MAX_LINE_BYTES: usize = 400;
 
-/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, about: About<'_>) -> bool {
     match text.as_bytes().first() {
         Some(b'A'..=b'Z') if code(text).is_some_and(|(_, rest)| !rest.is_empty()) => {
@@ -114,10 +111,8 @@ struct Ruff {
     found: Diagnostics,
     block: Option<RuffBlock>,
     said: u64,
-    totals: Vec<Item>,
-    totals_count: u64,
-    formats: Vec<Item>,
-    formats_count: u64,
+    totals: KeptItems<MAX_LINES>,
+    formats: KeptItems<MAX_LINES>,
     fixable: u64,
     pylint: bool,
     full: bool,
@@ -128,6 +123,7 @@ struct Ruff {
 }
 
 /// A finding of several lines.
+#[derive(Default)]
 struct RuffBlock {
     number: u64,
     code: String,
@@ -160,7 +156,7 @@ impl Stretch for Ruff {
             0 => String::new(),
             fixable => format!(", {fixable} marked fixable"),
         };
-        let stray = self.found.is_empty() && self.totals.is_empty() && self.formats_count == 0;
+        let stray = self.found.is_empty() && self.totals.total == 0 && self.formats.total == 0;
         if stray && self.strays.lines() > 0 {
             return Box::new(self.strays).page();
         }
@@ -171,13 +167,13 @@ impl Stretch for Ruff {
             (false, false) => "Python linter",
         };
         let counted = match self.found.is_empty() {
-            true => named(self.formats_count, "file or check", "files or checks"),
+            true => named(self.formats.total, "file or check", "files or checks"),
             false => self.found.counted(),
         };
         let mut page = Page::new(format!("{name}: {counted}{said}{fixable}"));
-        page.push(Part::new("linter totals", Weight::Fact, self.totals).of(self.totals_count));
+        page.push(self.totals.part("linter totals", Weight::Fact));
         self.found.write(&mut page, name);
-        page.push(Part::new("files to format", Weight::Fact, self.formats).of(self.formats_count));
+        page.push(self.formats.part("files to format", Weight::Fact));
         self.strays.put(&mut page);
         page
     }
@@ -242,20 +238,15 @@ impl Ruff {
     }
 
     fn take_remark(&mut self, said: &RunRemark, text: &str) {
-        let keep = |items: &mut Vec<Item>, count: &mut u64| {
-            *count += 1;
-            if items.len() < MAX_LINES {
-                items.push(Item::plain(clip(text, MAX_LINE_BYTES)));
-            }
-        };
+        let item = || Item::plain(clip(text, MAX_LINE_BYTES));
         match said {
             RunRemark::Findings(count) => self.said = self.said.saturating_add(*count),
-            RunRemark::Fixable => keep(&mut self.totals, &mut self.totals_count),
-            RunRemark::Format => keep(&mut self.formats, &mut self.formats_count),
+            RunRemark::Fixable => self.totals.add(item),
+            RunRemark::Format => self.formats.add(item),
             RunRemark::Rated => {
                 self.pylint = true;
                 if text.starts_with("Your") {
-                    keep(&mut self.totals, &mut self.totals_count);
+                    self.totals.add(item);
                 }
             }
         }
@@ -307,16 +298,7 @@ fn file(place: &str) -> &str {
 
 impl RuffBlock {
     fn new(line: &Line<'_>, code: &str) -> Self {
-        let text = line.clip(MAX_LINE_BYTES);
-        Self {
-            number: line.number,
-            code: code.to_owned(),
-            text,
-            place: String::new(),
-            more: String::new(),
-            full: false,
-            follow: 0,
-        }
+        Self { number: line.number, code: code.to_owned(), text: line.clip(MAX_LINE_BYTES), ..Self::default() }
     }
 
     fn take(&mut self, text: &str) -> bool {
@@ -377,21 +359,14 @@ F821 Undefined name `undefined_total`
 Found 2 errors.
 [*] 1 fixable with `--fix`.
 ";
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; ruff: 2 errors in 2 files, 1 marked fixable; 16 lines, 306 B held as [ctx:0000000000]
-                <<<0000000000
-                == linter totals: 1
-                [*] 1 fixable with `--fix`.
-                == ruff errors: 2
-                1: F401 [*] `os` imported but unused --> stock/articles.py:1:8
-                help: Remove unused import
-                9: F821 Undefined name `undefined_total` --> stock/cli.py:12:11
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            ruff: 2 errors in 2 files, 1 marked fixable
+            == linter totals: 1
+            [*] 1 fixable with `--fix`.
+            == ruff errors: 2
+            1: F401 [*] `os` imported but unused --> stock/articles.py:1:8
+            help: Remove unused import
+            9: F821 Undefined name `undefined_total` --> stock/cli.py:12:11"#]]);
     }
 
     #[test]
@@ -399,40 +374,26 @@ Found 2 errors.
         let raw = "a.py:1:8: F401 [*] `os` imported but unused\n\
                    b.py:3:80: E501 line too long (86 > 79 characters)\n\
                    src/c.py:\n  12:5 B007 Loop control variable `i` not used within loop body\n   1:1 D100 Missing docstring\n";
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; ruff: 4 errors in 3 files, 1 marked fixable; 5 lines, 199 B held as [ctx:0000000000]
-                <<<0000000000
-                == ruff errors: 4
-                a.py:1:8: F401 [*] `os` imported but unused
-                b.py:3:80: E501 line too long (86 > 79 characters)
-                src/c.py:12:5: B007 Loop control variable `i` not used within loop body
-                src/c.py:1:1: D100 Missing docstring
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            ruff: 4 errors in 3 files, 1 marked fixable
+            == ruff errors: 4
+            a.py:1:8: F401 [*] `os` imported but unused
+            b.py:3:80: E501 line too long (86 > 79 characters)
+            src/c.py:12:5: B007 Loop control variable `i` not used within loop body
+            src/c.py:1:1: D100 Missing docstring"#]]);
     }
 
     #[test]
     fn pylint_grades_its_findings() {
         let raw = "************* Module shop\nshop.py:1:0: C0114: Missing module docstring (missing-module-docstring)\nshop.py:9:4: E1101: Instance of 'A' has no 'b' member (no-member)\n\n-----------------------------------\nYour code has been rated at 6.95/10\n";
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; pylint: 1 error, 1 warning in 1 file; 6 lines, 237 B held as [ctx:0000000000]
-                <<<0000000000
-                == linter totals: 1
-                Your code has been rated at 6.95/10
-                == pylint errors: 1
-                shop.py:9:4: E1101: Instance of 'A' has no 'b' member (no-member)
-                == pylint warnings: 1
-                shop.py:1:0: C0114: Missing module docstring (missing-module-docstring)
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            pylint: 1 error, 1 warning in 1 file
+            == linter totals: 1
+            Your code has been rated at 6.95/10
+            == pylint errors: 1
+            shop.py:9:4: E1101: Instance of 'A' has no 'b' member (no-member)
+            == pylint warnings: 1
+            shop.py:1:0: C0114: Missing module docstring (missing-module-docstring)"#]]);
     }
 
     #[test]

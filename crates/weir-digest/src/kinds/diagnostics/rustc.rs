@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::diagnostic::{Diagnostic, Diagnostics, Severity, place};
-use crate::kinds::{Detector, Kind, Stretch};
+use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity, place};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "rustc", detector: Detector::Lines { opens, begin: || Box::new(Rustc::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Rustc>("rustc", opens);
 
 /// The maximum number of lines kept about whole crates.
 const MAX_CRATE_LINES: usize = 200;
@@ -21,8 +20,6 @@ const MAX_LINTS: usize = 1_000;
 const MAX_LOOSE_LINES: usize = 4;
 /// The same where the message is certainly rustc's.
 const MAX_LOOSE_LINES_IN_BLOCK: usize = 60;
-/// The maximum number of bytes kept of a line.
-const MAX_LINE_BYTES: usize = 400;
 
 fn opens(text: &str, about: About<'_>) -> bool {
     match text.as_bytes().first() {
@@ -76,6 +73,7 @@ struct Rustc {
 }
 
 /// A diagnostic of several lines.
+#[derive(Default)]
 struct RustcBlock {
     number: u64,
     severity: Severity,
@@ -234,20 +232,14 @@ fn message_start(message: &str) -> &str {
 
 impl RustcBlock {
     fn new(line: &Line<'_>, severity: Severity, code: &str, message: &str) -> Self {
-        let header = line.clip(MAX_LINE_BYTES);
         Self {
             number: line.number,
             severity,
             message_at: line.text.len() - message.len(),
-            header,
+            header: line.clip(MAX_LINE_BYTES),
             code: code.to_owned(),
-            place: String::new(),
-            label: String::new(),
-            lint: String::new(),
-            clippy: false,
-            more: String::new(),
-            explains: false,
             loose: MAX_LOOSE_LINES,
+            ..Self::default()
         }
     }
 
@@ -391,29 +383,22 @@ For more information about an error, try `rustc --explain E0308`.
 warning: `demo` (bin "demo") generated 1 warning
 error: could not compile `demo` (bin "demo") due to 2 previous errors; 1 warning emitted
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-                exit 0; rustc: 2 errors, 1 warning in 1 file; 32 lines, 950 B held as [ctx:0000000000]
-                <<<0000000000
-                == crates: 1
-                error: could not compile `demo` (bin "demo") due to 2 previous errors; 1 warning emitted
-                == rustc errors: 2
-                1: error[E0308]: mismatched types --> src/main.rs:2:26 ^ expected `i32`, found `&str`
-                2 |     let x: i32 = "a";
-                  |            expected due to this
-                17: error[E0560]: struct `P` has no field named `b` --> src/main.rs:4:20 ^ unknown field
-                4 | fn mk() -> P { P { b: 1 } }
-                help: a field with a similar name exists
-                4 - fn mk() -> P { P { b: 1 } }
-                4 + fn mk() -> P { P { a: 1 } }
-                == rustc warnings: 1
-                9: warning: unused variable: `y` --> src/main.rs:3:9 ^ help: if this is intentional, prefix it with an underscore: `_y`
-                3 |     let y = 1;
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 600).shows(&expect![[r#"
+            rustc: 2 errors, 1 warning in 1 file
+            == crates: 1
+            error: could not compile `demo` (bin "demo") due to 2 previous errors; 1 warning emitted
+            == rustc errors: 2
+            1: error[E0308]: mismatched types --> src/main.rs:2:26 ^ expected `i32`, found `&str`
+            2 |     let x: i32 = "a";
+              |            expected due to this
+            17: error[E0560]: struct `P` has no field named `b` --> src/main.rs:4:20 ^ unknown field
+            4 | fn mk() -> P { P { b: 1 } }
+            help: a field with a similar name exists
+            4 - fn mk() -> P { P { b: 1 } }
+            4 + fn mk() -> P { P { a: 1 } }
+            == rustc warnings: 1
+            9: warning: unused variable: `y` --> src/main.rs:3:9 ^ help: if this is intentional, prefix it with an underscore: `_y`
+            3 |     let y = 1;"#]]);
     }
 
     #[test]
@@ -429,28 +414,21 @@ error: could not compile `demo` (bin "demo") due to 2 previous errors; 1 warning
             raw += "\n";
         }
         raw += "warning: value assigned to `z` is never read\n --> src/b.rs:7:1\n\nwarning: `demo` (lib) generated 41 warnings\n";
-        check(
-            &raw,
-            250,
-            &expect![[r#"
-                exit 0; rustc: 0 errors, 41 warnings in 2 files; 246 lines, 3.2 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == crates: 1
-                warning: `demo` (lib) generated 41 warnings
-                == 1 rustc warning code, in lines of 6: 1
-                unused_variables 40, 1 without code
-                == rustc warnings, one of each sort: 2
-                1: ×40 warning: unused variable: `x1` --> src/a.rs:1:9
-                1 | let x;
-                243: warning: value assigned to `z` is never read --> src/b.rs:7:1
-                == files with the most warnings: 2
-                src/a.rs: 40
-                src/b.rs: 1
-                == more rustc warnings: 39, 1 shown
-                9: warning: unused variable: `x2` --> src/a.rs:2:9
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&raw, 250).shows(&expect![[r#"
+            rustc: 0 errors, 41 warnings in 2 files
+            == crates: 1
+            warning: `demo` (lib) generated 41 warnings
+            == 1 rustc warning code, in lines of 6: 1
+            unused_variables 40, 1 without code
+            == rustc warnings, one of each sort: 2
+            1: ×40 warning: unused variable: `x1` --> src/a.rs:1:9
+            1 | let x;
+            243: warning: value assigned to `z` is never read --> src/b.rs:7:1
+            == files with the most warnings: 2
+            src/a.rs: 40
+            src/b.rs: 1
+            == more rustc warnings: 39, 1 shown
+            9: warning: unused variable: `x2` --> src/a.rs:2:9"#]]);
     }
 
     #[test]
@@ -458,42 +436,28 @@ error: could not compile `demo` (bin "demo") due to 2 previous errors; 1 warning
         let raw = "src/main.rs:2:26: error[E0308]: mismatched types: expected `i32`, found `&str`\n\
                    src/main.rs:1:5: warning: unused import: `std::collections::HashMap`\n\
                    error: could not compile `demo` (bin \"demo\") due to 1 previous error; 1 warning emitted\n";
-        check(
-            raw,
-            400,
-            &expect![[r#"
-                exit 0; rustc: 1 error, 1 warning in 1 file; 3 lines, 236 B held as [ctx:0000000000]
-                <<<0000000000
-                == crates: 1
-                error: could not compile `demo` (bin "demo") due to 1 previous error; 1 warning emitted
-                == rustc errors: 1
-                src/main.rs:2:26: error[E0308]: mismatched types: expected `i32`, found `&str`
-                == rustc warnings: 1
-                src/main.rs:1:5: warning: unused import: `std::collections::HashMap`
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 400).shows(&expect![[r#"
+            rustc: 1 error, 1 warning in 1 file
+            == crates: 1
+            error: could not compile `demo` (bin "demo") due to 1 previous error; 1 warning emitted
+            == rustc errors: 1
+            src/main.rs:2:26: error[E0308]: mismatched types: expected `i32`, found `&str`
+            == rustc warnings: 1
+            src/main.rs:1:5: warning: unused import: `std::collections::HashMap`"#]]);
     }
 
     #[test]
     fn what_caused_an_error_of_cargo_stands_with_it() {
         let raw = "error: failed to run custom build command for `demo v0.1.0 (/srv/demo)`\n\n\
                    Caused by:\n  process didn't exit successfully: `build-script-build` (exit status: 101)\n  --- stderr\n  no libfoo found\n";
-        check(
-            raw,
-            400,
-            &expect![[r#"
-            exit 0; 1 error; 6 lines, 191 B held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 400).shows(&expect![[r#"
+            1 error
             == errors: 1
             1: error: failed to run custom build command for `demo v0.1.0 (/srv/demo)`
             Caused by:
               process didn't exit successfully: `build-script-build` (exit status: 101)
               --- stderr
-              no libfoo found
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+              no libfoo found"#]]);
     }
 
     #[test]

@@ -12,19 +12,15 @@ const PLACES_PER_LINE: usize = 4;
 
 /// Diagnostics that differ only in what they quote.
 pub(super) struct DiagnosticGroup {
-    /// Their severity.
     pub severity: Severity,
     /// Their code; may be empty.
     pub code: String,
     /// The message of the first.
     pub message: String,
-    /// The number of diagnostics.
     pub count: u64,
-    /// The first one.
     pub first: KeptDiagnostic,
     /// The explanation of the first.
     pub more: String,
-    /// Some of the others.
     pub others: Vec<KeptDiagnostic>,
 }
 

@@ -1,13 +1,13 @@
 //! Diagnostics of the TypeScript compiler, plain and pretty, and the figures it prints with `--diagnostics`.
 
 use super::block::{DiagnosticBlock, Head};
-use super::diagnostic::{Diagnostics, Severity, named};
-use crate::kinds::{Detector, Kind, Stretch};
+use super::diagnostic::{Diagnostics, MAX_LINE_BYTES, Severity, named};
+use crate::kinds::shared::bounded_items::KeptItems;
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
-use crate::{About, Item, Line, Page, Part, Weight};
+use crate::{About, Item, Line, Page, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "tsc", detector: Detector::Lines { opens, begin: || Box::new(Tsc::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Tsc>("tsc", opens);
 
 /// The maximum number of bytes of explanation for one diagnostic.
 const MAX_EXPLANATION_BYTES: usize = 900;
@@ -15,10 +15,7 @@ const MAX_EXPLANATION_BYTES: usize = 900;
 const MAX_FOLLOWING_LINES: usize = 60;
 /// The maximum number of lines kept about projects and figures.
 const MAX_LINES: usize = 60;
-/// The maximum number of bytes kept of a line.
-const MAX_LINE_BYTES: usize = 400;
 
-/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     // Other tools state the number of errors in the same words, but not the number of files.
     diagnostic(text).is_some()
@@ -90,23 +87,16 @@ fn is_figure(text: &str) -> bool {
 
 /// Returns what a build of several projects says about one: `[10:00:00 AM] Building project '…'`.
 fn project(text: &str) -> Option<&str> {
+    #[rustfmt::skip]
+    const STARTS: [&str; 8] = [
+        "Project '", "Building project '", "Projects in this build", "Updating output", "Skipping build of project",
+        "Starting compilation", "File change detected", "Starting incremental",
+    ];
     let (_, said) = text
         .strip_prefix('[')
         .filter(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))?
         .split_once("] ")?;
-    [
-        "Project '",
-        "Building project '",
-        "Projects in this build",
-        "Updating output",
-        "Skipping build of project",
-        "Starting compilation",
-        "File change detected",
-        "Starting incremental",
-    ]
-    .iter()
-    .any(|start| said.starts_with(start))
-    .then_some(said)
+    STARTS.iter().any(|start| said.starts_with(start)).then_some(said)
 }
 
 /// The diagnostics so far.
@@ -117,11 +107,9 @@ struct Tsc {
     /// The sum of the totals printed: a build of several projects prints several.
     said: u64,
     said_files: u64,
-    figures: Vec<Item>,
-    figures_count: u64,
+    figures: KeptItems<MAX_LINES>,
     in_figures: bool,
-    projects: Vec<Item>,
-    projects_count: u64,
+    projects: KeptItems<MAX_LINES>,
     /// Whether the table of files at the end is being read.
     in_table: bool,
 }
@@ -145,13 +133,13 @@ impl Stretch for Tsc {
         };
         let mut page = Page::new(format!("tsc: {}{said}", self.found.counted()));
         // Times and memory are what the reader wants.
-        self.figures.sort_by_key(|item| {
+        self.figures.items.sort_by_key(|item| {
             let text = item.text.as_str();
             (!text.starts_with("Total"), !(text.contains(" time:") || text.starts_with("Memory")))
         });
-        page.push(Part::new("figures that are not zero", Weight::Fact, self.figures).of(self.figures_count));
+        page.push(self.figures.part("figures that are not zero", Weight::Fact));
         self.found.write(&mut page, "tsc");
-        page.push(Part::new("projects", Weight::Shape, self.projects).of(self.projects_count));
+        page.push(self.projects.part("projects", Weight::Shape));
         page
     }
 }
@@ -176,13 +164,13 @@ impl Tsc {
             self.in_figures = true;
             if !text.ends_with(" 0") {
                 let words: Vec<&str> = text.split_whitespace().collect();
-                keep(&mut self.figures, &mut self.figures_count, words.join(" "));
+                self.figures.add(|| Item::plain(words.join(" ")));
             }
             return true;
         }
         if project(text).is_some() {
             self.flush();
-            keep(&mut self.projects, &mut self.projects_count, clip(text, MAX_LINE_BYTES));
+            self.projects.add(|| Item::plain(clip(text, MAX_LINE_BYTES)));
             return true;
         }
         if text.starts_with("Errors  Files") {
@@ -225,13 +213,6 @@ impl Tsc {
     }
 }
 
-fn keep(items: &mut Vec<Item>, count: &mut u64, text: String) {
-    *count += 1;
-    if items.len() < MAX_LINES {
-        items.push(Item::plain(text));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -260,43 +241,29 @@ Errors  Files
      1  src/a.ts:10
      1  src/b.ts:5
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-                exit 0; tsc: 3 errors in 2 files; 19 lines, 525 B held as [ctx:0000000000]
-                <<<0000000000
-                == tsc errors: 3
-                1: src/a.ts(10,3): error TS2322: Type 'A | undefined' is not assignable to type 'A'.
-                  Type 'undefined' is not assignable to type 'A'.
-                error TS18003: No inputs were found in config file 'tsconfig.json'.
-                4: src/b.ts:5:15 - error TS2551: Property 'nam' does not exist on type 'A'. Did you mean 'name'?
-                5   const y = a.nam;
-                  src/b.ts:2:27
-                    2 interface A { name: string }
-                    'name' is declared here.
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 600).shows(&expect![[r#"
+            tsc: 3 errors in 2 files
+            == tsc errors: 3
+            1: src/a.ts(10,3): error TS2322: Type 'A | undefined' is not assignable to type 'A'.
+              Type 'undefined' is not assignable to type 'A'.
+            error TS18003: No inputs were found in config file 'tsconfig.json'.
+            4: src/b.ts:5:15 - error TS2551: Property 'nam' does not exist on type 'A'. Did you mean 'name'?
+            5   const y = a.nam;
+              src/b.ts:2:27
+                2 interface A { name: string }
+                'name' is declared here."#]]);
     }
 
     #[test]
     fn figures_are_read() {
         let raw = "Files:                         63\nLines of Library:           50310\nLines of JSON:                  0\nMemory used:               88893K\nTotal time:                 1.70s\n";
-        check(
-            raw,
-            300,
-            &expect![[r#"
-            exit 0; tsc: 0 errors; 5 lines, 170 B held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 300).shows(&expect![[r#"
+            tsc: 0 errors
             == figures that are not zero: 4
             Total time: 1.70s
             Memory used: 88893K
             Files: 63
-            Lines of Library: 50310
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            Lines of Library: 50310"#]]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::io;
 
 use super::grid::Grid;
 use super::passages::{Passages, USUAL, counted};
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
@@ -40,11 +41,8 @@ fn is(sample: &Sample<'_>) -> bool {
 }
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
-    let mut tree = Tree::new();
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        tree.line(&line);
-    }
+    let mut tree = Tree { groups: vec![ControlGroup::default()], ..Tree::default() };
+    Lines::each(source, |line| tree.line(line))?;
     Ok(Some(tree.page()))
 }
 
@@ -69,47 +67,25 @@ enum ElementKind {
     Other,
 }
 
+#[derive(Default)]
 struct Tree {
     around: Vec<Ancestor>,
     page: Vec<Item>,
-    alerts: Vec<Item>,
-    alert_total: u64,
-    headings: Vec<Item>,
-    heading_total: u64,
+    alerts: KeptItems<MAX_ITEMS>,
+    headings: KeptItems<MAX_ITEMS>,
     groups: Vec<ControlGroup>,
     group: usize,
     passages: Passages,
     tables: Vec<Grid>,
     table_total: u64,
     table: Option<OpenTable>,
-    roles: Tally,
+    roles: Tally<100>,
     nodes: u64,
     controls: u64,
     links: u64,
 }
 
 impl Tree {
-    fn new() -> Self {
-        Self {
-            around: Vec::new(),
-            page: Vec::new(),
-            alerts: Vec::new(),
-            alert_total: 0,
-            headings: Vec::new(),
-            heading_total: 0,
-            groups: vec![ControlGroup { head: String::new(), items: Vec::new(), count: 0, outer: 0 }],
-            group: 0,
-            passages: Passages::default(),
-            tables: Vec::new(),
-            table_total: 0,
-            table: None,
-            roles: Tally::of(100),
-            nodes: 0,
-            controls: 0,
-            links: 0,
-        }
-    }
-
     fn line(&mut self, line: &Line<'_>) {
         let Some(node) = Node::of(line.text) else {
             let text = line.text.trim();
@@ -234,24 +210,18 @@ impl Tree {
     }
 
     fn heading(&mut self, line: &Line<'_>, node: &Node<'_>, said: &str) -> ElementKind {
-        self.heading_total += 1;
         self.passages.cover(said);
-        if self.headings.len() < MAX_ITEMS {
-            self.headings.push(Item::at(line.number, node.words()));
-        }
+        self.headings.add(|| Item::at(line.number, node.words()));
         ElementKind::Heading
     }
 
     fn alert(&mut self, line: &Line<'_>, node: &Node<'_>) {
-        self.alert_total += 1;
-        if self.alerts.len() < MAX_ITEMS {
-            self.alerts.push(Item::at(line.number, node.words()));
-        }
+        self.alerts.add(|| Item::at(line.number, node.words()));
     }
 
     fn add_to_alert(&mut self, node: &Node<'_>, said: &str) {
         self.passages.cover(said);
-        if let Some(alert) = self.alerts.last_mut().filter(|alert| alert.text.len() < 400) {
+        if let Some(alert) = self.alerts.items.last_mut().filter(|alert| alert.text.len() < 400) {
             alert.text.push_str(if alert.text.ends_with(']') { ": " } else { " " });
             alert.text.push_str(&if node.is_control() { node.words() } else { clip(said, 300) });
         }
@@ -259,7 +229,7 @@ impl Tree {
 
     fn begin_group(&mut self, node: &Node<'_>) {
         if self.groups.len() < MAX_ITEMS {
-            self.groups.push(ControlGroup { head: node.words(), items: Vec::new(), count: 0, outer: self.group });
+            self.groups.push(ControlGroup { head: node.words(), outer: self.group, ..ControlGroup::default() });
             self.group = self.groups.len() - 1;
         }
     }
@@ -294,14 +264,14 @@ impl Tree {
         let mut page = Page::new(format!(
             "accessibility tree: {}, {}, {}, {}, {}",
             counted(self.nodes, "node"),
-            counted(self.heading_total, "heading"),
+            counted(self.headings.total, "heading"),
             counted(self.links, "link"),
             counted(self.controls, "control"),
             counted(self.table_total, "table")
         ));
         page.push(Part::new("page", Weight::Failure, self.page));
-        page.push(Part::new("alerts, dialogs and states", Weight::Failure, self.alerts).of(self.alert_total));
-        page.push(Part::new("headings", Weight::Fact, self.headings).of(self.heading_total));
+        page.push(self.alerts.part("alerts, dialogs and states", Weight::Failure));
+        page.push(self.headings.part("headings", Weight::Fact));
         let total: u64 = self.groups.iter().map(|group| group.count).sum();
         let items = self.groups.iter().flat_map(ControlGroup::items).collect();
         let name = format!("what can be clicked or filled in outside of tables, {total} in all, by part of the page");
@@ -341,36 +311,29 @@ mod tests {
         text.push_str(
             "  - navigation \"Pages\" [ref=e90]:\n    - link \"2\" [ref=e91]:\n      - /url: \"?page=2\"\n```\n",
         );
-        check(
-            &text,
-            700,
-            &expect![[r##"
-                exit 0; accessibility tree: 215 nodes, 1 heading, 51 links, 3 controls, 1 table; 270 lines, 7.7 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == page: 2
-                1: Page URL: http://localhost/orders
-                2: Page Title: Orders
-                == alerts, dialogs and states: 1
-                5: alert [ref=e2]: 3 payments failed.
-                == headings: 1
-                6: heading "Orders \"open\"" [level=1] [ref=e3]
-                == what can be clicked or filled in outside of tables, 4 in all, by part of the page: 2
-                form "Filter" [ref=e4]: combobox "State" [ref=e5] All *Open, textbox "Name" [ref=e6]: Anna, button "Export" [disabled] [ref=e7]
-                navigation "Pages" [ref=e90]: link "2" [ref=e91] → ?page=2
-                == table 1: unusual records: 1
-                117: #20 | 900.50 EUR [ref=r20] link "#20" [ref=l20] (unusual: Total)
-                == table 1: fields of 50 records: 2
-                Order: all different, such as #0, #1
-                Total: 10.5 ×49, 900.5 ×1 (#20), sum 1415.0
-                == table 1: first and last records: 50, 3 shown
-                17: #0 | 10.50 EUR [ref=r0] link "#0" [ref=l0]
-                22: #1 | 10.50 EUR [ref=r1] link "#1" [ref=l1]
-                262: #49 | 10.50 EUR [ref=r49] link "#49" [ref=l49]
-                == roles with counts: 1
-                cell 100, link 51, row 51, columnheader 2, option 2, alert 1, button 1, combobox 1, form 1, generic 1, heading 1, navigation 1, 2 others 2
-                0000000000>>>
-                more: ctx_get"##]],
-        );
+        check(&text, 700).shows(&expect![[r##"
+            accessibility tree: 215 nodes, 1 heading, 51 links, 3 controls, 1 table
+            == page: 2
+            1: Page URL: http://localhost/orders
+            2: Page Title: Orders
+            == alerts, dialogs and states: 1
+            5: alert [ref=e2]: 3 payments failed.
+            == headings: 1
+            6: heading "Orders \"open\"" [level=1] [ref=e3]
+            == what can be clicked or filled in outside of tables, 4 in all, by part of the page: 2
+            form "Filter" [ref=e4]: combobox "State" [ref=e5] All *Open, textbox "Name" [ref=e6]: Anna, button "Export" [disabled] [ref=e7]
+            navigation "Pages" [ref=e90]: link "2" [ref=e91] → ?page=2
+            == table 1: unusual records: 1
+            117: #20 | 900.50 EUR [ref=r20] link "#20" [ref=l20] (unusual: Total)
+            == table 1: fields of 50 records: 2
+            Order: all different, such as #0, #1
+            Total: 10.5 ×49, 900.5 ×1 (#20), sum 1415.0
+            == table 1: first and last records: 50, 3 shown
+            17: #0 | 10.50 EUR [ref=r0] link "#0" [ref=l0]
+            22: #1 | 10.50 EUR [ref=r1] link "#1" [ref=l1]
+            262: #49 | 10.50 EUR [ref=r49] link "#49" [ref=l49]
+            == roles with counts: 1
+            cell 100, link 51, row 51, columnheader 2, option 2, alert 1, button 1, combobox 1, form 1, generic 1, heading 1, navigation 1, 2 others 2"##]]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Unlike in tables for programs, cells hold text for people: `+94 min`, `271.42 EUR`.
 
 use crate::kinds::data::cells::Cells;
+use crate::kinds::shared::bounded_items::joined;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
@@ -40,7 +41,6 @@ impl Grid {
         }
     }
 
-    /// Returns the number of columns.
     pub(super) fn width(&self) -> usize {
         self.width.max(self.header.len())
     }
@@ -67,25 +67,9 @@ impl Grid {
 
     /// Returns the rows, several on a line, after the header.
     fn compact(&self) -> Vec<Item> {
-        let mut items = Vec::new();
-        let mut line = if self.header.is_empty() {
-            String::new()
-        } else {
-            format!("[{}]", clip(&self.header.join(" | "), MAX_ROW_BYTES))
-        };
-        for (_, row) in &self.first {
-            if line.len() > LINE_BYTES {
-                items.push(Item::plain(std::mem::take(&mut line)));
-            }
-            if !line.is_empty() {
-                line.push_str("; ");
-            }
-            line.push_str(row);
-        }
-        if !line.is_empty() {
-            items.push(Item::plain(line));
-        }
-        items
+        let names = || format!("[{}]", clip(&self.header.join(" | "), MAX_ROW_BYTES));
+        let header = (!self.header.is_empty()).then(names);
+        joined(header.into_iter().chain(self.first.iter().map(|(_, row)| row.clone())), "; ", LINE_BYTES)
     }
 }
 

@@ -4,6 +4,7 @@ use std::io;
 
 use super::outline::{LineNumbers, Outline};
 use super::passages::{Paragraph, Passages, USUAL, counted};
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
@@ -28,16 +29,15 @@ const MAX_NEWEST_ENTRIES: usize = 12;
 const MAX_LINE_BYTES: usize = 420;
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
-    let mut document = Document::new();
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        document.line(&line);
-    }
+    let mut document = Document::default();
+    Lines::each(source, |line| document.line(line))?;
     Ok(Some(document.page()))
 }
 
 /// The context of a line.
+#[derive(Default)]
 enum LineContext {
+    #[default]
     Text,
     /// Between the marks at the beginning. It ends with the same mark.
     FrontMatter(&'static str),
@@ -46,23 +46,21 @@ enum LineContext {
     Comment,
 }
 
+#[derive(Default)]
 struct Document {
     inside: LineContext,
     outline: Outline,
     paragraph: Paragraph,
     passages: Passages,
-    front: Vec<Item>,
-    front_total: u64,
+    front: KeptItems<MAX_ITEMS>,
     beginning: Vec<Item>,
     /// List items under the first versions of a changelog.
     newest: Vec<Item>,
-    notes: Vec<Item>,
-    note_total: u64,
+    notes: KeptItems<MAX_ITEMS>,
     /// Whether lines belong to a preceding `> [!NOTE]`.
     in_note: bool,
-    open_tasks: u64,
+    open_tasks: KeptItems<MAX_ITEMS>,
     done_tasks: u64,
-    tasks: Vec<Item>,
     /// Code by its language, and tables by their header.
     code: Blocks,
     tables: Blocks,
@@ -77,33 +75,6 @@ struct Document {
 }
 
 impl Document {
-    fn new() -> Self {
-        Self {
-            inside: LineContext::Text,
-            outline: Outline::default(),
-            paragraph: Paragraph::default(),
-            passages: Passages::default(),
-            front: Vec::new(),
-            front_total: 0,
-            beginning: Vec::new(),
-            newest: Vec::new(),
-            notes: Vec::new(),
-            note_total: 0,
-            in_note: false,
-            open_tasks: 0,
-            done_tasks: 0,
-            tasks: Vec::new(),
-            code: Blocks::default(),
-            tables: Blocks::default(),
-            rows: 0,
-            before: String::new(),
-            in_table: false,
-            links: 0,
-            images: 0,
-            asked_for: false,
-        }
-    }
-
     fn line(&mut self, line: &Line<'_>) {
         let text = line.text.trim();
         match self.inside {
@@ -130,10 +101,7 @@ impl Document {
             self.inside = LineContext::Text;
             return;
         }
-        self.front_total += 1;
-        if self.front.len() < MAX_ITEMS {
-            self.front.push(Item::at(line.number, clip(line.text.trim_end(), 200)));
-        }
+        self.front.add(|| Item::at(line.number, clip(line.text.trim_end(), 200)));
     }
 
     fn text(&mut self, line: &Line<'_>, text: &str) {
@@ -213,14 +181,11 @@ impl Document {
         let quoted = text.trim_start_matches(['>', ' ']);
         if note_label(quoted) {
             self.end_paragraph();
-            self.note_total += 1;
             self.in_note = true;
-            if self.notes.len() < MAX_ITEMS {
-                self.notes.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
-            }
+            self.notes.add(|| Item::at(line.number, clip(text, MAX_LINE_BYTES)));
             self.passages.cover(text);
         } else if self.in_note {
-            if let Some(note) = self.notes.last_mut().filter(|note| note.text.len() < MAX_LINE_BYTES) {
+            if let Some(note) = self.notes.items.last_mut().filter(|note| note.text.len() < MAX_LINE_BYTES) {
                 note.text.push(' ');
                 note.text.push_str(&clip(quoted, MAX_LINE_BYTES));
             }
@@ -236,10 +201,7 @@ impl Document {
             self.passages.add(Some(line.number), task, USUAL / 2);
             return;
         }
-        self.open_tasks += 1;
-        if self.tasks.len() < MAX_ITEMS {
-            self.tasks.push(Item::at(line.number, clip(text, 200)));
-        }
+        self.open_tasks.add(|| Item::at(line.number, clip(text, 200)));
     }
 
     fn end_paragraph(&mut self) {
@@ -281,10 +243,10 @@ impl Document {
     fn page(mut self) -> Page {
         self.end_paragraph();
         let mut page = Page::new(self.what());
-        let Self { outline, mut passages, front, notes, tasks, code, tables, beginning, .. } = self;
-        page.push(Part::new("front matter", Weight::Fact, front).of(self.front_total));
+        let Self { outline, mut passages, front, notes, open_tasks, code, tables, beginning, .. } = self;
+        page.push(front.part("front matter", Weight::Fact));
         page.push(Part::new("beginning", Weight::Fact, beginning));
-        page.push(Part::new("notes and warnings", Weight::Failure, notes).of(self.note_total));
+        page.push(notes.part("notes and warnings", Weight::Failure));
         if outline.has_versions() {
             for item in &self.newest {
                 passages.cover(&item.text);
@@ -293,7 +255,7 @@ impl Document {
         }
         let headings = outline.parts(&mut passages, LineNumbers::Yes);
         page.parts.extend(headings);
-        page.push(Part::new("open tasks", Weight::Fact, tasks).of(self.open_tasks));
+        page.push(open_tasks.part("open tasks", Weight::Fact));
         page.push(tables.rare("tables of their own kind", &mut passages));
         page.push(code.rare("code of its own kind", &mut passages));
         page.push(passages.part("most telling passages", Weight::Fact));
@@ -304,7 +266,7 @@ impl Document {
     }
 
     fn what(&self) -> String {
-        let tasks = self.open_tasks + self.done_tasks;
+        let tasks = self.open_tasks.total + self.done_tasks;
         let mut parts = vec![format!("markdown: {}", counted(self.outline.total(), "heading"))];
         let counts = [
             (self.code.total(), "code block"),
@@ -316,7 +278,7 @@ impl Document {
         for (count, name) in counts.into_iter().filter(|(count, _)| *count > 0) {
             let more = match name {
                 "table" => format!(" with {}", counted(self.rows, "row")),
-                "task" => format!(", {} of them open", self.open_tasks),
+                "task" => format!(", {} of them open", self.open_tasks.total),
                 _ => String::new(),
             };
             parts.push(counted(count, name) + &more);
@@ -343,62 +305,48 @@ mod tests {
                 "## heron {name}\n\n### Options of {name}\n\nThe command `{name}` works on a store.\n\n"
             ));
         }
-        check(
-            &text,
-            600,
-            &expect![[r#"
-                exit 0; markdown: 12 headings, 1 code block, 1 table with 1 row, 2 tasks, 1 of them open; 52 lines, 612 B held as [ctx:0000000000]
-                <<<0000000000
-                == front matter: 1
-                2: title: Heron
-                == beginning: 1
-                6: Heron keeps queues. It is small.
-                == notes and warnings: 1
-                8: > **Warning:** 1.x cannot be read.
-                == headings, 7 in all, rows: 1
-                4 Heron; 13 Install; 23 heron save; 29 heron list; 35 heron drop; 41 heron copy; 47 heron move
-                == lower headings, 5 in all, rows: 1
-                25 Options of save; 31 Options of list; 37 Options of drop; 43 Options of copy; 49 Options of move
-                == open tasks: 1
-                10: - [ ] write the guide
-                == tables of their own kind: 1
-                19: | Code | Meaning |
-                | 9 | the store is damaged |
-                == code of its own kind: 1
-                16: cargo install heron
-                == most telling passages: 8, 2 shown
-                11: release it
-                27: The command `save` works on a store.
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&text, 600).shows(&expect![[r#"
+            markdown: 12 headings, 1 code block, 1 table with 1 row, 2 tasks, 1 of them open
+            == front matter: 1
+            2: title: Heron
+            == beginning: 1
+            6: Heron keeps queues. It is small.
+            == notes and warnings: 1
+            8: > **Warning:** 1.x cannot be read.
+            == headings, 7 in all, rows: 1
+            4 Heron; 13 Install; 23 heron save; 29 heron list; 35 heron drop; 41 heron copy; 47 heron move
+            == lower headings, 5 in all, rows: 1
+            25 Options of save; 31 Options of list; 37 Options of drop; 43 Options of copy; 49 Options of move
+            == open tasks: 1
+            10: - [ ] write the guide
+            == tables of their own kind: 1
+            19: | Code | Meaning |
+            | 9 | the store is damaged |
+            == code of its own kind: 1
+            16: cargo install heron
+            == most telling passages: 8, 2 shown
+            11: release it
+            27: The command `save` works on a store."#]]);
     }
 
     #[test]
     fn a_changelog_is_shown_by_its_versions() {
         let text = "# Changelog\n\n## [2.1.0] - 2026-03-04\n\n### Added\n\n- a new thing\n- another one\n\n### Fixed\n\n\
                     - the old thing\n\n## [2.0.0] - 2026-01-02\n\n- **Breaking:** everything\n\n## 1.0.0\n\n- first\n";
-        check(
-            text,
-            400,
-            &expect![[r#"
-                exit 0; markdown: 6 headings; 20 lines, 177 B held as [ctx:0000000000]
-                <<<0000000000
-                == first entries: 5
-                7: - a new thing
-                8: - another one
-                12: - the old thing
-                16: - **Breaking:** everything
-                20: - first
-                == versions with their entries, 3 in all: the first, the last, then rows of those between: 3
-                3: [2.1.0] - 2026-03-04: 3 entries (Added 2, Fixed 1)
-                18: 1.0.0: 1 entries
-                14 [2.0.0] - 2026-01-02: 1
-                == headings, 1 in all, rows: 1
-                1 Changelog
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(text, 400).shows(&expect![[r#"
+            markdown: 6 headings
+            == first entries: 5
+            7: - a new thing
+            8: - another one
+            12: - the old thing
+            16: - **Breaking:** everything
+            20: - first
+            == versions with their entries, 3 in all: the first, the last, then rows of those between: 3
+            3: [2.1.0] - 2026-03-04: 3 entries (Added 2, Fixed 1)
+            18: 1.0.0: 1 entries
+            14 [2.0.0] - 2026-01-02: 1
+            == headings, 1 in all, rows: 1
+            1 Changelog"#]]);
     }
 
     #[test]

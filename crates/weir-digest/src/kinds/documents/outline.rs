@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::passages::Passages;
+use crate::kinds::shared::bounded_items::joined;
 use crate::kinds::shared::dates;
 use crate::text::clip;
 use crate::{Item, Part, Weight};
@@ -53,7 +54,6 @@ impl Outline {
         self.total
     }
 
-    /// Adds a heading.
     pub(super) fn add(&mut self, line: u64, level: usize, title: &str) {
         let title = unlinked(title);
         self.total += 1;
@@ -81,12 +81,10 @@ impl Outline {
         }
     }
 
-    /// Returns whether headings are versions.
     pub(super) fn has_versions(&self) -> bool {
         self.version_level().is_some()
     }
 
-    /// Returns the number of versions so far.
     pub(super) fn versions_so_far(&self) -> u64 {
         self.version_total
     }
@@ -177,26 +175,10 @@ impl Outline {
         }
         // The first and the last show the range.
         let last = if items.len() > 2 { items.pop() } else { None };
-        let mut shown: Vec<Item> = Vec::new();
-        let mut row = String::new();
-        for (place, item) in items.into_iter().enumerate() {
-            if place == 0 {
-                shown.push(item);
-                shown.extend(last.clone());
-                continue;
-            }
-            if row.len() > ROW_BYTES {
-                shown.push(Item::plain(std::mem::take(&mut row)));
-            }
-            if !row.is_empty() {
-                row.push_str("; ");
-            }
-            let brief = item.brief.unwrap_or_default();
-            row.push_str(&format!("{} {brief}", item.line.unwrap_or(0)));
-        }
-        if !row.is_empty() {
-            shown.push(Item::plain(row));
-        }
+        let mut items = items.into_iter();
+        let mut shown: Vec<Item> = items.next().into_iter().chain(last).collect();
+        let between = items.map(|item| format!("{} {}", item.line.unwrap_or(0), item.brief.unwrap_or_default()));
+        shown.extend(joined(between, "; ", ROW_BYTES));
         shown.truncate(MAX_ROWS);
         let name =
             format!("versions with their entries, {all} in all: the first, the last, then rows of those between");
@@ -230,20 +212,7 @@ fn folded(headings: &[&Heading], numbered: LineNumbers) -> Vec<Item> {
 
 /// Returns headings in rows: `12 Install; 40 Usage`.
 fn rows(headings: &[&Heading], numbered: LineNumbers) -> Vec<Item> {
-    let mut rows: Vec<Item> = Vec::new();
-    let mut row = String::new();
-    for heading in headings {
-        if row.len() > ROW_BYTES {
-            rows.push(Item::plain(std::mem::take(&mut row)));
-        }
-        if !row.is_empty() {
-            row.push_str("; ");
-        }
-        row.push_str(&heading.words(numbered));
-    }
-    if !row.is_empty() {
-        rows.push(Item::plain(row));
-    }
+    let mut rows = joined(headings.iter().map(|heading| heading.words(numbered)), "; ", ROW_BYTES);
     rows.truncate(MAX_ROWS);
     rows
 }

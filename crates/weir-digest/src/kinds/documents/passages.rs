@@ -203,12 +203,10 @@ impl Paragraph {
         self.lines.first().map_or(0, |line| line.1)
     }
 
-    /// Returns the number of its lines.
     pub(super) fn lines(&self) -> usize {
         self.lines.len()
     }
 
-    /// Adds a line.
     pub(super) fn push(&mut self, number: u64, text: &str) {
         let text = text.trim();
         if self.text.len() + text.len() > MAX_PARAGRAPH_BYTES && !self.text.is_empty() {

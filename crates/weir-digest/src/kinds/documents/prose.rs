@@ -3,6 +3,7 @@
 use std::io;
 
 use super::passages::{Paragraph, Passages, USUAL, counted};
+use crate::kinds::shared::bounded_items::joined;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::stamp;
 use crate::kinds::{Detector, Kind};
@@ -111,14 +112,12 @@ fn label(text: &str) -> Option<&str> {
 }
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
-    let mut text = Text::new();
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        text.line(&line);
-    }
+    let mut text = Text::default();
+    Lines::each(source, |line| text.line(line))?;
     Ok(Some(text.page()))
 }
 
+#[derive(Default)]
 struct Text {
     paragraph: Paragraph,
     passages: Passages,
@@ -126,9 +125,9 @@ struct Text {
     /// Titles that are underlined or in capitals.
     sections: Sections,
     /// Numbered titles, without their number.
-    points: Tally,
+    points: Tally<500>,
     titles: Sections,
-    labels: Tally,
+    labels: Tally<500>,
     /// Paragraphs with a label in capitals.
     labelled: Vec<(Item, String)>,
     paragraphs: u64,
@@ -158,43 +157,14 @@ impl Sections {
         let last = self.last.take().or_else(|| if self.kept.len() > 2 { self.kept.pop() } else { None });
         let first = (!self.kept.is_empty()).then(|| self.kept.remove(0));
         let mut items: Vec<Item> = first.into_iter().chain(last).collect();
-        let mut row = String::new();
-        for item in self.kept {
-            if !row.is_empty() {
-                row.push_str("; ");
-            }
-            row.push_str(&format!("{} {}", item.line.unwrap_or(0), item.text));
-            if row.len() > 120 {
-                items.push(Item::plain(std::mem::take(&mut row)));
-            }
-        }
-        if !row.is_empty() {
-            items.push(Item::plain(row));
-        }
-        Part::new(
-            format!("{name}, {} in all: the first, the last, then rows of those between", self.total),
-            Weight::Fact,
-            items,
-        )
+        let between = self.kept.iter().map(|item| format!("{} {}", item.line.unwrap_or(0), item.text));
+        items.extend(joined(between, "; ", 120));
+        let name = format!("{name}, {} in all: the first, the last, then rows of those between", self.total);
+        Part::new(name, Weight::Fact, items)
     }
 }
 
 impl Text {
-    fn new() -> Self {
-        Self {
-            paragraph: Paragraph::default(),
-            passages: Passages::default(),
-            beginning: Vec::new(),
-            sections: Sections::default(),
-            points: Tally::of(500),
-            titles: Sections::default(),
-            labels: Tally::of(500),
-            labelled: Vec::new(),
-            paragraphs: 0,
-            words: 0,
-        }
-    }
-
     fn line(&mut self, line: &Line<'_>) {
         let text = line.text.trim();
         self.words += text.split_ascii_whitespace().count() as u64;
@@ -298,7 +268,6 @@ impl Text {
     }
 }
 
-/// Returns whether a title is in capitals.
 fn is_capitals(text: &str) -> bool {
     let letters = || text.chars().filter(|c| c.is_alphabetic());
     letters().count() >= 2 && letters().all(|c| !c.is_lowercase())
@@ -306,23 +275,10 @@ fn is_capitals(text: &str) -> bool {
 
 /// Returns the worth of a sentence. Decisions, tasks, failures and numbers raise it.
 fn worth(text: &str) -> u64 {
+    #[rustfmt::skip]
     const WORDS: [&str; 16] = [
-        "decided",
-        "agreed",
-        "must ",
-        "cannot",
-        "deadline",
-        "approved",
-        "rejected",
-        "because",
-        "conclu",
-        "therefore",
-        "shall ",
-        "recommend",
-        "result",
-        "important",
-        "failed",
-        "in total",
+        "decided", "agreed", "must ", "cannot", "deadline", "approved", "rejected", "because", "conclu", "therefore",
+        "shall ", "recommend", "result", "important", "failed", "in total",
     ];
     let said = WORDS.iter().any(|word| text.contains(word));
     let counted = text.bytes().any(|byte| byte.is_ascii_digit());
@@ -349,31 +305,24 @@ mod tests {
                 );
             }
         }
-        check(
-            &text,
-            500,
-            &expect![[r#"
-                exit 0; text: 430 words, 8 sections, 8 paragraphs; 94 lines, 2.3 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == beginning: 1
-                1: MINUTES OF THE TEAM
-                == paragraphs with a label, rare labels first: 1
-                59: DECISION 7: The contract is not renewed. It ends on 31 August 2026, and saves 41,300 EUR.
-                == sections, 8 in all: the first, the last, then rows of those between: 4
-                4: Meeting 1, 1 May 2026
-                84: Meeting 8, 8 May 2026
-                15 Meeting 2, 2 May 2026; 26 Meeting 3, 3 May 2026; 37 Meeting 4, 4 May 2026; 48 Meeting 5, 5 May 2026; 62 Meeting 6, 6 May 2026
-                73 Meeting 7, 7 May 2026
-                == most telling sentences: 16, 2 shown
-                9: The chair reported that the gauges were cleaned in the spring of this year, and that nothing else has happened since the last time, which was left open by all who were there.
-                92: The desk said that it agrees with all of this.
-                == titles below sections, with counts: 1
-                Sensors 8
-                == labels, with counts: 1
-                DECISION 1
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&text, 500).shows(&expect![[r#"
+            text: 430 words, 8 sections, 8 paragraphs
+            == beginning: 1
+            1: MINUTES OF THE TEAM
+            == paragraphs with a label, rare labels first: 1
+            59: DECISION 7: The contract is not renewed. It ends on 31 August 2026, and saves 41,300 EUR.
+            == sections, 8 in all: the first, the last, then rows of those between: 4
+            4: Meeting 1, 1 May 2026
+            84: Meeting 8, 8 May 2026
+            15 Meeting 2, 2 May 2026; 26 Meeting 3, 3 May 2026; 37 Meeting 4, 4 May 2026; 48 Meeting 5, 5 May 2026; 62 Meeting 6, 6 May 2026
+            73 Meeting 7, 7 May 2026
+            == most telling sentences: 16, 2 shown
+            9: The chair reported that the gauges were cleaned in the spring of this year, and that nothing else has happened since the last time, which was left open by all who were there.
+            92: The desk said that it agrees with all of this.
+            == titles below sections, with counts: 1
+            Sensors 8
+            == labels, with counts: 1
+            DECISION 1"#]]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
@@ -26,18 +27,14 @@ const MAX_ITEMS: usize = 60;
 const MAX_LINE_BYTES: usize = 240;
 /// The maximum number of lines joined into a signature.
 const MAX_SIGNATURE_LINES: usize = 12;
-/// Returns whether this is a source file.
 pub(super) fn is(sample: &Sample<'_>) -> bool {
     language::of(sample).is_some()
 }
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(language) = language::of(sample) else { return Ok(None) };
-    let mut file = File::new(language);
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        file.line(&line);
-    }
+    let mut file = File { language, at_start: true, ..File::default() };
+    Lines::each(source, |line| file.line(line))?;
     file.finish();
     Ok((!file.definitions.is_empty()).then(|| file.page()))
 }
@@ -51,12 +48,10 @@ struct Definition {
     indent: usize,
     /// Its last line, if it was found.
     end: u64,
-    /// The members of a type.
     members: String,
 }
 
 impl Definition {
-    /// Returns the number of its lines.
     fn length(&self) -> u64 {
         (self.end + 1).saturating_sub(self.line)
     }
@@ -69,6 +64,7 @@ struct PendingDefinition {
     lines: usize,
 }
 
+#[derive(Default)]
 struct File {
     language: Language,
     definitions: Vec<Definition>,
@@ -80,8 +76,7 @@ struct File {
     /// Whether only comments have been found so far, and whether a quoted text is open.
     at_start: bool,
     in_quotes: bool,
-    marks: Vec<Item>,
-    mark_total: u64,
+    marks: KeptItems<MAX_ITEMS>,
     /// Whether the next definition is deprecated.
     deprecated: bool,
     comments: u64,
@@ -95,29 +90,6 @@ struct File {
 }
 
 impl File {
-    fn new(language: Language) -> Self {
-        Self {
-            language,
-            definitions: Vec::new(),
-            counts: [0; 3],
-            open: None,
-            imports: Vec::new(),
-            import_total: 0,
-            document: Vec::new(),
-            at_start: true,
-            in_quotes: false,
-            marks: Vec::new(),
-            mark_total: 0,
-            deprecated: false,
-            comments: 0,
-            said: None,
-            spans: Spans::default(),
-            members: None,
-            errors: Errors::default(),
-            in_block: false,
-        }
-    }
-
     fn line(&mut self, line: &Line<'_>) {
         let text = line.text.trim();
         if let Some(open) = &mut self.open {
@@ -178,10 +150,7 @@ impl File {
             return;
         }
         self.deprecated |= deprecated;
-        self.mark_total += 1;
-        if self.marks.len() < MAX_ITEMS {
-            self.marks.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
-        }
+        self.marks.add(|| Item::at(line.number, clip(text, MAX_LINE_BYTES)));
     }
 
     /// Takes the lines of `const (…)` and `var (…)`. Lines without a value belong to the previous one.
@@ -264,7 +233,7 @@ impl File {
             return;
         }
         if std::mem::take(&mut self.deprecated)
-            && let Some(mark) = self.marks.last_mut()
+            && let Some(mark) = self.marks.items.last_mut()
         {
             mark.text.push_str(&format!(" → {}", clip(text, 120)));
         }
@@ -366,30 +335,23 @@ mod tests {
             "class Service:\n    def reserve(\n        self,\n        sku: str,\n        cache={},\n    ) -> int:\n        \
              # FIXME: released twice.\n        return 0\n\n\nasync def migrate(db) -> int:\n    return 1\n",
         );
-        check(
-            &text,
-            600,
-            &expect![[r#"
-                exit 0; Python source: 5 types, 5 functions, 1 constant, 2 imports, 1 comment line; 38 lines, 524 B held as [ctx:0000000000]
-                <<<0000000000
-                == its own description: 1
-                1: """Keeps stock."""
-                == to do, or deprecated: 1
-                33: # FIXME: released twice.
-                == 5 types with their lines
-                8 StockError(Exception); 12 Article; 17 Pallet; 22 Carrier; 27 Service
-                == constants: 1
-                5: MAX_BATCH = 250
-                == functions: 2
-                28: def reserve(self, sku: str, cache={}, ) -> int
-                37: async def migrate(db) -> int
-                == 1 name that several functions have, with their first and last lines
-                validate ×3 (13…23)
-                == 2 imports
-                json; typing
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&text, 600).shows(&expect![[r#"
+            Python source: 5 types, 5 functions, 1 constant, 2 imports, 1 comment line
+            == its own description: 1
+            1: """Keeps stock."""
+            == to do, or deprecated: 1
+            33: # FIXME: released twice.
+            == 5 types with their lines
+            8 StockError(Exception); 12 Article; 17 Pallet; 22 Carrier; 27 Service
+            == constants: 1
+            5: MAX_BATCH = 250
+            == functions: 2
+            28: def reserve(self, sku: str, cache={}, ) -> int
+            37: async def migrate(db) -> int
+            == 1 name that several functions have, with their first and last lines
+            validate ×3 (13…23)
+            == 2 imports
+            json; typing"#]]);
     }
 
     #[test]

@@ -42,7 +42,6 @@ struct TextGroup {
 }
 
 impl Bytes {
-    /// Takes the next bytes.
     pub(super) fn take(&mut self, bytes: &[u8]) {
         let room = MAX_HEAD_BYTES.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
@@ -158,30 +157,18 @@ fn shown(text: &str) -> &str {
 
 /// Ranks a text by how much it may matter.
 fn rank(text: &str) -> u8 {
-    let lower = text.to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    #[rustfmt::skip]
+    const TELLING: [&str; 11] = [
+        "version", "http://", "https://", "copyright", "licen", "gcc: ", "rustc", "clang", "go1.", "built", "author",
+    ];
     if text.contains("CREATE TABLE") || text.contains("CREATE INDEX") || text.contains("CREATE VIEW") {
         return 0;
     }
     if trouble::of(text).is_some() {
         return 1;
     }
-    if has(&[
-        "version",
-        "http://",
-        "https://",
-        "copyright",
-        "licen",
-        "gcc: ",
-        "rustc",
-        "clang",
-        "go1.",
-        "built",
-        "author",
-    ]) {
-        return 2;
-    }
-    3
+    let lower = text.to_ascii_lowercase();
+    if TELLING.iter().any(|word| lower.contains(word)) { 2 } else { 3 }
 }
 
 /// Returns whether a text is plausible: machine code contains bytes that happen to be letters.

@@ -9,28 +9,15 @@ pub(super) fn name(head: &[u8]) -> Option<&'static str> {
 }
 
 /// The beginnings of formats for which there is a better name than their MIME type.
+#[rustfmt::skip]
 const NAMES: &[(&[u8], &str)] = &[
-    (b"\x89PNG\r\n\x1a\n", "PNG image"),
-    (b"\xff\xd8\xff", "JPEG image"),
-    (b"GIF8", "GIF image"),
-    (b"%PDF-", "PDF document"),
-    (b"SQLite format 3\0", "SQLite database"),
-    (b"\x7fELF", "ELF file"),
-    (b"\x1f\x8b", "gzip data"),
-    (b"BZh", "bzip2 data"),
-    (b"\xfd7zXZ\0", "xz data"),
-    (b"\x28\xb5\x2f\xfd", "zstd data"),
-    (b"PK\x03\x04", "ZIP archive"),
-    (b"PK\x05\x06", "empty ZIP archive"),
-    (b"\0asm", "WebAssembly module"),
-    (b"\xca\xfe\xba\xbe", "Java class file"),
-    (b"wOF2", "WOFF2 font"),
-    (b"wOFF", "WOFF font"),
-    (b"!<arch>\n", "ar archive"),
-    (b"MZ", "Windows program"),
-    (b"\xd4\xc3\xb2\xa1", "pcap capture"),
-    (b"\xcf\xfa\xed\xfe", "Mach-O file"),
-    (b"\x30\x82", "DER data"),
+    (b"\x89PNG\r\n\x1a\n", "PNG image"), (b"\xff\xd8\xff", "JPEG image"), (b"GIF8", "GIF image"),
+    (b"%PDF-", "PDF document"), (b"SQLite format 3\0", "SQLite database"), (b"\x7fELF", "ELF file"),
+    (b"\x1f\x8b", "gzip data"), (b"BZh", "bzip2 data"), (b"\xfd7zXZ\0", "xz data"), (b"\x28\xb5\x2f\xfd", "zstd data"),
+    (b"PK\x03\x04", "ZIP archive"), (b"PK\x05\x06", "empty ZIP archive"), (b"\0asm", "WebAssembly module"),
+    (b"\xca\xfe\xba\xbe", "Java class file"), (b"wOF2", "WOFF2 font"), (b"wOFF", "WOFF font"),
+    (b"!<arch>\n", "ar archive"), (b"MZ", "Windows program"), (b"\xd4\xc3\xb2\xa1", "pcap capture"),
+    (b"\xcf\xfa\xed\xfe", "Mach-O file"), (b"\x30\x82", "DER data"),
 ];
 
 /// Returns whether the contents of such a format are compressed, so that text in them is accidental.

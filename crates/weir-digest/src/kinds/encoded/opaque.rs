@@ -7,10 +7,11 @@ use std::io;
 
 use super::bytes::Bytes;
 use super::minified;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Lines, Page, Part, Source, Weight};
+use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind =
     Kind { name: "opaque", detector: Detector::Whole { is: |sample| form(sample).is_some(), read } };
@@ -62,25 +63,12 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
 }
 
 /// The lines around something, verbatim.
-#[derive(Default)]
-struct SurroundingLines {
-    items: Vec<Item>,
-    count: u64,
-}
+type SurroundingLines = KeptItems<MAX_SURROUNDING_LINES>;
 
-impl SurroundingLines {
-    fn take(&mut self, number: u64, text: &str) {
-        if text.trim().is_empty() {
-            return;
-        }
-        self.count += 1;
-        if self.items.len() < MAX_SURROUNDING_LINES {
-            self.items.push(Item::at(number, clip(text, 400)));
-        }
-    }
-
-    fn part(self) -> Part {
-        Part::new("text around it", Weight::Failure, self.items).of(self.count)
+/// Keeps a line around something, unless it is blank.
+fn surround(around: &mut SurroundingLines, line: &Line<'_>) {
+    if !line.text.trim().is_empty() {
+        around.add(|| Item::at(line.number, clip(line.text, 400)));
     }
 }
 
@@ -109,7 +97,7 @@ fn read_base64(source: &dyn Source) -> io::Result<Option<Page>> {
             && text.bytes().all(|byte| value(byte).is_some() || byte == b'=');
         if !(continues || is_encoded(text)) {
             inside = false;
-            around.take(line.number, line.text);
+            surround(&mut around, &line);
             continue;
         }
         if !continues {
@@ -126,7 +114,7 @@ fn read_base64(source: &dyn Source) -> io::Result<Option<Page>> {
             block.decoder.decode(text.as_bytes(), &mut block.bytes);
         }
     }
-    if around.count * 2 > blocks.iter().map(|block| block.last - block.first + 1).sum::<u64>() * 2 + 40 {
+    if around.total * 2 > blocks.iter().map(|block| block.last - block.first + 1).sum::<u64>() * 2 + 40 {
         return Ok(None);
     }
     Ok(Some(base64_page(around, blocks, count)))
@@ -137,7 +125,7 @@ fn base64_page(around: SurroundingLines, blocks: Vec<Base64Block>, count: u64) -
     let plural = if count == 1 { "block" } else { "blocks" };
     let kind = blocks.first().and_then(|block| block.bytes.name()).map(|name| format!(", {name}")).unwrap_or_default();
     let mut page = Page::new(format!("base64: {count} {plural} of {bytes} bytes decoded{kind}"));
-    page.push(around.part());
+    page.push(around.part("text around it", Weight::Failure));
     let described = |block: &Base64Block| {
         let size = block.bytes.count + block.left_out / 4 * 3;
         let about = if block.left_out > 0 { "about " } else { "" };
@@ -266,16 +254,16 @@ fn read_dump(source: &dyn Source, form: EncodedFormat) -> io::Result<Option<Page
                 folded += 1;
                 before.1 = true;
             }
-            None => around.take(line.number, line.text),
+            None => surround(&mut around, &line),
         }
     }
-    if around.count * 5 > bytes.count / 4 {
+    if around.total * 5 > bytes.count / 4 {
         return Ok(None);
     }
     let name = bytes.name().map(|name| format!(", {name}")).unwrap_or_default();
     let folded = if folded > 0 { format!(", {folded} runs of repeated lines") } else { String::new() };
     let mut page = Page::new(format!("hex dump of {} bytes{name}{folded}", bytes.count));
-    page.push(around.part());
+    page.push(around.part("text around it", Weight::Failure));
     first.extend(last);
     page.push(Part::new("first and last lines", Weight::Fact, first));
     bytes.push(&mut page);
@@ -400,22 +388,15 @@ mod tests {
     fn base64_is_decoded_and_the_text_around_it_is_kept() {
         let line = "iVBORw0KGgoAAAANSUhEUgAAAUAAAADICAIAAAAWZq/8AAAALHRFWHRDb21tZW50AGxvYWQgb2Yg";
         let raw = format!("wrote chart.png\n{}done, 3 warnings\n", format!("{line}\n").repeat(40));
-        check(
-            &raw,
-            400,
-            &expect![[r#"
-            exit 0; base64: 1 block of 2280 bytes decoded, PNG image; 42 lines, 3.0 KiB held as [ctx:0000000000]
-            <<<0000000000
+        check(&raw, 400).shows(&expect![[r#"
+            base64: 1 block of 2280 bytes decoded, PNG image
             == text around it: 2
             1: wrote chart.png
             42: done, 3 warnings
             == blocks: 1
             lines 2 to 41: base64 of 2280 bytes, PNG image
             == facts from its first bytes: 1
-            320 × 200 pixels, 8 bits, RGB
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            320 × 200 pixels, 8 bits, RGB"#]]);
     }
 
     #[test]
@@ -424,22 +405,15 @@ mod tests {
         for line in 0..40 {
             raw.push_str(&format!("{:08x}: 4854 5450 2f31 2e31 2035 3033 2062 7573  HTTP/1.1 503 bus\n", line * 16));
         }
-        check(
-            &raw,
-            400,
-            &expect![[r#"
-            exit 0; hex dump of 640 bytes; 40 lines, 2.7 KiB held as [ctx:0000000000]
-            <<<0000000000
+        check(&raw, 400).shows(&expect![[r#"
+            hex dump of 640 bytes
             == first and last lines: 4
             1: 00000000: 4854 5450 2f31 2e31 2035 3033 2062 7573  HTTP/1.1 503 bus
             2: 00000010: 4854 5450 2f31 2e31 2035 3033 2062 7573  HTTP/1.1 503 bus
             3: 00000020: 4854 5450 2f31 2e31 2035 3033 2062 7573  HTTP/1.1 503 bus
             40: 00000270: 4854 5450 2f31 2e31 2035 3033 2062 7573  HTTP/1.1 503 bus
             == other text in it: 1
-            at byte 0: HTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/… (171 more bytes)
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            at byte 0: HTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/… (171 more bytes)"#]]);
         assert_eq!(
             dump("00000010  47 45 54 20 2f 61 62 63  64 65 66 67 68 69 6a 6b  |GET /abcdefghijk|").unwrap().1.len(),
             16

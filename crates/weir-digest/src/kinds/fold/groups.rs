@@ -30,7 +30,6 @@ pub(super) fn of_trouble(mut groups: Vec<&Template>, bodies: &Bodies) -> (Vec<It
     (items, total)
 }
 
-/// Returns one error with its explanation.
 fn single(number: u64, line: &str, bodies: &Bodies) -> Item {
     let mut text = line.to_owned();
     explain(&mut text, number, bodies);

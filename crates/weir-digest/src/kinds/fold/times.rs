@@ -25,7 +25,6 @@ pub(super) struct Times {
 const LONG_GAP_FACTOR: f64 = 20.0;
 
 impl Times {
-    /// Takes the time of a line.
     pub(super) fn add(&mut self, stamp: &Stamp, line: &str, number: u64) {
         let text = stamp.text(line);
         if self.count == 0 {

@@ -13,14 +13,9 @@ pub(super) struct Totals {
 }
 
 /// How lines of totals begin.
+#[rustfmt::skip]
 const BEGINNINGS: [&str; 8] = [
-    "SUMMARY: ",
-    "ERROR SUMMARY: ",
-    "HEAP SUMMARY",
-    "LEAK SUMMARY",
-    "Execution Time: ",
-    "Total ",
-    "PLAY RECAP",
+    "SUMMARY: ", "ERROR SUMMARY: ", "HEAP SUMMARY", "LEAK SUMMARY", "Execution Time: ", "Total ", "PLAY RECAP",
     "definitely lost: ",
 ];
 
@@ -65,7 +60,6 @@ impl Totals {
         Some(format!("tests: {passed} passed, {} failed", self.failed.unwrap_or(0)))
     }
 
-    /// Returns the lines.
     pub(super) fn part(self) -> Part {
         self.lines.part("totals", Weight::Fact)
     }

@@ -3,13 +3,14 @@
 use std::io;
 
 use crate::kinds::fold::Fold;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates::{self, Range, Stamp};
 use crate::kinds::shared::definition;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::{clip, number};
-use crate::{Item, Lines, Page, Part, Source, Weight};
+use crate::{Item, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "git blame", detector: Detector::Whole { is, read } };
 
@@ -90,6 +91,7 @@ fn is_worded(date: &str) -> bool {
     day && dates::parse(date).is_some() || seconds || number(date).is_some() && date.trim_end().ends_with(" ago")
 }
 
+#[derive(Default)]
 struct Blame {
     lines: u64,
     authors: Tally,
@@ -99,38 +101,16 @@ struct Blame {
     newest: Option<(Stamp, String)>,
     newest_lines: Vec<Item>,
     all_newest: u64,
-    open_lines: Vec<Item>,
-    all_open: u64,
+    open_lines: KeptItems<MAX_ITEMS>,
     definitions: Vec<(Option<Stamp>, Item)>,
     all_definitions: u64,
 }
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
-    let [authors, commits, paths] = [(); 3].map(|()| Tally::of(4_000));
-    let mut blame = Blame {
-        lines: 0,
-        authors,
-        commits,
-        paths,
-        range: Range::default(),
-        newest: None,
-        newest_lines: Vec::new(),
-        all_newest: 0,
-        open_lines: Vec::new(),
-        all_open: 0,
-        definitions: Vec::new(),
-        all_definitions: 0,
-    };
-    let mut log = Fold::default();
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        match parse(line.text) {
-            Some(blamed) => blame.add(&blamed, line.number, line.text),
-            None => {
-                log.take(&line);
-            }
-        }
-    }
+    let mut blame = Blame::default();
+    let log = Fold::rest_of(source, |line| {
+        parse(line.text).map(|blamed| blame.add(&blamed, line.number, line.text)).is_some()
+    })?;
     Ok(log.beside(blame.lines, || blame.page()))
 }
 
@@ -148,8 +128,7 @@ impl Blame {
         }
         let item = || Item::at(at, clip(whole, MAX_LINE_BYTES));
         if line.hash.trim_start_matches('^').bytes().all(|byte| byte == b'0') {
-            self.all_open += 1;
-            keep(&mut self.open_lines, item);
+            self.open_lines.add(item);
             return;
         }
         if let Some(when) = line.when {
@@ -161,8 +140,8 @@ impl Blame {
             }
             if self.newest.as_ref().is_some_and(|(newest, hash)| when == *newest && hash == line.hash) {
                 self.all_newest += 1;
-                if !definition::is(line.text) {
-                    keep(&mut self.newest_lines, item);
+                if !definition::is(line.text) && self.newest_lines.len() < MAX_ITEMS {
+                    self.newest_lines.push(item());
                 }
             }
         }
@@ -177,23 +156,17 @@ impl Blame {
 
     fn page(self) -> Page {
         let mut texts = vec![format!("{} lines, {} commits", self.lines, self.commits.different())];
-        if self.authors.names() > 0 {
-            texts.push(format!("{} authors", self.authors.different()));
-        }
+        texts.extend((self.authors.names() > 0).then(|| format!("{} authors", self.authors.different())));
         texts.extend(self.range.days());
-        if self.all_open > 0 {
-            texts.push(format!("{} lines not committed yet", self.all_open));
-        }
+        texts.extend((self.open_lines.total > 0).then(|| format!("{} lines not committed yet", self.open_lines.total)));
         let mut page = Page::new(format!("git blame: {}", texts.join(", ")));
         let mut counts = Vec::new();
-        if self.authors.names() > 0 {
-            counts.push(Item::plain(format!("lines by author: {}", self.authors.in_line(12))));
-        }
+        counts.extend(self.authors.line("lines by author", 1, 12));
         if let Some((when, hash)) = &self.newest {
             counts.push(Item::plain(format!("newest commit: {hash}, {}, {} lines", when.day(), self.all_newest)));
         }
         page.push(Part::new("counts", Weight::Fact, counts));
-        page.push(Part::new("lines not committed yet", Weight::Fact, self.open_lines).of(self.all_open));
+        page.push(self.open_lines.part("lines not committed yet", Weight::Fact));
         let mut definitions = self.definitions;
         definitions.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.line.cmp(&b.1.line)));
         let definitions = definitions.into_iter().map(|(_, item)| item).collect();
@@ -204,12 +177,6 @@ impl Blame {
             page.push(self.paths.part("files the lines come from", Weight::Shape, 20));
         }
         page
-    }
-}
-
-fn keep(items: &mut Vec<Item>, item: impl FnOnce() -> Item) {
-    if items.len() < MAX_ITEMS {
-        items.push(item());
     }
 }
 
@@ -227,28 +194,21 @@ mod tests {
 0f43483f (Ben C. 2025-04-04 13:10:00 +0000 4)     return db
 00000000 (Not Committed Yet 2025-05-01 10:00:00 +0000 5)     # now
 ";
-        check(
-            blame,
-            500,
-            &expect![[r#"
-                exit 0; git blame: 5 lines, 3 commits, 3 authors, 2025-01-06 to 2025-04-04, 1 lines not committed yet; 5 lines, 309 B held as [ctx:0000000000]
-                <<<0000000000
-                == counts: 2
-                lines by author: Ada 2, Ben C. 2, Not Committed Yet 1
-                newest commit: 0f43483f, 2025-04-04, 2 lines
-                == lines not committed yet: 1
-                5: 00000000 (Not Committed Yet 2025-05-01 10:00:00 +0000 5)     # now
-                == definitions, newest first: 1
-                3: 0f43483f Ben C. def lock(db, limit=(1, 2)):
-                == lines by commit: 3
-                0f43483f Ben C. 2025-04-04: 2
-                ^1fcdbd2 Ada 2025-01-06: 2
-                00000000 Not Committed Yet 2025-05-01: 1
-                == lines of the newest commit: 2, 1 shown
-                4: 0f43483f (Ben C. 2025-04-04 13:10:00 +0000 4)     return db
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(blame, 500).shows(&expect![[r#"
+            git blame: 5 lines, 3 commits, 3 authors, 2025-01-06 to 2025-04-04, 1 lines not committed yet
+            == counts: 2
+            lines by author: Ada 2, Ben C. 2, Not Committed Yet 1
+            newest commit: 0f43483f, 2025-04-04, 2 lines
+            == lines not committed yet: 1
+            5: 00000000 (Not Committed Yet 2025-05-01 10:00:00 +0000 5)     # now
+            == definitions, newest first: 1
+            3: 0f43483f Ben C. def lock(db, limit=(1, 2)):
+            == lines by commit: 3
+            0f43483f Ben C. 2025-04-04: 2
+            ^1fcdbd2 Ada 2025-01-06: 2
+            00000000 Not Committed Yet 2025-05-01: 1
+            == lines of the newest commit: 2, 1 shown
+            4: 0f43483f (Ben C. 2025-04-04 13:10:00 +0000 4)     return db"#]]);
     }
 
     #[test]

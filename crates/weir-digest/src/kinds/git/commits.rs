@@ -21,7 +21,6 @@ pub(super) struct Commit {
     pub(super) hash: String,
     /// The branches and tags next to it.
     pub(super) refs: String,
-    /// Its author.
     pub(super) author: String,
     /// Its date, as printed.
     pub(super) date: String,
@@ -33,16 +32,12 @@ pub(super) struct Commit {
     pub(super) subject: String,
     /// The other lines of its message.
     pub(super) body: Vec<String>,
-    /// The number of files it touches.
     pub(super) files: u64,
-    /// The number of lines it adds.
     pub(super) added: u64,
-    /// The number of lines it removes.
     pub(super) removed: u64,
 }
 
 impl Commit {
-    /// Takes a line of its message.
     pub(super) fn say(&mut self, text: &str) {
         if self.subject.is_empty() {
             self.subject = clip(text, 300);
@@ -89,7 +84,6 @@ impl Commit {
         text
     }
 
-    /// Returns the commit with its message.
     fn whole(&self) -> Item {
         let mut text = self.describe();
         for line in &self.body {
@@ -112,27 +106,19 @@ impl Commit {
 }
 
 /// All commits of an output.
+#[derive(Default)]
 pub(super) struct Commits {
     count: u64,
     merges: u64,
     kept: Vec<Commit>,
     last: Option<Commit>,
-    authors: Tally,
-    months: Tally,
-    topics: Tally,
+    authors: Tally<1_000>,
+    months: Tally<1_000>,
+    topics: Tally<1_000>,
     range: Range,
 }
 
-impl Default for Commits {
-    fn default() -> Self {
-        let [authors, months, topics] = [(); 3].map(|()| Tally::of(1_000));
-        let range = Range::default();
-        Self { count: 0, merges: 0, kept: Vec::new(), last: None, authors, months, topics, range }
-    }
-}
-
 impl Commits {
-    /// Takes a commit.
     pub(super) fn add(&mut self, mut commit: Commit) {
         self.count += 1;
         self.merges += u64::from(commit.merge || commit.subject.starts_with("Merge "));
@@ -156,7 +142,6 @@ impl Commits {
         }
     }
 
-    /// Returns the number of commits.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
@@ -166,12 +151,8 @@ impl Commits {
         let plural = |count: u64, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
         let mut texts = vec![plural(self.count, "commit")];
         texts.extend(self.range.days());
-        if self.authors.names() > 0 {
-            texts.push(plural(self.authors.names() as u64, "author"));
-        }
-        if self.merges > 0 {
-            texts.push(plural(self.merges, "merge"));
-        }
+        texts.extend((self.authors.names() > 0).then(|| plural(self.authors.names() as u64, "author")));
+        texts.extend((self.merges > 0).then(|| plural(self.merges, "merge")));
         format!("{command}: {}", texts.join(", "))
     }
 
@@ -238,17 +219,13 @@ impl Commits {
 
     fn counts(&self) -> Part {
         let mut items = Vec::new();
-        if self.authors.names() > 0 {
-            items.push(Item::plain(format!("commits by author: {}", self.authors.in_line(12))));
-        }
+        items.extend(self.authors.line("commits by author", 1, 12));
         if self.months.names() > 1 {
             let months = self.months.by_name();
             let months = months.iter().rev().take(18).map(|(month, count)| format!("{month} {count}"));
             items.push(Item::plain(format!("by month: {}", months.collect::<Vec<_>>().join(", "))));
         }
-        if self.topics.names() > 1 {
-            items.push(Item::plain(format!("by the text before the colon: {}", self.topics.in_line(15))));
-        }
+        items.extend(self.topics.line("by the text before the colon", 2, 15));
         Part::new("counts", Weight::Fact, items)
     }
 }

@@ -2,11 +2,10 @@
 
 use super::patch::{self, Patch};
 use super::stat::{Stat, is_stat};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::{About, Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "git diff", detector: Detector::Lines { opens, begin: || Box::new(Diff::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Diff>("git diff", opens);
 
 fn opens(text: &str, _: About<'_>) -> bool {
     match text.as_bytes().first() {
@@ -92,35 +91,28 @@ index 0ef8d6e..0000000
 
     #[test]
     fn files_are_told_by_what_became_of_them() {
-        check(
-            DIFF,
-            600,
-            &expect![[r#"
-                exit 0; git diff: 5 files, +2 -4 lines, 1 new, 1 deleted, 1 renamed, 1 mode changed, 1 binary, 3 hunks; 35 lines, 726 B held as [ctx:0000000000]
-                <<<0000000000
-                == modified files, most changed first: 1
-                VERSION +1 -1
-                == new files: 1
-                logo.png (new, binary)
-                == deleted files: 1
-                gone.txt -1 (deleted)
-                == renamed files: 1
-                src/old name.rs => src/new name.rs +1 -2 (renamed)
-                == mode changed files: 1
-                run.sh (mode changed)
-                == changes: 3
-                5: VERSION @@ -1 +1 @@
-                -1.5.0
-                +1.7.0
-                15: src/new name.rs @@ -9,4 +9,3 @@ fn archive(session: u8) {
-                --- two
-                -three
-                +++ four
-                33: gone.txt @@ -1 +0,0 @@
-                -x
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(DIFF, 600).shows(&expect![[r#"
+            git diff: 5 files, +2 -4 lines, 1 new, 1 deleted, 1 renamed, 1 mode changed, 1 binary, 3 hunks
+            == modified files, most changed first: 1
+            VERSION +1 -1
+            == new files: 1
+            logo.png (new, binary)
+            == deleted files: 1
+            gone.txt -1 (deleted)
+            == renamed files: 1
+            src/old name.rs => src/new name.rs +1 -2 (renamed)
+            == mode changed files: 1
+            run.sh (mode changed)
+            == changes: 3
+            5: VERSION @@ -1 +1 @@
+            -1.5.0
+            +1.7.0
+            15: src/new name.rs @@ -9,4 +9,3 @@ fn archive(session: u8) {
+            --- two
+            -three
+            +++ four
+            33: gone.txt @@ -1 +0,0 @@
+            -x"#]]);
     }
 
     #[test]
@@ -138,27 +130,20 @@ index 1111111,2222222..0000000
 ++>>>>>>> topic
   }
 ";
-        check(
-            merge,
-            400,
-            &expect![[r#"
-                exit 0; git diff: 1 file, +5 -0 lines, 1 hunk, 2 conflict markers; 12 lines, 188 B held as [ctx:0000000000]
-                <<<0000000000
-                == conflict markers: 2
-                7: src/a.rs: ++<<<<<<< HEAD
-                11: src/a.rs: ++>>>>>>> topic
-                == modified files, most changed first: 1
-                src/a.rs +5
-                == changes: 1
-                5: src/a.rs @@ -1,3 -1,3 +1,7 @@
-                ++<<<<<<< HEAD
-                 +    one();
-                ++=======
-                +     two();
-                ++>>>>>>> topic
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(merge, 400).shows(&expect![[r#"
+            git diff: 1 file, +5 -0 lines, 1 hunk, 2 conflict markers
+            == conflict markers: 2
+            7: src/a.rs: ++<<<<<<< HEAD
+            11: src/a.rs: ++>>>>>>> topic
+            == modified files, most changed first: 1
+            src/a.rs +5
+            == changes: 1
+            5: src/a.rs @@ -1,3 -1,3 +1,7 @@
+            ++<<<<<<< HEAD
+             +    one();
+            ++=======
+            +     two();
+            ++>>>>>>> topic"#]]);
     }
 
     #[test]
@@ -168,21 +153,14 @@ index 1111111,2222222..0000000
  assets/logo.png          | Bin 0 -> 120 bytes
  3 files changed, 7 insertions(+), 5 deletions(-)
 ";
-        check(
-            stat,
-            400,
-            &expect![[r#"
-            exit 0; git diff --stat: 3 files changed, +7 -5 lines; 4 lines, 172 B held as [ctx:0000000000]
-            <<<0000000000
+        check(stat, 400).shows(&expect![[r#"
+            git diff --stat: 3 files changed, +7 -5 lines
             == files with changed lines, most first: 3
             src/a.rs 12
             assets/logo.png Bin 0 -> 120 bytes
             {old => new}/b.rs 0
             == changed lines by folder: 3, 1 shown
-            src 12, assets 0, {old => new} 0
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            src 12, assets 0, {old => new} 0"#]]);
     }
 
     #[test]

@@ -6,12 +6,11 @@ use super::patch::{self, Patch};
 use super::stat;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::clip;
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "git log", detector: Detector::Lines { opens, begin: || Box::new(Log::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Log>("git log", opens);
 
 /// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 300;
@@ -31,6 +30,7 @@ enum CommitSection {
     After,
 }
 
+#[derive(Default)]
 struct Log {
     commits: Commits,
     now: Option<Commit>,
@@ -47,25 +47,6 @@ struct Log {
     /// Whether the previous line was blank or named a file.
     after_blank: bool,
     sums: (u64, u64),
-}
-
-impl Default for Log {
-    fn default() -> Self {
-        Self {
-            commits: Commits::default(),
-            now: None,
-            place: CommitSection::Head,
-            graph: false,
-            mail: false,
-            files: Tally::of(4_000),
-            patch: Patch::default(),
-            before: (0, 0),
-            counted: false,
-            with_files: false,
-            after_blank: false,
-            sums: (0, 0),
-        }
-    }
 }
 
 impl Stretch for Log {
@@ -339,31 +320,24 @@ Date:   Mon Jan 6 07:37:00 2025 +0000
 
     #[test]
     fn commits_are_counted_and_told() {
-        check(
-            LOG,
-            600,
-            &expect![[r#"
-                exit 0; git log: 4 commits, 2025-01-06 to 2025-05-22, 2 authors, 1 merge; 2 different files touched, +13 -1 lines; 33 lines, 905 B held as [ctx:0000000000]
-                <<<0000000000
-                == first and last commit of the output: 2
-                1: 6ca39f9d (HEAD -> main, tag: v1.8.1) Thu May 22 17:55:00 2025 +0000 Ada: Merge branch 'stock'
-                29: 2f4a0bea Mon Jan 6 07:37:00 2025 +0000 Ada: Import
-                == counts: 2
-                commits by author: Ada 3, Ben 1
-                by month: 2025-05 2, 2025-04 1, 2025-01 1
-                == commits that touch most files: 2
-                8: 89fd320e reviews: change the limit from 10 to 150 [2 files changed, 1 insertion(+), 1 deletion(-)]
-                20: ad2be896 Revert "reviews: drop the limit" [1 file changed, 12 insertions(+)]
-                == reverts, fixups and breaking changes: 1
-                20: ad2be896 Revert "reviews: drop the limit" (Ada) [1 file changed, 12 insertions(+)]
-                == other commits: 1
-                89fd320e reviews: change the limit from 10 to 150
-                == files by how many commits touch them: 2
-                backend/reviews/session.py: 2
-                assets/logo.png: 1
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(LOG, 600).shows(&expect![[r#"
+            git log: 4 commits, 2025-01-06 to 2025-05-22, 2 authors, 1 merge; 2 different files touched, +13 -1 lines
+            == first and last commit of the output: 2
+            1: 6ca39f9d (HEAD -> main, tag: v1.8.1) Thu May 22 17:55:00 2025 +0000 Ada: Merge branch 'stock'
+            29: 2f4a0bea Mon Jan 6 07:37:00 2025 +0000 Ada: Import
+            == counts: 2
+            commits by author: Ada 3, Ben 1
+            by month: 2025-05 2, 2025-04 1, 2025-01 1
+            == commits that touch most files: 2
+            8: 89fd320e reviews: change the limit from 10 to 150 [2 files changed, 1 insertion(+), 1 deletion(-)]
+            20: ad2be896 Revert "reviews: drop the limit" [1 file changed, 12 insertions(+)]
+            == reverts, fixups and breaking changes: 1
+            20: ad2be896 Revert "reviews: drop the limit" (Ada) [1 file changed, 12 insertions(+)]
+            == other commits: 1
+            89fd320e reviews: change the limit from 10 to 150
+            == files by how many commits touch them: 2
+            backend/reviews/session.py: 2
+            assets/logo.png: 1"#]]);
     }
 
     #[test]
@@ -383,20 +357,13 @@ Date:   Mon Jan 6 07:37:00 2025 +0000
   
       Import
 ";
-        check(
-            graph,
-            400,
-            &expect![[r#"
-                exit 0; git log: 2 commits, 2025-01-06 to 2025-05-22, 2 authors; 1 different files touched, +2 -1 lines; 14 lines, 354 B held as [ctx:0000000000]
-                <<<0000000000
-                == commits: 2
-                1: 6ca39f9d Thu May 22 17:55:00 2025 +0000 Ada: Second [1 file changed, 2 insertions(+), 1 deletion(-)]
-                10: 2f4a0bea Mon Jan 6 07:37:00 2025 +0000 Ben: Import
-                == files by how many commits touch them: 1
-                src/a.rs: 1
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(graph, 400).shows(&expect![[r#"
+            git log: 2 commits, 2025-01-06 to 2025-05-22, 2 authors; 1 different files touched, +2 -1 lines
+            == commits: 2
+            1: 6ca39f9d Thu May 22 17:55:00 2025 +0000 Ada: Second [1 file changed, 2 insertions(+), 1 deletion(-)]
+            10: 2f4a0bea Mon Jan 6 07:37:00 2025 +0000 Ben: Import
+            == files by how many commits touch them: 1
+            src/a.rs: 1"#]]);
     }
 
     #[test]
@@ -419,24 +386,17 @@ index 0ef8d6e..8b95fa7 100644
 +    db.lock(timeout=8)
      y = 2
 ";
-        check(
-            show,
-            400,
-            &expect![[r#"
-                exit 0; git show: 1 commit, 2025-01-06, 1 author; 1 file, +1 -1 lines, 1 hunk; 17 lines, 376 B held as [ctx:0000000000]
-                <<<0000000000
-                == commits: 1
-                1: 2f4a0bea Mon Jan 6 07:37:00 2025 +0000 Ada: Round the timeouts [1 file changed, 1 insertion(+), 1 deletion(-)]
-                No behaviour depends on them.
-                == modified files, most changed first: 1
-                src/a.py +1 -1
-                == changes: 1
-                13: src/a.py @@ -9,3 +9,3 @@ def archive(db):
-                -    db.lock(timeout=5)
-                +    db.lock(timeout=8)
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(show, 400).shows(&expect![[r#"
+            git show: 1 commit, 2025-01-06, 1 author; 1 file, +1 -1 lines, 1 hunk
+            == commits: 1
+            1: 2f4a0bea Mon Jan 6 07:37:00 2025 +0000 Ada: Round the timeouts [1 file changed, 1 insertion(+), 1 deletion(-)]
+            No behaviour depends on them.
+            == modified files, most changed first: 1
+            src/a.py +1 -1
+            == changes: 1
+            13: src/a.py @@ -9,3 +9,3 @@ def archive(db):
+            -    db.lock(timeout=5)
+            +    db.lock(timeout=8)"#]]);
     }
 
     #[test]

@@ -7,10 +7,10 @@ use super::stat;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates::{self, Stamp};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Line, Lines, Page, Part, Source, Weight};
+use crate::{Item, Line, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "git log --oneline", detector: Detector::Whole { is, read } };
 
@@ -62,13 +62,14 @@ fn stat_row(line: &str) -> Option<(&str, u64)> {
     })
 }
 
+#[derive(Default)]
 struct Oneline {
     commits: Commits,
     now: Option<Commit>,
     files: Tally,
     /// The separator of the fields, if there are fields, and the values of each.
     sign: Option<char>,
-    fields: Vec<Tally>,
+    fields: Vec<Tally<500>>,
 }
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
@@ -77,15 +78,8 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
         let at = line.find(|c: char| c.is_ascii_hexdigit())? + first?;
         line.get(at..)?.chars().next().filter(|sign| *sign != ' ')
     });
-    let mut found =
-        Oneline { commits: Commits::default(), now: None, files: Tally::of(4_000), sign, fields: Vec::new() };
-    let mut log = Fold::default();
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        if !found.take(&line) {
-            log.take(&line);
-        }
-    }
+    let mut found = Oneline { sign, ..Oneline::default() };
+    let log = Fold::rest_of(source, |line| found.take(line))?;
     if let Some(commit) = found.now.take() {
         found.commits.add(commit);
     }
@@ -130,7 +124,7 @@ impl Oneline {
         if let Some(sign) = self.sign {
             for (place, field) in subject.split(sign).take(6).enumerate() {
                 if self.fields.len() <= place {
-                    self.fields.push(Tally::of(500));
+                    self.fields.push(Tally::default());
                 }
                 if let Some(tally) = self.fields.get_mut(place) {
                     tally.add(field.trim());
@@ -182,26 +176,19 @@ mod tests {
 * 5e6f7a8 Revert \"store: lock\"
 * 6f7a8b9 Import
 ";
-        check(
-            log,
-            400,
-            &expect![[r#"
-                exit 0; git log, one line each: 6 commits, 1 merge; 8 lines, 214 B held as [ctx:0000000000]
-                <<<0000000000
-                == first and last commit of the output: 2
-                1: 1a2b3c4 (HEAD -> main, tag: v2.0.0) release: 2.0.0
-                8: 6f7a8b9 Import
-                == counts: 1
-                by the text before the colon: fix 1, release 1, store 1
-                == reverts, fixups and breaking changes: 1
-                7: 5e6f7a8 Revert "store: lock"
-                == other commits: 3
-                2b3c4d5 Merge branch 'topic'
-                3c4d5e6 fix(store): close the file
-                4d5e6f7 store: open the file
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(log, 400).shows(&expect![[r#"
+            git log, one line each: 6 commits, 1 merge
+            == first and last commit of the output: 2
+            1: 1a2b3c4 (HEAD -> main, tag: v2.0.0) release: 2.0.0
+            8: 6f7a8b9 Import
+            == counts: 1
+            by the text before the colon: fix 1, release 1, store 1
+            == reverts, fixups and breaking changes: 1
+            7: 5e6f7a8 Revert "store: lock"
+            == other commits: 3
+            2b3c4d5 Merge branch 'topic'
+            3c4d5e6 fix(store): close the file
+            4d5e6f7 store: open the file"#]]);
     }
 
     #[test]

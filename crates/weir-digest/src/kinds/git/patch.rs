@@ -5,6 +5,7 @@ mod description;
 use weir_core::wording::counted;
 
 use self::description::{by_folder, changes, is_made, listed, repeated, swap};
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::Tally;
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
@@ -32,8 +33,7 @@ pub(super) struct Patch {
     added: u64,
     removed: u64,
     all_hunks: u64,
-    conflicts: Vec<Item>,
-    all_conflicts: u64,
+    conflicts: KeptItems<40>,
     /// Replacements of one line by another, with their counts.
     swaps: Option<Tally>,
     /// The removed line that the next added one may replace, while it is the only one.
@@ -103,7 +103,6 @@ impl Patch {
         true
     }
 
-    /// Returns the number of files.
     pub(super) fn files(&self) -> u64 {
         self.files.len() as u64 + self.more_files
     }
@@ -113,7 +112,6 @@ impl Patch {
         (self.added, self.removed)
     }
 
-    /// Returns the path of the last file.
     pub(super) fn path(&self) -> &str {
         self.files.last().filter(|_| !self.skipping).map_or("", |file| &file.path)
     }
@@ -168,15 +166,9 @@ impl Patch {
         } else if text.starts_with("Binary files ") || text.starts_with("GIT binary patch") {
             self.mark("binary");
         } else {
+            #[rustfmt::skip]
             let known = [
-                "index ",
-                "old mode",
-                "similarity index",
-                "dissimilarity index",
-                "mode ",
-                "=====",
-                "literal ",
-                "delta ",
+                "index ", "old mode", "similarity index", "dissimilarity index", "mode ", "=====", "literal ", "delta ",
             ];
             return known.iter().any(|word| text.starts_with(word));
         }
@@ -254,16 +246,13 @@ impl Patch {
         if removed && before.is_none() && (3..=MAX_LINE_BYTES).contains(&content.len()) {
             self.removed_now = Some(content.to_owned());
         } else if let Some(before) = before.filter(|_| added && (3..=MAX_LINE_BYTES).contains(&content.len())) {
-            self.swaps.get_or_insert_with(|| Tally::of(4_000)).add(&swap(&before, content));
+            self.swaps.get_or_insert_default().add(&swap(&before, content));
         }
     }
 
     fn conflict(&mut self, line: &Line<'_>) {
-        self.all_conflicts += 1;
-        if self.conflicts.len() < 40 {
-            let text = format!("{}: {}", self.path(), line.clip(MAX_LINE_BYTES));
-            self.conflicts.push(Item::at(line.number, text));
-        }
+        let text = format!("{}: {}", self.path(), line.clip(MAX_LINE_BYTES));
+        self.conflicts.add(|| Item::at(line.number, text));
     }
 
     fn keep(&mut self, text: &str) {
@@ -299,14 +288,10 @@ impl Patch {
             vec![counted(self.files() as usize, "file", "files"), format!("+{} -{} lines", self.added, self.removed)];
         for state in ["new", "deleted", "renamed", "copied", "mode changed", "binary"] {
             let count = self.files.iter().filter(|file| file.states.contains(&state)).count();
-            if count > 0 {
-                texts.push(format!("{count} {state}"));
-            }
+            texts.extend((count > 0).then(|| format!("{count} {state}")));
         }
         texts.push(counted(self.all_hunks as usize, "hunk", "hunks"));
-        if self.all_conflicts > 0 {
-            texts.push(format!("{} conflict markers", self.all_conflicts));
-        }
+        texts.extend((self.conflicts.total > 0).then(|| format!("{} conflict markers", self.conflicts.total)));
         texts.join(", ")
     }
 
@@ -314,7 +299,7 @@ impl Patch {
     pub(super) fn parts(self) -> Page {
         let mut page = Page::default();
         let files = self.files();
-        page.push(Part::new("conflict markers", Weight::Failure, self.conflicts).of(self.all_conflicts));
+        page.push(self.conflicts.part("conflict markers", Weight::Failure));
         let mut order: Vec<usize> = (0..self.files.len()).collect();
         order.sort_by_key(|&place| {
             let file = &self.files[place];

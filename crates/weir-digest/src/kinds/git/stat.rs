@@ -117,7 +117,7 @@ impl Stat {
     /// Returns its facts, after the last line.
     pub(super) fn parts(mut self) -> Page {
         let mut page = Page::default();
-        let mut folders = Tally::of(500);
+        let mut folders = Tally::<500>::default();
         for (changes, path) in &self.files {
             let path = path.rsplit_once(' ').map_or(path.as_str(), |(path, _)| path);
             folders.add_times(folder(path, 2), *changes);

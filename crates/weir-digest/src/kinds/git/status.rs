@@ -7,8 +7,7 @@ use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::clip;
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "git status", detector: Detector::Lines { opens, begin: || Box::new(Status::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Status>("git status", opens);
 
 /// The short format, whose lines cannot be recognised one by one.
 pub(crate) const SHORT: Kind =
@@ -60,13 +59,14 @@ impl StatusSection {
 }
 
 /// The paths of one section in one state.
+#[derive(Default)]
 struct PathGroup {
     section: StatusSection,
     state: &'static str,
     count: u64,
     paths: Vec<Item>,
     names: Vec<String>,
-    folders: Tally,
+    folders: Tally<2_000>,
 }
 
 #[derive(Default)]
@@ -75,8 +75,8 @@ struct Status {
     open: bool,
     about: Vec<Item>,
     groups: Vec<PathGroup>,
-    moves: Option<Tally>,
-    extensions: Option<Tally>,
+    moves: Tally<500>,
+    extensions: Tally<500>,
 }
 
 impl Stretch for Status {
@@ -120,22 +120,15 @@ impl Stretch for Status {
 impl Status {
     /// Takes `modified:   path` under a section, or a bare path if files are untracked.
     fn entry(&mut self, entry: &str) {
-        const STATES: [(&str, &str); 12] = [
-            ("modified:", "modified"),
-            ("new file:", "new"),
-            ("deleted:", "deleted"),
-            ("renamed:", "renamed"),
-            ("copied:", "copied"),
-            ("typechange:", "type changed"),
-            ("both modified:", "both modified"),
-            ("both added:", "both added"),
-            ("both deleted:", "both deleted"),
-            ("deleted by us:", "deleted by us"),
-            ("deleted by them:", "deleted by them"),
-            ("added by us:", "added by us"),
+        #[rustfmt::skip]
+        const STATES: [(&str, &str); 13] = [
+            ("modified:", "modified"), ("new file:", "new"), ("deleted:", "deleted"), ("renamed:", "renamed"),
+            ("copied:", "copied"), ("typechange:", "type changed"), ("both modified:", "both modified"),
+            ("both added:", "both added"), ("both deleted:", "both deleted"), ("deleted by us:", "deleted by us"),
+            ("deleted by them:", "deleted by them"), ("added by us:", "added by us"),
+            ("added by them:", "added by them"),
         ];
         let known = STATES.iter().find_map(|(word, state)| entry.strip_prefix(word).map(|path| (*state, path)));
-        let known = known.or_else(|| entry.strip_prefix("added by them:").map(|path| ("added by them", path)));
         let (state, path) = known.unwrap_or((self.section.name(), entry));
         self.add(self.section, state, path.trim());
     }
@@ -144,15 +137,7 @@ impl Status {
         let place = match self.groups.iter().position(|group| group.section == section && group.state == state) {
             Some(place) => place,
             None => {
-                let group = PathGroup {
-                    section,
-                    state,
-                    count: 0,
-                    paths: Vec::new(),
-                    names: Vec::new(),
-                    folders: Tally::of(2_000),
-                };
-                self.groups.push(group);
+                self.groups.push(PathGroup { section, state, ..PathGroup::default() });
                 self.groups.len() - 1
             }
         };
@@ -161,12 +146,11 @@ impl Status {
         group.folders.add(folder(path.rsplit(" -> ").next().unwrap_or(path), 2));
         if let Some((from, to)) = path.split_once(" -> ") {
             let (from, to) = moved(from, to);
-            self.moves.get_or_insert_with(|| Tally::of(500)).add(&format!("{from} -> {to}"));
+            self.moves.add(&format!("{from} -> {to}"));
         }
-        let extensions = self.extensions.get_or_insert_with(|| Tally::of(500));
         let named = extension(path).unwrap_or_default();
         if !matches!(section, StatusSection::Untracked | StatusSection::Ignored) {
-            extensions.add(named);
+            self.extensions.add(named);
         }
         if group.paths.len() < MAX_PATHS {
             group.paths.push(Item::plain(clip(path, MAX_PATH_BYTES)));
@@ -181,9 +165,8 @@ impl Status {
         page.push(Part::new("branch", Weight::Fact, self.about));
         let mut groups = self.groups;
         groups.sort_by_key(|group| (group.section, group.count));
-        let moves = self.moves.filter(|moves| moves.sorted().iter().any(|(_, count)| *count > 1));
-        if let Some(moves) = moves {
-            page.push(moves.part("moves between folders", Weight::Fact, 20));
+        if self.moves.sorted().iter().any(|(_, count)| *count > 1) {
+            page.push(self.moves.part("moves between folders", Weight::Fact, 20));
         }
         let mut large: Vec<&PathGroup> = groups.iter().filter(|group| group.count > 8).collect();
         large.sort_by_key(|group| std::cmp::Reverse(group.count));
@@ -192,7 +175,7 @@ impl Status {
             .map(|group| Item::plain(format!("{}: {}", group.title(), group.folders.in_line(12))))
             .collect();
         for group in groups {
-            page.push(group.part(self.extensions.as_ref()));
+            page.push(group.part(&self.extensions));
         }
         page.push(Part::new("by folder", Weight::Shape, folders));
         page
@@ -211,7 +194,7 @@ impl PathGroup {
         format!("{} {}", self.count, self.title())
     }
 
-    fn part(self, tracked: Option<&Tally>) -> Part {
+    fn part(self, tracked: &Tally<500>) -> Part {
         let weight = match self.section {
             StatusSection::Unmerged => Weight::Failure,
             _ if self.count <= 25 => Weight::Fact,
@@ -221,11 +204,8 @@ impl PathGroup {
         let mut paths = self.paths;
         if matches!(self.section, StatusSection::Untracked | StatusSection::Ignored) {
             // A file that differs from everything tracked may be there by mistake.
-            let mut ranked: Vec<(u64, Item)> = paths
-                .into_iter()
-                .zip(&self.names)
-                .map(|(item, name)| (tracked.map_or(0, |tracked| tracked.get(name)).min(1), item))
-                .collect();
+            let mut ranked: Vec<(u64, Item)> =
+                paths.into_iter().zip(&self.names).map(|(item, name)| (tracked.get(name).min(1), item)).collect();
             ranked.sort_by_key(|(known, _)| *known);
             paths = ranked.into_iter().map(|(_, item)| item).collect();
         }
@@ -248,30 +228,13 @@ fn section(text: &str) -> Option<StatusSection> {
 
 /// Recognises the sentences around the lists.
 fn is_about(text: &str) -> bool {
+    #[rustfmt::skip]
     const BEGINNINGS: [&str; 23] = [
-        "On branch ",
-        "HEAD detached ",
-        "Not currently on any branch",
-        "Your branch ",
-        "and have ",
-        "  (use ",
-        "No commits yet",
-        "Initial commit",
-        "nothing to commit",
-        "nothing added to commit",
-        "no changes added to commit",
-        "You have unmerged paths",
-        "You are currently ",
-        "You are in ",
-        "All conflicts fixed",
-        "interactive rebase in progress",
-        "rebase in progress",
-        "Last command",
-        "Next command",
-        "No command",
-        "It took ",
-        "Your stash currently has ",
-        "Submodule",
+        "On branch ", "HEAD detached ", "Not currently on any branch", "Your branch ", "and have ", "  (use ",
+        "No commits yet", "Initial commit", "nothing to commit", "nothing added to commit",
+        "no changes added to commit", "You have unmerged paths", "You are currently ", "You are in ",
+        "All conflicts fixed", "interactive rebase in progress", "rebase in progress", "Last command", "Next command",
+        "No command", "It took ", "Your stash currently has ", "Submodule",
     ];
     BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
         || text.starts_with("  (fix conflicts")
@@ -330,12 +293,8 @@ Untracked files:
 \tsrc/more.rs
 \theap.hprof
 ";
-        check(
-            status,
-            600,
-            &expect![[r#"
-            exit 0; git status: 2 staged renamed, 1 staged new, 1 unmerged both modified, 1 not staged modified, 1 not staged deleted, 2 untracked; 25 lines, 704 B held as [ctx:0000000000]
-            <<<0000000000
+        check(status, 600).shows(&expect![[r#"
+            git status: 2 staged renamed, 1 staged new, 1 unmerged both modified, 1 not staged modified, 1 not staged deleted, 2 untracked
             == branch: 5
             1: On branch topic
             2: Your branch and 'origin/topic' have diverged,
@@ -357,21 +316,14 @@ Untracked files:
             docs/admin.md
             == untracked: 2
             heap.hprof
-            src/more.rs
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            src/more.rs"#]]);
     }
 
     #[test]
     fn short_forms_say_the_same() {
         let short = "## main...origin/main [ahead 1]\n M src/lib.rs\nMM src/both.rs\nR  a.rs -> b.rs\nUU c.rs\n?? x/\n";
-        check(
-            short,
-            400,
-            &expect![[r#"
-            exit 0; git status --short: 2 not staged modified, 1 staged modified, 1 staged renamed, 1 unmerged both modified, 1 untracked; 6 lines, 91 B held as [ctx:0000000000]
-            <<<0000000000
+        check(short, 400).shows(&expect![[r#"
+            git status --short: 2 not staged modified, 1 staged modified, 1 staged renamed, 1 unmerged both modified, 1 untracked
             == branch: 1
             1: ## main...origin/main [ahead 1]
             == unmerged both modified: 1
@@ -384,10 +336,7 @@ Untracked files:
             src/lib.rs
             src/both.rs
             == untracked: 1
-            x/
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            x/"#]]);
         let two = "# branch.head main\n1 .M N... 100644 100644 100644 aaa bbb src/lib.rs\n2 R. N... 100644 100644 100644 aaa bbb R100 b.rs\ta.rs\n? x/\n";
         assert!(digest(two, 400).contains("1 not staged modified, 1 staged renamed, 1 untracked"));
     }

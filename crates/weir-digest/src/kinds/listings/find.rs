@@ -6,10 +6,10 @@ use super::folders::Folders;
 use crate::kinds::data::cells::Cells;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::{EvenSample, LargestN, Tally, extension, folder};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Lines, Page, Part, Source, Weight};
+use crate::{Item, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "find", detector: Detector::Whole { is, read } };
 
@@ -114,53 +114,33 @@ fn is_path(text: &str, fields: usize) -> bool {
         && text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '@' | '-' | '['))
 }
 
+#[derive(Default)]
 struct PathSummary {
     paths: u64,
     folders: Folders,
     /// The folder of the previous line, since most lines are in the same one.
     last_folder: String,
-    tops: [Tally; MAX_COUNTED_DEPTH],
+    tops: [Tally<1_000>; MAX_COUNTED_DEPTH],
     extensions: Tally,
     names: Tally,
     deepest: (usize, Option<Item>),
-    spread: EvenSample,
+    spread: EvenSample<64>,
     fields: usize,
     cells: Option<Cells>,
     /// The largest, by the first numeric field.
-    biggest: LargestN<u64>,
+    biggest: LargestN<u64, MAX_BIGGEST>,
 }
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(fields) = fields_of(sample) else { return Ok(None) };
-    let [extensions, names] = [(); 2].map(|()| Tally::of(4_000));
     let names_of_fields: Vec<String> = (1..=fields).map(|place| format!("field {place}")).collect();
     let columns = names_of_fields.iter().map(String::as_str).chain(["path"]);
-    let mut found = PathSummary {
-        paths: 0,
-        folders: Folders::default(),
-        last_folder: String::new(),
-        tops: [(); MAX_COUNTED_DEPTH].map(|()| Tally::of(1_000)),
-        extensions,
-        names,
-        deepest: (0, None),
-        spread: EvenSample::of(64),
-        fields,
-        biggest: LargestN::of(MAX_BIGGEST),
-        cells: (fields > 1).then(|| Cells::of(columns)),
-    };
-    let mut log = Fold::default();
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        if line.text.is_empty() {
-            continue;
-        }
-        match parse(line.text) {
-            Some((count, path)) if count == fields => found.add(line.number, line.text, path),
-            _ => {
-                log.take(&line);
-            }
-        }
-    }
+    let cells = (fields > 1).then(|| Cells::of(columns));
+    let mut found = PathSummary { fields, cells, ..PathSummary::default() };
+    let log = Fold::rest_of(source, |line| {
+        let path = parse(line.text).filter(|(count, _)| *count == fields);
+        path.map(|(_, path)| found.add(line.number, line.text, path)).is_some() || line.text.is_empty()
+    })?;
     Ok(log.beside(found.paths, || found.page()))
 }
 
@@ -208,9 +188,7 @@ impl PathSummary {
             counts.push(Item::plain(format!("by top folder: {}", top.in_line(14))));
         }
         let again = self.names.sorted().first().is_some_and(|(_, count)| *count > 2);
-        if again {
-            counts.push(Item::plain(format!("most frequent names: {}", self.names.in_line(6))));
-        }
+        counts.extend(again.then(|| Item::plain(format!("most frequent names: {}", self.names.in_line(6)))));
         page.push(Part::new("counts", Weight::Fact, counts));
         if let Some(cells) = self.cells {
             cells.parts(&mut page);
@@ -248,45 +226,38 @@ mod tests {
 29143 2024-10-19 644 ./log/1/a.gz
 29144 2024-10-20 644 ./log/2/b.gz
 ";
-        check(
-            found,
-            500,
-            &expect![[r#"
-                exit 0; paths: 6 entries in 5 folders, 3 extensions; 6 lines, 212 B held as [ctx:0000000000]
-                <<<0000000000
-                == counts: 2
-                by extension: yaml 3, gz 2, log 1
-                by top folder: ./config 3, ./log 3
-                == fields of 6 records: 4
-                field 1: 0 (./log/error.log) to 29144 (./log/2/b.gz), mean 9815.7, sum 58894
-                field 2: 2024-09-29 to 2025-03-06, 4 different
-                path: all different, such as ./config/a.yaml, ./config/b.yaml
-                the same in all: field 3=644
-                == records: 6, 4 shown
-                1: 98 2024-09-29 644 ./config/a.yaml
-                2: 97 2024-10-19 644 ./config/b.yaml
-                3: 412 2025-03-06 644 ./config/sub dir/c.yaml
-                4: 0 2024-10-19 644 ./log/error.log
-                == biggest: 6
-                29144 2024-10-20 644 ./log/2/b.gz
-                29143 2024-10-19 644 ./log/1/a.gz
-                412 2025-03-06 644 ./config/sub dir/c.yaml
-                98 2024-09-29 644 ./config/a.yaml
-                97 2024-10-19 644 ./config/b.yaml
-                0 2024-10-19 644 ./log/error.log
-                == folders, digits of like ones as #: 4
-                ./config: 2 entries
-                ./log/#: 2 entries in 2 folders
-                ./config/sub dir: 1 entry
-                ./log: 1 entry
-                == deepest path: 1
-                3: ./config/sub dir/c.yaml
-                == some of the lines, evenly spread: 6, 2 shown
-                98 2024-09-29 644 ./config/a.yaml
-                97 2024-10-19 644 ./config/b.yaml
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(found, 500).shows(&expect![[r#"
+            paths: 6 entries in 5 folders, 3 extensions
+            == counts: 2
+            by extension: yaml 3, gz 2, log 1
+            by top folder: ./config 3, ./log 3
+            == fields of 6 records: 4
+            field 1: 0 (./log/error.log) to 29144 (./log/2/b.gz), mean 9815.7, sum 58894
+            field 2: 2024-09-29 to 2025-03-06, 4 different
+            path: all different, such as ./config/a.yaml, ./config/b.yaml
+            the same in all: field 3=644
+            == records: 6, 4 shown
+            1: 98 2024-09-29 644 ./config/a.yaml
+            2: 97 2024-10-19 644 ./config/b.yaml
+            3: 412 2025-03-06 644 ./config/sub dir/c.yaml
+            4: 0 2024-10-19 644 ./log/error.log
+            == biggest: 6
+            29144 2024-10-20 644 ./log/2/b.gz
+            29143 2024-10-19 644 ./log/1/a.gz
+            412 2025-03-06 644 ./config/sub dir/c.yaml
+            98 2024-09-29 644 ./config/a.yaml
+            97 2024-10-19 644 ./config/b.yaml
+            0 2024-10-19 644 ./log/error.log
+            == folders, digits of like ones as #: 4
+            ./config: 2 entries
+            ./log/#: 2 entries in 2 folders
+            ./config/sub dir: 1 entry
+            ./log: 1 entry
+            == deepest path: 1
+            3: ./config/sub dir/c.yaml
+            == some of the lines, evenly spread: 6, 2 shown
+            98 2024-09-29 644 ./config/a.yaml
+            97 2024-10-19 644 ./config/b.yaml"#]]);
     }
 
     #[test]

@@ -42,7 +42,6 @@ impl FolderGroup {
 }
 
 impl Folders {
-    /// Begins the entries of this folder.
     pub(super) fn begin(&mut self, folder: &str) {
         self.now = self.folders.get(folder).copied();
         if self.now.is_some() {
@@ -72,7 +71,6 @@ impl Folders {
         self.now = Some(self.own.len() - 1);
     }
 
-    /// Counts an entry of the current folder.
     pub(super) fn add(&mut self, bytes: u64) {
         let Some((place, own)) = self.now.and_then(|now| self.own.get_mut(now)) else { return };
         *own += 1;

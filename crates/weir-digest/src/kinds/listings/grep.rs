@@ -10,12 +10,13 @@ use weir_core::wording::counted;
 
 use self::lines::{Hit, counted_hit, is_binary, is_path, is_said, numbered_hit, plain_hit, short_hit, without_column};
 use crate::kinds::fold::Fold;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::{Tally, extension, folder, template};
 use crate::kinds::shared::definition;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Line, Lines, Page, Part, Source, Weight};
+use crate::{Item, Line, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "grep", detector: Detector::Whole { is, read } };
 
@@ -29,9 +30,10 @@ const MAX_MATCHES: usize = 500;
 const MAX_LINE_BYTES: usize = 240;
 
 /// The format in which matches are printed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum MatchFormat {
     /// `path:12:text`, `path:12:5:text` or `path-12-text` for context.
+    #[default]
     Numbered,
     /// `path:text`, without a number.
     Plain,
@@ -135,6 +137,7 @@ fn paths_repeat(sample: &Sample<'_>) -> bool {
     same * 5 >= all
 }
 
+#[derive(Default)]
 struct Matches {
     form: MatchFormat,
     /// The file of the following lines, if it is named above them.
@@ -143,15 +146,14 @@ struct Matches {
     context: u64,
     files: HashMap<Box<str>, u64>,
     beyond: u64,
-    tops: [Tally; 4],
+    tops: [Tally<1_000>; 4],
     extensions: Tally,
     likes: Tally,
     marks: Tally,
     kept: Vec<KeptMatch>,
     of_sort: Tally,
     definitions: u64,
-    said: Vec<Item>,
-    all_said: u64,
+    said: KeptItems<20>,
 }
 
 /// A match that may be shown.
@@ -165,33 +167,10 @@ struct KeptMatch {
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(form) = form(sample) else { return Ok(None) };
-    let [extensions, likes, marks, of_sort] = [(); 4].map(|()| Tally::of(4_000));
-    let mut matches = Matches {
-        form,
-        now: String::new(),
-        hits: 0,
-        context: 0,
-        files: HashMap::new(),
-        beyond: 0,
-        tops: [(); 4].map(|()| Tally::of(1_000)),
-        extensions,
-        likes,
-        marks,
-        kept: Vec::new(),
-        of_sort,
-        definitions: 0,
-        said: Vec::new(),
-        all_said: 0,
-    };
-    let mut log = Fold::default();
+    let mut matches = Matches { form, ..Matches::default() };
     let mut after_blank = true;
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        if !matches.take(&line, after_blank) {
-            log.take(&line);
-        }
-        after_blank = line.text.is_empty();
-    }
+    let log =
+        Fold::rest_of(source, |line| matches.take(line, std::mem::replace(&mut after_blank, line.text.is_empty())))?;
     Ok(log.beside(matches.hits + matches.context, || matches.page()))
 }
 
@@ -202,10 +181,7 @@ impl Matches {
             return true;
         }
         if is_binary(text) {
-            self.all_said += 1;
-            if self.said.len() < 20 {
-                self.said.push(Item::at(line.number, clip(text, MAX_LINE_BYTES)));
-            }
+            self.said.add(|| Item::at(line.number, clip(text, MAX_LINE_BYTES)));
             return true;
         }
         match self.form {
@@ -300,18 +276,11 @@ impl Matches {
         let mut sorted: Vec<(&str, u64)> = self.files.iter().map(|(path, &count)| (path.as_ref(), count)).collect();
         sorted.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         let mut counts = Vec::new();
-        let top = self.tops.iter().find(|top| top.names() > 1);
-        if let Some(top) = top {
-            counts.push(Item::plain(format!("by folder: {}", top.in_line(14))));
-        }
-        if self.extensions.names() > 1 {
-            counts.push(Item::plain(format!("by extension: {}", self.extensions.in_line(12))));
-        }
-        if self.marks.names() > 0 {
-            counts.push(Item::plain(format!("marks: {}", self.marks.in_line(16))));
-        }
+        counts.extend(self.tops.iter().find_map(|top| top.line("by folder", 2, 14)));
+        counts.extend(self.extensions.line("by extension", 2, 12));
+        counts.extend(self.marks.line("marks", 1, 16));
         page.push(Part::new("counts", Weight::Fact, counts));
-        page.push(Part::new("said by the program", Weight::Fact, self.said).of(self.all_said));
+        page.push(self.said.part("said by the program", Weight::Fact));
         if self.form != MatchFormat::Single {
             let listed = sorted.iter().take(30).map(|(path, count)| Item::plain(format!("{path}: {count}"))).collect();
             page.push(Part::new("files with matches, most first", Weight::Shape, listed).of(files));
@@ -397,57 +366,43 @@ conf/x.yaml:1:timeout: 30
 src/c.rs:3:    // TODO(ada): a timeout
 src/c.rs:4:    // TODO: no timeout
 ";
-        check(
-            found,
-            600,
-            &expect![[r#"
-                exit 0; grep: 6 matching lines in 4 files, 2 lines of context; 9 lines, 240 B held as [ctx:0000000000]
-                <<<0000000000
-                == counts: 3
-                by folder: src 5, conf 1
-                by extension: rs 5, yaml 1
-                marks: TODO 2, TODO(ada) 1
-                == files with matches, most first: 4
-                src/a.rs: 2
-                src/c.rs: 2
-                conf/x.yaml: 1
-                src/b-2.rs: 1
-                == repeated lines, digits as #: 1
-                let t = timeout(); ×2
-                == definitions: 1
-                src/a.rs:2:fn timeout() -> u8 {
-                == matches, the rarest places first: 5
-                conf/x.yaml:1:timeout: 30
-                src/c.rs:3:    // TODO(ada): a timeout
-                src/c.rs:4:    // TODO: no timeout
-                src/a.rs:9:    let t = timeout();
-                src/b-2.rs:7:    let t = timeout();
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(found, 600).shows(&expect![[r#"
+            grep: 6 matching lines in 4 files, 2 lines of context
+            == counts: 3
+            by folder: src 5, conf 1
+            by extension: rs 5, yaml 1
+            marks: TODO 2, TODO(ada) 1
+            == files with matches, most first: 4
+            src/a.rs: 2
+            src/c.rs: 2
+            conf/x.yaml: 1
+            src/b-2.rs: 1
+            == repeated lines, digits as #: 1
+            let t = timeout(); ×2
+            == definitions: 1
+            src/a.rs:2:fn timeout() -> u8 {
+            == matches, the rarest places first: 5
+            conf/x.yaml:1:timeout: 30
+            src/c.rs:3:    // TODO(ada): a timeout
+            src/c.rs:4:    // TODO: no timeout
+            src/a.rs:9:    let t = timeout();
+            src/b-2.rs:7:    let t = timeout();"#]]);
     }
 
     #[test]
     fn files_above_their_matches() {
         let found = "src/a.rs\n2:fn timeout() {\n9:    timeout();\n\nsrc/b.rs\n7:    timeout();\n8-    x\n";
-        check(
-            found,
-            400,
-            &expect![[r#"
-                exit 0; grep: 3 matching lines in 2 files, 1 line of context; 7 lines, 78 B held as [ctx:0000000000]
-                <<<0000000000
-                == files with matches, most first: 2
-                src/a.rs: 2
-                src/b.rs: 1
-                == repeated lines, digits as #: 1
-                timeout(); ×2
-                == matches, the rarest places first: 3
-                src/a.rs:2:fn timeout() {
-                src/a.rs:9:    timeout();
-                src/b.rs:7:    timeout();
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(found, 400).shows(&expect![[r#"
+            grep: 3 matching lines in 2 files, 1 line of context
+            == files with matches, most first: 2
+            src/a.rs: 2
+            src/b.rs: 1
+            == repeated lines, digits as #: 1
+            timeout(); ×2
+            == matches, the rarest places first: 3
+            src/a.rs:2:fn timeout() {
+            src/a.rs:9:    timeout();
+            src/b.rs:7:    timeout();"#]]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use weir_core::wording::{counted, size};
 
 use super::folders::Folders;
 use super::ls::Entry;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::{LargestN, Tally, extension};
 use crate::kinds::shared::dates::Stamp;
 use crate::text::clip;
@@ -21,6 +22,7 @@ const LINKS_PER_LINE: usize = 4;
 const MAX_MODES: usize = 16;
 
 /// The entries of an output.
+#[derive(Default)]
 pub(super) struct Listing {
     folder: String,
     folders: u64,
@@ -30,80 +32,26 @@ pub(super) struct Listing {
     others: u64,
     names: u64,
     bytes: u64,
-    owners: Tally,
-    modes: Tally,
-    extensions: Tally,
-    names_met: Tally,
+    owners: Tally<3_000>,
+    modes: Tally<3_000>,
+    extensions: Tally<3_000>,
+    names_met: Tally<3_000>,
     by_folder: Folders,
-    biggest: LargestN<u64>,
-    newest: LargestN<Stamp>,
-    oldest: LargestN<Reverse<Stamp>>,
-    newest_directories: LargestN<Stamp>,
-    odd: CountedItems,
-    alone: CountedItems,
-    empty: CountedItems,
+    biggest: LargestN<u64, 12>,
+    newest: LargestN<Stamp, 6>,
+    oldest: LargestN<Reverse<Stamp>, 3>,
+    newest_directories: LargestN<Stamp, 4>,
+    odd: KeptItems<MAX_ITEMS>,
+    alone: KeptItems<MAX_ITEMS>,
+    empty: KeptItems<MAX_ITEMS>,
     link_items: Vec<String>,
-    directory_items: CountedItems,
-    shown: CountedItems,
+    directory_items: KeptItems<MAX_ITEMS>,
+    shown: KeptItems<MAX_ITEMS>,
     /// The permissions of the files in this folder, each with its count and the first file that has it.
     here: Vec<(String, u64, String)>,
 }
 
-impl Default for Listing {
-    fn default() -> Self {
-        let [owners, modes, extensions, names_met] = [(); 4].map(|()| Tally::of(3_000));
-        let [odd, alone, empty, directory_items, shown] = [(); 5].map(|()| CountedItems::default());
-        Self {
-            folder: String::new(),
-            folders: 0,
-            files: 0,
-            directories: 0,
-            links: 0,
-            others: 0,
-            names: 0,
-            bytes: 0,
-            owners,
-            modes,
-            extensions,
-            names_met,
-            by_folder: Folders::default(),
-            biggest: LargestN::of(12),
-            newest: LargestN::of(6),
-            oldest: LargestN::of(3),
-            newest_directories: LargestN::of(4),
-            odd,
-            alone,
-            empty,
-            link_items: Vec::new(),
-            directory_items,
-            shown,
-            here: Vec::new(),
-        }
-    }
-}
-
-/// Items of one sort, and how many there are.
-#[derive(Default)]
-struct CountedItems {
-    items: Vec<Item>,
-    all: u64,
-}
-
-impl CountedItems {
-    fn add(&mut self, text: impl FnOnce() -> String) {
-        self.all += 1;
-        if self.items.len() < MAX_ITEMS {
-            self.items.push(Item::plain(text()));
-        }
-    }
-
-    fn part(self, name: &str, weight: Weight) -> Part {
-        Part::new(name, weight, self.items).of(self.all)
-    }
-}
-
 impl Listing {
-    /// Begins the entries of another folder.
     pub(super) fn begin(&mut self, folder: &str) {
         self.end();
         self.folders += 1;
@@ -117,10 +65,9 @@ impl Listing {
         self.extensions.add(extension(name).unwrap_or("none"));
         self.names_met.add(name);
         self.by_folder.add(0);
-        self.shown.add(|| path(&self.folder, name));
+        self.shown.add(|| Item::plain(path(&self.folder, name)));
     }
 
-    /// Takes an entry of a long listing.
     pub(super) fn entry(&mut self, entry: &Entry<'_>, line: &str) {
         if matches!(entry.name, "." | "..") {
             return;
@@ -139,7 +86,7 @@ impl Listing {
         match entry.mode.as_bytes().first() {
             Some(b'd') => {
                 self.directories += 1;
-                self.directory_items.add(|| path(&folder, entry.name));
+                self.directory_items.add(|| Item::plain(path(&folder, entry.name)));
             }
             Some(b'l') => {
                 self.links += 1;
@@ -150,11 +97,11 @@ impl Listing {
             Some(b'-') => self.file(entry, &folder, bytes, &at),
             _ => {
                 self.others += 1;
-                self.odd.add(at);
+                self.odd.add(|| Item::plain(at()));
             }
         }
         if is_odd(entry) {
-            self.odd.add(at);
+            self.odd.add(|| Item::plain(at()));
         }
         self.by_folder.add(bytes);
         if let Some(when) = entry.when {
@@ -178,9 +125,9 @@ impl Listing {
         self.names_met.add(entry.name);
         self.biggest.offer(bytes, || format!("{} {} {}", entry.sized, entry.date, path(folder, entry.name)));
         if entry.bytes == Some(0) {
-            self.empty.add(|| path(folder, entry.name));
+            self.empty.add(|| Item::plain(path(folder, entry.name)));
         }
-        self.shown.add(at);
+        self.shown.add(|| Item::plain(at()));
         if let Some((_, count, _)) = self.here.iter_mut().find(|(mode, ..)| mode == entry.mode) {
             *count += 1;
         } else if self.here.len() < MAX_MODES {
@@ -197,12 +144,11 @@ impl Listing {
         let mixed = here.iter().any(|(mode, ..)| runs(mode)) && here.iter().any(|(mode, ..)| !runs(mode));
         for (_, count, line) in here {
             if count == 1 && (most >= 3 || mixed) && !self.odd.items.iter().any(|item| item.text == line) {
-                self.alone.add(|| line);
+                self.alone.add(|| Item::plain(line));
             }
         }
     }
 
-    /// Returns the facts, after the last line.
     pub(super) fn page(mut self) -> Page {
         self.end();
         let mut texts = Vec::new();
@@ -211,14 +157,10 @@ impl Listing {
         } else {
             texts.push(counted(self.files as usize, "file", "files"));
             texts.push(counted(self.directories as usize, "directory", "directories"));
-            if self.links > 0 {
-                texts.push(counted(self.links as usize, "link", "links"));
-            }
+            texts.extend((self.links > 0).then(|| counted(self.links as usize, "link", "links")));
             texts.push(format!("{} in all", size(self.bytes)));
         }
-        if self.others > 0 {
-            texts.push(format!("{} of other sorts", self.others));
-        }
+        texts.extend((self.others > 0).then(|| format!("{} of other sorts", self.others)));
         if self.folders > 0 {
             texts.push(format!("{} listed", counted(self.folders as usize, "folder", "folders")));
         }
@@ -244,12 +186,8 @@ impl Listing {
 
     fn counts(&self) -> Part {
         let mut items = vec![Item::plain(format!("files by extension: {}", self.extensions.in_line(14)))];
-        if self.modes.names() > 0 {
-            items.push(Item::plain(format!("by permissions: {}", self.modes.in_line(8))));
-        }
-        if self.owners.names() > 0 {
-            items.push(Item::plain(format!("by owner: {}", self.owners.in_line(6))));
-        }
+        items.extend(self.modes.line("by permissions", 1, 8));
+        items.extend(self.owners.line("by owner", 1, 6));
         if self.folders > 1 && self.names_met.sorted().first().is_some_and(|(_, count)| *count > 2) {
             items.push(Item::plain(format!("most frequent names: {}", self.names_met.in_line(6))));
         }

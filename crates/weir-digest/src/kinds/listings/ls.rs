@@ -5,10 +5,10 @@ use std::io;
 use super::listing::Listing;
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::dates::{self, Stamp};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::number;
-use crate::{Lines, Page, Source};
+use crate::{Page, Source};
 
 pub(crate) const KIND: Kind = Kind { name: "ls", detector: Detector::Whole { is, read } };
 
@@ -198,12 +198,11 @@ pub(super) fn bytes_of(text: &str) -> Option<u64> {
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let long = sample.full_lines().any(|line| mode(line).is_some());
     let mut listing = Listing::default();
-    let mut log = Fold::default();
     let mut count = 0_u64;
-    let mut after_blank = true;
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
+    let mut blank_before = true;
+    let log = Fold::rest_of(source, |line| {
         let blank = line.text.is_empty();
+        let after_blank = std::mem::replace(&mut blank_before, blank);
         count += u64::from(!blank);
         if blank || is_total(line.text) {
         } else if let Some(entry) = parse(line.text) {
@@ -211,12 +210,12 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
         } else if after_blank && is_folder(line.text) {
             listing.begin(line.text.strip_suffix(':').unwrap_or(line.text));
         } else if long || line.text.starts_with("ls: ") {
-            log.take(&line);
+            return false;
         } else {
             listing.name(line.text);
         }
-        after_blank = blank;
-    }
+        true
+    })?;
     Ok(log.beside(count, || listing.page()))
 }
 
@@ -243,50 +242,43 @@ total 8
 -rw-r--r-- 1 root root 1902 Oct 30  2024 roll back
 -rwxr-xr-x 1 root root    0 Oct 30 12:00 empty.sh
 ";
-        check(
-            list,
-            600,
-            &expect![[r#"
-                exit 0; ls: 4 files, 1 directory, 1 link, 6.0 KiB in all, 2 folders listed; 13 lines, 439 B held as [ctx:0000000000]
-                <<<0000000000
-                == counts
-                files by extension: none 2, sh 1, yaml 1
-                by permissions: -rwxr-xr-x 2, -rw-r--r-- 1, -rw-rw-rw- 1
-                by owner: root root 6
-                == odd permissions and sorts: 1
-                -rw-rw-rw-  1 root root  412 Mar  6  2025 secret.yaml (in .)
-                == biggest files: 4
-                3811 Feb  7  2025 ./bin/deploy
-                1902 Oct 30  2024 ./bin/roll back
-                412 Mar  6  2025 ./secret.yaml
-                0 Oct 30 12:00 ./bin/empty.sh
-                == files whose permissions no other in their folder has: 1
-                -rw-r--r-- 1 root root 1902 Oct 30  2024 roll back (in ./bin)
-                == empty files: 1
-                ./bin/empty.sh
-                == newest: 5
-                Oct 30 12:00 ./bin/empty.sh
-                Mar  6  2025 ./secret.yaml
-                Mar  3  2025 ./current -> releases/2025-02-27
-                Feb  7  2025 ./bin/deploy
-                Oct 30  2024 ./bin/roll back
-                == 1 link
-                ./current -> releases/2025-02-27
-                == oldest: 5, 3 shown
-                Oct 30  2024 ./bin/roll back
-                Feb  7  2025 ./bin/deploy
-                Mar  3  2025 ./current -> releases/2025-02-27
-                == folders, digits of like ones as #: 2
-                ./bin: 3 entries, 5713 bytes
-                .: 3 entries, 412 bytes
-                == entries as listed: 4
-                -rw-rw-rw-  1 root root  412 Mar  6  2025 secret.yaml (in .)
-                -rwxr-xr-x 1 root root 3811 Feb  7  2025 deploy (in ./bin)
-                -rw-r--r-- 1 root root 1902 Oct 30  2024 roll back (in ./bin)
-                -rwxr-xr-x 1 root root    0 Oct 30 12:00 empty.sh (in ./bin)
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(list, 600).shows(&expect![[r#"
+            ls: 4 files, 1 directory, 1 link, 6.0 KiB in all, 2 folders listed
+            == counts
+            files by extension: none 2, sh 1, yaml 1
+            by permissions: -rwxr-xr-x 2, -rw-r--r-- 1, -rw-rw-rw- 1
+            by owner: root root 6
+            == odd permissions and sorts: 1
+            -rw-rw-rw-  1 root root  412 Mar  6  2025 secret.yaml (in .)
+            == biggest files: 4
+            3811 Feb  7  2025 ./bin/deploy
+            1902 Oct 30  2024 ./bin/roll back
+            412 Mar  6  2025 ./secret.yaml
+            0 Oct 30 12:00 ./bin/empty.sh
+            == files whose permissions no other in their folder has: 1
+            -rw-r--r-- 1 root root 1902 Oct 30  2024 roll back (in ./bin)
+            == empty files: 1
+            ./bin/empty.sh
+            == newest: 5
+            Oct 30 12:00 ./bin/empty.sh
+            Mar  6  2025 ./secret.yaml
+            Mar  3  2025 ./current -> releases/2025-02-27
+            Feb  7  2025 ./bin/deploy
+            Oct 30  2024 ./bin/roll back
+            == 1 link
+            ./current -> releases/2025-02-27
+            == oldest: 5, 3 shown
+            Oct 30  2024 ./bin/roll back
+            Feb  7  2025 ./bin/deploy
+            Mar  3  2025 ./current -> releases/2025-02-27
+            == folders, digits of like ones as #: 2
+            ./bin: 3 entries, 5713 bytes
+            .: 3 entries, 412 bytes
+            == entries as listed: 4
+            -rw-rw-rw-  1 root root  412 Mar  6  2025 secret.yaml (in .)
+            -rwxr-xr-x 1 root root 3811 Feb  7  2025 deploy (in ./bin)
+            -rw-r--r-- 1 root root 1902 Oct 30  2024 roll back (in ./bin)
+            -rwxr-xr-x 1 root root    0 Oct 30 12:00 empty.sh (in ./bin)"#]]);
     }
 
     #[test]

@@ -5,12 +5,13 @@ use std::io;
 
 use super::ls::bytes_of;
 use crate::kinds::fold::Fold;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::{LargestN, Tally, extension};
 use crate::kinds::shared::dates;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Line, Lines, Page, Part, Source, Weight};
+use crate::{Item, Line, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "tree", detector: Detector::Whole { is, read } };
 
@@ -99,6 +100,7 @@ fn sized(text: &str) -> (Option<&str>, &str) {
     (size, name)
 }
 
+#[derive(Default)]
 struct Tree {
     entries: u64,
     folders: u64,
@@ -106,17 +108,15 @@ struct Tree {
     path: Vec<String>,
     /// The previous entry, which is a folder if the next is deeper.
     last: Option<PreviousEntry>,
-    extensions: Tally,
+    extensions: Tally<3_000>,
     /// The versions of packages, if this is a tree of packages: `cargo tree`.
     packages: HashMap<String, BTreeSet<String>>,
-    top_counts: Tally,
-    biggest: LargestN<u64>,
+    top_counts: Tally<3_000>,
+    biggest: LargestN<u64, 10>,
     sized: bool,
-    empty: Vec<Item>,
-    all_empty: u64,
-    links: Vec<Item>,
-    all_links: u64,
-    per_folder: Tally,
+    empty: KeptItems<40>,
+    links: KeptItems<40>,
+    per_folder: Tally<3_000>,
     deepest: (usize, String),
     totals: Vec<Item>,
     root: Option<Item>,
@@ -144,49 +144,25 @@ struct PreviousEntry {
 }
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
-    let [extensions, top_counts, per_folder] = [(); 3].map(|()| Tally::of(3_000));
-    let mut tree = Tree {
-        entries: 0,
-        folders: 0,
-        path: Vec::new(),
-        last: None,
-        extensions,
-        packages: HashMap::new(),
-        top_counts,
-        biggest: LargestN::of(10),
-        sized: false,
-        empty: Vec::new(),
-        all_empty: 0,
-        links: Vec::new(),
-        all_links: 0,
-        per_folder,
-        deepest: (0, String::new()),
-        totals: Vec::new(),
-        root: None,
-        roots: Vec::new(),
-        all_roots: 0,
-        inside: Vec::new(),
-        folder_places: HashMap::new(),
-    };
-    let mut log = Fold::default();
+    let mut tree = Tree::default();
     let mut progress = 0;
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
+    let log = Fold::rest_of(source, |line| {
         if let Some((depth, text)) = entry(line.text) {
             tree.add(line.number, depth, text);
         } else if is_progress(line.text) {
             progress += 1;
         } else if package(line.text).is_some() {
-            tree.begin_package(&line);
+            tree.begin_package(line);
         } else if let Some(total) = total(line.text) {
             tree.totals.push(Item::plain(clip(total, MAX_NAME_BYTES)));
             tree.totals.truncate(20);
         } else if line.number == 1 && tree.root.is_none() {
             tree.root = Some(Item::at(1, line.clip(MAX_NAME_BYTES)));
-        } else if !line.text.trim().is_empty() && !line.text.ends_with("-dependencies]") {
-            log.take(&line);
+        } else {
+            return line.text.trim().is_empty() || line.text.ends_with("-dependencies]");
         }
-    }
+        true
+    })?;
     tree.count_previous(0);
     let folded = if progress > 0 { format!(", {progress} lines of progress folded") } else { String::new() };
     let page = log.beside(tree.entries, || tree.page());
@@ -283,18 +259,12 @@ impl Tree {
         }
         self.extensions.add(extension(last.name.split(" -> ").next().unwrap_or(&last.name)).unwrap_or("none"));
         if last.name.contains(" -> ") {
-            self.all_links += 1;
-            if self.links.len() < 40 {
-                self.links.push(Item::at(last.line, clip(&path, MAX_NAME_BYTES)));
-            }
+            self.links.add(|| Item::at(last.line, clip(&path, MAX_NAME_BYTES)));
         }
         if let Some((size, bytes)) = last.size.as_deref().and_then(|size| Some((size, bytes_of(size)?))) {
             self.biggest.offer(bytes, || format!("{size} {}", clip(&path, MAX_NAME_BYTES)));
             if bytes == 0 {
-                self.all_empty += 1;
-                if self.empty.len() < 40 {
-                    self.empty.push(Item::at(last.line, clip(&path, MAX_NAME_BYTES)));
-                }
+                self.empty.add(|| Item::at(last.line, clip(&path, MAX_NAME_BYTES)));
             }
         }
     }
@@ -327,9 +297,9 @@ impl Tree {
         page.parts.extend(top.map(|top| top.as_top()));
         if self.sized {
             page.push(Part::new("biggest files", Weight::Fact, self.biggest.into_items()));
-            page.push(Part::new("empty files", Weight::Fact, self.empty).of(self.all_empty));
+            page.push(self.empty.part("empty files", Weight::Fact));
         }
-        page.push(Part::new("links", Weight::Fact, self.links).of(self.all_links));
+        page.push(self.links.part("links", Weight::Fact));
         if self.packages.is_empty() {
             let fullest = Item::plain(self.per_folder.in_line(12));
             page.push(Part::uncounted("fullest folders", Weight::Fact, vec![fullest]));
@@ -382,37 +352,30 @@ mod tests {
 
        13268 bytes used in 1 directory, 4 files
 ";
-        check(
-            tree,
-            500,
-            &expect![[r#"
-                exit 0; tree: 5 entries, 1 with children and 4 without; 8 lines, 236 B held as [ctx:0000000000]
-                <<<0000000000
-                == totals and root: 2
-                13268 bytes used in 1 directory, 4 files
-                1: [     9000]  .
-                == counts
-                by extension: rs 2, md 1, none 1
-                entries below the top: src 2
-                deepest, 2 levels: src/lib.rs
-                == top level, 3 entries
-                README.md [41], src/, now -> src [11]
-                == biggest files: 4
-                120 src/lib.rs
-                41 README.md
-                11 now -> src
-                0 src/empty.rs
-                == empty files: 1
-                5: src/empty.rs
-                == links: 1
-                6: now -> src
-                == fullest folders
-                . 3, src 2
-                == what is in the folders: 1
-                src (2): lib.rs, empty.rs
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(tree, 500).shows(&expect![[r#"
+            tree: 5 entries, 1 with children and 4 without
+            == totals and root: 2
+            13268 bytes used in 1 directory, 4 files
+            1: [     9000]  .
+            == counts
+            by extension: rs 2, md 1, none 1
+            entries below the top: src 2
+            deepest, 2 levels: src/lib.rs
+            == top level, 3 entries
+            README.md [41], src/, now -> src [11]
+            == biggest files: 4
+            120 src/lib.rs
+            41 README.md
+            11 now -> src
+            0 src/empty.rs
+            == empty files: 1
+            5: src/empty.rs
+            == links: 1
+            6: now -> src
+            == fullest folders
+            . 3, src 2
+            == what is in the folders: 1
+            src (2): lib.rs, empty.rs"#]]);
     }
 
     #[test]

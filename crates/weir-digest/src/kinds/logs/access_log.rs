@@ -6,10 +6,11 @@ use std::io;
 use weir_core::wording::size;
 
 use crate::kinds::fold::{Fold, times::duration};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::shared::counts::Tally;
+use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
 use crate::text::clip;
-use crate::{Item, Lines, Page, Part, Source, Weight};
+use crate::{Item, Page, Part, Source, Weight};
 
 mod paths;
 mod request;
@@ -37,31 +38,14 @@ fn is(sample: &Sample<'_>) -> bool {
 }
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
-    let mut lines = Lines::of(source)?;
     let mut seen = AccessStats::default();
-    let mut log: Option<Fold> = None;
     let mut full: u64 = 0;
-    while let Some(line) = lines.read()? {
-        if line.text.trim().is_empty() {
-            continue;
-        }
-        full += 1;
-        match request::of(line.text) {
-            Some(request) => seen.add(&request, line.number, line.text),
-            None => {
-                log.get_or_insert_default().take(&line);
-            }
-        }
-    }
-    let others = log.as_ref().map_or(0, Fold::lines);
-    if others * 5 > full {
-        return Ok(None);
-    }
-    let mut page = seen.page();
-    if let Some(log) = log {
-        page.join(Box::new(log).page());
-    }
-    Ok(Some(page))
+    let log = Fold::rest_of(source, |line| {
+        let blank = line.text.trim().is_empty();
+        full += u64::from(!blank);
+        blank || request::of(line.text).map(|request| seen.add(&request, line.number, line.text)).is_some()
+    })?;
+    Ok(log.beside(full, || seen.page()))
 }
 
 #[derive(Default)]
@@ -77,13 +61,12 @@ struct Client {
 struct AccessStats {
     requests: u64,
     statuses: BTreeMap<u16, u64>,
-    methods: BTreeMap<String, u64>,
+    methods: Tally,
     in_vain: Paths,
     paths: Paths,
     clients: HashMap<String, Client>,
     more_clients: u64,
-    programs: HashMap<String, u64>,
-    more_programs: u64,
+    programs: Tally<MAX_DISTINCT>,
     bytes: u64,
     biggest: (u64, u64, String),
     slow: Vec<(f64, Item)>,
@@ -99,15 +82,15 @@ impl AccessStats {
     fn add(&mut self, request: &Request<'_>, line: u64, text: &str) {
         self.requests += 1;
         *self.statuses.entry(request.status).or_default() += 1;
-        count(&mut self.methods, request.method);
+        self.methods.add(request.method);
         let path = clip(request.path, MAX_PATH_BYTES);
         let named = format!("{} {path}", request.method);
         if request.status >= 400 {
             self.in_vain.add((request.status, named.clone()), line, None);
         }
         self.paths.add((ANY_STATUS, named), line, request.took);
-        if !request.by.is_empty() && request.by != "-" && !bounded(&mut self.programs, clip(request.by, 120)) {
-            self.more_programs += 1;
+        if !request.by.is_empty() && request.by != "-" {
+            self.programs.add(&clip(request.by, 120));
         }
         self.add_client(request, path);
         if let Some(bytes) = request.bytes {
@@ -195,9 +178,11 @@ impl AccessStats {
         }
         let paths = self.paths.items(ANY_STATUS..ANY_STATUS + 1, MAX_ITEMS);
         page.push(Part::new(format!("paths{}", beyond(self.paths.beyond)), Weight::Shape, paths.1).of(paths.0));
-        let total = self.programs.len() as u64;
-        let programs = most_frequent(std::mem::take(&mut self.programs));
-        page.push(Part::new(format!("programs{}", beyond(self.more_programs)), Weight::Shape, programs).of(total));
+        let programs = self.programs.sorted();
+        let programs =
+            programs.iter().take(MAX_CLIENTS_SHOWN).map(|(name, count)| Item::plain(format!("×{count} {name}")));
+        let name = format!("programs{}", beyond(self.programs.beyond()));
+        page.push(Part::new(name, Weight::Shape, programs.collect()).of(self.programs.names() as u64));
         page
     }
 
@@ -219,7 +204,8 @@ impl AccessStats {
     }
 
     fn totals_item(&self) -> Item {
-        let list: Vec<String> = self.methods.iter().map(|(method, count)| format!("{method} ×{count}")).collect();
+        let methods = self.methods.by_name();
+        let list: Vec<String> = methods.iter().map(|(method, count)| format!("{method} ×{count}")).collect();
         let mut text = list.join(", ");
         if self.bytes > 0 {
             let (most, line, path) = &self.biggest;
@@ -263,34 +249,6 @@ fn beyond(count: u64) -> String {
     if count == 0 { String::new() } else { format!(" (and others in {count} requests)") }
 }
 
-fn count(counts: &mut BTreeMap<String, u64>, name: &str) {
-    match counts.get_mut(name) {
-        Some(known) => *known += 1,
-        None => {
-            counts.insert(name.to_owned(), 1);
-        }
-    }
-}
-
-/// Counts a name if it is known or there is room. Returns whether it was counted.
-fn bounded(counts: &mut HashMap<String, u64>, name: String) -> bool {
-    if let Some(known) = counts.get_mut(&name) {
-        *known += 1;
-        return true;
-    }
-    let room = counts.len() < MAX_DISTINCT;
-    if room {
-        counts.insert(name, 1);
-    }
-    room
-}
-
-fn most_frequent(counts: HashMap<String, u64>) -> Vec<Item> {
-    let mut all: Vec<(String, u64)> = counts.into_iter().collect();
-    all.sort_by(|one, two| two.1.cmp(&one.1).then_with(|| one.0.cmp(&two.0)));
-    all.into_iter().take(MAX_CLIENTS_SHOWN).map(|(name, count)| Item::plain(format!("×{count} {name}"))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -313,36 +271,29 @@ mod tests {
             ));
         }
         raw.push_str("server restarted\n");
-        check(
-            &raw,
-            500,
-            &expect![[r#"
-                exit 0; access log: 40 requests, 4 answered 5xx, 4 4xx, 0 3xx, 32 2xx; 41 lines, 3.5 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == server errors by path: 1
-                8: 500 ×4 GET /api/pay (last at line 38)
-                == totals: 3
-                status 200 ×32, 404 ×4, 500 ×4
-                15/Nov/2026:09:58:00 +0000 to 15/Nov/2026:09:58:39 +0000 (39 s)
-                GET ×40; 7800 bytes sent (7.6 KiB), the biggest answer 390 bytes at line 40 for /; 19.5 ms on average
-                == client errors by path: 1
-                4: 404 ×4 GET /wp-login.php (last at line 34)
-                == clients: 2
-                198.51.100.6 ×4, 4xx ×4: /wp-login.php
-                192.0.2.1 ×36, 5xx ×4
-                == slowest requests: 40, 1 shown
-                40: 192.0.2.1 - - [15/Nov/2026:09:58:39 +0000] "GET / HTTP/1.1" 200 390 "-" "curl/8" 0.039
-                == paths: 3
-                ×32 GET /, 19.4 ms on average, 39.0 at most
-                ×4 GET /api/pay, 22.0 ms on average, 37.0 at most
-                ×4 GET /wp-login.php, 18.0 ms on average, 33.0 at most
-                == programs: 1
-                ×40 curl/8
-                == lines in order: other lines 1
-                41: server restarted
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&raw, 500).shows(&expect![[r#"
+            access log: 40 requests, 4 answered 5xx, 4 4xx, 0 3xx, 32 2xx
+            == server errors by path: 1
+            8: 500 ×4 GET /api/pay (last at line 38)
+            == totals: 3
+            status 200 ×32, 404 ×4, 500 ×4
+            15/Nov/2026:09:58:00 +0000 to 15/Nov/2026:09:58:39 +0000 (39 s)
+            GET ×40; 7800 bytes sent (7.6 KiB), the biggest answer 390 bytes at line 40 for /; 19.5 ms on average
+            == client errors by path: 1
+            4: 404 ×4 GET /wp-login.php (last at line 34)
+            == clients: 2
+            198.51.100.6 ×4, 4xx ×4: /wp-login.php
+            192.0.2.1 ×36, 5xx ×4
+            == slowest requests: 40, 1 shown
+            40: 192.0.2.1 - - [15/Nov/2026:09:58:39 +0000] "GET / HTTP/1.1" 200 390 "-" "curl/8" 0.039
+            == paths: 3
+            ×32 GET /, 19.4 ms on average, 39.0 at most
+            ×4 GET /api/pay, 22.0 ms on average, 37.0 at most
+            ×4 GET /wp-login.php, 18.0 ms on average, 33.0 at most
+            == programs: 1
+            ×40 curl/8
+            == lines in order: other lines 1
+            41: server restarted"#]]);
     }
 
     #[test]

@@ -12,17 +12,15 @@ use self::packages::{Packages, bare};
 use crate::kinds::diagnostics::diagnostic::named;
 use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::shared::counts::Tally;
-use crate::kinds::{Detector, Kind, Stretch};
-use crate::text::clip;
+use crate::kinds::{Kind, Stretch};
+use crate::text::{clip, counted};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "apt", detector: Detector::Lines { opens, begin: || Box::new(Apt::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Apt>("apt", opens);
 
 /// The maximum number of packages kept with their versions.
 const MAX_VERSIONS: usize = 3_000;
 
-/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     let first = text.as_bytes().first();
     match first {
@@ -61,7 +59,7 @@ struct Apt {
     unneeded: Packages,
     versions: HashMap<String, String>,
     totals: Option<[u64; 4]>,
-    origins: Option<Tally>,
+    origins: Tally<100>,
     facts: BoundedItems,
     said: BoundedItems,
     errors: BoundedItems,
@@ -119,8 +117,8 @@ impl Stretch for Apt {
                 page.push(list.with_versions(known).part(name, Weight::Fact));
             }
         }
-        if let Some(origins) = self.origins {
-            let line = Item::plain(origins.in_line(6));
+        if self.origins.all() > 0 {
+            let line = Item::plain(self.origins.in_line(6));
             page.push(Part::uncounted("packages by where they come from", Weight::Fact, vec![line]));
         }
         page.push(self.said.part("said of single packages", Weight::Fact));
@@ -146,21 +144,15 @@ impl Apt {
         if let Some([upgraded, new, removed, kept]) = self.totals {
             said.push(format!("{upgraded} upgraded, {new} newly installed, {removed} to remove, {kept} not upgraded"));
         }
-        for (count, what) in [
+        said.extend(counted([
             (self.gets, "fetched"),
             (self.hits, "unchanged indexes"),
             (self.set_up.total(), "set up"),
             (self.suggested.total(), "suggested"),
             (self.unneeded.total(), "no longer required"),
-        ] {
-            if count > 0 {
-                said.push(format!("{count} {what}"));
-            }
-        }
+        ]));
         said.extend(self.listed.what());
-        if self.steps > 0 {
-            said.push(format!("{} folded", named(self.steps, "step", "steps")));
-        }
+        said.extend((self.steps > 0).then(|| format!("{} folded", named(self.steps, "step", "steps"))));
         if said.is_empty() {
             said.push("nothing done".to_owned());
         }
@@ -215,7 +207,6 @@ impl Apt {
         true
     }
 
-    /// Takes a step.
     fn take_step(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if STEPS.iter().any(|step| text.starts_with(step))
@@ -227,7 +218,7 @@ impl Apt {
         if let Some((name, old, version)) = simulated(text) {
             self.version(name, old, version);
             if let Some(origin) = from(text) {
-                self.origins.get_or_insert_with(|| Tally::of(100)).add(origin.trim_end_matches(','));
+                self.origins.add(origin.trim_end_matches(','));
             }
         } else if let Some((name, version)) = taken_away(text) {
             self.version(name, "", version);
@@ -303,33 +294,26 @@ dpkg: error processing package mysql-server (--configure):
  installed mysql-server package post-installation script subprocess returned error exit status 1
 E: Sub-process /usr/bin/dpkg returned an error code (1)
 ";
-        check(
-            raw,
-            700,
-            &expect![[r#"
-                exit 0; apt: 1 upgraded, 3 newly installed, 0 to remove, 12 not upgraded; 1 fetched; 1 set up; 1 suggested; 4 steps folded; 22 lines, 973 B held as [ctx:0000000000]
-                <<<0000000000
-                == apt errors: 3
-                20: dpkg: error processing package mysql-server (--configure):
-                21:  installed mysql-server package post-installation script subprocess returned error exit status 1
-                22: E: Sub-process /usr/bin/dpkg returned an error code (1)
-                == apt totals: 2
-                Need to get 425 kB of archives.
-                Fetched 425 kB in 0s (3,456 kB/s)
-                == 1 new, asked for
-                nginx (1.22.1-9)
-                == 1 upgraded, programs first
-                curl (7.88.1-10+deb12u5 => 7.88.1-10+deb12u8)
-                == said of single packages: 1
-                jq is already the newest version (1.6-2.1).
-                == 2 new, needed by those
-                nginx-common
-                libonig5 (6.9.8-1)
-                == 1 suggested
-                nginx-doc
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 700).shows(&expect![[r#"
+            apt: 1 upgraded, 3 newly installed, 0 to remove, 12 not upgraded; 1 fetched; 1 set up; 1 suggested; 4 steps folded
+            == apt errors: 3
+            20: dpkg: error processing package mysql-server (--configure):
+            21:  installed mysql-server package post-installation script subprocess returned error exit status 1
+            22: E: Sub-process /usr/bin/dpkg returned an error code (1)
+            == apt totals: 2
+            Need to get 425 kB of archives.
+            Fetched 425 kB in 0s (3,456 kB/s)
+            == 1 new, asked for
+            nginx (1.22.1-9)
+            == 1 upgraded, programs first
+            curl (7.88.1-10+deb12u5 => 7.88.1-10+deb12u8)
+            == said of single packages: 1
+            jq is already the newest version (1.6-2.1).
+            == 2 new, needed by those
+            nginx-common
+            libonig5 (6.9.8-1)
+            == 1 suggested
+            nginx-doc"#]]);
     }
 
     #[test]

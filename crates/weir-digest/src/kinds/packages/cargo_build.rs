@@ -2,78 +2,30 @@
 
 use crate::kinds::diagnostics::diagnostic::named;
 use crate::kinds::shared::bounded_items::{BoundedItems, rows};
-use crate::kinds::{Detector, Kind, Stretch};
-use crate::text::{clip, number};
+use crate::kinds::{Kind, Stretch};
+use crate::text::{clip, counted, number};
 use crate::{About, Item, Line, Page, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "cargo_build", detector: Detector::Lines { opens, begin: || Box::new(CargoBuild::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<CargoBuild>("cargo_build", opens);
 
 /// The maximum number of crates kept by name.
 const MAX_CRATES: usize = 2_000;
 /// The maximum number of them that could ever be shown.
 const MAX_CRATES_SHOWN: usize = 400;
 
-/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     status(text).is_some()
 }
 
 /// The words for cargo's steps, in alphabetical order.
+#[rustfmt::skip]
 const WORDS: &[&str] = &[
-    "Adding",
-    "Archiving",
-    "Blocking",
-    "Building",
-    "Checking",
-    "Cleaning",
-    "Compiling",
-    "Created",
-    "Creating",
-    "Credential",
-    "Dirty",
-    "Documenting",
-    "Downgrading",
-    "Downloaded",
-    "Downloading",
-    "Executable",
-    "Finished",
-    "Fixed",
-    "Fixing",
-    "Fresh",
-    "Generated",
-    "Ignored",
-    "Installed",
-    "Installing",
-    "Locking",
-    "Merged",
-    "Migrating",
-    "Opening",
-    "Packaged",
-    "Packaging",
-    "Patching",
-    "Published",
-    "Publishing",
-    "Removed",
-    "Removing",
-    "Replaced",
-    "Replacing",
-    "Running",
-    "Scraping",
-    "Skipping",
-    "Summary",
-    "Syncing",
-    "Unchanged",
-    "Uninstalling",
-    "Unpacking",
-    "Updating",
-    "Upgrading",
-    "Uploaded",
-    "Uploading",
-    "Vendoring",
-    "Verifying",
-    "Waiting",
-    "Yank",
+    "Adding", "Archiving", "Blocking", "Building", "Checking", "Cleaning", "Compiling", "Created", "Creating",
+    "Credential", "Dirty", "Documenting", "Downgrading", "Downloaded", "Downloading", "Executable", "Finished", "Fixed",
+    "Fixing", "Fresh", "Generated", "Ignored", "Installed", "Installing", "Locking", "Merged", "Migrating", "Opening",
+    "Packaged", "Packaging", "Patching", "Published", "Publishing", "Removed", "Removing", "Replaced", "Replacing",
+    "Running", "Scraping", "Skipping", "Summary", "Syncing", "Unchanged", "Uninstalling", "Unpacking", "Updating",
+    "Upgrading", "Uploaded", "Uploading", "Vendoring", "Verifying", "Waiting", "Yank",
 ];
 
 /// Returns the step in a line, right-aligned in twelve columns, and its object.
@@ -147,22 +99,16 @@ impl Stretch for CargoBuild {
         for (crates, done) in
             [(&self.compiled, "compiled"), (&self.checked, "checked"), (&self.documented, "documented")]
         {
-            if crates.count > 0 {
-                said.push(format!("{} {done}", named(crates.count, "crate", "crates")));
-            }
+            said.extend((crates.count > 0).then(|| format!("{} {done}", named(crates.count, "crate", "crates"))));
         }
-        for (count, done) in [
+        said.extend(counted([
             (self.fresh, "fresh"),
             (self.downloaded.total(), "downloaded"),
             (self.changed.total(), "changed in the lock file"),
             (self.commands, if self.commands == 1 { "command run" } else { "commands run" }),
             (self.scripts, "lines of build scripts"),
             (self.waited, "waits for a lock"),
-        ] {
-            if count > 0 {
-                said.push(format!("{count} {done}"));
-            }
-        }
+        ]));
         if said.is_empty() {
             said.push("nothing built".to_owned());
         }
@@ -235,30 +181,23 @@ mod tests {
    Compiling gateway v0.1.0 (/srv/gateway)
     Finished `dev` profile [unoptimized + debuginfo] target(s) in 41.34s
 ";
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; cargo: 2 crates compiled, 1 fresh, 1 downloaded, 2 changed in the lock file, 1 command run; 12 lines, 579 B held as [ctx:0000000000]
-                <<<0000000000
-                == how it ended: 1
-                12:     Finished `dev` profile [unoptimized + debuginfo] target(s) in 41.34s
-                == other steps: 3
-                Updating packages.example index
-                Locking 3 packages to latest compatible versions
-                Downloaded 1 crate (1.2 MB) in 0.35s
-                == why crates were built again: 1
-                gateway v0.1.0 (/srv/gateway): the file `src/main.rs` has changed (1700000000.0s, 2h after last build)
-                == lock file changes: 2
-                Updating serde v1.0.1 -> v1.0.2
-                Adding libc v0.2.191 (available: v0.3.0)
-                == crates compiled (2), the project's own first, then the latest, in lines of 6: 1
-                gateway v0.1.0 (/srv/gateway), libc v0.2.191
-                == downloads: 1
-                libc v0.2.191
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            cargo: 2 crates compiled, 1 fresh, 1 downloaded, 2 changed in the lock file, 1 command run
+            == how it ended: 1
+            12:     Finished `dev` profile [unoptimized + debuginfo] target(s) in 41.34s
+            == other steps: 3
+            Updating packages.example index
+            Locking 3 packages to latest compatible versions
+            Downloaded 1 crate (1.2 MB) in 0.35s
+            == why crates were built again: 1
+            gateway v0.1.0 (/srv/gateway): the file `src/main.rs` has changed (1700000000.0s, 2h after last build)
+            == lock file changes: 2
+            Updating serde v1.0.1 -> v1.0.2
+            Adding libc v0.2.191 (available: v0.3.0)
+            == crates compiled (2), the project's own first, then the latest, in lines of 6: 1
+            gateway v0.1.0 (/srv/gateway), libc v0.2.191
+            == downloads: 1
+            libc v0.2.191"#]]);
     }
 
     #[test]

@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use super::npm_tree::{NpmTree, branch, root};
 use crate::kinds::diagnostics::diagnostic::named;
 use crate::kinds::shared::bounded_items::BoundedItems;
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "npm", detector: Detector::Lines { opens, begin: || Box::new(Npm::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Npm>("npm", opens);
 
 /// The maximum number of sorts of requests.
 const MAX_REQUEST_SORTS: usize = 100;
@@ -20,7 +19,6 @@ const MAX_SLOWEST: usize = 5;
 /// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 300;
 
-/// Returns whether such lines begin here.
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     root(text)
         || match text.as_bytes().first() {
@@ -418,70 +416,49 @@ added 881 packages, and audited 882 packages in 6m
 
 3 vulnerabilities (1 low, 2 high)
 "#;
-        check(
-            raw,
-            700,
-            &expect![[r#"
-                exit 0; npm: 1 peer conflict overridden, 1 deprecated package, 3 requests; 22 lines, 864 B held as [ctx:0000000000]
-                <<<0000000000
-                == npm totals: 2
-                added 881 packages, and audited 882 packages in 6m
-                3 vulnerabilities (1 low, 2 high)
-                == peer dependencies overridden: 1
-                2: While resolving: @testing-library/react@14.0.0; Found: react@17.0.2; peer react@"^18.0.0" from @testing-library/react@14.0.0; Conflicting peer dependency: react@18.3.1
-                == deprecated: 1
-                inflight@1.0.6: This module is not supported
-                == scripts run: 1
-                17: > shop@4.2.0 postinstall
-                > node build.js
-                == requests by how they ended: 3
-                ×1 failed with ECONNRESET
-                ×1 GET 200 cache hit
-                ×1 GET 200 cache miss
-                == slowest requests: 2
-                fetch GET 200 https://packages.example/express 655ms (cache miss)
-                fetch GET 200 https://packages.example/ms 55ms (cache hit)
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 700).shows(&expect![[r#"
+            npm: 1 peer conflict overridden, 1 deprecated package, 3 requests
+            == npm totals: 2
+            added 881 packages, and audited 882 packages in 6m
+            3 vulnerabilities (1 low, 2 high)
+            == peer dependencies overridden: 1
+            2: While resolving: @testing-library/react@14.0.0; Found: react@17.0.2; peer react@"^18.0.0" from @testing-library/react@14.0.0; Conflicting peer dependency: react@18.3.1
+            == deprecated: 1
+            inflight@1.0.6: This module is not supported
+            == scripts run: 1
+            17: > shop@4.2.0 postinstall
+            > node build.js
+            == requests by how they ended: 3
+            ×1 failed with ECONNRESET
+            ×1 GET 200 cache hit
+            ×1 GET 200 cache miss
+            == slowest requests: 2
+            fetch GET 200 https://packages.example/express 655ms (cache miss)
+            fetch GET 200 https://packages.example/ms 55ms (cache hit)"#]]);
     }
 
     #[test]
     fn errors_are_shown_as_they_are() {
         let raw = "npm ERR! code E404\nnpm ERR! 404 Not Found - GET https://packages.example/nope\nnpm ERR! 404 \nnpm ERR! A complete log of this run can be found in: /home/dev/.npm/_logs/x.log\n";
-        check(
-            raw,
-            300,
-            &expect![[r#"
-                exit 0; npm: 2 error lines, 2 lines of detail folded; 4 lines, 172 B held as [ctx:0000000000]
-                <<<0000000000
-                == npm errors: 2
-                1: npm ERR! code E404
-                2: npm ERR! 404 Not Found - GET https://packages.example/nope
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 300).shows(&expect![[r#"
+            npm: 2 error lines, 2 lines of detail folded
+            == npm errors: 2
+            1: npm ERR! code E404
+            2: npm ERR! 404 Not Found - GET https://packages.example/nope"#]]);
     }
 
     #[test]
     fn an_audit_is_told() {
         let raw = "# npm audit report\n\nlodash  <=4.17.20\nSeverity: high\nCommand Injection in lodash - https://github.com/advisories/GHSA-35jh-r3h4-6jhm\nfix available via `npm audit fix`\nnode_modules/lodash\n\n1 high severity vulnerability\n";
-        check(
-            raw,
-            400,
-            &expect![[r#"
-                exit 0; npm: 1 line of detail folded; 9 lines, 218 B held as [ctx:0000000000]
-                <<<0000000000
-                == npm totals: 1
-                1 high severity vulnerability
-                == advisories: 1
-                3: lodash  <=4.17.20
-                Severity: high
-                Command Injection in lodash - https://github.com/advisories/GHSA-35jh-r3h4-6jhm
-                fix available via `npm audit fix`
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 400).shows(&expect![[r#"
+            npm: 1 line of detail folded
+            == npm totals: 1
+            1 high severity vulnerability
+            == advisories: 1
+            3: lodash  <=4.17.20
+            Severity: high
+            Command Injection in lodash - https://github.com/advisories/GHSA-35jh-r3h4-6jhm
+            fix available via `npm audit fix`"#]]);
     }
 
     #[test]
@@ -498,28 +475,21 @@ added 881 packages, and audited 882 packages in 6m
 npm error code ELSPROBLEMS
 npm error invalid: react@17.0.2 /srv/shop/node_modules/react
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-                exit 0; npm: 2 error lines; npm tree: 7 lines (1 deduped), 5 packages, 3 of them direct dependencies, 2 levels; 11 lines, 345 B held as [ctx:0000000000]
-                <<<0000000000
-                == npm errors: 2
-                10: npm error code ELSPROBLEMS
-                11: npm error invalid: react@17.0.2 /srv/shop/node_modules/react
-                == project: 1
-                shop@4.2.0 /srv/shop
-                == packages that do not fit, with all reasons: 1
-                8: react@17.0.2 invalid: "^18.0.0" from node_modules/x
-                == 3 direct dependencies, in lines of 6: 1
-                express@4.17.1, mocha@8.4.0, react@17.0.2
-                == not installed: 1
-                UNMET DEPENDENCY left-pad@^1.0.0
-                == in several versions: 1
-                debug@2.6.9, debug@4.3.1
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 600).shows(&expect![[r#"
+            npm: 2 error lines; npm tree: 7 lines (1 deduped), 5 packages, 3 of them direct dependencies, 2 levels
+            == npm errors: 2
+            10: npm error code ELSPROBLEMS
+            11: npm error invalid: react@17.0.2 /srv/shop/node_modules/react
+            == project: 1
+            shop@4.2.0 /srv/shop
+            == packages that do not fit, with all reasons: 1
+            8: react@17.0.2 invalid: "^18.0.0" from node_modules/x
+            == 3 direct dependencies, in lines of 6: 1
+            express@4.17.1, mocha@8.4.0, react@17.0.2
+            == not installed: 1
+            UNMET DEPENDENCY left-pad@^1.0.0
+            == in several versions: 1
+            debug@2.6.9, debug@4.3.1"#]]);
     }
 
     #[test]

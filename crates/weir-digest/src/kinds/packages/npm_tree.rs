@@ -115,7 +115,6 @@ impl NpmTree {
         }
     }
 
-    /// Adds the parts that describe the tree.
     pub(super) fn write(self, page: &mut Page) {
         if self.lines == 0 {
             return;

@@ -10,6 +10,27 @@ const MAX_LINE_BYTES: usize = 400;
 /// The number of short names on one line.
 const NAMES_PER_LINE: usize = 6;
 
+/// The first `MOST` items of one sort, with their true number.
+#[derive(Default)]
+pub(crate) struct KeptItems<const MOST: usize> {
+    pub items: Vec<Item>,
+    pub total: u64,
+}
+
+impl<const MOST: usize> KeptItems<MOST> {
+    /// Counts an item, and keeps it if there is room.
+    pub(crate) fn add(&mut self, item: impl FnOnce() -> Item) {
+        self.total += 1;
+        if self.items.len() < MOST {
+            self.items.push(item());
+        }
+    }
+
+    pub(crate) fn part(self, name: &str, weight: Weight) -> Part {
+        Part::new(name, weight, self.items).of(self.total)
+    }
+}
+
 /// Lines of one sort.
 #[derive(Default)]
 pub(crate) struct BoundedItems {
@@ -40,7 +61,6 @@ impl BoundedItems {
         self.add(|| Item::plain(clip(text, MAX_LINE_BYTES)));
     }
 
-    /// Keeps an item.
     pub(crate) fn add(&mut self, item: impl FnOnce() -> Item) {
         self.total += 1;
         if self.items.len() < MAX_ITEMS {
@@ -75,7 +95,6 @@ impl BoundedItems {
         }
     }
 
-    /// Returns the part.
     pub(crate) fn part(self, name: &str, weight: Weight) -> Part {
         let items = self.items.into_iter().map(|(item, times)| match times {
             1 => item,
@@ -83,6 +102,23 @@ impl BoundedItems {
         });
         Part::new(name, weight, items.collect()).of(self.total)
     }
+}
+
+/// Joins texts into rows, each of which ends once it is longer than `most` bytes.
+pub(crate) fn joined(texts: impl Iterator<Item = impl AsRef<str>>, between: &str, most: usize) -> Vec<Item> {
+    let mut rows = Vec::new();
+    let mut row = String::new();
+    for text in texts {
+        row.push_str(if row.is_empty() { "" } else { between });
+        row.push_str(text.as_ref());
+        if row.len() > most {
+            rows.push(Item::plain(std::mem::take(&mut row)));
+        }
+    }
+    if !row.is_empty() {
+        rows.push(Item::plain(row));
+    }
+    rows
 }
 
 /// Returns a part of short names, several on a line. `left_out` is the number of further names.

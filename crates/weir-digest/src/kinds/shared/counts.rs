@@ -8,21 +8,15 @@ use crate::{Item, Part, Weight};
 /// The maximum length of a name. Longer names are counted with those for which there was no room.
 const MAX_NAME_BYTES: usize = 500;
 
-/// The count of each name.
-pub(crate) struct Tally {
+/// The count of each of at most `MOST` names.
+#[derive(Default)]
+pub(crate) struct Tally<const MOST: usize = 4_000> {
     counts: HashMap<Box<str>, u64>,
-    most: usize,
     beyond: u64,
     all: u64,
 }
 
-impl Tally {
-    /// Creates a tally of at most `most` names.
-    pub(crate) fn of(most: usize) -> Self {
-        Self { counts: HashMap::new(), most, beyond: 0, all: 0 }
-    }
-
-    /// Counts a name once.
+impl<const MOST: usize> Tally<MOST> {
     pub(crate) fn add(&mut self, name: &str) {
         self.add_times(name, 1);
     }
@@ -32,7 +26,7 @@ impl Tally {
         self.all = self.all.saturating_add(times);
         if let Some(count) = self.counts.get_mut(name) {
             *count = count.saturating_add(times);
-        } else if self.counts.len() < self.most && name.len() <= MAX_NAME_BYTES {
+        } else if self.counts.len() < MOST && name.len() <= MAX_NAME_BYTES {
             self.counts.insert(name.into(), times);
         } else {
             self.beyond = self.beyond.saturating_add(times);
@@ -49,12 +43,10 @@ impl Tally {
         self.beyond
     }
 
-    /// Returns the total count.
     pub(crate) fn all(&self) -> u64 {
         self.all
     }
 
-    /// Returns the count of a name.
     pub(crate) fn get(&self, name: &str) -> u64 {
         self.counts.get(name).copied().unwrap_or(0)
     }
@@ -79,6 +71,11 @@ impl Tally {
         sorted
     }
 
+    /// Returns `name count, name count`, without those for which there was no room.
+    pub(crate) fn listed(&self) -> String {
+        self.sorted().iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns `name count, name count, 3 others 17`.
     pub(crate) fn in_line(&self, most: usize) -> String {
         let sorted = self.sorted();
@@ -89,6 +86,11 @@ impl Tally {
             texts.push(format!("{} others {rest}", sorted.len() - shown + usize::from(self.beyond > 0)));
         }
         texts.join(", ")
+    }
+
+    /// Returns `label: name count, name count, 3 others 17`, if there are at least `least` names.
+    pub(crate) fn line(&self, label: &str, least: usize, most: usize) -> Option<Item> {
+        (self.names() >= least).then(|| Item::plain(format!("{label}: {}", self.in_line(most))))
     }
 
     /// Returns one item per name, the most frequent first: `name: 12`.
@@ -102,25 +104,25 @@ impl Tally {
     }
 }
 
-/// Items at even distances over an output whose length is unknown until its end.
-pub(crate) struct EvenSample {
+/// At most `MOST` items at even distances over an output whose length is unknown until its end.
+pub(crate) struct EvenSample<const MOST: usize> {
     items: Vec<Item>,
-    most: usize,
     every: u64,
     seen: u64,
 }
 
-impl EvenSample {
-    /// Creates a spread of at most `most` items.
-    pub(crate) fn of(most: usize) -> Self {
-        Self { items: Vec::new(), most: most.max(2), every: 1, seen: 0 }
+impl<const MOST: usize> Default for EvenSample<MOST> {
+    fn default() -> Self {
+        Self { items: Vec::new(), every: 1, seen: 0 }
     }
+}
 
+impl<const MOST: usize> EvenSample<MOST> {
     /// Takes an item if its position is one of those that are kept.
     pub(crate) fn offer(&mut self, item: impl FnOnce() -> Item) {
         let place = self.seen;
         self.seen += 1;
-        if self.items.len() == self.most && place.is_multiple_of(self.every) {
+        if self.items.len() == MOST && place.is_multiple_of(self.every) {
             let mut keep = false;
             self.items.retain(|_| {
                 keep = !keep;
@@ -139,23 +141,23 @@ impl EvenSample {
     }
 }
 
-/// The texts with the greatest keys, in bounded memory.
-pub(crate) struct LargestN<K> {
+/// The `MOST` texts with the greatest keys.
+pub(crate) struct LargestN<K, const MOST: usize> {
     heap: BinaryHeap<Reverse<(K, Reverse<u64>, String)>>,
-    most: usize,
     seen: u64,
 }
 
-impl<K: Ord> LargestN<K> {
-    /// Creates a collection of at most `most` texts.
-    pub(crate) fn of(most: usize) -> Self {
-        Self { heap: BinaryHeap::new(), most, seen: 0 }
+impl<K: Ord, const MOST: usize> Default for LargestN<K, MOST> {
+    fn default() -> Self {
+        Self { heap: BinaryHeap::new(), seen: 0 }
     }
+}
 
+impl<K: Ord, const MOST: usize> LargestN<K, MOST> {
     /// Takes a text if its key is among the greatest. Of equal keys, the first is greater.
     pub(crate) fn offer(&mut self, key: K, text: impl FnOnce() -> String) {
         self.seen += 1;
-        let full = self.heap.len() >= self.most;
+        let full = self.heap.len() >= MOST;
         if full && self.heap.peek().is_some_and(|least| least.0.0 >= key) {
             return;
         }
@@ -223,7 +225,7 @@ mod tests {
 
     #[test]
     fn names_beyond_the_room_are_counted() {
-        let mut tally = Tally::of(2);
+        let mut tally = Tally::<2>::default();
         for name in ["b", "a", "b", "c", "c"] {
             tally.add(name);
         }
@@ -233,7 +235,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_spread() {
-        let mut spread = EvenSample::of(4);
+        let mut spread = EvenSample::<4>::default();
         for number in 1..=100 {
             spread.offer(|| Item::at(number, ""));
         }

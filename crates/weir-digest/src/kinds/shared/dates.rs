@@ -23,7 +23,6 @@ impl Stamp {
 pub(crate) struct Range(Option<(Stamp, Stamp)>);
 
 impl Range {
-    /// Takes a date.
     pub(crate) fn add(&mut self, stamp: Stamp) {
         self.0 = Some(self.0.map_or((stamp, stamp), |(first, last)| (first.min(stamp), last.max(stamp))));
     }

@@ -4,12 +4,11 @@ use super::failed::{Failure, Failures};
 use super::outcomes::{Repeats, Skips, TopN, micros, times};
 use super::panicked::{TestOutput, panicking};
 use super::run::{Runner, Runs};
-use crate::kinds::{Detector, Kind};
-use crate::text::{clip, number};
+use crate::kinds::Kind;
+use crate::text::{clip, counted, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "cargo_test", detector: Detector::Lines { opens, begin: || Box::new(Runs::<CargoTest>::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Runs<CargoTest>>("cargo_test", opens);
 
 /// The maximum number of binaries, targets and notes that are kept.
 const MAX_ITEMS: usize = 200;
@@ -314,10 +313,8 @@ impl Counts {
 fn counts_text(counts: &Counts) -> String {
     let Counts { passed, failed, ignored, measured, filtered, micros } = counts;
     let mut text = format!("{failed} failed, {passed} passed");
-    for (count, word) in [(ignored, "ignored"), (measured, "measured"), (filtered, "filtered out")] {
-        if *count > 0 {
-            text.push_str(&format!(", {count} {word}"));
-        }
+    for count in counted([(*ignored, "ignored"), (*measured, "measured"), (*filtered, "filtered out")]) {
+        text.push_str(&format!(", {count}"));
     }
     text.push_str(&format!(" in {}.{:02} s", micros / 1_000_000, micros / 10_000 % 100));
     text
@@ -486,12 +483,8 @@ error: 3 targets failed:
 
     #[test]
     fn panics_of_all_sorts_are_told() {
-        check(
-            RUN,
-            600,
-            &expect![[r#"
-            exit 0; cargo test: 4 failed, 1 passed, 1 ignored in 0.43 s in 2 binaries; 67 lines, 1.6 KiB held as [ctx:0000000000]
-            <<<0000000000
+        check(RUN, 600).shows(&expect![[r#"
+            cargo test: 4 failed, 1 passed, 1 ignored in 0.43 s in 2 binaries
             == failures: 4
             12: tests::eq src/lib.rs:16:29: sums differ: left: 3, right: 4
               got here
@@ -511,10 +504,7 @@ error: 3 targets failed:
             tests::ign: slow one
             == binaries with tests: 2
             thing src/lib.rs: 3 failed, 1 passed, 1 ignored in 0.13 s
-            Doc-tests thing: 1 failed, 0 passed in 0.30 s
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            Doc-tests thing: 1 failed, 0 passed in 0.30 s"#]]);
     }
 
     #[test]
@@ -538,19 +528,12 @@ failures:
 
 test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-            exit 0; cargo test: 1 failed, 1 passed in 0.00 s in 1 binaries; 18 lines, 370 B held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 600).shows(&expect![[r#"
+            cargo test: 1 failed, 1 passed in 0.00 s in 1 binaries
             == failures: 1
             5: tests::fails src/lib.rs:3:5: no
             == binaries with tests: 1
-            binary 1: 1 failed, 1 passed in 0.00 s
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            binary 1: 1 failed, 1 passed in 0.00 s"#]]);
     }
 
     #[test]

@@ -12,7 +12,6 @@ const MIN_LINES: u64 = 30;
 pub(super) struct Chatter(Option<Box<Fold>>);
 
 impl Chatter {
-    /// Takes a line.
     pub(super) fn line(&mut self, line: &Line<'_>) {
         self.0.get_or_insert_default().take(line);
     }

@@ -38,7 +38,6 @@ impl Coverage {
         true
     }
 
-    /// Adds its parts to a page.
     pub(super) fn put(self, page: &mut Page) {
         let name = if self.columns { "coverage of statements, branches, functions and lines" } else { "coverage" };
         page.push(Part::new(name, Weight::Fact, self.totals));

@@ -87,12 +87,10 @@ struct FailureMode {
 }
 
 impl Failures {
-    /// Returns the number of failures.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
 
-    /// Takes a failure.
     pub(super) fn push(&mut self, failure: Failure) {
         self.total += 1;
         let Failure { line, test, case, place, message, mut details } = failure;

@@ -12,17 +12,10 @@ const MAX_MESSAGE_LINES: usize = 6;
 const MAX_INLINE_BYTES: usize = 160;
 
 /// Parts of the paths of Go's own files.
+#[rustfmt::skip]
 const OF_GO: &[&str] = &[
-    "/src/runtime/",
-    "/src/testing/",
-    "/src/time/",
-    "/src/sync/",
-    "/src/internal/",
-    "/usr/lib/go",
-    "/usr/local/go/",
-    "/go/src/",
-    "/golang.org/toolchain",
-    "_testmain.go",
+    "/src/runtime/", "/src/testing/", "/src/time/", "/src/sync/", "/src/internal/", "/usr/lib/go", "/usr/local/go/",
+    "/go/src/", "/golang.org/toolchain", "_testmain.go",
 ];
 
 /// The lines that one test printed.
@@ -46,17 +39,14 @@ struct Message {
 }
 
 impl GoTestOutput {
-    /// Returns whether nothing was printed.
     pub(super) fn is_empty(&self) -> bool {
         self.messages.is_empty() && self.panic.is_empty()
     }
 
-    /// Returns whether it panicked.
     pub(super) fn panicked(&self) -> bool {
         !self.panic.is_empty()
     }
 
-    /// Takes a line that the test printed.
     pub(super) fn line(&mut self, text: &str, number: u64) {
         if self.at == 0 {
             self.at = number;
@@ -113,7 +103,6 @@ impl GoTestOutput {
         message.map(message_text).unwrap_or_default()
     }
 
-    /// Returns the failure of this test.
     pub(super) fn failure(self, line: u64, test: &str) -> Failure {
         let (test, case) = test.split_at(test.find('/').unwrap_or(test.len()));
         let mut failure = Failure {

@@ -9,12 +9,12 @@ use super::failed::{Failure, Failures};
 use super::go_output::{GoTestOutput, placed};
 use super::outcomes::{Outcome, Outcomes, Repeats, Skips, TopN, micros};
 use super::run::{Runner, Runs};
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::text::clip;
-use crate::{About, Item, Line, Page, Part, Weight};
+use crate::{About, Item, Line, Page, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "go_test", detector: Detector::Lines { opens, begin: || Box::new(Runs::<GoTest>::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Runs<GoTest>>("go_test", opens);
 
 /// The maximum number of unfinished tests whose output is kept.
 const MAX_RUNNING_TESTS: usize = 500;
@@ -56,19 +56,15 @@ pub(super) struct GoTest {
     skips: Skips,
     slow: TopN,
     chatter: Chatter,
-    benchmarks: Vec<Item>,
-    benchmarks_total: u64,
+    benchmarks: KeptItems<MAX_LINES>,
 }
 
 /// A finished test.
 pub(super) struct FinishedTest<'a> {
     /// Its package, if events name it.
     pub package: &'a str,
-    /// Its name.
     pub test: &'a str,
-    /// How it ended.
     pub outcome: Outcome,
-    /// Its duration.
     pub taken: &'a str,
     /// The line that reports it.
     pub line: u64,
@@ -104,10 +100,7 @@ impl Runner for GoTest {
             return self.build_line(text, line.number);
         }
         if is_benchmark(text) {
-            self.benchmarks_total += 1;
-            if self.benchmarks.len() < MAX_LINES {
-                self.benchmarks.push(Item::plain(text.split_whitespace().collect::<Vec<_>>().join(" ")));
-            }
+            self.benchmarks.add(|| Item::plain(text.split_whitespace().collect::<Vec<_>>().join(" ")));
             return true;
         }
         // This word alone after the last package ends a failed run.
@@ -131,16 +124,10 @@ impl Runner for GoTest {
         self.end_package("", "");
         let mut what = Vec::new();
         let tests = self.tests.counted();
-        if !tests.is_empty() {
-            what.push(format!("tests and subtests {tests}"));
-        }
+        what.extend((!tests.is_empty()).then(|| format!("tests and subtests {tests}")));
         let packages = self.packages.counted();
-        if !packages.is_empty() {
-            what.push(format!("packages {packages}"));
-        }
-        if self.build_errors.total() > 0 {
-            what.push(format!("{} build errors", self.build_errors.total()));
-        }
+        what.extend((!packages.is_empty()).then(|| format!("packages {packages}")));
+        what.extend((self.build_errors.total() > 0).then(|| format!("{} build errors", self.build_errors.total())));
         let mut page = Page::new(format!("go test: {}", what.join("; ")));
         page.push(self.failures.part("failures", bytes));
         page.push(self.build_errors.part("build errors", bytes));
@@ -148,7 +135,7 @@ impl Runner for GoTest {
         page.push(self.slow.part("slowest tests", Weight::Fact));
         page.push(self.passed.whole_part("packages that passed", Weight::Shape));
         page.push(self.skips.part("skipped", Weight::Fact));
-        page.push(Part::new("benchmarks", Weight::Fact, self.benchmarks).of(self.benchmarks_total));
+        page.push(self.benchmarks.part("benchmarks", Weight::Fact));
         page.push(self.tests.part("tests by package"));
         self.chatter.put(&mut page);
         page
@@ -169,7 +156,6 @@ impl GoTest {
         }
     }
 
-    /// Takes a line that a test printed.
     pub(super) fn output(&mut self, package: &str, test: &str, text: &str, line: u64) {
         let key = (package.to_owned(), test.to_owned());
         let room = self.outputs.len() < MAX_RUNNING_TESTS && !text.trim().is_empty();
@@ -180,7 +166,6 @@ impl GoTest {
         }
     }
 
-    /// Records the end of a test.
     pub(super) fn end_test(&mut self, ended: &FinishedTest<'_>) {
         let FinishedTest { package, test, outcome, taken, line } = *ended;
         self.tests.add(package, outcome, 1);
@@ -401,29 +386,22 @@ FAIL
 
     #[test]
     fn failures_panics_and_timeouts_are_told() {
-        check(
-            RUN,
-            600,
-            &expect![[r#"
-                exit 0; go test: tests and subtests 7 failed; packages 3 failed; 66 lines, 2.0 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == failures by cause (8 tests): 5
-                2: a.TestTable ×4 /case_24, /case_17, /case_10, /case_3: a_test.go:3: Add(24) = 25, want 26 (values differ)
-                15: a.TestMulti a_test.go:5: third
-                  a_test.go:5: second 2
-                  a_test.go:5: first
-                19: a.ExampleAdd got: 3 want: 4
-                26: /srv/m/b/b_test.go:4: panic: assignment to entry in nil map
-                34: /srv/m/c/c_test.go:3: panic: test timed out after 2s
-                == packages that failed: 3
-                example.com/m/a 0.130s
-                example.com/m/b 0.009s
-                example.com/m/c 2.011s
-                == lines in order: printed by tests, other lines 1
-                14: hello from stdout
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(RUN, 600).shows(&expect![[r#"
+            go test: tests and subtests 7 failed; packages 3 failed
+            == failures by cause (8 tests): 5
+            2: a.TestTable ×4 /case_24, /case_17, /case_10, /case_3: a_test.go:3: Add(24) = 25, want 26 (values differ)
+            15: a.TestMulti a_test.go:5: third
+              a_test.go:5: second 2
+              a_test.go:5: first
+            19: a.ExampleAdd got: 3 want: 4
+            26: /srv/m/b/b_test.go:4: panic: assignment to entry in nil map
+            34: /srv/m/c/c_test.go:3: panic: test timed out after 2s
+            == packages that failed: 3
+            example.com/m/a 0.130s
+            example.com/m/b 0.009s
+            example.com/m/c 2.011s
+            == lines in order: printed by tests, other lines 1
+            14: hello from stdout"#]]);
     }
 
     #[test]
@@ -436,22 +414,15 @@ ok  	example.org/relay/hub	0.033s	coverage: 81.2% of statements
 ?   	example.org/relay/api	[no test files]
 FAIL
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-            exit 0; go test: packages 1 failed, 1 passed, 1 skipped; 2 build errors; 7 lines, 310 B held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 600).shows(&expect![[r#"
+            go test: packages 1 failed, 1 passed, 1 skipped; 2 build errors
             == build errors: 2
             2: admin/admin_test.go:6:2: want declared but not used
             3: admin/admin_test.go:10:2: undefined: Handler
             == packages that failed: 1
             example.org/relay/admin [build failed]
             == packages that passed: 1
-            example.org/relay/hub 0.033s coverage: 81.2% of statements
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            example.org/relay/hub 0.033s coverage: 81.2% of statements"#]]);
     }
 
     #[test]
@@ -467,19 +438,12 @@ FAIL
 FAIL
 FAIL	example.org/app	0.004s
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-            exit 0; go test: tests and subtests 1 failed; packages 1 failed; 10 lines, 299 B held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 600).shows(&expect![[r#"
+            go test: tests and subtests 1 failed; packages 1 failed
             == failures: 1
             1: app.TestUser user_test.go:14: Not equal: expected: 1 actual  : 2 count of users
             == packages that failed: 1
-            example.org/app 0.004s
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            example.org/app 0.004s"#]]);
     }
 
     #[test]

@@ -6,12 +6,11 @@ use super::js_block::{JsBlock, is_code};
 use super::js_report::JsReport;
 use super::outcomes::{Outcome, Repeats, micros};
 use super::run::{Runner, Runs};
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::text::{clip, number};
 use crate::{About, Line, Page, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "jest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Jest>::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Runs<Jest>>("jest", opens);
 
 fn opens(line: &str, _: About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -294,15 +293,10 @@ fn console(text: &str) -> Option<&str> {
 
 /// Returns whether Jest says something about the run as a whole.
 fn is_note(text: &str) -> bool {
+    #[rustfmt::skip]
     let starts = [
-        "Jest: ",
-        "Jest did not exit",
-        "A worker process has failed",
-        "Force exiting Jest",
-        " › ",
-        "› ",
-        "Snapshot Summary",
-        "Test run was interrupted",
+        "Jest: ", "Jest did not exit", "A worker process has failed", "Force exiting Jest", " › ", "› ",
+        "Snapshot Summary", "Test run was interrupted",
     ];
     starts.iter().any(|start| text.starts_with(start))
 }
@@ -384,43 +378,36 @@ A worker process has failed to exit gracefully and has been force exited. This i
 
     #[test]
     fn failures_and_coverage_are_told() {
-        check(
-            RUN,
-            600,
-            &expect![[r#"
-                exit 0; jest: suites 1 failed, 1 passed, 2 total; tests 2 failed, 1 skipped, 1 todo, 5 passed, 9 total; snapshots 1 failed, 1 total; 6.1 s; 66 lines, 2.2 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == failures: 2
-                11: Widget › matches snapshot packages/core/src/b.test.tsx:11:16: Snapshot name: `Widget matches snapshot 1`: - className="a" + className="b"
-                  expect(received).toMatchSnapshot()
-                32: Widget › nested › throws packages/core/src/f.ts:4:12: TypeError: Cannot read properties of null (reading 'foo')
-                  called at packages/core/src/b.test.tsx:20:5
-                == notes: 5
-                49: › 1 snapshot failed.
-                57: Jest: "global" coverage threshold for statements (80%) not met: 66.66%
-                58: Snapshot Summary
-                59: › 1 snapshot failed from 1 test suite. Inspect your code changes or run `yarn test -u` to update them.
-                66: A worker process has failed to exit gracefully and has been force exited. This is likely caused by tests leaking due to improper teardown.
-                == slowest tests: 3
-                25 ms renders
-                12 ms matches snapshot
-                3 ms throws
-                == coverage of statements, branches, functions and lines: 1
-                53: All files |   66.66 |       50 |      75 |   66.66 |
-                == files not wholly covered, the least first: 1
-                f.ts 50 50 50 50 4-9
-                == skipped and to do: 2
-                later (packages/core/src/b.test.tsx)
-                write me (packages/core/src/b.test.tsx)
-                == files: 1
-                packages/core/src/b.test.tsx: 2 failed, 1 passed, 2 skipped
-                == printed to the console, by sort: 1
-                1 console.error
-                == lines in order: printed by tests, warnings 1
-                45: Warning: Each child in a list should have a unique "key" prop.
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(RUN, 600).shows(&expect![[r#"
+            jest: suites 1 failed, 1 passed, 2 total; tests 2 failed, 1 skipped, 1 todo, 5 passed, 9 total; snapshots 1 failed, 1 total; 6.1 s
+            == failures: 2
+            11: Widget › matches snapshot packages/core/src/b.test.tsx:11:16: Snapshot name: `Widget matches snapshot 1`: - className="a" + className="b"
+              expect(received).toMatchSnapshot()
+            32: Widget › nested › throws packages/core/src/f.ts:4:12: TypeError: Cannot read properties of null (reading 'foo')
+              called at packages/core/src/b.test.tsx:20:5
+            == notes: 5
+            49: › 1 snapshot failed.
+            57: Jest: "global" coverage threshold for statements (80%) not met: 66.66%
+            58: Snapshot Summary
+            59: › 1 snapshot failed from 1 test suite. Inspect your code changes or run `yarn test -u` to update them.
+            66: A worker process has failed to exit gracefully and has been force exited. This is likely caused by tests leaking due to improper teardown.
+            == slowest tests: 3
+            25 ms renders
+            12 ms matches snapshot
+            3 ms throws
+            == coverage of statements, branches, functions and lines: 1
+            53: All files |   66.66 |       50 |      75 |   66.66 |
+            == files not wholly covered, the least first: 1
+            f.ts 50 50 50 50 4-9
+            == skipped and to do: 2
+            later (packages/core/src/b.test.tsx)
+            write me (packages/core/src/b.test.tsx)
+            == files: 1
+            packages/core/src/b.test.tsx: 2 failed, 1 passed, 2 skipped
+            == printed to the console, by sort: 1
+            1 console.error
+            == lines in order: printed by tests, warnings 1
+            45: Warning: Each child in a list should have a unique "key" prop."#]]);
     }
 
     #[test]

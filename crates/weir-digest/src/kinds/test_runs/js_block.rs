@@ -27,7 +27,6 @@ pub(super) struct JsBlock {
 }
 
 impl JsBlock {
-    /// Takes a line.
     pub(super) fn line(&mut self, text: &str) {
         let trimmed = text.trim();
         if trimmed.is_empty() {
@@ -80,12 +79,10 @@ impl JsBlock {
         }
     }
 
-    /// Returns whether nothing is known about it.
     pub(super) fn is_empty(&self) -> bool {
         self.matcher.is_empty() && self.message.is_empty() && self.values.is_empty() && self.place.is_empty()
     }
 
-    /// Returns the failure of this test.
     pub(super) fn failure(self, line: u64, title: &str) -> Failure {
         let Self { matcher, message, mut values, mut difference, rest, place, first_foreign, test_place, .. } = self;
         let mut details = Vec::new();
@@ -120,9 +117,7 @@ impl JsBlock {
         details.extend(difference);
         details.extend(rest);
         let place = if place.is_empty() { first_foreign } else { place };
-        if !test_place.is_empty() && test_place != place {
-            details.push(format!("called at {test_place}"));
-        }
+        details.extend((!test_place.is_empty() && test_place != place).then(|| format!("called at {test_place}")));
         let (case, test) = split(title);
         Failure { line, test, case, place, message: said, details }
     }

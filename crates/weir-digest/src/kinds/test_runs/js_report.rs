@@ -41,7 +41,6 @@ impl JsReport {
         if self.counts.is_empty() { self.outcomes.counted() } else { self.counts.join("; ") }
     }
 
-    /// Adds its parts to a page.
     pub(super) fn put(self, page: &mut Page) {
         page.push(Part::new("notes", Weight::Fact, self.notes));
         page.push(self.slow.part(SLOWEST, Weight::Fact));

@@ -6,32 +6,19 @@ use super::failed::{Failure, Failures};
 use super::outcomes::{Outcome, Outcomes, Repeats, TopN, micros};
 use super::panicked::TestOutput;
 use super::run::{Runner, Runs};
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "nextest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Nextest>::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Runs<Nextest>>("nextest", opens);
 
 /// The maximum number of names and notes that are kept.
 const MAX_ITEMS: usize = 1000;
 /// How tests end, besides signals, and what is printed while they run.
+#[rustfmt::skip]
 const WORDS: &[&str] = &[
-    "PASS",
-    "FAIL",
-    "SLOW",
-    "LEAK",
-    "LEAK-FAIL",
-    "TIMEOUT",
-    "TMT",
-    "TERMINATING",
-    "ABORT",
-    "FLAKY",
-    "RETRY",
-    "START",
-    "DELAY",
-    "XFAIL",
-    "EXECFAIL",
+    "PASS", "FAIL", "SLOW", "LEAK", "LEAK-FAIL", "TIMEOUT", "TMT", "TERMINATING", "ABORT", "FLAKY", "RETRY", "START",
+    "DELAY", "XFAIL", "EXECFAIL",
 ];
 /// The line before and after the list of tests.
 const RULE: &str = "────────────";
@@ -316,12 +303,8 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
      SIGABRT [   0.005s] (4/4) thing::it aborts
 error: test run failed
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-            exit 0; nextest: 4 tests run: 2 passed, 1 flaky, 2 failed, 2 skipped in 1.035 s; 38 lines, 1.1 KiB held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 600).shows(&expect![[r#"
+            nextest: 4 tests run: 2 passed, 1 flaky, 2 failed, 2 skipped in 1.035 s
             == failures: 2
             3: thing tests::eq src/lib.rs:16:29: no entry
             26: thing::it aborts SIGABRT (test aborted with signal 6: SIGABRT)
@@ -331,10 +314,7 @@ error: test run failed
             0.170s thing tests::shaky
             == binaries: 2
             thing: 1 failed, 2 passed
-            thing::it: 1 failed
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            thing::it: 1 failed"#]]);
     }
 
     #[test]

@@ -38,7 +38,6 @@ impl Repeats {
         }
     }
 
-    /// Returns the number of occurrences.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
@@ -170,7 +169,6 @@ impl Outcomes {
         }
     }
 
-    /// Returns the totals as text.
     pub(super) fn counted(&self) -> String {
         counted(&self.all)
     }

@@ -33,7 +33,6 @@ enum PanicState {
 }
 
 impl TestOutput {
-    /// Takes a line that the test printed.
     pub(super) fn line(&mut self, text: &str) {
         if let Some((place, message)) = panic(text) {
             // The first panic is the cause; a panic while unwinding is not.
@@ -100,7 +99,6 @@ impl TestOutput {
         self.place.is_empty() && self.message.is_empty() && self.end.is_empty() && self.before.is_empty()
     }
 
-    /// Returns the failure of this test.
     pub(super) fn failure(self, line: u64, test: &str) -> Failure {
         let Self { place, mut message, mut after, mut before, end, error, .. } = self;
         // The runner names the test again.

@@ -11,12 +11,11 @@ use super::pytest_lines::{
     counted, heading, is_captured, is_coverage, is_dots, is_end, is_live, is_of_the_start, is_workers, listed, of_file,
 };
 use super::run::{Runner, Runs};
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "pytest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Pytest>::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Runs<Pytest>>("pytest", opens);
 
 /// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 60;
@@ -449,45 +448,38 @@ ERROR tests/test_api.py
 
     #[test]
     fn failures_warnings_and_coverage_are_told() {
-        check(
-            RUN,
-            600,
-            &expect![[r#"
-                exit 0; pytest: 1 failed, 205 passed, 1 skipped, 3 warnings, 1 error in 62.11 s; 71 lines, 3.2 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == failures: 1
-                24: TestUser.test_rename[old-new] tests/test_user.py:43: assert 'old' == 'new' (from ValueError: bad name 'new')
-                  - new
-                  + old
-                  called at tests/test_user.py:41
-                  renaming
-                == errors: 1
-                14: collecting tests/test_api.py tests/test_api.py:3: ModuleNotFoundError: No module named 'app.api'
-                == why the run stopped: 2
-                62: FAIL Required test coverage of 80% not reached. Total coverage: 27.14%
-                70: !!!!!!!!!!!!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!!!!!!!!!!!!
-                == slowest tests: 3
-                64: 1.20s setup    tests/test_db.py::test_pool
-                65: 0.80s call     tests/test_db.py::test_big
-                66: 0.30s teardown tests/test_db.py::test_pool
-                == different warnings: 2
-                2 warnings: /Users/me/proj/app/user.py:7: UserWarning: old
-                1 warning: /lib/python3.12/site-packages/pkg/x.py:12: DeprecationWarning: pkg_resources is deprecated as an API
-                == coverage: 1
-                60: TOTAL               140    102    27%
-                == files not wholly covered, the least first: 2
-                app/db.py 100 90 10% 1-90
-                app/user.py 40 12 70% 19-25, 40
-                == run: 4
-                2: platform darwin -- Python 3.12.1, pytest-7.4.4, pluggy-1.3.0
-                3: Using --randomly-seed=3820551273
-                5: configfile: pyproject.toml
-                8: 4 workers [208 items]
-                == lines in order: printed by tests, other lines 1
-                40: renaming
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(RUN, 600).shows(&expect![[r#"
+            pytest: 1 failed, 205 passed, 1 skipped, 3 warnings, 1 error in 62.11 s
+            == failures: 1
+            24: TestUser.test_rename[old-new] tests/test_user.py:43: assert 'old' == 'new' (from ValueError: bad name 'new')
+              - new
+              + old
+              called at tests/test_user.py:41
+              renaming
+            == errors: 1
+            14: collecting tests/test_api.py tests/test_api.py:3: ModuleNotFoundError: No module named 'app.api'
+            == why the run stopped: 2
+            62: FAIL Required test coverage of 80% not reached. Total coverage: 27.14%
+            70: !!!!!!!!!!!!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!!!!!!!!!!!!
+            == slowest tests: 3
+            64: 1.20s setup    tests/test_db.py::test_pool
+            65: 0.80s call     tests/test_db.py::test_big
+            66: 0.30s teardown tests/test_db.py::test_pool
+            == different warnings: 2
+            2 warnings: /Users/me/proj/app/user.py:7: UserWarning: old
+            1 warning: /lib/python3.12/site-packages/pkg/x.py:12: DeprecationWarning: pkg_resources is deprecated as an API
+            == coverage: 1
+            60: TOTAL               140    102    27%
+            == files not wholly covered, the least first: 2
+            app/db.py 100 90 10% 1-90
+            app/user.py 40 12 70% 19-25, 40
+            == run: 4
+            2: platform darwin -- Python 3.12.1, pytest-7.4.4, pluggy-1.3.0
+            3: Using --randomly-seed=3820551273
+            5: configfile: pyproject.toml
+            8: 4 workers [208 items]
+            == lines in order: printed by tests, other lines 1
+            40: renaming"#]]);
     }
 
     #[test]
@@ -501,18 +493,11 @@ FAILED tests/test_a.py::test_one - assert 1 == 2
 FAILED tests/test_b.py::test_two - ZeroDivisionError: division by zero
 2 failed, 1 passed in 0.03s
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-            exit 0; pytest: 2 failed, 1 passed in 0.03 s; 8 lines, 510 B held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 600).shows(&expect![[r#"
+            pytest: 2 failed, 1 passed in 0.03 s
             == failures: 2
             6: tests/test_a.py::test_one /home/u/tests/test_a.py:5: assert 1 == 2
-            7: tests/test_b.py::test_two /home/u/tests/test_b.py:9: ZeroDivisionError: division by zero
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            7: tests/test_b.py::test_two /home/u/tests/test_b.py:9: ZeroDivisionError: division by zero"#]]);
     }
 
     #[test]
@@ -540,12 +525,8 @@ FAILED tests/test_a.py::test_one - assert 1 == 2
 FAILED tests/test_b.py::test_two - ZeroDivisionError: division by zero
 ========================= 2 failed, 1 passed in 0.03s ==========================
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-            exit 0; pytest: 2 failed, 1 passed in 0.03 s; 22 lines, 1.1 KiB held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 600).shows(&expect![[r#"
+            pytest: 2 failed, 1 passed in 0.03 s
             == failures: 2
             8: test_one /home/u/tests/test_a.py:5: assert 1 == 2
               +  where 1 = one()
@@ -554,10 +535,7 @@ FAILED tests/test_b.py::test_two - ZeroDivisionError: division by zero
             tests/test_a.py: 1 failed, 1 passed
             tests/test_b.py: 1 failed
             == run: 1
-            2: collected 3 items
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            2: collected 3 items"#]]);
     }
 
     #[test]
@@ -574,24 +552,17 @@ Current thread 0x00007f (most recent call first):
   File "/home/u/app.py", line 3 in crash
   File "/home/u/tests/test_b.py", line 9 in test_two
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-                exit 0; pytest: 1 passed until the output ends; 11 lines, 498 B held as [ctx:0000000000]
-                <<<0000000000
-                == why the run stopped: 4
-                7: tests/test_b.py::test_two Fatal Python error: Segmentation fault
-                9: Current thread 0x00007f (most recent call first):
-                10:   File "/home/u/app.py", line 3 in crash
-                11:   File "/home/u/tests/test_b.py", line 9 in test_two
-                == files: 1
-                tests/test_a.py: 1 passed
-                == run: 1
-                2: collected 2 items
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 600).shows(&expect![[r#"
+            pytest: 1 passed until the output ends
+            == why the run stopped: 4
+            7: tests/test_b.py::test_two Fatal Python error: Segmentation fault
+            9: Current thread 0x00007f (most recent call first):
+            10:   File "/home/u/app.py", line 3 in crash
+            11:   File "/home/u/tests/test_b.py", line 9 in test_two
+            == files: 1
+            tests/test_a.py: 1 passed
+            == run: 1
+            2: collected 2 items"#]]);
     }
 
     #[test]
@@ -603,20 +574,13 @@ FAILED tests/test_b.py::test_two[a-b] - ZeroDivisionError: division by zero
 SKIPPED [12] tests/test_c.py:4: needs docker
 3 failed, 100 passed, 12 skipped in 0.03s
 "#;
-        check(
-            raw,
-            600,
-            &expect![[r#"
-            exit 0; pytest: 3 failed, 100 passed, 12 skipped in 0.03 s; 6 lines, 343 B held as [ctx:0000000000]
-            <<<0000000000
+        check(raw, 600).shows(&expect![[r#"
+            pytest: 3 failed, 100 passed, 12 skipped in 0.03 s
             == failures by cause (3 tests): 2
             2: assert 1 == 2 ×2 in tests/test_a.py::test_one, tests/test_a.py::test_one2
             4: tests/test_b.py::test_two[a-b] ZeroDivisionError: division by zero
             == skipped: 1
-            tests/test_c.py:4: needs docker ×12
-            0000000000>>>
-            more: ctx_get"#]],
-        );
+            tests/test_c.py:4: needs docker ×12"#]]);
     }
 
     #[test]

@@ -53,7 +53,6 @@ impl PytestBlock {
         Failure { line, test, case, message: message.to_owned(), ..Failure::default() }
     }
 
-    /// Takes a line.
     pub(super) fn line(&mut self, text: &str) {
         if let Some(rest) = text.strip_prefix("E ").or((text == "E").then_some("")) {
             self.error(rest);
@@ -149,7 +148,6 @@ impl PytestBlock {
         self.after.clear();
     }
 
-    /// Returns the failure.
     pub(super) fn failure(self) -> Failure {
         let Self { line, test, case, first, own, last, code, mut message, after, causes, captured, mut tail, .. } =
             self;
@@ -172,12 +170,8 @@ impl PytestBlock {
         if !code.is_empty() && !message.contains(code.trim_start_matches("assert ")) {
             details.push(format!("> {code}"));
         }
-        if first != place && !first.is_empty() {
-            details.push(format!("called at {first}"));
-        }
-        if last != place {
-            details.push(format!("raised at {last}"));
-        }
+        details.extend((first != place && !first.is_empty()).then(|| format!("called at {first}")));
+        details.extend((last != place).then(|| format!("raised at {last}")));
         details.extend(captured);
         Failure { line, test, case, place, message, details }
     }

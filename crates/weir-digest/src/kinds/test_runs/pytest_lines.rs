@@ -18,17 +18,10 @@ pub(super) fn is_coverage(line: &str) -> bool {
 
 /// Recognises lines about the set-up, before the first test or while tests run.
 pub(super) fn is_of_the_start(line: &str) -> bool {
+    #[rustfmt::skip]
     let starts = [
-        "rootdir: ",
-        "plugins: ",
-        "cachedir: ",
-        "asyncio: ",
-        "hypothesis profile",
-        "benchmark: ",
-        "timeout",
-        "created: ",
-        "scheduling tests via",
-        "bringing up nodes",
+        "rootdir: ", "plugins: ", "cachedir: ", "asyncio: ", "hypothesis profile", "benchmark: ", "timeout",
+        "created: ", "scheduling tests via", "bringing up nodes",
     ];
     starts.iter().any(|start| line.starts_with(start))
         || heading(line, '-').is_some_and(|title| title.starts_with("live log "))
@@ -48,19 +41,10 @@ pub(super) fn is_captured(line: &str) -> bool {
 }
 
 /// The words that pytest counts, as in its last line.
+#[rustfmt::skip]
 const COUNTED: [&str; 12] = [
-    "failed",
-    "passed",
-    "skipped",
-    "deselected",
-    "xfailed",
-    "xpassed",
-    "warnings",
-    "warning",
-    "errors",
-    "error",
-    "rerun",
-    "subtests passed",
+    "failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "warnings", "warning", "errors", "error",
+    "rerun", "subtests passed",
 ];
 
 /// Recognises `3 failed, 2 passed in 0.12s`.

@@ -6,12 +6,11 @@ use super::js_block::{JsBlock, split};
 use super::js_report::JsReport;
 use super::outcomes::{Outcome, micros};
 use super::run::{Runner, Runs};
-use crate::kinds::{Detector, Kind};
+use crate::kinds::Kind;
 use crate::text::{clip, number};
 use crate::{About, Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "vitest", detector: Detector::Lines { opens, begin: || Box::new(Runs::<Vitest>::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Runs<Vitest>>("vitest", opens);
 
 /// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 60;
@@ -404,36 +403,29 @@ ERROR: Coverage for lines (66.66%) does not meet global threshold (80%)
 
     #[test]
     fn failures_errors_and_coverage_are_told() {
-        check(
-            RUN,
-            600,
-            &expect![[r#"
-                exit 0; vitest: files 1 failed, 2 passed, 3 in all; tests 2 failed, 6 passed, 8 in all; errors 1 error; in 1.20 s; 68 lines, 2.2 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == files that did not run, and errors outside of tests: 1
-                50: node:net:1555:16: Error: connect ECONNREFUSED 127.0.0.1:5432
-                == failures: 2
-                19: math > adds src/b.test.ts:6:20: expected 3 to be 4
-                37: src/b.test.ts > math > subtracts src/math.ts:9:9: Error: boom
-                  called at src/b.test.ts:11:12
-                == notes: 2
-                46: Vitest caught 1 unhandled error during the test run.
-                68: ERROR: Coverage for lines (66.66%) does not meet global threshold (80%)
-                == slowest tests: 1
-                312ms logs (src/c.test.ts)
-                == coverage of statements, branches, functions and lines: 1
-                65: All files |   66.66 |       50 |      75 |   66.66 |
-                == files not wholly covered, the least first: 1
-                f.ts 50 50 50 50 4-9
-                == files: 3
-                src/b.test.ts: 2 failed, 2 passed
-                src/a.test.ts: 3 passed
-                src/c.test.ts: 1 passed
-                == lines in order: printed by tests, warnings 1
-                12: Warning: deprecated thing
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(RUN, 600).shows(&expect![[r#"
+            vitest: files 1 failed, 2 passed, 3 in all; tests 2 failed, 6 passed, 8 in all; errors 1 error; in 1.20 s
+            == files that did not run, and errors outside of tests: 1
+            50: node:net:1555:16: Error: connect ECONNREFUSED 127.0.0.1:5432
+            == failures: 2
+            19: math > adds src/b.test.ts:6:20: expected 3 to be 4
+            37: src/b.test.ts > math > subtracts src/math.ts:9:9: Error: boom
+              called at src/b.test.ts:11:12
+            == notes: 2
+            46: Vitest caught 1 unhandled error during the test run.
+            68: ERROR: Coverage for lines (66.66%) does not meet global threshold (80%)
+            == slowest tests: 1
+            312ms logs (src/c.test.ts)
+            == coverage of statements, branches, functions and lines: 1
+            65: All files |   66.66 |       50 |      75 |   66.66 |
+            == files not wholly covered, the least first: 1
+            f.ts 50 50 50 50 4-9
+            == files: 3
+            src/b.test.ts: 2 failed, 2 passed
+            src/a.test.ts: 3 passed
+            src/c.test.ts: 1 passed
+            == lines in order: printed by tests, warnings 1
+            12: Warning: deprecated thing"#]]);
     }
 
     #[test]

@@ -23,7 +23,6 @@ pub(super) struct Xml<'a> {
     input: Box<dyn BufRead + 'a>,
     kept: Vec<u8>,
     text: String,
-    /// The current line number.
     pub line: u64,
     /// Whether the next byte is the first after `<`.
     in_tag: bool,

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::trace::{FrameOrder, Link, Trace, Traces};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::shared::counts::Tally;
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{Item, Line, Page, Part, Weight};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "go trace", detector: Detector::Lines { opens, begin: || Box::new(Go::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Go>("go trace", opens);
 
 /// The maximum number of groups of goroutines.
 const MAX_GROUPS: usize = 500;
@@ -25,13 +25,9 @@ fn opens(line: &str, _: crate::About<'_>) -> bool {
 
 /// Recognises fatal errors of the runtime. Compilers print `fatal error: ` too.
 fn is_fatal(line: &str) -> bool {
+    #[rustfmt::skip]
     let known = [
-        "all goroutines",
-        "concurrent map",
-        "stack overflow",
-        "out of memory",
-        "unexpected signal",
-        "sync: ",
+        "all goroutines", "concurrent map", "stack overflow", "out of memory", "unexpected signal", "sync: ",
         "runtime: ",
     ];
     line.strip_prefix("fatal error: ").is_some_and(|rest| known.iter().any(|known| rest.starts_with(known)))
@@ -73,7 +69,7 @@ struct Go {
     frames: Link,
     function: Option<String>,
     goroutines: u64,
-    states: BTreeMap<String, u64>,
+    states: Tally<60>,
     groups: BTreeMap<String, GoroutineGroup>,
     longest: (u64, u64),
     context: Option<(u64, String)>,
@@ -123,9 +119,7 @@ impl Go {
         self.end_goroutine();
         self.goroutines += 1;
         let state = clip(state, 60);
-        if self.states.len() < 60 || self.states.contains_key(&state) {
-            *self.states.entry(state.clone()).or_default() += 1;
-        }
+        self.states.add(&state);
         let minutes =
             wait.and_then(|wait| number(wait).filter(|(_, rest)| rest.starts_with(" minute"))).map_or(0, |wait| wait.0);
         if minutes > self.longest.0 {
@@ -238,10 +232,7 @@ impl Stretch for Go {
 impl Go {
     fn dump(self) -> Page {
         let mut page = Page::new(format!("{} goroutines", self.goroutines));
-        let mut states: Vec<(&String, &u64)> = self.states.iter().collect();
-        states.sort_by_key(|(state, count)| (u64::MAX - **count, *state));
-        let list: Vec<String> = states.iter().map(|(state, count)| format!("{state} {count}")).collect();
-        let mut text = list.join(", ");
+        let mut text = self.states.listed();
         if self.longest.0 > 0 {
             text.push_str(&format!("; longest wait {} minutes at line {}", self.longest.0, self.longest.1));
         }
@@ -290,27 +281,20 @@ created by main.main in goroutine 1
 \t/srv/broker/main.go:71 +0x1de
 exit status 2
 ";
-        check(
-            raw,
-            400,
-            &expect![[r#"
-                exit 0; go: 1 panic; 3 goroutines; levels: INFO 1; 22 lines, 611 B held as [ctx:0000000000]
-                <<<0000000000
-                == go panics, by kind: 1
-                2: panic: runtime error: invalid memory address or nil pointer dereference
-                  after 1: level=info msg=dispatch id=377
-                  main.(*Broker).route /srv/broker/main.go:22
-                  main.main /srv/broker/main.go:80
-                == goroutines by state: 1
-                chan receive 2, running 1; longest wait 25 minutes at line 11
-                == what goroutines were doing: 2
-                5: ×1 [running] main.(*Broker).route /srv/broker/main.go:22
-                11: ×2 [chan receive, up to 25 minutes] main.(*Broker).consume /srv/broker/main.go:40
-                == lines in order: other lines 1
-                1: level=info msg=dispatch id=377
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 400).shows(&expect![[r#"
+            go: 1 panic; 3 goroutines; levels: INFO 1
+            == go panics, by kind: 1
+            2: panic: runtime error: invalid memory address or nil pointer dereference
+              after 1: level=info msg=dispatch id=377
+              main.(*Broker).route /srv/broker/main.go:22
+              main.main /srv/broker/main.go:80
+            == goroutines by state: 1
+            chan receive 2, running 1; longest wait 25 minutes at line 11
+            == what goroutines were doing: 2
+            5: ×1 [running] main.(*Broker).route /srv/broker/main.go:22
+            11: ×2 [chan receive, up to 25 minutes] main.(*Broker).consume /srv/broker/main.go:40
+            == lines in order: other lines 1
+            1: level=info msg=dispatch id=377"#]]);
     }
 
     #[test]

@@ -2,12 +2,11 @@
 
 use super::java_threads::Threads;
 use super::trace::{FrameOrder, Link, Trace, Traces};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::trouble;
 use crate::{Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "java trace", detector: Detector::Lines { opens, begin: || Box::new(Java::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Java>("java trace", opens);
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -40,41 +39,13 @@ fn is_thread(line: &str) -> bool {
 
 /// Returns whether a frame belongs to the user's own code: not to the platform or a widely used library.
 pub(super) fn is_own(frame: &str) -> bool {
+    #[rustfmt::skip]
     const LIBRARIES: [&str; 34] = [
-        "java.",
-        "javax.",
-        "jdk.",
-        "sun.",
-        "com.sun.",
-        "jakarta.",
-        "kotlin.",
-        "kotlinx.",
-        "scala.",
-        "groovy.",
-        "org.springframework.",
-        "org.apache.",
-        "org.hibernate.",
-        "org.junit.",
-        "org.eclipse.",
-        "org.jboss.",
-        "org.postgresql.",
-        "org.slf4j.",
-        "org.mockito.",
-        "io.netty.",
-        "io.undertow.",
-        "io.micrometer.",
-        "io.grpc.",
-        "reactor.",
-        "com.fasterxml.",
-        "com.zaxxer.",
-        "com.google.",
-        "com.mysql.",
-        "com.amazonaws.",
-        "ch.qos.",
-        "okhttp3.",
-        "oracle.",
-        "junit.",
-        "org.gradle.",
+        "java.", "javax.", "jdk.", "sun.", "com.sun.", "jakarta.", "kotlin.", "kotlinx.", "scala.", "groovy.",
+        "org.springframework.", "org.apache.", "org.hibernate.", "org.junit.", "org.eclipse.", "org.jboss.",
+        "org.postgresql.", "org.slf4j.", "org.mockito.", "io.netty.", "io.undertow.", "io.micrometer.", "io.grpc.",
+        "reactor.", "com.fasterxml.", "com.zaxxer.", "com.google.", "com.mysql.", "com.amazonaws.", "ch.qos.",
+        "okhttp3.", "oracle.", "junit.", "org.gradle.",
     ];
     let name = frame.trim_start().strip_prefix("at ").unwrap_or(frame);
     // A module may precede the class: `java.base/java.lang.Thread.run`, `app//com.example.App.main`.
@@ -229,32 +200,25 @@ Exception in thread \"main\" java.lang.NullPointerException
 \tat java.base/java.util.Objects.requireNonNull(Objects.java:220)
 \tat App.main(App.java:3)
 ";
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; java: 2 exceptions; levels: ERROR 1, INFO 1; 1 error line; 13 lines, 761 B held as [ctx:0000000000]
-                <<<0000000000
-                == java exceptions, by kind: 2
-                2: java.lang.IllegalStateException: order 752 has no lines
-                  after 1: 2026-03-01 08:00:43.245 ERROR 4211 --- [exec-7] dispatcherServlet : threw exception
-                  at com.example.shop.OrderService.total(OrderService.java:87) ~[classes!/:na]
-                  (1 more frames, 1 of libraries)
-                  suppressed: java.io.IOException: closed
-                    at com.example.shop.Pool.close(Pool.java:9)
-                  caused by: java.sql.SQLException: timed out
-                    at com.example.shop.OrderRepository.find(OrderRepository.java:22)
-                11: Exception in thread "main" java.lang.NullPointerException
-                  at App.main(App.java:3)
-                  (1 more frames, 1 of libraries)
-                == time: 1
-                2026-03-01 08:00:43.245 to 2026-03-01 08:00:44.000 (0.75 s)
-                == lines in order: errors 1, other lines 1
-                1: 2026-03-01 08:00:43.245 ERROR 4211 --- [exec-7] dispatcherServlet : threw exception
-                10: 2026-03-01 08:00:44.000  INFO 4211 --- [exec-7] next
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            java: 2 exceptions; levels: ERROR 1, INFO 1; 1 error line
+            == java exceptions, by kind: 2
+            2: java.lang.IllegalStateException: order 752 has no lines
+              after 1: 2026-03-01 08:00:43.245 ERROR 4211 --- [exec-7] dispatcherServlet : threw exception
+              at com.example.shop.OrderService.total(OrderService.java:87) ~[classes!/:na]
+              (1 more frames, 1 of libraries)
+              suppressed: java.io.IOException: closed
+                at com.example.shop.Pool.close(Pool.java:9)
+              caused by: java.sql.SQLException: timed out
+                at com.example.shop.OrderRepository.find(OrderRepository.java:22)
+            11: Exception in thread "main" java.lang.NullPointerException
+              at App.main(App.java:3)
+              (1 more frames, 1 of libraries)
+            == time: 1
+            2026-03-01 08:00:43.245 to 2026-03-01 08:00:44.000 (0.75 s)
+            == lines in order: errors 1, other lines 1
+            1: 2026-03-01 08:00:43.245 ERROR 4211 --- [exec-7] dispatcherServlet : threw exception
+            10: 2026-03-01 08:00:44.000  INFO 4211 --- [exec-7] next"#]]);
     }
 
     #[test]
@@ -278,25 +242,18 @@ JNI global refs: 4, weak refs: 0
 
 done
 ";
-        check(
-            raw,
-            500,
-            &expect![[r#"
-                exit 0; java thread dump: 2 threads, 0 deadlocks; 17 lines, 669 B held as [ctx:0000000000]
-                <<<0000000000
-                == threads by state: 1
-                BLOCKED 1, RUNNABLE 1
-                == most processor time in own code: 2
-                3: "worker-1" cpu=0.6ms BLOCKED at Pool.move(Pool.java:14)
-                9: "worker-2" cpu=90.6ms RUNNABLE at Pool.spin(Pool.java:20)
-                == threads by name, state and frame: 2
-                3: "worker-1" BLOCKED at Pool.move(Pool.java:14), waits for 0x000000069dc00230 (a Account) held by "worker-2"
-                9: "worker-2" RUNNABLE at Pool.spin(Pool.java:20)
-                == lines in order: last lines 1
-                17: done
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 500).shows(&expect![[r#"
+            java thread dump: 2 threads, 0 deadlocks
+            == threads by state: 1
+            BLOCKED 1, RUNNABLE 1
+            == most processor time in own code: 2
+            3: "worker-1" cpu=0.6ms BLOCKED at Pool.move(Pool.java:14)
+            9: "worker-2" cpu=90.6ms RUNNABLE at Pool.spin(Pool.java:20)
+            == threads by name, state and frame: 2
+            3: "worker-1" BLOCKED at Pool.move(Pool.java:14), waits for 0x000000069dc00230 (a Account) held by "worker-2"
+            9: "worker-2" RUNNABLE at Pool.spin(Pool.java:20)
+            == lines in order: last lines 1
+            17: done"#]]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::java::{is_frame, is_own};
+use crate::kinds::shared::counts::Tally;
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Weight};
 
@@ -16,7 +17,7 @@ const MAX_DEADLOCK_LINES: usize = 40;
 pub(super) struct Threads {
     dumps: u64,
     count: u64,
-    states: BTreeMap<String, u64>,
+    states: Tally,
     groups: BTreeMap<String, ThreadGroup>,
     /// The holder of each lock.
     holders: BTreeMap<String, String>,
@@ -50,7 +51,6 @@ struct ThreadGroup {
 }
 
 impl Threads {
-    /// Returns whether there was no dump.
     pub(super) fn is_empty(&self) -> bool {
         self.dumps == 0 && self.count == 0 && self.now.is_none()
     }
@@ -143,7 +143,7 @@ impl Threads {
         self.count += 1;
         // Threads of the virtual machine itself have no state.
         let state = if thread.state.is_empty() { "(no Java state)".to_owned() } else { thread.state };
-        *self.states.entry(state.clone()).or_default() += 1;
+        self.states.add(&state);
         let called = if thread.own.is_empty() { thread.frames.first() } else { thread.frames.last() };
         let frames: Vec<&str> = called.into_iter().chain(thread.own.first()).map(String::as_str).collect();
         let frames = frames.join(" < ");
@@ -167,7 +167,6 @@ impl Threads {
         }
     }
 
-    /// Returns the facts, after the last line.
     pub(super) fn page(mut self) -> Page {
         self.end_thread();
         let dumps = if self.dumps > 1 { format!(" in {} dumps", self.dumps) } else { String::new() };
@@ -179,10 +178,7 @@ impl Threads {
             let item = Item::at(*first, lines.join("\n")).or(brief);
             page.push(Part::new("deadlock", Weight::Failure, vec![item]).of(self.deadlocks.max(1)));
         }
-        let mut states: Vec<(&String, &u64)> = self.states.iter().collect();
-        states.sort_by_key(|(state, count)| (u64::MAX - **count, *state));
-        let list: Vec<String> = states.iter().map(|(state, count)| format!("{state} {count}")).collect();
-        page.push(Part::new("threads by state", Weight::Fact, vec![Item::plain(list.join(", "))]));
+        page.push(Part::new("threads by state", Weight::Fact, vec![Item::plain(self.states.listed())]));
         let busy = self.busy.into_iter().map(|busy| busy.1).collect();
         page.push(Part::new("most processor time in own code", Weight::Fact, busy));
         let mut groups: Vec<ThreadGroup> = self.groups.into_values().collect();

@@ -1,13 +1,12 @@
 //! Errors thrown in Node.js and other JavaScript engines, alone or in a log.
 
 use super::trace::{FrameOrder, Link, Trace, Traces};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::trouble;
 use crate::{Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "node trace", detector: Detector::Lines { opens, begin: || Box::new(Node::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Node>("node trace", opens);
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {
     match line.as_bytes().first() {
@@ -240,30 +239,23 @@ Error: disk
 
 Node.js v20.20.2
 ";
-        check(
-            raw,
-            400,
-            &expect![[r#"
-                exit 0; node: 2 stack traces; levels: ERROR 1, INFO 1; 1 error line; 18 lines, 539 B held as [ctx:0000000000]
-                <<<0000000000
-                == node stack traces, by kind: 2
-                2: StockError: no stock for SKU-116 [sku: 'SKU-116']
-                  after 1: 2025-03-03T05:00:47.928Z error order 7036 failed
-                  at reserve (/srv/orders/orders.js:13:34)
-                  at async main (/srv/orders/orders.js:39:17)
-                  caused by: RangeError: warehouse 3 reported -1 items
-                    at reserve (/srv/orders/orders.js:13:60)
-                14: Error: disk
-                  at Timeout._onTimeout (/srv/orders/orders.js:50:37)
-                  (1 more frames, 1 of libraries)
-                == time: 1
-                2025-03-03T05:00:47.928Z to 2025-03-03T05:00:48.904Z (0.98 s)
-                == lines in order: errors 1, other lines 1
-                1: 2025-03-03T05:00:47.928Z error order 7036 failed
-                9: 2025-03-03T05:00:48.904Z info order 7037 shipped
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 400).shows(&expect![[r#"
+            node: 2 stack traces; levels: ERROR 1, INFO 1; 1 error line
+            == node stack traces, by kind: 2
+            2: StockError: no stock for SKU-116 [sku: 'SKU-116']
+              after 1: 2025-03-03T05:00:47.928Z error order 7036 failed
+              at reserve (/srv/orders/orders.js:13:34)
+              at async main (/srv/orders/orders.js:39:17)
+              caused by: RangeError: warehouse 3 reported -1 items
+                at reserve (/srv/orders/orders.js:13:60)
+            14: Error: disk
+              at Timeout._onTimeout (/srv/orders/orders.js:50:37)
+              (1 more frames, 1 of libraries)
+            == time: 1
+            2025-03-03T05:00:47.928Z to 2025-03-03T05:00:48.904Z (0.98 s)
+            == lines in order: errors 1, other lines 1
+            1: 2025-03-03T05:00:47.928Z error order 7036 failed
+            9: 2025-03-03T05:00:48.904Z info order 7037 shipped"#]]);
     }
 
     #[test]

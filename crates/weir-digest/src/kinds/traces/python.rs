@@ -1,12 +1,11 @@
 //! Python tracebacks, alone or in a log: chains, exception groups and dumps of the fault handler.
 
 use super::trace::{FrameOrder, Link, MEMBER, Trace, Traces};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::clip;
 use crate::{Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "python trace", detector: Detector::Lines { opens, begin: || Box::new(Python::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Python>("python trace", opens);
 
 const TRACEBACK: &str = "Traceback (most recent call last):";
 
@@ -260,28 +259,21 @@ INFO billing next
 
     #[test]
     fn a_chain_is_one_traceback() {
-        check(
-            &CHAIN.repeat(2),
-            400,
-            &expect![[r#"
-                exit 0; python: 2 tracebacks of 1 kind; levels: ERROR 2, INFO 2; 2 error lines; 36 lines, 1.2 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == python tracebacks, by kind: 1
-                2: rates.RateMissing: no rate for 'CHF' (×2, last at line 20)
-                  after 1: ERROR billing cannot bill INV-1
-                  File "/srv/billing/rates.py", line 12, in rate
-                  File "/srv/billing/billing.py", line 41, in safe_bill
-                  (1 more frames, 1 of libraries)
-                  caused by: KeyError: 'CHF' (×2)
-                    File "/srv/billing/rates.py", line 10, in rate
-                == lines in order: errors 2, other lines 1, last lines 1
-                1: ERROR billing cannot bill INV-1
-                18: INFO billing next
-                19: ERROR billing cannot bill INV-1
-                36: INFO billing next
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&CHAIN.repeat(2), 400).shows(&expect![[r#"
+            python: 2 tracebacks of 1 kind; levels: ERROR 2, INFO 2; 2 error lines
+            == python tracebacks, by kind: 1
+            2: rates.RateMissing: no rate for 'CHF' (×2, last at line 20)
+              after 1: ERROR billing cannot bill INV-1
+              File "/srv/billing/rates.py", line 12, in rate
+              File "/srv/billing/billing.py", line 41, in safe_bill
+              (1 more frames, 1 of libraries)
+              caused by: KeyError: 'CHF' (×2)
+                File "/srv/billing/rates.py", line 10, in rate
+            == lines in order: errors 2, other lines 1, last lines 1
+            1: ERROR billing cannot bill INV-1
+            18: INFO billing next
+            19: ERROR billing cannot bill INV-1
+            36: INFO billing next"#]]);
     }
 
     #[test]
@@ -300,22 +292,15 @@ INFO billing next
     +------------------------------------
 bye
 ";
-        check(
-            raw,
-            400,
-            &expect![[r#"
-                exit 0; python: 1 traceback; 13 lines, 443 B held as [ctx:0000000000]
-                <<<0000000000
-                == python tracebacks, by kind: 1
-                1: ExceptionGroup: two (2 sub-exceptions)
-                  File "/srv/a.py", line 9, in <module>
-                  member: ValueError: one
-                  member: TypeError: two
-                == lines in order: last lines 1
-                13: bye
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(raw, 400).shows(&expect![[r#"
+            python: 1 traceback
+            == python tracebacks, by kind: 1
+            1: ExceptionGroup: two (2 sub-exceptions)
+              File "/srv/a.py", line 9, in <module>
+              member: ValueError: one
+              member: TypeError: two
+            == lines in order: last lines 1
+            13: bye"#]]);
     }
 
     #[test]

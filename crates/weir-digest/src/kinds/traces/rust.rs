@@ -1,12 +1,11 @@
 //! Rust panics, with or without a backtrace.
 
 use super::trace::{FrameOrder, Link, Trace, Traces};
-use crate::kinds::{Detector, Kind, Stretch};
+use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
 use crate::{Line, Page};
 
-pub(crate) const KIND: Kind =
-    Kind { name: "rust trace", detector: Detector::Lines { opens, begin: || Box::new(Rust::default()) } };
+pub(crate) const KIND: Kind = Kind::lines::<Rust>("rust trace", opens);
 
 /// The maximum number of lines kept of a panic message.
 const MAX_MESSAGE_LINES: u8 = 6;
@@ -200,24 +199,17 @@ stack backtrace:
 note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.
 ";
         let raw = format!("start\n\n{one}\n{one}thread 'main' panicked at 'old', src/lib.rs:1:2\nend\n");
-        check(
-            &raw,
-            400,
-            &expect![[r#"
-                exit 0; rust: 3 panics of 2 kinds; 33 lines, 1.1 KiB held as [ctx:0000000000]
-                <<<0000000000
-                == rust panics, by kind: 2
-                3: assertion `left == right` failed: lost / left: 1 / right: 2 (panicked at src/main.rs:11:48) (×2, last at line 18)
-                  main::walk at ./src/main.rs:15:5
-                  main::main at ./src/main.rs:42:21
-                  (2 more frames, 2 of libraries)
-                32: old (panicked at src/lib.rs:1:2)
-                == lines in order: other lines 1, last lines 1
-                1: start
-                33: end
-                0000000000>>>
-                more: ctx_get"#]],
-        );
+        check(&raw, 400).shows(&expect![[r#"
+            rust: 3 panics of 2 kinds
+            == rust panics, by kind: 2
+            3: assertion `left == right` failed: lost / left: 1 / right: 2 (panicked at src/main.rs:11:48) (×2, last at line 18)
+              main::walk at ./src/main.rs:15:5
+              main::main at ./src/main.rs:42:21
+              (2 more frames, 2 of libraries)
+            32: old (panicked at src/lib.rs:1:2)
+            == lines in order: other lines 1, last lines 1
+            1: start
+            33: end"#]]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use weir_core::wording::counted;
 
+use crate::kinds::shared::counts::Tally;
 use crate::template::text_hash;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
@@ -30,7 +31,6 @@ const MAX_TEXT_BYTES: usize = 400;
 /// One trace as printed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trace {
-    /// The number of its first line.
     pub line: u64,
     /// The line before it, which often says what was being done.
     pub context: Option<(u64, String)>,
@@ -59,7 +59,6 @@ pub(super) enum FrameOrder {
 }
 
 impl Link {
-    /// Creates an error with this message.
     pub(super) fn new(label: &'static str, says: &str) -> Self {
         Self { label, says: clip(says.trim(), MAX_TEXT_BYTES), ..Self::default() }
     }
@@ -92,7 +91,6 @@ impl Link {
         Self { label, says: clip(says, MAX_TEXT_BYTES), ..self }
     }
 
-    /// Returns the number of its frames.
     pub(super) fn frames(&self) -> u64 {
         self.own_count + self.library_count
     }
@@ -137,7 +135,6 @@ impl Trace {
         Self { line, ..Self::default() }
     }
 
-    /// Adds an error after the others.
     pub(super) fn push(&mut self, link: Link) {
         if self.links.len() < MAX_LINKS {
             self.links.push_back(link);
@@ -191,12 +188,11 @@ pub(super) struct Traces {
     by_key: HashMap<u64, usize>,
     total: u64,
     beyond: u64,
-    types: BTreeMap<String, u64>,
+    types: Tally<MAX_TYPES>,
     last: u64,
 }
 
 impl Traces {
-    /// Returns whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.total == 0
     }
@@ -205,9 +201,7 @@ impl Traces {
     pub(super) fn add(&mut self, trace: Trace) {
         let Some(head) = trace.links.front() else { return };
         self.total += 1;
-        if self.types.len() < MAX_TYPES || self.types.contains_key(head.kind()) {
-            *self.types.entry(head.kind().to_owned()).or_default() += 1;
-        }
+        self.types.add(head.kind());
         self.last = trace.line;
         let key = trace.key();
         let says = head.says.clone();
@@ -256,15 +250,10 @@ impl Traces {
         let items = self.groups.iter().map(TraceGroup::item).collect();
         let beyond = if self.beyond > 0 { format!(", and {} more of other kinds", self.beyond) } else { String::new() };
         page.push(Part::new(format!("{language} {many}, by kind{beyond}"), Weight::Failure, items));
-        let mut types: Vec<(&String, &u64)> = self.types.iter().collect();
-        types.sort_by_key(|(name, count)| (u64::MAX - **count, *name));
-        let named = |(name, _): &(&String, &u64)| name.contains(|c: char| c.is_ascii_uppercase());
+        let types = self.types.sorted();
+        let named = |(name, _): &(&str, u64)| name.contains(|c: char| c.is_ascii_uppercase());
         if types.len() > 1 && self.total > types.len() as u64 && types.iter().all(named) {
-            let list: Vec<String> = types.iter().map(|(name, count)| format!("{name} {count}")).collect();
-            let total = types.len() as u64;
-            page.push(
-                Part::new("types", Weight::Fact, vec![Item::plain(clip(&list.join(", "), 800))]).of(total.min(1)),
-            );
+            page.push(Part::new("types", Weight::Fact, vec![Item::plain(clip(&self.types.listed(), 800))]));
         }
         page
     }

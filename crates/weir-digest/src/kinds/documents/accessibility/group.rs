@@ -1,11 +1,13 @@
 //! The controls of a page, by the part of the page that contains them.
 
 use crate::Item;
+use crate::kinds::shared::bounded_items::joined;
 
 /// The length of a line of controls.
 pub(super) const LINE_BYTES: usize = 200;
 
 /// Controls of one part of the page.
+#[derive(Default)]
 pub(super) struct ControlGroup {
     pub head: String,
     pub items: Vec<String>,
@@ -17,28 +19,14 @@ pub(super) struct ControlGroup {
 impl ControlGroup {
     /// Returns its controls, several on a line, each line with the name of the group.
     pub(super) fn items(&self) -> Vec<Item> {
-        let mut items = Vec::new();
-        let mut line = String::new();
-        for control in &self.items {
-            if line.len() > LINE_BYTES {
-                items.push(self.item(&std::mem::take(&mut line)));
-            }
-            if !line.is_empty() {
-                line.push_str(", ");
-            }
-            line.push_str(control);
+        let mut items = joined(self.items.iter(), ", ", LINE_BYTES);
+        let more = self.count.saturating_sub(self.items.len() as u64);
+        if let Some(last) = items.last_mut().filter(|_| more > 0) {
+            last.text.push_str(&format!(", {more} more"));
         }
-        if !line.is_empty() {
-            let more = self.count.saturating_sub(self.items.len() as u64);
-            if more > 0 {
-                line.push_str(&format!(", {more} more"));
-            }
-            items.push(self.item(&line));
+        for item in items.iter_mut().filter(|_| !self.head.is_empty()) {
+            item.text.insert_str(0, &format!("{}: ", self.head));
         }
         items
-    }
-
-    fn item(&self, line: &str) -> Item {
-        Item::plain(if self.head.is_empty() { line.to_owned() } else { format!("{}: {line}", self.head) })
     }
 }

@@ -8,6 +8,7 @@ use super::tables::Tables;
 use super::tokens::Tag;
 use crate::kinds::documents::outline::{LineNumbers, Outline};
 use crate::kinds::documents::passages::{Paragraph, Passages, USUAL, counted};
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::text::clip;
 use crate::trouble::{self, Trouble};
 use crate::{Item, Page, Part, Weight};
@@ -29,6 +30,7 @@ struct Element {
 }
 
 /// The contents of a page.
+#[derive(Default)]
 pub(super) struct Document<'a> {
     position: Position<'a>,
     stack: Vec<Element>,
@@ -37,13 +39,10 @@ pub(super) struct Document<'a> {
     text_at: u64,
     facts: Vec<Item>,
     outline: Outline,
-    alerts: Vec<Item>,
-    alert_total: u64,
-    notes: Vec<Item>,
-    note_total: u64,
+    alerts: KeptItems<MAX_ITEMS>,
+    notes: KeptItems<MAX_ITEMS>,
     /// Lines of a trace.
-    frames: Vec<Item>,
-    frame_total: u64,
+    frames: KeptItems<MAX_ITEMS>,
     passages: Passages,
     paragraph: Paragraph,
     tables: Tables,
@@ -61,32 +60,7 @@ pub(super) struct Document<'a> {
 
 impl<'a> Document<'a> {
     pub(super) fn new(position: Position<'a>) -> Self {
-        Self {
-            position,
-            stack: Vec::new(),
-            text: Vec::new(),
-            text_at: 0,
-            facts: Vec::new(),
-            outline: Outline::default(),
-            alerts: Vec::new(),
-            alert_total: 0,
-            notes: Vec::new(),
-            note_total: 0,
-            frames: Vec::new(),
-            frame_total: 0,
-            passages: Passages::default(),
-            paragraph: Paragraph::default(),
-            tables: Tables::default(),
-            forms: Forms::default(),
-            links: Links::default(),
-            link: None,
-            label: String::new(),
-            disabled: false,
-            selected: false,
-            scripts: [0; 2],
-            styles: [0; 2],
-            embedded: Vec::new(),
-        }
+        Self { position, ..Self::default() }
     }
 
     /// Takes text between tags.
@@ -111,7 +85,6 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Takes a start tag.
     pub(super) fn start(&mut self, tag: &Tag, at: u64) {
         let name = tag.name.as_slice();
         if is_block(name) {
@@ -154,7 +127,6 @@ impl<'a> Document<'a> {
         self.stack.push(Element { name: name.to_vec(), inside });
     }
 
-    /// Takes an end tag.
     pub(super) fn end(&mut self, name: &[u8]) {
         match name {
             b"title" => self.title(),
@@ -302,12 +274,10 @@ impl<'a> Document<'a> {
         match inside {
             Region::Navigation => {}
             Region::Alert if text.len() <= MAX_ALERT_BYTES => {
-                self.alert_total += 1;
                 self.passages.cover(&text);
                 keep(&mut self.alerts, line, &text);
             }
             Region::Note if text.len() <= MAX_ALERT_BYTES => {
-                self.note_total += 1;
                 self.passages.cover(&text);
                 keep(&mut self.notes, line, &text);
             }
@@ -321,7 +291,6 @@ impl<'a> Document<'a> {
         self.paragraph.push(line, text);
         for (number, sentence) in self.paragraph.sentences() {
             if says_where(sentence) {
-                self.frame_total += 1;
                 keep(&mut self.frames, number, sentence);
                 continue;
             }
@@ -340,7 +309,6 @@ impl<'a> Document<'a> {
             if is_answer && self.facts.len() < MAX_ITEMS && !piece.trim().is_empty() {
                 self.facts.push(Item::at(line, clip(piece.trim(), 200)));
             } else if says_where(&piece) {
-                self.frame_total += 1;
                 keep(&mut self.frames, line, piece.trim());
             } else {
                 self.passages.add(Some(line), piece.trim_end(), USUAL * 8 / 10);
@@ -350,15 +318,14 @@ impl<'a> Document<'a> {
         self.text.clear();
     }
 
-    /// Returns the facts of the page.
     pub(super) fn page(mut self) -> Page {
         self.flush();
         let mut page = Page::new(self.what());
         let Self { facts, alerts, notes, frames, outline, mut passages, tables, forms, links, embedded, .. } = self;
         page.push(Part::new("page", Weight::Failure, facts));
-        page.push(Part::new("alerts and errors", Weight::Failure, alerts).of(self.alert_total));
-        page.push(Part::new("places in code", Weight::Fact, frames).of(self.frame_total));
-        page.push(Part::new("notes and warnings", Weight::Fact, notes).of(self.note_total));
+        page.push(alerts.part("alerts and errors", Weight::Failure));
+        page.push(frames.part("places in code", Weight::Fact));
+        page.push(notes.part("notes and warnings", Weight::Fact));
         let headings = outline.parts(&mut passages, LineNumbers::No);
         page.parts.extend(headings);
         page.push(forms.part());
@@ -378,18 +345,17 @@ impl<'a> Document<'a> {
         }
         let counts = [(self.forms.total, "form"), (self.links.total(), "link"), (self.links.image_total, "image")];
         parts.extend(counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| counted(*count, name)));
-        if scripts > 0 {
-            parts.push(format!("{} of {script_bytes} bytes", counted(scripts, "script")));
-        }
-        if styles > 0 {
-            parts.push(format!("{} of {style_bytes} bytes", counted(styles, "style")));
-        }
+        parts.extend((scripts > 0).then(|| format!("{} of {script_bytes} bytes", counted(scripts, "script"))));
+        parts.extend((styles > 0).then(|| format!("{} of {style_bytes} bytes", counted(styles, "style"))));
         parts.join(", ")
     }
 }
 
-fn keep(items: &mut Vec<Item>, line: u64, text: &str) {
-    if items.len() < MAX_ITEMS && !items.iter().any(|item| item.text == text) {
-        items.push(Item::at(line, clip(text, MAX_ALERT_BYTES)));
+/// Counts a text, and keeps it if there is room and it is new.
+fn keep(kept: &mut KeptItems<MAX_ITEMS>, line: u64, text: &str) {
+    if kept.items.iter().any(|item| item.text == text) {
+        kept.total += 1;
+    } else {
+        kept.add(|| Item::at(line, clip(text, MAX_ALERT_BYTES)));
     }
 }

@@ -74,69 +74,19 @@ pub(super) fn collapse(text: &[u8]) -> String {
 }
 
 /// Returns whether an element has no end tag.
+#[rustfmt::skip]
 pub(super) fn is_void(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"area"
-            | b"base"
-            | b"br"
-            | b"col"
-            | b"embed"
-            | b"hr"
-            | b"img"
-            | b"input"
-            | b"link"
-            | b"meta"
-            | b"source"
-            | b"track"
-            | b"wbr"
-    )
+    matches!(name,
+        b"area" | b"base" | b"br" | b"col" | b"embed" | b"hr" | b"img" | b"input" | b"link" | b"meta" | b"source"
+        | b"track" | b"wbr")
 }
 
 /// Returns whether text ends before and after an element.
+#[rustfmt::skip]
 pub(super) fn is_block(name: &[u8]) -> bool {
-    !matches!(
-        name,
-        b"a" | b"abbr"
-            | b"b"
-            | b"bdi"
-            | b"cite"
-            | b"code"
-            | b"em"
-            | b"font"
-            | b"i"
-            | b"img"
-            | b"input"
-            | b"kbd"
-            | b"label"
-            | b"mark"
-            | b"q"
-            | b"s"
-            | b"samp"
-            | b"small"
-            | b"span"
-            | b"strong"
-            | b"sub"
-            | b"sup"
-            | b"time"
-            | b"tt"
-            | b"u"
-            | b"var"
-            | b"wbr"
-            | b"svg"
-            | b"path"
-            | b"ins"
-            | b"del"
-            | b"dfn"
-            | b"data"
-            | b"button"
-            | b"select"
-            | b"option"
-            | b"textarea"
-            | b"script"
-            | b"style"
-            | b"use"
-            | b"g"
-            | b"title"
-    )
+    !matches!(name,
+        b"a" | b"abbr" | b"b" | b"bdi" | b"cite" | b"code" | b"em" | b"font" | b"i" | b"img" | b"input" | b"kbd"
+        | b"label" | b"mark" | b"q" | b"s" | b"samp" | b"small" | b"span" | b"strong" | b"sub" | b"sup" | b"time"
+        | b"tt" | b"u" | b"var" | b"wbr" | b"svg" | b"path" | b"ins" | b"del" | b"dfn" | b"data" | b"button"
+        | b"select" | b"option" | b"textarea" | b"script" | b"style" | b"use" | b"g" | b"title")
 }

@@ -86,7 +86,6 @@ impl Forms {
         form.fields.push(text);
     }
 
-    /// Adds a button with its text.
     pub(super) fn button(&mut self, text: &str, is_disabled: bool) {
         let form = self.form();
         form.count += 1;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::kinds::shared::bounded_items::{KeptItems, joined};
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
@@ -17,13 +18,12 @@ const ROW_BYTES: usize = 160;
 pub(super) struct Links {
     total: u64,
     seen: HashSet<u64>,
-    main: Vec<Item>,
-    main_total: u64,
+    main: KeptItems<MAX_LINKS_KEPT>,
     around: Vec<String>,
     around_total: u64,
-    images: Vec<Item>,
+    /// Images with a text, and the number of all images.
+    images: KeptItems<MAX_LINKS_KEPT>,
     pub image_total: u64,
-    without_text: u64,
 }
 
 impl Links {
@@ -44,42 +44,21 @@ impl Links {
                 self.around.push(format!("{} {}", clip(text, 50), clip(target, 80)));
             }
         } else {
-            self.main_total += 1;
-            if self.main.len() < MAX_LINKS_KEPT {
-                self.main.push(Item::plain(format!("{} → {}", clip(text, 80), clip(target, 160))));
-            }
+            self.main.add(|| Item::plain(format!("{} → {}", clip(text, 80), clip(target, 160))));
         }
     }
 
-    /// Adds an image.
     pub(super) fn image(&mut self, text: &str, source: &str) {
         self.image_total += 1;
-        if text.is_empty() {
-            self.without_text += 1;
-        } else if self.images.len() < MAX_LINKS_KEPT {
-            self.images.push(Item::plain(format!("{} ({})", clip(text, 100), clip(source, 80))));
+        if !text.is_empty() {
+            self.images.add(|| Item::plain(format!("{} ({})", clip(text, 100), clip(source, 80))));
         }
     }
 
-    /// Adds the parts.
     pub(super) fn push(self, page: &mut Page) {
-        page.push(Part::new("links in the text", Weight::Shape, self.main).of(self.main_total));
-        let mut rows: Vec<Item> = Vec::new();
-        let mut row = String::new();
-        for name in self.around {
-            if row.len() > ROW_BYTES {
-                rows.push(Item::plain(std::mem::take(&mut row)));
-            }
-            if !row.is_empty() {
-                row.push_str("; ");
-            }
-            row.push_str(&name);
-        }
-        if !row.is_empty() {
-            rows.push(Item::plain(row));
-        }
+        page.push(self.main.part("links in the text", Weight::Shape));
+        let rows = joined(self.around.iter(), "; ", ROW_BYTES);
         page.push(Part::new(format!("links around it, {} in all, rows", self.around_total), Weight::Shape, rows));
-        let total = self.image_total - self.without_text;
-        page.push(Part::new("images with a text", Weight::Sample, self.images).of(total));
+        page.push(self.images.part("images with a text", Weight::Sample));
     }
 }

@@ -5,8 +5,9 @@ use std::io::{self, BufRead};
 use crate::Source;
 
 /// How far a page has been read, and the line at that point.
+#[derive(Default)]
 pub(super) struct Position<'a> {
-    input: Box<dyn BufRead + 'a>,
+    input: Option<Box<dyn BufRead + 'a>>,
     /// The number of bytes so far. A line end of two bytes counts as one, as in the tokenizer.
     at: u64,
     line: u64,
@@ -14,16 +15,16 @@ pub(super) struct Position<'a> {
 }
 
 impl<'a> Position<'a> {
-    /// Creates a position at the beginning.
     pub(super) fn of(source: &'a dyn Source) -> io::Result<Self> {
-        Ok(Self { input: source.open()?, at: 0, line: 1, after_return: false })
+        Ok(Self { input: Some(source.open()?), line: 1, ..Self::default() })
     }
 
     /// Returns the line of a position that is not before the last one asked for.
     pub(super) fn line(&mut self, place: u64) -> u64 {
+        let Some(input) = &mut self.input else { return self.line };
         while self.at < place {
             // If the page cannot be read a second time, the line is unknown.
-            let Ok(piece) = self.input.fill_buf() else { return self.line };
+            let Ok(piece) = input.fill_buf() else { return self.line };
             if piece.is_empty() {
                 break;
             }
@@ -38,7 +39,7 @@ impl<'a> Position<'a> {
             self.after_return = piece.last() == Some(&b'\r');
             self.at += piece.len() as u64 - pairs;
             let used = piece.len();
-            self.input.consume(used);
+            input.consume(used);
         }
         self.line
     }

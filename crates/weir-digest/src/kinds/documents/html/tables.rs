@@ -44,7 +44,6 @@ struct HtmlTable {
 }
 
 impl Tables {
-    /// Returns whether text belongs to a cell.
     pub(super) fn in_cell(&self) -> bool {
         self.open.last().is_some_and(|table| table.in_cell)
     }
@@ -130,7 +129,6 @@ impl Tables {
         }
     }
 
-    /// Adds the parts of all tables.
     pub(super) fn push(mut self, page: &mut Page, passages: &mut Passages) {
         while !self.open.is_empty() {
             self.end(passages);
@@ -153,7 +151,6 @@ impl Tables {
     }
 }
 
-/// Adds the rows as passages.
 fn as_passages(grid: &Grid, passages: &mut Passages) {
     for (line, text) in &grid.first {
         passages.add(Some(*line), text, USUAL * 11 / 10);

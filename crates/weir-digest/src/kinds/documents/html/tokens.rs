@@ -22,7 +22,6 @@ pub(super) struct Tag {
 }
 
 impl Tag {
-    /// Returns the value of an attribute.
     pub(super) fn get(&self, name: &str) -> Option<std::borrow::Cow<'_, str>> {
         let found = self.attributes.iter().take(self.count).find(|attribute| attribute.0 == name.as_bytes())?;
         Some(String::from_utf8_lossy(&found.1))

@@ -64,7 +64,6 @@ impl Blocks {
         }
     }
 
-    /// Takes a line of the block.
     pub(super) fn line(&mut self, line: &Line<'_>) {
         let Some(named) = self.now.and_then(|place| self.names.get_mut(place)) else { return };
         if named.count as usize > MAX_BLOCKS {

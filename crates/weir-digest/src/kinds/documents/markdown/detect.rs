@@ -24,7 +24,6 @@ struct MarkdownStats {
     other: usize,
 }
 
-/// Returns whether this is Markdown.
 pub(super) fn is(sample: &Sample<'_>) -> bool {
     let Some(first) = sample.full_lines().next() else { return false };
     let named = [".md", ".mdx", ".markdown"]

@@ -57,24 +57,10 @@ pub(super) fn is_contents(item: &str) -> bool {
 
 /// Returns whether a text begins with a label: `**Warning:**`, `[!NOTE]`, `!!! danger`.
 pub(super) fn note_label(text: &str) -> bool {
+    #[rustfmt::skip]
     const LABELS: [&str; 17] = [
-        "note",
-        "warning",
-        "caution",
-        "important",
-        "danger",
-        "attention",
-        "careful",
-        "deprecated",
-        "breaking",
-        "security",
-        "limitation",
-        "limitations",
-        "todo",
-        "fixme",
-        "tip",
-        "hint",
-        "info",
+        "note", "warning", "caution", "important", "danger", "attention", "careful", "deprecated", "breaking",
+        "security", "limitation", "limitations", "todo", "fixme", "tip", "hint", "info",
     ];
     let Some(first) = text.chars().next() else { return false };
     if first.is_ascii_lowercase() {
@@ -102,19 +88,10 @@ pub(super) fn worth(text: &str) -> u64 {
 
 /// Returns whether a section is one that readers look for: what does not work, what is required, what changes.
 pub(super) fn is_asked_for(title: &str) -> bool {
+    #[rustfmt::skip]
     const WORDS: [&str; 12] = [
-        "known",
-        "problem",
-        "limitation",
-        "issue",
-        "caveat",
-        "troubleshoot",
-        "breaking",
-        "migrat",
-        "requirement",
-        "prerequisite",
-        "upgrad",
-        "faq",
+        "known", "problem", "limitation", "issue", "caveat", "troubleshoot", "breaking", "migrat", "requirement",
+        "prerequisite", "upgrad", "faq",
     ];
     let title = title.to_ascii_lowercase();
     WORDS.iter().any(|word| title.contains(word))

@@ -32,7 +32,6 @@ fn after<'a>(text: &'a str, before: &[&str], words: &[&str]) -> Option<&'a str> 
     None
 }
 
-/// Returns what a line of Python defines.
 pub(super) fn python(text: &str, top: bool) -> Option<LineItem<'_>> {
     if let Some(rest) = after(text, &["async "], &["def "]) {
         return definition(DefinitionKind::Function, rest);
@@ -52,7 +51,6 @@ pub(super) fn python(text: &str, top: bool) -> Option<LineItem<'_>> {
         .then_some(LineItem::Definition(DefinitionKind::Constant, name))
 }
 
-/// Returns what a line of Rust defines.
 pub(super) fn rust(text: &str) -> Option<LineItem<'_>> {
     const MODIFIERS: [&str; 9] =
         ["pub ", "pub(crate) ", "pub(super) ", "pub(in ", "unsafe ", "async ", "const ", "default ", "extern \"C\" "];
@@ -69,7 +67,6 @@ pub(super) fn rust(text: &str) -> Option<LineItem<'_>> {
     text.contains('=').then(|| definition(DefinitionKind::Constant, rest)).flatten()
 }
 
-/// Returns what a line of JavaScript or TypeScript defines.
 pub(super) fn script<'a>(text: &'a str, line: &str) -> Option<LineItem<'a>> {
     const MODIFIERS: [&str; 6] = ["export ", "default ", "async ", "declare ", "abstract ", "public "];
     if text.starts_with("import ") || text.contains(" = require(") {
@@ -114,7 +111,6 @@ fn method(text: &str, indent: usize) -> Option<LineItem<'_>> {
         .then_some(LineItem::Definition(DefinitionKind::Function, found))
 }
 
-/// Returns what a line of Go defines.
 pub(super) fn go(text: &str, top: bool) -> Option<LineItem<'_>> {
     if !top {
         // Packages in `import (…)` are just strings.
@@ -136,25 +132,11 @@ pub(super) fn go(text: &str, top: bool) -> Option<LineItem<'_>> {
     text.contains('=').then(|| definition(DefinitionKind::Constant, rest)).flatten()
 }
 
-/// Returns what a line of Java, or of a similar language, defines.
 pub(super) fn java(text: &str) -> Option<LineItem<'_>> {
+    #[rustfmt::skip]
     const MODIFIERS: [&str; 16] = [
-        "public ",
-        "private ",
-        "protected ",
-        "static ",
-        "final ",
-        "abstract ",
-        "sealed ",
-        "synchronized ",
-        "default ",
-        "internal ",
-        "override ",
-        "async ",
-        "partial ",
-        "readonly ",
-        "open ",
-        "data ",
+        "public ", "private ", "protected ", "static ", "final ", "abstract ", "sealed ", "synchronized ", "default ",
+        "internal ", "override ", "async ", "partial ", "readonly ", "open ", "data ",
     ];
     if let Some(rest) = text.strip_prefix("import ").or_else(|| text.strip_prefix("using ")) {
         return text.ends_with(';').then(|| LineItem::Import(rest.trim_end_matches(';')));
@@ -176,7 +158,6 @@ pub(super) fn java(text: &str) -> Option<LineItem<'_>> {
     (text.contains('=') && is_shouted(found)).then_some(LineItem::Definition(DefinitionKind::Constant, found))
 }
 
-/// Returns what a line of C or C++ defines.
 pub(super) fn c(text: &str, top: bool) -> Option<LineItem<'_>> {
     if let Some(rest) = text.strip_prefix("#include") {
         return Some(LineItem::Import(rest.trim()));
@@ -200,7 +181,6 @@ pub(super) fn c(text: &str, top: bool) -> Option<LineItem<'_>> {
         .then_some(LineItem::Definition(DefinitionKind::Function, found))
 }
 
-/// Returns what a line of a shell script defines.
 pub(super) fn shell(text: &str) -> Option<LineItem<'_>> {
     if let Some(rest) = text.strip_prefix("function ") {
         return definition(DefinitionKind::Function, rest);

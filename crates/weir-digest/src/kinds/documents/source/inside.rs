@@ -144,20 +144,10 @@ impl Errors {
 /// Returns whether a line creates an error.
 fn is_error(text: &str) -> bool {
     const STARTS: [&str; 7] = ["raise ", "throw ", "#[error(", "panic(", "bail!(", "ensure!(", "die "];
+    #[rustfmt::skip]
     const WITH_TEXT: [&str; 13] = [
-        "errors.New(",
-        "fmt.Errorf(",
-        "panic!(",
-        "anyhow!(",
-        "Err(",
-        ".expect(",
-        "unreachable!(",
-        "throw new ",
-        "reject(",
-        "sys.exit(",
-        "new Error(",
-        "static_assert(",
-        "abort(",
+        "errors.New(", "fmt.Errorf(", "panic!(", "anyhow!(", "Err(", ".expect(", "unreachable!(", "throw new ",
+        "reject(", "sys.exit(", "new Error(", "static_assert(", "abort(",
     ];
     STARTS.iter().any(|start| text.starts_with(start))
         || WITH_TEXT.iter().any(|word| text.contains(word)) && (text.contains(['"', '\'', '`']) || text.ends_with('('))

@@ -6,8 +6,9 @@ use crate::kinds::shared::stamp;
 use crate::sample::Sample;
 
 /// A language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Language {
+    #[default]
     Python,
     Rust,
     Script,
@@ -227,24 +228,12 @@ fn is_java(text: &str) -> bool {
 }
 
 fn is_c(text: &str) -> bool {
-    starts(
-        text,
-        &[
-            "#include",
-            "#define ",
-            "#ifndef",
-            "#ifdef",
-            "#endif",
-            "typedef ",
-            "static ",
-            "struct ",
-            "template<",
-            "template <",
-            "extern ",
-            "std::",
-            "namespace ",
-        ],
-    ) && !text.ends_with('.')
+    #[rustfmt::skip]
+    const STARTS: [&str; 13] = [
+        "#include", "#define ", "#ifndef", "#ifdef", "#endif", "typedef ", "static ", "struct ", "template<",
+        "template <", "extern ", "std::", "namespace ",
+    ];
+    starts(text, &STARTS) && !text.ends_with('.')
 }
 
 fn is_shell(text: &str) -> bool {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::language::DefinitionKind;
 use super::{Definition, File, MAX_ITEMS};
 use crate::kinds::documents::passages::counted;
+use crate::kinds::shared::bounded_items::joined;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
@@ -30,9 +31,7 @@ impl File {
             counted(self.comments, "comment line")
         ));
         page.push(Part::new("its own description", Weight::Fact, std::mem::take(&mut self.document)));
-        page.push(
-            Part::new("to do, or deprecated", Weight::Failure, std::mem::take(&mut self.marks)).of(self.mark_total),
-        );
+        page.push(std::mem::take(&mut self.marks).part("to do, or deprecated", Weight::Failure));
         let of = |sort: DefinitionKind| self.definitions.iter().filter(move |definition| definition.sort == sort);
         let in_rows = rows(of(DefinitionKind::Type).map(|one| format!("{} {}", one.line, short(&one.text))));
         page.push(Part::uncounted(counted(types, "type") + " with their lines", Weight::Failure, in_rows));
@@ -187,20 +186,7 @@ fn short(text: &str) -> &str {
 
 /// Joins short texts into rows.
 fn rows(texts: impl Iterator<Item = String>) -> Vec<Item> {
-    let mut rows: Vec<Item> = Vec::new();
-    let mut row = String::new();
-    for text in texts {
-        if !row.is_empty() {
-            row.push_str("; ");
-        }
-        row.push_str(&text);
-        if row.len() > ROW_BYTES {
-            rows.push(Item::plain(std::mem::take(&mut row)));
-        }
-    }
-    if !row.is_empty() {
-        rows.push(Item::plain(row));
-    }
+    let mut rows = joined(texts, "; ", ROW_BYTES);
     rows.truncate(MAX_ITEMS);
     rows
 }

@@ -95,8 +95,8 @@ pub(super) fn changes(
 }
 
 pub(super) fn by_folder(files: &[File]) -> Part {
-    let mut folders = Tally::of(500);
-    let mut extensions = Tally::of(100);
+    let mut folders = Tally::<500>::default();
+    let mut extensions = Tally::<100>::default();
     for file in files {
         folders.add(folder(&file.path, 2));
         extensions.add(extension(&file.path).unwrap_or("none"));

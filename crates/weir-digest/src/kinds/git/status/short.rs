@@ -3,10 +3,9 @@
 use std::io;
 
 use super::{MAX_PATH_BYTES, Status, StatusSection};
-use crate::kinds::Stretch;
 use crate::kinds::fold::Fold;
 use crate::sample::Sample;
-use crate::{Item, Lines, Page, Source};
+use crate::{Item, Page, Source};
 
 /// Parses the two letters of a short line, and its path.
 fn short(text: &str) -> Option<(u8, u8, &str)> {
@@ -51,17 +50,11 @@ pub(super) fn is(sample: &Sample<'_>) -> bool {
         && sample.full_lines().any(|line| !is_branch(line))
 }
 
-/// Reads a short status.
 pub(super) fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut status = Status::default();
-    let mut log = Fold::default();
     let mut count = 0;
-    let mut lines = Lines::of(source)?;
-    while let Some(line) = lines.read()? {
-        if line.text.is_empty() {
-            continue;
-        }
-        count += 1;
+    let log = Fold::rest_of(source, |line| {
+        count += u64::from(!line.text.is_empty());
         if let Some((index, tree, path)) = short(line.text) {
             status.add_short(index, tree, path);
         } else if let Some((index, tree, path)) = porcelain(line.text) {
@@ -69,10 +62,11 @@ pub(super) fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Pag
         } else if is_branch(line.text) {
             status.about.push(Item::at(line.number, line.clip(MAX_PATH_BYTES)));
         } else {
-            log.take(&line);
+            return line.text.is_empty();
         }
         status.about.truncate(20);
-    }
+        true
+    })?;
     Ok(log.beside(count, || status.into_page("git status --short")))
 }
 

@@ -19,13 +19,10 @@ pub(super) fn is_said(text: &str) -> bool {
 
 /// A line that matches, or its context.
 pub(super) struct Hit<'a> {
-    /// The file it is in.
     pub(super) path: &'a str,
     /// Its line number there.
     pub(super) number: Option<u64>,
-    /// Its text.
     pub(super) text: &'a str,
-    /// Whether it is only context.
     pub(super) context: bool,
 }
 
@@ -111,19 +108,12 @@ pub(super) fn is_path(text: &str) -> bool {
 
 /// Recognises names of files that have no extension.
 fn is_bare(text: &str) -> bool {
-    [
-        "Makefile",
-        "Dockerfile",
-        "LICENSE",
-        "README",
-        "Rakefile",
-        "Gemfile",
-        "Jenkinsfile",
-        "Procfile",
-        "CHANGELOG",
+    #[rustfmt::skip]
+    const NAMES: [&str; 10] = [
+        "Makefile", "Dockerfile", "LICENSE", "README", "Rakefile", "Gemfile", "Jenkinsfile", "Procfile", "CHANGELOG",
         "VERSION",
-    ]
-    .contains(&text)
+    ];
+    NAMES.contains(&text)
 }
 
 /// Recognises messages about files that cannot be shown.

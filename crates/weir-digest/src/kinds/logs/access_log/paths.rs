@@ -38,7 +38,6 @@ struct RequestGroup<'a> {
 }
 
 impl Paths {
-    /// Counts a request.
     pub(super) fn add(&mut self, key: (u16, String), line: u64, took: Option<f64>) {
         if self.known.len() >= MAX_PATHS && !self.known.contains_key(&key) {
             self.beyond += 1;

@@ -6,7 +6,6 @@ use crate::text::number;
 /// One request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request<'a> {
-    /// The client.
     pub client: &'a str,
     /// The time, as text and in seconds.
     pub time: Option<(&'a str, f64)>,
@@ -24,7 +23,6 @@ pub(super) struct Request<'a> {
 const METHODS: [&str; 12] =
     ["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS", "CONNECT", "TRACE", "PROPFIND", "PRI", "REPORT"];
 
-/// Parses the request that a line logs.
 pub(super) fn of(line: &str) -> Option<Request<'_>> {
     quoted(line).or_else(|| barred(line)).or_else(|| short(line))
 }

@@ -74,29 +74,12 @@ pub(super) fn fetched(text: &str) -> Option<&str> {
 
 /// Returns whether this is an error or a warning of apt.
 pub(super) fn is_error(text: &str) -> bool {
+    #[rustfmt::skip]
     const ERROR_PHRASES: &[&str] = &[
-        "Unable to ",
-        "Package ",
-        "Failed to ",
-        "Sub-process ",
-        "Could not ",
-        "The repository ",
-        "Broken packages",
-        "Some index files",
-        "Unmet dependencies",
-        "Version ",
-        "Held packages",
-        "You must put",
-        "dpkg was interrupted",
-        "GPG error",
-        "Target ",
-        "Conflicting values",
-        "The value ",
-        "An error occurred",
-        "Invalid operation",
-        "Pkg",
-        "http",
-        "Possible missing firmware",
+        "Unable to ", "Package ", "Failed to ", "Sub-process ", "Could not ", "The repository ", "Broken packages",
+        "Some index files", "Unmet dependencies", "Version ", "Held packages", "You must put", "dpkg was interrupted",
+        "GPG error", "Target ", "Conflicting values", "The value ", "An error occurred", "Invalid operation", "Pkg",
+        "http", "Possible missing firmware",
     ];
     let said = text.strip_prefix("E: ").or_else(|| text.strip_prefix("W: "));
     said.is_some_and(|said| ERROR_PHRASES.iter().any(|start| said.starts_with(start)))
@@ -118,7 +101,6 @@ pub(super) fn done(text: &str) -> Option<(&'static str, &str, &str)> {
     Some((word.trim_end(), name, rest.trim_end_matches(')')))
 }
 
-/// Parses the line of totals.
 pub(super) fn totals(text: &str) -> Option<[u64; 4]> {
     let (upgraded, rest) = number(text)?;
     let (new, rest) = number(rest.strip_prefix(" upgraded, ")?)?;

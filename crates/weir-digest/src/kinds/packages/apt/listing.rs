@@ -3,14 +3,15 @@
 use super::packages::Packages;
 use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::shared::counts::Tally;
-use crate::{Item, Line, Page, Part, Weight};
+use crate::{Line, Page, Part, Weight};
 
 /// Packages listed with their state.
+#[derive(Default)]
 pub(super) struct PackageListing {
-    states: Tally,
-    architectures: Tally,
-    suites: Tally,
-    sorts: Tally,
+    states: Tally<200>,
+    architectures: Tally<200>,
+    suites: Tally<200>,
+    sorts: Tally<200>,
     newer: Packages,
     asked: Packages,
     others: Packages,
@@ -19,15 +20,6 @@ pub(super) struct PackageListing {
     /// The package that a policy is about, and its installed version.
     about: String,
     installed: String,
-}
-
-impl Default for PackageListing {
-    fn default() -> Self {
-        let [states, architectures, suites, sorts] = [(); 4].map(|()| Tally::of(200));
-        let [newer, asked, others] = [(); 3].map(|()| Packages::default());
-        let (odd, about, installed) = (BoundedItems::default(), String::new(), String::new());
-        Self { states, architectures, suites, sorts, newer, asked, others, odd, rows: 0, about, installed }
-    }
 }
 
 /// Parses a row of `apt list`: `name/suite,now 1.2 amd64 [installed,automatic]`.
@@ -169,8 +161,7 @@ impl PackageListing {
             ("by where they are from", self.suites),
             ("by name", self.sorts),
         ];
-        let told = told.iter().filter(|(_, tally)| tally.names() > 0);
-        let counts = told.map(|(name, tally)| Item::plain(format!("{name}: {}", tally.in_line(8)))).collect();
+        let counts = told.iter().filter_map(|(name, tally)| tally.line(name, 1, 8)).collect();
         page.push(self.odd.part("not properly installed", Weight::Failure));
         page.push(Part::uncounted("counts of packages", Weight::Fact, counts));
         for (list, name, weight) in [

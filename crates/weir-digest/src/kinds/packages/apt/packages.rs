@@ -36,7 +36,6 @@ impl Packages {
         }
     }
 
-    /// Returns the number of packages.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
