@@ -313,7 +313,6 @@ fn built(line: &str) -> Option<&str> {
 mod tests {
     use expect_test::expect;
 
-    use super::*;
     use crate::check::check;
 
     const RUN: &str = r#"--- FAIL: TestTable (0.00s)
@@ -444,12 +443,5 @@ FAIL	example.org/app	0.004s
             1: app.TestUser user_test.go:14: Not equal: expected: 1 actual  : 2 count of users
             == packages that failed: 1
             example.org/app 0.004s"#]]);
-    }
-
-    #[test]
-    fn other_outputs_are_not_claimed() {
-        for line in ["# Heading", "# a/b", "--- a/x.go", "--- FAIL: no time", "ok\tgo on", "=== RUNNING", "FAIL"] {
-            assert!(!opens(line, About::default()), "{line}");
-        }
     }
 }

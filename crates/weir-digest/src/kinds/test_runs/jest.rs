@@ -305,7 +305,6 @@ fn is_note(text: &str) -> bool {
 mod tests {
     use expect_test::expect;
 
-    use super::*;
     use crate::check::check;
 
     const RUN: &str = r#" PASS  packages/core/src/a.test.ts
@@ -408,12 +407,5 @@ A worker process has failed to exit gracefully and has been force exited. This i
             1 console.error
             == lines in order: printed by tests, warnings 1
             45: Warning: Each child in a list should have a unique "key" prop."#]]);
-    }
-
-    #[test]
-    fn other_outputs_are_not_claimed() {
-        for line in ["FAIL\texample.org/a\t0.1s", "PASS", "FAIL: make.js was not found by me", "Test Suites: many"] {
-            assert!(!opens(line, About::default()), "{line}");
-        }
     }
 }

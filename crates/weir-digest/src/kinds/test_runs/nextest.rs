@@ -259,7 +259,6 @@ fn counted(text: &str) -> String {
 mod tests {
     use expect_test::expect;
 
-    use super::*;
     use crate::check::check;
 
     #[test]
@@ -315,19 +314,5 @@ error: test run failed
             == binaries: 2
             thing: 1 failed, 2 passed
             thing::it: 1 failed"#]]);
-    }
-
-    #[test]
-    fn other_outputs_are_not_claimed() {
-        for line in [
-            " INFO [   0.005s",
-            " [12s] done",
-            "   Starting up tests",
-            " Error [ 1.0s] x",
-            " 12 [1.0s] x",
-            " INFO [  1.0s] x",
-        ] {
-            assert!(!opens(line, About::default()), "{line}");
-        }
     }
 }

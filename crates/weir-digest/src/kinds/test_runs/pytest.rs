@@ -370,7 +370,6 @@ fn section(title: &str) -> Option<PytestSection> {
 mod tests {
     use expect_test::expect;
 
-    use super::*;
     use crate::check::check;
 
     const RUN: &str = r#"============================= test session starts ==============================
@@ -581,21 +580,5 @@ SKIPPED [12] tests/test_c.py:4: needs docker
             4: tests/test_b.py::test_two[a-b] ZeroDivisionError: division by zero
             == skipped: 1
             tests/test_c.py:4: needs docker ×12"#]]);
-    }
-
-    #[test]
-    fn other_outputs_are_not_claimed() {
-        for line in [
-            "tests::parse --- FAILED",
-            "== FAILURES",
-            "===== build finished =====",
-            "3 failed to open in 2 places",
-            "FAILED: missing file",
-            "src/main.py uses ... in many places [50%]",
-            "std::fmt PASSED",
-            "s [ok]",
-        ] {
-            assert!(!opens(line, About::default()), "{line}");
-        }
     }
 }
