@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ExitStatus, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -14,7 +15,7 @@ use crate::support::{Home, TIMEOUT, wait_until};
 pub(crate) struct Server {
     process: Child,
     /// What it has written to standard error, line by line, after the first line.
-    errors: Receiver<String>,
+    errors: Mutex<Receiver<String>>,
     url: String,
     token: String,
 }
@@ -39,7 +40,7 @@ impl Server {
         });
         let first = errors.recv_timeout(TIMEOUT).unwrap_or_else(|error| panic!("no address: {error}"));
         let url = first.strip_prefix("weir: listening on ").unwrap_or_else(|| panic!("{first}")).to_owned();
-        Self { process, errors, url, token }
+        Self { process, errors: Mutex::new(errors), url, token }
     }
 
     /// Returns where the server is, without a slash at the end.
@@ -95,7 +96,7 @@ impl Server {
 
     /// Returns the next line that the server writes to standard error.
     pub(crate) fn next_line(&self) -> String {
-        self.errors.recv_timeout(TIMEOUT).unwrap_or_else(|error| panic!("no line: {error}"))
+        self.errors.lock().unwrap().recv_timeout(TIMEOUT).unwrap_or_else(|error| panic!("no line: {error}"))
     }
 
     /// Asks the server to end.
