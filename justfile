@@ -10,7 +10,7 @@ ci *steps:
 
 # The tests that need no client; arguments go to nextest
 test *args:
-    cargo nextest run --workspace {{ args }}
+    .ci/postgres run -- cargo nextest run --workspace {{ args }}
     cargo test --doc --workspace --quiet
 
 # Formatting, spelling, tidiness and clippy, without changing anything

@@ -1,13 +1,15 @@
-//! The ledger of migrations of a database, and files that only their owner can use ([`private`]). `weir-store` and
-//! `weir-records` have databases and do not know each other; this is what they share.
+//! The ledger of migrations of a database, and files that only their owner can use ([`private`]). Crates with databases
+//! do not know each other; this is what they share.
+//!
+//! The rules are here and know no engine: [`pending`] compares what a database has run with what this version knows.
+//! [`sqlite`] keeps the ledger of an SQLite database; a backend on another engine keeps its own by the same rules.
 //!
 //! Invariant: each migration runs once, in a transaction that also adds its name and checksum to the ledger; a database
 //! from a newer version is refused and left unchanged. Opening a database and waiting for other processes is the
 //! caller's part.
 
 pub mod private;
-
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+pub mod sqlite;
 
 /// One step in the history of a database's schema. Its SQL never changes once released.
 #[derive(Debug, Clone, Copy)]
@@ -18,9 +20,25 @@ pub struct Migration {
     pub sql: &'static str,
 }
 
+impl Migration {
+    /// Returns what the ledger keeps of the statements: their BLAKE3 hash, in hexadecimal.
+    pub fn checksum(&self) -> String {
+        blake3::hash(self.sql.as_bytes()).to_hex().to_string()
+    }
+}
+
+/// A migration that has run, as the ledger of a database has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// Its name.
+    pub name: String,
+    /// The checksum of what ran.
+    pub checksum: String,
+}
+
 /// Why a ledger does not fit the migrations that this version knows.
-#[derive(Debug, thiserror::Error)]
-pub enum LedgerError {
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HistoryError {
     /// The database has a migration that this version does not know.
     #[error("it has migration `{found}`")]
     Newer {
@@ -29,66 +47,62 @@ pub enum LedgerError {
     },
     /// The database ran a different migration under this name.
     #[error("it ran another version of migration `{name}`")]
-    OtherHistory {
+    Other {
         /// The migration.
         name: String,
     },
-    /// The ledger could not be read.
-    #[error(transparent)]
-    Engine(#[from] rusqlite::Error),
 }
 
-/// Returns how many migrations have run. This reads one number.
-pub fn version(connection: &Connection) -> rusqlite::Result<usize> {
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    Ok(usize::try_from(version).unwrap_or(usize::MAX))
-}
-
-/// Compares the ledger with the migrations that this version knows.
-pub fn check(connection: &Connection, migrations: &[Migration]) -> Result<(), LedgerError> {
-    for (position, (name, checksum)) in entries(connection)?.into_iter().enumerate() {
+/// Returns the migrations that have not run, in their order. `applied` has those that have, in the order they ran.
+pub fn pending<'a>(applied: &[Applied], migrations: &'a [Migration]) -> Result<&'a [Migration], HistoryError> {
+    for (position, applied) in applied.iter().enumerate() {
         match migrations.get(position) {
-            None => return Err(LedgerError::Newer { found: name }),
-            Some(known) if known.name != name || checksum_of(known) != checksum => {
-                return Err(LedgerError::OtherHistory { name });
+            None => return Err(HistoryError::Newer { found: applied.name.clone() }),
+            Some(known) if known.name != applied.name || known.checksum() != applied.checksum => {
+                return Err(HistoryError::Other { name: applied.name.clone() });
             }
             Some(_) => {}
         }
     }
-    Ok(())
+    Ok(migrations.get(applied.len()..).unwrap_or_default())
 }
 
-/// Runs the migration at a position of the list, unless it has run already: another process may have been faster. The
-/// transaction must hold the write lock.
-pub fn run_once(tx: &Transaction<'_>, position: usize, migration: &Migration) -> rusqlite::Result<()> {
-    if version(tx)? > position {
-        return Ok(());
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: &[Migration] = &[
+        Migration { name: "0001_a", sql: "CREATE TABLE a (x int)" },
+        Migration { name: "0002_b", sql: "CREATE TABLE b (y int)" },
+    ];
+
+    fn check(applied: &[(&str, &str)], expected: Result<&[&str], HistoryError>) {
+        let checksum = |sql: &str| blake3::hash(sql.as_bytes()).to_hex().to_string();
+        let applied: Vec<Applied> =
+            applied.iter().map(|(name, sql)| Applied { name: (*name).into(), checksum: checksum(sql) }).collect();
+        let found = pending(&applied, KNOWN).map(|left| left.iter().map(|one| one.name).collect::<Vec<_>>());
+        assert_eq!(found, expected.map(<[&str]>::to_vec));
     }
-    tx.execute_batch(
-        "CREATE TABLE IF NOT EXISTS migrations (
-             position INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at TEXT NOT NULL
-         ) STRICT",
-    )?;
-    tx.execute_batch(migration.sql)?;
-    tx.execute(
-        "INSERT INTO migrations (position, name, checksum, applied_at) VALUES (?1, ?2, ?3, datetime('now'))",
-        params![position as i64, migration.name, checksum_of(migration)],
-    )?;
-    tx.pragma_update(None, "user_version", position as i64 + 1)
-}
 
-/// Returns names and checksums in the order the migrations ran; empty for a new database.
-fn entries(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
-    let exists = connection
-        .query_row("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'", [], |_| Ok(()))
-        .optional()?;
-    if exists.is_none() {
-        return Ok(Vec::new());
+    #[test]
+    fn what_has_not_run_is_left_to_run_in_order() {
+        let (a, b) = (("0001_a", KNOWN[0].sql), ("0002_b", KNOWN[1].sql));
+        check(&[], Ok(&["0001_a", "0002_b"]));
+        check(&[a], Ok(&["0002_b"]));
+        check(&[a, b], Ok(&[]));
     }
-    let mut statement = connection.prepare("SELECT name, checksum FROM migrations ORDER BY position")?;
-    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-}
 
-fn checksum_of(migration: &Migration) -> String {
-    blake3::hash(migration.sql.as_bytes()).to_hex().to_string()
+    #[test]
+    fn a_ledger_with_more_than_this_version_knows_is_newer() {
+        let (a, b) = (("0001_a", KNOWN[0].sql), ("0002_b", KNOWN[1].sql));
+        check(&[a, b, ("0003_c", "")], Err(HistoryError::Newer { found: "0003_c".into() }));
+    }
+
+    #[test]
+    fn another_text_another_name_and_another_order_are_another_history() {
+        let (a, b) = (("0001_a", KNOWN[0].sql), ("0002_b", KNOWN[1].sql));
+        check(&[("0001_a", "CREATE TABLE a (x text)")], Err(HistoryError::Other { name: "0001_a".into() }));
+        check(&[("0001_z", KNOWN[0].sql)], Err(HistoryError::Other { name: "0001_z".into() }));
+        check(&[b, a], Err(HistoryError::Other { name: "0002_b".into() }));
+    }
 }

@@ -1,21 +1,22 @@
 //! Migrates databases with the ledger that all of Weir's databases have (`weir-ledger`). Invariant: each migration runs
 //! once, in a transaction of its own; a database from a newer version is refused and left unchanged.
 
-use weir_ledger::LedgerError;
+use weir_ledger::HistoryError;
 pub(crate) use weir_ledger::Migration;
+use weir_ledger::sqlite::{self, LedgerError};
 
 use crate::db::{Db, Durability};
 use crate::error::{Fault, Result, StoreError};
 
 /// Runs the migrations that have not run yet. In the common case, where there are none, this reads one number.
 pub(crate) fn bring_up_to_date(db: &mut Db, migrations: &[Migration]) -> Result<()> {
-    if db.read(weir_ledger::version)? == migrations.len() {
+    if db.read(sqlite::version)? == migrations.len() {
         return Ok(());
     }
     check_ledger(db, migrations)?;
     db.set_write_ahead_logging()?;
     for (position, migration) in migrations.iter().enumerate() {
-        db.write(Durability::Power, |tx| weir_ledger::run_once(tx, position, migration))?;
+        db.write(Durability::Power, |tx| sqlite::run_once(tx, position, migration))?;
     }
     Ok(())
 }
@@ -23,7 +24,7 @@ pub(crate) fn bring_up_to_date(db: &mut Db, migrations: &[Migration]) -> Result<
 /// Checks that no migration has to run, for a database that cannot be written.
 pub(crate) fn check_is_current(db: &Db, migrations: &[Migration]) -> Result<()> {
     check_ledger(db, migrations)?;
-    let is_current = db.read(weir_ledger::version)? == migrations.len();
+    let is_current = db.read(sqlite::version)? == migrations.len();
     if is_current { Ok(()) } else { Err(StoreError::ReadOnly { at: db.part().clone() }) }
 }
 
@@ -31,9 +32,9 @@ pub(crate) fn check_is_current(db: &Db, migrations: &[Migration]) -> Result<()> 
 pub(crate) fn check_ledger(db: &Db, migrations: &[Migration]) -> Result<()> {
     let at = db.part().clone();
     db.read(|connection| {
-        weir_ledger::check(connection, migrations).map_err(|error| match error {
-            LedgerError::Newer { found } => Fault::Store(StoreError::Newer { at, found }),
-            LedgerError::OtherHistory { name } => Fault::Store(StoreError::OtherHistory { at, name }),
+        sqlite::check(connection, migrations).map_err(|error| match error {
+            LedgerError::History(HistoryError::Newer { found }) => Fault::Store(StoreError::Newer { at, found }),
+            LedgerError::History(HistoryError::Other { name }) => Fault::Store(StoreError::OtherHistory { at, name }),
             LedgerError::Engine(error) => Fault::Engine(error),
         })
     })

@@ -1,7 +1,8 @@
 //! Checks the dependencies between our crates against the table in `ARCHITECTURE.md`: `weir`, then the crates around one
 //! heavy thing each, then those that use none of ours.
 //!
-//! Invariant: no sideways edges. Development dependencies may point anywhere, since nothing ships with them.
+//! Invariant: no sideways edges, but for a backend that uses the crate with its ports. Development dependencies may
+//! point anywhere, since nothing ships with them.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,9 @@ pub(super) const HEADING: &str = "The crates";
 
 /// The program, which may use all other crates.
 const PROGRAM: &str = "weir";
+
+/// Crates that use one which itself uses others of ours, and that one: a backend uses the crate that has its ports.
+const BACKENDS: &[(&str, &str)] = &[("weir-server", "weir-records")];
 
 /// What the table says instead of naming every crate.
 const ALL: &str = "all of the others";
@@ -128,7 +132,8 @@ fn undeclared(manifest: &Manifest<'_>, stated: &BTreeMap<String, Stated>) -> Vec
 /// Finds dependencies on a crate that itself uses one of ours.
 fn sideways(manifest: &Manifest<'_>, manifests: &BTreeMap<String, Manifest<'_>>) -> Vec<Finding> {
     let uses_others = |used: &str| manifests.get(used).is_some_and(|used| !used.uses.is_empty());
-    let wrong = manifest.uses.iter().filter(|used| manifest.name != PROGRAM && uses_others(used));
+    let may_use = |used: &str| manifest.name == PROGRAM || BACKENDS.contains(&(manifest.name.as_str(), used));
+    let wrong = manifest.uses.iter().filter(|used| !may_use(used) && uses_others(used));
     wrong
         .map(|used| {
             let wrong = format!("`{}` must not depend on `{used}`, which uses other crates of ours", manifest.name);
@@ -214,6 +219,27 @@ mod tests {
         );
         expect![[r#"
             crates/a/Cargo.toml:4: `a` must not depend on `b`, which uses other crates of ours. Move what it needs down to `weir-core`, or up to `weir`.
+        "#]]
+        .assert_eq(&found);
+    }
+
+    #[test]
+    fn a_backend_may_use_the_crate_with_its_ports_and_nothing_else_that_uses_ours() {
+        let page = "## The crates\n\n| crate | uses |\n| `weir-server` | `weir-records`, `weir-store` |\n\
+            | `weir-records` | `weir-core` |\n| `weir-store` | `weir-core` |\n| `weir-core` | – |\n";
+        let manifest = |name: &str, used: &str| format!("[package]\nname = \"{name}\"\n[dependencies]\n{used}\n");
+        let found = findings(
+            super::check,
+            &[
+                ("ARCHITECTURE.md", page),
+                ("crates/weir-server/Cargo.toml", &manifest("weir-server", "weir-records = {}\nweir-store = {}")),
+                ("crates/weir-records/Cargo.toml", &manifest("weir-records", "weir-core = {}")),
+                ("crates/weir-store/Cargo.toml", &manifest("weir-store", "weir-core = {}")),
+                ("crates/weir-core/Cargo.toml", &manifest("weir-core", "")),
+            ],
+        );
+        expect![[r#"
+            crates/weir-server/Cargo.toml:5: `weir-server` must not depend on `weir-store`, which uses other crates of ours. Move what it needs down to `weir-core`, or up to `weir`.
         "#]]
         .assert_eq(&found);
     }

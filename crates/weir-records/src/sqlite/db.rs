@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
-use weir_ledger::{LedgerError, Migration, private};
+use weir_ledger::sqlite::LedgerError;
+use weir_ledger::{HistoryError, Migration, private};
 
 use crate::error::{ErrorKind, PortError, Result};
 
@@ -38,8 +39,8 @@ impl From<PortError> for Fault {
 impl From<LedgerError> for Fault {
     fn from(error: LedgerError) -> Self {
         let kind = match error {
-            LedgerError::Newer { .. } => ErrorKind::Newer,
-            LedgerError::OtherHistory { .. } => ErrorKind::Damaged,
+            LedgerError::History(HistoryError::Newer { .. }) => ErrorKind::Newer,
+            LedgerError::History(HistoryError::Other { .. }) => ErrorKind::Damaged,
             LedgerError::Engine(error) => return Self::Engine(error),
         };
         Self::Port(PortError::new(kind, "open the database").because(error))
@@ -149,14 +150,14 @@ impl Database {
 
 /// Runs the migrations that have not run yet. In the common case, where there are none, this reads one number.
 fn bring_up_to_date(connection: &mut Connection, migrations: &[Migration]) -> Result<(), Fault> {
-    if weir_ledger::version(connection)? == migrations.len() {
+    if weir_ledger::sqlite::version(connection)? == migrations.len() {
         return Ok(());
     }
-    weir_ledger::check(connection, migrations)?;
+    weir_ledger::sqlite::check(connection, migrations)?;
     set_write_ahead_logging(connection)?;
     for (position, migration) in migrations.iter().enumerate() {
         let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        weir_ledger::run_once(&tx, position, migration)?;
+        weir_ledger::sqlite::run_once(&tx, position, migration)?;
         tx.commit()?;
     }
     Ok(())

@@ -1,0 +1,25 @@
+//! The storage of a team's server: backends of the ports in `weir-records` for more than one machine.
+//!
+//! [`PostgresLog`] is the log, the record of truth. The ports block, and what is behind this one is async: a [`Bridge`]
+//! drives its connections. Nothing in the program uses this crate yet.
+//!
+//! ```no_run
+//! use weir_records::{Ports, Shelf, Writer, memory};
+//! use weir_server::{Bridge, PostgresLog, PostgresOptions, migrate};
+//!
+//! # fn main() -> Result<(), weir_records::PortError> {
+//! let bridge = Bridge::start()?;
+//! // Once for each version, as the owner of the database.
+//! migrate(&PostgresOptions::parse("postgresql://owner:secret@db.example.com/weir")?, "weir_app", &bridge)?;
+//! // At each start, as a role that row-level security applies to.
+//! let log = PostgresLog::open(&PostgresOptions::parse("postgresql://weir_app:secret@db.example.com/weir")?, &bridge)?;
+//! let shelf = Shelf::new(Ports { log: std::sync::Arc::new(log), ..memory::ports() }, Writer::new()?);
+//! # Ok(())
+//! # }
+//! ```
+
+mod bridge;
+mod log;
+
+pub use bridge::Bridge;
+pub use log::{PostgresLog, PostgresOptions, Statements, migrate};

@@ -1,0 +1,130 @@
+//! The log on PostgreSQL: one database for all tenants, and for any number of servers at once.
+//!
+//! Invariants: a position is given under the lock on the project's head, which is held until the transaction commits,
+//! so that records become visible in the order of their positions; each call names its tenant to the statement and,
+//! independently, to the row-level security of the database; no statement scans a project.
+//!
+//! A removal erases the content of a record in its row. PostgreSQL keeps the old version of the row, where no statement
+//! finds it, until a vacuum has freed its space and something else is written there, and in its write-ahead log,
+//! replicas and backups until those are replaced.
+
+mod append;
+mod database;
+mod fault;
+mod options;
+mod plan;
+mod queries;
+mod schema;
+mod tls;
+mod transaction;
+mod values;
+
+use tokio_postgres::Row;
+use weir_core::{Reference, Scope};
+use weir_records::{
+    Batch, ErrorKind, Log, PortError, Position, Readers, Record, RecordId, Result, StoredRecord, TextKey,
+};
+
+use self::database::Database;
+use self::fault::Fault;
+pub use self::options::{PostgresOptions, Statements};
+use self::queries::{ABOUT, HEAD, NAMED, READ_SINCE, RECORDS, TEXT_USES};
+pub use self::schema::migrate;
+use self::values::SqlIds;
+use crate::bridge::Bridge;
+
+/// The log on PostgreSQL.
+pub struct PostgresLog {
+    database: Database,
+}
+
+impl PostgresLog {
+    /// Opens the log. The schema must be that of this version (see [`migrate`]), and row-level security must apply to
+    /// the role.
+    pub fn open(options: &PostgresOptions, bridge: &Bridge) -> Result<Self> {
+        Ok(Self { database: Database::open(options, bridge)? })
+    }
+}
+
+impl Log for PostgresLog {
+    fn append(&self, scope: &Scope, records: &[Record]) -> Result<Vec<Position>> {
+        records.iter().try_for_each(|record| record.check(scope))?;
+        if records.is_empty() {
+            return Ok(Vec::new());
+        }
+        append::append(&self.database, scope, records)
+    }
+
+    fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch> {
+        let doing = "read the log";
+        let (all, most) = (readers == Readers::Index, i64::try_from(limit).unwrap_or(i64::MAX));
+        let (tenant, project, user, first) = (&scope.tenant.0, &scope.project.0, &scope.user.0, after.0 as i64);
+        let rows = self.database.read(doing, scope, &READ_SINCE, &[tenant, project, user, &first, &most, &all])?;
+        batch(&rows, after, limit).map_err(|fault| fault.at(doing))
+    }
+
+    fn head(&self, scope: &Scope) -> Result<Position> {
+        let doing = "read the head of the log";
+        let rows = self.database.read(doing, scope, &HEAD, &[&scope.tenant.0, &scope.project.0])?;
+        Ok(Position(number(&rows).map_err(|fault| fault.at(doing))?))
+    }
+
+    fn records(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        let (doing, ids): (_, SqlIds) = ("read records", ids.iter().copied().collect());
+        if ids.numbers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (tenant, project, user) = (&scope.tenant.0, &scope.project.0, &scope.user.0);
+        let rows = self.database.read(doing, scope, &RECORDS, &[tenant, project, user, &ids.hosts, &ids.numbers])?;
+        collect(&rows, 0).map_err(|fault| fault.at(doing))
+    }
+
+    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        let (doing, ids): (_, SqlIds) = ("read records", ids.iter().copied().collect());
+        if ids.numbers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (tenant, project, user) = (&scope.tenant.0, &scope.project.0, &scope.user.0);
+        let rows = self.database.read(doing, scope, &ABOUT, &[tenant, project, user, &ids.hosts, &ids.numbers])?;
+        collect(&rows, 0).map_err(|fault| fault.at(doing))
+    }
+
+    fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>> {
+        let (doing, name) = ("look up a reference", reference.as_str());
+        let (tenant, project, user) = (&scope.tenant.0, &scope.project.0, &scope.user.0);
+        let rows = self.database.read(doing, scope, &NAMED, &[tenant, project, user, &name])?;
+        collect(&rows, 0).map_err(|fault| fault.at(doing))
+    }
+
+    fn text_uses(&self, scope: &Scope, key: &TextKey) -> Result<u64> {
+        let (doing, key) = ("count the uses of a text", key.as_bytes().as_slice());
+        let rows = self.database.read(doing, scope, &TEXT_USES, &[&scope.tenant.0, &key])?;
+        number(&rows).map_err(|fault| fault.at(doing))
+    }
+}
+
+/// Reads the head and the records after a position from rows that have both.
+fn batch(rows: &[Row], after: Position, limit: usize) -> Result<Batch, Fault> {
+    let head = Position(number(rows)?);
+    if after > head {
+        return Err(PortError::new(ErrorKind::Ahead, "read the log").into());
+    }
+    let records = collect(rows, 1)?;
+    let next = match records.last() {
+        _ if limit == 0 => after,
+        Some(last) if records.len() == limit => last.position,
+        _ => head,
+    };
+    Ok(Batch { records, next })
+}
+
+/// Reads the number in the first column of the first row, or 0 if there is none.
+fn number(rows: &[Row]) -> Result<u64, Fault> {
+    let number: Option<i64> = rows.first().map(|row| row.try_get(0)).transpose()?;
+    Ok(number.unwrap_or_default() as u64)
+}
+
+/// Reads records, with their positions in the given column and their JSON in the next.
+fn collect(rows: &[Row], column: usize) -> Result<Vec<StoredRecord>, Fault> {
+    rows.iter().filter_map(|row| values::stored(row, column).transpose()).collect()
+}

@@ -1,0 +1,235 @@
+//! Appends records. Invariants: the head of the project is locked before the log is looked at and moved before the
+//! transaction commits; what was done is in the audit of the same transaction; appending again changes nothing, so a
+//! transaction that collided with another one is simply run again.
+
+use std::collections::BTreeMap;
+
+use deadpool_postgres::Object;
+use tokio_postgres::types::ToSql;
+use weir_core::Scope;
+use weir_records::{Body, ErrorKind, PortError, Position, Record, RecordId, Result};
+
+use super::database::{Database, check_tenant};
+use super::fault::Fault;
+use super::plan::{AppendPlan, KnownRecord, LogState, plan};
+use super::queries::{ADVANCE, AUDIT, CREATE_PROJECT, EARLIER, ENTER, ERASE, INSERT, KNOWN, LOCK_HEAD, ReadyQuery};
+use super::transaction::OpenTransaction;
+use super::values::{SqlHost, SqlIds, SqlRows};
+
+const DOING: &str = "append to the log";
+/// How often a transaction is run that collides with others.
+const MAX_ATTEMPTS: usize = 3;
+
+/// Appends records that were checked already.
+pub(super) fn append(database: &Database, scope: &Scope, records: &[Record]) -> Result<Vec<Position>> {
+    check_tenant(scope, DOING)?;
+    database.wait_for(DOING, async {
+        let mut attempt = 1;
+        loop {
+            match once(database, scope, records).await {
+                Err(fault) if fault.is_collision() && attempt < MAX_ATTEMPTS => attempt += 1,
+                other => return other,
+            }
+        }
+    })
+}
+
+/// Runs the transaction once: one exchange to look, one to write.
+async fn once(database: &Database, scope: &Scope, records: &[Record]) -> Result<Vec<Position>, Fault> {
+    let client = database.client().await?;
+    let enter = database.ready(&client, &ENTER).await?;
+    let look = Look::prepare(database, &client).await?;
+    let write = Write::prepare(database, &client).await?;
+    let wanted = Wanted::of(records);
+    let tenant: [&(dyn ToSql + Sync); 1] = [&scope.tenant.0];
+    let transaction = OpenTransaction::on(&client);
+    let (begun, entered, seen) = tokio::join!(
+        biased;
+        client.batch_execute(database.begin_write()),
+        enter.run(&client, &tenant),
+        look.run(&client, scope, &wanted),
+    );
+    begun?;
+    entered?;
+    let seen = match seen? {
+        Some(seen) => seen,
+        None => {
+            create_project(database, &client, scope).await?;
+            let missing = || PortError::new(ErrorKind::Damaged, DOING).because("the project has no head");
+            look.run(&client, scope, &wanted).await?.ok_or_else(missing)?
+        }
+    };
+    let plan = plan(records, seen.log)?;
+    if !plan.rows.is_empty() {
+        let erase = if plan.erased.is_empty() { None } else { Some(database.ready(&client, &ERASE).await?) };
+        write.run(&client, erase.as_ref(), &Change { place: seen.place, actor: &scope.user.0, plan: &plan }).await?;
+        transaction.end();
+    }
+    Ok(plan.positions)
+}
+
+async fn create_project(database: &Database, client: &Object, scope: &Scope) -> Result<(), Fault> {
+    let create = database.ready(client, &CREATE_PROJECT).await?;
+    create.run(client, &[&scope.tenant.0, &scope.project.0]).await?;
+    Ok(())
+}
+
+/// The ids that an append asks about.
+struct Wanted {
+    /// Those of the records, and of what they remove.
+    known: SqlIds,
+    /// Those of the records.
+    new: SqlIds,
+}
+
+impl Wanted {
+    fn of(records: &[Record]) -> Self {
+        let removed = records.iter().filter_map(|record| match &record.body {
+            Body::Removed { record, .. } => Some(*record),
+            _ => None,
+        });
+        let new = || records.iter().map(|record| record.id);
+        Self { known: new().chain(removed).collect(), new: new().collect() }
+    }
+}
+
+/// A project by its numbers.
+#[derive(Clone, Copy)]
+struct Place {
+    tenant: i64,
+    project: i64,
+}
+
+/// What an append has seen, with the head locked.
+struct Seen {
+    place: Place,
+    log: LogState,
+}
+
+/// The statements that lock the head and look at the log.
+struct Look {
+    lock: ReadyQuery,
+    known: ReadyQuery,
+    earlier: ReadyQuery,
+}
+
+impl Look {
+    async fn prepare(database: &Database, client: &Object) -> Result<Self, Fault> {
+        Ok(Self {
+            lock: database.ready(client, &LOCK_HEAD).await?,
+            known: database.ready(client, &KNOWN).await?,
+            earlier: database.ready(client, &EARLIER).await?,
+        })
+    }
+
+    /// Locks the head and reads what matters. Each statement sees what was committed before it began, so the last two
+    /// see everything that was appended before the lock was given. Returns `None` if the project does not exist.
+    async fn run(&self, client: &Object, scope: &Scope, wanted: &Wanted) -> Result<Option<Seen>, Fault> {
+        let (tenant, project) = (&scope.tenant.0, &scope.project.0);
+        let of_lock: [&(dyn ToSql + Sync); 2] = [tenant, project];
+        let of_known: [&(dyn ToSql + Sync); 3] = [tenant, &wanted.known.hosts, &wanted.known.numbers];
+        let of_earlier: [&(dyn ToSql + Sync); 4] = [tenant, project, &wanted.new.hosts, &wanted.new.numbers];
+        let (head, known, earlier) = tokio::join!(
+            biased;
+            self.lock.run(client, &of_lock),
+            self.known.run(client, &of_known),
+            self.earlier.run(client, &of_earlier),
+        );
+        let (head, known_rows, earlier_rows) = (head?, known?, earlier?);
+        let Some(head) = head.first() else { return Ok(None) };
+        let place = Place { tenant: head.try_get(0)?, project: head.try_get(1)? };
+        let head = Position(head.try_get::<_, i64>(2)? as u64);
+        let mut known = BTreeMap::new();
+        for row in &known_rows {
+            let id = RecordId { host: row.try_get::<_, SqlHost>(0)?.0, index: row.try_get::<_, i64>(1)? as u64 };
+            let is_here = row.try_get::<_, i64>(2)? == place.project;
+            let position = Position(row.try_get::<_, i64>(3)? as u64);
+            known.insert(id, KnownRecord { position, is_here, json: row.try_get(4)? });
+        }
+        let mut earlier: BTreeMap<RecordId, Vec<Record>> = BTreeMap::new();
+        for row in &earlier_rows {
+            let record = Record::from_json(row.try_get(0)?)?;
+            if let Some(about) = record.body.about() {
+                earlier.entry(about).or_default().push(record);
+            }
+        }
+        Ok(Some(Seen { place, log: LogState { head, known, earlier } }))
+    }
+}
+
+/// What an append changes, where, and by whom.
+struct Change<'a> {
+    place: Place,
+    actor: &'a str,
+    plan: &'a AppendPlan<'a>,
+}
+
+/// The statements that write.
+struct Write {
+    insert: ReadyQuery,
+    advance: ReadyQuery,
+    audit: ReadyQuery,
+}
+
+impl Write {
+    async fn prepare(database: &Database, client: &Object) -> Result<Self, Fault> {
+        Ok(Self {
+            insert: database.ready(client, &INSERT).await?,
+            advance: database.ready(client, &ADVANCE).await?,
+            audit: database.ready(client, &AUDIT).await?,
+        })
+    }
+
+    /// Writes and commits. If a statement fails, the commit is a rollback.
+    async fn run(&self, client: &Object, erase: Option<&ReadyQuery>, change: &Change<'_>) -> Result<(), Fault> {
+        let Change { place: Place { tenant, project }, actor, plan } = change;
+        let rows = SqlRows::of(&plan.rows);
+        let (actions, targets) = audit_of(plan);
+        let erased: Vec<i64> = plan.erased.iter().map(|position| position.0 as i64).collect();
+        let head = rows.positions.last().copied().unwrap_or_default();
+        let of_erase: [&(dyn ToSql + Sync); 3] = [tenant, project, &erased];
+        let of_insert: [&(dyn ToSql + Sync); 12] = [
+            tenant,
+            project,
+            &rows.positions,
+            &rows.numbers,
+            &rows.about_numbers,
+            &rows.hosts,
+            &rows.about_hosts,
+            &rows.audiences,
+            &rows.authors,
+            &rows.references,
+            &rows.texts,
+            &rows.jsons,
+        ];
+        let of_advance: [&(dyn ToSql + Sync); 3] = [tenant, project, &head];
+        let of_audit: [&(dyn ToSql + Sync); 5] = [tenant, project, actor, &actions, &targets];
+        let erasing = async {
+            match erase {
+                Some(erase) => erase.run(client, &of_erase).await.map(drop),
+                None => Ok(()),
+            }
+        };
+        let (erased, inserted, advanced, audited, committed) = tokio::join!(
+            biased;
+            erasing,
+            self.insert.run(client, &of_insert),
+            self.advance.run(client, &of_advance),
+            self.audit.run(client, &of_audit),
+            client.batch_execute("COMMIT"),
+        );
+        erased?;
+        inserted?;
+        advanced?;
+        audited?;
+        Ok(committed?)
+    }
+}
+
+/// Returns the actions of an append and what each was done to.
+fn audit_of(plan: &AppendPlan<'_>) -> (Vec<&'static str>, Vec<String>) {
+    let ends = plan.rows.first().zip(plan.rows.last());
+    let appended = ends.map(|(first, last)| ("append", format!("{}-{}", first.position.0, last.position.0)));
+    let removed = plan.removed.iter().map(|id| ("remove", id.to_string()));
+    appended.into_iter().chain(removed).unzip()
+}

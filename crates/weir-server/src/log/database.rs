@@ -1,0 +1,118 @@
+//! Connections to the database, and how a call reads. Invariants: every transaction enters its tenant before anything
+//! else; statements that need nothing of each other are sent together, so that a call waits for the network once or
+//! twice.
+
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+use weir_core::Scope;
+use weir_records::{ErrorKind, PortError, Result};
+
+use super::fault::Fault;
+use super::options::{CONNECT_TIMEOUT, PostgresOptions, Statements};
+use super::queries::{ENTER, Query, ReadyQuery};
+use super::transaction::OpenTransaction;
+use super::{schema, tls};
+use crate::bridge::Bridge;
+
+/// The connections to one database.
+pub(super) struct Database {
+    pool: Pool,
+    bridge: Bridge,
+    statements: Statements,
+    begin_read: String,
+    begin_write: String,
+}
+
+impl Database {
+    /// Connects, and checks that the schema is that of this version and that row-level security applies to the role.
+    pub(super) fn open(options: &PostgresOptions, bridge: &Bridge) -> Result<Self> {
+        let doing = "open the database";
+        let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = Manager::from_config(options.config.clone(), tls::connector(options)?, manager_config);
+        let pool = Pool::builder(manager)
+            .max_size(options.connections.max(1))
+            .wait_timeout(Some(options.statement_timeout))
+            .create_timeout(Some(CONNECT_TIMEOUT))
+            .runtime(Runtime::Tokio1)
+            .build()
+            .map_err(|error| PortError::new(ErrorKind::Unavailable, doing).because(error))?;
+        let database = Self {
+            pool,
+            bridge: bridge.clone(),
+            statements: options.statements,
+            begin_read: options.begin("READ ONLY"),
+            begin_write: options.begin("READ WRITE"),
+        };
+        database.wait_for(doing, async {
+            let client = database.client().await?;
+            let transaction = OpenTransaction::on(&client);
+            client.batch_execute(&database.begin_read).await?;
+            schema::check(&client).await?;
+            // Nothing was written, so the rollback at the end is the end.
+            drop(transaction);
+            Ok(())
+        })?;
+        Ok(database)
+    }
+
+    /// Runs one statement that only reads, in one exchange with the server. Its first parameter is the tenant.
+    pub(super) fn read(
+        &self,
+        doing: &str,
+        scope: &Scope,
+        query: &'static Query,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>> {
+        check_tenant(scope, doing)?;
+        self.wait_for(doing, async {
+            let client = self.client().await?;
+            let (enter, query) = (self.ready(&client, &ENTER).await?, self.ready(&client, query).await?);
+            let tenant: [&(dyn ToSql + Sync); 1] = [&scope.tenant.0];
+            let transaction = OpenTransaction::on(&client);
+            let (begun, entered, rows, ended) = tokio::join!(
+                biased;
+                client.batch_execute(&self.begin_read),
+                enter.run(&client, &tenant),
+                query.run(&client, values),
+                client.batch_execute("COMMIT"),
+            );
+            transaction.end();
+            begun?;
+            entered?;
+            ended?;
+            Ok(rows?)
+        })
+    }
+
+    /// Waits for work on a connection.
+    pub(super) fn wait_for<T>(&self, doing: &str, work: impl Future<Output = Result<T, Fault>>) -> Result<T> {
+        self.bridge.block_on(work).map_err(|fault| fault.at(doing))
+    }
+
+    /// Returns a connection.
+    pub(super) async fn client(&self) -> Result<Object, Fault> {
+        Ok(self.pool.get().await?)
+    }
+
+    /// Makes a statement ready to be sent on a connection.
+    pub(super) async fn ready(&self, client: &Object, query: &'static Query) -> Result<ReadyQuery, Fault> {
+        Ok(match self.statements {
+            Statements::Prepared => ReadyQuery::Prepared(client.prepare_typed_cached(query.sql, query.types).await?),
+            Statements::Unnamed => ReadyQuery::Unnamed(query),
+        })
+    }
+
+    /// Returns what begins a transaction that writes.
+    pub(super) fn begin_write(&self) -> &str {
+        &self.begin_write
+    }
+}
+
+/// Checks that a scope names a tenant. A local scope does not.
+pub(super) fn check_tenant(scope: &Scope, doing: &str) -> Result<()> {
+    if scope.tenant.0.is_empty() {
+        return Err(PortError::new(ErrorKind::Invalid, doing).because("the scope names no tenant"));
+    }
+    Ok(())
+}

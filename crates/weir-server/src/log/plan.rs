@@ -1,0 +1,100 @@
+//! Decides what an append writes, from what the log has. Pure: it sees no connection, so that what is in the log cannot
+//! change meanwhile. The rules themselves are those of `weir_records::Record`.
+
+use std::collections::BTreeMap;
+
+use weir_records::{Body, ErrorKind, PortError, Position, Record, RecordId, Result};
+
+/// What the log has that matters for an append.
+#[derive(Debug, Default)]
+pub(super) struct LogState {
+    /// The position of the project's newest record.
+    pub(super) head: Position,
+    /// What the tenant has under the ids of the new records, and of those that they remove.
+    pub(super) known: BTreeMap<RecordId, KnownRecord>,
+    /// The records of the project that are about the new ones, by what they are about.
+    pub(super) earlier: BTreeMap<RecordId, Vec<Record>>,
+}
+
+/// A record that the tenant has.
+#[derive(Debug)]
+pub(super) struct KnownRecord {
+    pub(super) position: Position,
+    /// Whether it belongs to the project of the call.
+    pub(super) is_here: bool,
+    /// Its JSON, unless it is erased.
+    pub(super) json: Option<String>,
+}
+
+/// What an append writes.
+#[derive(Debug, Default)]
+pub(super) struct AppendPlan<'a> {
+    /// The position of each record of the call, new or not.
+    pub(super) positions: Vec<Position>,
+    /// The records that are new, in the order of their positions.
+    pub(super) rows: Vec<NewRow<'a>>,
+    /// The positions of stored records to be erased.
+    pub(super) erased: Vec<Position>,
+    /// The records that the new ones remove, stored or not.
+    pub(super) removed: Vec<RecordId>,
+}
+
+/// A record to be added.
+#[derive(Debug)]
+pub(super) struct NewRow<'a> {
+    pub(super) position: Position,
+    pub(super) record: &'a Record,
+    /// Its JSON, or none if it was removed before it arrived.
+    pub(super) json: Option<String>,
+}
+
+/// Decides what appending these records writes. All of them belong to one project.
+pub(super) fn plan(records: &[Record], mut log: LogState) -> Result<AppendPlan<'_>> {
+    let mut plan = AppendPlan::default();
+    for record in records {
+        let position = plan.add(&mut log, record)?;
+        plan.positions.push(position);
+    }
+    Ok(plan)
+}
+
+impl<'a> AppendPlan<'a> {
+    fn add(&mut self, log: &mut LogState, record: &'a Record) -> Result<Position> {
+        let json = record.to_json()?;
+        if let Some(known) = log.known.get(&record.id) {
+            if known.is_here && known.json.as_ref().is_none_or(|known| *known == json) {
+                return Ok(known.position);
+            }
+            return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)));
+        }
+        if let Body::Removed { record: target, .. } = &record.body {
+            self.erase(log, record, *target)?;
+            self.removed.push(*target);
+        }
+        let mut earlier = log.earlier.get(&record.id).into_iter().flatten();
+        let json = if earlier.any(|earlier| earlier.erases_on_arrival(record)) { None } else { Some(json) };
+        let position = Position(log.head.0 + 1);
+        log.head = position;
+        log.known.insert(record.id, KnownRecord { position, is_here: true, json: json.clone() });
+        if let Some(about) = record.body.about() {
+            log.earlier.entry(about).or_default().push(record.clone());
+        }
+        self.rows.push(NewRow { position, record, json });
+        Ok(position)
+    }
+
+    /// Erases the record that `removal` removes, if the log has it or this append adds it.
+    fn erase(&mut self, log: &mut LogState, removal: &Record, target: RecordId) -> Result<()> {
+        let Some(known) = log.known.get_mut(&target).filter(|known| known.is_here) else { return Ok(()) };
+        let Some(json) = known.json.take() else { return Ok(()) };
+        removal.check_removal_of(&Record::from_json(&json)?)?;
+        match self.rows.iter_mut().find(|row| row.record.id == target) {
+            Some(row) => row.json = None,
+            None => self.erased.push(known.position),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,239 @@
+//! The statements of the log. Invariant: each names the tenant, and the project unless it is about the whole tenant, so
+//! that nothing depends on row-level security alone.
+//!
+//! A look-up names tenant and project as the scope does, so that it can be sent together with the start of its
+//! transaction. What is written names them by the numbers of the head that the transaction has locked.
+
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Error, Row, Statement};
+
+/// A statement with the types of its parameters.
+pub(super) struct Query {
+    pub(super) sql: &'static str,
+    pub(super) types: &'static [Type],
+}
+
+/// A statement that can be sent at once.
+pub(super) enum ReadyQuery {
+    /// The connection has parsed it.
+    Prepared(Statement),
+    /// It is sent with its text, for a pooler that gives each transaction another connection.
+    Unnamed(&'static Query),
+}
+
+impl ReadyQuery {
+    /// Runs the statement. The first poll hands it to the connection, so that several of them that are polled in turn
+    /// arrive in that order.
+    pub(super) async fn run(&self, client: &Client, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {
+        match self {
+            Self::Prepared(statement) => client.query(statement, values).await,
+            Self::Unnamed(query) => {
+                let types = query.types.iter().cloned();
+                let typed: Vec<(&(dyn ToSql + Sync), Type)> = values.iter().copied().zip(types).collect();
+                client.query_typed(query.sql, &typed).await
+            }
+        }
+    }
+}
+
+/// The tenant `$1`.
+macro_rules! tenant {
+    () => {
+        "(SELECT t.tenant_id FROM weir.tenants t WHERE t.name = $1)"
+    };
+}
+
+/// The project `$2` of the tenant `$1`.
+macro_rules! project {
+    () => {
+        "(SELECT p.project_id FROM weir.projects p JOIN weir.tenants t USING (tenant_id)
+          WHERE t.name = $1 AND p.key = $2)"
+    };
+}
+
+/// A record that the user `$3` sees.
+macro_rules! visible {
+    () => {
+        "r.json IS NOT NULL AND (r.audience = 'team' OR r.author = $3)"
+    };
+}
+
+/// The end of a look-up by several ids. `OFFSET 0` keeps the look-up apart, so that it is made by its index once for
+/// each id. The planner does not know how large the project is, and would otherwise choose to read all of it.
+macro_rules! one_by_one {
+    () => {
+        " OFFSET 0) s"
+    };
+}
+
+/// Enters the tenant: the first statement of every transaction.
+pub(super) static ENTER: Query = Query { sql: "SELECT weir.enter($1)", types: &[Type::TEXT] };
+
+/// Creates a project, and its tenant if there is none.
+pub(super) static CREATE_PROJECT: Query =
+    Query { sql: "SELECT weir.create_project($1, $2)", types: &[Type::TEXT, Type::TEXT] };
+
+/// The position of the newest record.
+pub(super) static HEAD: Query = Query {
+    sql: concat!(
+        "SELECT h.position FROM weir.heads h WHERE h.tenant_id = ",
+        tenant!(),
+        " AND h.project_id = ",
+        project!()
+    ),
+    types: &[Type::TEXT, Type::TEXT],
+};
+
+/// The head, with each of the records after `$4`, or with none.
+pub(super) static READ_SINCE: Query = Query {
+    sql: concat!(
+        "SELECT h.position, s.position, s.json FROM weir.heads h LEFT JOIN LATERAL (
+             SELECT r.position, r.json FROM weir.records r
+             WHERE r.tenant_id = h.tenant_id AND r.project_id = h.project_id AND r.position > $4
+                 AND r.json IS NOT NULL AND ($6 OR r.audience = 'team' OR r.author = $3)
+             ORDER BY r.position LIMIT $5) s ON true
+         WHERE h.tenant_id = ",
+        tenant!(),
+        " AND h.project_id = ",
+        project!(),
+        " ORDER BY s.position"
+    ),
+    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8, Type::INT8, Type::BOOL],
+};
+
+/// The records with these ids.
+pub(super) static RECORDS: Query = Query {
+    sql: concat!(
+        "SELECT s.position, s.json FROM unnest($4, $5) AS wanted (host, number) CROSS JOIN LATERAL (
+             SELECT r.position, r.json FROM weir.records r
+             WHERE r.host = wanted.host AND r.number = wanted.number AND r.tenant_id = ",
+        tenant!(),
+        " AND r.project_id = ",
+        project!(),
+        " AND ",
+        visible!(),
+        one_by_one!()
+    ),
+    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY],
+};
+
+/// The records that are about these ids.
+pub(super) static ABOUT: Query = Query {
+    sql: concat!(
+        "SELECT s.position, s.json FROM unnest($4, $5) AS wanted (host, number) CROSS JOIN LATERAL (
+             SELECT r.position, r.json FROM weir.records r
+             WHERE r.about_host = wanted.host AND r.about_number = wanted.number AND r.tenant_id = ",
+        tenant!(),
+        " AND r.project_id = ",
+        project!(),
+        " AND ",
+        visible!(),
+        one_by_one!(),
+        " ORDER BY s.position"
+    ),
+    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY],
+};
+
+/// The records with this reference.
+pub(super) static NAMED: Query = Query {
+    sql: concat!(
+        "SELECT r.position, r.json FROM weir.records r WHERE r.tenant_id = ",
+        tenant!(),
+        " AND r.project_id = ",
+        project!(),
+        " AND r.reference = $4 AND ",
+        visible!(),
+        " ORDER BY r.position"
+    ),
+    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT],
+};
+
+/// How many records of the tenant have this text.
+pub(super) static TEXT_USES: Query = Query {
+    sql: concat!("SELECT count(*) FROM weir.records r WHERE r.tenant_id = ", tenant!(), " AND r.text = $2"),
+    types: &[Type::TEXT, Type::BYTEA],
+};
+
+/// Locks the head of the project until the transaction ends. Nobody else appends to the project meanwhile.
+pub(super) static LOCK_HEAD: Query = Query {
+    sql: concat!(
+        "SELECT h.tenant_id, h.project_id, h.position FROM weir.heads h WHERE h.tenant_id = ",
+        tenant!(),
+        " AND h.project_id = ",
+        project!(),
+        " FOR NO KEY UPDATE"
+    ),
+    types: &[Type::TEXT, Type::TEXT],
+};
+
+/// What the tenant has under these ids, in any project, erased or not.
+pub(super) static KNOWN: Query = Query {
+    sql: concat!(
+        "SELECT wanted.host, wanted.number, s.project_id, s.position, s.json
+         FROM unnest($2, $3) AS wanted (host, number) CROSS JOIN LATERAL (
+             SELECT r.project_id, r.position, r.json FROM weir.records r
+             WHERE r.host = wanted.host AND r.number = wanted.number AND r.tenant_id = ",
+        tenant!(),
+        one_by_one!()
+    ),
+    types: &[Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY],
+};
+
+/// The records of the project that are about these ids, private ones too.
+pub(super) static EARLIER: Query = Query {
+    sql: concat!(
+        "SELECT s.json FROM unnest($3, $4) AS wanted (host, number) CROSS JOIN LATERAL (
+             SELECT r.json FROM weir.records r
+             WHERE r.about_host = wanted.host AND r.about_number = wanted.number AND r.json IS NOT NULL
+                 AND r.tenant_id = ",
+        tenant!(),
+        " AND r.project_id = ",
+        project!(),
+        one_by_one!()
+    ),
+    types: &[Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY],
+};
+
+/// Erases the content of the records at these positions.
+pub(super) static ERASE: Query = Query {
+    sql: "UPDATE weir.records SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
+              json = NULL WHERE tenant_id = $1 AND project_id = $2 AND position = ANY ($3)",
+    types: &[Type::INT8, Type::INT8, Type::INT8_ARRAY],
+};
+
+/// Adds records.
+pub(super) static INSERT: Query = Query {
+    sql: "INSERT INTO weir.records (tenant_id, project_id, position, number, about_number, host, about_host, audience,
+              author, reference, text, json)
+          SELECT $1, $2, n.position, n.number, n.about_number, n.host, n.about_host, n.audience, n.author, n.reference,
+              n.text, n.json
+          FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS n (position, number, about_number, host,
+              about_host, audience, author, reference, text, json)",
+    types: &[
+        Type::INT8,
+        Type::INT8,
+        Type::INT8_ARRAY,
+        Type::INT8_ARRAY,
+        Type::INT8_ARRAY,
+        Type::UUID_ARRAY,
+        Type::UUID_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::BYTEA_ARRAY,
+        Type::TEXT_ARRAY,
+    ],
+};
+
+/// Moves the head of the project.
+pub(super) static ADVANCE: Query = Query {
+    sql: "UPDATE weir.heads SET position = $3 WHERE tenant_id = $1 AND project_id = $2",
+    types: &[Type::INT8, Type::INT8, Type::INT8],
+};
+
+/// Adds to the audit what the user `$3` did.
+pub(super) static AUDIT: Query = Query {
+    sql: "INSERT INTO weir.audit (tenant_id, project_id, actor, action, target)
+          SELECT $1, $2, $3, done.action, done.target FROM unnest($4, $5) AS done (action, target)",
+    types: &[Type::INT8, Type::INT8, Type::TEXT, Type::TEXT_ARRAY, Type::TEXT_ARRAY],
+};

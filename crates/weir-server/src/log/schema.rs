@@ -1,0 +1,177 @@
+//! The schema of the database: its migrations, and what the role of the program may do with it.
+//!
+//! Invariants: the ledger is that of `weir-ledger`, kept in `weir.migrations`; a migration holds up those who write for
+//! no longer than [`MAX_STALL`] at a time; the program never uses a database whose row-level security does not apply to
+//! it.
+
+use std::time::{Duration, Instant};
+
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
+use weir_ledger::{Applied, Migration};
+use weir_records::{ErrorKind, PortError, Result};
+
+use super::fault::Fault;
+use super::options::{PostgresOptions, quoted};
+use super::tls;
+use super::transaction::OpenTransaction;
+use crate::bridge::Bridge;
+
+const MIGRATIONS: &[Migration] =
+    &[Migration { name: "0001_records", sql: include_str!("../migrations/0001_records.sql") }];
+
+/// The oldest PostgreSQL that this was tested with, as `server_version_num` has it.
+const MIN_SERVER_VERSION: i32 = 150_000;
+/// How long a migration waits for a lock. Everybody who comes after it waits too, so it gives up soon and tries again.
+const MAX_STALL: Duration = Duration::from_millis(50);
+/// The pause between two attempts.
+const PAUSE: Duration = Duration::from_millis(200);
+/// How long a migration is tried.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// Begins a transaction that nobody else's migration runs beside. The number is arbitrary.
+const BEGIN_ALONE: &str = "BEGIN; SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(5711024880136); \
+     CREATE SCHEMA IF NOT EXISTS weir; \
+     CREATE TABLE IF NOT EXISTS weir.migrations (position integer PRIMARY KEY, name text NOT NULL, \
+     checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())";
+
+/// What the role of the program may do: read, append, move heads, and erase the content of a record. It may not delete,
+/// change what stays of an erased record, or change the audit. A migration that adds a table adds it here.
+const GRANTS: &str = "
+    GRANT USAGE ON SCHEMA weir TO APP;
+    GRANT SELECT ON weir.migrations, weir.tenants, weir.projects, weir.heads, weir.records, weir.audit TO APP;
+    GRANT INSERT ON weir.records, weir.audit TO APP;
+    GRANT UPDATE (position) ON weir.heads TO APP;
+    GRANT UPDATE (author, reference, about_host, about_number, text, json) ON weir.records TO APP;
+    GRANT EXECUTE ON FUNCTION weir.enter(text), weir.create_project(text, text) TO APP;";
+
+/// Why row-level security would not hold for the current role, if so. A member of the owner counts as the owner.
+const UNGUARDED: &str = "
+    SELECT CASE
+        WHEN r.rolsuper OR r.rolbypassrls THEN 'bypasses row-level security'
+        WHEN EXISTS (SELECT FROM tables WHERE pg_has_role(r.oid, relowner, 'USAGE')) THEN 'owns the tables'
+        WHEN EXISTS (SELECT FROM tables WHERE NOT relrowsecurity AND relname <> 'migrations')
+            THEN 'is not held back, because a table has no row-level security'
+    END
+    FROM pg_roles r WHERE r.rolname = current_user";
+const TABLES: &str = "WITH tables AS (SELECT relname, relowner, relrowsecurity FROM pg_class
+    WHERE relnamespace = 'weir'::regnamespace AND relkind IN ('r', 'p'))";
+
+/// Brings the schema of a database up to this version, and lets `role` use it. Returns the names of the migrations that
+/// ran.
+///
+/// The options are those of the database's owner, who must not be the role that the program uses afterwards. A role
+/// that does not exist is created without a login, and the owner becomes a member of it: then one address is enough,
+/// with [`PostgresOptions::role`] for the program. Servers of the version before may go on meanwhile.
+pub fn migrate(options: &PostgresOptions, role: &str, bridge: &Bridge) -> Result<Vec<&'static str>> {
+    let connector = tls::connector(options)?;
+    let work = async {
+        let (client, connection) = options.config.connect(connector).await?;
+        let driver = tokio::spawn(connection);
+        let ran = bring_up_to_date(&client, role).await;
+        drop(client);
+        // What matters is known by now. This only waits until the connection is closed.
+        let _ = driver.await;
+        ran
+    };
+    bridge.block_on(work).map_err(|fault: Fault| fault.at("migrate the database"))
+}
+
+/// Checks that the schema is that of this version, and that row-level security holds for the current role.
+pub(super) async fn check(client: &Client) -> Result<(), Fault> {
+    let refused =
+        |reason: String| Fault::from(PortError::new(ErrorKind::Unavailable, "open the database").because(reason));
+    let applied = match applied(client).await {
+        Err(fault) if fault.is_unprepared() => {
+            let reason = "it has no tables of Weir, or its role may not use them; run the migrations as its owner";
+            return Err(refused(reason.into()));
+        }
+        other => other?,
+    };
+    if let Some(next) = weir_ledger::pending(&applied, MIGRATIONS)?.first() {
+        return Err(refused(format!("migration `{}` has not run; run the migrations as its owner", next.name)));
+    }
+    let rows = client.query_typed(&format!("{TABLES} {UNGUARDED}"), &[]).await?;
+    let unguarded: Option<String> = rows.first().map(|row| row.try_get(0)).transpose()?.flatten();
+    match unguarded {
+        Some(reason) => {
+            Err(refused(format!("its role {reason}; use one that neither owns the tables nor bypasses it")))
+        }
+        None => Ok(()),
+    }
+}
+
+async fn bring_up_to_date(client: &Client, role: &str) -> Result<Vec<&'static str>, Fault> {
+    check_server(client).await?;
+    let mut ran = Vec::new();
+    let mut deadline = Instant::now() + MAX_WAIT;
+    loop {
+        match run_next(client).await {
+            Ok(Some(name)) => {
+                ran.push(name);
+                deadline = Instant::now() + MAX_WAIT;
+            }
+            Ok(None) => break,
+            Err(fault) if fault.is_lock_timeout() && Instant::now() < deadline => tokio::time::sleep(PAUSE).await,
+            Err(fault) => return Err(fault),
+        }
+    }
+    allow(client, role).await?;
+    Ok(ran)
+}
+
+/// Checks that the server is one that this was made for.
+async fn check_server(client: &Client) -> Result<(), Fault> {
+    let sql = "SELECT current_setting('server_version_num')::integer, current_setting('server_encoding')";
+    let rows = client.query_typed(sql, &[]).await?;
+    let Some(row) = rows.first() else { return Ok(()) };
+    let (version, encoding): (i32, String) = (row.try_get(0)?, row.try_get(1)?);
+    let refused = |reason: String| PortError::new(ErrorKind::Unavailable, "migrate the database").because(reason);
+    if version < MIN_SERVER_VERSION {
+        let (found, oldest) = (version / 10_000, MIN_SERVER_VERSION / 10_000);
+        return Err(refused(format!("it is PostgreSQL {found}, and Weir needs {oldest} or newer")).into());
+    }
+    if encoding != "UTF8" {
+        return Err(refused(format!("its encoding is {encoding}; create it with `ENCODING 'UTF8'`")).into());
+    }
+    Ok(())
+}
+
+/// Runs the first migration that has not run, and returns its name, or `None` if all have.
+async fn run_next(client: &Client) -> Result<Option<&'static str>, Fault> {
+    let transaction = OpenTransaction::on(client);
+    client.batch_execute(BEGIN_ALONE).await?;
+    let applied = applied(client).await?;
+    let Some(next) = weir_ledger::pending(&applied, MIGRATIONS)?.first() else { return Ok(None) };
+    client.batch_execute(&format!("SET LOCAL lock_timeout = {}", MAX_STALL.as_millis())).await?;
+    client.batch_execute(next.sql).await?;
+    let position = i32::try_from(applied.len()).unwrap_or(i32::MAX);
+    let insert = "INSERT INTO weir.migrations (position, name, checksum) VALUES ($1, $2, $3)";
+    let values = [next.name.to_owned(), next.checksum()];
+    let [name, checksum] = &values;
+    client.query_typed(insert, &[(&position, Type::INT4), (name, Type::TEXT), (checksum, Type::TEXT)]).await?;
+    client.batch_execute("COMMIT").await?;
+    transaction.end();
+    Ok(Some(next.name))
+}
+
+/// Returns what has run, in order.
+async fn applied(client: &Client) -> Result<Vec<Applied>, Fault> {
+    let rows = client.query_typed("SELECT name, checksum FROM weir.migrations ORDER BY position", &[]).await?;
+    rows.iter().map(|row| Ok(Applied { name: row.try_get(0)?, checksum: row.try_get(1)? })).collect()
+}
+
+/// Lets a role use the schema.
+async fn allow(client: &Client, role: &str) -> Result<(), Fault> {
+    let transaction = OpenTransaction::on(client);
+    client.batch_execute(BEGIN_ALONE).await?;
+    let known = client.query_typed("SELECT FROM pg_roles WHERE rolname = $1", &[(&role, Type::NAME)]).await?;
+    let role = quoted(role);
+    if known.is_empty() {
+        client.batch_execute(&format!("CREATE ROLE {role} NOLOGIN; GRANT {role} TO CURRENT_USER")).await?;
+    }
+    client.batch_execute(&GRANTS.replace("APP", &role)).await?;
+    client.batch_execute("COMMIT").await?;
+    transaction.end();
+    Ok(())
+}

@@ -1,0 +1,4 @@
+//! Tests the backends on real servers.
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+mod postgres;

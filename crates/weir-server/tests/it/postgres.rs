@@ -1,0 +1,10 @@
+//! Tests the log on a real PostgreSQL. `.ci/postgres run -- COMMAND…` starts one and tells the command where it is.
+
+mod contract;
+mod following;
+mod isolation;
+mod migrations;
+mod reading;
+mod support;
+mod tls;
+mod writing;

@@ -1,0 +1,99 @@
+//! Tests that the ledger of migrations holds on PostgreSQL as it does elsewhere.
+
+use weir_records::ErrorKind;
+use weir_server::PostgresLog;
+
+use super::support::{TestDatabase, bridge};
+
+/// Returns why the log cannot be opened.
+fn refused(database: &TestDatabase) -> (ErrorKind, String) {
+    let error = PostgresLog::open(&database.options("app"), bridge()).err().unwrap();
+    (error.kind, error.to_string())
+}
+
+#[test]
+fn migrations_run_once() {
+    let database = TestDatabase::empty();
+    assert_eq!(database.migrate().unwrap(), ["0001_records"]);
+    assert_eq!(database.migrate().unwrap(), [""; 0]);
+    let ledger = "SELECT position, name, length(checksum) FROM weir.migrations";
+    assert_eq!(database.session("owner").run(ledger).unwrap(), ["0|0001_records|64"]);
+    database.log();
+}
+
+#[test]
+fn two_servers_that_migrate_at_once_run_each_migration_once() {
+    let database = TestDatabase::empty();
+    let mut ran: Vec<&str> = std::thread::scope(|threads| {
+        let servers: Vec<_> = (0..4).map(|_| threads.spawn(|| database.migrate().unwrap())).collect();
+        servers.into_iter().flat_map(|server| server.join().unwrap()).collect()
+    });
+    ran.sort_unstable();
+    assert_eq!(ran, ["0001_records"]);
+    database.log();
+}
+
+#[test]
+fn a_database_without_tables_is_refused_with_what_to_do() {
+    let database = TestDatabase::empty();
+    let (kind, text) = refused(&database);
+    assert_eq!(kind, ErrorKind::Unavailable);
+    assert_eq!(
+        text,
+        "cannot open the database: the backend cannot be used (it has no tables of Weir, or its role may not use them; \
+         run the migrations as its owner)"
+    );
+}
+
+#[test]
+fn a_database_that_lacks_a_migration_is_refused() {
+    let database = TestDatabase::new();
+    database.session("owner").run("DELETE FROM weir.migrations").unwrap();
+    let (kind, text) = refused(&database);
+    assert_eq!(kind, ErrorKind::Unavailable);
+    assert!(text.contains("migration `0001_records` has not run"), "{text}");
+}
+
+#[test]
+fn a_newer_database_is_refused_and_left_alone() {
+    let database = TestDatabase::new();
+    let owner = database.session("owner");
+    owner.run("INSERT INTO weir.migrations (position, name, checksum) VALUES (1, '0002_later', '')").unwrap();
+    let expected = "a newer version of Weir wrote it (it has migration `0002_later`)";
+    let (kind, text) = refused(&database);
+    assert_eq!((kind, text), (ErrorKind::Newer, format!("cannot open the database: {expected}")));
+    assert_eq!(database.migrate().unwrap_err().kind, ErrorKind::Newer);
+    assert_eq!(owner.run("SELECT count(*) FROM weir.migrations").unwrap(), ["2"]);
+}
+
+#[test]
+fn a_different_past_is_refused() {
+    let database = TestDatabase::new();
+    database.session("owner").run("UPDATE weir.migrations SET checksum = ''").unwrap();
+    let (kind, text) = refused(&database);
+    assert_eq!(kind, ErrorKind::Damaged);
+    assert!(text.contains("it ran another version of migration `0001_records`"), "{text}");
+    assert_eq!(database.migrate().unwrap_err().kind, ErrorKind::Damaged);
+}
+
+#[test]
+fn a_migration_waits_for_a_server_that_migrates() {
+    let database = TestDatabase::empty();
+    // Another server migrates, and is not done.
+    let other = database.session("owner");
+    other.run("BEGIN; SELECT pg_advisory_xact_lock(5711024880136)").unwrap();
+    std::thread::scope(|threads| {
+        let waiting = threads.spawn(|| database.migrate().unwrap());
+        let blocked = format!(
+            "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+             WHERE d.datname = '{}' AND l.locktype = 'advisory' AND NOT l.granted",
+            database.name
+        );
+        let watch = database.session("postgres");
+        while watch.run(&blocked).unwrap() != ["1"] {
+            std::thread::yield_now();
+        }
+        other.run("COMMIT").unwrap();
+        assert_eq!(waiting.join().unwrap(), ["0001_records"]);
+    });
+}
