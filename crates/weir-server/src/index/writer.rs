@@ -174,6 +174,8 @@ impl TantivyIndex {
         let applied: Vec<bool> =
             works.into_iter().map(|(place, work)| edit.add(&place, work)).collect::<tantivy::Result<_>>()?;
         let Edit { progress, is_changed, removes, .. } = edit;
+        // It keeps files on the disk that are about to be deleted.
+        drop(searcher);
         if is_changed {
             writing.is_unclean |= removes;
             self.commit(writing, progress)?;
