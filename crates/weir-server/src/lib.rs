@@ -1,7 +1,8 @@
 //! The storage of a team's server: backends of the ports in `weir-records` for more than one machine.
 //!
-//! [`PostgresLog`] is the log, the record of truth. The ports block, and what is behind this one is async: a [`Bridge`]
-//! drives its connections. Nothing in the program uses this crate yet.
+//! [`PostgresLog`] is the log, the record of truth; [`TantivyIndex`] finds what is in it, and [`ObjectBlobs`] has the
+//! texts. The ports block, and a server calls them from `spawn_blocking`. What is async behind one has a runtime of its
+//! own: a [`Bridge`] drives the connections of the log. Nothing in the program uses this crate yet.
 //!
 //! ```no_run
 //! use weir_records::{Ports, Shelf, Writer, memory};
@@ -18,8 +19,14 @@
 //! # }
 //! ```
 
+mod blobs;
 mod bridge;
+mod folder;
+mod index;
 mod log;
+mod names;
 
+pub use blobs::{Listing, ObjectBlobs, S3Place, StoredText, Swept};
 pub use bridge::Bridge;
+pub use index::{IndexFigures, Started, TantivyIndex};
 pub use log::{PostgresLog, PostgresOptions, Statements, migrate};

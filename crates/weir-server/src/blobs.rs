@@ -1,0 +1,176 @@
+//! Texts in an object store: a folder, or a bucket of a store that speaks S3.
+//!
+//! Invariants: a text is a zstd file named by its content, below the name of its tenant; nothing is written over. A
+//! folder has the layout of `weir_records::sqlite::FileBlobs`, so a server can go on with the texts of the other.
+
+mod bridge;
+mod error;
+mod frames;
+mod place;
+mod sweep;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use object_store::{Error as StoreError, GetOptions, GetRange, ObjectStore, PutMode, PutOptions, PutPayload};
+pub use place::S3Place;
+pub use sweep::{Listing, StoredText, Swept};
+use weir_core::Scope;
+use weir_records::{Blobs, Result, TextKey};
+
+use self::bridge::Bridge;
+use self::error::{from_store, from_system};
+use self::frames::damaged;
+use crate::folder::sync_folder;
+use crate::names::name_of;
+
+/// How much of the end of a stored text is fetched first, in bytes. Most texts are smaller, and of the others it has
+/// the table of their frames.
+const END_BYTES: u64 = 64 << 10;
+
+const READ: &str = "read a text";
+const STORE: &str = "store a text";
+const DELETE: &str = "delete a text";
+
+/// Texts in an object store. Used from threads that may block; see [`Blobs`].
+pub struct ObjectBlobs {
+    store: Arc<dyn ObjectStore>,
+    bridge: Bridge,
+    /// The folder, if the texts are in one.
+    folder: Option<PathBuf>,
+}
+
+/// A text as the store has it, or a part of it.
+struct Fetched {
+    bytes: Vec<u8>,
+    /// The size of the whole, in bytes.
+    size: u64,
+}
+
+impl ObjectBlobs {
+    /// Opens the texts in a folder, which is created if it does not exist.
+    pub fn in_folder(folder: &Path) -> Result<Self> {
+        Ok(Self { folder: Some(folder.to_owned()), ..Self::in_store(place::open_folder(folder)?)? })
+    }
+
+    /// Opens the texts in a bucket. Nothing is sent before the first call. Without the feature `s3`, this is not
+    /// supported, and the error says so.
+    pub fn in_s3(place: &S3Place) -> Result<Self> {
+        Self::in_store(place::open_s3(place)?)
+    }
+
+    fn in_store(store: Arc<dyn ObjectStore>) -> Result<Self> {
+        let bridge = Bridge::new().map_err(|error| from_system(&error, "start the threads of the texts"))?;
+        Ok(Self { store, bridge, folder: None })
+    }
+
+    fn store(&self) -> Arc<dyn ObjectStore> {
+        Arc::clone(&self.store)
+    }
+
+    /// Fetches a text, or a part of it, if it is stored.
+    fn fetch(&self, path: &object_store::path::Path, options: GetOptions) -> Result<Option<Fetched>> {
+        let (store, path) = (self.store(), path.clone());
+        let fetched = self.bridge.run(async move {
+            let is_head = options.head;
+            let result = store.get_opts(&path, options).await?;
+            let size = result.meta.size;
+            let bytes = if is_head { Vec::new() } else { Vec::from(result.bytes().await?) };
+            Ok(Fetched { bytes, size })
+        });
+        match fetched {
+            Ok(fetched) => Ok(Some(fetched)),
+            Err(StoreError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(from_store(&error, READ)),
+        }
+    }
+
+    fn is_stored(&self, path: &object_store::path::Path) -> Result<bool> {
+        Ok(self.fetch(path, GetOptions::new().with_head(true))?.is_some())
+    }
+
+    fn delete_objects(&self, paths: Vec<object_store::Result<object_store::path::Path>>) -> object_store::Result<()> {
+        let store = self.store();
+        self.bridge.run(async move {
+            let deleted = store.delete_stream(stream::iter(paths).boxed());
+            deleted.try_for_each(|_| std::future::ready(Ok(()))).await
+        })
+    }
+}
+
+impl Blobs for ObjectBlobs {
+    fn put(&self, scope: &Scope, text: &[u8]) -> Result<TextKey> {
+        let key = TextKey::of(text);
+        let path = path_of(scope, &key);
+        if self.is_stored(&path)? {
+            return Ok(key);
+        }
+        let stored = frames::compress(text).map_err(|error| from_system(&error, STORE))?;
+        let store = self.store();
+        let put = self.bridge.run(async move {
+            store.put_opts(&path, PutPayload::from(stored), PutOptions::from(PutMode::Create)).await
+        });
+        match put {
+            Ok(_) | Err(StoreError::AlreadyExists { .. }) => Ok(key),
+            Err(error) => Err(from_store(&error, STORE)),
+        }
+    }
+
+    fn get(&self, scope: &Scope, key: &TextKey) -> Result<Option<Vec<u8>>> {
+        let Some(stored) = self.fetch(&path_of(scope, key), GetOptions::new())? else { return Ok(None) };
+        let text = frames::inflate(&stored.bytes, 0..u64::MAX)?;
+        if TextKey::of(&text) != *key {
+            return Err(damaged("its content does not match its name"));
+        }
+        Ok(Some(text))
+    }
+
+    fn range(&self, scope: &Scope, key: &TextKey, range: Range<u64>) -> Result<Option<Vec<u8>>> {
+        let path = path_of(scope, key);
+        if range.is_empty() {
+            return Ok(self.is_stored(&path)?.then(Vec::new));
+        }
+        let end = GetOptions::new().with_range(Some(GetRange::Suffix(END_BYTES)));
+        let Some(end) = self.fetch(&path, end)? else { return Ok(None) };
+        if end.bytes.len() as u64 == end.size {
+            return frames::inflate(&end.bytes, range).map(Some);
+        }
+        let Some(part) = frames::part(&end.bytes, end.size, &range)? else {
+            let whole = self.fetch(&path, GetOptions::new())?;
+            return whole.map(|whole| frames::inflate(&whole.bytes, range)).transpose();
+        };
+        if part.stored.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
+        let frames_of_it = GetOptions::new().with_range(Some(GetRange::Bounded(part.stored)));
+        let fetched = self.fetch(&path, frames_of_it)?;
+        fetched.map(|fetched| frames::inflate(&fetched.bytes, part.range)).transpose()
+    }
+
+    fn delete(&self, scope: &Scope, key: &TextKey) -> Result<bool> {
+        let path = path_of(scope, key);
+        // A bucket does not say whether there was something to delete.
+        if !self.is_stored(&path)? {
+            return Ok(false);
+        }
+        match self.delete_objects(vec![Ok(path.clone())]) {
+            Ok(()) => {}
+            Err(StoreError::NotFound { .. }) => return Ok(false),
+            Err(error) => return Err(from_store(&error, DELETE)),
+        }
+        if let Some(folder) = &self.folder {
+            let (name, _) = path.as_ref().rsplit_once('/').unwrap_or_default();
+            sync_folder(&folder.join(name)).map_err(|error| from_system(&error, DELETE))?;
+        }
+        Ok(true)
+    }
+}
+
+/// Returns the key of a text in the store. Folders of 256 keep the listings short.
+fn path_of(scope: &Scope, key: &TextKey) -> object_store::path::Path {
+    let hex = key.to_string();
+    let shard: String = hex.chars().take(2).collect();
+    object_store::path::Path::from(format!("{}/{shard}/{hex}.zst", name_of(&[&scope.tenant.0])))
+}
