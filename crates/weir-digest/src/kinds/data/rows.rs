@@ -10,6 +10,7 @@ use super::column::Column;
 use super::cross::Cross;
 use super::row::{KeptRecord, Row, ValueSyntax};
 use super::value::{Role, hash_without_numbers};
+use crate::text::starts;
 use crate::trouble::Trouble;
 
 /// The maximum number of fields that are distinguished.
@@ -234,7 +235,7 @@ fn is_bad_word(text: &str) -> bool {
 /// Returns whether something ended badly.
 fn is_bad_end(text: &str) -> bool {
     let Some(lower) = text.get(..text.len().min(24)).map(str::to_ascii_lowercase) else { return false };
-    ["fail", "error", "crash", "fatal", "panic", "timeout", "timed out", "timed_out", "critical", "broken"]
-        .iter()
-        .any(|bad| lower.starts_with(bad))
+    #[rustfmt::skip]
+    let bad = ["fail", "error", "crash", "fatal", "panic", "timeout", "timed out", "timed_out", "critical", "broken"];
+    starts(&lower, &bad)
 }

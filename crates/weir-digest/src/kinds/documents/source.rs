@@ -6,7 +6,7 @@ use std::io;
 use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
-use crate::text::clip;
+use crate::text::{clip, starts};
 use crate::{Item, Line, Lines, Page, Source};
 
 mod define;
@@ -300,9 +300,7 @@ fn depth(text: &str) -> i64 {
 
 /// Returns whether a line marks what follows as deprecated.
 fn is_deprecated(text: &str) -> bool {
-    ["@Deprecated", "@deprecated", "#[deprecated", "* @deprecated", "// Deprecated:", "[Obsolete"]
-        .iter()
-        .any(|start| text.starts_with(start))
+    starts(text, &["@Deprecated", "@deprecated", "#[deprecated", "* @deprecated", "// Deprecated:", "[Obsolete"])
 }
 
 /// Returns whether a line marks an open task.

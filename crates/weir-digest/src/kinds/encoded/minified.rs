@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 
-use crate::text::clip;
+use crate::text::{clip, starts};
 use crate::{Item, Page, Part, Source, Weight};
 
 /// The maximum number of bytes examined.
@@ -253,10 +253,7 @@ fn near(text: &str, place: usize, most: usize) -> &str {
 }
 
 fn is_address(text: &str) -> bool {
-    let begins = text.starts_with("http://")
-        || text.starts_with("https://")
-        || text.starts_with("wss://")
-        || (text.starts_with('/') && text.len() > 3);
+    let begins = starts(text, &["http://", "https://", "wss://"]) || (text.starts_with('/') && text.len() > 3);
     begins
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_.:-{}$?=&%@~+#".contains(&byte))
         && text.bytes().any(|byte| byte.is_ascii_alphabetic())

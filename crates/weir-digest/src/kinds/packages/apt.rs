@@ -13,7 +13,7 @@ use crate::kinds::diagnostics::diagnostic::named;
 use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::{Kind, Stretch};
-use crate::text::{clip, counted};
+use crate::text::{clip, counted, starts};
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Apt>("apt", opens);
@@ -185,11 +185,7 @@ impl Apt {
             self.list = Some(List::Failed);
         } else if text.starts_with("dpkg: ") || text.starts_with("W: ") || text.starts_with("N: ") {
             self.warnings.text(text);
-        } else if text.starts_with("Need to get ")
-            || text.starts_with("After this operation, ")
-            || text.starts_with("Fetched ")
-            || text.starts_with("Use 'apt ")
-            || text.starts_with("Use 'sudo apt ")
+        } else if starts(text, &["Need to get ", "After this operation, ", "Fetched ", "Use 'apt ", "Use 'sudo apt "])
             || text.contains(" can be upgraded. ")
             || text.starts_with("All packages are up to date")
         {
@@ -209,10 +205,7 @@ impl Apt {
 
     fn take_step(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
-        if STEPS.iter().any(|step| text.starts_with(step))
-            || text.starts_with("Listing...")
-            || text.starts_with("Calculating upgrade...")
-        {
+        if starts(text, STEPS) || starts(text, &["Listing...", "Calculating upgrade..."]) {
             return true;
         }
         if let Some((name, old, version)) = simulated(text) {
