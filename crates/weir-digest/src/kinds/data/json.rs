@@ -4,11 +4,10 @@
 
 use std::io;
 
-use super::json_graph::{Graph, ValueType};
-use super::json_reader::{Piece, Reader};
+use super::json_graph::Graph;
+use super::json_reader::{Piece, PieceConsumer, Reader};
 use super::json_rows::Values;
 use super::ndjson;
-use super::row::ValueSyntax;
 use super::rows::Rows;
 use super::rows_page::{TableFacts, few, names};
 use crate::kinds::fold::Fold;
@@ -56,63 +55,6 @@ pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Optio
     let mut page = page(&values, &walked);
     log.put(&mut page);
     Ok(Some(page))
-}
-
-/// A consumer of the pieces of documents.
-pub(super) trait PieceConsumer {
-    /// Begins a document on this line.
-    fn begin(&mut self, line: u64);
-    /// Receives the document verbatim, if it is one line of the output.
-    fn raw(&mut self, _line: &str) {}
-    /// Takes the next piece, whose text the reader has.
-    fn piece(&mut self, piece: Piece, reader: &Reader<'_>);
-    /// Ends the document, which may be truncated.
-    fn end(&mut self) {}
-}
-
-impl PieceConsumer for Graph {
-    fn begin(&mut self, _line: u64) {
-        Self::begin(self);
-    }
-
-    fn piece(&mut self, piece: Piece, reader: &Reader<'_>) {
-        match piece {
-            Piece::Object => self.value(ValueType::Object),
-            Piece::Array => self.value(ValueType::Array),
-            Piece::Text => self.value(ValueType::Text),
-            Piece::Number | Piece::Word => self.value(ValueType::Other),
-            Piece::Key => self.key(&reader.text),
-            Piece::Close => self.close(),
-            Piece::End | Piece::Broken => {}
-        }
-    }
-}
-
-impl PieceConsumer for Values<'_> {
-    fn begin(&mut self, line: u64) {
-        Self::begin(self, line);
-    }
-
-    fn raw(&mut self, line: &str) {
-        Self::raw(self, line);
-    }
-
-    fn piece(&mut self, piece: Piece, reader: &Reader<'_>) {
-        let sort = match piece {
-            Piece::Object | Piece::Array => return self.open(piece == Piece::Array, reader.line),
-            Piece::Key => return self.key(&reader.text),
-            Piece::Close => return self.close(),
-            Piece::End | Piece::Broken => return,
-            Piece::Text => ValueSyntax::Text,
-            Piece::Number => ValueSyntax::Number,
-            Piece::Word => ValueSyntax::Word,
-        };
-        self.value(sort, (&reader.text, reader.length), reader.line);
-    }
-
-    fn end(&mut self) {
-        Self::end(self);
-    }
 }
 
 /// What was found while walking through an output.

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use super::json::{PieceConsumer, document};
+use super::json::document;
 use super::json_graph::Graph;
-use super::json_reader::Reader;
+use super::json_reader::{PieceConsumer, Reader};
 use super::json_rows::Values;
 use super::rows_page::TableFacts;
 use crate::kinds::fold::Fold;
