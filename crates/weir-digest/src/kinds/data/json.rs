@@ -49,7 +49,7 @@ pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Optio
     let mut values = Values::new(&graph);
     let mut log = Fold::default();
     let walked = walk(source, before, &mut values, &mut log)?;
-    if walked.documents == 0 || (walked.broken && log.lines() * 5 >= walked.lines) {
+    if walked.documents == 0 || (walked.broken && log.lines * 5 >= walked.lines) {
         return Ok(None);
     }
     let mut page = page(&values, &walked);

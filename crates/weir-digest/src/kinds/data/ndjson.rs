@@ -40,7 +40,7 @@ pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Opti
     let mut log = Fold::default();
     let cut = walk(source, &mut values, &mut log)?;
     let Some(records) = values.tables.first() else { return Ok(None) };
-    if log.lines() * 5 > records.count {
+    if log.lines * 5 > records.count {
         return Ok(None);
     }
     let cut = if cut > 0 { format!(", {cut} of them not read to their ends") } else { String::new() };

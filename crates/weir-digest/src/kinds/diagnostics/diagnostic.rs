@@ -233,8 +233,8 @@ impl Codes {
     /// Returns the counts, the highest first, several in a row, with codes that occur once listed together. Empty if
     /// all occur once.
     fn part(&self, name: &str, weight: Weight) -> Part {
-        let (mut counts, all, beyond) = (self.counts.sorted(), self.counts.names(), self.counts.beyond());
-        if self.without > self.counts.all() - beyond {
+        let (mut counts, all, beyond) = (self.counts.sorted(), self.counts.names(), self.counts.beyond);
+        if self.without > self.counts.all - beyond {
             return Part::new(name, weight, Vec::new());
         }
         counts.retain(|(_, count)| *count > 1);

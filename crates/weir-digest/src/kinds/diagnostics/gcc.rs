@@ -170,7 +170,7 @@ impl Stretch for Gcc {
 
     fn page(mut self: Box<Self>) -> Page {
         self.flush();
-        let steps = match self.steps.all() {
+        let steps = match self.steps.all {
             0 => String::new(),
             steps => format!(", {}", named(steps, "step", "steps")),
         };
@@ -182,7 +182,7 @@ impl Stretch for Gcc {
         let left_out = self.target_count.saturating_sub(self.targets.len() as u64);
         page.push(rows(&format!("{} targets that failed", self.target_count), Weight::Fact, &self.targets, left_out));
         self.found.write(&mut page, "compiler");
-        if self.steps.all() > 0 {
+        if self.steps.all > 0 {
             let counted = Item::plain(self.steps.in_line(20));
             page.push(Part::new(
                 "steps, and the last",

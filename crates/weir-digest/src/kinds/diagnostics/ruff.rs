@@ -157,7 +157,7 @@ impl Stretch for Ruff {
             fixable => format!(", {fixable} marked fixable"),
         };
         let stray = self.found.is_empty() && self.totals.total == 0 && self.formats.total == 0;
-        if stray && self.strays.lines() > 0 {
+        if stray && self.strays.lines > 0 {
             return Box::new(self.strays).page();
         }
         let ruff = self.said > 0 || self.fixable > 0 || self.full;

@@ -171,7 +171,7 @@ impl Document {
                 self.task(line, text, task, done);
             } else if !is_contents(item) {
                 // In a changelog, readers look for what is new.
-                if (1..=3).contains(&self.outline.versions_so_far()) && self.newest.len() < MAX_NEWEST_ENTRIES {
+                if (1..=3).contains(&self.outline.version_total) && self.newest.len() < MAX_NEWEST_ENTRIES {
                     self.newest.push(Item::at(line.number, clip(text, 240)));
                 }
                 self.paragraph.push(line.number, text);
@@ -267,10 +267,10 @@ impl Document {
 
     fn what(&self) -> String {
         let tasks = self.open_tasks.total + self.done_tasks;
-        let mut parts = vec![format!("markdown: {}", counted(self.outline.total(), "heading"))];
+        let mut parts = vec![format!("markdown: {}", counted(self.outline.total, "heading"))];
         let counts = [
-            (self.code.total(), "code block"),
-            (self.tables.total(), "table"),
+            (self.code.total, "code block"),
+            (self.tables.total, "table"),
             (self.links, "link"),
             (self.images, "image"),
             (tasks, "task"),

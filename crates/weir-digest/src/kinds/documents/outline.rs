@@ -21,8 +21,8 @@ const MIN_VERSIONS: usize = 3;
 #[derive(Default)]
 pub(super) struct Outline {
     kept: Vec<Heading>,
-    total: u64,
-    version_total: u64,
+    pub total: u64,
+    pub version_total: u64,
 }
 
 /// Whether headings are shown with their line numbers.
@@ -50,10 +50,6 @@ impl Heading {
 }
 
 impl Outline {
-    pub(super) fn total(&self) -> u64 {
-        self.total
-    }
-
     pub(super) fn add(&mut self, line: u64, level: usize, title: &str) {
         let title = unlinked(title);
         self.total += 1;
@@ -83,10 +79,6 @@ impl Outline {
 
     pub(super) fn has_versions(&self) -> bool {
         self.version_level().is_some()
-    }
-
-    pub(super) fn versions_so_far(&self) -> u64 {
-        self.version_total
     }
 
     /// Counts a list item under the last heading.

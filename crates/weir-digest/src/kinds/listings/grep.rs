@@ -18,7 +18,8 @@ use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "grep", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind =
+    Kind { name: "grep", detector: Detector::Whole { is: |sample| form(sample).is_some(), read } };
 
 /// The maximum number of files kept with their counts.
 const MAX_FILES: usize = 20_000;
@@ -43,10 +44,6 @@ enum MatchFormat {
     Single,
     /// `path:12`, the number of matches in each file.
     Counted,
-}
-
-fn is(sample: &Sample<'_>) -> bool {
-    form(sample).is_some()
 }
 
 fn form(sample: &Sample<'_>) -> Option<MatchFormat> {

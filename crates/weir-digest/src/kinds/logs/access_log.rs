@@ -181,7 +181,7 @@ impl AccessStats {
         let programs = self.programs.sorted();
         let programs =
             programs.iter().take(MAX_CLIENTS_SHOWN).map(|(name, count)| Item::plain(format!("×{count} {name}")));
-        let name = format!("programs{}", beyond(self.programs.beyond()));
+        let name = format!("programs{}", beyond(self.programs.beyond));
         page.push(Part::new(name, Weight::Shape, programs.collect()).of(self.programs.names() as u64));
         page
     }

@@ -103,8 +103,8 @@ impl Stretch for CargoBuild {
         }
         said.extend(counted([
             (self.fresh, "fresh"),
-            (self.downloaded.total(), "downloaded"),
-            (self.changed.total(), "changed in the lock file"),
+            (self.downloaded.total, "downloaded"),
+            (self.changed.total, "changed in the lock file"),
             (self.commands, if self.commands == 1 { "command run" } else { "commands run" }),
             (self.scripts, "lines of build scripts"),
             (self.waited, "waits for a lock"),

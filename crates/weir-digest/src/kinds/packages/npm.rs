@@ -145,10 +145,10 @@ impl Stretch for Npm {
         self.end_conflict();
         let mut said = Vec::new();
         for (count, one, many) in [
-            (self.errors.total(), "error line", "error lines"),
-            (self.conflicts.total(), "peer conflict overridden", "peer conflicts overridden"),
-            (self.deprecated.total(), "deprecated package", "deprecated packages"),
-            (self.warnings.total(), "other warning line", "other warning lines"),
+            (self.errors.total, "error line", "error lines"),
+            (self.conflicts.total, "peer conflict overridden", "peer conflicts overridden"),
+            (self.deprecated.total, "deprecated package", "deprecated packages"),
+            (self.warnings.total, "other warning line", "other warning lines"),
             (self.request_count, "request", "requests"),
             (self.folded, "line of detail folded", "lines of detail folded"),
         ] {

@@ -35,15 +35,11 @@ impl<const MOST: usize> KeptItems<MOST> {
 #[derive(Default)]
 pub(crate) struct BoundedItems {
     items: Vec<(Item, u64)>,
-    total: u64,
+    /// The true number of lines.
+    pub total: u64,
 }
 
 impl BoundedItems {
-    /// Returns the true number of lines.
-    pub(crate) fn total(&self) -> u64 {
-        self.total
-    }
-
     /// Keeps a line of the output with its number.
     pub(crate) fn line(&mut self, line: &Line<'_>) {
         self.add(|| Item::at(line.number, clip(line.text.trim_end(), MAX_LINE_BYTES)));

@@ -20,7 +20,7 @@ const MAX_LIST_BYTES: usize = 90;
 #[derive(Default)]
 pub(super) struct Repeats {
     counts: BTreeMap<String, (u64, u64)>,
-    total: u64,
+    pub total: u64,
     not_kept: u64,
 }
 
@@ -36,10 +36,6 @@ impl Repeats {
         } else {
             self.not_kept += 1;
         }
-    }
-
-    pub(super) fn total(&self) -> u64 {
-        self.total
     }
 
     /// Returns the different texts, the most frequent first. `show` formats a text and its count.

@@ -95,7 +95,7 @@ impl Runner for Vitest {
     fn page(mut self, bytes: u64) -> Page {
         self.end_block();
         let mut page = Page::new(format!("vitest: {}", self.report.counted()));
-        let failures = if self.failures.total() > 0 { self.failures } else { self.listed };
+        let failures = if self.failures.total > 0 { self.failures } else { self.listed };
         page.push(self.broken.part("files that did not run, and errors outside of tests", bytes));
         page.push(failures.part("failures", bytes));
         self.report.put(&mut page);

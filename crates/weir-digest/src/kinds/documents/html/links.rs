@@ -16,7 +16,7 @@ const ROW_BYTES: usize = 160;
 /// Links and images.
 #[derive(Default)]
 pub(super) struct Links {
-    total: u64,
+    pub total: u64,
     seen: HashSet<u64>,
     main: KeptItems<MAX_LINKS_KEPT>,
     around: Vec<String>,
@@ -27,10 +27,6 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn total(&self) -> u64 {
-        self.total
-    }
-
     /// Adds a link. Links within the same page are only counted.
     pub(super) fn add(&mut self, text: &str, target: &str, is_around: bool) {
         self.total += 1;

@@ -20,7 +20,7 @@ pub(super) struct Blocks {
     /// The index of the name of the current block.
     now: Option<usize>,
     beyond: u64,
-    total: u64,
+    pub total: u64,
 }
 
 struct BlockGroup {
@@ -36,10 +36,6 @@ struct CodeBlock {
 }
 
 impl Blocks {
-    pub(super) fn total(&self) -> u64 {
-        self.total
-    }
-
     /// Begins a block. Its name is shown as its first line if `line` is given.
     pub(super) fn begin(&mut self, name: &str, line: Option<u64>) {
         self.total += 1;

@@ -16,7 +16,7 @@ const MAX_NAMES_PER_LINE: usize = 12;
 #[derive(Default)]
 pub(super) struct Packages {
     names: Vec<(String, String)>,
-    total: u64,
+    pub total: u64,
 }
 
 impl Packages {
@@ -34,10 +34,6 @@ impl Packages {
             Some((name, version)) => self.add(name, version.trim_end_matches(')')),
             None => text.split_whitespace().for_each(|name| self.add(name, "")),
         }
-    }
-
-    pub(super) fn total(&self) -> u64 {
-        self.total
     }
 
     /// Adds the versions stated elsewhere to packages that have none.
