@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::json_reader::{Piece, PieceConsumer, Reader};
 
-/// The maximum number of places that are distinguished.
 const MAX_PLACES: usize = 20_000;
 /// The maximum number of keys of one object that are distinguished.
 const MAX_KEYS: usize = 64;

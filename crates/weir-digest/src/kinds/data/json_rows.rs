@@ -11,7 +11,6 @@ use super::row::{Field, Row, ValueSyntax};
 use super::rows::Rows;
 use super::value::Role;
 
-/// The maximum number of tables that are distinguished.
 const MAX_TABLES: usize = 40;
 /// The maximum length of the path of a field.
 const MAX_PATH_BYTES: usize = 200;

@@ -13,7 +13,6 @@ use super::value::{Role, hash_without_numbers};
 use crate::text::starts;
 use crate::trouble::Trouble;
 
-/// The maximum number of fields that are distinguished.
 const MAX_COLUMNS: usize = 200;
 /// The number of main fields, and the maximum number of different values of a main field and of any other.
 const MAIN_COLUMNS: usize = 16;
@@ -23,7 +22,6 @@ const MAX_VALUES: usize = 300;
 const MAX_GROUPS: usize = 300;
 /// The maximum number of first records kept.
 pub(super) const MAX_FIRST_RECORDS: usize = 12;
-/// The maximum number of outermost records kept.
 const MAX_OUTERMOST_RECORDS: usize = 60;
 
 /// Records with the same fields.

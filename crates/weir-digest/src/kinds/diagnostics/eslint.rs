@@ -9,7 +9,6 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Eslint>("eslint", opens);
 
-/// The maximum number of lines kept of a crash.
 const MAX_KEPT_CRASH_LINES: usize = 40;
 /// The maximum number of lines of a crash message.
 const MAX_CRASH_LINES: u64 = 60;

@@ -16,7 +16,6 @@ pub(crate) const KIND: Kind = Kind::lines::<Gcc>("gcc", opens);
 const MAX_EXPLANATION_BYTES: usize = 300;
 /// The maximum number of lines of code and markers after a diagnostic.
 const MAX_FOLLOWING_LINES: usize = 40;
-/// The maximum number of lines of a sort that are kept.
 const MAX_LINES: usize = 60;
 
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {

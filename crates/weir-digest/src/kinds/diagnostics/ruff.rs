@@ -13,7 +13,6 @@ pub(crate) const KIND: Kind = Kind::lines::<Ruff>("ruff", opens);
 const MAX_EXPLANATION_BYTES: usize = 700;
 /// The maximum number of lines after a finding: code, and the suggested change.
 const MAX_FOLLOWING_LINES: usize = 300;
-/// The maximum number of lines of a sort that are kept.
 const MAX_LINES: usize = 60;
 
 pub(crate) fn opens(text: &str, about: About<'_>) -> bool {

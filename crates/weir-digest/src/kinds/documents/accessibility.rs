@@ -20,11 +20,9 @@ use node::Node;
 
 pub(crate) const KIND: Kind = Kind { name: "accessibility", detector: Detector::Whole { is, read } };
 
-/// The maximum number of facts kept of each sort.
 const MAX_ITEMS: usize = 80;
 /// The maximum depth to which the tree is followed.
 const MAX_DEPTH: usize = 200;
-/// The maximum number of tables shown by their columns.
 const MAX_TABLES: usize = 4;
 /// The maximum number of bytes of a cell, and of cells of a row.
 const MAX_CELL_BYTES: usize = 200;

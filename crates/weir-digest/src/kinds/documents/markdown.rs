@@ -21,11 +21,9 @@ use marks::{
 
 pub(crate) const KIND: Kind = Kind { name: "markdown", detector: Detector::Whole { is: detect::is, read } };
 
-/// The maximum number of facts kept of each sort.
 const MAX_ITEMS: usize = 40;
 /// The maximum number of first entries of a changelog.
 const MAX_NEWEST_ENTRIES: usize = 12;
-/// The maximum number of bytes shown of a line.
 const MAX_LINE_BYTES: usize = 420;
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {

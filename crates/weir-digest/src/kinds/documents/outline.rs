@@ -8,11 +8,9 @@ use crate::kinds::shared::dates;
 use crate::text::clip;
 use crate::{Item, Part, Weight};
 
-/// The maximum number of headings.
 const MAX_HEADINGS: usize = 2_000;
 /// The length of a row of headings.
 const ROW_BYTES: usize = 160;
-/// The maximum number of rows.
 const MAX_ROWS: usize = 60;
 /// The minimum number of headings with a version that make a document a changelog.
 const MIN_VERSIONS: usize = 3;

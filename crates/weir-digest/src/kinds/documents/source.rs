@@ -19,11 +19,9 @@ use language::{DefinitionKind, Language, LineItem};
 
 pub(crate) const KIND: Kind = Kind { name: "source", detector: Detector::Whole { is, read } };
 
-/// The maximum number of definitions.
 const MAX_DEFINITIONS: usize = 2_000;
 /// The maximum number of other facts of each sort.
 const MAX_ITEMS: usize = 60;
-/// The maximum number of bytes shown of a line.
 const MAX_LINE_BYTES: usize = 240;
 /// The maximum number of lines joined into a signature.
 const MAX_SIGNATURE_LINES: usize = 12;

@@ -12,7 +12,6 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Log>("git log", opens);
 
-/// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 300;
 
 fn opens(text: &str, _: About<'_>) -> bool {

@@ -10,14 +10,12 @@ use crate::kinds::shared::counts::Tally;
 use crate::text::{clip, number, starts};
 use crate::{Item, Line, Page, Part, Weight};
 
-/// The maximum number of files kept with their facts.
 const MAX_FILES: usize = 2_000;
 /// The maximum number of hunks kept in all, and of one file.
 const MAX_HUNKS: usize = 400;
 const MAX_HUNKS_PER_FILE: usize = 12;
 /// The maximum number of changed lines kept of a hunk.
 const MAX_CHANGES: usize = 8;
-/// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 200;
 
 /// A diff of any number of files.

@@ -7,7 +7,6 @@ use weir_core::wording::counted;
 use crate::kinds::shared::counts::template;
 use crate::{Item, Part, Weight};
 
-/// The maximum number of folders that are distinguished.
 const MAX_FOLDERS: usize = 10_000;
 
 /// Folders and their contents.

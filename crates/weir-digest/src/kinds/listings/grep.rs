@@ -21,13 +21,11 @@ use crate::{Item, Line, Page, Part, Source, Weight};
 pub(crate) const KIND: Kind =
     Kind { name: "grep", detector: Detector::Whole { is: |sample| form(sample).is_some(), read } };
 
-/// The maximum number of files kept with their counts.
 const MAX_FILES: usize = 20_000;
 /// The maximum number of matches kept of each top folder and extension, of each file, and in all.
 const MAX_MATCHES_PER_SORT: u64 = 15;
 const MAX_MATCHES_PER_FILE: u64 = 2;
 const MAX_MATCHES: usize = 500;
-/// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 240;
 
 /// The format in which matches are printed.

@@ -28,9 +28,7 @@ const MAX_ITEMS: usize = 30;
 const MAX_CLIENTS_SHOWN: usize = 12;
 /// Represents any status.
 const ANY_STATUS: u16 = 0;
-/// The maximum number of slow requests.
 const MAX_SLOW_REQUESTS: usize = 8;
-/// The maximum number of bytes kept of a path.
 const MAX_PATH_BYTES: usize = 200;
 
 fn is(sample: &Sample<'_>) -> bool {

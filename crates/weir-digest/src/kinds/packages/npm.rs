@@ -12,11 +12,9 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Npm>("npm", opens);
 
-/// The maximum number of sorts of requests.
 const MAX_REQUEST_SORTS: usize = 100;
 /// The maximum number of slowest requests.
 const MAX_SLOWEST: usize = 5;
-/// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 300;
 
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {

@@ -7,7 +7,6 @@ use crate::kinds::shared::bounded_items::{BoundedItems, rows};
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Weight};
 
-/// The maximum number of packages kept by name.
 const MAX_NAMES: usize = 5_000;
 /// The maximum number of direct dependencies.
 const MAX_DIRECT: usize = 1_000;

@@ -3,11 +3,8 @@
 use crate::text::clip;
 use crate::{Item, Line, Part, Weight};
 
-/// The maximum number of items.
 const MAX_ITEMS: usize = 60;
-/// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 400;
-/// The number of short names on one line.
 const NAMES_PER_LINE: usize = 6;
 
 /// The first `MOST` items of one sort, with their true number.

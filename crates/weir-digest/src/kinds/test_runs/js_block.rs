@@ -3,7 +3,6 @@
 use super::failed::Failure;
 use crate::text::{clip, starts};
 
-/// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 12;
 /// The maximum length of values that are put on the line of the message.
 const MAX_INLINE_BYTES: usize = 200;

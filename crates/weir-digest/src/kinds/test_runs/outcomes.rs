@@ -7,11 +7,9 @@ use std::collections::BTreeMap;
 use crate::text::clip;
 use crate::{Item, Part, Weight};
 
-/// The maximum number of different texts or names.
 const MAX_ENTRIES: usize = 2000;
 /// The maximum number of highest values.
 const MAX_TOP: usize = 12;
-/// The maximum number of bytes kept of a text.
 const MAX_TEXT_BYTES: usize = 300;
 /// The maximum number of bytes of the names in a list.
 const MAX_LIST_BYTES: usize = 90;

@@ -17,7 +17,6 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Runs<Pytest>>("pytest", opens);
 
-/// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 60;
 
 fn opens(line: &str, _: About<'_>) -> bool {

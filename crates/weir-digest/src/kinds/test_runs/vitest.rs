@@ -12,7 +12,6 @@ use crate::{About, Line, Page};
 
 pub(crate) const KIND: Kind = Kind::lines::<Runs<Vitest>>("vitest", opens);
 
-/// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 60;
 /// The character that rules off the sections of the report.
 const RULE: char = '⎯';

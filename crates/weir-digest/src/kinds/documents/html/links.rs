@@ -6,11 +6,9 @@ use crate::kinds::shared::bounded_items::{KeptItems, joined};
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// The maximum number of links kept of each sort.
 const MAX_LINKS_KEPT: usize = 60;
 /// The maximum number of links that are distinguished.
 const MAX_LINKS: usize = 5_000;
-/// The length of a row of names.
 const ROW_BYTES: usize = 160;
 
 /// Links and images.

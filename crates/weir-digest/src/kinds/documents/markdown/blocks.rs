@@ -6,7 +6,6 @@ use crate::kinds::documents::passages::Passages;
 use crate::text::clip;
 use crate::{Item, Line, Part, Weight};
 
-/// The maximum number of names that are distinguished.
 const MAX_NAMES: usize = 100;
 /// The maximum number of blocks kept of a name, and of lines and bytes of one.
 const MAX_BLOCKS: usize = 2;

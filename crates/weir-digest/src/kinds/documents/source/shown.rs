@@ -13,7 +13,6 @@ use crate::{Item, Page, Part, Weight};
 const MIN_GROUP: usize = 3;
 /// The minimum number of functions of equal length, with the same first word in their names, that are grouped.
 const MIN_FAMILY: usize = 4;
-/// The length of a row of names.
 const ROW_BYTES: usize = 140;
 /// The maximum number of longest functions that are named.
 const MAX_LONGEST_FUNCTIONS: usize = 4;

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use crate::text::clip;
 use crate::{Item, Part, Weight};
 
-/// The maximum number of packages of each sort.
 const MAX_PACKAGES: usize = 3_000;
 /// The maximum number of lines that could ever be shown.
 const MAX_LINES_SHOWN: usize = 200;
