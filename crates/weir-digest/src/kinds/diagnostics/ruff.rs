@@ -263,10 +263,7 @@ impl Ruff {
         let said = text.get(at + block.code.len()..).unwrap_or_default();
         let message = said.split(" --> ").next().unwrap_or_default();
         let message = message.trim_start_matches([':', ' ']).trim_start_matches("[*] ");
-        let place = match block.full {
-            true => block.place.as_str(),
-            false => place(&text).map_or("", |place| place.whole),
-        };
+        let place = if block.full { block.place.as_str() } else { place(&text).map_or("", |place| place.whole) };
         let file = file(place);
         self.found.add(&Diagnostic {
             number: block.full.then_some(block.number),

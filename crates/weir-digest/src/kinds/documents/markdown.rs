@@ -231,10 +231,7 @@ impl Document {
         for at in memchr::memmem::find_iter(text.as_bytes(), b"](") {
             let opens = text.get(..at).and_then(|before| before.rfind('['));
             let image = opens.is_some_and(|open| text.get(..open).is_some_and(|before| before.ends_with('!')));
-            match image {
-                true => self.images += 1,
-                false => self.links += 1,
-            }
+            if image { self.images += 1 } else { self.links += 1 }
         }
     }
 

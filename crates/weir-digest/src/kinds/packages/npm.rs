@@ -191,10 +191,7 @@ impl Npm {
             "error" => {
                 let dull = said.trim().bytes().all(|byte| byte.is_ascii_digit())
                     || said.starts_with("A complete log of this run");
-                match dull {
-                    true => self.folded += 1,
-                    false => self.errors.line(line),
-                }
+                if dull { self.folded += 1 } else { self.errors.line(line) }
             }
             "warn" => match said.strip_prefix("deprecated ") {
                 Some(said) => self.deprecated.text(said),

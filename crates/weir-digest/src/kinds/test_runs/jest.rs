@@ -124,9 +124,7 @@ impl Jest {
         if !passed {
             self.report.outcomes.add(file, Outcome::Failed, 0);
         }
-        if let Some(value) = micros(taken) {
-            self.report.slow_files.add(value, || format!("{taken} {file}"));
-        }
+        self.report.slow_files.took(taken, file);
     }
 
     fn title(&mut self, title: &str, line: u64) {
@@ -175,9 +173,7 @@ impl Jest {
         }
         if let Some((outcome, name, taken)) = listed(trimmed) {
             self.report.outcomes.add(&self.file, outcome, 1);
-            if let Some(value) = micros(taken) {
-                self.report.slow.add(value, || format!("{taken} {name}"));
-            }
+            self.report.slow.took(taken, name);
             if outcome == Outcome::Skipped {
                 self.report.skips.add(&format!("{name} ({})", self.file), "", line.number);
             }

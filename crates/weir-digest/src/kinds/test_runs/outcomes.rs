@@ -201,6 +201,13 @@ impl TopN {
         }
     }
 
+    /// Takes what a test or a file took, if that is a duration.
+    pub(super) fn took(&mut self, taken: &str, name: &str) {
+        if let Some(value) = micros(taken) {
+            self.add(value, || format!("{taken} {name}"));
+        }
+    }
+
     /// Returns the highest first, out of all that were taken.
     pub(super) fn whole_part(self, name: &str, weight: Weight) -> Part {
         let items = self.kept.into_iter().map(|(_, text)| Item::plain(text)).collect();

@@ -157,9 +157,7 @@ impl Vitest {
         let text = line.text;
         if let Some((name, taken)) = file(text) {
             self.file = clip(name, 250);
-            if let Some(value) = micros(taken) {
-                self.report.slow_files.add(value, || format!("{taken} {name}"));
-            }
+            self.report.slow_files.took(taken, name);
             self.file_counts(text);
             return true;
         }

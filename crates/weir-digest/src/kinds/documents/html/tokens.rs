@@ -89,9 +89,8 @@ impl Emitter for Tokens<'_, '_> {
     }
 
     fn init_end_tag(&mut self) {
+        self.init_start_tag();
         self.is_end = true;
-        self.tag.name.clear();
-        self.tag.count = 0;
     }
 
     fn init_comment(&mut self) {}
