@@ -237,10 +237,8 @@ fn what(values: &Values<'_>, walked: &WalkResult) -> String {
         (_, true) => ", broken",
         _ => "",
     };
-    let beyond = match values.beyond {
-        0 => String::new(),
-        beyond => format!(", {beyond} records of further arrays not looked at"),
-    };
+    let beyond = values.beyond;
+    let beyond = if beyond > 0 { format!(", {beyond} records of further arrays not looked at") } else { String::new() };
     let name = if walked.python { "Python literals" } else { "JSON" };
     format!("{name}: {documents}{records}{} values up to {} deep{beyond}{end}", values.count, values.deepest)
 }

@@ -38,7 +38,7 @@ pub(super) enum Severity {
 }
 
 /// One diagnostic.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Diagnostic<'a> {
     /// The number of its first line, if showing it helps to read on.
     pub number: Option<u64>,

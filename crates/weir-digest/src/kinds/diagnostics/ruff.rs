@@ -151,10 +151,7 @@ impl Stretch for Ruff {
             said if said == self.found.counts[0] => String::new(),
             said => format!(", of {said} that it found"),
         };
-        let fixable = match self.fixable {
-            0 => String::new(),
-            fixable => format!(", {fixable} marked fixable"),
-        };
+        let fixable = if self.fixable > 0 { format!(", {} marked fixable", self.fixable) } else { String::new() };
         let stray = self.found.is_empty() && self.totals.total == 0 && self.formats.total == 0;
         if stray && self.strays.lines > 0 {
             return Box::new(self.strays).page();

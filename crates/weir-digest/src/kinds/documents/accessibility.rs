@@ -204,10 +204,9 @@ impl Tree {
             return ElementKind::Group;
         }
         if !said.is_empty() && !self.is_inside(ElementKind::Heading) && !self.is_inside(ElementKind::Control) {
-            let text = if node.reference().is_empty() {
-                said.to_owned()
-            } else {
-                format!("{said} [ref={}]", node.reference())
+            let text = match node.reference() {
+                "" => said.to_owned(),
+                reference => format!("{said} [ref={reference}]"),
             };
             self.passages.add(Some(line.number), &text, USUAL);
         }

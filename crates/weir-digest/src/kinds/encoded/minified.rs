@@ -43,11 +43,8 @@ pub(super) fn read(source: &dyn Source) -> io::Result<Page> {
     let longest = text.lines().map(str::len).max().unwrap_or(0);
     let style = is_style(&raw);
     let language = if style { "CSS" } else { "JavaScript" };
-    let part = if source.bytes() > MAX_BYTES {
-        format!(", of which the first {MAX_BYTES} were looked at")
-    } else {
-        String::new()
-    };
+    let part = || format!(", of which the first {MAX_BYTES} were looked at");
+    let part = (source.bytes() > MAX_BYTES).then(part).unwrap_or_default();
     let mut page = Page::new(format!(
         "minified {language}, {} bytes{part}, {lines} lines, the longest of {longest} bytes",
         source.bytes()

@@ -182,10 +182,8 @@ impl Matches {
         match self.form {
             MatchFormat::Numbered | MatchFormat::Plain => {
                 let hit = if self.form == MatchFormat::Numbered { numbered_hit(text) } else { plain_hit(text) };
-                match hit {
-                    Some(hit) => self.hit(line, &hit),
-                    None => return false,
-                }
+                let Some(hit) = hit else { return false };
+                self.hit(line, &hit);
             }
             MatchFormat::Counted => match counted_hit(text) {
                 Some((path, count)) => self.file(path, count),
@@ -198,15 +196,8 @@ impl Matches {
                 }
                 let Some((number, matched, text)) = short_hit(text) else { return false };
                 let path = std::mem::take(&mut self.now);
-                self.hit(
-                    line,
-                    &Hit {
-                        path: &path,
-                        number: Some(number),
-                        text: if matched { without_column(text) } else { text },
-                        context: !matched,
-                    },
-                );
+                let text = if matched { without_column(text) } else { text };
+                self.hit(line, &Hit { path: &path, number: Some(number), text, context: !matched });
                 self.now = path;
             }
         }
