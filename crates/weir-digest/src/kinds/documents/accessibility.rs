@@ -331,14 +331,10 @@ impl Tree {
 
     fn page(mut self) -> Page {
         self.leave(0);
-        let mut page = Page::new(format!(
-            "accessibility tree: {}, {}, {}, {}, {}",
-            counted(self.nodes, "node"),
-            counted(self.headings.total, "heading"),
-            counted(self.links, "link"),
-            counted(self.controls, "control"),
-            counted(self.table_total, "table")
-        ));
+        let [nodes, headings] = [counted(self.nodes, "node"), counted(self.headings.total, "heading")];
+        let [links, controls] = [counted(self.links, "link"), counted(self.controls, "control")];
+        let tables = counted(self.table_total, "table");
+        let mut page = Page::new(format!("accessibility tree: {nodes}, {headings}, {links}, {controls}, {tables}"));
         page.push(Part::new("page", Weight::Failure, self.page));
         page.push(self.alerts.part("alerts, dialogs and states", Weight::Failure));
         page.push(self.headings.part("headings", Weight::Fact));

@@ -229,12 +229,8 @@ impl Text {
 
     fn page(mut self) -> Page {
         self.end_paragraph();
-        let mut page = Page::new(format!(
-            "text: {}, {}, {}",
-            counted(self.words, "word"),
-            counted(self.sections.total, "section"),
-            counted(self.paragraphs, "paragraph")
-        ));
+        let (words, sections) = (counted(self.words, "word"), counted(self.sections.total, "section"));
+        let mut page = Page::new(format!("text: {words}, {sections}, {}", counted(self.paragraphs, "paragraph")));
         let Self { mut passages, beginning, sections, points, titles, labels, mut labelled, .. } = self;
         page.push(Part::new("beginning", Weight::Fact, beginning));
         // A rare label marks something more important.

@@ -66,12 +66,8 @@ pub(super) fn read(source: &dyn Source) -> io::Result<Page> {
 
 fn push_script(page: &mut Page, text: &str) {
     push(page, "names it defines for others", Weight::Fact, &joined(exports(text)));
-    push(
-        page,
-        "versions",
-        Weight::Fact,
-        &after_any(text, &["version:", "version=", "VERSION:", "VERSION=", "Version="]),
-    );
+    let versions = after_any(text, &["version:", "version=", "VERSION:", "VERSION=", "Version="]);
+    push(page, "versions", Weight::Fact, &versions);
     push(page, "errors that it throws", Weight::Fact, &errors(text));
     push(page, "addresses and paths", Weight::Fact, &joined(strings(text, is_address)));
     push(page, "other texts", Weight::Shape, &joined(strings(text, is_wording)));
@@ -98,12 +94,8 @@ fn push_style(page: &mut Page, text: &str) {
         found
     };
     push(page, "conditions", Weight::Fact, &joined(between("@media", &['{'])));
-    push(
-        page,
-        "imports, fonts and addresses",
-        Weight::Fact,
-        &joined([between("@import", &[';']), between("font-family:", &[';', '}']), between("url(", &[')'])].concat()),
-    );
+    let names = [between("@import", &[';']), between("font-family:", &[';', '}']), between("url(", &[')'])].concat();
+    push(page, "imports, fonts and addresses", Weight::Fact, &joined(names));
     push(page, "animations", Weight::Shape, &joined(between("@keyframes", &['{'])));
     let mut variables = Vec::new();
     for (place, _) in text.match_indices("--") {

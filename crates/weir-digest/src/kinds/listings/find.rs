@@ -171,13 +171,9 @@ impl PathSummary {
     }
 
     fn page(self) -> Page {
-        let what = format!(
-            "paths: {} entries in {} folders, {} extensions",
-            self.paths,
-            self.folders.different(),
-            self.extensions.names()
-        );
-        let mut page = Page::new(what);
+        let (folders, extensions) = (self.folders.different(), self.extensions.names());
+        let mut page =
+            Page::new(format!("paths: {} entries in {folders} folders, {extensions} extensions", self.paths));
         let mut counts = vec![Item::plain(format!("by extension: {}", self.extensions.in_line(15)))];
         // A folder that all paths share is not informative.
         let top = self.tops.iter().find(|top| top.names() > 1 || top.beyond > 0);

@@ -100,10 +100,8 @@ impl Runner for Jest {
         page.push(self.broken.part("suites that did not run", bytes));
         page.push(self.failures.part("failures", bytes));
         self.report.put(&mut page);
-        page.push(
-            self.consoles
-                .part("printed to the console, by sort", Weight::Shape, |text, count| format!("{count} {text}")),
-        );
+        let consoles = |text: &str, count: u64| format!("{count} {text}");
+        page.push(self.consoles.part("printed to the console, by sort", Weight::Shape, consoles));
         self.chatter.put(&mut page);
         page
     }
