@@ -114,10 +114,7 @@ impl<'a> Lines<'a> {
         }
         self.number += 1;
         self.text.clear();
-        let clean = match is_plain(&self.raw) {
-            true => Cow::Borrowed(self.raw.as_slice()),
-            false => terminal::clean(&self.raw),
-        };
+        let clean = if is_plain(&self.raw) { Cow::Borrowed(self.raw.as_slice()) } else { terminal::clean(&self.raw) };
         self.text.push_str(&String::from_utf8_lossy(&clean));
         Ok(Some(Line { number: self.number, text: &self.text, left_out }))
     }

@@ -17,7 +17,6 @@ mod words;
 pub(crate) use alike::Template;
 use words::{WILD, Words, hash, mixed};
 
-/// The maximum number of templates.
 const MAX_TEMPLATES: usize = 1_000;
 /// How many of the first templates are never given up.
 const PROTECTED_TEMPLATES: usize = 40;

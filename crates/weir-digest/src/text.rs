@@ -11,6 +11,11 @@ pub(crate) fn runs(command: &str, program: &str) -> bool {
     })
 }
 
+/// Returns whether a text starts with any of these.
+pub(crate) fn starts(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.starts_with(word))
+}
+
 /// Returns at most `most` bytes of a line, and how many more there are.
 pub(crate) fn clip(line: &str, most: usize) -> String {
     clip_part(line, most, 0)

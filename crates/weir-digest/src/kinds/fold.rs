@@ -48,7 +48,8 @@ const LINES_BEFORE_ERROR: u64 = 2;
 /// The lines that belong to no other kind.
 #[derive(Default)]
 pub(crate) struct Fold {
-    lines: u64,
+    /// The number of lines taken.
+    pub lines: u64,
     blank: u64,
     levels: [u64; Level::COUNT],
     errors: u64,
@@ -104,10 +105,6 @@ impl Fold {
             }
         })?;
         Ok(rest)
-    }
-
-    pub(crate) fn lines(&self) -> u64 {
-        self.lines
     }
 
     /// Adds what these lines contain to the page of another kind, among whose lines they were found.
@@ -292,7 +289,7 @@ impl Stretch for Fold {
             return page;
         }
         let mut rest = of_sort(OTHER);
-        if steps.total() as usize <= MAX_ITEMS {
+        if steps.total as usize <= MAX_ITEMS {
             page.push(steps.part("steps", Weight::Fact).folded());
         } else {
             rest.extend(of_sort(STEP));

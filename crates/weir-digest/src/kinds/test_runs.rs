@@ -29,17 +29,22 @@ mod tests {
 
     #[rustfmt::skip]
     const OTHER_LINES: &[(Kind, &[&str])] = &[
-        (nextest::KIND, &[" INFO [   0.005s", " [12s] done", "   Starting up tests", " Error [ 1.0s] x", " 12 [1.0s] x", " INFO [  1.0s] x"]),
+        (nextest::KIND, &[
+            " INFO [   0.005s", " [12s] done", "   Starting up tests", " Error [ 1.0s] x", " 12 [1.0s] x",
+            " INFO [  1.0s] x",
+        ]),
         (go_test::KIND, &["# Heading", "# a/b", "--- a/x.go", "--- FAIL: no time", "ok\tgo on", "=== RUNNING", "FAIL"]),
         (jest::KIND, &["FAIL\texample.org/a\t0.1s", "PASS", "FAIL: make.js was not found by me", "Test Suites: many"]),
         (pytest::KIND, &[
             "tests::parse --- FAILED", "== FAILURES", "===== build finished =====", "3 failed to open in 2 places",
             "FAILED: missing file", "src/main.py uses ... in many places [50%]", "std::fmt PASSED", "s [ok]",
         ]),
-        (vitest::KIND, &[" FAIL  packages/core/src/b.test.tsx (5.123 s)", " ✓ done (3 files)", " RUN  the tests", " Tests  are slow"]),
+        (vitest::KIND, &[
+            " FAIL  packages/core/src/b.test.tsx (5.123 s)", " ✓ done (3 files)", " RUN  the tests", " Tests  are slow",
+        ]),
         (cargo_test::KIND, &[
-            "running 3 tests in band", "test the waters ... later", "     Running `target/debug/thing`", "---- note ----",
-            "error: 2 targets left",
+            "running 3 tests in band", "test the waters ... later", "     Running `target/debug/thing`",
+            "---- note ----", "error: 2 targets left",
         ]),
     ];
 

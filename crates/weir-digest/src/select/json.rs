@@ -9,7 +9,6 @@ use super::path::Step;
 use super::{Collector, NotSelected, Selected, some_names};
 use crate::Source;
 
-/// The maximum number of bytes printed of one value.
 const MAX_VALUE_BYTES: usize = 4 << 10;
 
 /// Selects the values that a path leads to.

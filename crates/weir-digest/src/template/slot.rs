@@ -3,13 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The maximum number of different values.
 const MAX_VALUES: usize = 64;
-/// The maximum number of bytes kept of a value.
 const MAX_VALUE_BYTES: usize = 60;
 /// The maximum number of bytes kept of the line with the greatest value.
 const MAX_LINE_BYTES: usize = 160;
-/// The maximum number of values shown.
 const MAX_VALUES_SHOWN: usize = 5;
 
 /// The values at one position of a template.

@@ -29,13 +29,10 @@ const MAX_FACT_BYTES: usize = 256 << 10;
 const HUGE_BYTES: u64 = 16 << 20;
 const MAX_MEMORY_KIB: u64 = 8 << 10;
 /// The outputs with the most to remember.
+#[rustfmt::skip]
 const MEMORABLE: [&str; 6] = [
-    "templates that are all different",
-    "a diff of many files",
-    "rows with their own names",
-    "CSV of many columns",
-    "a string that never ends",
-    "tags that never close",
+    "templates that are all different", "a diff of many files", "rows with their own names", "CSV of many columns",
+    "a string that never ends", "tags that never close",
 ];
 
 #[test]

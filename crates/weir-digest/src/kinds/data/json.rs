@@ -4,11 +4,10 @@
 
 use std::io;
 
-use super::json_graph::{Graph, ValueType};
-use super::json_reader::{Piece, Reader};
+use super::json_graph::Graph;
+use super::json_reader::{Piece, PieceConsumer, Reader};
 use super::json_rows::Values;
 use super::ndjson;
-use super::row::ValueSyntax;
 use super::rows::Rows;
 use super::rows_page::{TableFacts, few, names};
 use crate::kinds::fold::Fold;
@@ -31,7 +30,6 @@ const MAX_FIELDS_SHOWN_WHOLE: usize = 16;
 const MAX_WHOLE_RECORDS: usize = 40;
 /// The maximum number of arrays that are shown with all their fields.
 const MAX_TABLES: usize = 4;
-/// The maximum number of bytes shown of a value.
 const MAX_VALUE_BYTES: usize = 200;
 /// The maximum length of a line of values.
 const MAX_LINE_BYTES: usize = 400;
@@ -50,69 +48,12 @@ pub(super) fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Optio
     let mut values = Values::new(&graph);
     let mut log = Fold::default();
     let walked = walk(source, before, &mut values, &mut log)?;
-    if walked.documents == 0 || (walked.broken && log.lines() * 5 >= walked.lines) {
+    if walked.documents == 0 || (walked.broken && log.lines * 5 >= walked.lines) {
         return Ok(None);
     }
     let mut page = page(&values, &walked);
     log.put(&mut page);
     Ok(Some(page))
-}
-
-/// A consumer of the pieces of documents.
-pub(super) trait PieceConsumer {
-    /// Begins a document on this line.
-    fn begin(&mut self, line: u64);
-    /// Receives the document verbatim, if it is one line of the output.
-    fn raw(&mut self, _line: &str) {}
-    /// Takes the next piece, whose text the reader has.
-    fn piece(&mut self, piece: Piece, reader: &Reader<'_>);
-    /// Ends the document, which may be truncated.
-    fn end(&mut self) {}
-}
-
-impl PieceConsumer for Graph {
-    fn begin(&mut self, _line: u64) {
-        Self::begin(self);
-    }
-
-    fn piece(&mut self, piece: Piece, reader: &Reader<'_>) {
-        match piece {
-            Piece::Object => self.value(ValueType::Object),
-            Piece::Array => self.value(ValueType::Array),
-            Piece::Text => self.value(ValueType::Text),
-            Piece::Number | Piece::Word => self.value(ValueType::Other),
-            Piece::Key => self.key(&reader.text),
-            Piece::Close => self.close(),
-            Piece::End | Piece::Broken => {}
-        }
-    }
-}
-
-impl PieceConsumer for Values<'_> {
-    fn begin(&mut self, line: u64) {
-        Self::begin(self, line);
-    }
-
-    fn raw(&mut self, line: &str) {
-        Self::raw(self, line);
-    }
-
-    fn piece(&mut self, piece: Piece, reader: &Reader<'_>) {
-        let sort = match piece {
-            Piece::Object | Piece::Array => return self.open(piece == Piece::Array, reader.line),
-            Piece::Key => return self.key(&reader.text),
-            Piece::Close => return self.close(),
-            Piece::End | Piece::Broken => return,
-            Piece::Text => ValueSyntax::Text,
-            Piece::Number => ValueSyntax::Number,
-            Piece::Word => ValueSyntax::Word,
-        };
-        self.value(sort, (&reader.text, reader.length), reader.line);
-    }
-
-    fn end(&mut self) {
-        Self::end(self);
-    }
 }
 
 /// What was found while walking through an output.
@@ -296,10 +237,8 @@ fn what(values: &Values<'_>, walked: &WalkResult) -> String {
         (_, true) => ", broken",
         _ => "",
     };
-    let beyond = match values.beyond {
-        0 => String::new(),
-        beyond => format!(", {beyond} records of further arrays not looked at"),
-    };
+    let beyond = values.beyond;
+    let beyond = if beyond > 0 { format!(", {beyond} records of further arrays not looked at") } else { String::new() };
     let name = if walked.python { "Python literals" } else { "JSON" };
     format!("{name}: {documents}{records}{} values up to {} deep{beyond}{end}", values.count, values.deepest)
 }

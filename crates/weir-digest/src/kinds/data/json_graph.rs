@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum number of places that are distinguished.
+use super::json_reader::{Piece, PieceConsumer, Reader};
+
 const MAX_PLACES: usize = 20_000;
 /// The maximum number of keys of one object that are distinguished.
 const MAX_KEYS: usize = 64;
@@ -40,7 +41,7 @@ struct GraphNode {
 
 /// The type of value at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ValueType {
+enum ValueType {
     Object,
     Array,
     Text,
@@ -50,21 +51,32 @@ pub(super) enum ValueType {
 /// The place of a whole document.
 pub(super) const ROOT: usize = 0;
 
+impl PieceConsumer for Graph {
+    fn begin(&mut self, _line: u64) {
+        self.open.clear();
+    }
+
+    fn piece(&mut self, piece: Piece, reader: &Reader<'_>) {
+        match piece {
+            Piece::Object => self.value(ValueType::Object),
+            Piece::Array => self.value(ValueType::Array),
+            Piece::Text => self.value(ValueType::Text),
+            Piece::Number | Piece::Word => self.value(ValueType::Other),
+            Piece::Key => reader.text.clone_into(&mut self.key),
+            Piece::Close => {
+                self.open.pop();
+            }
+            Piece::End | Piece::Broken => {}
+        }
+    }
+}
+
 impl Graph {
     pub(super) fn new() -> Self {
         Self { places: vec![GraphNode::default()], open: Vec::new(), key: String::new() }
     }
 
-    /// Begins a document, whether or not the last one was complete.
-    pub(super) fn begin(&mut self) {
-        self.open.clear();
-    }
-
-    pub(super) fn key(&mut self, key: &str) {
-        key.clone_into(&mut self.key);
-    }
-
-    pub(super) fn value(&mut self, what: ValueType) {
+    fn value(&mut self, what: ValueType) {
         let place = self.next_place();
         if let Some(place) = place.and_then(|place| self.places.get_mut(place)) {
             match what {
@@ -77,10 +89,6 @@ impl Graph {
         if matches!(what, ValueType::Object | ValueType::Array) {
             self.open.push((place, what));
         }
-    }
-
-    pub(super) fn close(&mut self) {
-        self.open.pop();
     }
 
     fn next_place(&mut self) -> Option<usize> {

@@ -38,6 +38,18 @@ pub(super) enum Piece {
     Broken,
 }
 
+/// A consumer of the pieces of documents.
+pub(super) trait PieceConsumer {
+    /// Begins a document on this line, whether or not the last one was complete.
+    fn begin(&mut self, line: u64);
+    /// Receives the document verbatim, if it is one line of the output.
+    fn raw(&mut self, _line: &str) {}
+    /// Takes the next piece, whose text the reader has.
+    fn piece(&mut self, piece: Piece, reader: &Reader<'_>);
+    /// Ends the document, which may be truncated.
+    fn end(&mut self) {}
+}
+
 /// Reads the pieces of documents.
 #[derive(Default)]
 pub(super) struct Reader<'a> {

@@ -6,11 +6,11 @@
 use std::collections::HashMap;
 
 use super::json_graph::{Graph, ROOT};
+use super::json_reader::{Piece, PieceConsumer, Reader};
 use super::row::{Field, Row, ValueSyntax};
 use super::rows::Rows;
 use super::value::Role;
 
-/// The maximum number of tables that are distinguished.
 const MAX_TABLES: usize = 40;
 /// The maximum length of the path of a field.
 const MAX_PATH_BYTES: usize = 200;
@@ -54,6 +54,42 @@ struct OpenRecord {
     path: String,
 }
 
+impl PieceConsumer for Values<'_> {
+    fn begin(&mut self, line: u64) {
+        self.frames.clear();
+        self.rows.clear();
+        self.open_row(Some(ROOT), "", line);
+    }
+
+    fn raw(&mut self, raw: &str) {
+        if let Some(open) = self.rows.first_mut() {
+            open.row.raw.push_str(raw.get(..raw.floor_char_boundary(1_000)).unwrap_or_default());
+        }
+    }
+
+    fn piece(&mut self, piece: Piece, reader: &Reader<'_>) {
+        let sort = match piece {
+            Piece::Object | Piece::Array => return self.open(piece == Piece::Array, reader.line),
+            Piece::Key => return reader.text.clone_into(&mut self.key),
+            Piece::Close => return self.close(),
+            Piece::End | Piece::Broken => return,
+            Piece::Text => ValueSyntax::Text,
+            Piece::Number => ValueSyntax::Number,
+            Piece::Word => ValueSyntax::Word,
+        };
+        self.value(sort, (&reader.text, reader.length), reader.line);
+    }
+
+    fn end(&mut self) {
+        while !self.frames.is_empty() {
+            self.close();
+        }
+        while !self.rows.is_empty() {
+            self.close_row();
+        }
+    }
+}
+
 impl<'g> Values<'g> {
     pub(super) fn new(graph: &'g Graph) -> Self {
         Self {
@@ -70,34 +106,7 @@ impl<'g> Values<'g> {
         }
     }
 
-    pub(super) fn begin(&mut self, line: u64) {
-        self.frames.clear();
-        self.rows.clear();
-        self.open_row(Some(ROOT), "", line);
-    }
-
-    /// Receives the document verbatim, if it is one line of the output.
-    pub(super) fn raw(&mut self, raw: &str) {
-        if let Some(open) = self.rows.first_mut() {
-            open.row.raw.push_str(raw.get(..raw.floor_char_boundary(1_000)).unwrap_or_default());
-        }
-    }
-
-    /// Ends the document, which may be truncated.
-    pub(super) fn end(&mut self) {
-        while !self.frames.is_empty() {
-            self.close();
-        }
-        while !self.rows.is_empty() {
-            self.close_row();
-        }
-    }
-
-    pub(super) fn key(&mut self, key: &str) {
-        key.clone_into(&mut self.key);
-    }
-
-    pub(super) fn open(&mut self, is_array: bool, line: u64) {
+    fn open(&mut self, is_array: bool, line: u64) {
         self.count += 1;
         let in_array = self.frames.last().is_some_and(|frame| frame.is_array);
         let (place, path, new_row) = self.enter(line, true);
@@ -117,14 +126,14 @@ impl<'g> Values<'g> {
     }
 
     /// Takes a string, a number or a word.
-    pub(super) fn value(&mut self, sort: ValueSyntax, value: (&str, usize), line: u64) {
+    fn value(&mut self, sort: ValueSyntax, value: (&str, usize), line: u64) {
         self.count += 1;
         let (_, path, new_row) = self.enter(line, false);
         self.field(sort, value);
         self.leave(path, new_row);
     }
 
-    pub(super) fn close(&mut self) {
+    fn close(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
         let count = if frame.is_map { frame.elements } else { frame.records };
         let is_counted =

@@ -4,9 +4,7 @@ mod cut;
 
 use cut::{cut_at, cut_before, last_word, pieces, split_words, starts_after_gaps, starts_of};
 
-/// The maximum number of rows examined.
 const MAX_ROWS: usize = 300;
-/// The maximum number of columns.
 const MAX_COLUMNS: usize = 200;
 /// The maximum width of a table that is searched for blank columns.
 const MAX_WIDTH: usize = 2_000;

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use super::json::{PieceConsumer, document};
+use super::json::document;
 use super::json_graph::Graph;
-use super::json_reader::Reader;
+use super::json_reader::{PieceConsumer, Reader};
 use super::json_rows::Values;
 use super::rows_page::TableFacts;
 use crate::kinds::fold::Fold;
@@ -40,7 +40,7 @@ pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Opti
     let mut log = Fold::default();
     let cut = walk(source, &mut values, &mut log)?;
     let Some(records) = values.tables.first() else { return Ok(None) };
-    if log.lines() * 5 > records.count {
+    if log.lines * 5 > records.count {
         return Ok(None);
     }
     let cut = if cut > 0 { format!(", {cut} of them not read to their ends") } else { String::new() };

@@ -10,9 +10,9 @@ use super::column::Column;
 use super::cross::Cross;
 use super::row::{KeptRecord, Row, ValueSyntax};
 use super::value::{Role, hash_without_numbers};
+use crate::text::starts;
 use crate::trouble::Trouble;
 
-/// The maximum number of fields that are distinguished.
 const MAX_COLUMNS: usize = 200;
 /// The number of main fields, and the maximum number of different values of a main field and of any other.
 const MAIN_COLUMNS: usize = 16;
@@ -22,7 +22,6 @@ const MAX_VALUES: usize = 300;
 const MAX_GROUPS: usize = 300;
 /// The maximum number of first records kept.
 pub(super) const MAX_FIRST_RECORDS: usize = 12;
-/// The maximum number of outermost records kept.
 const MAX_OUTERMOST_RECORDS: usize = 60;
 
 /// Records with the same fields.
@@ -234,7 +233,7 @@ fn is_bad_word(text: &str) -> bool {
 /// Returns whether something ended badly.
 fn is_bad_end(text: &str) -> bool {
     let Some(lower) = text.get(..text.len().min(24)).map(str::to_ascii_lowercase) else { return false };
-    ["fail", "error", "crash", "fatal", "panic", "timeout", "timed out", "timed_out", "critical", "broken"]
-        .iter()
-        .any(|bad| lower.starts_with(bad))
+    #[rustfmt::skip]
+    let bad = ["fail", "error", "crash", "fatal", "panic", "timeout", "timed out", "timed_out", "critical", "broken"];
+    starts(&lower, &bad)
 }

@@ -283,11 +283,8 @@ impl<'a> TableDescriber<'a> {
                     }
                     let ends = format!("{} to {}", shown(sum.least, decimals), shown(sum.most, decimals));
                     let mean = shown(sum.sum / sum.count as f64, (decimals + 1).min(6));
-                    Some(format!(
-                        "{} {ends} mean {mean} sum {}",
-                        one_line(value.text, MAX_VALUE_BYTES),
-                        shown(sum.sum, decimals)
-                    ))
+                    let (value, all) = (one_line(value.text, MAX_VALUE_BYTES), shown(sum.sum, decimals));
+                    Some(format!("{value} {ends} mean {mean} sum {all}"))
                 });
                 items.push(Item::plain(format!("{} by {}: {}", of.name, by.name, each.collect::<Vec<_>>().join(", "))));
             }

@@ -38,7 +38,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
         }
     }
     let rows = cells.rows();
-    if rows < 3 || fold.lines() * 5 > rows {
+    if rows < 3 || fold.lines * 5 > rows {
         return Ok(None);
     }
     let mut page = Page::new(format!("table: {rows} rows, {} columns", layout.names.len()));

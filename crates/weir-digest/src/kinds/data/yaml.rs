@@ -12,7 +12,6 @@ pub(crate) const KIND: Kind = Kind {
     },
 };
 
-/// The minimum number of lines.
 const MIN_LINES: usize = 12;
 
 fn is(sample: &Sample<'_>) -> bool {

@@ -38,7 +38,7 @@ pub(super) enum Severity {
 }
 
 /// One diagnostic.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Diagnostic<'a> {
     /// The number of its first line, if showing it helps to read on.
     pub number: Option<u64>,
@@ -233,8 +233,8 @@ impl Codes {
     /// Returns the counts, the highest first, several in a row, with codes that occur once listed together. Empty if
     /// all occur once.
     fn part(&self, name: &str, weight: Weight) -> Part {
-        let (mut counts, all, beyond) = (self.counts.sorted(), self.counts.names(), self.counts.beyond());
-        if self.without > self.counts.all() - beyond {
+        let (mut counts, all, beyond) = (self.counts.sorted(), self.counts.names(), self.counts.beyond);
+        if self.without > self.counts.all - beyond {
             return Part::new(name, weight, Vec::new());
         }
         counts.retain(|(_, count)| *count > 1);

@@ -9,7 +9,6 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Eslint>("eslint", opens);
 
-/// The maximum number of lines kept of a crash.
 const MAX_KEPT_CRASH_LINES: usize = 40;
 /// The maximum number of lines of a crash message.
 const MAX_CRASH_LINES: u64 = 60;
@@ -91,15 +90,8 @@ fn one_line(text: &str) -> Option<(&str, Row<'_>)> {
     let severity = severity_of(severity)?;
     let ruled = message.strip_suffix(')').and_then(|inner| inner.rsplit_once(" ("));
     let (message, rule) = ruled.unwrap_or((message, ""));
-    Some((
-        file,
-        Row {
-            place: text.split(", Error - ").next().unwrap_or_default().split(", Warning - ").next().unwrap_or_default(),
-            severity,
-            message,
-            rule,
-        },
-    ))
+    let place = text.split(", Error - ").next().unwrap_or_default().split(", Warning - ").next().unwrap_or_default();
+    Some((file, Row { place, severity, message, rule }))
 }
 
 fn severity_of(word: &str) -> Option<Severity> {

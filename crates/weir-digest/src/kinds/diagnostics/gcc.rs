@@ -16,7 +16,6 @@ pub(crate) const KIND: Kind = Kind::lines::<Gcc>("gcc", opens);
 const MAX_EXPLANATION_BYTES: usize = 300;
 /// The maximum number of lines of code and markers after a diagnostic.
 const MAX_FOLLOWING_LINES: usize = 40;
-/// The maximum number of lines of a sort that are kept.
 const MAX_LINES: usize = 60;
 
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
@@ -65,13 +64,8 @@ fn msvc(text: &str) -> Option<Head<'_>> {
     };
     let (code, message) = rest.split_once(": ")?;
     let is_code = code.starts_with("C") || code.starts_with("LNK") || code.starts_with("CS") || code.starts_with("MSB");
-    (is_code && code.len() < 9).then_some(Head {
-        file,
-        place: text.get(..before.len() + 1).unwrap_or(before),
-        severity,
-        code,
-        message,
-    })
+    let place = text.get(..before.len() + 1).unwrap_or(before);
+    (is_code && code.len() < 9).then_some(Head { file, place, severity, code, message })
 }
 
 fn severity(said: &str) -> Option<(Severity, &str)> {
@@ -170,10 +164,8 @@ impl Stretch for Gcc {
 
     fn page(mut self: Box<Self>) -> Page {
         self.flush();
-        let steps = match self.steps.all() {
-            0 => String::new(),
-            steps => format!(", {}", named(steps, "step", "steps")),
-        };
+        let steps = self.steps.all;
+        let steps = if steps > 0 { format!(", {}", named(steps, "step", "steps")) } else { String::new() };
         let mut page = Page::new(format!("compiler: {}{steps}", self.found.counted()));
         page.push(self.outcomes.part("how it ended", Weight::Failure));
         if self.target_count < 2 {
@@ -182,13 +174,10 @@ impl Stretch for Gcc {
         let left_out = self.target_count.saturating_sub(self.targets.len() as u64);
         page.push(rows(&format!("{} targets that failed", self.target_count), Weight::Fact, &self.targets, left_out));
         self.found.write(&mut page, "compiler");
-        if self.steps.all() > 0 {
+        if self.steps.all > 0 {
             let counted = Item::plain(self.steps.in_line(20));
-            page.push(Part::new(
-                "steps, and the last",
-                Weight::Shape,
-                std::iter::once(counted).chain(self.last_step).collect(),
-            ));
+            let items = std::iter::once(counted).chain(self.last_step).collect();
+            page.push(Part::new("steps, and the last", Weight::Shape, items));
         }
         page
     }
@@ -200,17 +189,7 @@ impl Gcc {
         if let Some((sort, symbol)) = linker(text) {
             self.flush();
             let message = symbol.replace(['`', '\'', '"'], " ");
-            let found = Diagnostic {
-                number: None,
-                severity: Severity::Error,
-                file: "",
-                place: "",
-                code: sort,
-                message: &message,
-                text,
-                more: "",
-            };
-            self.found.add(&found);
+            self.found.add(&Diagnostic { code: sort, message: &message, text, ..Diagnostic::default() });
             return true;
         }
         if outcome(text) {

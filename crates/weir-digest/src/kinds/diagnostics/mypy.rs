@@ -134,10 +134,8 @@ impl Stretch for Mypy {
             None | Some(0) => String::new(),
             Some(files) => format!("; {} checked", named(files, "source file", "source files")),
         };
-        let notes = match self.found.counts[2] {
-            0 => String::new(),
-            notes => format!("; {}", named(notes, "note", "notes")),
-        };
+        let [.., notes] = self.found.counts;
+        let notes = if notes > 0 { format!("; {}", named(notes, "note", "notes")) } else { String::new() };
         let mut page = Page::new(format!("{name}: {}{notes}{checked}", self.found.counted()));
         self.found.write(&mut page, name);
         page

@@ -13,7 +13,6 @@ pub(crate) const KIND: Kind = Kind::lines::<Ruff>("ruff", opens);
 const MAX_EXPLANATION_BYTES: usize = 700;
 /// The maximum number of lines after a finding: code, and the suggested change.
 const MAX_FOLLOWING_LINES: usize = 300;
-/// The maximum number of lines of a sort that are kept.
 const MAX_LINES: usize = 60;
 
 pub(crate) fn opens(text: &str, about: About<'_>) -> bool {
@@ -152,12 +151,9 @@ impl Stretch for Ruff {
             said if said == self.found.counts[0] => String::new(),
             said => format!(", of {said} that it found"),
         };
-        let fixable = match self.fixable {
-            0 => String::new(),
-            fixable => format!(", {fixable} marked fixable"),
-        };
+        let fixable = if self.fixable > 0 { format!(", {} marked fixable", self.fixable) } else { String::new() };
         let stray = self.found.is_empty() && self.totals.total == 0 && self.formats.total == 0;
-        if stray && self.strays.lines() > 0 {
+        if stray && self.strays.lines > 0 {
             return Box::new(self.strays).page();
         }
         let ruff = self.said > 0 || self.fixable > 0 || self.full;
@@ -264,10 +260,7 @@ impl Ruff {
         let said = text.get(at + block.code.len()..).unwrap_or_default();
         let message = said.split(" --> ").next().unwrap_or_default();
         let message = message.trim_start_matches([':', ' ']).trim_start_matches("[*] ");
-        let place = match block.full {
-            true => block.place.as_str(),
-            false => place(&text).map_or("", |place| place.whole),
-        };
+        let place = if block.full { block.place.as_str() } else { place(&text).map_or("", |place| place.whole) };
         let file = file(place);
         self.found.add(&Diagnostic {
             number: block.full.then_some(block.number),

@@ -9,7 +9,6 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Rustc>("rustc", opens);
 
-/// The maximum number of lines kept about whole crates.
 const MAX_CRATE_LINES: usize = 200;
 /// The maximum number of bytes of explanation for one diagnostic.
 const MAX_EXPLANATION_BYTES: usize = 1_200;

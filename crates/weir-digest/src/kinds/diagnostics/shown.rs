@@ -137,10 +137,7 @@ impl ShownDiagnostics {
 
     /// Returns the diagnostics themselves.
     pub(super) fn part(&mut self, weight: Weight) -> Part {
-        let name = match self.all {
-            true => self.name.clone(),
-            false => format!("{}, one of each sort", self.name),
-        };
+        let name = if self.all { self.name.clone() } else { format!("{}, one of each sort", self.name) };
         Part::new(name, weight, std::mem::take(&mut self.items)).of(self.sorts)
     }
 
@@ -158,10 +155,7 @@ fn explained(times: u64, one: KeptDiagnostic, more: &str, room: &mut usize) -> I
     let brief = if times > 1 { format!("×{times} {}", one.text) } else { one.text };
     let more = fitting(more, *room / 2);
     *room = room.saturating_sub(more.len());
-    let item = match more.is_empty() {
-        true => Item::plain(brief),
-        false => Item::plain(format!("{brief}\n{more}")).or(brief),
-    };
+    let item = if more.is_empty() { Item::plain(brief) } else { Item::plain(format!("{brief}\n{more}")).or(brief) };
     Item { line: one.number, ..item }
 }
 

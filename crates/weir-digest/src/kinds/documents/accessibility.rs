@@ -22,7 +22,6 @@ use table::OpenTable;
 
 pub(crate) const KIND: Kind = Kind { name: "accessibility", detector: Detector::Whole { is, read } };
 
-/// The maximum number of facts kept of each sort.
 const MAX_ITEMS: usize = 80;
 /// The maximum depth to which the tree is followed.
 const MAX_DEPTH: usize = 200;
@@ -172,10 +171,9 @@ impl Tree {
             return ElementKind::Group;
         }
         if !said.is_empty() && !self.is_inside(ElementKind::Heading) && !self.is_inside(ElementKind::Control) {
-            let text = if node.reference().is_empty() {
-                said.to_owned()
-            } else {
-                format!("{said} [ref={}]", node.reference())
+            let text = match node.reference() {
+                "" => said.to_owned(),
+                reference => format!("{said} [ref={reference}]"),
             };
             self.passages.add(Some(line.number), &text, USUAL);
         }
@@ -261,14 +259,10 @@ impl Tree {
 
     fn page(mut self) -> Page {
         self.leave(0);
-        let mut page = Page::new(format!(
-            "accessibility tree: {}, {}, {}, {}, {}",
-            counted(self.nodes, "node"),
-            counted(self.headings.total, "heading"),
-            counted(self.links, "link"),
-            counted(self.controls, "control"),
-            counted(self.table_total, "table")
-        ));
+        let [nodes, headings] = [counted(self.nodes, "node"), counted(self.headings.total, "heading")];
+        let [links, controls] = [counted(self.links, "link"), counted(self.controls, "control")];
+        let tables = counted(self.table_total, "table");
+        let mut page = Page::new(format!("accessibility tree: {nodes}, {headings}, {links}, {controls}, {tables}"));
         page.push(Part::new("page", Weight::Failure, self.page));
         page.push(self.alerts.part("alerts, dialogs and states", Weight::Failure));
         page.push(self.headings.part("headings", Weight::Fact));

@@ -7,11 +7,9 @@ use crate::kinds::shared::bounded_items::joined;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// The maximum number of columns examined.
 const MAX_COLUMNS: usize = 30;
 /// The maximum number of rows of a table that is shown by its rows.
 pub(super) const MAX_ROWS_SHOWN_WHOLE: usize = 40;
-/// The maximum number of bytes kept of a row.
 const MAX_ROW_BYTES: usize = 300;
 /// The length of a line of several rows.
 const LINE_BYTES: usize = 120;

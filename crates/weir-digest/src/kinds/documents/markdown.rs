@@ -21,11 +21,9 @@ use marks::{
 
 pub(crate) const KIND: Kind = Kind { name: "markdown", detector: Detector::Whole { is: detect::is, read } };
 
-/// The maximum number of facts kept of each sort.
 const MAX_ITEMS: usize = 40;
 /// The maximum number of first entries of a changelog.
 const MAX_NEWEST_ENTRIES: usize = 12;
-/// The maximum number of bytes shown of a line.
 const MAX_LINE_BYTES: usize = 420;
 
 fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
@@ -171,7 +169,7 @@ impl Document {
                 self.task(line, text, task, done);
             } else if !is_contents(item) {
                 // In a changelog, readers look for what is new.
-                if (1..=3).contains(&self.outline.versions_so_far()) && self.newest.len() < MAX_NEWEST_ENTRIES {
+                if (1..=3).contains(&self.outline.version_total) && self.newest.len() < MAX_NEWEST_ENTRIES {
                     self.newest.push(Item::at(line.number, clip(text, 240)));
                 }
                 self.paragraph.push(line.number, text);
@@ -233,10 +231,7 @@ impl Document {
         for at in memchr::memmem::find_iter(text.as_bytes(), b"](") {
             let opens = text.get(..at).and_then(|before| before.rfind('['));
             let image = opens.is_some_and(|open| text.get(..open).is_some_and(|before| before.ends_with('!')));
-            match image {
-                true => self.images += 1,
-                false => self.links += 1,
-            }
+            if image { self.images += 1 } else { self.links += 1 }
         }
     }
 
@@ -267,10 +262,10 @@ impl Document {
 
     fn what(&self) -> String {
         let tasks = self.open_tasks.total + self.done_tasks;
-        let mut parts = vec![format!("markdown: {}", counted(self.outline.total(), "heading"))];
+        let mut parts = vec![format!("markdown: {}", counted(self.outline.total, "heading"))];
         let counts = [
-            (self.code.total(), "code block"),
-            (self.tables.total(), "table"),
+            (self.code.total, "code block"),
+            (self.tables.total, "table"),
             (self.links, "link"),
             (self.images, "image"),
             (tasks, "task"),

@@ -8,11 +8,9 @@ use crate::kinds::shared::dates;
 use crate::text::clip;
 use crate::{Item, Part, Weight};
 
-/// The maximum number of headings.
 const MAX_HEADINGS: usize = 2_000;
 /// The length of a row of headings.
 const ROW_BYTES: usize = 160;
-/// The maximum number of rows.
 const MAX_ROWS: usize = 60;
 /// The minimum number of headings with a version that make a document a changelog.
 const MIN_VERSIONS: usize = 3;
@@ -21,8 +19,8 @@ const MIN_VERSIONS: usize = 3;
 #[derive(Default)]
 pub(super) struct Outline {
     kept: Vec<Heading>,
-    total: u64,
-    version_total: u64,
+    pub total: u64,
+    pub version_total: u64,
 }
 
 /// Whether headings are shown with their line numbers.
@@ -50,10 +48,6 @@ impl Heading {
 }
 
 impl Outline {
-    pub(super) fn total(&self) -> u64 {
-        self.total
-    }
-
     pub(super) fn add(&mut self, line: u64, level: usize, title: &str) {
         let title = unlinked(title);
         self.total += 1;
@@ -83,10 +77,6 @@ impl Outline {
 
     pub(super) fn has_versions(&self) -> bool {
         self.version_level().is_some()
-    }
-
-    pub(super) fn versions_so_far(&self) -> u64 {
-        self.version_total
     }
 
     /// Counts a list item under the last heading.

@@ -12,11 +12,9 @@ use crate::{Item, Part, Weight};
 /// The number of passages at which the least informative are dropped, and how many remain.
 const MAX_PASSAGES: usize = 3_000;
 const REMAINING_PASSAGES: usize = 1_000;
-/// The maximum number of different words counted.
 const MAX_WORDS: usize = 60_000;
 /// The maximum number of bytes kept of a passage.
 const MAX_PASSAGE_BYTES: usize = 420;
-/// The maximum number of passages on a page.
 const MAX_PASSAGES_SHOWN: usize = 120;
 /// This many passages at a time are put into the order of the text.
 const REORDER_GROUP: usize = 6;
@@ -186,7 +184,6 @@ pub(super) struct Paragraph {
     lines: Vec<(usize, u64)>,
 }
 
-/// The maximum number of bytes kept of a paragraph.
 const MAX_PARAGRAPH_BYTES: usize = 4_000;
 
 impl Paragraph {

@@ -14,11 +14,8 @@ use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "prose", detector: Detector::Whole { is, read } };
 
-/// The maximum number of facts kept of each sort.
 const MAX_ITEMS: usize = 40;
-/// The maximum number of bytes shown of a line.
 const MAX_LINE_BYTES: usize = 600;
-/// The maximum length of a title.
 const MAX_TITLE_BYTES: usize = 90;
 
 /// Returns whether this is text for people: paragraphs of sentences, and hardly a line that a program would print.
@@ -232,12 +229,8 @@ impl Text {
 
     fn page(mut self) -> Page {
         self.end_paragraph();
-        let mut page = Page::new(format!(
-            "text: {}, {}, {}",
-            counted(self.words, "word"),
-            counted(self.sections.total, "section"),
-            counted(self.paragraphs, "paragraph")
-        ));
+        let (words, sections) = (counted(self.words, "word"), counted(self.sections.total, "section"));
+        let mut page = Page::new(format!("text: {words}, {sections}, {}", counted(self.paragraphs, "paragraph")));
         let Self { mut passages, beginning, sections, points, titles, labels, mut labelled, .. } = self;
         page.push(Part::new("beginning", Weight::Fact, beginning));
         // A rare label marks something more important.

@@ -6,7 +6,7 @@ use std::io;
 use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
-use crate::text::clip;
+use crate::text::{clip, starts};
 use crate::{Item, Line, Lines, Page, Source};
 
 mod define;
@@ -19,11 +19,9 @@ use language::{DefinitionKind, Language, LineItem};
 
 pub(crate) const KIND: Kind = Kind { name: "source", detector: Detector::Whole { is, read } };
 
-/// The maximum number of definitions.
 const MAX_DEFINITIONS: usize = 2_000;
 /// The maximum number of other facts of each sort.
 const MAX_ITEMS: usize = 60;
-/// The maximum number of bytes shown of a line.
 const MAX_LINE_BYTES: usize = 240;
 /// The maximum number of lines joined into a signature.
 const MAX_SIGNATURE_LINES: usize = 12;
@@ -300,9 +298,7 @@ fn depth(text: &str) -> i64 {
 
 /// Returns whether a line marks what follows as deprecated.
 fn is_deprecated(text: &str) -> bool {
-    ["@Deprecated", "@deprecated", "#[deprecated", "* @deprecated", "// Deprecated:", "[Obsolete"]
-        .iter()
-        .any(|start| text.starts_with(start))
+    starts(text, &["@Deprecated", "@deprecated", "#[deprecated", "* @deprecated", "// Deprecated:", "[Obsolete"])
 }
 
 /// Returns whether a line marks an open task.

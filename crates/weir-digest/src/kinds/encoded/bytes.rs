@@ -16,7 +16,6 @@ const MAX_TAIL_BYTES: usize = 16;
 /// The minimum number of characters of a text, and the maximum that is kept.
 const MIN_TEXT_CHARS: usize = 6;
 const MAX_TEXT_CHARS: usize = 600;
-/// The maximum number of different texts.
 const MAX_TEXTS: usize = 2_000;
 
 /// A stream of bytes.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 
-use crate::text::clip;
+use crate::text::{clip, starts};
 use crate::{Item, Page, Part, Source, Weight};
 
 /// The maximum number of bytes examined.
@@ -43,11 +43,8 @@ pub(super) fn read(source: &dyn Source) -> io::Result<Page> {
     let longest = text.lines().map(str::len).max().unwrap_or(0);
     let style = is_style(&raw);
     let language = if style { "CSS" } else { "JavaScript" };
-    let part = if source.bytes() > MAX_BYTES {
-        format!(", of which the first {MAX_BYTES} were looked at")
-    } else {
-        String::new()
-    };
+    let part = || format!(", of which the first {MAX_BYTES} were looked at");
+    let part = (source.bytes() > MAX_BYTES).then(part).unwrap_or_default();
     let mut page = Page::new(format!(
         "minified {language}, {} bytes{part}, {lines} lines, the longest of {longest} bytes",
         source.bytes()
@@ -69,12 +66,8 @@ pub(super) fn read(source: &dyn Source) -> io::Result<Page> {
 
 fn push_script(page: &mut Page, text: &str) {
     push(page, "names it defines for others", Weight::Fact, &joined(exports(text)));
-    push(
-        page,
-        "versions",
-        Weight::Fact,
-        &after_any(text, &["version:", "version=", "VERSION:", "VERSION=", "Version="]),
-    );
+    let versions = after_any(text, &["version:", "version=", "VERSION:", "VERSION=", "Version="]);
+    push(page, "versions", Weight::Fact, &versions);
     push(page, "errors that it throws", Weight::Fact, &errors(text));
     push(page, "addresses and paths", Weight::Fact, &joined(strings(text, is_address)));
     push(page, "other texts", Weight::Shape, &joined(strings(text, is_wording)));
@@ -101,12 +94,8 @@ fn push_style(page: &mut Page, text: &str) {
         found
     };
     push(page, "conditions", Weight::Fact, &joined(between("@media", &['{'])));
-    push(
-        page,
-        "imports, fonts and addresses",
-        Weight::Fact,
-        &joined([between("@import", &[';']), between("font-family:", &[';', '}']), between("url(", &[')'])].concat()),
-    );
+    let names = [between("@import", &[';']), between("font-family:", &[';', '}']), between("url(", &[')'])].concat();
+    push(page, "imports, fonts and addresses", Weight::Fact, &joined(names));
     push(page, "animations", Weight::Shape, &joined(between("@keyframes", &['{'])));
     let mut variables = Vec::new();
     for (place, _) in text.match_indices("--") {
@@ -253,10 +242,7 @@ fn near(text: &str, place: usize, most: usize) -> &str {
 }
 
 fn is_address(text: &str) -> bool {
-    let begins = text.starts_with("http://")
-        || text.starts_with("https://")
-        || text.starts_with("wss://")
-        || (text.starts_with('/') && text.len() > 3);
+    let begins = starts(text, &["http://", "https://", "wss://"]) || (text.starts_with('/') && text.len() > 3);
     begins
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_.:-{}$?=&%@~+#".contains(&byte))
         && text.bytes().any(|byte| byte.is_ascii_alphabetic())

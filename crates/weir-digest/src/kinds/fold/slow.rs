@@ -3,7 +3,6 @@
 use crate::Item;
 use crate::text::clip;
 
-/// The maximum number of lines kept.
 const MAX_LINES: usize = 4;
 
 /// The slowest operations that lines report.

@@ -108,7 +108,7 @@ impl Commit {
 /// All commits of an output.
 #[derive(Default)]
 pub(super) struct Commits {
-    count: u64,
+    pub count: u64,
     merges: u64,
     kept: Vec<Commit>,
     last: Option<Commit>,
@@ -140,10 +140,6 @@ impl Commits {
         } else {
             self.last = Some(commit);
         }
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        self.count
     }
 
     /// Describes them in numbers.

@@ -12,7 +12,6 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Log>("git log", opens);
 
-/// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 300;
 
 fn opens(text: &str, _: About<'_>) -> bool {
@@ -63,16 +62,16 @@ impl Stretch for Log {
             return false;
         }
         let text = if self.graph { without_graph(line.text) } else { line.text };
-        let named = self.files.all();
+        let named = self.files.all;
         let taken = self.rest(&Line { text, ..*line });
-        self.after_blank = text.trim().is_empty() || self.files.all() > named;
+        self.after_blank = text.trim().is_empty() || self.files.all > named;
         taken
     }
 
     fn page(mut self: Box<Self>) -> Page {
         self.finish();
         let Self { commits, files, patch, sums, with_files, .. } = *self;
-        let one = commits.count() == 1;
+        let one = commits.count == 1;
         let mut page = Page::new(commits.what(if one { "git show" } else { "git log" }));
         if patch.files() > 0 && one {
             page.what.push_str(&format!("; {}", patch.what()));

@@ -83,7 +83,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     if let Some(commit) = found.now.take() {
         found.commits.add(commit);
     }
-    Ok(log.beside(found.commits.count(), || found.page()))
+    Ok(log.beside(found.commits.count, || found.page()))
 }
 
 impl Oneline {
@@ -137,12 +137,12 @@ impl Oneline {
 
     fn page(self) -> Page {
         let Self { commits, files, fields, .. } = self;
-        let count = commits.count();
+        let count = commits.count;
         let mut page = Page::new(commits.what("git log, one line each"));
         page.parts = commits.parts();
         // Fields with few values are authors, states and the like.
         let few =
-            fields.iter().filter(|field| field.beyond() == 0 && field.names() > 1 && field.names() as u64 * 3 < count);
+            fields.iter().filter(|field| field.beyond == 0 && field.names() > 1 && field.names() as u64 * 3 < count);
         let few: Vec<Item> = few.map(|field| Item::plain(field.in_line(15))).collect();
         page.push(Part::new("values of fields", Weight::Fact, few));
         if files.names() > 0 {

@@ -7,17 +7,15 @@ use weir_core::wording::counted;
 use self::description::{by_folder, changes, is_made, listed, repeated, swap};
 use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::Tally;
-use crate::text::{clip, number};
+use crate::text::{clip, number, starts};
 use crate::{Item, Line, Page, Part, Weight};
 
-/// The maximum number of files kept with their facts.
 const MAX_FILES: usize = 2_000;
 /// The maximum number of hunks kept in all, and of one file.
 const MAX_HUNKS: usize = 400;
 const MAX_HUNKS_PER_FILE: usize = 12;
 /// The maximum number of changed lines kept of a hunk.
 const MAX_CHANGES: usize = 8;
-/// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 200;
 
 /// A diff of any number of files.
@@ -64,12 +62,7 @@ struct Hunk {
 
 /// Returns whether a diff begins with this line.
 pub(super) fn opens(text: &str) -> bool {
-    text.starts_with("diff --git ")
-        || text.starts_with("diff --cc ")
-        || text.starts_with("diff --combined ")
-        || text.starts_with("diff -")
-            && (text.starts_with("diff -u") || text.starts_with("diff -r") || text.starts_with("diff -N"))
-        || text.starts_with("--- a/")
+    starts(text, &["diff --git ", "diff --cc ", "diff --combined ", "diff -u", "diff -r", "diff -N", "--- a/"])
         || text.starts_with("--- ") && text.contains('\t')
         || text.starts_with("Index: ") && !text.trim_end().ends_with(':')
 }

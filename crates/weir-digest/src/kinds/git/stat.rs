@@ -4,7 +4,6 @@ use crate::kinds::shared::counts::{Tally, folder};
 use crate::text::{clip, number};
 use crate::{Item, Page, Part, Weight};
 
-/// The maximum number of files.
 const MAX_FILES: usize = 3_000;
 
 /// Counts per file.

@@ -4,7 +4,7 @@ mod short;
 
 use crate::kinds::shared::counts::{Tally, extension, folder};
 use crate::kinds::{Detector, Kind, Stretch};
-use crate::text::clip;
+use crate::text::{clip, starts};
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Status>("git status", opens);
@@ -23,9 +23,7 @@ fn opens(text: &str, _: About<'_>) -> bool {
         Some(b'H') => text.starts_with("HEAD detached "),
         Some(b'N') => text == "Not currently on any branch.",
         Some(b'i' | b'r' | b'Y') => {
-            text.starts_with("interactive rebase in progress")
-                || text.starts_with("rebase in progress")
-                || text.starts_with("You are currently ")
+            starts(text, &["interactive rebase in progress", "rebase in progress", "You are currently "])
         }
         Some(b'C') => text == "Changes to be committed:" || text.starts_with("Changes not staged for commit"),
         Some(b'U') => text == "Untracked files:" || text == "Unmerged paths:",

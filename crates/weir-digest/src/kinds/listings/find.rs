@@ -11,7 +11,8 @@ use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "find", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind =
+    Kind { name: "find", detector: Detector::Whole { is: |sample| fields_of(sample).is_some(), read } };
 
 /// The maximum number of fields before the path.
 const MAX_FIELDS: usize = 6;
@@ -19,10 +20,6 @@ const MAX_FIELDS: usize = 6;
 const MAX_BIGGEST: usize = 30;
 /// The depth to which folders are counted together with their contents.
 const MAX_COUNTED_DEPTH: usize = 5;
-
-fn is(sample: &Sample<'_>) -> bool {
-    fields_of(sample).is_some()
-}
 
 /// Returns how many fields precede the path in nearly every line.
 fn fields_of(sample: &Sample<'_>) -> Option<usize> {
@@ -174,16 +171,12 @@ impl PathSummary {
     }
 
     fn page(self) -> Page {
-        let what = format!(
-            "paths: {} entries in {} folders, {} extensions",
-            self.paths,
-            self.folders.different(),
-            self.extensions.names()
-        );
-        let mut page = Page::new(what);
+        let (folders, extensions) = (self.folders.different(), self.extensions.names());
+        let mut page =
+            Page::new(format!("paths: {} entries in {folders} folders, {extensions} extensions", self.paths));
         let mut counts = vec![Item::plain(format!("by extension: {}", self.extensions.in_line(15)))];
         // A folder that all paths share is not informative.
-        let top = self.tops.iter().find(|top| top.names() > 1 || top.beyond() > 0);
+        let top = self.tops.iter().find(|top| top.names() > 1 || top.beyond > 0);
         if let Some(top) = top {
             counts.push(Item::plain(format!("by top folder: {}", top.in_line(14))));
         }

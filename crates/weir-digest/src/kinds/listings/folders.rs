@@ -7,7 +7,6 @@ use weir_core::wording::counted;
 use crate::kinds::shared::counts::template;
 use crate::{Item, Part, Weight};
 
-/// The maximum number of folders that are distinguished.
 const MAX_FOLDERS: usize = 10_000;
 
 /// Folders and their contents.
@@ -103,11 +102,8 @@ impl Folders {
         self.groups.sort_by(|a, b| b.entries.cmp(&a.entries).then(b.bytes.cmp(&a.bytes)).then(a.name.cmp(&b.name)));
         let total = self.groups.iter().map(|group| group.folders).sum::<u64>() + self.beyond;
         let told = self.groups.iter().take(60).map(|group| {
-            let many = if group.folders > 1 {
-                format!(" in {} folders{}", group.folders, group.most())
-            } else {
-                String::new()
-            };
+            let many = || format!(" in {} folders{}", group.folders, group.most());
+            let many = (group.folders > 1).then(many).unwrap_or_default();
             let bytes = if sized { format!(", {} bytes", group.bytes) } else { String::new() };
             let entries = counted(group.entries as usize, "entry", "entries");
             Item::plain(format!("{}: {entries}{many}{bytes}", group.name))

@@ -18,15 +18,14 @@ use crate::sample::Sample;
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Source, Weight};
 
-pub(crate) const KIND: Kind = Kind { name: "grep", detector: Detector::Whole { is, read } };
+pub(crate) const KIND: Kind =
+    Kind { name: "grep", detector: Detector::Whole { is: |sample| form(sample).is_some(), read } };
 
-/// The maximum number of files kept with their counts.
 const MAX_FILES: usize = 20_000;
 /// The maximum number of matches kept of each top folder and extension, of each file, and in all.
 const MAX_MATCHES_PER_SORT: u64 = 15;
 const MAX_MATCHES_PER_FILE: u64 = 2;
 const MAX_MATCHES: usize = 500;
-/// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 240;
 
 /// The format in which matches are printed.
@@ -43,10 +42,6 @@ enum MatchFormat {
     Single,
     /// `path:12`, the number of matches in each file.
     Counted,
-}
-
-fn is(sample: &Sample<'_>) -> bool {
-    form(sample).is_some()
 }
 
 fn form(sample: &Sample<'_>) -> Option<MatchFormat> {
@@ -187,10 +182,8 @@ impl Matches {
         match self.form {
             MatchFormat::Numbered | MatchFormat::Plain => {
                 let hit = if self.form == MatchFormat::Numbered { numbered_hit(text) } else { plain_hit(text) };
-                match hit {
-                    Some(hit) => self.hit(line, &hit),
-                    None => return false,
-                }
+                let Some(hit) = hit else { return false };
+                self.hit(line, &hit);
             }
             MatchFormat::Counted => match counted_hit(text) {
                 Some((path, count)) => self.file(path, count),
@@ -203,15 +196,8 @@ impl Matches {
                 }
                 let Some((number, matched, text)) = short_hit(text) else { return false };
                 let path = std::mem::take(&mut self.now);
-                self.hit(
-                    line,
-                    &Hit {
-                        path: &path,
-                        number: Some(number),
-                        text: if matched { without_column(text) } else { text },
-                        context: !matched,
-                    },
-                );
+                let text = if matched { without_column(text) } else { text };
+                self.hit(line, &Hit { path: &path, number: Some(number), text, context: !matched });
                 self.now = path;
             }
         }

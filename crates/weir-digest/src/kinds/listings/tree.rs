@@ -16,7 +16,6 @@ use crate::{Item, Line, Page, Part, Source, Weight};
 pub(crate) const KIND: Kind = Kind { name: "tree", detector: Detector::Whole { is, read } };
 
 const MAX_NAME_BYTES: usize = 200;
-/// The maximum number of entries kept at the top.
 const MAX_TOP_ENTRIES: usize = 300;
 /// The maximum number of folders kept with the names of their first entries, of those names, of names on a line, and
 /// the depth to which folders are known by name.
@@ -24,7 +23,6 @@ const MAX_FOLDERS: usize = 500;
 const MAX_NAMES: usize = 8;
 const NAMES_PER_LINE: usize = 10;
 const MAX_DEPTH: usize = 64;
-/// The maximum number of packages kept with their versions.
 const MAX_PACKAGES: usize = 3_000;
 
 fn is(sample: &Sample<'_>) -> bool {

@@ -28,9 +28,7 @@ const MAX_ITEMS: usize = 30;
 const MAX_CLIENTS_SHOWN: usize = 12;
 /// Represents any status.
 const ANY_STATUS: u16 = 0;
-/// The maximum number of slow requests.
 const MAX_SLOW_REQUESTS: usize = 8;
-/// The maximum number of bytes kept of a path.
 const MAX_PATH_BYTES: usize = 200;
 
 fn is(sample: &Sample<'_>) -> bool {
@@ -152,14 +150,9 @@ impl AccessStats {
     fn page(mut self) -> Page {
         self.end_minute();
         let class = |from: u16| self.statuses.range(from..from + 100).map(|status| status.1).sum::<u64>();
-        let mut page = Page::new(format!(
-            "access log: {} requests, {} answered 5xx, {} 4xx, {} 3xx, {} 2xx",
-            self.requests,
-            class(500),
-            class(400),
-            class(300),
-            class(200)
-        ));
+        let [failed, refused, moved, fine] = [500, 400, 300, 200].map(class);
+        let answered = format!("{failed} answered 5xx, {refused} 4xx, {moved} 3xx, {fine} 2xx");
+        let mut page = Page::new(format!("access log: {} requests, {answered}", self.requests));
         let beyond_paths = beyond(self.in_vain.beyond);
         let failed = self.in_vain.items(500..600, MAX_ITEMS);
         page.push(Part::new(format!("server errors by path{beyond_paths}"), Weight::Failure, failed.1).of(failed.0));
@@ -181,7 +174,7 @@ impl AccessStats {
         let programs = self.programs.sorted();
         let programs =
             programs.iter().take(MAX_CLIENTS_SHOWN).map(|(name, count)| Item::plain(format!("×{count} {name}")));
-        let name = format!("programs{}", beyond(self.programs.beyond()));
+        let name = format!("programs{}", beyond(self.programs.beyond));
         page.push(Part::new(name, Weight::Shape, programs.collect()).of(self.programs.names() as u64));
         page
     }

@@ -13,7 +13,7 @@ use crate::kinds::diagnostics::diagnostic::named;
 use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::{Kind, Stretch};
-use crate::text::{clip, counted};
+use crate::text::{clip, counted, starts};
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Apt>("apt", opens);
@@ -102,9 +102,9 @@ impl Stretch for Apt {
         let (brought, asked) = self.new.split(&self.additional);
         page.push(self.errors.part("apt errors", Weight::Failure));
         page.push(self.facts.part("apt totals", Weight::Fact));
-        let asked_name = if brought.total() > 0 { "new, asked for" } else { "new" };
-        let no_new = asked.total() == 0 && brought.total() == 0;
-        let no_list = self.removed.total() == 0;
+        let asked_name = if brought.total > 0 { "new, asked for" } else { "new" };
+        let no_new = asked.total == 0 && brought.total == 0;
+        let no_list = self.removed.total == 0;
         for (list, name, shown) in [
             (asked, asked_name, true),
             (self.upgraded, "upgraded, programs first", true),
@@ -113,11 +113,11 @@ impl Stretch for Apt {
             (self.set_up, "set up, programs first", no_new),
             (self.removals, "removed or purged", no_list),
         ] {
-            if shown && list.total() > 0 {
+            if shown && list.total > 0 {
                 page.push(list.with_versions(known).part(name, Weight::Fact));
             }
         }
-        if self.origins.all() > 0 {
+        if self.origins.all > 0 {
             let line = Item::plain(self.origins.in_line(6));
             page.push(Part::uncounted("packages by where they come from", Weight::Fact, vec![line]));
         }
@@ -128,7 +128,7 @@ impl Stretch for Apt {
             (self.unneeded, "no longer required", Weight::Sample),
             (self.suggested, "suggested", Weight::Sample),
         ] {
-            if list.total() > 0 {
+            if list.total > 0 {
                 page.push(list.with_versions(known).part(name, weight));
             }
         }
@@ -147,9 +147,9 @@ impl Apt {
         said.extend(counted([
             (self.gets, "fetched"),
             (self.hits, "unchanged indexes"),
-            (self.set_up.total(), "set up"),
-            (self.suggested.total(), "suggested"),
-            (self.unneeded.total(), "no longer required"),
+            (self.set_up.total, "set up"),
+            (self.suggested.total, "suggested"),
+            (self.unneeded.total, "no longer required"),
         ]));
         said.extend(self.listed.what());
         said.extend((self.steps > 0).then(|| format!("{} folded", named(self.steps, "step", "steps"))));
@@ -185,11 +185,7 @@ impl Apt {
             self.list = Some(List::Failed);
         } else if text.starts_with("dpkg: ") || text.starts_with("W: ") || text.starts_with("N: ") {
             self.warnings.text(text);
-        } else if text.starts_with("Need to get ")
-            || text.starts_with("After this operation, ")
-            || text.starts_with("Fetched ")
-            || text.starts_with("Use 'apt ")
-            || text.starts_with("Use 'sudo apt ")
+        } else if starts(text, &["Need to get ", "After this operation, ", "Fetched ", "Use 'apt ", "Use 'sudo apt "])
             || text.contains(" can be upgraded. ")
             || text.starts_with("All packages are up to date")
         {
@@ -209,10 +205,7 @@ impl Apt {
 
     fn take_step(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
-        if STEPS.iter().any(|step| text.starts_with(step))
-            || text.starts_with("Listing...")
-            || text.starts_with("Calculating upgrade...")
-        {
+        if starts(text, STEPS) || starts(text, &["Listing...", "Calculating upgrade..."]) {
             return true;
         }
         if let Some((name, old, version)) = simulated(text) {

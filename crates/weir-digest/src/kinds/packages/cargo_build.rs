@@ -8,7 +8,6 @@ use crate::{About, Item, Line, Page, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<CargoBuild>("cargo_build", opens);
 
-/// The maximum number of crates kept by name.
 const MAX_CRATES: usize = 2_000;
 /// The maximum number of them that could ever be shown.
 const MAX_CRATES_SHOWN: usize = 400;
@@ -103,8 +102,8 @@ impl Stretch for CargoBuild {
         }
         said.extend(counted([
             (self.fresh, "fresh"),
-            (self.downloaded.total(), "downloaded"),
-            (self.changed.total(), "changed in the lock file"),
+            (self.downloaded.total, "downloaded"),
+            (self.changed.total, "changed in the lock file"),
             (self.commands, if self.commands == 1 { "command run" } else { "commands run" }),
             (self.scripts, "lines of build scripts"),
             (self.waited, "waits for a lock"),

@@ -7,16 +7,14 @@ use super::npm_tree::{NpmTree, branch, root};
 use crate::kinds::diagnostics::diagnostic::named;
 use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::{Kind, Stretch};
-use crate::text::{clip, number};
+use crate::text::{clip, number, starts};
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Npm>("npm", opens);
 
-/// The maximum number of sorts of requests.
 const MAX_REQUEST_SORTS: usize = 100;
 /// The maximum number of slowest requests.
 const MAX_SLOWEST: usize = 5;
-/// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 300;
 
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
@@ -27,9 +25,7 @@ pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
             Some(b'#') => text == "# npm audit report",
             Some(b'>') => script(text).is_some(),
             Some(0xe2 | b'+' | b'`') => branch(text).is_some() || text.starts_with("➤ YN"),
-            Some(b' ') => {
-                ["  ERR_PNPM_", " ERR_PNPM_", " WARN  ", " ERR  "].iter().any(|start| text.starts_with(start))
-            }
+            Some(b' ') => starts(text, &["  ERR_PNPM_", " ERR_PNPM_", " WARN  ", " ERR  "]),
             Some(b'P') => pnpm(text),
             Some(b'y') => text.starts_with("yarn install v") || text.starts_with("yarn add v"),
             Some(b'w') => text.starts_with("warning ") && text.contains('@') && text.contains(": "),
@@ -147,10 +143,10 @@ impl Stretch for Npm {
         self.end_conflict();
         let mut said = Vec::new();
         for (count, one, many) in [
-            (self.errors.total(), "error line", "error lines"),
-            (self.conflicts.total(), "peer conflict overridden", "peer conflicts overridden"),
-            (self.deprecated.total(), "deprecated package", "deprecated packages"),
-            (self.warnings.total(), "other warning line", "other warning lines"),
+            (self.errors.total, "error line", "error lines"),
+            (self.conflicts.total, "peer conflict overridden", "peer conflicts overridden"),
+            (self.deprecated.total, "deprecated package", "deprecated packages"),
+            (self.warnings.total, "other warning line", "other warning lines"),
             (self.request_count, "request", "requests"),
             (self.folded, "line of detail folded", "lines of detail folded"),
         ] {
@@ -195,10 +191,7 @@ impl Npm {
             "error" => {
                 let dull = said.trim().bytes().all(|byte| byte.is_ascii_digit())
                     || said.starts_with("A complete log of this run");
-                match dull {
-                    true => self.folded += 1,
-                    false => self.errors.line(line),
-                }
+                if dull { self.folded += 1 } else { self.errors.line(line) }
             }
             "warn" => match said.strip_prefix("deprecated ") {
                 Some(said) => self.deprecated.text(said),
@@ -228,9 +221,7 @@ impl Npm {
             return false;
         };
         let inner = said.trim();
-        let told = ["While resolving: ", "Found: ", "Conflicting peer dependency: "]
-            .iter()
-            .any(|start| inner.starts_with(start));
+        let told = starts(inner, &["While resolving: ", "Found: ", "Conflicting peer dependency: "]);
         if told || conflict.wants {
             if !conflict.said.is_empty() {
                 conflict.said.push_str("; ");
@@ -242,10 +233,7 @@ impl Npm {
             || conflict.wants
             || inner.is_empty()
             || said.starts_with("  ")
-            || inner.starts_with("node_modules/")
-            || inner.starts_with("peer ")
-            || inner.starts_with("peerOptional ")
-            || inner.starts_with("dev ")
+            || starts(inner, &["node_modules/", "peer ", "peerOptional ", "dev "])
             || inner.contains("@\"");
         if !belongs {
             self.end_conflict();
@@ -311,15 +299,10 @@ impl Npm {
             return true;
         }
         if !self.in_advisory {
-            return text.starts_with("To address ")
-                || text.starts_with("  npm audit fix")
-                || text.starts_with("Run `npm audit`")
-                || text.starts_with("  run `npm fund`");
+            return starts(text, &["To address ", "  npm audit fix", "Run `npm audit`", "  run `npm fund`"]);
         }
-        let severity = text.starts_with("Severity: ")
-            || text.contains("https://github.com/advisories/")
-            || text.starts_with("fix available")
-            || text.starts_with("No fix available");
+        let severity = starts(text, &["Severity: ", "fix available", "No fix available"])
+            || text.contains("https://github.com/advisories/");
         if severity {
             self.advisories.go_on(text);
         } else if is_advised(text) {
@@ -377,12 +360,7 @@ fn is_advised(text: &str) -> bool {
 /// Returns whether pnpm or yarn reports a package or the end.
 fn is_plain_step(text: &str) -> bool {
     let changed = text.strip_prefix("+ ").or_else(|| text.strip_prefix("- ")).is_some_and(|said| !said.is_empty());
-    changed
-        || text.starts_with("Done in ")
-        || text.starts_with("success ")
-        || text.starts_with("info ")
-        || text.ends_with("ependencies:")
-        || text.starts_with("[")
+    changed || starts(text, &["Done in ", "success ", "info ", "["]) || text.ends_with("ependencies:")
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use crate::kinds::shared::bounded_items::{BoundedItems, rows};
 use crate::text::clip;
 use crate::{Item, Line, Page, Part, Weight};
 
-/// The maximum number of packages kept by name.
 const MAX_NAMES: usize = 5_000;
 /// The maximum number of direct dependencies.
 const MAX_DIRECT: usize = 1_000;
@@ -130,12 +129,8 @@ impl NpmTree {
         let mut tree = Page::new(what);
         tree.push(self.root.part("project", Weight::Fact));
         tree.push(self.problems.part("packages that do not fit, with all reasons", Weight::Failure));
-        tree.push(rows(
-            &format!("{} direct dependencies", self.direct_count),
-            Weight::Fact,
-            &self.direct,
-            self.direct_count - self.direct.len() as u64,
-        ));
+        let left_out = self.direct_count - self.direct.len() as u64;
+        tree.push(rows(&format!("{} direct dependencies", self.direct_count), Weight::Fact, &self.direct, left_out));
         tree.push(self.missing.part("not installed", Weight::Fact));
         let mut several: Vec<(&String, &BTreeSet<String>)> =
             self.packages.iter().filter(|(_, versions)| versions.len() > 1).collect();

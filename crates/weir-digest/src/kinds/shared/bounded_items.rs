@@ -3,11 +3,8 @@
 use crate::text::clip;
 use crate::{Item, Line, Part, Weight};
 
-/// The maximum number of items.
 const MAX_ITEMS: usize = 60;
-/// The maximum number of bytes kept of a line.
 const MAX_LINE_BYTES: usize = 400;
-/// The number of short names on one line.
 const NAMES_PER_LINE: usize = 6;
 
 /// The first `MOST` items of one sort, with their true number.
@@ -35,15 +32,11 @@ impl<const MOST: usize> KeptItems<MOST> {
 #[derive(Default)]
 pub(crate) struct BoundedItems {
     items: Vec<(Item, u64)>,
-    total: u64,
+    /// The true number of lines.
+    pub total: u64,
 }
 
 impl BoundedItems {
-    /// Returns the true number of lines.
-    pub(crate) fn total(&self) -> u64 {
-        self.total
-    }
-
     /// Keeps a line of the output with its number.
     pub(crate) fn line(&mut self, line: &Line<'_>) {
         self.add(|| Item::at(line.number, clip(line.text.trim_end(), MAX_LINE_BYTES)));

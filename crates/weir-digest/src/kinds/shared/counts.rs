@@ -12,8 +12,9 @@ const MAX_NAME_BYTES: usize = 500;
 #[derive(Default)]
 pub(crate) struct Tally<const MOST: usize = 4_000> {
     counts: HashMap<Box<str>, u64>,
-    beyond: u64,
-    all: u64,
+    /// The count without a name, because there were too many names.
+    pub beyond: u64,
+    pub all: u64,
 }
 
 impl<const MOST: usize> Tally<MOST> {
@@ -36,15 +37,6 @@ impl<const MOST: usize> Tally<MOST> {
     /// Returns the number of different names for which there was room.
     pub(crate) fn names(&self) -> usize {
         self.counts.len()
-    }
-
-    /// Returns the count without a name, because there were too many names.
-    pub(crate) fn beyond(&self) -> u64 {
-        self.beyond
-    }
-
-    pub(crate) fn all(&self) -> u64 {
-        self.all
     }
 
     pub(crate) fn get(&self, name: &str) -> u64 {
@@ -230,7 +222,7 @@ mod tests {
             tally.add(name);
         }
         assert_eq!(tally.in_line(1), "b 2, 2 others 3");
-        assert_eq!((tally.different().as_str(), tally.beyond()), ("more than 2", 2));
+        assert_eq!((tally.different().as_str(), tally.beyond), ("more than 2", 2));
     }
 
     #[test]

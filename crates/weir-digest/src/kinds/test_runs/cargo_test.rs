@@ -184,10 +184,8 @@ impl CargoTest {
             "slow" => self.long.add(name, 1, line),
             _ => {}
         }
-        if let Some(taken) = rest.trim().strip_prefix('<').and_then(|rest| rest.strip_suffix('>'))
-            && let Some(value) = micros(taken)
-        {
-            self.slow.add(value, || format!("{taken} {name}"));
+        if let Some(taken) = rest.trim().strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
+            self.slow.took(taken, name);
         }
     }
 

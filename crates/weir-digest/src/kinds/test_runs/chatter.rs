@@ -19,7 +19,7 @@ impl Chatter {
     /// Adds its parts to a page, after those of the runner.
     pub(super) fn put(self, page: &mut Page) {
         let Some(log) = self.0 else { return };
-        let few = log.lines() < MIN_LINES;
+        let few = log.lines < MIN_LINES;
         let printed = log.page();
         if !few && !printed.what.is_empty() {
             page.what.push_str(&format!("; printed by tests: {}", printed.what));

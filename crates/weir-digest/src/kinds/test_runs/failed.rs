@@ -45,7 +45,7 @@ pub(super) struct Failure {
 /// The failed tests.
 #[derive(Default)]
 pub(super) struct Failures {
-    total: u64,
+    pub total: u64,
     causes: Vec<Cause>,
     tests: Vec<Test>,
     cause_places: BTreeMap<(String, String), usize>,
@@ -87,10 +87,6 @@ struct FailureMode {
 }
 
 impl Failures {
-    pub(super) fn total(&self) -> u64 {
-        self.total
-    }
-
     pub(super) fn push(&mut self, failure: Failure) {
         self.total += 1;
         let Failure { line, test, case, place, message, mut details } = failure;

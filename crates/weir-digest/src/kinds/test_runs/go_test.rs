@@ -127,7 +127,7 @@ impl Runner for GoTest {
         what.extend((!tests.is_empty()).then(|| format!("tests and subtests {tests}")));
         let packages = self.packages.counted();
         what.extend((!packages.is_empty()).then(|| format!("packages {packages}")));
-        what.extend((self.build_errors.total() > 0).then(|| format!("{} build errors", self.build_errors.total())));
+        what.extend((self.build_errors.total > 0).then(|| format!("{} build errors", self.build_errors.total)));
         let mut page = Page::new(format!("go test: {}", what.join("; ")));
         page.push(self.failures.part("failures", bytes));
         page.push(self.build_errors.part("build errors", bytes));

@@ -100,10 +100,8 @@ impl Runner for Jest {
         page.push(self.broken.part("suites that did not run", bytes));
         page.push(self.failures.part("failures", bytes));
         self.report.put(&mut page);
-        page.push(
-            self.consoles
-                .part("printed to the console, by sort", Weight::Shape, |text, count| format!("{count} {text}")),
-        );
+        let consoles = |text: &str, count: u64| format!("{count} {text}");
+        page.push(self.consoles.part("printed to the console, by sort", Weight::Shape, consoles));
         self.chatter.put(&mut page);
         page
     }
@@ -124,9 +122,7 @@ impl Jest {
         if !passed {
             self.report.outcomes.add(file, Outcome::Failed, 0);
         }
-        if let Some(value) = micros(taken) {
-            self.report.slow_files.add(value, || format!("{taken} {file}"));
-        }
+        self.report.slow_files.took(taken, file);
     }
 
     fn title(&mut self, title: &str, line: u64) {
@@ -175,9 +171,7 @@ impl Jest {
         }
         if let Some((outcome, name, taken)) = listed(trimmed) {
             self.report.outcomes.add(&self.file, outcome, 1);
-            if let Some(value) = micros(taken) {
-                self.report.slow.add(value, || format!("{taken} {name}"));
-            }
+            self.report.slow.took(taken, name);
             if outcome == Outcome::Skipped {
                 self.report.skips.add(&format!("{name} ({})", self.file), "", line.number);
             }

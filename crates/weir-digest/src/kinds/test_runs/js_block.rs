@@ -1,9 +1,8 @@
 //! One failure as reported by Jest or Vitest: the message, what was expected and received, and the place.
 
 use super::failed::Failure;
-use crate::text::clip;
+use crate::text::{clip, starts};
 
-/// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 12;
 /// The maximum length of values that are put on the line of the message.
 const MAX_INLINE_BYTES: usize = 200;
@@ -166,10 +165,7 @@ pub(super) fn is_code(text: &str) -> bool {
 
 /// Recognises the headers of a difference: `- Expected  - 2`, `@@ -1,17 +1,17 @@`.
 fn is_difference(text: &str) -> bool {
-    text.starts_with("- Expected")
-        || text.starts_with("+ Received")
-        || text.starts_with("- Snapshot")
-        || text.starts_with("@@ ")
+    starts(text, &["- Expected", "+ Received", "- Snapshot", "@@ "])
 }
 
 fn is_value(text: &str) -> bool {

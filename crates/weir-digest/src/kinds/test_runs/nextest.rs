@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::failed::{Failure, Failures};
-use super::outcomes::{Outcome, Outcomes, Repeats, TopN, micros};
+use super::outcomes::{Outcome, Outcomes, Repeats, TopN};
 use super::panicked::TestOutput;
 use super::run::{Runner, Runs};
 use crate::kinds::Kind;
@@ -169,9 +169,7 @@ impl Nextest {
             return;
         }
         self.outcomes.add(name.split(' ').next().unwrap_or_default(), outcome, 1);
-        if let Some(value) = micros(taken) {
-            self.slow.add(value, || format!("{taken} {name}"));
-        }
+        self.slow.took(taken, name);
     }
 
     fn end_test(&mut self) {

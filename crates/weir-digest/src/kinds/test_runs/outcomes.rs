@@ -7,11 +7,9 @@ use std::collections::BTreeMap;
 use crate::text::clip;
 use crate::{Item, Part, Weight};
 
-/// The maximum number of different texts or names.
 const MAX_ENTRIES: usize = 2000;
 /// The maximum number of highest values.
 const MAX_TOP: usize = 12;
-/// The maximum number of bytes kept of a text.
 const MAX_TEXT_BYTES: usize = 300;
 /// The maximum number of bytes of the names in a list.
 const MAX_LIST_BYTES: usize = 90;
@@ -20,7 +18,7 @@ const MAX_LIST_BYTES: usize = 90;
 #[derive(Default)]
 pub(super) struct Repeats {
     counts: BTreeMap<String, (u64, u64)>,
-    total: u64,
+    pub total: u64,
     not_kept: u64,
 }
 
@@ -36,10 +34,6 @@ impl Repeats {
         } else {
             self.not_kept += 1;
         }
-    }
-
-    pub(super) fn total(&self) -> u64 {
-        self.total
     }
 
     /// Returns the different texts, the most frequent first. `show` formats a text and its count.
@@ -204,6 +198,13 @@ impl TopN {
         if place < MAX_TOP {
             self.kept.insert(place, (value, clip(&text(), MAX_TEXT_BYTES)));
             self.kept.truncate(MAX_TOP);
+        }
+    }
+
+    /// Takes what a test or a file took, if that is a duration.
+    pub(super) fn took(&mut self, taken: &str, name: &str) {
+        if let Some(value) = micros(taken) {
+            self.add(value, || format!("{taken} {name}"));
         }
     }
 

@@ -17,7 +17,6 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Runs<Pytest>>("pytest", opens);
 
-/// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 60;
 
 fn opens(line: &str, _: About<'_>) -> bool {
@@ -132,8 +131,8 @@ impl Runner for Pytest {
             self.listed_failures.push(Failure { place, message, ..Failure::default() });
         }
         let mut page = Page::new(format!("pytest: {}", self.counted()));
-        let failures = if self.failures.total() > 0 { self.failures } else { self.listed_failures };
-        let errors = if self.errors.total() > 0 { self.errors } else { self.listed_errors };
+        let failures = if self.failures.total > 0 { self.failures } else { self.listed_failures };
+        let errors = if self.errors.total > 0 { self.errors } else { self.listed_errors };
         page.push(failures.part("failures", bytes));
         page.push(errors.part("errors", bytes));
         page.push(Part::new("why the run stopped", Weight::Failure, self.stops));
@@ -142,7 +141,7 @@ impl Runner for Pytest {
             |text: &str, count| format!("{count} {}: {text}", if count == 1 { "warning" } else { "warnings" });
         page.push(self.warnings.part("different warnings", Weight::Fact, warning));
         self.coverage.put(&mut page);
-        let skips = if self.skips.total() > 0 { self.skips } else { self.skips_in_list };
+        let skips = if self.skips.total > 0 { self.skips } else { self.skips_in_list };
         page.push(skips.part("skipped", Weight::Shape, times));
         page.push(Part::new("failures that were expected", Weight::Shape, self.expected));
         page.push(self.outcomes.part("files"));

@@ -4,7 +4,6 @@ use super::failed::Failure;
 use super::pytest_lines::is_captured;
 use crate::text::{clip, number};
 
-/// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 10;
 
 /// The lines about one failure.

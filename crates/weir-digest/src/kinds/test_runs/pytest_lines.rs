@@ -101,11 +101,8 @@ pub(super) fn of_file(line: &str) -> Option<(&str, &str, bool)> {
     let (file, rest) = line.split_once(".py ")?;
     let file = line.get(..file.len() + ".py".len())?;
     let (dots, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-    (!file.contains(' ') && all_dots(dots) && (rest.is_empty() || is_percent(rest))).then_some((
-        file,
-        dots,
-        !rest.is_empty(),
-    ))
+    let fits = !file.contains(' ') && all_dots(dots) && (rest.is_empty() || is_percent(rest));
+    fits.then_some((file, dots, !rest.is_empty()))
 }
 
 /// Parses `tests/test_a.py::test_b PASSED [ 3%]` into the test, its outcome, and the reason if there is one.
@@ -143,11 +140,8 @@ pub(super) fn listed(line: &str) -> Option<(&str, Outcome, &str)> {
         let at = memchr::memmem::rfind(line.as_bytes(), word.as_bytes())?;
         let (name, rest) = (line.get(..at)?, line.get(at + word.len()..)?);
         let reason = rest.trim().strip_prefix('(').map(|rest| rest.trim_end_matches(')'));
-        (name.ends_with(' ') && (rest.is_empty() || reason.is_some())).then_some((
-            name.trim_end(),
-            outcome,
-            reason.unwrap_or_default(),
-        ))
+        let fits = name.ends_with(' ') && (rest.is_empty() || reason.is_some());
+        fits.then_some((name.trim_end(), outcome, reason.unwrap_or_default()))
     })
 }
 

@@ -12,7 +12,6 @@ use crate::{About, Line, Page};
 
 pub(crate) const KIND: Kind = Kind::lines::<Runs<Vitest>>("vitest", opens);
 
-/// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 60;
 /// The character that rules off the sections of the report.
 const RULE: char = '⎯';
@@ -95,7 +94,7 @@ impl Runner for Vitest {
     fn page(mut self, bytes: u64) -> Page {
         self.end_block();
         let mut page = Page::new(format!("vitest: {}", self.report.counted()));
-        let failures = if self.failures.total() > 0 { self.failures } else { self.listed };
+        let failures = if self.failures.total > 0 { self.failures } else { self.listed };
         page.push(self.broken.part("files that did not run, and errors outside of tests", bytes));
         page.push(failures.part("failures", bytes));
         self.report.put(&mut page);
@@ -158,9 +157,7 @@ impl Vitest {
         let text = line.text;
         if let Some((name, taken)) = file(text) {
             self.file = clip(name, 250);
-            if let Some(value) = micros(taken) {
-                self.report.slow_files.add(value, || format!("{taken} {name}"));
-            }
+            self.report.slow_files.took(taken, name);
             self.file_counts(text);
             return true;
         }

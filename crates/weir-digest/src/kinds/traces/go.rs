@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::trace::{FrameOrder, Link, Trace, Traces};
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::{Kind, Stretch};
-use crate::text::{clip, number};
+use crate::text::{clip, number, starts};
 use crate::{Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Go>("go trace", opens);
@@ -183,11 +183,7 @@ impl Stretch for Go {
 
     fn take(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
-        if text.starts_with("panic: ")
-            || is_fatal(text)
-            || text.starts_with("SIGQUIT: quit")
-            || text.starts_with("SIGABRT: ")
-        {
+        if starts(text, &["panic: ", "SIGQUIT: quit", "SIGABRT: "]) || is_fatal(text) {
             self.message(line);
             return true;
         }

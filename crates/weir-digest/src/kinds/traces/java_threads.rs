@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::java::{is_frame, is_own};
 use crate::kinds::shared::counts::Tally;
-use crate::text::clip;
+use crate::text::{clip, starts};
 use crate::{Item, Line, Page, Part, Weight};
 
 /// The maximum number of locks and groups.
@@ -82,10 +82,7 @@ impl Threads {
             self.detail(text.trim());
             return true;
         }
-        text.is_empty()
-            || ["0x", "}", "JNI ", "Threads class", "_java_thread_list", "Heap", "Locked"]
-                .iter()
-                .any(|start| text.starts_with(start))
+        text.is_empty() || starts(text, &["0x", "}", "JNI ", "Threads class", "_java_thread_list", "Heap", "Locked"])
     }
 
     fn in_deadlock(&mut self, line: &Line<'_>) -> bool {

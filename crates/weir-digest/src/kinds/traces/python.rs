@@ -2,7 +2,7 @@
 
 use super::trace::{FrameOrder, Link, MEMBER, Trace, Traces};
 use crate::kinds::{Kind, Stretch};
-use crate::text::clip;
+use crate::text::{clip, starts};
 use crate::{Line, Page};
 
 pub(crate) const KIND: Kind = Kind::lines::<Python>("python trace", opens);
@@ -100,10 +100,7 @@ impl Python {
     }
 
     fn take_text(&mut self, line: &Line<'_>, text: &str) -> bool {
-        if text.starts_with(TRACEBACK)
-            || text.starts_with("Exception Group Traceback")
-            || text.starts_with("Fatal Python")
-        {
+        if starts(text, &[TRACEBACK, "Exception Group Traceback", "Fatal Python"]) {
             let goes_on = self.state == PythonTraceState::AfterMessage && (self.grouped || !self.label.is_empty());
             if !goes_on && !std::mem::take(&mut self.led) {
                 self.end();
@@ -136,12 +133,8 @@ impl Python {
             self.frame(text);
             return true;
         }
-        let belongs = text.is_empty()
-            || text.starts_with("Current thread ")
-            || text.starts_with("Thread 0x")
-            || text.starts_with("Extension modules:")
-            || text.starts_with("Python runtime state:")
-            || text.starts_with("  ");
+        let begins = ["Current thread ", "Thread 0x", "Extension modules:", "Python runtime state:", "  "];
+        let belongs = text.is_empty() || starts(text, &begins);
         if !belongs {
             self.end();
         }

@@ -339,11 +339,11 @@ impl<'a> Document<'a> {
     fn what(&self) -> String {
         let [scripts, script_bytes] = self.scripts;
         let [styles, style_bytes] = self.styles;
-        let mut parts = vec![format!("HTML page: {}", counted(self.outline.total(), "heading"))];
+        let mut parts = vec![format!("HTML page: {}", counted(self.outline.total, "heading"))];
         if self.tables.total > 0 {
             parts.push(format!("{} with {}", counted(self.tables.total, "table"), counted(self.tables.rows, "row")));
         }
-        let counts = [(self.forms.total, "form"), (self.links.total(), "link"), (self.links.image_total, "image")];
+        let counts = [(self.forms.total, "form"), (self.links.total, "link"), (self.links.image_total, "image")];
         parts.extend(counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| counted(*count, name)));
         parts.extend((scripts > 0).then(|| format!("{} of {script_bytes} bytes", counted(scripts, "script"))));
         parts.extend((styles > 0).then(|| format!("{} of {style_bytes} bytes", counted(styles, "style"))));

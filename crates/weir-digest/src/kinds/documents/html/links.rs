@@ -6,17 +6,15 @@ use crate::kinds::shared::bounded_items::{KeptItems, joined};
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// The maximum number of links kept of each sort.
 const MAX_LINKS_KEPT: usize = 60;
 /// The maximum number of links that are distinguished.
 const MAX_LINKS: usize = 5_000;
-/// The length of a row of names.
 const ROW_BYTES: usize = 160;
 
 /// Links and images.
 #[derive(Default)]
 pub(super) struct Links {
-    total: u64,
+    pub total: u64,
     seen: HashSet<u64>,
     main: KeptItems<MAX_LINKS_KEPT>,
     around: Vec<String>,
@@ -27,10 +25,6 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn total(&self) -> u64 {
-        self.total
-    }
-
     /// Adds a link. Links within the same page are only counted.
     pub(super) fn add(&mut self, text: &str, target: &str, is_around: bool) {
         self.total += 1;

@@ -4,7 +4,6 @@ use crate::Page;
 use crate::kinds::documents::grid::Grid;
 use crate::kinds::documents::passages::{Passages, USUAL};
 
-/// The maximum nesting depth of tables.
 const MAX_DEPTH: usize = 6;
 /// The maximum number of tables kept, and of tables shown by their columns.
 const MAX_TABLES: usize = 60;

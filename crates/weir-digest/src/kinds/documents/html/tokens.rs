@@ -68,7 +68,6 @@ impl Emitter for Tokens<'_, '_> {
     }
 
     fn emit_eof(&mut self) {}
-
     fn emit_error(&mut self, _: Error) {}
 
     fn should_emit_errors(&mut self) -> bool {
@@ -90,9 +89,8 @@ impl Emitter for Tokens<'_, '_> {
     }
 
     fn init_end_tag(&mut self) {
+        self.init_start_tag();
         self.is_end = true;
-        self.tag.name.clear();
-        self.tag.count = 0;
     }
 
     fn init_comment(&mut self) {}
@@ -109,11 +107,8 @@ impl Emitter for Tokens<'_, '_> {
     }
 
     fn emit_current_comment(&mut self) {}
-
     fn emit_current_doctype(&mut self) {}
-
     fn set_self_closing(&mut self) {}
-
     fn set_force_quirks(&mut self) {}
 
     fn push_tag_name(&mut self, name: &[u8]) {
@@ -121,9 +116,7 @@ impl Emitter for Tokens<'_, '_> {
     }
 
     fn push_comment(&mut self, _: &[u8]) {}
-
     fn push_doctype_name(&mut self, _: &[u8]) {}
-
     fn init_doctype(&mut self) {}
 
     fn init_attribute(&mut self) {
@@ -154,11 +147,8 @@ impl Emitter for Tokens<'_, '_> {
     }
 
     fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
-
     fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
-
     fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
-
     fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
 
     fn current_is_appropriate_end_tag_token(&mut self) -> bool {

@@ -6,7 +6,6 @@ use crate::kinds::documents::passages::Passages;
 use crate::text::clip;
 use crate::{Item, Line, Part, Weight};
 
-/// The maximum number of names that are distinguished.
 const MAX_NAMES: usize = 100;
 /// The maximum number of blocks kept of a name, and of lines and bytes of one.
 const MAX_BLOCKS: usize = 2;
@@ -20,7 +19,7 @@ pub(super) struct Blocks {
     /// The index of the name of the current block.
     now: Option<usize>,
     beyond: u64,
-    total: u64,
+    pub total: u64,
 }
 
 struct BlockGroup {
@@ -36,10 +35,6 @@ struct CodeBlock {
 }
 
 impl Blocks {
-    pub(super) fn total(&self) -> u64 {
-        self.total
-    }
-
     /// Begins a block. Its name is shown as its first line if `line` is given.
     pub(super) fn begin(&mut self, name: &str, line: Option<u64>) {
         self.total += 1;

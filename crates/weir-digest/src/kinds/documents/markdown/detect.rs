@@ -6,6 +6,7 @@
 use super::marks::{fence, heading, is_separator, list_item};
 use crate::kinds::shared::stamp;
 use crate::sample::Sample;
+use crate::text::starts;
 
 /// What was found.
 #[derive(Default)]
@@ -107,7 +108,5 @@ fn line_stats(sample: &Sample<'_>) -> MarkdownStats {
 fn is_code(line: &str) -> bool {
     let ends = line.trim_end();
     ends.ends_with(['{', ';', '}'])
-        || ["@@ ", "+++ ", "--- ", "+ ", "diff --git", "import ", "def ", "fn ", "export ", "#include"]
-            .iter()
-            .any(|start| line.starts_with(start))
+        || starts(line, &["@@ ", "+++ ", "--- ", "+ ", "diff --git", "import ", "def ", "fn ", "export ", "#include"])
 }

@@ -10,7 +10,6 @@ use crate::text::clip;
 const MAX_DEPTH: usize = 50;
 /// The maximum number of bytes kept of the members of one type.
 const MAX_MEMBERS_BYTES: usize = 220;
-/// The maximum number of bytes kept of one member.
 const MAX_MEMBER_BYTES: usize = 80;
 
 /// The open functions, with their indentation and their index among the definitions.

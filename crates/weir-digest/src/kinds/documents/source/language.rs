@@ -4,6 +4,7 @@
 use super::define;
 use crate::kinds::shared::stamp;
 use crate::sample::Sample;
+use crate::text::starts;
 
 /// A language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,10 +39,7 @@ const ALL: [Language; 7] =
 /// Returns the language of an output that is a source file.
 pub(super) fn of(sample: &Sample<'_>) -> Option<Language> {
     let first = sample.full_lines().next()?;
-    if ["diff ", "commit ", "---", "+++", "@@", "{", "[", "<", "$ ", "error", "warning"]
-        .iter()
-        .any(|start| first.starts_with(start))
-    {
+    if starts(first, &["diff ", "commit ", "---", "+++", "@@", "{", "[", "<", "$ ", "error", "warning"]) {
         return None;
     }
     let mut seen = LineStats::default();
@@ -177,10 +175,6 @@ impl Language {
             Self::Shell => define::shell(text),
         }
     }
-}
-
-fn starts(text: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| text.starts_with(word))
 }
 
 fn is_python(text: &str) -> bool {

@@ -13,7 +13,6 @@ use crate::{Item, Page, Part, Weight};
 const MIN_GROUP: usize = 3;
 /// The minimum number of functions of equal length, with the same first word in their names, that are grouped.
 const MIN_FAMILY: usize = 4;
-/// The length of a row of names.
 const ROW_BYTES: usize = 140;
 /// The maximum number of longest functions that are named.
 const MAX_LONGEST_FUNCTIONS: usize = 4;
@@ -80,17 +79,12 @@ impl File {
         let rest = rows(single.iter().skip(MAX_ITEMS).map(|one| format!("{} {}", one.line, one.name)));
         page.push(Part::uncounted("more functions with their lines", Weight::Shape, rest));
         let listed = rows(families.values().map(|group| family(group)));
-        page.push(Part::uncounted(
-            "functions of the same sort, with their first and last lines",
-            Weight::Shape,
-            listed,
-        ));
+        let name = "functions of the same sort, with their first and last lines";
+        page.push(Part::uncounted(name, Weight::Shape, listed));
         let mut alike: Vec<_> = names.values().collect();
         alike.sort_by_key(|group| group.first().map_or(0, |one| one.line));
-        let name = format!(
-            "{} that several functions have, with their first and last lines",
-            counted(alike.len() as u64, "name")
-        );
+        let names = counted(alike.len() as u64, "name");
+        let name = format!("{names} that several functions have, with their first and last lines");
         let rows = rows(alike.iter().map(|group| {
             let name = group.first().map_or("", |one| one.name.as_str());
             format!("{name} ×{} ({})", group.len(), ends(group))

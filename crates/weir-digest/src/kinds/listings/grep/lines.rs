@@ -1,14 +1,12 @@
 //! Parses single lines of `grep` and `rg`.
 
 use crate::kinds::shared::counts::extension;
-use crate::text::number;
+use crate::text::{number, starts};
 
 /// Recognises ` error: …` and the like.
 pub(super) fn is_said(text: &str) -> bool {
     let Some(word) = text.strip_prefix(' ') else { return false };
-    ["error", "warning", "note", "fatal", "info", "hint", "Error", "Warning", "remark"]
-        .iter()
-        .any(|said| word.starts_with(said))
+    starts(word, &["error", "warning", "note", "fatal", "info", "hint", "Error", "Warning", "remark"])
         || word.split([' ', ':']).next().is_some_and(|code| {
             let letters = code.bytes().take_while(u8::is_ascii_uppercase).count();
             (1..=5).contains(&letters)

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use crate::Item;
 
-/// The maximum number of paths that are distinguished.
 const MAX_PATHS: usize = 4_000;
 /// The minimum number of paths that differ only in a number and are shown as one.
 const MIN_GROUP: usize = 4;

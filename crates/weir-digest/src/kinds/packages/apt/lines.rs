@@ -1,6 +1,6 @@
 //! Parses single lines of apt and dpkg.
 
-use crate::text::number;
+use crate::text::{number, starts};
 
 /// What apt prints while it computes.
 pub(super) const STEPS: &[&str] =
@@ -89,10 +89,7 @@ pub(super) fn is_error(text: &str) -> bool {
 pub(super) fn done(text: &str) -> Option<(&'static str, &str, &str)> {
     const WORDS: &[&str] =
         &["Setting up ", "Unpacking ", "Processing triggers for ", "Removing ", "Purging configuration files for "];
-    if text.starts_with("Selecting previously unselected package ")
-        || text.starts_with("Preparing to unpack ")
-        || text.starts_with("(Reading database ")
-    {
+    if starts(text, &["Selecting previously unselected package ", "Preparing to unpack ", "(Reading database "]) {
         return Some(("", "", ""));
     }
     let word = WORDS.iter().find(|word| text.starts_with(**word))?;

@@ -146,10 +146,8 @@ impl PackageListing {
 
     /// Describes them in numbers.
     pub(super) fn what(&self) -> Option<String> {
-        let newer = match self.newer.total() {
-            0 => String::new(),
-            newer => format!(", {newer} of them with a newer version"),
-        };
+        let newer = self.newer.total;
+        let newer = if newer > 0 { format!(", {newer} of them with a newer version") } else { String::new() };
         (self.rows > 0).then(|| format!("{} packages listed{newer}", self.rows))
     }
 
@@ -169,7 +167,7 @@ impl PackageListing {
             (self.asked, "asked for by name, and the newest", Weight::Fact),
             (self.others, "others, programs first", Weight::Shape),
         ] {
-            if list.total() > 0 {
+            if list.total > 0 {
                 page.push(list.part(name, weight));
             }
         }

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use crate::text::clip;
 use crate::{Item, Part, Weight};
 
-/// The maximum number of packages of each sort.
 const MAX_PACKAGES: usize = 3_000;
 /// The maximum number of lines that could ever be shown.
 const MAX_LINES_SHOWN: usize = 200;
@@ -16,7 +15,7 @@ const MAX_NAMES_PER_LINE: usize = 12;
 #[derive(Default)]
 pub(super) struct Packages {
     names: Vec<(String, String)>,
-    total: u64,
+    pub total: u64,
 }
 
 impl Packages {
@@ -34,10 +33,6 @@ impl Packages {
             Some((name, version)) => self.add(name, version.trim_end_matches(')')),
             None => text.split_whitespace().for_each(|name| self.add(name, "")),
         }
-    }
-
-    pub(super) fn total(&self) -> u64 {
-        self.total
     }
 
     /// Adds the versions stated elsewhere to packages that have none.
