@@ -57,8 +57,8 @@ impl Context {
         Self { session: self.session.with_consent_prompt(ask), ..self }
     }
 
-    /// Returns the same context for one cancellable call of a session.
-    pub(crate) fn for_call(&self, key: SessionKey, cancel: CancellationToken) -> Self {
+    /// Returns the same context for one cancellable call, of a session if the caller named one.
+    pub(crate) fn for_call(&self, key: Option<SessionKey>, cancel: CancellationToken) -> Self {
         Self { session: self.session.for_call(key, cancel), ..self.clone() }
     }
 

@@ -4,6 +4,7 @@ pub(crate) mod cli;
 mod coerce;
 mod embedder;
 mod functions;
+pub(crate) mod http;
 pub(crate) mod mcp;
 mod notes;
 mod paint;

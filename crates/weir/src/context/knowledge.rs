@@ -85,6 +85,11 @@ impl Knowledge {
         Self { setup: Arc::clone(&self.setup), stores: Arc::default() }
     }
 
+    /// Whether nothing else holds these stores, so that nobody waits for them and they wait for nobody.
+    pub(crate) fn is_alone(&self) -> bool {
+        Arc::strong_count(&self.stores) == 1
+    }
+
     /// Returns the scope of a call.
     pub(crate) fn scope(&self, work: Option<String>, session: &Session) -> Scope {
         Scope { work, session: session.key.clone(), ..Scope::project(self.setup.owner.clone()) }

@@ -52,9 +52,9 @@ impl Session {
         Self { ask, ..self }
     }
 
-    /// Returns the same caller for one cancellable call of a conversation.
-    pub(super) fn for_call(&self, key: SessionKey, cancel: CancellationToken) -> Self {
-        Self { key: Some(key), cancel, ..self.clone() }
+    /// Returns the same caller for one cancellable call, of a conversation if the caller named one.
+    pub(super) fn for_call(&self, key: Option<SessionKey>, cancel: CancellationToken) -> Self {
+        Self { key, cancel, ..self.clone() }
     }
 
     /// Returns the token that is cancelled when the caller gives up waiting.

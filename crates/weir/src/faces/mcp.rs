@@ -115,7 +115,7 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(format!("no tool `{}`; available: {names}", request.name), None));
         };
         let context =
-            self.context.for_call(self.session(&call), call.ct.clone()).with_consent_prompt(asker(&call.peer));
+            self.context.for_call(Some(self.session(&call)), call.ct.clone()).with_consent_prompt(asker(&call.peer));
         let remarks = unfinished::finish_off(context.paths()).await;
         let mut result = run(operation, context.clone(), request.arguments.unwrap_or_default()).await;
         meter(&context, operation, &result).await;

@@ -1,0 +1,126 @@
+//! Contexts for the calls of a server. Invariants: each call in progress has stores of its own, so no call waits for
+//! another's lock; calls that only read have places of their own, so they never wait for runs or for indexing either.
+
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use weir_core::SessionKey;
+
+use crate::context::Context;
+use crate::operations::Effect;
+
+/// The maximum number of calls in progress that only read.
+const MAX_READING_CALLS: usize = 64;
+/// The maximum number of other calls in progress: runs, fetches, imports and everything else that writes.
+const MAX_WRITING_CALLS: usize = 32;
+/// The maximum number of contexts that keep their stores open between calls.
+const MAX_IDLE_CONTEXTS: usize = 16;
+
+/// The most threads that calls can occupy at a time.
+pub(super) const MAX_THREADS: usize = MAX_READING_CALLS + MAX_WRITING_CALLS;
+
+/// A pool of contexts. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Calls {
+    base: Context,
+    idle: Arc<Mutex<Vec<Context>>>,
+    reading: Arc<Semaphore>,
+    writing: Arc<Semaphore>,
+}
+
+impl Calls {
+    /// Returns a pool of contexts like this one. No store is opened yet.
+    pub(crate) fn new(context: &Context) -> Self {
+        Self {
+            base: context.clone(),
+            idle: Arc::default(),
+            reading: Arc::new(Semaphore::new(MAX_READING_CALLS)),
+            writing: Arc::new(Semaphore::new(MAX_WRITING_CALLS)),
+        }
+    }
+
+    /// Returns the context that the others are copies of, for what is the same for every call.
+    pub(crate) fn base(&self) -> &Context {
+        &self.base
+    }
+
+    /// Returns a context for one call that only reads. Waits if too many such calls are in progress.
+    pub(crate) async fn context(
+        &self,
+        session: impl Into<Option<SessionKey>>,
+        cancel: CancellationToken,
+    ) -> CallContext {
+        self.context_for(Effect::Reads, session, cancel).await
+    }
+
+    /// Returns a context for one call with this effect. Waits if too many such calls are in progress.
+    pub(crate) async fn context_for(
+        &self,
+        effect: Effect,
+        session: impl Into<Option<SessionKey>>,
+        cancel: CancellationToken,
+    ) -> CallContext {
+        let session = session.into();
+        let places = if effect == Effect::Reads { &self.reading } else { &self.writing };
+        // The places are never closed, so there always is a permit in the end.
+        let permit = Arc::clone(places).acquire_owned().await.ok();
+        let idle = lock(&self.idle).pop();
+        let context = idle.unwrap_or_else(|| self.base.with_own_stores()).for_call(session, cancel);
+        CallContext { context, idle: Arc::clone(&self.idle), _permit: permit }
+    }
+
+    /// Returns how many contexts have open stores and no call.
+    pub(super) fn idle_count(&self) -> usize {
+        lock(&self.idle).len()
+    }
+
+    /// Returns how many calls are in progress: those that only read, and the others.
+    pub(super) fn in_progress(&self) -> InProgress {
+        InProgress {
+            reading: MAX_READING_CALLS.saturating_sub(self.reading.available_permits()),
+            writing: MAX_WRITING_CALLS.saturating_sub(self.writing.available_permits()),
+        }
+    }
+}
+
+/// How many calls are in progress.
+pub(super) struct InProgress {
+    /// Calls that only read.
+    pub reading: usize,
+    /// All others.
+    pub writing: usize,
+}
+
+/// The context of one call. Its stores go back to the pool when it is dropped.
+pub(crate) struct CallContext {
+    context: Context,
+    idle: Arc<Mutex<Vec<Context>>>,
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Deref for CallContext {
+    type Target = Context;
+
+    fn deref(&self) -> &Context {
+        &self.context
+    }
+}
+
+impl Drop for CallContext {
+    fn drop(&mut self) {
+        // A call that was given up may still be at work on its stores. The next one must not wait for it.
+        if !self.context.knowledge().is_alone() {
+            return;
+        }
+        let mut idle = lock(&self.idle);
+        if idle.len() < MAX_IDLE_CONTEXTS {
+            idle.push(self.context.clone());
+        }
+    }
+}
+
+fn lock(idle: &Mutex<Vec<Context>>) -> std::sync::MutexGuard<'_, Vec<Context>> {
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
+}
