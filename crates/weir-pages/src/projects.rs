@@ -26,7 +26,7 @@ pub struct ProjectRow {
     pub key: Text,
     /// The name of its folder.
     pub name: Text,
-    /// The folder.
+    /// The folder, as a person writes it.
     pub folder: Text,
     /// Whether the folder is still there.
     pub is_there: bool,
@@ -36,8 +36,8 @@ pub struct ProjectRow {
     pub sessions: u64,
     /// How many entries its store has.
     pub entries: u64,
-    /// How many notes.
-    pub notes: u64,
+    /// How many notes; none if they were too many to count.
+    pub notes: Option<u64>,
     /// What its store takes, in bytes.
     pub bytes: u64,
     /// What its sessions cost.
@@ -83,7 +83,7 @@ impl Projects {
                 Column::figure("Store"),
                 Column::figure("Spent"),
                 Column::figure("Net tokens"),
-                Column::figure("Net"),
+                Column::figure("Net, about"),
             ],
             rows: self.rows.iter().map(|row| project_row(row, shell)).collect(),
             total: None,
@@ -107,7 +107,7 @@ fn project_row(row: &ProjectRow, shell: &Shell) -> Row {
         cells: vec![
             Cell::plain(count(row.sessions)),
             Cell::plain(count(row.entries)),
-            Cell::plain(count(row.notes)),
+            Cell::plain(known(row.notes.map(count))),
             Cell::plain(size(row.bytes)),
             Cell::plain(known(row.spent.map(Money::show))),
             Cell::signed(row.net_tokens.map(difference), row.net_tokens.is_some_and(|tokens| tokens < 0)),
