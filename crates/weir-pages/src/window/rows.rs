@@ -106,7 +106,10 @@ impl SettingPreview {
             html! {},
             html! {
                 div.panel.set {
-                    p { "This command shows the change before it is written, and asks. It sets " code { (self.setting) } "." }
+                    p {
+                        "This command shows the change before it is written, and asks. It sets "
+                        code { (self.setting) } "."
+                    }
                     (command(&self.command))
                     p.hint { "Taken back by " code { (self.taken_back_by) } }
                 }
