@@ -22,7 +22,7 @@ mod import;
 mod index;
 mod map;
 mod reflect;
-mod search;
+pub(crate) mod search;
 mod stats;
 
 use std::future::Future;
