@@ -32,14 +32,14 @@ pub struct ProjectRow {
     pub is_there: bool,
     /// When it was last used.
     pub last: Option<Moment>,
-    /// How many sessions it has had.
-    pub sessions: u64,
+    /// How many sessions it has had; none if its store was not read.
+    pub sessions: Option<u64>,
     /// How many entries its store has.
-    pub entries: u64,
+    pub entries: Option<u64>,
     /// How many notes; none if they were too many to count.
     pub notes: Option<u64>,
     /// What its store takes, in bytes.
-    pub bytes: u64,
+    pub bytes: Option<u64>,
     /// What its sessions cost.
     pub spent: Option<Money>,
     /// Tokens held back, less what that cost.
@@ -105,10 +105,10 @@ fn project_row(row: &ProjectRow, shell: &Shell) -> Row {
             }
         },
         cells: vec![
-            Cell::plain(count(row.sessions)),
-            Cell::plain(count(row.entries)),
+            Cell::plain(known(row.sessions.map(count))),
+            Cell::plain(known(row.entries.map(count))),
             Cell::plain(known(row.notes.map(count))),
-            Cell::plain(size(row.bytes)),
+            Cell::plain(known(row.bytes.map(size))),
             Cell::plain(known(row.spent.map(Money::show))),
             Cell::signed(row.net_tokens.map(difference), row.net_tokens.is_some_and(|tokens| tokens < 0)),
             Cell::signed(row.net.map(Money::show_signed), row.net.is_some_and(|net| net.0 < 0)),

@@ -38,7 +38,9 @@ pub struct Today {
     pub held: Vec<HeldOutput>,
     /// What happened, the newest first.
     pub events: Vec<EventLine>,
-    /// The sessions of these days.
+    /// How many sessions there were.
+    pub session_count: u64,
+    /// The sessions of these days, the one that was used last first.
     pub sessions: Vec<SessionRow>,
     /// What was held back of each tool in the days of the chart, the most tokens first.
     pub tools: Vec<ToolRow>,
@@ -143,10 +145,10 @@ impl Today {
         };
         let sentence = html! {
             p {
-                (span) ", " (shell.project_name()) ". " (capital(&sessions_of(self.sessions.len() as u64)))
+                (span) ", " (shell.project_name()) ". " (capital(&sessions_of(self.session_count)))
                 @if let Some(spent) = self.spent {
                     ", " (spent.show()) " spent."
-                } @else if self.sessions.is_empty() {
+                } @else if self.session_count == 0 {
                     "."
                 } @else {
                     ". What was spent is not known."

@@ -11,3 +11,4 @@ mod paint;
 mod policy;
 mod signal;
 mod stores;
+pub(crate) mod ui;

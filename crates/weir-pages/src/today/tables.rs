@@ -8,6 +8,7 @@ use crate::charts::spark::meter;
 use crate::components::{Cell, Column, Row, Table, empty, section};
 use crate::figures::{count, counted, duration, known, percent};
 use crate::moment::Moment;
+use crate::routes::Page;
 use crate::sessions;
 use crate::shell::Shell;
 use crate::text::Text;
@@ -86,7 +87,13 @@ impl Today {
         } else {
             html! { div.panel { (sessions::table(&self.sessions, shell)) } }
         };
-        section("h-sessions", title, html! {}, content)
+        let shown = self.sessions.len() as u64;
+        let aside = html! {
+            @if shown < self.session_count {
+                a href=(shell.page(Page::Sessions)) { (count(shown)) " of " (count(self.session_count)) }
+            }
+        };
+        section("h-sessions", title, aside, content)
     }
 
     pub(super) fn tools_section(&self) -> Markup {

@@ -22,6 +22,8 @@ pub struct StoreOverview {
     pub sessions: u64,
     /// What the store takes on the disk, in bytes.
     pub bytes: u64,
+    /// What its texts take of that, as stored.
+    pub text_bytes: u64,
     /// When the newest event happened.
     pub newest: Option<Timestamp>,
 }
@@ -46,6 +48,7 @@ pub(crate) fn read(connection: &Connection) -> rusqlite::Result<StoreOverview> {
         notes: (notes <= MAX_COUNTED_NOTES).then_some(notes as u64),
         sessions: sessions::counts(connection)?.iter().map(|(_, count)| count).sum(),
         bytes: (usage.texts + usage.log + usage.index).cast_unsigned(),
+        text_bytes: usage.texts.cast_unsigned(),
         newest: newest.map(Timestamp),
     })
 }

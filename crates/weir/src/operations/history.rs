@@ -249,7 +249,7 @@ fn line(moment: &Moment) -> String {
 
 impl MomentData {
     fn of(moment: &Moment) -> Self {
-        let Moment { record, entry, gone } = moment;
+        let Moment { record, entry, gone, .. } = moment;
         Self {
             number: record.seq,
             at: when::show(record.at),

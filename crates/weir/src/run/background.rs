@@ -299,6 +299,11 @@ pub(crate) fn running(context: &Context) -> Vec<RunningCommand> {
     list(context).into_iter().filter_map(one).collect()
 }
 
+/// Returns the output of a run in progress so far, or its end.
+pub(crate) fn output_of(context: &Context, reference: Reference) -> BlobReader {
+    BlobReader::of(std::fs::read(BackgroundFiles::of(context, reference).output).unwrap_or_default())
+}
+
 fn folder(context: &Context) -> PathBuf {
     context.project_folder().join("runs")
 }
