@@ -143,7 +143,8 @@ impl From<StoreError> for CommandError {
             StoreError::NotLocal => "make the call without a tenant and a user, or to a server".to_owned(),
             StoreError::NoSuchLevel { level } => {
                 format!(
-                    "omit `scope`, or set a {level} with WEIR_WORK or WEIR_SESSION, over HTTP with Weir-Work or Weir-Session"
+                    "omit `scope`, or set a {level} with WEIR_WORK or WEIR_SESSION, over HTTP with Weir-Work or \
+                     Weir-Session"
                 )
             }
             StoreError::NoSuchNote { .. } => "search for the note and use its reference".to_owned(),
