@@ -57,10 +57,11 @@ pub(super) async fn handle(
     request: Request,
 ) -> Result<Response, Problem> {
     let headers = request.headers();
-    let mut caller = Caller::of(headers, &state.tokens, TokenScope::Read)?;
     let name = name.map(|Path(name)| name).unwrap_or_default();
-    let operation = tool_call::find(&name).ok_or_else(|| no_such_tool(&name))?;
-    caller.scope = state.tokens.require(headers, TokenScope::for_effect(operation.effect))?;
+    let operation = tool_call::find(&name);
+    let needed = operation.map_or(TokenScope::Read, |operation| TokenScope::for_effect(operation.effect));
+    let caller = Caller::of(headers, &state.tokens, needed)?;
+    let operation = operation.ok_or_else(|| no_such_tool(&name))?;
     let is_json = is_json(headers);
     let body = whole_body(request.into_body()).await?;
     if !is_json && !body.is_empty() {
