@@ -41,8 +41,8 @@ pub use log::sources::{KnownFile, PageState, Stamp, Validators};
 pub use shown::{HashedText, Repeat, ShownLines};
 pub use spool::{LONGEST_TEXT, Spool, SpoolRecord};
 pub use store::{
-    Copied, Exported, ExportedEntry, ExportedEvent, Found, Fresh, Health, KeepError, Kept, LostText, MapChange,
-    NewFile, NewPage, NoteUse, Owner, Past, Store, Swept,
+    Copied, Exported, ExportedEntry, ExportedEvent, Found, Fresh, Freshness, Health, KeepError, Kept, LostText,
+    MapChange, NewFile, NewPage, NoteUse, Owner, Past, Store, Swept,
 };
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 use weir_core::redact::redact;
 use weir_core::{Entry, Event, Gone, Limits, ProjectKey, Reference, Scope, Timestamp};
 use weir_embed::Embed;
@@ -33,7 +33,7 @@ use weir_embed::Embed;
 use crate::blobs::{BlobReader, Blobs};
 use crate::db::{Db, Durability, Patience, create_private_folder};
 use crate::error::{Fault, Result, StoreError};
-use crate::index::apply::ForgottenWords;
+use crate::index::apply::{BatchLimits, ForgottenWords};
 use crate::index::embed::Lock;
 use crate::index::origin::Standing;
 use crate::index::{self, Learner};
@@ -52,6 +52,7 @@ pub use lost::LostText;
 pub use maintenance::{Health, Swept};
 pub use map::MapChange;
 pub use notes::NoteUse;
+pub use search::Freshness;
 pub use sources::{NewFile, NewPage};
 
 /// Time limit for indexing after an entry is kept. The entry is already safe in the log by then.
@@ -87,6 +88,7 @@ pub struct Store {
     /// The model for semantic search, if there is one.
     model: Option<Arc<dyn Embed>>,
     learner: Learner,
+    freshness: Freshness,
 }
 
 /// The result of looking up a reference.
@@ -127,6 +129,7 @@ impl Store {
             blobs,
             model: None,
             learner: Learner::default(),
+            freshness: Freshness::default(),
         };
         store.check_owner()?;
         // If the spool cannot be taken in now, it waits for the next call.
@@ -281,7 +284,8 @@ impl Store {
         let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Progress::Behind) };
         let feed = LogFeed { log, blobs };
         while index::apply::standing(index, &feed)? != Standing::CaughtUp {
-            let is_free = index::apply::step_within(MAX_INDEX_WAIT, index, &feed, learner)?.is_some();
+            let step = index::apply::step_within(MAX_INDEX_WAIT, BatchLimits::USUAL, index, &feed, learner)?;
+            let is_free = step.is_some();
             if !is_free || begun.elapsed() > MAX_INDEX_TIME {
                 break;
             }
@@ -334,7 +338,11 @@ impl Store {
     fn note_use(&mut self, id: i64, used_at: Timestamp, now: Timestamp) {
         const HOUR: i64 = 60 * 60 * 1000;
         if now.0 - used_at.0 > HOUR && !self.log.is_read_only() {
-            let _ = self.log.write(Durability::Process, |tx| entries::touch(tx, id, now));
+            let touch = |tx: &Transaction<'_>| entries::touch(tx, id, now);
+            let _ = match self.freshness {
+                Freshness::Complete => self.log.write(Durability::Process, touch),
+                Freshness::Prompt => self.log.write_if_free(Durability::Process, touch).map(drop),
+            };
         }
     }
 

@@ -59,6 +59,11 @@ impl Context {
         Self { session: self.session.in_session(key), ..self }
     }
 
+    /// Returns the same context, at a work that the caller names, if any.
+    pub(crate) fn in_work(self, work: Option<String>) -> Self {
+        Self { session: self.session.in_work(work), ..self }
+    }
+
     /// Returns the same context with a way to ask the user.
     pub(crate) fn with_consent_prompt(self, ask: ConsentPrompt) -> Self {
         Self { session: self.session.with_consent_prompt(ask), ..self }
@@ -72,6 +77,12 @@ impl Context {
     /// Returns the same context with its own stores, so that other calls do not wait for them.
     pub(crate) fn with_own_stores(&self) -> Self {
         Self { knowledge: self.knowledge.with_own_stores(), ..self.clone() }
+    }
+
+    /// Returns the same context with its own stores, for calls among many: reading waits for no other call, and leaves
+    /// indexing and housekeeping to others.
+    pub(crate) fn with_prompt_searches(&self) -> Self {
+        Self { knowledge: self.knowledge.with_prompt_searches(), ..self.clone() }
     }
 
     /// Returns who asks.
@@ -142,7 +153,8 @@ impl Context {
 
     /// Returns the scope of the call. The branch is read each time, since it may have changed since the last call.
     pub(crate) fn scope(&self) -> Scope {
-        self.knowledge.scope(self.machine.work(), &self.session)
+        let work = self.session.work.clone().or_else(|| self.machine.work());
+        self.knowledge.scope(work, &self.session)
     }
 
     /// Returns the folder that holds the stores of all projects.

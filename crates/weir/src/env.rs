@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Where Weir keeps its data, instead of the XDG data folder.
 pub(crate) const WEIR_DATA: &str = "WEIR_DATA";
@@ -66,7 +67,8 @@ const FOR_RUNS: &[&str] = &[
     "HEX_HOME",
 ];
 
-/// The values that Weir takes from its environment, read once.
+/// The values that Weir takes from its environment, each read once. What only runs need is read when a run needs it, so
+/// that hooks do not pay for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Env {
     /// The folder the call is made in.
@@ -79,9 +81,7 @@ pub(crate) struct Env {
     pub client_session: Option<String>,
     /// The home folder.
     pub home: Option<PathBuf>,
-    /// The variables that runs inherit.
-    pub for_runs: Vec<(OsString, OsString)>,
-    all: Vec<(OsString, OsString)>,
+    all: OnceLock<Vec<(OsString, OsString)>>,
     data: Option<PathBuf>,
     data_home: Option<PathBuf>,
     config_home: Option<PathBuf>,
@@ -122,26 +122,36 @@ impl Env {
             config_home: folder("XDG_CONFIG_HOME"),
             cache_home: folder("XDG_CACHE_HOME"),
             home: std::env::home_dir().filter(|path| path.is_absolute()),
-            for_runs: std::env::vars_os().filter(|(name, _)| is_for_runs(name)).collect(),
-            all: std::env::vars_os().collect(),
+            all: OnceLock::new(),
         }
+    }
+
+    /// Returns all variables.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+    fn all(&self) -> &[(OsString, OsString)] {
+        self.all.get_or_init(|| std::env::vars_os().collect())
+    }
+
+    /// Returns the variables that runs inherit.
+    pub(crate) fn for_runs(&self) -> impl Iterator<Item = &(OsString, OsString)> {
+        self.all().iter().filter(|(name, _)| is_for_runs(name))
     }
 
     /// Returns the variables with these names, for runs that the user has granted them to.
     pub(crate) fn named(&self, names: &[String]) -> Vec<(OsString, OsString)> {
-        self.all.iter().filter(|(name, _)| names.iter().any(|wanted| name == wanted.as_str())).cloned().collect()
+        self.all().iter().filter(|(name, _)| names.iter().any(|wanted| name == wanted.as_str())).cloned().collect()
     }
 
     /// Returns the variables whose names have one of these prefixes, for programs that run with the user's credentials.
     pub(crate) fn beginning_with(&self, starts: &[&str]) -> Vec<(OsString, OsString)> {
         let wanted = |name: &OsStr| starts.iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()));
-        self.all.iter().filter(|(name, _)| wanted(name)).cloned().collect()
+        self.all().iter().filter(|(name, _)| wanted(name)).cloned().collect()
     }
 
     /// Returns the proxies for fetching pages, from the conventional variables.
     pub(crate) fn proxies(&self) -> weir_fetch::Proxies {
         let value = |name: &str| {
-            let named = |wanted: &str| self.all.iter().find(|(name, _)| name == wanted);
+            let named = |wanted: &str| self.all().iter().find(|(name, _)| name == wanted);
             let (_, value) = named(&name.to_ascii_lowercase()).or_else(|| named(name))?;
             value.to_str().map(str::to_owned).filter(|value| !value.is_empty())
         };

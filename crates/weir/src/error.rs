@@ -9,6 +9,8 @@ use crate::holders;
 pub(crate) enum ErrorKind {
     /// Any other failure.
     Failed,
+    /// Something that should never happen: a bug.
+    Broken,
     /// The arguments are invalid. clap uses the same exit code.
     Usage,
     /// What was requested does not exist.
@@ -26,10 +28,25 @@ pub(crate) enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// Returns the name, for counters.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Broken => "broken",
+            Self::Usage => "usage",
+            Self::NotFound => "not_found",
+            Self::Store => "store",
+            Self::Config => "config",
+            Self::Denied => "denied",
+            Self::Sandbox => "sandbox",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
     /// Returns the exit code. The documentation has the same table.
     pub(crate) fn exit_code(self) -> u8 {
         match self {
-            Self::Failed => 1,
+            Self::Failed | Self::Broken => 1,
             Self::Usage => 2,
             Self::NotFound => 3,
             Self::Store => 4,
@@ -65,7 +82,7 @@ impl CommandError {
 
     /// Returns a failure for something that should never happen.
     pub(crate) fn broken(what: &str) -> Self {
-        Self::new(ErrorKind::Failed, what).hint("this is a bug in Weir; `weir doctor` may show more")
+        Self::new(ErrorKind::Broken, what).hint("this is a bug in Weir; `weir doctor` may show more")
     }
 
     /// Adds a hint on what to do next.
@@ -125,7 +142,10 @@ impl From<StoreError> for CommandError {
             StoreError::OtherProject => "the store was copied from another project; remove it".to_owned(),
             StoreError::NotLocal => "make the call without a tenant and a user, or to a server".to_owned(),
             StoreError::NoSuchLevel { level } => {
-                format!("omit `scope`, or set a {level} with WEIR_WORK or WEIR_SESSION")
+                format!(
+                    "omit `scope`, or set a {level} with WEIR_WORK or WEIR_SESSION, over HTTP with Weir-Work or \
+                     Weir-Session"
+                )
             }
             StoreError::NoSuchNote { .. } => "search for the note and use its reference".to_owned(),
             StoreError::ReferenceTaken { .. } => "run it again".to_owned(),

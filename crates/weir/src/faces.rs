@@ -11,4 +11,5 @@ mod paint;
 mod policy;
 mod signal;
 mod stores;
-pub(crate) mod ui;
+mod tool_call;
+mod ui;

@@ -46,14 +46,17 @@ impl Repository {
         [&self.common, &self.own]
     }
 
+    /// Returns the branch that is checked out now. Costs less than [`Self::head`], which also finds the commit.
+    pub(crate) fn branch(&self) -> Option<String> {
+        let head = first_line(&self.own, "HEAD")?;
+        branch_of(head.strip_prefix("ref: ").map(str::trim).filter(|name| is_reference(name))?)
+    }
+
     /// Returns what is checked out now.
     pub(crate) fn head(&self) -> Head {
         let head = first_line(&self.own, "HEAD").unwrap_or_default();
         match head.strip_prefix("ref: ").map(str::trim) {
-            Some(name) if is_reference(name) => Head {
-                branch: name.strip_prefix("refs/heads/").filter(|branch| *branch != ".invalid").map(Into::into),
-                commit: self.resolve(name),
-            },
+            Some(name) if is_reference(name) => Head { branch: branch_of(name), commit: self.resolve(name) },
             Some(_) => Head::default(),
             None => Head { branch: None, commit: Some(head).filter(|head| is_hash(head)) },
         }
@@ -169,6 +172,11 @@ fn is_reference(name: &str) -> bool {
     name.strip_prefix("refs/").is_some_and(|rest| rest.split('/').all(|part| !matches!(part, "" | "." | "..")))
 }
 
+/// Returns the branch that a reference is, if it is one.
+fn branch_of(reference: &str) -> Option<String> {
+    reference.strip_prefix("refs/heads/").filter(|branch| *branch != ".invalid").map(str::to_owned)
+}
+
 /// Returns the first line of a file below a folder.
 fn first_line(folder: &Path, name: &str) -> Option<String> {
     let bytes = foreign::read_below(folder, Path::new(name), MAX_NAME_BYTES).ok()?;
@@ -208,10 +216,11 @@ mod tests {
         let other = discover(&folder.path().join("other")).unwrap();
         assert_eq!(other.common, empty.common);
         assert_eq!(other.head(), Head { branch: Some("feature/x".into()), commit: Some(commit.clone()) });
+        assert_eq!((other.branch(), empty.branch()), (Some("feature/x".into()), Some("main".into())));
         git(&main, &["pack-refs", "--all"]);
         assert_eq!(other.head().commit, Some(commit.clone()));
         git(&main, &["checkout", "-q", "--detach"]);
-        assert_eq!(empty.head(), Head { branch: None, commit: Some(commit) });
+        assert_eq!((empty.head(), empty.branch()), (Head { branch: None, commit: Some(commit) }, None));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use weir_policy::rules::{Own, Places, Platform, Rules, Source, Verdict, location
 
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::face::Face;
 use crate::foreign::{self, resolved};
 
 /// What a user is asked to agree to.
@@ -72,12 +73,18 @@ pub(crate) async fn require(context: &Context, request: Request<'_>, consent: Co
             let question = format!("{}{}? {}", consent.deed.question(), consent.details, decision.why());
             match context.consent(&question, consent.about).await? {
                 true => Ok(()),
-                false if consent.deed == Deed::Run => refused(
-                    "the user could not be asked or declined; write it more simply, or ask the user to allow it",
-                ),
-                false => refused("the user could not be asked or declined; ask the user to allow it"),
+                false => refused(without_consent(context.face(), consent.deed)),
             }
         }
+    }
+}
+
+/// Says what to do without the user's consent.
+fn without_consent(face: Face, deed: Deed) -> &'static str {
+    match (face, deed) {
+        (Face::Http, _) => "the user could not be asked over HTTP; ask them to add a rule that allows it, or to do it",
+        (_, Deed::Run) => "the user could not be asked or declined; write it more simply, or ask the user to allow it",
+        (_, _) => "the user could not be asked or declined; ask the user to allow it",
     }
 }
 

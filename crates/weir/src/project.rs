@@ -113,6 +113,11 @@ impl Project {
         folders.filter(|folder| !folder.starts_with(&self.root))
     }
 
+    /// Returns the branch that is checked out, if the project is a repository and on one.
+    pub(crate) fn branch(&self) -> Option<String> {
+        self.repository.as_ref().and_then(Repository::branch)
+    }
+
     /// Returns what git has checked out, if the project is a repository.
     pub(crate) fn head(&self) -> Head {
         self.repository.as_ref().map(Repository::head).unwrap_or_default()

@@ -13,14 +13,35 @@ use super::documents::{self, add, remove};
 use super::origin::{self, AppliedChange, Standing};
 use super::vocabulary::{self, Learner};
 use super::{MIGRATIONS, vectors};
+use crate::blobs::BlobReader;
 use crate::db::{Db, Durability};
 use crate::error::{Fault, Result};
 use crate::feed::{ChangeKind, Feed};
 
-/// Limits of one transaction, so that it stays short. The last entry of a batch may exceed them by the indexed size of
-/// one entry.
-const BATCH_CHANGES: usize = 512;
-const BATCH_BYTES: u64 = 4 << 20;
+/// The limits of one transaction, so that it stays short. The last entry of a batch may exceed them by the indexed size
+/// of one entry.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BatchLimits {
+    changes: usize,
+    bytes: u64,
+    /// The largest entry that is indexed. A larger one ends the batch before it.
+    entry_bytes: u64,
+}
+
+impl BatchLimits {
+    /// For callers that want everything indexed in the end.
+    pub(crate) const USUAL: Self = Self { changes: 512, bytes: 4 << 20, entry_bytes: u64::MAX };
+    /// For a caller that waits for an answer and for nothing else.
+    pub(crate) const SMALL: Self = Self { changes: 128, bytes: 1 << 20, entry_bytes: 1 << 20 };
+}
+
+/// A step towards the head of the log.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Step {
+    followed: usize,
+    /// Whether the limits allowed no step, because the next entry is too large for them.
+    pub(crate) is_stuck: bool,
+}
 
 /// Number of removed chunks up to which the vocabulary is left as it is.
 const MIN_REMOVED_CHUNKS: i64 = 50;
@@ -92,9 +113,10 @@ pub(crate) fn catch_up(
             // Take the lock first: of many processes that see the same lag, one does the work and the others find it
             // done.
             Standing::Behind => {
-                followed += index
-                    .write(Durability::Process, |tx| follow(tx, feed, learner, forgotten))
+                let step = index
+                    .write(Durability::Process, |tx| follow(tx, feed, learner, forgotten, BatchLimits::USUAL))
                     .inspect_err(|_| learner.distrust())?;
+                followed += step.followed;
                 tell(followed);
             }
             Standing::Foreign => {
@@ -114,29 +136,28 @@ pub(crate) fn catch_up(
     Ok(followed)
 }
 
-/// Takes one step towards the head of the log. Returns the standing before the step, or `None` if another process held
-/// the index for longer than `patience`.
+/// Takes one step towards the head of the log, within limits. Returns `None` if another process held the index for
+/// longer than `patience`.
 pub(crate) fn step_within(
     patience: Duration,
+    limits: BatchLimits,
     index: &mut Db,
     feed: &dyn Feed,
     learner: &mut Learner,
-) -> Result<Option<Standing>> {
+) -> Result<Option<Step>> {
     learner.trust_only(index.read(changed_by_others)?);
-    let before = standing(index, feed)?;
-    let step = match before {
-        Standing::CaughtUp => Ok(Some(0)),
+    match standing(index, feed)? {
+        Standing::CaughtUp => Ok(Some(Step::default())),
         Standing::Behind => {
             let none = ForgottenWords::default();
-            index.write_within(patience, Durability::Process, |tx| follow(tx, feed, learner, &none))
+            index.write_within(patience, Durability::Process, |tx| follow(tx, feed, learner, &none, limits))
         }
         Standing::Foreign => {
             learner.distrust();
-            index.write_within(patience, Durability::Process, |tx| drop_everything(tx).map(|()| 0))
+            index.write_within(patience, Durability::Process, |tx| drop_everything(tx).map(|()| Step::default()))
         }
     }
-    .inspect_err(|_| learner.distrust())?;
-    Ok(step.map(|_| before))
+    .inspect_err(|_| learner.distrust())
 }
 
 /// Returns a number that changes whenever another connection writes to the index.
@@ -222,15 +243,22 @@ fn follow(
     feed: &dyn Feed,
     learner: &mut Learner,
     forgotten: &ForgottenWords,
-) -> Result<usize, Fault> {
+    limits: BatchLimits,
+) -> Result<Step, Fault> {
     let from = origin::read(tx)?.applied();
-    let (mut last, mut followed, mut bytes) = (None, 0, 0);
-    for change in feed.changes_after(from, BATCH_CHANGES)? {
-        if bytes >= BATCH_BYTES {
+    let (mut last, mut step, mut bytes) = (None, Step::default(), 0);
+    for change in feed.changes_after(from, limits.changes)? {
+        if bytes >= limits.bytes {
             break;
         }
         match change.kind {
-            ChangeKind::Kept => bytes += index_entry(tx, feed, learner, change.entry_id)?,
+            ChangeKind::Kept => match index_entry(tx, feed, learner, change.entry_id, limits)? {
+                Some(indexed) => bytes += indexed,
+                None => {
+                    step.is_stuck = step.followed == 0;
+                    break;
+                }
+            },
             ChangeKind::Forgotten => {
                 let is_known = forgotten.entries.contains(&change.entry_id);
                 let left = if is_known { Residue::Postings } else { Residue::Vocabulary };
@@ -247,23 +275,33 @@ fn follow(
             }
         }
         last = Some(change);
-        followed += 1;
+        step.followed += 1;
     }
     if let Some(change) = last {
         let reference = feed.reference(change.entry_id)?.unwrap_or_default();
         let (position, entry_id) = (change.position, change.entry_id);
         origin::write(tx, &AppliedChange { log: feed.identity()?, position, entry_id, reference })?;
     }
-    Ok(followed)
+    Ok(step)
 }
 
 /// Indexes an entry, unless it is gone by now. If its text cannot be read, indexes the title and as much as can be
-/// read, and marks the entry. Returns the size of the indexed text in bytes.
-fn index_entry(tx: &Transaction<'_>, feed: &dyn Feed, learner: &mut Learner, entry_id: i64) -> Result<u64, Fault> {
-    let Some(entry) = feed.entry(entry_id)? else { return Ok(0) };
+/// read, and marks the entry. Returns the size of the indexed text in bytes, or `None` if it is too large for the
+/// limits.
+fn index_entry(
+    tx: &Transaction<'_>,
+    feed: &dyn Feed,
+    learner: &mut Learner,
+    entry_id: i64,
+    limits: BatchLimits,
+) -> Result<Option<u64>, Fault> {
+    let Some(entry) = feed.entry(entry_id)? else { return Ok(Some(0)) };
+    let bytes = entry.text.as_ref().map_or(0, BlobReader::bytes).min(INDEXED_HEAD_BYTES + INDEXED_TAIL_BYTES);
+    if bytes > limits.entry_bytes {
+        return Ok(None);
+    }
     add(tx, learner, entry_id, &entry)?;
-    let bytes = entry.text.map_or(0, |text| text.bytes());
-    Ok(bytes.min(INDEXED_HEAD_BYTES + INDEXED_TAIL_BYTES))
+    Ok(Some(bytes))
 }
 
 /// Counts what is left of these chunks and entries in each part of the index.

@@ -3,9 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use rusqlite::Transaction;
 use weir_core::{EntryKind, Level, NewEntry, Timestamp};
 
-use super::{Owner, Store};
+use super::{Freshness, Owner, Store};
 use crate::db::Durability;
 use crate::error::{Fault, Result};
 use crate::log::{entries, events, said};
@@ -45,7 +46,7 @@ impl Store {
             }
             looked_at = 0;
             let (blobs, limits) = (&self.blobs, &self.limits);
-            let is_ours = self.log.write(Durability::Process, |tx| {
+            let take = |tx: &Transaction<'_>| {
                 // Another process may have taken in events since.
                 if said::taken_to(tx)? != from {
                     return Ok::<_, Fault>(false);
@@ -63,7 +64,12 @@ impl Store {
                 said::record_taken(tx, last)?;
                 blobs.sync_names()?;
                 Ok(true)
-            })?;
+            };
+            let taken = match self.freshness {
+                Freshness::Complete => self.log.write(Durability::Process, take).map(Some)?,
+                Freshness::Prompt => self.log.write_if_free(Durability::Process, take)?,
+            };
+            let Some(is_ours) = taken else { return Ok(false) };
             if !is_ours {
                 // The other process may have taken in only part of the batch, so look at it again.
                 seen = 0;

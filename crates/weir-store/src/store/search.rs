@@ -8,6 +8,7 @@ use weir_core::{Query, Reference, Scope};
 
 use super::Store;
 use crate::error::{Fault, Result, StoreError};
+use crate::index::apply::BatchLimits;
 use crate::index::origin::{self, Standing};
 use crate::index::search::RawFindings;
 use crate::index::{self, Findings, Hit};
@@ -18,14 +19,48 @@ use crate::log::{entries, scopes};
 const MAX_SEARCH_INDEX_TIME: Duration = Duration::from_secs(10);
 /// Time limit for turning what was said into entries during a search.
 const MAX_EVENT_INTAKE_TIME: Duration = Duration::from_secs(2);
+/// Both time limits for a search that must not keep its caller waiting.
+const MAX_PROMPT_INDEX_TIME: Duration = Duration::from_millis(150);
 /// Maximum number of references listed for entries whose text cannot be read.
 const MAX_LISTED_REFERENCES: usize = 5;
 
+/// How much a search does before it answers, so that it finds what is new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Freshness {
+    /// Takes in and indexes what is new, for some seconds if there is much. For a caller that is alone.
+    #[default]
+    Complete,
+    /// Takes in and indexes a little at most, waits for no lock, and says if there is more. For one of many callers.
+    Prompt,
+}
+
+impl Freshness {
+    fn times(self) -> (Duration, Duration) {
+        match self {
+            Self::Complete => (MAX_EVENT_INTAKE_TIME, MAX_SEARCH_INDEX_TIME),
+            Self::Prompt => (MAX_PROMPT_INDEX_TIME, MAX_PROMPT_INDEX_TIME),
+        }
+    }
+
+    fn batch(self) -> BatchLimits {
+        match self {
+            Self::Complete => BatchLimits::USUAL,
+            Self::Prompt => BatchLimits::SMALL,
+        }
+    }
+}
+
 impl Store {
+    /// Sets how much searches do before they answer, and whether reading waits for a lock to note what was read.
+    pub fn set_freshness(&mut self, freshness: Freshness) {
+        self.freshness = freshness;
+    }
+
     /// Returns the best chunks for a query, best first.
     pub fn search(&mut self, scope: &Scope, query: &Query) -> Result<Findings> {
         self.check_scope(scope)?;
-        let all_said = match self.take_in_said(MAX_EVENT_INTAKE_TIME) {
+        let (intake_time, index_time) = self.freshness.times();
+        let all_said = match self.take_in_said(intake_time) {
             Ok(all) => all,
             // What cannot be written now is found by a later search.
             Err(error) if error.may_pass() => false,
@@ -49,11 +84,13 @@ impl Store {
             }
             // While another process indexes, or if very much is new, use what is already indexed: indexing everything
             // may take minutes, and an answer may not.
+            let batch = self.freshness.batch();
             let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Findings::default()) };
-            if begun.elapsed() > MAX_SEARCH_INDEX_TIME {
+            if begun.elapsed() > index_time {
                 break;
             }
-            match index::apply::step_within(Duration::ZERO, index, &LogFeed { log, blobs }, learner) {
+            match index::apply::step_within(Duration::ZERO, batch, index, &LogFeed { log, blobs }, learner) {
+                Ok(Some(step)) if step.is_stuck => break,
                 Ok(Some(_)) => stepped = true,
                 // An index that cannot be written can still be searched.
                 Ok(None) | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. }) => break,

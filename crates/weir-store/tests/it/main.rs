@@ -20,6 +20,7 @@ mod notes;
 mod origin;
 mod power;
 mod process;
+mod prompt;
 mod properties;
 mod rebuild;
 mod retention;

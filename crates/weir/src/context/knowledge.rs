@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio_util::sync::CancellationToken;
 use weir_core::{Level, Limits, ProjectKey, Scope, Timestamp};
-use weir_store::{Owner, Patience, Store};
+use weir_store::{Freshness, Owner, Patience, Store};
 
 use super::{Machine, Session, cancelled};
 use crate::config::EmbeddingModel;
@@ -20,6 +20,7 @@ use crate::when;
 pub(crate) struct Knowledge {
     setup: Arc<StoreSetup>,
     stores: Arc<Mutex<Stores>>,
+    freshness: Freshness,
 }
 
 /// What is needed to open the stores.
@@ -64,7 +65,7 @@ struct Stores {
 impl Knowledge {
     /// Returns the stores with this setup, none of them open.
     fn new(setup: StoreSetup) -> Self {
-        Self { setup: Arc::new(setup), stores: Arc::default() }
+        Self { setup: Arc::new(setup), stores: Arc::default(), freshness: Freshness::default() }
     }
 
     /// Returns the stores of the project that a call on this machine is made in.
@@ -93,7 +94,13 @@ impl Knowledge {
 
     /// Returns the same stores, opened separately, so that other calls do not wait for them.
     pub(super) fn with_own_stores(&self) -> Self {
-        Self { setup: Arc::clone(&self.setup), stores: Arc::default() }
+        Self { setup: Arc::clone(&self.setup), stores: Arc::default(), freshness: self.freshness }
+    }
+
+    /// Returns the same stores, opened separately, for calls among many that read: they wait for no lock, and leave
+    /// indexing and housekeeping to others.
+    pub(super) fn with_prompt_searches(&self) -> Self {
+        Self { freshness: Freshness::Prompt, ..self.with_own_stores() }
     }
 
     /// Whether nothing else holds these stores, so that nobody waits for them and they wait for nobody.
@@ -122,7 +129,7 @@ impl Knowledge {
         work: impl FnOnce(&mut LockedStores<'_>) -> Result<T, CommandError>,
     ) -> Result<T, CommandError> {
         let mut stores = lock(&self.stores);
-        work(&mut LockedStores::new(&self.setup, &mut stores))
+        work(&mut LockedStores::new(self, &mut stores))
     }
 
     /// Runs work on the stores, off the async thread. Cancelling the token interrupts the running statement.
@@ -143,7 +150,7 @@ impl Knowledge {
                 cancel.cancelled().await;
                 interrupt();
             });
-            let result = work(&mut LockedStores::new(&knowledge.setup, &mut stores));
+            let result = work(&mut LockedStores::new(&knowledge, &mut stores));
             watch.abort();
             result
         });
@@ -161,11 +168,13 @@ pub(crate) struct LockedStores<'a> {
     /// When the work began.
     pub now: Timestamp,
     patience: Patience,
+    freshness: Freshness,
 }
 
 impl<'a> LockedStores<'a> {
-    fn new(setup: &'a StoreSetup, stores: &'a mut Stores) -> Self {
-        Self { setup, stores, now: when::now(), patience: Patience::default() }
+    fn new(knowledge: &'a Knowledge, stores: &'a mut Stores) -> Self {
+        let (setup, freshness) = (&*knowledge.setup, knowledge.freshness);
+        Self { setup, stores, now: when::now(), patience: Patience::default(), freshness }
     }
 
     /// Returns the store that holds entries of this level.
@@ -195,11 +204,12 @@ impl<'a> LockedStores<'a> {
         } else {
             let owner = Owner::Project(setup.owner.clone());
             let mut store = Store::open_within(&setup.project_folder, owner, setup.limits.clone(), self.patience)?;
-            // There is no daemon, so every call does a part of the housekeeping. The answer does not depend on it.
-            let _ = store.tidy(self.now);
             store.set_model(setup.model.get(&setup.embedding));
-            if let Some(project) = &setup.local {
-                self.remember(project);
+            store.set_freshness(self.freshness);
+            if self.freshness == Freshness::Complete {
+                // There is no daemon, so every call does a part of the housekeeping. The answer does not depend on it.
+                let _ = store.tidy(self.now);
+                setup.local.iter().for_each(|project| self.remember(project));
             }
             self.stores.project = Some(store);
         }
@@ -224,6 +234,7 @@ impl<'a> LockedStores<'a> {
             let setup = self.setup;
             let mut store = Store::open_within(&setup.user_folder, Owner::User, setup.limits.clone(), self.patience)?;
             store.set_model(setup.model.get(&setup.embedding));
+            store.set_freshness(self.freshness);
             self.stores.user = Some(store);
         }
         self.stores.user.as_mut().ok_or_else(cancelled)

@@ -45,7 +45,7 @@ impl Machine {
 
     /// Returns the unit of work: the one that the environment names, or the branch that is checked out now.
     pub(super) fn work(&self) -> Option<String> {
-        self.env.work.clone().or_else(|| self.project.head().branch)
+        self.env.work.clone().or_else(|| self.project.branch())
     }
 
     /// Returns the folder that holds the stores of all projects.

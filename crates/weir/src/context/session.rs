@@ -26,6 +26,8 @@ pub(crate) struct Session {
     pub origin: Origin,
     /// The conversation that the call belongs to, if any.
     pub key: Option<SessionKey>,
+    /// The work that the caller named, if any. Otherwise it is what the machine says.
+    pub work: Option<String>,
     cancel: CancellationToken,
     tell: fn(&str),
     ask: ConsentPrompt,
@@ -34,7 +36,8 @@ pub(crate) struct Session {
 impl Session {
     /// Returns a caller that cannot be asked and gets no progress messages.
     pub(crate) fn new(face: Face, key: Option<SessionKey>) -> Self {
-        Self { face, origin: face.origin(), key, cancel: CancellationToken::new(), tell: |_| (), ask: None }
+        let (work, cancel) = (None, CancellationToken::new());
+        Self { face, origin: face.origin(), key, work, cancel, tell: |_| (), ask: None }
     }
 
     /// Returns the same caller with a function that receives progress messages.
@@ -45,6 +48,11 @@ impl Session {
     /// Returns the same caller in another conversation.
     pub(super) fn in_session(self, key: Option<SessionKey>) -> Self {
         Self { key, ..self }
+    }
+
+    /// Returns the same caller, at a work that it names.
+    pub(super) fn in_work(self, work: Option<String>) -> Self {
+        Self { work, ..self }
     }
 
     /// Returns the same caller with a way to ask the user.

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::{functions, mcp, notes, paint, policy, signal, stores, ui};
+use super::{functions, http, mcp, notes, paint, policy, signal, stores, ui};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
@@ -53,6 +53,7 @@ One minute:
   weir window                                               show what a smaller window would have cost
   weir ui                                                   look at all of it in a browser
   weir mcp                                                  serve all of this to a client
+  weir serve                                                serve all of this over HTTP
 
 Every command has --help with examples, and --json for scripts.";
 
@@ -91,6 +92,7 @@ fn command() -> Command {
             window::command(),
             statusline::command(),
             functions::command(),
+            http::command::command(),
             ui::command(),
             mcp,
             completions,
@@ -113,6 +115,10 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     })?;
     if let Some(folder) = matches.get_one::<PathBuf>("folder") {
         env.folder = env.folder.join(folder);
+    }
+    if name == http::command::SERVE {
+        let answer = http::command::run(&env, arguments)?;
+        return answer.map_or(Ok(ExitCode::SUCCESS), |answer| finish(answer, arguments.get_flag("json")));
     }
     let runtime = runtime()?;
     let code = if name == "mcp" {

@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value, json};
 
-use super::mcp;
+use super::tool_call;
 use crate::answer::Answer;
 use crate::config::ListedTools;
 use crate::context::Context;
@@ -139,7 +139,7 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         (false, true) => context.config().tools.clone(),
         (false, false) => ListedTools::Named(named),
     };
-    let functions: Vec<Function> = mcp::listed(&listed).map(function).collect();
+    let functions: Vec<Function> = tool_call::listed(&listed).map(function).collect();
     let document = (form.document)(&functions);
     let text = serde_json::to_string_pretty(&document).map_err(|error| CommandError::broken(&error.to_string()))?;
     Ok(Answer::new(text, document))
@@ -151,23 +151,35 @@ fn function(operation: &Operation) -> Function {
     Function { name: operation.tool, description, parameters, needs, answer }
 }
 
+/// Returns the arguments and the answer of operations as schemas of an OpenAPI document.
+pub(super) fn schemas(operations: impl Iterator<Item = &'static Operation>) -> Map<String, Value> {
+    let functions: Vec<Function> = operations.map(function).collect();
+    functions.iter().flat_map(schemas_of).collect()
+}
+
 /// Returns the arguments and the answer of each tool as schemas, and the answer as a response. `x-needs` says whether a
 /// server could offer the tool, or only the machine of the project.
 fn openapi(functions: &[Function]) -> Value {
-    let (mut schemas, mut responses) = (Map::new(), Map::new());
-    for function in functions {
-        let mut arguments = function.parameters.clone();
-        arguments.insert("description".to_owned(), function.description.clone().into());
-        arguments.insert("additionalProperties".to_owned(), false.into());
-        arguments.insert("x-needs".to_owned(), function.needs.as_str().into());
-        let answer = format!("{}_answer", function.name);
-        let reference = format!("#/components/schemas/{answer}");
+    let response = |function: &Function| {
+        let reference = format!("#/components/schemas/{}", answer_name(function));
         let content = json!({ "application/json": { "schema": { "$ref": reference } } });
-        responses.insert(function.name.to_owned(), json!({ "description": function.description, "content": content }));
-        schemas.insert(function.name.to_owned(), Value::Object(arguments));
-        schemas.insert(answer, (function.answer)());
-    }
+        (function.name.to_owned(), json!({ "description": function.description, "content": content }))
+    };
+    let schemas: Map<String, Value> = functions.iter().flat_map(schemas_of).collect();
+    let responses: Map<String, Value> = functions.iter().map(response).collect();
     json!({ "schemas": schemas, "responses": responses })
+}
+
+fn schemas_of(function: &Function) -> [(String, Value); 2] {
+    let mut arguments = function.parameters.clone();
+    arguments.insert("description".to_owned(), function.description.clone().into());
+    arguments.insert("additionalProperties".to_owned(), false.into());
+    arguments.insert("x-needs".to_owned(), function.needs.as_str().into());
+    [(function.name.to_owned(), Value::Object(arguments)), (answer_name(function), (function.answer)())]
+}
+
+fn answer_name(function: &Function) -> String {
+    format!("{}_answer", function.name)
 }
 
 fn each(functions: &[Function], declare: fn(&Function) -> Value) -> Value {
@@ -210,7 +222,7 @@ mod tests {
     use super::*;
 
     fn functions() -> Vec<Function> {
-        mcp::listed(&ListedTools::All).map(function).collect()
+        tool_call::listed(&ListedTools::All).map(function).collect()
     }
 
     /// Checks every object of a schema against what OpenAI's documentation says of strict mode.

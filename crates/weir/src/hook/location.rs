@@ -23,7 +23,7 @@ impl SessionLocation {
     pub(crate) fn find(env: &Env, paths: &Paths, folder: &Path, session: SessionKey) -> Result<Self, CommandError> {
         let project = Project::locate(folder, &paths.data).map_err(unreadable)?;
         let folder = paths.data.join("projects").join(project.folder_name());
-        let work = env.work.clone().or_else(|| project.head().branch);
+        let work = env.work.clone().or_else(|| project.branch());
         let scope = Scope { work, session: Some(session), ..Scope::project(project.key.clone()) };
         Ok(Self { project, scope, folder })
     }

@@ -47,7 +47,7 @@ pub(super) struct RunEnvironment {
 
 /// Returns the `PATH` of runs.
 pub(crate) fn search_path(context: &Context) -> OsString {
-    let path = context.env().for_runs.iter().find(|(name, _)| name == "PATH");
+    let path = context.env().for_runs().find(|(name, _)| name == "PATH");
     path.map_or_else(|| USUAL_PATH.into(), |(_, path)| path.clone())
 }
 
@@ -200,7 +200,7 @@ type Pairs = Vec<(OsString, OsString)>;
 impl Variables<'_> {
     /// Returns all variables of a run. Of two with the same name, the later one counts.
     fn all(&self, context: &Context, plan: Pairs, plan_cache: Option<&str>, level: Level) -> Pairs {
-        let mut all: Pairs = context.env().for_runs.clone();
+        let mut all: Pairs = context.env().for_runs().cloned().collect();
         all.extend(context.env().named(&context.config().run.environment));
         let tmp = match (level, self.stand_ins.parent()) {
             (Level::Full, _) | (_, None) => "/tmp".into(),

@@ -24,7 +24,7 @@ pub(super) fn seen(context: &Context, order: &RunRequest, found: &Found) -> Home
     for program in links(&found.program).into_iter().chain(found.program.canonicalize().ok()) {
         needed.extend(program.parent().map(Path::to_owned).into_iter().flat_map(with_prefix));
     }
-    let toolchains = context.env().for_runs.iter().filter(|(name, _)| !PERSONAL.iter().any(|other| name == *other));
+    let toolchains = context.env().for_runs().filter(|(name, _)| !PERSONAL.iter().any(|other| name == *other));
     needed.extend(toolchains.flat_map(|(_, value)| std::env::split_paths(value)).filter(|path| path.is_absolute()));
     needed.extend(std::env::current_exe().ok().filter(|_| !context.config().run.brokered.is_empty()));
     needed.extend(context.project().git_folders().map(Path::to_owned));

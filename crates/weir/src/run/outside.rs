@@ -172,7 +172,7 @@ fn run_outside(
     let wanted = VARIABLES.iter().find(|(known, _)| *known == name).map_or(&[] as &[_], |(_, names)| names);
     // No variable that could make a program load code from the project.
     let plain = |name: &OsStr| PLAIN.iter().any(|plain| name == *plain) || name.as_encoded_bytes().starts_with(b"LC_");
-    let mut environment: Vec<_> = context.env().for_runs.iter().filter(|(name, _)| plain(name)).cloned().collect();
+    let mut environment: Vec<_> = context.env().for_runs().filter(|(name, _)| plain(name)).cloned().collect();
     environment.push(("PATH".into(), path));
     environment.extend(context.env().beginning_with(wanted));
     if environment.iter().any(|(name, _)| name == "GH_HOST") {

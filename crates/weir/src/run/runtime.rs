@@ -35,7 +35,7 @@ pub(super) fn locate(context: &Context, language: &'static Language) -> Result<F
 /// Returns the version that a program prints. The program runs in a sandbox that sees everything and changes nothing.
 fn version_of(context: &Context, program: &Path) -> Option<String> {
     let spec = Spec {
-        environment: context.env().for_runs.clone(),
+        environment: context.env().for_runs().cloned().collect(),
         visible: vec![program.parent()?.canonicalize().ok()?],
         ..Spec::new(Level::Full, vec![program.into(), "--version".into()], "/")
     };

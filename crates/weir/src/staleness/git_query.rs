@@ -88,7 +88,7 @@ impl GitQuery<'_> {
         let own = [("GIT_DIR", place.into_os_string()), ("GIT_OBJECT_DIRECTORY", objects.into())];
         let own = own.into_iter().map(|(name, value)| (OsString::from(name), value));
         let quiet = QUIET.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let environment = context.env().for_runs.iter().cloned().chain(own).chain(quiet).collect();
+        let environment = context.env().for_runs().cloned().chain(own).chain(quiet).collect();
         Spec { environment, files, ..spec.clone() }
     }
 }

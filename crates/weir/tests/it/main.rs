@@ -19,6 +19,7 @@ mod notes;
 mod replay;
 mod runs;
 mod schemas;
+mod serve;
 mod setup;
 mod sharing;
 mod stores;

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::serve::support::{Request, Server};
 use crate::support::{Home, said};
 
 const FORMS: [&str; 6] = ["anthropic", "gemini", "mcp", "openai-chat", "openai-responses", "openapi"];
@@ -49,10 +50,12 @@ fn the_official_sdks_accept_every_form() {
         check = check.replace(&format!("FORM(\"{form}\")"), text.trim());
         std::fs::write(here.path().join(format!("{form}.json")), text).unwrap();
     }
+    let document = Server::start(&here).send(&Request::get("/openapi.json")).text();
+    std::fs::write(here.path().join("document.json"), document).unwrap();
     let python = Command::new(sdks.join("python/bin/python")).arg(checks.join("check.py")).arg(here.path()).output();
     let python = python.unwrap();
     assert!(python.status.success(), "{}", said(&python));
-    assert_eq!(said(&python).matches("accepted").count(), FORMS.len());
+    assert_eq!(said(&python).matches("accepted").count(), FORMS.len() + 1);
 
     std::os::unix::fs::symlink(sdks.join("typescript/node_modules"), here.path().join("node_modules")).unwrap();
     std::fs::write(here.path().join("package.json"), "{ \"type\": \"module\" }").unwrap();

@@ -1,4 +1,7 @@
-"""Checks that the official SDKs accept the forms of `weir schema`. usage: check.py FOLDER (one FORM.json each)"""
+"""Checks that the official SDKs accept the forms of `weir schema`, and the document of `weir serve`.
+
+usage: check.py FOLDER (one FORM.json each, and document.json)
+"""
 import json
 import pathlib
 import sys
@@ -32,3 +35,5 @@ check("openai-chat", ChatCompletionFunctionToolParam)
 check("openai-responses", FunctionTool)
 validate({"openapi": "3.1.0", "info": {"title": "Weir", "version": "1"}, "paths": {}, "components": read("openapi")})
 print("openapi: accepted")
+validate(read("document"))
+print("document of the server: accepted")

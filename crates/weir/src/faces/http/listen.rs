@@ -1,7 +1,7 @@
 //! Listens for HTTP/1.1 connections, plain or over TLS, and serves routes until a signal arrives.
 //!
-//! Invariants: whatever a client does or does not do, it holds a connection for a bounded time only; memory is bounded by
-//! the number of connections and the size of a body; a signal lets open requests finish, for a bounded time too.
+//! Invariants: whatever a client does or does not do, it holds a connection for a bounded time only; memory is bounded
+//! by the number of connections and the size of a body; a signal lets open requests finish, for a bounded time too.
 
 use std::io;
 use std::net::SocketAddr;
@@ -88,7 +88,12 @@ impl Listening {
 
     /// Serves until SIGINT, SIGTERM or SIGHUP, then lets open requests finish. A second signal ends at once.
     pub(crate) async fn serve(self, router: Router, limits: ServerLimits) -> Result<(), CommandError> {
-        let service = TowerToHyperService::new(request_limits::limited(router, limits));
+        self.run(request_limits::limited(router, limits), limits).await
+    }
+
+    /// Like [`Self::serve`], for routes that are within the limits of a request already.
+    pub(super) async fn run(self, router: Router, limits: ServerLimits) -> Result<(), CommandError> {
+        let service = TowerToHyperService::new(router);
         let free = Arc::new(Semaphore::new(limits.max_connections));
         let open = GracefulShutdown::new();
         let mut end = pin!(signal::asked_to_end());

@@ -56,6 +56,13 @@ impl Problem {
     }
 }
 
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "error: {}", self.detail)?;
+        self.hints.iter().try_for_each(|hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
 /// Returns the URI that names a sort of error, made from its title.
 fn type_of(title: &str) -> String {
     let words = title.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -85,6 +92,7 @@ impl From<CommandError> for Problem {
             ErrorKind::Store => (StatusCode::SERVICE_UNAVAILABLE, "Store unavailable"),
             ErrorKind::Sandbox => (StatusCode::SERVICE_UNAVAILABLE, "Sandbox unavailable"),
             ErrorKind::Cancelled => (StatusCode::SERVICE_UNAVAILABLE, "Cancelled"),
+            ErrorKind::Broken => (StatusCode::INTERNAL_SERVER_ERROR, "Broken"),
             ErrorKind::Config => (StatusCode::INTERNAL_SERVER_ERROR, "Unusable configuration"),
         };
         Self { hints: error.hints, ..Self::new(status, title, error.message) }

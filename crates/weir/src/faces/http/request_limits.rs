@@ -1,23 +1,28 @@
-//! The limits of one request: the size of its body, the time to send it, and the time until it is answered.
+//! The limits of one request: the size of its body, the time to send it, and the time until it is answered. Invariant:
+//! a body beyond a limit is never held in memory.
 
-use std::error::Error as _;
+use std::error::Error as StdError;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, EXPECT};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use axum::{BoxError, Router};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use tokio::time::Sleep;
 
 use super::listen::ServerLimits;
 use super::problem::Problem;
 use crate::answer::size;
 
-/// How long a client may take to send a body.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How many times as long as its head a body may take.
+const BODY_TIMEOUT_FACTOR: u32 = 3;
 /// How much of a body that is too large is read and thrown away, so that the client gets to read the answer.
 const MAX_DISCARDED_BYTES: usize = 64 << 20;
 
@@ -28,26 +33,31 @@ pub(super) fn limited(router: Router, limits: ServerLimits) -> Router {
 
 /// Reads a body to its end.
 pub(crate) async fn whole_body(body: Body) -> Result<Bytes, Problem> {
-    match tokio::time::timeout(BODY_TIMEOUT, body.collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if is_too_long(&error) => Err(too_large("the body is larger than the limit".to_owned())),
-        Ok(Err(error)) => Err(Problem::new(StatusCode::BAD_REQUEST, "Broken body", format!("cannot read: {error}"))),
-        Err(_) => {
-            let detail = format!("the body was not complete after {} s", BODY_TIMEOUT.as_secs());
-            Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "Slow request", detail).header(CONNECTION, close()))
-        }
+    let error = match body.collect().await {
+        Ok(body) => return Ok(body.to_bytes()),
+        Err(error) => error,
+    };
+    if has_cause::<LengthLimitError>(&error) {
+        return Err(too_large("the body is larger than the limit".to_owned()));
     }
+    let detail = format!("cannot read the body: {error}");
+    if has_cause::<SlowBody>(&error) {
+        return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "Slow request", detail).header(CONNECTION, close()));
+    }
+    Err(Problem::new(StatusCode::BAD_REQUEST, "Broken body", detail).header(CONNECTION, close()))
 }
 
 async fn limit(State(limits): State<ServerLimits>, request: Request, next: Next) -> Response {
+    let body_time = limits.header_timeout * BODY_TIMEOUT_FACTOR;
+    let bound = |most: usize| move |body: Body| Body::new(BoundedBody::new(body, most, body_time));
     if let Some(bytes) = announced_length(request.headers()).filter(|bytes| *bytes > limits.max_body_bytes as u64) {
         let detail = format!("the body has {}, and the limit is {}", size(bytes), size(limits.max_body_bytes as u64));
         if !request.headers().contains_key(EXPECT) {
-            discard(request.into_body()).await;
+            discard(bound(MAX_DISCARDED_BYTES)(request.into_body())).await;
         }
         return too_large(detail).into_response();
     }
-    let request = request.map(|body| Body::new(Limited::new(body, limits.max_body_bytes)));
+    let request = request.map(bound(limits.max_body_bytes));
     let Some(limit) = limits.request_timeout else { return next.run(request).await };
     match tokio::time::timeout(limit, next.run(request)).await {
         Ok(response) => response,
@@ -65,10 +75,8 @@ fn announced_length(headers: &HeaderMap) -> Option<u64> {
 }
 
 /// Reads a body without keeping it. A client that is still sending when the connection closes may lose the answer.
-async fn discard(body: Body) {
-    let mut body = Limited::new(body, MAX_DISCARDED_BYTES);
-    let read = async { while let Some(Ok(_)) = body.frame().await {} };
-    let _ = tokio::time::timeout(BODY_TIMEOUT, read).await;
+async fn discard(mut body: Body) {
+    while let Some(Ok(_)) = body.frame().await {}
 }
 
 fn too_large(detail: String) -> Problem {
@@ -81,7 +89,54 @@ fn close() -> HeaderValue {
     HeaderValue::from_static("close")
 }
 
-/// Whether the limit is the reason of an error, at any depth.
-fn is_too_long(error: &axum::Error) -> bool {
-    std::iter::successors(error.source(), |error| error.source()).any(|error| error.is::<LengthLimitError>())
+/// Whether an error of this type is the reason of another, at any depth.
+fn has_cause<E: StdError + 'static>(error: &axum::Error) -> bool {
+    std::iter::successors(error.source(), |error| error.source()).any(|error| error.is::<E>())
 }
+
+/// A body with a limit on its size and on the time that it takes once it keeps the server waiting.
+struct BoundedBody {
+    inner: Limited<Body>,
+    time: Duration,
+    deadline: Option<Pin<Box<Sleep>>>,
+}
+
+impl BoundedBody {
+    fn new(body: Body, most: usize, time: Duration) -> Self {
+        Self { inner: Limited::new(body, most), time, deadline: None }
+    }
+}
+
+impl HttpBody for BoundedBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        if let Poll::Ready(frame) = Pin::new(&mut self.inner).poll_frame(cx) {
+            return Poll::Ready(frame);
+        }
+        let time = self.time;
+        let deadline = self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(time)));
+        deadline.as_mut().poll(cx).map(|()| Some(Err(SlowBody(time).into())))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+/// Says that a body was not complete in time.
+#[derive(Debug)]
+struct SlowBody(Duration);
+
+impl std::fmt::Display for SlowBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "it was not complete after {} s", self.0.as_secs())
+    }
+}
+
+impl StdError for SlowBody {}

@@ -43,12 +43,26 @@ impl TokenScope {
         }
     }
 
+    /// Returns the answer that refuses a request, unless this scope includes the one that is needed.
+    pub(crate) fn covers(self, needed: Self) -> Result<(), Problem> {
+        if self >= needed { Ok(()) } else { Err(too_low(self, needed)) }
+    }
+
     /// Returns the name.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Write => "write",
             Self::Run => "run",
+        }
+    }
+
+    /// Returns the command that prints a token with this scope.
+    fn command(self) -> &'static str {
+        match self {
+            Self::Read => "`weir serve --print-token --scope read`",
+            Self::Write => "`weir serve --print-token --scope write`",
+            Self::Run => "`weir serve --print-token --scope run`",
         }
     }
 }
@@ -98,8 +112,7 @@ impl Tokens {
     pub(crate) fn require(&self, headers: &HeaderMap, needed: TokenScope) -> Result<TokenScope, Problem> {
         let token = bearer(headers, needed)?;
         match self.standing(token)? {
-            Standing::Good(scope) if scope >= needed => Ok(scope),
-            Standing::Good(scope) => Err(too_low(scope, needed)),
+            Standing::Good(scope) => scope.covers(needed).map(|()| scope),
             Standing::Expired => Err(unauthorised("the token has expired", Some("invalid_token"), needed)),
             Standing::Unknown => Err(unauthorised("the token is not known", Some("invalid_token"), needed)),
         }
@@ -152,17 +165,16 @@ fn bearer(headers: &HeaderMap, needed: TokenScope) -> Result<&str, Problem> {
 }
 
 fn unauthorised(detail: &str, error: Option<&str>, needed: TokenScope) -> Problem {
-    let scope = needed.as_str();
+    let command = needed.command();
     Problem::new(StatusCode::UNAUTHORIZED, "Unauthorized", detail.to_owned())
-        .hint(format!("send `Authorization: Bearer TOKEN`; `weir serve --print-token --scope {scope}` prints a token"))
+        .hint(format!("send `Authorization: Bearer TOKEN`; {command} prints a token"))
         .header(WWW_AUTHENTICATE, challenge(error, needed))
 }
 
 fn too_low(has: TokenScope, needed: TokenScope) -> Problem {
-    let (has, scope) = (has.as_str(), needed.as_str());
-    let detail = format!("this needs the scope `{scope}`, and the token has `{has}`");
+    let detail = format!("this needs the scope `{}`, and the token has `{}`", needed.as_str(), has.as_str());
     Problem::new(StatusCode::FORBIDDEN, "Scope too low", detail)
-        .hint(format!("ask the user for a token of `weir serve --print-token --scope {scope}`"))
+        .hint(format!("ask the user for a token with this scope; {} prints one", needed.command()))
         .header(WWW_AUTHENTICATE, challenge(Some("insufficient_scope"), needed))
 }
 

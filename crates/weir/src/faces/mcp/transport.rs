@@ -8,13 +8,15 @@ use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, PoisonError};
 
-use rmcp::model::{ClientNotification, ErrorCode, ErrorData, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientNotification, ErrorCode, JsonRpcMessage, RequestId};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinHandle;
+
+use super::message::{parse, refusal};
 
 /// The longest line that is read, in bytes.
 const MAX_LINE_BYTES: usize = 16 << 20;
@@ -166,30 +168,6 @@ fn line_of(message: &impl serde::Serialize) -> Vec<u8> {
     line
 }
 
-/// Returns the error that answers a line that cannot be served.
-fn refusal(code: ErrorCode, why: &str, id: Value) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "error": ErrorData::new(code, why.to_owned(), None) })
-}
-
-/// Returns the message on a line, or the error that answers it. A notification is never answered, whether known or not.
-fn parse(line: &[u8]) -> Option<Result<Box<RxJsonRpcMessage<RoleServer>>, Value>> {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
-    if line.is_empty() {
-        return None;
-    }
-    if let Ok(message) = serde_json::from_slice(line) {
-        return Some(Ok(Box::new(message)));
-    }
-    match serde_json::from_slice::<Value>(line) {
-        Ok(Value::Object(message)) => {
-            let id = message.get("id")?.clone();
-            Some(Err(refusal(ErrorCode::INVALID_REQUEST, "not a valid MCP message", id)))
-        }
-        Ok(_) => Some(Err(refusal(ErrorCode::INVALID_REQUEST, "a message must be a JSON object", Value::Null))),
-        Err(error) => Some(Err(refusal(ErrorCode::PARSE_ERROR, &format!("invalid JSON: {error}"), Value::Null))),
-    }
-}
-
 impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer>
     for LineTransport<R, W>
 {
@@ -262,32 +240,9 @@ impl<R, W> LineTransport<R, W> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-
-    #[track_caller]
-    fn check(line: &str, code: i32, id: Value) {
-        let refused = parse(line.as_bytes()).and_then(Result::err).unwrap_or_default();
-        assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(code), &id), "for {line}");
-    }
-
-    #[test]
-    fn what_cannot_be_served_is_refused_by_its_id() {
-        check("garbage", -32700, Value::Null);
-        check(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\ud800"}}"#, -32700, Value::Null);
-        check(&"[".repeat(100_000), -32700, Value::Null);
-        check("[]", -32600, Value::Null);
-        check("7", -32600, Value::Null);
-        check(r#"{"id":7}"#, -32600, json!(7));
-        check(r#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#, -32600, json!("a"));
-    }
-
-    #[test]
-    fn notifications_and_empty_lines_are_not_answered() {
-        for line in ["", "  ", "\r", r#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":[]}"#] {
-            let answer = parse(line.as_bytes()).and_then(Result::err);
-            assert_eq!(answer, None, "for {line}");
-        }
-    }
 
     #[test]
     fn the_id_of_a_long_line_is_found_at_either_end() {

@@ -1,5 +1,5 @@
-//! The file of tokens. Invariants: only its owner can read it, it is never reached through a symbolic link, and a change
-//! replaces it in one step, so a reader sees the old tokens or the new ones.
+//! The file of tokens. Invariants: only its owner can read it, it is never reached through a symbolic link, and a
+//! change replaces it in one step, so a reader sees the old tokens or the new ones.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};

@@ -1,0 +1,225 @@
+//! `GET /metrics`: counters in the text format of Prometheus. Invariant: no label has a value that a client chooses, so
+//! the number of lines is bounded.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+
+use super::ServerState;
+use super::problem::Problem;
+use super::tokens::TokenScope;
+use crate::error::ErrorKind;
+use crate::when;
+
+/// The media type of the format.
+pub(super) const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The upper bounds of the buckets of durations, in seconds.
+const BUCKETS: [f64; 10] = [0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 10.0, 60.0];
+
+/// What has happened since the server was started.
+pub(super) struct Metrics {
+    started: i64,
+    in_flight: AtomicI64,
+    counts: Mutex<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    /// By method, route and status.
+    requests: BTreeMap<(&'static str, String, u16), u64>,
+    /// By route.
+    durations: BTreeMap<String, Durations>,
+    /// By tool and outcome.
+    calls: BTreeMap<(&'static str, &'static str), u64>,
+}
+
+#[derive(Default)]
+struct Durations {
+    buckets: [u64; BUCKETS.len()],
+    count: u64,
+    seconds: f64,
+}
+
+/// One request that was answered.
+pub(super) struct Answered<'a> {
+    pub method: &'static str,
+    pub route: &'a str,
+    pub status: StatusCode,
+    pub took: Duration,
+}
+
+/// A request in progress, until it is dropped.
+pub(super) struct InFlight<'a>(&'a AtomicI64);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Metrics {
+    /// Starts counting.
+    pub(super) fn new() -> Self {
+        Self { started: when::now().0, in_flight: AtomicI64::new(0), counts: Mutex::default() }
+    }
+
+    /// Counts a request as in progress.
+    pub(super) fn begin(&self) -> InFlight<'_> {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        InFlight(&self.in_flight)
+    }
+
+    /// Counts a request that was answered.
+    pub(super) fn answered(&self, answered: &Answered<'_>) {
+        let mut counts = self.lock();
+        let key = (answered.method, answered.route.to_owned(), answered.status.as_u16());
+        *counts.requests.entry(key).or_default() += 1;
+        let durations = counts.durations.entry(answered.route.to_owned()).or_default();
+        let seconds = answered.took.as_secs_f64();
+        let buckets = durations.buckets.iter_mut().zip(BUCKETS);
+        buckets.filter(|(_, bound)| seconds <= *bound).for_each(|(bucket, _)| *bucket += 1);
+        durations.count += 1;
+        durations.seconds += seconds;
+    }
+
+    /// Counts a call of a tool.
+    pub(super) fn called(&self, tool: &'static str, error: Option<ErrorKind>) {
+        let outcome = error.map_or("ok", ErrorKind::as_str);
+        *self.lock().calls.entry((tool, outcome)).or_default() += 1;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn render(&self, gauges: &[(&str, &str, f64)]) -> String {
+        let mut page = Page(String::new());
+        page.family("weir_build_info", "gauge", "The version of the program.");
+        page.sample("weir_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
+        page.family("process_start_time_seconds", "gauge", "When the server was started, in seconds since 1970.");
+        page.sample("process_start_time_seconds", &[], self.started as f64 / 1000.0);
+        page.family("weir_http_requests_in_flight", "gauge", "Requests that are not answered yet.");
+        page.sample("weir_http_requests_in_flight", &[], self.in_flight.load(Ordering::Relaxed) as f64);
+        for (name, help, value) in gauges {
+            page.family(name, "gauge", help);
+            page.sample(name, &[], *value);
+        }
+        let counts = self.lock();
+        page.family("weir_http_requests_total", "counter", "Requests, by method, route and status.");
+        for ((method, route, status), count) in &counts.requests {
+            let status = status.to_string();
+            let labels = [("method", *method), ("route", route.as_str()), ("status", status.as_str())];
+            page.sample("weir_http_requests_total", &labels, *count as f64);
+        }
+        page.family("weir_http_request_duration_seconds", "histogram", "Time until an answer begins, by route.");
+        for (route, durations) in &counts.durations {
+            page.histogram("weir_http_request_duration_seconds", route, durations);
+        }
+        page.family("weir_tool_calls_total", "counter", "Calls of tools, by tool and outcome.");
+        for ((tool, outcome), count) in &counts.calls {
+            page.sample("weir_tool_calls_total", &[("tool", *tool), ("outcome", *outcome)], *count as f64);
+        }
+        page.0
+    }
+}
+
+/// A page in the format.
+struct Page(String);
+
+impl Page {
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
+        let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        let _ = writeln!(self.0, "{name}{labels} {value}");
+    }
+
+    fn histogram(&mut self, name: &str, route: &str, durations: &Durations) {
+        let bucket = format!("{name}_bucket");
+        for (bound, count) in BUCKETS.iter().zip(durations.buckets) {
+            let bound = bound.to_string();
+            self.sample(&bucket, &[("route", route), ("le", bound.as_str())], count as f64);
+        }
+        self.sample(&bucket, &[("route", route), ("le", "+Inf")], durations.count as f64);
+        self.sample(&format!("{name}_sum"), &[("route", route)], durations.seconds);
+        self.sample(&format!("{name}_count"), &[("route", route)], durations.count as f64);
+    }
+}
+
+/// Answers a request.
+pub(super) async fn handle(State(state): State<Arc<ServerState>>, headers: HeaderMap) -> Result<Response, Problem> {
+    state.tokens.require(&headers, TokenScope::Read)?;
+    let calls = state.calls.in_progress();
+    let gauges = [
+        ("weir_reading_calls_in_progress", "Calls in progress that only read.", calls.reading as f64),
+        ("weir_writing_calls_in_progress", "All other calls in progress.", calls.writing as f64),
+        ("weir_idle_contexts", "Contexts with open stores and no call.", state.calls.idle_count() as f64),
+        ("weir_meter_readings_lost", "Answers that the meter could not count.", state.meter.lost() as f64),
+    ];
+    let page = state.metrics.render(&gauges);
+    Ok(([(CONTENT_TYPE, PROMETHEUS), (CACHE_CONTROL, "no-store")], page).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn a_page_has_every_family_once() {
+        let metrics = Metrics { started: 1_500, ..Metrics::new() };
+        let took = Duration::from_micros(3_500);
+        for status in [StatusCode::OK, StatusCode::OK, StatusCode::NOT_FOUND] {
+            metrics.answered(&Answered { method: "GET", route: "/health", status, took });
+        }
+        metrics.called("ctx_get", None);
+        metrics.called("ctx_get", Some(ErrorKind::NotFound));
+        let in_flight = metrics.begin();
+        let page = metrics.render(&[("weir_idle_contexts", "Contexts.", 2.0)]);
+        drop(in_flight);
+        let page: Vec<&str> = page.lines().filter(|line| !line.starts_with("# HELP")).collect();
+        let version = env!("CARGO_PKG_VERSION");
+        expect![[r#"
+            # TYPE weir_build_info gauge
+            weir_build_info{version="VERSION"} 1
+            # TYPE process_start_time_seconds gauge
+            process_start_time_seconds 1.5
+            # TYPE weir_http_requests_in_flight gauge
+            weir_http_requests_in_flight 1
+            # TYPE weir_idle_contexts gauge
+            weir_idle_contexts 2
+            # TYPE weir_http_requests_total counter
+            weir_http_requests_total{method="GET",route="/health",status="200"} 2
+            weir_http_requests_total{method="GET",route="/health",status="404"} 1
+            # TYPE weir_http_request_duration_seconds histogram
+            weir_http_request_duration_seconds_bucket{route="/health",le="0.001"} 0
+            weir_http_request_duration_seconds_bucket{route="/health",le="0.002"} 0
+            weir_http_request_duration_seconds_bucket{route="/health",le="0.005"} 3
+            weir_http_request_duration_seconds_bucket{route="/health",le="0.01"} 3
+            weir_http_request_duration_seconds_bucket{route="/health",le="0.025"} 3
+            weir_http_request_duration_seconds_bucket{route="/health",le="0.1"} 3
+            weir_http_request_duration_seconds_bucket{route="/health",le="0.25"} 3
+            weir_http_request_duration_seconds_bucket{route="/health",le="1"} 3
+            weir_http_request_duration_seconds_bucket{route="/health",le="10"} 3
+            weir_http_request_duration_seconds_bucket{route="/health",le="60"} 3
+            weir_http_request_duration_seconds_bucket{route="/health",le="+Inf"} 3
+            weir_http_request_duration_seconds_sum{route="/health"} 0.0105
+            weir_http_request_duration_seconds_count{route="/health"} 3
+            # TYPE weir_tool_calls_total counter
+            weir_tool_calls_total{tool="ctx_get",outcome="not_found"} 1
+            weir_tool_calls_total{tool="ctx_get",outcome="ok"} 1"#]]
+        .assert_eq(&page.join("\n").replace(version, "VERSION"));
+    }
+}

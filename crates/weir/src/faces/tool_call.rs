@@ -1,0 +1,100 @@
+//! What all faces with tools share: which tools there are, what is said about them, and how a call is made with
+//! arguments as a model or a program writes them.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
+use serde_json::Value;
+use weir_store::{MeterAction, Reading};
+
+use super::coerce::{coerce, may_narrow};
+use crate::answer::{Answer, one_line};
+use crate::config::ListedTools;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::operations::{Arguments, Effect, Listing, OPERATIONS, Operation};
+
+/// Tells Claude Code to include a tool in every request. A tool that must be looked up first is not used to follow a
+/// reference.
+const ALWAYS_LOADED: &str = "anthropic/alwaysLoad";
+
+/// Returns the operations that a client is told of.
+pub(crate) fn listed(chosen: &ListedTools) -> impl Iterator<Item = &'static Operation> {
+    OPERATIONS.iter().filter(|operation| match chosen {
+        ListedTools::Core => operation.listing == Listing::Core,
+        ListedTools::All => operation.listing != Listing::Unlisted,
+        ListedTools::Named(names) => names.iter().any(|name| name == operation.tool),
+    })
+}
+
+/// Finds a tool by its name, whether it is listed or not.
+pub(super) fn find(name: &str) -> Option<&'static Operation> {
+    OPERATIONS.iter().find(|operation| operation.tool == name)
+}
+
+/// Says that there is no such tool, and which there are.
+pub(super) fn no_such_tool(name: &str) -> String {
+    let names = listed(&ListedTools::All).map(|operation| operation.tool).collect::<Vec<_>>().join(", ");
+    format!("no tool `{}`; available: {names}", one_line(name, 60))
+}
+
+/// Returns an operation as a tool of MCP.
+pub(crate) fn tool(operation: &Operation) -> Tool {
+    let (description, schema) = (operation.schema)();
+    let annotations = match operation.effect {
+        Effect::Reads => ToolAnnotations::new().read_only(true),
+        Effect::Adds => ToolAnnotations::new().destructive(false),
+        // The operation cannot change anything outside the project, but it can change the project.
+        Effect::Changes | Effect::Runs => ToolAnnotations::new().destructive(true).open_world(false),
+        Effect::Removes => ToolAnnotations::new().destructive(true).idempotent(true),
+    };
+    let tool = Tool::new(operation.tool, description, Arc::new(schema)).with_annotations(annotations);
+    match operation.follows_references {
+        true => tool.with_meta(MetaObject(JsonObject::from_iter([(ALWAYS_LOADED.to_owned(), true.into())]))),
+        false => tool,
+    }
+}
+
+/// Calls an operation. Sloppy arguments are interpreted as they were meant; an error about arguments says which there
+/// are.
+pub(super) async fn call(
+    operation: &Operation,
+    context: Context,
+    arguments: JsonObject,
+) -> Result<Answer, CommandError> {
+    let (_, schema) = (operation.schema)();
+    let (arguments, unknown) = coerce(operation.tool, arguments, &schema);
+    // Ignoring an argument that was meant as a filter would answer more than was asked.
+    let refused = unknown.iter().filter(|name| operation.effect == Effect::Reads && may_narrow(name));
+    let refused: Vec<String> = refused.map(|name| format!("`{}`", one_line(name, 60))).collect();
+    if !refused.is_empty() {
+        let error = CommandError::usage(format!("{} has no argument {}", operation.tool, refused.join(", ")));
+        return Err(explain(error, operation, &schema));
+    }
+    let running = operation.start(context, Arguments::Json(Value::Object(arguments)));
+    let mut answer = running.map_err(|error| explain(error, operation, &schema))?.await?;
+    if !unknown.is_empty() {
+        answer.text.push_str(&format!("\nignored unknown arguments: {}", unknown.join(", ")));
+    }
+    Ok(answer)
+}
+
+/// Returns the reading of an answer with these texts, for the meter.
+pub(super) fn reading<'a>(operation: &Operation, texts: impl Iterator<Item = &'a str>) -> Reading {
+    let shown = texts.map(weir_tokens::count).sum::<usize>() as u64;
+    Reading { what: MeterAction::Answered, tool: operation.tool.to_owned(), times: 1, given: 0, shown }
+}
+
+/// Adds to an error about invalid arguments which arguments are valid.
+fn explain(error: CommandError, operation: &Operation, schema: &JsonObject) -> CommandError {
+    let names = |word: &str| match schema.get(word) {
+        Some(Value::Object(properties)) => properties.keys().cloned().collect::<Vec<_>>().join(", "),
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+        _ => String::new(),
+    };
+    let required = match names("required") {
+        none if none.is_empty() => String::new(),
+        required => format!("; required: {required}"),
+    };
+    error.hint(format!("{} takes {}{required}", operation.tool, names("properties")))
+}
