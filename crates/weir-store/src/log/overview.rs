@@ -1,5 +1,5 @@
-//! What a store has, in a few numbers. Invariant: the numbers of a page are kept by every write or counted up to a limit;
-//! only [`kept_by_day`] looks at every entry of its days.
+//! What a store has, in a few numbers. Invariant: the numbers of a page are kept by every write or counted up to a
+//! limit; only [`kept_by_day`] looks at every entry of its days.
 
 use rusqlite::{Connection, params};
 use weir_core::Timestamp;

@@ -1,5 +1,5 @@
-//! Lists the sessions of a store for a person: all of them, or a page at a time. Invariant: the cost of a page depends on
-//! what it shows and on the number of clients, not on the number of sessions.
+//! Lists the sessions of a store for a person: all of them, or a page at a time. Invariant: the cost of a page depends
+//! on what it shows and on the number of clients, not on the number of sessions.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use weir_core::time::DAY;

@@ -1,5 +1,5 @@
-//! Lists what a store has, a page at a time, for people who look through it. Invariant: listing changes nothing and does
-//! not update when an entry was last used.
+//! Lists what a store has, a page at a time, for people who look through it. Invariant: listing changes nothing and
+//! does not update when an entry was last used.
 
 use weir_core::{Entry, Reference, Scope, SessionKey, Timestamp};
 

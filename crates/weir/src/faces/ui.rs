@@ -37,6 +37,7 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::SET_COOKIE;
 use axum::http::request::Parts;
+use axum::http::uri::PathAndQuery;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -64,11 +65,11 @@ const MAX_FORM_BYTES: usize = 1 << 20;
 const PAGE_TIMEOUT: Duration = Duration::from_secs(60);
 
 const LONG_ABOUT: &str = "\
-Look at what Weir keeps and does in a browser: what happened today and what it comes to in tokens and money, sessions, search, \
-notes, what each window size costs, projects, health and settings.
+Look at what Weir keeps and does in a browser: what happened today and what it comes to in tokens and money, sessions, \
+search, notes, what each window size costs, projects, health and settings.
 
-The pages are served on this machine only, and nothing is sent anywhere. The command prints a link that works once, in one \
-browser; the pages stay open there until the command ends.";
+The pages are served on this machine only, and nothing is sent anywhere. The command prints a link that works once, in \
+one browser; the pages stay open there until the command ends.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -262,7 +263,7 @@ fn asked<'a>(place: &'a Place, parts: &'a Parts) -> Asked<'a> {
     Asked {
         project: place.project.as_deref(),
         query: parts.uri.query().unwrap_or_default(),
-        path: parts.uri.path_and_query().map_or("/", |path| path.as_str()),
+        path: parts.uri.path_and_query().map_or("/", PathAndQuery::as_str),
         headers: &parts.headers,
     }
 }

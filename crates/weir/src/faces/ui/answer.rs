@@ -1,5 +1,5 @@
-//! Answers to browsers: pages, redirects, files and plain texts. Invariant: each carries the headers that keep it out of
-//! caches and frames, and nothing in it can run.
+//! Answers to browsers: pages, redirects, files and plain texts. Invariant: each carries the headers that keep it out
+//! of caches and frames, and nothing in it can run.
 
 use axum::body::Body;
 use axum::http::header::{

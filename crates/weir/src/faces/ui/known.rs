@@ -1,5 +1,5 @@
-//! The projects that have a store, each with its contexts. Invariant: looking through a project neither makes a store nor
-//! counts as a use of the project.
+//! The projects that have a store, each with its contexts. Invariant: looking through a project makes no store, and
+//! does not count as a use of the project.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -64,7 +64,7 @@ impl KnownProjects {
         if let Some(project) = viewed.get(&known.folder).filter(is_same) {
             return Arc::clone(project);
         }
-        let context = self.base.base().viewing(Project::of_known(&known));
+        let context = self.base.base().viewing(Project::of_known(&known)).with_prompt_searches();
         let name = Path::new(&known.root).file_name().map_or(known.root.as_str().into(), |name| name.to_string_lossy());
         let (name, calls) = (name.into_owned(), Calls::new(&context));
         let project = Arc::new(ViewedProject { name, calls, known });

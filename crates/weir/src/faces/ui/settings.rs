@@ -128,8 +128,8 @@ mod tests {
 
     #[test]
     fn a_setting_is_found_by_its_line() {
-        let text = "# hold\nsandbox = \"off\"\nguide.tokens = 5\n[hold]\nasked_tokens = 9000 # why\n# flood_tokens = 1\n\
-                    [fetch]\nallow = [\n  \"a=b\",\n]\nguide.tokens = 5\n";
+        let text = "# hold\nsandbox = \"off\"\nguide.tokens = 5\n[hold]\nasked_tokens = 9000 # why\n\
+                    # flood_tokens = 1\n[fetch]\nallow = [\n  \"a=b\",\n]\nguide.tokens = 5\n";
         let lines = set_lines(text);
         let found: Vec<String> =
             lines.iter().map(|line| format!("{}.{}:{}", line.table, line.name, line.number)).collect();

@@ -226,8 +226,8 @@ impl<'a> Study<'a> {
             times => format!("as measured at {}", counted(times as usize, "compaction", "compactions")),
         };
         format!(
-            "After each compaction: a summary of {summary} tokens, and {again} tokens read again in {requests} requests, \
-             {basis}."
+            "After each compaction: a summary of {summary} tokens, and {again} tokens read again in {requests} \
+             requests, {basis}."
         )
     }
 }

@@ -169,7 +169,8 @@ fn matching(text: &BlobReader, pattern: &Regex, remarks: &mut Vec<String>) -> Re
     Ok(found)
 }
 
-/// Divides a text into stretches. `open` is in order, and may overlap; `room` is how many lines may be folded on the page.
+/// Divides a text into stretches. `open` is in order and may overlap; `room` is how many lines may be folded on the
+/// page.
 fn stretches(open: &[(u64, u64)], lines: u64, mut room: u64) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::new();
     let mut next = 1;

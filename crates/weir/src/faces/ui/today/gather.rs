@@ -1,4 +1,4 @@
-//! Reads what the stores know of some days. Invariant: every list has a limit, so the time does not grow with the store.
+//! Reads what the stores know of some days. Invariant: every list has a limit, so the time does not grow with a store.
 
 use std::sync::Arc;
 
