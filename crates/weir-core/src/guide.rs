@@ -18,7 +18,7 @@ mod requests;
 mod sections;
 mod tasks;
 
-pub use reflection::{Form, Span, reflect, span};
+pub use reflection::{Form, Outcome, Outcomes, Span, outcomes, reflect, span};
 pub use requests::says_little;
 use sections::Speaker;
 

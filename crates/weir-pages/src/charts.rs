@@ -6,7 +6,6 @@
 pub(crate) mod area;
 pub(crate) mod bars;
 pub(crate) mod course;
-pub(crate) mod dots;
 pub(crate) mod spark;
 pub(crate) mod stacks;
 

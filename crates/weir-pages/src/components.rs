@@ -242,6 +242,19 @@ impl Pager {
     }
 }
 
+/// Returns the links of a list that is read from the newest on: back to its beginning, and to what is older.
+pub(crate) fn older_pages(newest: Option<&str>, older: Option<&str>, sentence: &str) -> Markup {
+    html! {
+        @if newest.is_some() || older.is_some() {
+            nav.pager aria-label="Pages of this list" {
+                @if let Some(href) = newest { a.button href=(href) data-key="[" { "Newest" } }
+                span { (sentence) }
+                @if let Some(href) = older { a.button rel="next" href=(href) data-key="]" { "Older" } }
+            }
+        }
+    }
+}
+
 /// A column of a table.
 #[derive(Clone)]
 pub(crate) struct Column {

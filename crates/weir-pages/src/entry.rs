@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 use weir_core::wording::size;
 
-use crate::components::{COPY, Fact, Key, MOVE, act_button, facts, forget, origin};
+use crate::components::{COPY, Fact, Key, MOVE, facts, forget, origin};
 use crate::figures::{count, counted, percent};
 use crate::moment::Moment;
-use crate::routes::{Act, Page};
+use crate::routes::Page;
 use crate::shell::{Content, Shell};
 use crate::text::Text;
 use crate::words::{Badge, Words};
@@ -28,7 +28,7 @@ pub struct EntryPage {
     pub at: Moment,
     /// When it will be removed.
     pub expires: Option<Moment>,
-    /// Whether it is kept regardless of age, because a note cites it or the user said so.
+    /// Whether it is kept regardless of age, because a note cites it.
     pub is_pinned: bool,
     /// How it ended, and what speaks against it.
     pub badges: Vec<Badge>,
@@ -36,14 +36,16 @@ pub struct EntryPage {
     pub session: Option<SessionLink>,
     /// What it comes to.
     pub figures: Figures,
-    /// What the model got; empty if it got the whole text.
+    /// The text as a digest; empty if a model gets the whole text.
     pub digest: Vec<DigestLine>,
+    /// What is not shown, and where the rest is, in whole sentences.
+    pub remarks: Vec<Text>,
     /// The text, with folds. Empty if the text is gone.
     pub text: Vec<Piece>,
     /// What was asked for with the field above the text: lines or a pattern.
     pub asked_for: Option<Text>,
-    /// The lines that the model asked for again.
-    pub again: Vec<AskedLines>,
+    /// What the model asked for again; none if that is not known.
+    pub again: Option<Vec<AskedAgain>>,
     /// Why the text is gone, if it is.
     pub gone: Option<Text>,
 }
@@ -70,8 +72,6 @@ pub struct Figures {
     pub lines: Option<u64>,
     /// Its bytes.
     pub bytes: u64,
-    /// Tokens of what was asked for again.
-    pub again_tokens: Option<u64>,
     /// Secrets that were removed before it was stored.
     pub redactions: u64,
 }
@@ -121,15 +121,15 @@ pub struct Line {
     pub is_failure: bool,
 }
 
-/// Lines that the model asked for again.
+/// A time that the model asked for the text, or for some of its lines.
 #[derive(Debug, Clone, Copy)]
-pub struct AskedLines {
-    /// The first line.
-    pub from: u64,
-    /// The last line.
-    pub to: u64,
+pub struct AskedAgain {
+    /// The first and the last line that it asked for; none if it named no lines.
+    pub lines: Option<(u64, u64)>,
     /// The request in which it asked.
     pub request: Option<u64>,
+    /// Tokens of the answer.
+    pub tokens: u64,
 }
 
 /// What forgetting an entry means.
@@ -173,7 +173,9 @@ impl EntryPage {
                         span.ref data-copy={ "[ctx:" (self.reference.plain()) "]" } { "[ctx:" (self.reference) "]" }
                         @for badge in self.badges.iter().take(2) { (badge) }
                         @if self.is_pinned { span { "kept regardless of age" } }
-                        @else if let Some(expires) = self.expires { span { "kept until " (expires.day(shell.now)) } }
+                        @else if let Some(expires) = self.expires {
+                            span { "kept until " (expires.day(shell.now)) ", longer if a note cites it" }
+                        }
                     }
                 }
                 div.actions { (self.actions(shell)) }
@@ -185,7 +187,6 @@ impl EntryPage {
         html! {
             @if self.gone.is_none() {
                 a.button href={ (shell.entry(&self.reference)) "/raw" } { "Raw text" }
-                @if !self.is_pinned { (act_button(shell, Act::Keep, &self.reference, ("Keep", false))) }
                 (forget(shell, &self.reference, FORGETTING))
             }
         }
@@ -195,11 +196,6 @@ impl EntryPage {
         let figures = &self.figures;
         let share =
             figures.digest_tokens.zip(figures.tokens).and_then(|(part, whole)| percent(part as f64, whole as f64));
-        let again = self
-            .again
-            .iter()
-            .map(|lines| lines.to.saturating_sub(lines.from).saturating_add(1))
-            .fold(0, u64::saturating_add);
         let mut list = vec![Fact { label: "Whole text", figure: figures.tokens.map(count), unit: "tokens".to_owned() }];
         if !self.digest.is_empty() {
             let unit = share.map_or_else(|| "tokens".to_owned(), |share| format!("tokens, {share}"));
@@ -214,20 +210,7 @@ impl EntryPage {
             None => Fact { label: "Size", figure: Some(size(figures.bytes)), unit: String::new() },
         });
         if !self.digest.is_empty() {
-            let tokens = figures
-                .again_tokens
-                .filter(|_| again > 0)
-                .map(|tokens| format!(", {}", counted(tokens, "token", "tokens")));
-            let (figure, unit) = if again == 0 {
-                ("nothing".to_owned(), "")
-            } else {
-                (count(again), if again == 1 { "line" } else { "lines" })
-            };
-            list.push(Fact {
-                label: "Asked for again",
-                figure: Some(figure),
-                unit: format!("{unit}{}", tokens.unwrap_or_default()),
-            });
+            list.push(self.asked_again());
         }
         let redacted = match figures.redactions {
             0 => ("nothing".to_owned(), "found"),
@@ -237,11 +220,25 @@ impl EntryPage {
         facts(&list)
     }
 
+    fn asked_again(&self) -> Fact {
+        let label = "Asked for again";
+        let Some(again) = &self.again else { return Fact { label, figure: None, unit: String::new() } };
+        let tokens = again.iter().map(|asked| asked.tokens).fold(0, u64::saturating_add);
+        match again.len() as u64 {
+            0 => Fact { label, figure: Some("nothing".to_owned()), unit: String::new() },
+            number => {
+                let noun = if number == 1 { "answer" } else { "answers" };
+                let unit = format!("{noun}, {}", counted(tokens, "token", "tokens"));
+                Fact { label, figure: Some(count(number)), unit }
+            }
+        }
+    }
+
     fn digest(&self) -> Markup {
         html! {
             section aria-labelledby="h-digest" {
                 div.panel.code.digest {
-                    div.tools { h2 #h-digest { "Digest" } span { "what the model got" } }
+                    div.tools { h2 #h-digest { "Digest" } span { "as a model gets it" } }
                     div.lines {
                         @for line in &self.digest {
                             @match line {
@@ -283,13 +280,14 @@ impl EntryPage {
                         @for piece in &self.text { (self.piece(piece, &path)) }
                     }
                 }
-                @for asked in &self.again {
+                @for remark in &self.remarks { p.hint { (remark) } }
+                @for asked in self.again.iter().flatten() {
                     p.hint {
                         span.key-asked {} " "
-                        @if asked.from == asked.to {
-                            "Line " (count(asked.from)) " was"
-                        } @else {
-                            "Lines " (range(asked.from, asked.to)) " were"
+                        @match asked.lines {
+                            None => "The text was",
+                            Some((from, to)) if from == to => { "Line " (count(from)) " was" }
+                            Some((from, to)) => { "Lines " (range(from, to)) " were" }
                         }
                         " asked for by the model"
                         @if let Some(request) = asked.request { " at request " (count(request)) }
@@ -320,7 +318,8 @@ impl EntryPage {
     }
 
     fn line(&self, line: &Line) -> Markup {
-        let is_asked = self.again.iter().any(|asked| (asked.from..=asked.to).contains(&line.number));
+        let is_in = |asked: &AskedAgain| asked.lines.is_some_and(|(from, to)| (from..=to).contains(&line.number));
+        let is_asked = self.again.iter().flatten().any(is_in);
         html! {
             div.l.err[line.is_failure].asked[is_asked] id={ "L" (line.number) } data-row[line.is_failure]
                 tabindex=[line.is_failure.then_some("-1")] {

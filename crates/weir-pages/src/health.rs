@@ -1,10 +1,9 @@
-//! Health: what fails and its fix first, then what passes; how long hooks take and how big the store is.
+//! Health: what fails and its fix first, then what passes; the last hooks, and how big the store is.
 
 use maud::{Markup, html};
 use weir_core::wording::size;
 
 use crate::charts::area::{Level, area};
-use crate::charts::dots::{Dots, dots};
 use crate::charts::{Figure, Swatch, as_table};
 use crate::components::{COPY, Cell, Column, Key, Row, Table, command, empty, head, section};
 use crate::figures::{count, counted, known, milliseconds, percent};
@@ -13,17 +12,19 @@ use crate::routes::Page;
 use crate::shell::{Content, Shell};
 use crate::text::Text;
 
-/// The checks of `weir doctor`, and two courses of time.
+/// The checks of `weir doctor`, the last hooks, and the course of the store.
 #[derive(Debug, Clone)]
 pub struct Health {
     /// The checks, in any order.
     pub checks: Vec<Check>,
     /// How long they took, in milliseconds.
     pub took: f64,
-    /// How long hooks took, day by day, the newest last.
-    pub hooks: Vec<HookDay>,
-    /// How big the store was, day by day, the newest last.
+    /// The last hook of each client.
+    pub hooks: Vec<LastHook>,
+    /// What the texts that are kept now took, day by day, the newest last.
     pub store: Vec<StoreDay>,
+    /// What the store takes now, with its log and its index, in bytes.
+    pub store_now: Option<u64>,
     /// The most that the store may take, in bytes.
     pub store_limit: Option<u64>,
 }
@@ -54,27 +55,22 @@ pub enum CheckState {
     Fine,
 }
 
-/// How long the hooks of a day took.
-#[derive(Debug, Clone, Copy)]
-pub struct HookDay {
-    /// A time on this day.
+/// The last hook that a client called.
+#[derive(Debug, Clone)]
+pub struct LastHook {
+    /// The name of the client.
+    pub client: Text,
+    /// The client's event that it was called for.
+    pub event: Text,
+    /// When.
     pub at: Moment,
-    /// The figures; none if no hook was called.
-    pub figures: Option<HookTimes>,
-}
-
-/// How long hooks took, in milliseconds.
-#[derive(Debug, Clone, Copy)]
-pub struct HookTimes {
-    /// Half of them were at least this fast.
-    pub half: f64,
-    /// 99 of 100 were at least this fast.
-    pub most: f64,
-    /// How many there were.
+    /// How long it took, in milliseconds.
+    pub millis: f64,
+    /// How many hooks the client has called so far.
     pub calls: u64,
 }
 
-/// How big the store was on a day.
+/// How big the texts were on a day.
 #[derive(Debug, Clone, Copy)]
 pub struct StoreDay {
     /// A time on this day.
@@ -105,7 +101,7 @@ impl Health {
                     ul.checks.panel { @for check in &fine { (check.render()) } }
                 }))
             }
-            div.columns { (self.hook_section()) (self.store_section()) }
+            div.columns { (self.hook_section(shell)) (self.store_section()) }
         };
         let keys: &[Key] = &[Key { keys: &["r"], does: "check again" }, COPY];
         shell.document(&Content { page: Page::Health, title: "Health", keys, main })
@@ -131,73 +127,47 @@ impl Health {
         }
     }
 
-    fn hook_section(&self) -> Markup {
-        let name = |day: &HookDay| day.at.weekday_and_month();
-        let drawn: Vec<Dots> = self
-            .hooks
-            .iter()
-            .map(|day| Dots {
-                values: day.figures.map(|figures| (figures.half, figures.most)),
-                name: day.at.day_of_month(),
-                title: day
-                    .figures
-                    .map(|figures| {
-                        format!(
-                            "{}: half within {}, 99 of 100 within {}, {}",
-                            name(day),
-                            milliseconds(figures.half),
-                            milliseconds(figures.most),
-                            counted(figures.calls, "hook", "hooks")
-                        )
-                    })
-                    .unwrap_or_default(),
-            })
-            .collect();
-        let measured = || self.hooks.iter().filter_map(|day| day.figures);
-        let content = if measured().next().is_none() {
+    fn hook_section(&self, shell: &Shell) -> Markup {
+        let content = if self.hooks.is_empty() {
             empty("No hook has been called.", html! { "A client calls one at every step of a session." })
         } else {
-            let slowest = measured().map(|figures| figures.most).fold(0.0, f64::max);
-            let finding = format!(
-                "Hook time per day over {}. On no day did 99 of 100 hooks take more than {}.",
-                counted(self.hooks.len() as u64, "day", "days"),
-                milliseconds(slowest)
-            );
-            let label = |value: f64, is_top: bool| if is_top { format!("{value} ms") } else { value.to_string() };
-            let legend = [(Swatch::Fill("s1"), "half within"), (Swatch::Fill("s0"), "99 of 100 within")];
             html! {
-                (Figure { label: &finding, legend: &legend, plot: dots(&drawn, label), caption: html! {} }.render())
-                (as_table("Hook time", &hook_table(&self.hooks)))
+                div.panel { (hook_table(&self.hooks, shell)) }
+                p.hint { "Only the last hook of each client is recorded, so there is no course over days." }
             }
         };
-        section("h-hooks", "Hook time", html! { "per day" }, content)
+        section("h-hooks", "Last hooks", html! { @if !self.hooks.is_empty() { "in this project" } }, content)
     }
 
     fn store_section(&self) -> Markup {
-        let last = self.store.iter().rev().find_map(|day| day.bytes);
-        let share = last.zip(self.store_limit).and_then(|(bytes, limit)| percent(bytes as f64, limit as f64));
+        let share = self.store_now.zip(self.store_limit).and_then(|(now, limit)| percent(now as f64, limit as f64));
         let levels: Vec<Level> = self
             .store
             .iter()
             .map(|day| Level { value: day.bytes.map(|bytes| bytes as f64 / MIB), name: day.at.day_of_month() })
             .collect();
+        let last = self.store.iter().rev().find_map(|day| day.bytes);
         let content = match (self.store.iter().find_map(|day| day.bytes), last) {
             (Some(first), Some(last)) => {
                 let finding = format!(
-                    "Store size per day over {}, from {} to {}.",
+                    "Size of the texts that are kept now, by the day on which they were kept, over {}: from {} to {}.",
                     counted(self.store.len() as u64, "day", "days"),
                     size(first),
                     size(last)
                 );
                 let label = |value: f64, is_top: bool| if is_top { format!("{value} MiB") } else { value.to_string() };
-                let (legend, plot) =
-                    ([(Swatch::Fill("s1"), "texts, log and index")], area(&levels, &size(last), label));
+                let legend = [(Swatch::Fill("s1"), "texts that are kept now, as stored")];
+                let plot = area(&levels, &size(last), label);
+                let caption = html! {
+                    "What was removed since is not in it. "
+                    @if let Some(now) = self.store_now { "With log and index, the store takes " (size(now)) "." }
+                };
                 html! {
-                    (Figure { label: &finding, legend: &legend, plot, caption: html! {} }.render())
+                    (Figure { label: &finding, legend: &legend, plot, caption }.render())
                     (as_table("Store size", &store_table(&self.store)))
                 }
             }
-            _ => empty("The store is empty.", html! { "Its size is measured once a day." }),
+            _ => empty("The size of the store is not known.", html! { "It could not be read." }),
         };
         section("h-store", "Store size", html! { @if let Some(share) = share { (share) " of the limit" } }, content)
     }
@@ -232,28 +202,16 @@ impl Check {
     }
 }
 
-fn hook_table(days: &[HookDay]) -> Table {
-    let row = |day: &HookDay| Row {
-        name: html! { (day.at.weekday_and_month()) },
-        cells: match day.figures {
-            Some(figures) => vec![
-                Cell::plain(count(figures.calls)),
-                Cell::plain(milliseconds(figures.half)),
-                Cell::plain(milliseconds(figures.most)),
-            ],
-            None => vec![Cell::muted("none"), Cell::plain(""), Cell::plain("")],
-        },
+fn hook_table(hooks: &[LastHook], shell: &Shell) -> Table {
+    let row = |hook: &LastHook| Row {
+        name: html! { (hook.client) span.sub { (hook.event) ", " (hook.at.show(shell.now)) } },
+        cells: vec![Cell::plain(milliseconds(hook.millis)), Cell::plain(count(hook.calls))],
         is_chosen: false,
     };
     Table {
         is_stacked: false,
-        columns: vec![
-            Column::name("Day"),
-            Column::figure("Hooks"),
-            Column::figure("Half within"),
-            Column::figure("99 of 100 within"),
-        ],
-        rows: days.iter().rev().map(row).collect(),
+        columns: vec![Column::name("Client"), Column::figure("Took"), Column::figure("Hooks so far")],
+        rows: hooks.iter().map(row).collect(),
         total: None,
         has_keys: false,
     }

@@ -31,6 +31,7 @@ pub mod window;
 pub mod words;
 
 pub use assets::{ASSETS, Asset};
+pub use components::Pager as Paging;
 pub use figures::Money;
 pub use moment::Moment;
 pub use routes::Page;
@@ -44,12 +45,15 @@ pub fn csp() -> &'static str {
 }
 
 /// Returns the headers of every page: [`csp`], and what keeps the page out of caches, frames and other sites' sight.
+///
+/// Other sites are told nothing of where a reader comes from. Under `no-referrer`, though, browsers would also hide the
+/// origin of the pages' own forms, which the server checks.
 pub fn headers() -> [(&'static str, &'static str); 7] {
     [
         ("content-type", "text/html; charset=utf-8"),
         ("content-security-policy", csp()),
         ("cache-control", "no-store"),
-        ("referrer-policy", "no-referrer"),
+        ("referrer-policy", "same-origin"),
         ("x-content-type-options", "nosniff"),
         ("cross-origin-opener-policy", "same-origin"),
         ("cross-origin-resource-policy", "same-origin"),

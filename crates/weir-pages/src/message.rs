@@ -29,6 +29,16 @@ impl Message {
 
     /// Returns the page without a menu, for someone who was not let in. It names no project and has no form.
     pub fn render_alone(&self) -> String {
+        self.alone(&html! {})
+    }
+
+    /// Returns the page without a menu, with a link to the pages: those of a project, or of all of them.
+    pub fn render_welcome(&self, project: Option<&Text>) -> String {
+        let address = Shell::in_project(Page::Today, project);
+        self.alone(&html! { p { a.button.primary href=(address) { "Go to Today" } } })
+    }
+
+    fn alone(&self, link: &Markup) -> String {
         html! {
             (DOCTYPE)
             html lang="en" {
@@ -36,11 +46,13 @@ impl Message {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    meta name="referrer" content="no-referrer";
+                    meta name="referrer" content="same-origin";
                     title { (self.title.plain()) " · Weir" }
                     link rel="stylesheet" href=(STYLE.path());
                 }
-                body.alone { main #main { (head(html! { (self.title) }, html! {}, html! {})) (self.panel()) } }
+                body.alone {
+                    main #main { (head(html! { (self.title) }, html! {}, html! {})) (self.panel()) (link) }
+                }
             }
         }
         .into_string()

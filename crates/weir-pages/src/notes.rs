@@ -17,6 +17,8 @@ pub use note::{Change, ChangeLine, NoteCard, Revision};
 pub struct Notes {
     /// How many notes each filter shows.
     pub counts: Counts,
+    /// How many of the newest notes were looked at, if not all.
+    pub looked_at: Option<u64>,
     /// The chosen filter.
     pub filter: NoteFilter,
     /// Notes with something that speaks against them.
@@ -125,6 +127,9 @@ impl Notes {
                         (count(doubtful)) " may no longer be true, and " (count(waiting)) " " (written(waiting))
                         " written by the model and " (needs(waiting)) " your confirmation."
                     }
+                }
+                @if let Some(number) = self.looked_at {
+                    " Only the newest " (count(number)) " notes are listed and counted; search finds the older ones."
                 }
             }
         }

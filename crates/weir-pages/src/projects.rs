@@ -26,20 +26,20 @@ pub struct ProjectRow {
     pub key: Text,
     /// The name of its folder.
     pub name: Text,
-    /// The folder.
+    /// The folder, as a person writes it.
     pub folder: Text,
     /// Whether the folder is still there.
     pub is_there: bool,
     /// When it was last used.
     pub last: Option<Moment>,
-    /// How many sessions it has had.
-    pub sessions: u64,
+    /// How many sessions it has had; none if its store was not read.
+    pub sessions: Option<u64>,
     /// How many entries its store has.
-    pub entries: u64,
-    /// How many notes.
-    pub notes: u64,
+    pub entries: Option<u64>,
+    /// How many notes; none if they were too many to count.
+    pub notes: Option<u64>,
     /// What its store takes, in bytes.
-    pub bytes: u64,
+    pub bytes: Option<u64>,
     /// What its sessions cost.
     pub spent: Option<Money>,
     /// Tokens held back, less what that cost.
@@ -83,7 +83,7 @@ impl Projects {
                 Column::figure("Store"),
                 Column::figure("Spent"),
                 Column::figure("Net tokens"),
-                Column::figure("Net"),
+                Column::figure("Net, about"),
             ],
             rows: self.rows.iter().map(|row| project_row(row, shell)).collect(),
             total: None,
@@ -105,10 +105,10 @@ fn project_row(row: &ProjectRow, shell: &Shell) -> Row {
             }
         },
         cells: vec![
-            Cell::plain(count(row.sessions)),
-            Cell::plain(count(row.entries)),
-            Cell::plain(count(row.notes)),
-            Cell::plain(size(row.bytes)),
+            Cell::plain(known(row.sessions.map(count))),
+            Cell::plain(known(row.entries.map(count))),
+            Cell::plain(known(row.notes.map(count))),
+            Cell::plain(known(row.bytes.map(size))),
             Cell::plain(known(row.spent.map(Money::show))),
             Cell::signed(row.net_tokens.map(difference), row.net_tokens.is_some_and(|tokens| tokens < 0)),
             Cell::signed(row.net.map(Money::show_signed), row.net.is_some_and(|net| net.0 < 0)),

@@ -60,6 +60,11 @@ impl Page {
         }
     }
 
+    /// Returns the page at a path, below that of a project.
+    pub fn parse(path: &str) -> Option<Self> {
+        Self::MENU.into_iter().chain([Self::Search]).find(|page| page.path() == path)
+    }
+
     /// Returns the letter that goes to the page after `g`.
     pub(crate) fn letter(self) -> &'static str {
         match self {
@@ -84,17 +89,21 @@ pub enum Act {
     Edit,
     /// The user removes it.
     Forget,
-    /// The user keeps it regardless of age.
-    Keep,
 }
 
 impl Act {
+    const ALL: [Self; 3] = [Self::Confirm, Self::Edit, Self::Forget];
+
+    /// Returns what a form does, by the last part of the address it is sent to.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|act| act.word() == word)
+    }
+
     fn word(self) -> &'static str {
         match self {
             Self::Confirm => "confirm",
             Self::Edit => "edit",
             Self::Forget => "forget",
-            Self::Keep => "keep",
         }
     }
 }
@@ -120,8 +129,8 @@ impl Shell {
         self.at(&format!("/entries/{}/{}", encoded(reference), act.word()))
     }
 
-    /// Returns the address of the same page in another project, or in all of them.
-    pub(crate) fn in_project(page: Page, project: Option<&Text>) -> String {
+    /// Returns the address of a page in a project, or in all of them.
+    pub fn in_project(page: Page, project: Option<&Text>) -> String {
         below(project, page.path())
     }
 

@@ -22,6 +22,10 @@ pub struct Search {
     pub hits: Vec<Hit>,
     /// Where this page is among the others.
     pub pager: Pager,
+    /// Whether more was found than is listed.
+    pub has_more: bool,
+    /// What was not searched, and why, in whole sentences.
+    pub remarks: Vec<Text>,
     /// How long the search took, in milliseconds.
     pub took: Option<f64>,
     /// Whether vectors were compared too; if not, only words.
@@ -165,7 +169,7 @@ impl Search {
             (self.form(shell))
             @if self.query.is_empty() { (nothing_asked()) }
             @else {
-                (self.sentence(shell))
+                (self.sentence())
                 @if self.hits.is_empty() { (self.nothing_found()) }
                 @else {
                     ol.hits.panel { @for hit in &self.hits { (hit.render(shell)) } }
@@ -217,18 +221,19 @@ impl Search {
         }
     }
 
-    fn sentence(&self, shell: &Shell) -> Markup {
+    fn sentence(&self) -> Markup {
         let ways = if self.by_meaning { "by words and meaning" } else { "by words only" };
         html! {
             p.found role="status" {
-                b { (counted(self.pager.total, "hit", "hits")) }
+                b {
+                    @if self.has_more { "The best " (counted(self.pager.total, "hit", "hits")) }
+                    @else { (counted(self.pager.total, "hit", "hits")) }
+                }
                 @if let Some(took) = self.took { " in " (milliseconds(took)) } ", " (ways) "."
                 @if let Some((written, taken)) = &self.corrected {
-                    " “" (written) "” was taken for " b { (taken) } ". "
-                    a href=(with_query(&shell.page(Page::Search), &[("q", self.query.raw()), ("exact", "1")])) {
-                        "Search for it as written"
-                    }
+                    " “" (written) "” was taken for " b { (taken) } "."
                 }
+                @for remark in &self.remarks { " " (remark) }
             }
         }
     }

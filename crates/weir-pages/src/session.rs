@@ -103,8 +103,8 @@ pub struct Compaction {
     pub before: u64,
     /// Tokens after.
     pub after: u64,
-    /// Who asked for it.
-    pub by: CompactedBy,
+    /// Who asked for it, if that is known.
+    pub by: Option<CompactedBy>,
 }
 
 /// Who asked for a compaction.
@@ -114,6 +114,15 @@ pub enum CompactedBy {
     Client,
     /// The user.
     User,
+}
+
+impl CompactedBy {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Client => " by the client",
+            Self::User => " by the user",
+        }
+    }
 }
 
 impl Session {
@@ -174,7 +183,7 @@ impl Session {
             fact("Held back, net", figures.net_tokens.map(difference), "tokens"),
             fact(
                 "Saved",
-                figures.net.map(Money::show_signed),
+                figures.net.map(|net| format!("about {}", net.show_signed())),
                 &share.map(|share| format!("({share})")).unwrap_or_default(),
             ),
         ])
@@ -215,12 +224,9 @@ impl WindowCourse {
             count(last)
         );
         for compaction in &self.compactions {
-            let by = match compaction.by {
-                CompactedBy::Client => "the client",
-                CompactedBy::User => "the user",
-            };
             finding.push_str(&format!(
-                " Compacted by {by} after request {}, from {} to {}.",
+                " Compacted{} after request {}, from {} to {}.",
+                compaction.by.map_or("", CompactedBy::words),
                 count(compaction.request),
                 count(compaction.before),
                 count(compaction.after)

@@ -2,22 +2,24 @@
 
 use maud::{Markup, html};
 
-use crate::components::{Cell, Choice, Column, Key, MOVE, OPEN, Pager, Row, Table, chips, empty, head};
+use crate::components::{Cell, Choice, Column, Key, MOVE, OPEN, Row, Table, chips, empty, head, older_pages};
 use crate::figures::{Money, count, counted, difference, known};
 use crate::moment::Moment;
 use crate::routes::{Page, with_query};
 use crate::shell::{Content, Shell};
 use crate::text::Text;
 
-pub use crate::components::Pager as Paging;
-
 /// The list of sessions.
 #[derive(Debug, Clone)]
 pub struct Sessions {
     /// The sessions of this page.
     pub rows: Vec<SessionRow>,
-    /// Where this page is among the others.
-    pub pager: Pager,
+    /// How many sessions there are in all.
+    pub total: u64,
+    /// Whether this page begins with the newest session.
+    pub is_newest: bool,
+    /// The place after which the next page begins, if there is one.
+    pub older: Option<Text>,
     /// The clients that have sessions, with how many.
     pub clients: Vec<ClientCount>,
     /// The client whose sessions are shown; none means all.
@@ -68,13 +70,13 @@ impl Sessions {
     /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let sentence = html! {
-            p { (counted(self.pager.total, "session", "sessions")) " in " (shell.project_name()) ", newest first." }
+            p { (counted(self.total, "session", "sessions")) " in " (shell.project_name()) ", newest first." }
         };
         let chosen = self.client.as_ref().map_or("", |client| client.raw());
-        let address = |page: u64| {
-            let page = if page > 1 { page.to_string() } else { String::new() };
-            with_query(&shell.page(Page::Sessions), &[("client", chosen), ("page", &page)])
-        };
+        let address = |before: &str| with_query(&shell.page(Page::Sessions), &[("client", chosen), ("before", before)]);
+        let newest = (!self.is_newest).then(|| address(""));
+        let older = self.older.as_ref().map(|place| address(place.raw()));
+        let shown = format!("{} on this page", counted(self.rows.len() as u64, "session", "sessions"));
         let main = html! {
             (head(html! { "Sessions" }, sentence, html! {}))
             @if self.clients.len() > 1 { (chips("Clients", &self.choices(shell))) }
@@ -87,11 +89,11 @@ impl Sessions {
                     }))
                 } @else {
                     div.panel { (table(&self.rows, shell)) }
-                    (self.pager.render(address, ("session", "sessions")))
+                    (older_pages(newest.as_deref(), older.as_deref(), &shown))
                 }
             }
         };
-        let keys: &[Key] = &[MOVE, OPEN, Key { keys: &["[", "]"], does: "previous, next page" }];
+        let keys: &[Key] = &[MOVE, OPEN, Key { keys: &["[", "]"], does: "newest, older" }];
         shell.document(&Content { page: Page::Sessions, title: "Sessions", keys, main })
     }
 
@@ -120,7 +122,7 @@ pub(crate) fn table(rows: &[SessionRow], shell: &Shell) -> Table {
             Column::figure("Window now"),
             Column::figure("Spent"),
             Column::figure("Net tokens"),
-            Column::figure("Net"),
+            Column::figure("Net, about"),
         ],
         rows: rows.iter().map(|row| session_row(row, shell)).collect(),
         total: None,

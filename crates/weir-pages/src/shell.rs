@@ -94,7 +94,7 @@ impl Shell {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    meta name="referrer" content="no-referrer";
+                    meta name="referrer" content="same-origin";
                     title { (content.title) " · Weir" }
                     link rel="stylesheet" href=(STYLE.path());
                     @if self.has_keys { script src=(KEYS.path()) defer {} }

@@ -17,15 +17,13 @@ use crate::shell::{Content, Shell, sessions_of};
 use crate::text::Text;
 
 pub use first::FirstSteps;
-pub use tables::{AskedAgain, BackgroundRun, HeldOutput, ToolRow};
+pub use tables::{BackgroundRun, HeldOutput, ToolRow};
 
 /// The account of a day, or of the last few.
 #[derive(Debug, Clone)]
 pub struct Today {
     /// How many days the account covers: 1, 7, 14 or 30.
     pub days: u64,
-    /// How many tool results there were.
-    pub results: u64,
     /// What the sessions cost.
     pub spent: Option<Money>,
     /// What it comes to.
@@ -36,15 +34,15 @@ pub struct Today {
     pub remarks: Vec<Text>,
     /// A cheaper window, if one was found.
     pub window: Option<CheaperWindow>,
-    /// What was held back, the biggest first.
+    /// Outputs that were held back, the biggest first.
     pub held: Vec<HeldOutput>,
     /// What happened, the newest first.
     pub events: Vec<EventLine>,
-    /// How many events there were in all.
-    pub all_events: u64,
-    /// The sessions of these days.
+    /// How many sessions there were.
+    pub session_count: u64,
+    /// The sessions of these days, the one that was used last first.
     pub sessions: Vec<SessionRow>,
-    /// What each tool brought, the one with the most tokens first.
+    /// What was held back of each tool in the days of the chart, the most tokens first.
     pub tools: Vec<ToolRow>,
     /// What runs in the background.
     pub background: Vec<BackgroundRun>,
@@ -55,17 +53,19 @@ pub struct Today {
 pub struct Account {
     /// Tokens that were held back.
     pub held_tokens: u64,
-    /// The results they were in.
-    pub held_results: u64,
-    /// Tokens of it that the model asked for again.
+    /// The outputs they were in.
+    pub held_outputs: u64,
+    /// Tokens of stored texts that the model asked for again.
     pub again_tokens: u64,
-    /// The results they were in.
-    pub again_results: u64,
-    /// Tokens of Weir's own text: tool descriptions, references, guides.
+    /// The answers they were in.
+    pub again_answers: u64,
+    /// Tokens of Weir's own text: guides and the other answers of its tools. Tool descriptions are not counted.
     pub own_tokens: u64,
-    /// How many guides are in it.
-    pub guides: u64,
-    /// What the difference is worth.
+    /// How often something was said without being asked, such as a guide.
+    pub told: u64,
+    /// How many other answers there were.
+    pub answers: u64,
+    /// What the difference is worth: an estimate.
     pub net: Option<Money>,
 }
 
@@ -145,12 +145,10 @@ impl Today {
         };
         let sentence = html! {
             p {
-                (span) ", " (shell.project_name()) ". " (capital(&sessions_of(self.sessions.len() as u64))) ", "
-                @if self.results == 0 { "no tool results" }
-                @else { (counted(self.results, "tool result", "tool results")) }
+                (span) ", " (shell.project_name()) ". " (capital(&sessions_of(self.session_count)))
                 @if let Some(spent) = self.spent {
                     ", " (spent.show()) " spent."
-                } @else if self.sessions.is_empty() {
+                } @else if self.session_count == 0 {
                     "."
                 } @else {
                     ". What was spent is not known."
@@ -171,18 +169,16 @@ impl Today {
                 h2.sr #h-account { "What it comes to" }
                 dl.account {
                     div { dt { "Held back" } dd.big { (count(account.held_tokens)) }
-                        dd {
-                            "tokens, " (count(account.held_results)) " of " (counted(self.results, "result", "results"))
-                        }
+                        dd { "tokens of " (counted(account.held_outputs, "output", "outputs")) }
                     }
                     div data-sign="−" { dt { "Asked for again" } dd.big { (count(account.again_tokens)) }
                         dd { (again(account)) } }
                     div data-sign="−" { dt { "Weir’s own text" } dd.big { (count(account.own_tokens)) }
-                        dd { "tool descriptions, " (counted(account.guides, "guide", "guides")) } }
+                        dd { (own(account)) } }
                     div.net.gain[is_gain].loss[is_loss] data-sign="=" { dt { "Net" }
                         dd.big {
                             span { (difference(net)) }
-                            @if let Some(money) = account.net { " " span { (money.show_signed()) } }
+                            @if let Some(money) = account.net { " " span { "about " (money.show_signed()) } }
                         }
                         dd {
                             "tokens"
@@ -220,7 +216,8 @@ impl Today {
     }
 
     fn figure(&self, shell: &Shell) -> Markup {
-        let has_money = self.per_day.iter().filter_map(|day| day.figures).any(|day| day.account.net.is_some());
+        // A day whose money is not known would be missing, so all bars are tokens then.
+        let has_money = self.per_day.iter().filter_map(|day| day.figures).all(|day| day.account.net.is_some());
         let drawn: Vec<Bar> = self.per_day.iter().map(|day| bar(day, shell, has_money)).collect();
         let label = |value: f64, is_top: bool| match (has_money, is_top) {
             (true, true) => format!("${value:.2}"),
@@ -263,7 +260,7 @@ impl Today {
                 Column::figure("Weir’s own"),
                 Column::figure("Net tokens"),
                 Column::figure("Spent"),
-                Column::figure("Net"),
+                Column::figure("Net, about"),
             ],
             rows: self.per_day.iter().rev().map(day_row).collect(),
             total: None,
@@ -272,8 +269,7 @@ impl Today {
     }
 
     fn events_section(&self, shell: &Shell) -> Markup {
-        let all = format!("All {}", counted(self.all_events, "event", "events"));
-        let aside = html! { @if self.all_events > 0 { a href=(shell.page(Page::Sessions)) { (all) } } };
+        let aside = html! { @if !self.events.is_empty() { a href=(shell.page(Page::Sessions)) { "All sessions" } } };
         let content = html! {
             @if self.events.is_empty() {
                 (empty("Nothing happened yet.", html! {
@@ -303,11 +299,19 @@ impl CheaperWindow {
 }
 
 fn again(account: &Account) -> String {
-    match (account.again_results, account.held_results) {
-        (_, 0) => "nothing was held back".to_owned(),
+    match (account.again_answers, account.held_outputs) {
+        (0, 0) => "nothing was held back".to_owned(),
         (0, _) => "none of it".to_owned(),
-        (again, held) => format!("{} of the {}, in part", count(again), count(held)),
+        (again, _) => format!("stored texts, in {}", counted(again, "answer", "answers")),
     }
+}
+
+fn own(account: &Account) -> String {
+    format!(
+        "{}, {}; tool descriptions are not counted",
+        counted(account.told, "guide", "guides"),
+        counted(account.answers, "other answer", "other answers")
+    )
 }
 
 fn day_value(day: &DayFigures, has_money: bool) -> Option<f64> {

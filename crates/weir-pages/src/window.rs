@@ -13,7 +13,7 @@ use crate::routes::{Page, with_query};
 use crate::shell::{Content, Shell};
 use crate::text::Text;
 
-pub use rows::{SessionCost, SettingLine, SettingPreview};
+pub use rows::{SessionCost, SettingPreview};
 
 /// What window sizes would have cost, from transcripts of one client.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ pub struct Window {
     pub by_session: Vec<SessionCost>,
     /// The sizes of that table.
     pub compared: Vec<u64>,
-    /// What would be written, and where.
+    /// How the recommended size is set.
     pub setting: Option<SettingPreview>,
     /// What was measured.
     pub measured: Text,
@@ -101,7 +101,7 @@ impl Window {
                 (self.by_session(shell))
             }
             div.columns {
-                @if let Some(setting) = &self.setting { (setting.render(shell)) }
+                @if let Some(setting) = &self.setting { (setting.render()) }
                 (self.certainty())
             }
         };

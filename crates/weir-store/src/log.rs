@@ -14,6 +14,7 @@ pub(crate) mod hooks;
 pub(crate) mod imports;
 pub(crate) mod meter;
 pub(crate) mod notes;
+pub(crate) mod overview;
 pub(crate) mod projects;
 pub(crate) mod prompts;
 pub(crate) mod retention;

@@ -16,8 +16,8 @@ use weir_core::{
 use weir_embed::Embed as _;
 
 use crate::{
-    Found, Guide, HistoryFilter, HookUse, KnownProject, LockPolicy, MapChange, MapFile, NewFile, NewPage, Owner,
-    Selection, SessionFile, Stamp, Store, Validators,
+    EntryFilter, Found, Guide, HistoryFilter, HookUse, KnownProject, LockPolicy, MapChange, MapFile, NewFile, NewPage,
+    Owner, Selection, SessionFile, SessionFilter, Stamp, Store, Validators,
 };
 
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -229,6 +229,7 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
         assert!(!store.history(&scope, &filter).unwrap().is_empty());
     }
     check_what_hooks_ask(&mut store, &scope, now);
+    look_through(&store, &scope, last, now);
     use_files(&mut store, &scope, now);
     index_and_embed(&mut store, &scope, now);
     map(&mut store, &scope);
@@ -245,6 +246,25 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
     drop(store);
     let open = |name: &str| Connection::open(folder.join(name)).unwrap();
     (open("log.db"), open("index.db"))
+}
+
+/// Lists everything as people do who look through a store.
+fn look_through(store: &Store, scope: &Scope, reference: weir_core::Reference, now: Timestamp) {
+    let filter = SessionFilter { active_since: Some(now), limit: 5, ..SessionFilter::default() };
+    let sessions = store.sessions_page(&filter).unwrap();
+    let session = &sessions[0];
+    store.sessions_page(&SessionFilter { before: Some(session.place.clone()), ..filter }).unwrap();
+    store.sessions_beside(&session.place).unwrap();
+    assert_eq!(store.session(&session.summary.key).unwrap().as_ref(), Some(session));
+    assert_eq!(store.session_counts().unwrap().len(), 1);
+    store.active_days(&session.summary.key, now, 2).unwrap();
+    let kinds = vec![EntryKind::Run];
+    store.entries(scope, &EntryFilter { kinds, since: now, limit: 2 }).unwrap();
+    assert!(store.entry(scope, reference).unwrap().is_some());
+    assert!(store.session_of(scope, reference).unwrap().is_some());
+    store.metered_between(now, now).unwrap();
+    assert!(store.overview().unwrap().entries > 0);
+    store.kept_by_day(now, 1).unwrap();
 }
 
 /// Maps two folders and removes one of them again.

@@ -9,6 +9,7 @@ mod files;
 mod hooks;
 mod import;
 mod keep;
+mod listing;
 mod lost;
 mod maintenance;
 mod map;

@@ -171,6 +171,8 @@ impl Default for HoldConfig {
 pub(crate) struct FetchConfig {
     /// The addresses that may be reached.
     pub guard: weir_fetch::Guard,
+    /// The private hosts among them, as the user wrote them.
+    pub allow: Vec<String>,
     /// The time limit for one page, including redirects.
     pub timeout: Duration,
     /// The maximum number of bytes that are read of a page.
@@ -364,6 +366,7 @@ fn hold(raw: RawHold) -> HoldConfig {
 fn fetch(raw: &RawFetch) -> Result<FetchConfig, String> {
     Ok(FetchConfig {
         guard: weir_fetch::Guard::allowing(&raw.allow).map_err(|error| format!("[fetch] allow: {error}"))?,
+        allow: raw.allow.clone(),
         timeout: Duration::from_secs(raw.timeout_seconds.unwrap_or(FETCH_SECONDS).clamp(1, 600)),
         bytes: raw.size_mb.unwrap_or(FETCH_MB).clamp(1, 64) << 20,
         ttl: Duration::from_secs(raw.ttl_hours.unwrap_or(FETCH_HOURS).min(24 * 365) * 60 * 60),

@@ -42,6 +42,13 @@ impl Context {
         Ok(Self { session: Session::new(face, session), machine: Arc::new(machine), knowledge })
     }
 
+    /// Returns the same caller's context in another project, to look through it.
+    pub(crate) fn viewing(&self, project: Project) -> Self {
+        let machine = self.machine.seen_from(project);
+        let knowledge = Knowledge::of_viewed(&machine);
+        Self { session: self.session.clone(), machine: Arc::new(machine), knowledge }
+    }
+
     /// Returns the same context with a function that receives progress messages.
     pub(crate) fn with_progress(self, tell: fn(&str)) -> Self {
         Self { session: self.session.with_progress(tell), ..self }

@@ -13,3 +13,4 @@ mod proxy;
 mod signal;
 mod stores;
 mod tool_call;
+mod ui;

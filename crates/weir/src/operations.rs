@@ -23,7 +23,7 @@ mod import;
 mod index;
 mod map;
 mod reflect;
-mod search;
+pub(crate) mod search;
 mod stats;
 
 use std::future::Future;
@@ -89,6 +89,9 @@ pub(crate) trait Declared:
 
     /// Whether this is the operation that turns a reference into its text.
     const FOLLOWS_REFERENCES: bool = false;
+
+    /// Whether the operation writes for a moment and does nothing else, so that many calls are quickest one by one.
+    const IS_BRIEF_WRITE: bool = false;
 
     /// Converts arguments from the shell, where they differ from JSON, into the operation's own form.
     fn adapt_from_shell(self) -> Result<Self, CommandError> {
@@ -167,6 +170,8 @@ pub(crate) struct Operation {
     pub listing: Listing,
     /// Whether this is the operation that turns a reference into its text.
     pub follows_references: bool,
+    /// Whether the operation writes for a moment and does nothing else.
+    pub is_brief_write: bool,
     /// Builds the command from the argument struct.
     pub command_line: fn(&'static str) -> clap::Command,
     /// Returns the description and the schema of the arguments.
@@ -187,6 +192,7 @@ impl Operation {
             effect: T::EFFECT,
             listing: T::LISTING,
             follows_references: T::FOLLOWS_REFERENCES,
+            is_brief_write: T::IS_BRIEF_WRITE,
             command_line: |name| {
                 let command = T::augment_args(clap::Command::new(name)).after_help(T::EXAMPLES);
                 match T::ABOUT {

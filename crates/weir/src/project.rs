@@ -51,6 +51,21 @@ impl Project {
         Ok(Self { key: ProjectKey(key), root, repository, own_name, shared: None })
     }
 
+    /// Returns a project that is known from before, as if it shared no store. If it is no longer where it was, it has no
+    /// repository.
+    pub(crate) fn of_known(known: &KnownProject) -> Self {
+        match Self::discover(Path::new(&known.root)) {
+            Ok(found) if found.key.0 == known.key && found.own_name == known.folder => found,
+            _ => Self {
+                key: ProjectKey(known.key.clone()),
+                root: PathBuf::from(&known.root),
+                repository: None,
+                own_name: known.folder.clone(),
+                shared: None,
+            },
+        }
+    }
+
     /// Returns the name of the folder of the store that is used.
     pub(crate) fn folder_name(&self) -> &str {
         self.shared.as_ref().map_or(&self.own_name, |shared| &shared.folder)

@@ -192,6 +192,18 @@ fn safe_window(context: &Context, recipe: &Recipe, window: &Window, length: u64)
     }
 }
 
+/// Returns the length at which a client compacts now, in tokens: as its settings say, or its default. Returns `None` if
+/// that is not known.
+pub(crate) fn current_window(context: &Context, recipe: &Recipe) -> Option<u64> {
+    let window = recipe.window.as_ref()?;
+    let places = Places::new(context).ok()?;
+    let text = files::read(&files::target(&places.path(&window.setting.place))).ok()?.unwrap_or_default();
+    match window.setting.get(&text).ok()? {
+        Some(value) => window.length(&value),
+        None => Some(window.default),
+    }
+}
+
 /// Mentions that there are past sessions, if there are.
 fn past_sessions(context: &Context) -> Option<String> {
     let found = transcripts::find(context.env(), &[]).ok()?.found.len();

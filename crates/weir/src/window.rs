@@ -16,16 +16,16 @@ use crate::error::CommandError;
 use crate::replay::places::{self, Places};
 use crate::replay::prices::{self, Prices};
 use report::WindowReport;
-use simulation::{Aftermath, WindowGrowth};
+pub(crate) use simulation::{Aftermath, WindowGrowth};
 
 /// How many transcripts of the clients are read by default.
-const DEFAULT_TRANSCRIPTS: usize = 100;
+pub(crate) const DEFAULT_TRANSCRIPTS: usize = 100;
 /// The fewest requests of a session that counts. Shorter sessions end before the window matters.
-const MIN_REQUESTS: usize = 30;
+pub(crate) const MIN_REQUESTS: usize = 30;
 /// The lengths to try, in tokens.
-const LENGTHS: [u64; 9] = [60_000, 80_000, 100_000, 120_000, 167_000, 200_000, 300_000, 500_000, 967_000];
+pub(crate) const LENGTHS: [u64; 9] = [60_000, 80_000, 100_000, 120_000, 167_000, 200_000, 300_000, 500_000, 967_000];
 /// The default length for comparison: the window of clients before windows of a million tokens.
-const DEFAULT_COMPARED_LENGTH: u64 = 167_000;
+pub(crate) const DEFAULT_COMPARED_LENGTH: u64 = 167_000;
 
 const LONG_ABOUT: &str = "\
 See what your recorded sessions would have cost if their conversations had been compacted earlier or later.

@@ -39,6 +39,17 @@ impl Window {
         };
         (length >= self.smallest).then_some(value)
     }
+
+    /// Returns the length at which the client compacts with this value of the setting, or `None` if it is not one.
+    pub fn length(&self, value: &Value) -> Option<u64> {
+        match self.scale {
+            Scale::Above(more) => value.as_u64()?.checked_sub(more),
+            Scale::Share(window) => {
+                let length = value.as_f64()? * window as f64;
+                (length >= 0.0 && length.is_finite()).then(|| length.round() as u64)
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -56,5 +67,14 @@ mod tests {
         assert_eq!(at("codex", 80_000), "model_auto_compact_token_limit = 80000 at the top of ~/.codex/config.toml");
         let gemini = "\"model\": {\"compressionThreshold\": 0.08} in ~/.gemini/settings.json";
         assert_eq!(at("gemini", 80_000), gemini);
+    }
+
+    #[test]
+    fn what_the_client_reads_becomes_a_length() {
+        for (name, length) in [("claude", 80_000), ("codex", 80_000), ("gemini", 524_288)] {
+            let window = find(name).unwrap().window.unwrap();
+            assert_eq!(window.value(length).and_then(|value| window.length(&value)), Some(length), "{name}");
+            assert_eq!(window.length(&serde_json::json!("no number")), None, "{name}");
+        }
     }
 }

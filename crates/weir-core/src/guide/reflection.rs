@@ -10,7 +10,8 @@ use super::errors::{self, Failure};
 use super::fill::fill;
 use super::sections::{self, GuideSection, SectionItem, Speaker};
 use super::{Fact, Wanted, questions, requests, tasks};
-use crate::{EventKind, Priority};
+use crate::event::line;
+use crate::{EventKind, Origin, Priority, Reference};
 
 /// Maximum pause that still counts as work, in milliseconds.
 const MAX_PAUSE_MILLIS: i64 = 30 * 60 * 1000;
@@ -74,6 +75,50 @@ pub fn reflect(facts: &[Fact<'_>], wanted: &Wanted<'_>, form: Form) -> String {
             let spaced = written.replace("\n## ", "\n\n## ");
             if (wanted.count)(&spaced) <= wanted.budget { spaced } else { written }
         }
+    }
+}
+
+/// What came of a session or a piece of work, by sort.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    /// What was committed, which tasks were done and which files were changed.
+    pub done: Vec<Outcome>,
+    /// What was laid down and decided, newest first.
+    pub decided: Vec<Outcome>,
+    /// What failed, and whether it was repaired.
+    pub failed: Vec<Outcome>,
+    /// What is left to do.
+    pub open: Vec<Outcome>,
+}
+
+/// One thing that came of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The thing in one line.
+    pub text: String,
+    /// Whose words these are.
+    pub origin: Origin,
+    /// The entry that says more.
+    pub reference: Option<Reference>,
+}
+
+/// Returns what came of these facts, as [`reflect`] tells it, one by one. `facts` are in order, oldest first.
+pub fn outcomes(facts: &[Fact<'_>]) -> Outcomes {
+    let outcome = |item: SectionItem<'_>| Outcome {
+        text: format!("{}{}", line(&item.text, item.longest), item.note),
+        origin: match item.speaker {
+            Speaker::User => Origin::User,
+            Speaker::Model => Origin::Model,
+            Speaker::Plain => Origin::Tool,
+        },
+        reference: facts.get(item.at).and_then(|fact| fact.reference),
+    };
+    let all = |items: Vec<SectionItem<'_>>| items.into_iter().map(outcome).collect();
+    Outcomes {
+        done: all(done(facts)),
+        decided: all(sections::decided(facts)),
+        failed: all(failed(facts)),
+        open: all(open(facts)),
     }
 }
 

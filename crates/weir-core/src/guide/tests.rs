@@ -484,6 +484,20 @@ fn a_reflection_says_what_a_session_came_to() {
 }
 
 #[test]
+fn what_came_of_a_session_says_whose_words_it_is() {
+    let history = session();
+    let events = events(&history);
+    let came = outcomes(&facts(&events));
+    let first = |outcomes: &[Outcome]| (outcomes[0].text.clone(), outcomes[0].origin.as_str());
+    assert_eq!(first(&came.done), ("git commit 1a2b3c4: Port the lexer".to_owned(), "tool"));
+    assert_eq!(first(&came.decided), ("We're waiting for the new corpus.".to_owned(), "user"));
+    let failed = "cargo bench: error: no bench target named `x` (tool, 2 times; not fixed)";
+    assert_eq!(first(&came.failed), (failed.to_owned(), "tool"));
+    assert_eq!(came.open.last().map(|outcome| outcome.origin.as_str()), Some("model"));
+    assert_eq!(outcomes(&[]), Outcomes::default());
+}
+
+#[test]
 fn a_pause_is_not_counted_as_work() {
     let history = session();
     let events = events(&history);

@@ -63,7 +63,7 @@ fn marks(course: &WindowCourse, place: &Place) -> Markup {
             line.mark x1=(x) x2=(x) y1="4" y2=(px(TOP + HEIGHT)) {}
             @if has_room {
                 text.strong.only-wide.end[is_late] x=(x) dx=(dx) y="14" {
-                    "Compacted" @if compaction.by == CompactedBy::User { " by you" }
+                    "Compacted" @if compaction.by == Some(CompactedBy::User) { " by you" }
                 }
                 text.only-wide.end[is_late] x=(x) dx=(dx) y="30" {
                     (count(compaction.before)) " → " (count(compaction.after))

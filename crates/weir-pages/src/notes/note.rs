@@ -25,8 +25,10 @@ pub struct NoteCard {
     pub at: Moment,
     /// How often it was opened; none if that is not counted.
     pub read: Option<u64>,
-    /// The note itself.
+    /// The note itself, or its beginning.
     pub text: Text,
+    /// Whether that is all of it. If not, it cannot be edited here.
+    pub is_whole: bool,
     /// Whose words it is.
     pub words: Words,
     /// How far it is visible: `project`, `branch round-lines`, `everywhere`.
@@ -116,7 +118,10 @@ impl NoteCard {
                 (self.at.day(shell.now))
                 @match self.read { Some(0) => ", never read", Some(read) => { ", read " (times(read)) } None => {} }
             }
-            span.says { (self.text) }
+            span.says {
+                (self.text)
+                @if !self.is_whole { span.muted { " … The whole note is behind its reference." } }
+            }
             span.meta {
                 (origin(&self.words))
                 span { (self.reach) }
@@ -166,7 +171,7 @@ impl NoteCard {
                     @if let Some(label) = confirm {
                         (act_button(shell, Act::Confirm, &self.reference, (label, is_primary)))
                     }
-                    (self.edit(shell))
+                    @if self.is_whole { (self.edit(shell)) }
                     (forget(shell, &self.reference, FORGETTING_A_NOTE))
                 }
             }

@@ -5,7 +5,7 @@ use weir_core::Origin;
 
 use super::{CompactedBy, Session};
 use crate::charts::spark::meter;
-use crate::components::{Choice, chips, empty, origin_of_kind, reference, section, segments, time};
+use crate::components::{Choice, chips, empty, older_pages, origin_of_kind, reference, section, segments, time};
 use crate::figures::{count, counted, percent};
 use crate::moment::Moment;
 use crate::routes::with_query;
@@ -23,6 +23,10 @@ pub struct Timeline {
     pub filter: TimelineFilter,
     /// How many events the session has in all.
     pub total: u64,
+    /// The number of the event before which the next page begins, if events are left out.
+    pub older: Option<u64>,
+    /// Whether the newest events are shown.
+    pub is_newest: bool,
 }
 
 /// Which events are shown.
@@ -74,13 +78,13 @@ pub enum Item {
         at: Moment,
         /// The last request before it.
         request: Option<u64>,
-        /// Who asked for it.
-        by: CompactedBy,
+        /// Who asked for it, if that is known.
+        by: Option<CompactedBy>,
         /// Tokens before and after, if the transcript says so.
         tokens: Option<(u64, u64)>,
         /// The entry with the client's summary.
         summary: Option<Text>,
-        /// Tokens of the guide that was given.
+        /// Tokens of the guide that was given, if that is known.
         guide: Option<u64>,
     },
 }
@@ -171,6 +175,12 @@ impl Timeline {
         let choices: Vec<Choice> =
             self.filters.iter().map(|(filter, number)| self.choice(*filter, *number, session, shell)).collect();
         let aside = html! { @if self.total > 0 { (count(shown)) " of " (counted(self.total, "event", "events")) } };
+        let address = |before: &str| {
+            with_query(&shell.session(&session.key), &[("events", self.filter.word()), ("before", before)])
+        };
+        let newest = (!self.is_newest).then(|| address(""));
+        let older = self.older.map(|number| address(&number.to_string()));
+        let shown_here = format!("{} on this page", counted(shown, "event", "events"));
         let content = html! {
             @if !choices.is_empty() { (chips("Kinds of events", &choices)) }
             @if self.items.is_empty() {
@@ -188,6 +198,7 @@ impl Timeline {
                         }
                     }
                 }
+                (older_pages(newest.as_deref(), older.as_deref(), &shown_here))
             }
         };
         section("h-timeline", "Timeline", aside, content)
@@ -225,14 +236,13 @@ fn compacted(item: &Item, shell: &Shell) -> Markup {
     let Item::Compacted { at, request, by, tokens, summary, guide } = item else { return html! {} };
     html! {
         li.break data-row tabindex="-1" {
-            b { "Compacted by " (match by { CompactedBy::Client => "the client", CompactedBy::User => "the user" }) }
+            b { "Compacted" (by.map_or("", CompactedBy::words)) }
             " at " (time(*at, &at.clock()))
             @if let Some(request) = request { ", after request " (count(*request)) }
             @if let Some((before, after)) = tokens { ": " (count(*before)) " → " (count(*after)) " tokens" }
             ". "
             @if let Some(summary) = summary { "Summary kept as " (reference(shell, summary)) ". " }
             @if let Some(guide) = guide { "Guide of " (counted(*guide, "token", "tokens")) " given." }
-            @else { "No guide was given." }
         }
     }
 }

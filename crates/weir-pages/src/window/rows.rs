@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::Window;
 use crate::charts::spark::spark;
-use crate::components::{Cell, Column, Row, Table, post, section};
+use crate::components::{Cell, Column, Row, Table, command, section};
 use crate::figures::{change, count, counted};
 use crate::shell::Shell;
 use crate::text::Text;
@@ -30,24 +30,15 @@ pub struct SessionCost {
     pub compactions: Option<u64>,
 }
 
-/// What would be written to set the recommended size.
+/// How the recommended size is set.
 #[derive(Debug, Clone)]
 pub struct SettingPreview {
-    /// The client's file.
-    pub file: Text,
-    /// The lines around the change, and the new one.
-    pub lines: Vec<SettingLine>,
+    /// The setting, and the client's file that it is in.
+    pub setting: Text,
+    /// The command that shows the change and asks before it writes.
+    pub command: Text,
     /// How it is taken back.
     pub taken_back_by: Text,
-}
-
-/// A line of a client's settings.
-#[derive(Debug, Clone)]
-pub struct SettingLine {
-    /// Its number; none for the new line.
-    pub number: Option<u64>,
-    /// The line.
-    pub text: Text,
 }
 
 impl Window {
@@ -108,26 +99,19 @@ impl Window {
 }
 
 impl SettingPreview {
-    pub(super) fn render(&self, shell: &Shell) -> Markup {
+    pub(super) fn render(&self) -> Markup {
         section(
             "h-set",
             "Set it",
             html! {},
             html! {
                 div.panel.set {
-                    p { "This is the only line that would be written, into " code { (self.file) } ":" }
-                    div.code.panel { div.lines {
-                        @for line in &self.lines {
-                            div.l.new[line.number.is_none()] {
-                                i { @match line.number { Some(number) => (number), None => "+" } }
-                                code { (line.text) }
-                            }
-                        }
-                    } }
-                    div.state {
-                        (post(shell, &shell.at("/window/set"), html! { button.button type="submit" { "Write it" } }))
-                        span.hint { "Taken back by " code { (self.taken_back_by) } }
+                    p {
+                        "This command shows the change before it is written, and asks. It sets "
+                        code { (self.setting) } "."
                     }
+                    (command(&self.command))
+                    p.hint { "Taken back by " code { (self.taken_back_by) } }
                 }
             },
         )

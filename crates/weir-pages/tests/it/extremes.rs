@@ -1,10 +1,9 @@
 //! The largest numbers and the strangest times: no page panics, and none shows a number that is not one.
 
 use weir_core::Timestamp;
-use weir_pages::entry::{AskedLines, Piece};
-use weir_pages::sessions::Paging;
+use weir_pages::entry::{AskedAgain, Piece};
 use weir_pages::today::Account;
-use weir_pages::{Moment, Money, Shell};
+use weir_pages::{Moment, Money, Paging, Shell};
 
 use crate::samples::{self, plainly};
 
@@ -29,27 +28,24 @@ fn an_account_of_the_largest_numbers() {
         let most = u64::MAX;
         let account = Account {
             held_tokens: most,
-            held_results: most,
+            held_outputs: most,
             again_tokens: most,
-            again_results: most,
+            again_answers: most,
             own_tokens: most,
-            guides: most,
+            told: most,
+            answers: most,
             net,
         };
         let mut today = samples::account::today(&plainly);
         today.account = account;
         today.spent = net;
-        today.results = most;
         for day in &mut today.per_day {
             if let Some(figures) = &mut day.figures {
                 figures.account = account;
                 figures.spent = net;
             }
         }
-        today
-            .tools
-            .iter_mut()
-            .for_each(|tool| (tool.tokens, tool.held_tokens, tool.still_in_view) = (most, most, Some((most, most))));
+        today.tools.iter_mut().for_each(|tool| (tool.held, tool.given, tool.shown) = (most, most, most));
         check(&today.render(&shell()));
     }
 }
@@ -75,8 +71,8 @@ fn an_entry_with_the_last_line() {
     let mut entry = samples::kept::entry(&plainly);
     entry.figures.bytes = u64::MAX;
     entry.figures.tokens = Some(0);
-    entry.again =
-        vec![AskedLines { from: 0, to: u64::MAX, request: None }, AskedLines { from: 9, to: 3, request: None }];
+    let asked = |from, to| AskedAgain { lines: Some((from, to)), request: None, tokens: u64::MAX };
+    entry.again = Some(vec![asked(0, u64::MAX), asked(9, 3)]);
     entry.text.push(Piece::Fold { from: 0, to: u64::MAX, what: None, lines: vec![] });
     check(&entry.render(&shell()));
 }

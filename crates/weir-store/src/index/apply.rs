@@ -136,8 +136,8 @@ pub(crate) fn catch_up(
     Ok(followed)
 }
 
-/// Takes one step towards the head of the log, within limits. Returns `None` if another process held the index for longer
-/// than `patience`.
+/// Takes one step towards the head of the log, within limits. Returns `None` if another process held the index for
+/// longer than `patience`.
 pub(crate) fn step_within(
     patience: Duration,
     limits: BatchLimits,
@@ -286,7 +286,8 @@ fn follow(
 }
 
 /// Indexes an entry, unless it is gone by now. If its text cannot be read, indexes the title and as much as can be
-/// read, and marks the entry. Returns the size of the indexed text in bytes, or `None` if it is too large for the limits.
+/// read, and marks the entry. Returns the size of the indexed text in bytes, or `None` if it is too large for the
+/// limits.
 fn index_entry(
     tx: &Transaction<'_>,
     feed: &dyn Feed,

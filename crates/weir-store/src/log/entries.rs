@@ -1,7 +1,7 @@
 //! Reads and writes entries, by reference and by id.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
-use weir_core::{Entry, EntryKind, Gone, Level, NewEntry, Origin, Reference, Timestamp, WhyGone};
+use weir_core::{Entry, EntryKind, Gone, Level, NewEntry, Origin, Reference, SessionKey, Timestamp, WhyGone};
 
 use super::scopes::{ScopeIds, VISIBLE};
 use super::{notes, runs, written};
@@ -85,6 +85,57 @@ pub(crate) fn by_reference(
 pub(crate) fn by_id(connection: &Connection, scope_ids: ScopeIds, id: i64) -> rusqlite::Result<Option<EntryRow>> {
     let sql = format!("{SELECT} WHERE e.id = ?3 AND {VISIBLE}");
     one(connection, &sql, params![scope_ids.session, scope_ids.work, id])
+}
+
+/// Which entries to list.
+#[derive(Debug, Clone)]
+pub struct EntryFilter {
+    /// Only entries of these kinds.
+    pub kinds: Vec<EntryKind>,
+    /// Only entries kept at or after this time.
+    pub since: Timestamp,
+    /// Maximum number of entries.
+    pub limit: usize,
+}
+
+/// A list of entries, newest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EntryList {
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// Whether these are all that the filter lets through.
+    pub is_whole: bool,
+}
+
+/// Number of the newest entries that are looked at for those of some kinds.
+const MAX_LOOKED_AT: usize = 5_000;
+
+/// Returns the newest entries that the filter lets through and that are visible in this scope.
+pub(crate) fn list(connection: &Connection, scope_ids: ScopeIds, filter: &EntryFilter) -> rusqlite::Result<EntryList> {
+    let mut statement =
+        connection.prepare_cached("SELECT id, kind FROM entries WHERE at >= ?1 ORDER BY at DESC, id DESC LIMIT ?2")?;
+    let mut rows = statement.query(params![filter.since.0, MAX_LOOKED_AT.cast_signed() + 1])?;
+    let (mut entries, mut looked_at) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        looked_at += 1;
+        if entries.len() == filter.limit || looked_at > MAX_LOOKED_AT {
+            return Ok(EntryList { entries, is_whole: false });
+        }
+        if filter.kinds.contains(&written(row, 1, EntryKind::parse)?) {
+            entries.extend(by_id(connection, scope_ids, row.get(0)?)?.map(|stored| stored.entry));
+        }
+    }
+    Ok(EntryList { entries, is_whole: true })
+}
+
+/// Returns the session in which an entry was kept.
+pub(crate) fn session_of(connection: &Connection, id: i64) -> rusqlite::Result<Option<SessionKey>> {
+    connection
+        .prepare_cached(
+            "SELECT s.client, s.key FROM entries e CROSS JOIN sessions s ON s.id = e.session_id WHERE e.id = ?1",
+        )?
+        .query_row([id], |row| Ok(SessionKey { client: row.get(0)?, key: row.get(1)? }))
+        .optional()
 }
 
 /// The data that identifies an entry to a person.

@@ -1,7 +1,9 @@
 //! Reads events, newest first. Invariant: the cost of a page depends on what it shows, not on the size of the log.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use weir_core::{EntryKind, Event, EventKind, LoggedEvent, Priority, Reference, Scope, SessionKey, Timestamp, WhyGone};
+use weir_core::{
+    EntryKind, Event, EventKind, LoggedEvent, Origin, Priority, Reference, Scope, SessionKey, Timestamp, WhyGone,
+};
 
 use super::scopes::{self, VISIBLE};
 use super::written;
@@ -34,6 +36,8 @@ pub struct Moment {
     pub logged: LoggedEvent,
     /// The kind and title of the event's entry, if it still exists.
     pub entry: Option<(EntryKind, String)>,
+    /// Who wrote the text of that entry.
+    pub origin: Option<Origin>,
     /// Why the entry is gone.
     pub gone: Option<WhyGone>,
 }
@@ -50,7 +54,7 @@ pub(crate) fn page(connection: &Connection, scope: &Scope, filter: &HistoryFilte
     let Some(id) = id else { return Ok(Vec::new()) };
     let sql = format!(
         "SELECT v.id, v.at, s.client, s.key, w.name, v.kind, v.priority, v.text, v.data,
-             coalesce(e.reference, g.reference), e.kind, e.title, g.why
+             coalesce(e.reference, g.reference), e.kind, e.title, g.why, e.origin
          FROM events v LEFT JOIN sessions s ON s.id = v.session_id LEFT JOIN works w ON w.id = v.work_id
              LEFT JOIN entries e ON e.id = v.entry_id LEFT JOIN gone g ON g.entry_id = v.entry_id
          WHERE v.at >= ?4 AND (v.at, v.id) < (?5, ?6) AND {driver} AND (?7 IS NULL OR w.name = ?7)
@@ -103,6 +107,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Moment> {
     let kind: Option<String> = row.get(10)?;
     let title: Option<String> = row.get(11)?;
     let why: Option<String> = row.get(12)?;
+    let origin: Option<String> = row.get(13)?;
     Ok(Moment {
         logged: LoggedEvent {
             seq: row.get(0)?,
@@ -118,6 +123,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Moment> {
             reference: reference.and_then(|text| Reference::parse(&text).ok()),
         },
         entry: kind.and_then(|kind| EntryKind::parse(&kind)).zip(title),
+        origin: origin.and_then(|origin| Origin::parse(&origin)),
         gone: why.and_then(|why| WhyGone::parse(&why)),
     })
 }

@@ -78,14 +78,19 @@ pub(crate) fn add(
     .map(drop)
 }
 
-/// Returns the sums since a time, by day, oldest first. The day of that time is included in full.
-pub(crate) fn since(connection: &Connection, since: Option<Timestamp>) -> rusqlite::Result<Vec<MeterRow>> {
+/// Returns the sums between two times, by day, oldest first. The days of both times are included in full.
+pub(crate) fn between(
+    connection: &Connection,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+) -> rusqlite::Result<Vec<MeterRow>> {
     let mut statement = connection.prepare_cached(
         "SELECT day, client, session, tool, what, times, given, shown FROM meter
-         WHERE day >= ?1 ORDER BY day, client, session, tool, what",
+         WHERE day >= ?1 AND day <= ?2 ORDER BY day, client, session, tool, what",
     )?;
     let from = since.map_or(i64::MIN, |since| since.0.div_euclid(DAY));
-    let rows = statement.query_map([from], |row| {
+    let to = until.map_or(i64::MAX, |until| until.0.div_euclid(DAY));
+    let rows = statement.query_map([from, to], |row| {
         Ok(MeterRow {
             day: Timestamp(row.get::<_, i64>(0)? * DAY),
             session: SessionKey { client: row.get(1)?, key: row.get(2)? },

@@ -1,6 +1,8 @@
-//! Lists the sessions of a store for a person. Looks at every session once, and at the events of those it lists.
+//! Lists the sessions of a store for a person: all of them, or a page at a time. Invariant: the cost of a page depends
+//! on what it shows and on the number of clients, not on the number of sessions.
 
-use rusqlite::{Connection, OptionalExtension as _, Row};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use weir_core::time::DAY;
 use weir_core::{SessionKey, Timestamp};
 
 /// A session, with its time and its requests.
@@ -20,8 +22,43 @@ pub struct SessionSummary {
     pub requests: Vec<String>,
 }
 
+/// The place of a session in the list, which is in the order in which sessions were first seen.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SessionPlace {
+    /// When the session was first seen.
+    pub started_at: Timestamp,
+    /// The client's own identifier of the session.
+    pub key: String,
+    /// The client.
+    pub client: String,
+}
+
+/// A session of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedSession {
+    /// Its place in the list.
+    pub place: SessionPlace,
+    /// The session.
+    pub summary: SessionSummary,
+}
+
+/// Which sessions to list.
+#[derive(Debug, Clone, Default)]
+pub struct SessionFilter {
+    /// Only sessions of this client.
+    pub client: Option<String>,
+    /// Only sessions that were first seen before the one at this place.
+    pub before: Option<SessionPlace>,
+    /// Only sessions with an event at or after this time.
+    pub active_since: Option<Timestamp>,
+    /// Maximum number of sessions.
+    pub limit: usize,
+}
+
 /// Maximum number of requests that are read.
 const MAX_REQUESTS: usize = 4;
+/// Number of the newest sessions of each client among which active ones are looked for.
+const MAX_LOOKED_AT: usize = 1_000;
 
 /// Returns at most `most` sessions with events, newest first. If `named` is given, only those whose key begins with it.
 pub(crate) fn list(connection: &Connection, named: Option<&str>, most: usize) -> rusqlite::Result<Vec<SessionSummary>> {
@@ -34,14 +71,164 @@ pub(crate) fn list(connection: &Connection, named: Option<&str>, most: usize) ->
     {
         let key: String = row.get(2)?;
         if named.is_none_or(|named| key.starts_with(named)) {
-            found.extend(about(connection, row)?);
+            found.extend(about(connection, row.get(0)?, SessionKey { client: row.get(1)?, key })?);
         }
     }
     Ok(found)
 }
 
-fn about(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Option<SessionSummary>> {
-    let id: i64 = row.get(0)?;
+/// Returns a page of the sessions with events, newest first.
+pub(crate) fn page(connection: &Connection, filter: &SessionFilter) -> rusqlite::Result<Vec<ListedSession>> {
+    let clients = match &filter.client {
+        Some(client) => vec![client.clone()],
+        None => clients(connection)?,
+    };
+    let mut found = Vec::new();
+    for client in clients {
+        found.extend(newest_of(connection, &client, filter)?);
+    }
+    found.sort_by(|(_, one), (_, other)| other.cmp(one));
+    found.truncate(filter.limit);
+    let listed = found.into_iter().map(|(id, place)| listed(connection, id, place));
+    listed.filter_map(Result::transpose).collect()
+}
+
+/// Returns a session, if it has events.
+pub(crate) fn find(connection: &Connection, key: &SessionKey) -> rusqlite::Result<Option<ListedSession>> {
+    let found: Option<(i64, i64)> = connection
+        .prepare_cached("SELECT id, started_at FROM sessions WHERE client = ?1 AND key = ?2")?
+        .query_row(params![key.client, key.key], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((id, started_at)) = found else { return Ok(None) };
+    let place = SessionPlace { started_at: Timestamp(started_at), key: key.key.clone(), client: key.client.clone() };
+    listed(connection, id, place)
+}
+
+/// Returns the sessions first seen before and after the one at a place, whatever their client.
+pub(crate) fn beside(
+    connection: &Connection,
+    place: &SessionPlace,
+) -> rusqlite::Result<(Option<SessionKey>, Option<SessionKey>)> {
+    let earlier =
+        page(connection, &SessionFilter { before: Some(place.clone()), limit: 1, ..SessionFilter::default() })?;
+    let mut later: Vec<SessionPlace> = Vec::new();
+    for client in clients(connection)? {
+        later.extend(next_of(connection, &client, place)?);
+    }
+    let key = |place: SessionPlace| SessionKey { client: place.client, key: place.key };
+    Ok((earlier.into_iter().next().map(|session| key(session.place)), later.into_iter().min().map(key)))
+}
+
+/// Returns each client with the number of its sessions that have events.
+pub(crate) fn counts(connection: &Connection) -> rusqlite::Result<Vec<(String, u64)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT count(*) FROM sessions s
+         WHERE s.client = ?1 AND EXISTS (SELECT 1 FROM events v WHERE v.session_id = s.id)",
+    )?;
+    let mut counts = Vec::new();
+    for client in clients(connection)? {
+        let count: i64 = statement.query_row([&client], |row| row.get(0))?;
+        counts.push((client, count.cast_unsigned()));
+    }
+    Ok(counts)
+}
+
+/// Returns for each of `days` days whether a session had an event. The first day begins at `from`.
+pub(crate) fn active_days(
+    connection: &Connection,
+    key: &SessionKey,
+    from: Timestamp,
+    days: usize,
+) -> rusqlite::Result<Vec<bool>> {
+    let id: Option<i64> = connection
+        .prepare_cached("SELECT id FROM sessions WHERE client = ?1 AND key = ?2")?
+        .query_row(params![key.client, key.key], |row| row.get(0))
+        .optional()?;
+    let Some(id) = id else { return Ok(vec![false; days]) };
+    let mut statement =
+        connection.prepare_cached("SELECT 1 FROM events WHERE session_id = ?1 AND at >= ?2 AND at < ?3 LIMIT 1")?;
+    let starts = (0..days).map(|day| from.0.saturating_add(DAY.saturating_mul(day as i64)));
+    starts.map(|start| statement.exists(params![id, start, start.saturating_add(DAY)])).collect()
+}
+
+/// Returns the clients that have sessions. Steps from one to the next, since there are few.
+fn clients(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare_cached("SELECT min(client) FROM sessions WHERE client > ?1")?;
+    let mut clients: Vec<String> = Vec::new();
+    loop {
+        let last = clients.last().map_or("", String::as_str);
+        let next: Option<String> = statement.query_row([last], |row| row.get(0))?;
+        match next {
+            Some(client) => clients.push(client),
+            None => return Ok(clients),
+        }
+    }
+}
+
+/// Returns the newest sessions of a client that the filter lets through, with their ids.
+fn newest_of(
+    connection: &Connection,
+    client: &str,
+    filter: &SessionFilter,
+) -> rusqlite::Result<Vec<(i64, SessionPlace)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, key, started_at FROM sessions
+         WHERE client = ?1 AND started_at <= ?2
+             AND ((started_at, key) < (?2, ?3) OR (?4 AND started_at = ?2 AND key = ?3))
+         ORDER BY started_at DESC, key DESC LIMIT ?5",
+    )?;
+    let (at, key, is_before) = match &filter.before {
+        Some(place) => (place.started_at.0, place.key.as_str(), client < place.client.as_str()),
+        None => (i64::MAX, "", false),
+    };
+    let since = filter.active_since.map_or(i64::MIN, |since| since.0);
+    let mut rows = statement.query(params![client, at, key, is_before, MAX_LOOKED_AT.cast_signed()])?;
+    let mut found = Vec::new();
+    while found.len() < filter.limit
+        && let Some(row) = rows.next()?
+    {
+        let id: i64 = row.get(0)?;
+        if has_events(connection, id, since)? {
+            let place =
+                SessionPlace { started_at: Timestamp(row.get(2)?), key: row.get(1)?, client: client.to_owned() };
+            found.push((id, place));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the first session of a client that was first seen after the one at a place.
+fn next_of(connection: &Connection, client: &str, place: &SessionPlace) -> rusqlite::Result<Option<SessionPlace>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, key, started_at FROM sessions
+         WHERE client = ?1 AND started_at >= ?2
+             AND ((started_at, key) > (?2, ?3) OR (?4 AND started_at = ?2 AND key = ?3))
+         ORDER BY started_at, key LIMIT ?5",
+    )?;
+    let is_after = client > place.client.as_str();
+    let mut rows =
+        statement.query(params![client, place.started_at.0, place.key, is_after, MAX_LOOKED_AT.cast_signed()])?;
+    while let Some(row) = rows.next()? {
+        if has_events(connection, row.get(0)?, i64::MIN)? {
+            let (started_at, key) = (Timestamp(row.get(2)?), row.get(1)?);
+            return Ok(Some(SessionPlace { started_at, key, client: client.to_owned() }));
+        }
+    }
+    Ok(None)
+}
+
+fn has_events(connection: &Connection, id: i64, since: i64) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT 1 FROM events WHERE session_id = ?1 AND at >= ?2 LIMIT 1")?
+        .exists(params![id, since])
+}
+
+fn listed(connection: &Connection, id: i64, place: SessionPlace) -> rusqlite::Result<Option<ListedSession>> {
+    let key = SessionKey { client: place.client.clone(), key: place.key.clone() };
+    Ok(about(connection, id, key)?.map(|summary| ListedSession { place, summary }))
+}
+
+fn about(connection: &Connection, id: i64, key: SessionKey) -> rusqlite::Result<Option<SessionSummary>> {
     let (events, from, to): (i64, Option<i64>, Option<i64>) = connection
         .prepare_cached("SELECT count(*), min(at), max(at) FROM events WHERE session_id = ?1")?
         .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
@@ -58,7 +245,6 @@ fn about(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Option<Sess
         )?
         .query_map((id, MAX_REQUESTS.cast_signed()), |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    let key = SessionKey { client: row.get(1)?, key: row.get(2)? };
     Ok(Some(SessionSummary {
         key,
         from: Timestamp(from),

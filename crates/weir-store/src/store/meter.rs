@@ -17,6 +17,11 @@ impl Store {
 
     /// Returns the readings since a time, by day, session and tool.
     pub fn metered(&self, since: Option<Timestamp>) -> Result<Vec<MeterRow>> {
-        self.log.read(|c| meter::since(c, since))
+        self.log.read(|c| meter::between(c, since, None))
+    }
+
+    /// Returns the readings of the days between two times, by day, session and tool.
+    pub fn metered_between(&self, since: Timestamp, until: Timestamp) -> Result<Vec<MeterRow>> {
+        self.log.read(|c| meter::between(c, Some(since), Some(until)))
     }
 }

@@ -12,6 +12,7 @@ mod forget;
 mod golden;
 mod hooks;
 mod kill;
+mod listing;
 mod lost;
 mod map;
 mod meaning;

@@ -50,6 +50,18 @@ impl StoreSetup {
             Level::Session | Level::Work | Level::Project => &self.project_folder,
         }
     }
+
+    fn of(machine: &Machine, local: Option<Project>) -> Self {
+        Self {
+            project_folder: machine.project_folder(),
+            user_folder: machine.user_folder(),
+            owner: machine.project.key.clone(),
+            limits: machine.config.limits.clone(),
+            embedding: machine.config.embedding_model.clone(),
+            model: LazyModel::default(),
+            local,
+        }
+    }
 }
 
 /// The open stores.
@@ -67,15 +79,12 @@ impl Knowledge {
 
     /// Returns the stores of the project that a call on this machine is made in.
     pub(super) fn of_project(machine: &Machine) -> Self {
-        Self::new(StoreSetup {
-            project_folder: machine.project_folder(),
-            user_folder: machine.user_folder(),
-            owner: machine.project.key.clone(),
-            limits: machine.config.limits.clone(),
-            embedding: machine.config.embedding_model.clone(),
-            model: LazyModel::default(),
-            local: Some(machine.project.clone()),
-        })
+        Self::new(StoreSetup::of(machine, Some(machine.project.clone())))
+    }
+
+    /// Returns the stores of a project that someone looks through. That does not count as a use of the project.
+    pub(super) fn of_viewed(machine: &Machine) -> Self {
+        Self::new(StoreSetup::of(machine, None))
     }
 
     /// Returns the stores of another project of this user, which must have one already.

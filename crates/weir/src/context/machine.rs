@@ -36,6 +36,13 @@ impl Machine {
         Ok(Self { env: env.clone(), paths, project, config, running: ActiveRuns::default() })
     }
 
+    /// Returns the same machine, seen from another project.
+    pub(super) fn seen_from(&self, project: Project) -> Self {
+        let mut env = self.env.clone();
+        env.folder.clone_from(&project.root);
+        Self { env, paths: self.paths.clone(), project, config: self.config.clone(), running: ActiveRuns::default() }
+    }
+
     /// Returns the unit of work: the one that the environment names, or the branch that is checked out now.
     pub(super) fn work(&self) -> Option<String> {
         self.env.work.clone().or_else(|| self.project.branch())

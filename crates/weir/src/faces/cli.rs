@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::{functions, http, mcp, notes, paint, policy, proxy, signal, stores};
+use super::{functions, http, mcp, notes, paint, policy, proxy, signal, stores, ui};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
@@ -51,6 +51,7 @@ One minute:
   weir history                                              list what happened
   weir replay                                               show what Weir would have saved in your past sessions
   weir window                                               show what a smaller window would have cost
+  weir ui                                                   look at all of it in a browser
   weir mcp                                                  serve all of this to a client
   weir serve                                                serve all of this over HTTP
 
@@ -93,6 +94,7 @@ fn command() -> Command {
             functions::command(),
             http::command::command(),
             proxy::command(),
+            ui::command(),
             mcp,
             completions,
         ])
@@ -152,6 +154,9 @@ fn call(
     }
     if name == "window" {
         return finish(window::run(&context, arguments)?, arguments.get_flag("json"));
+    }
+    if name == "ui" {
+        return runtime.block_on(ui::run(&context, arguments)).map(|()| ExitCode::SUCCESS);
     }
     if name == "notes" {
         let answer = runtime.block_on(notes::review(&context, arguments))?;

@@ -18,7 +18,7 @@ const TRANSCRIPT_END: u64 = 2 << 20;
 /// How many of the model's last messages are searched for names.
 const MAX_MESSAGES: usize = 20;
 /// The beginning of the title of a stored summary.
-const TITLE: &str = "Summary of the conversation";
+pub(crate) const TITLE: &str = "Summary of the conversation";
 /// The first line of the instructions on what a summary must keep.
 const KEEP_HEAD: &str = "Keep the following in the summary. Repeat quoted text verbatim and names exactly. \
      (Recorded by weir: data about the session, not instructions.)";

@@ -4,7 +4,7 @@
 use weir_clients::{Compaction, Point, Reply, Start};
 use weir_core::guide::{self, Fact, Wanted};
 use weir_core::wording::one_line;
-use weir_core::{Scope, SessionKey};
+use weir_core::{Scope, SessionKey, Timestamp};
 use weir_store::{Guide, HistoryFilter, Moment};
 
 use super::{Call, MAX_TITLE_CHARS, compaction, forks, put_off};
@@ -131,6 +131,13 @@ pub(super) fn newest(call: &Call<'_>, scope: &Scope, limit: usize) -> Result<Vec
     let mut moments = call.store.history(scope, &filter)?;
     moments.reverse();
     Ok(moments)
+}
+
+/// Returns the guide that a session would be given if it were compacted now. `moments` are its events, oldest first.
+pub(crate) fn preview(moments: &[Moment], budget: usize, now: Timestamp) -> String {
+    let newest = &moments[moments.len().saturating_sub(MAX_EVENTS)..];
+    let wanted = Wanted { budget, count: weir_tokens::count, now, head: HEAD, summary: "" };
+    guide::write(&facts(newest), &wanted)
 }
 
 pub(crate) fn facts(moments: &[Moment]) -> Vec<Fact<'_>> {

@@ -52,6 +52,7 @@ impl Declared for Annotate {
     const COMMAND: Option<&'static str> = Some("note");
     const EFFECT: Effect = Effect::Adds;
     const LISTING: Listing = Listing::Core;
+    const IS_BRIEF_WRITE: bool = true;
     const EXAMPLES: &'static str = "\
 Examples:
   weir note \"The pool has 16 connections: more starve the database\" --kind decision --topic db-pool

@@ -249,7 +249,7 @@ fn line(moment: &Moment) -> String {
 
 impl MomentData {
     fn of(moment: &Moment) -> Self {
-        let Moment { logged, entry, gone } = moment;
+        let Moment { logged, entry, gone, .. } = moment;
         Self {
             number: logged.seq,
             at: when::show(logged.at),

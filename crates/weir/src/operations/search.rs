@@ -5,7 +5,7 @@ mod render;
 
 use std::collections::HashMap;
 
-use weir_core::{EntryKind, Level, Query, Reference, written_enum};
+use weir_core::{Entry, EntryKind, Level, Query, Reference, Scope, written_enum};
 use weir_store::{Findings, HistoryFilter, Hit, Store};
 
 use super::{Declared, Effect, Listing};
@@ -17,7 +17,7 @@ use crate::mapping::{FoundSymbol, SymbolQuery};
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
 use crate::semantic::{EmbeddedQuery, Searcher};
-use crate::staleness::Doubt;
+use crate::staleness::{self, Doubt};
 use crate::when;
 pub(super) use data::{QueryData, SearchData};
 
@@ -179,6 +179,25 @@ impl QueryResult {
     fn sort_by_time(&mut self) {
         self.findings.hits.sort_by_key(|hit| (hit.entry.at, hit.ordinal));
     }
+}
+
+/// The hits of one query, for a face that shows them in its own way.
+pub(crate) struct FoundHits {
+    /// What was found.
+    pub findings: Findings,
+    /// Whether there are more hits than requested.
+    pub more: bool,
+    /// The doubts about each hit, in the order of the hits.
+    pub doubts: Vec<Vec<Doubt>>,
+}
+
+/// Runs a query.
+pub(crate) async fn hits(context: &KnowledgeContext, query: Query) -> Result<FoundHits, CommandError> {
+    let found = find(context, vec![query]).await?.into_iter().next();
+    let (findings, more) = found.map(|found| (found.findings, found.more)).unwrap_or_default();
+    let entries: Vec<&Entry> = findings.hits.iter().map(|hit| &hit.entry).collect();
+    let doubts = context.doubts(&entries, staleness::GIT_TIMEOUT).await;
+    Ok(FoundHits { findings, more, doubts })
 }
 
 /// Runs each query and shows the hits.

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use weir_core::run::{Ended, RunFacts};
-use weir_core::{EntryKind, Level, NewEntry, Origin, Reference, SessionKey};
+use weir_core::{EntryKind, Level, NewEntry, Origin, Reference, SessionKey, Timestamp};
 use weir_runner::runtimes::Language;
 use weir_runner::{Stopper, Supervisor};
 use weir_store::{BlobReader, private};
@@ -272,6 +272,36 @@ pub(crate) fn list(context: &Context) -> Vec<Reference> {
     let entries = std::fs::read_dir(folder(context)).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".run").map(str::to_owned));
     names.filter_map(|name| Reference::parse(&name).ok()).collect()
+}
+
+/// A run in progress, without its output.
+pub(crate) struct RunningCommand {
+    /// The reference of its output.
+    pub reference: Reference,
+    /// The title of the run in lists.
+    pub title: String,
+    /// When it was started.
+    pub started: Timestamp,
+}
+
+/// Returns the runs in progress.
+pub(crate) fn running(context: &Context) -> Vec<RunningCommand> {
+    let one = |reference: Reference| {
+        let files = BackgroundFiles::of(context, reference);
+        let state = File::options().read(true).open(&files.state).ok()?;
+        // The keeper holds the lock for as long as it lives, and writes the file only once.
+        state.try_lock().err()?;
+        let modified = state.metadata().and_then(|about| about.modified()).ok()?;
+        let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let started = Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+        Some(RunningCommand { reference, title: std::fs::read_to_string(&files.state).unwrap_or_default(), started })
+    };
+    list(context).into_iter().filter_map(one).collect()
+}
+
+/// Returns the output of a run in progress so far, or its end.
+pub(crate) fn output_of(context: &Context, reference: Reference) -> BlobReader {
+    BlobReader::of(std::fs::read(BackgroundFiles::of(context, reference).output).unwrap_or_default())
 }
 
 fn folder(context: &Context) -> PathBuf {

@@ -41,6 +41,20 @@ pub(crate) fn clients(context: &Context) -> Vec<Finding> {
     RECIPES.iter().filter_map(|recipe| examine(&places, recipe)).collect()
 }
 
+/// Returns the names of clients that are installed and not set up.
+pub(crate) fn not_set_up(context: &Context) -> Vec<&'static str> {
+    let Ok(places) = Places::new(context) else { return Vec::new() };
+    let is_absent = |recipe: &&'static Recipe| {
+        recipe.basis == Basis::Seen
+            && places.program_of(recipe).is_some()
+            && [SetupScope::User, SetupScope::Project]
+                .iter()
+                .all(|whose| state(&places, recipe, *whose) == SetupState::Absent)
+            && !recipe.plugin.is_some_and(|packed| is_packed(&places, packed))
+    };
+    RECIPES.iter().copied().filter(is_absent).map(|recipe| recipe.title).collect()
+}
+
 /// Returns a warning if a client is set up both for the user and for the project.
 pub(super) fn twice(places: &Places, recipe: &Recipe, whose: SetupScope) -> Option<String> {
     let (other, flag) = match whose {

@@ -71,7 +71,7 @@ impl WindowReport {
     fn row(&self, length: u64) -> Row {
         let mut row = Row { length, cost: 0.0, dollars: 0.0, compactions: 0, too_small: 0 };
         for course in &self.courses {
-            let CostAtLength { cost, compactions, too_small } = course.at(length, &self.aftermath);
+            let CostAtLength { cost, compactions, too_small, .. } = course.at(length, &self.aftermath);
             row.cost += cost;
             row.dollars += cost * course.rates.dollars.unwrap_or(0.0);
             row.compactions += compactions;

@@ -21,7 +21,7 @@ const MIN_ROOM_TOKENS: f64 = 20_000.0;
 
 /// What follows a compaction, on average.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Aftermath {
+pub(crate) struct Aftermath {
     /// The number of compactions that were measured.
     pub compactions: u64,
     summary: u64,
@@ -31,7 +31,7 @@ pub(super) struct Aftermath {
 
 impl Aftermath {
     /// Measures the compactions of a session: the summary, and the files that were read both before and after it.
-    pub(super) fn learn(&mut self, session: &Session) {
+    pub(crate) fn learn(&mut self, session: &Session) {
         let mut known: HashSet<&str> = HashSet::new();
         let mut since: Option<usize> = None;
         let mut request = 0;
@@ -59,9 +59,17 @@ impl Aftermath {
         }
     }
 
+    /// Adds the compactions of other sessions.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.compactions += other.compactions;
+        self.summary += other.summary;
+        self.again += other.again;
+        self.requests += other.requests;
+    }
+
     /// Returns the tokens of a summary, the tokens read again, and the requests for them: measured if possible,
     /// otherwise assumed.
-    pub(super) fn means(&self) -> [f64; 3] {
+    pub(crate) fn means(&self) -> [f64; 3] {
         match self.compactions {
             0 => [5_000.0, 11_000.0, 5.0],
             times => [self.summary, self.again, self.requests].map(|sum| sum as f64 / times as f64),
@@ -74,7 +82,7 @@ fn path(input: &Value) -> Option<&str> {
 }
 
 /// A session as the growth of its window.
-pub(super) struct WindowGrowth {
+pub(crate) struct WindowGrowth {
     pub name: String,
     pub client: &'static Client,
     pub rates: Rates,
@@ -88,17 +96,32 @@ pub(super) struct WindowGrowth {
 
 /// The cost of a session at a length.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct CostAtLength {
+pub(crate) struct CostAtLength {
     /// The cost in tokens of input.
     pub cost: f64,
+    /// The same by what it is for.
+    pub parts: CostParts,
     pub compactions: u64,
     /// Whether a compaction leaves so little room that the next is due immediately.
     pub too_small: bool,
 }
 
+/// The parts of a cost, in tokens of input.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct CostParts {
+    /// Reads from the cache.
+    pub reads: f64,
+    /// Writes to the cache.
+    pub writes: f64,
+    /// What the model wrote.
+    pub output: f64,
+    /// Summaries, and what is read again after them.
+    pub compacting: f64,
+}
+
 impl WindowGrowth {
     /// Returns the course of a session.
-    pub(super) fn of(session: &Session, name: &str, rates: Rates) -> Self {
+    pub(crate) fn of(session: &Session, name: &str, rates: Rates) -> Self {
         let lengths: Vec<u64> = session.requests.iter().map(weir_clients::transcript::Usage::window).collect();
         let grown = lengths.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
         let grown = grown.map(|grown| if grown < OUTSIDE_STEP_TOKENS { grown } else { 0 });
@@ -113,28 +136,35 @@ impl WindowGrowth {
     }
 
     /// Returns the number of requests.
-    pub(super) fn requests(&self) -> usize {
+    pub(crate) fn requests(&self) -> usize {
         self.steps.len() + 1
     }
 
     /// Returns the cost with compactions at a length.
-    pub(super) fn at(&self, length: u64, aftermath: &Aftermath) -> CostAtLength {
+    pub(crate) fn at(&self, length: u64, aftermath: &Aftermath) -> CostAtLength {
         let Rates { write, read, output, .. } = self.rates;
         let [summary, again, requests] = aftermath.means();
         let base = self.base as f64;
         let after = base + summary + again;
         let (mut now, mut cost, mut compactions) = (base, base * write, 0);
+        let mut parts = CostParts { writes: base * write, ..CostParts::default() };
         for (grown, written) in &self.steps {
             cost += now * read + *grown as f64 * write + *written as f64 * output;
+            parts.reads += now * read;
+            parts.writes += *grown as f64 * write;
+            parts.output += *written as f64 * output;
             now += *grown as f64;
             if now > length as f64 {
                 compactions += 1;
-                cost += now * read + summary * WRITTEN_SHARE * output + (summary + again) * write;
+                let compacting = now * read + summary * WRITTEN_SHARE * output + (summary + again) * write;
                 now = after;
-                cost += requests * (now * read + REQUEST_TOKENS * output);
+                let reading = requests * (now * read + REQUEST_TOKENS * output);
+                cost += compacting;
+                cost += reading;
+                parts.compacting += compacting + reading;
             }
         }
-        CostAtLength { cost, compactions, too_small: after + MIN_ROOM_TOKENS > length as f64 }
+        CostAtLength { cost, parts, compactions, too_small: after + MIN_ROOM_TOKENS > length as f64 }
     }
 }
 
@@ -159,5 +189,8 @@ mod tests {
         assert!(short.at(80_000, &none).cost > short.at(500_000, &none).cost);
         assert_eq!((short.at(500_000, &none).compactions, short.at(80_000, &none).compactions), (0, 1));
         assert!(long.at(50_000, &none).too_small && !long.at(80_000, &none).too_small);
+        let CostAtLength { cost, parts, .. } = long.at(80_000, &none);
+        let sum = parts.reads + parts.writes + parts.output + parts.compacting;
+        assert!((sum - cost).abs() < 1e-6 * cost && parts.compacting > 0.0, "{parts:?} is not {cost}");
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{Home, text, write};
 
 /// Returns a session whose window grows by `grown` tokens with every request.
-fn session(requests: u64, grown: u64) -> String {
+pub(crate) fn session(requests: u64, grown: u64) -> String {
     let row = |request: u64| {
         let window = 30_000 + request * grown;
         let new = if request == 0 { window } else { grown };

@@ -3,9 +3,9 @@
 use weir_core::Origin;
 use weir_pages::projects::{ProjectRow, Projects};
 use weir_pages::session::{EventLine, Tone};
-use weir_pages::sessions::{ClientCount, Paging, SessionRow, Sessions};
+use weir_pages::sessions::{ClientCount, SessionRow, Sessions};
 use weir_pages::today::{
-    Account, AskedAgain, BackgroundRun, CheaperWindow, Day, DayFigures, FirstSteps, HeldOutput, Today, ToolRow,
+    Account, BackgroundRun, CheaperWindow, Day, DayFigures, FirstSteps, HeldOutput, Today, ToolRow,
 };
 
 use super::{Say, ago, cents, days_ago};
@@ -35,11 +35,12 @@ fn account(index: usize) -> Option<DayFigures> {
         sessions,
         account: Account {
             held_tokens: held,
-            held_results: 5,
+            held_outputs: 5,
             again_tokens: again,
-            again_results: u64::from(again > 0) * 2,
+            again_answers: u64::from(again > 0) * 2,
             own_tokens: own,
-            guides: 2,
+            told: 2,
+            answers: 3,
             net: Some(cents(net)),
         },
         spent: Some(cents(spent)),
@@ -50,7 +51,6 @@ pub(crate) fn today(say: Say<'_>) -> Today {
     let day = |index: usize| Day { at: days_ago(13 - index as i64), figures: account(index) };
     Today {
         days: 1,
-        results: 188,
         spent: Some(cents(1_004)),
         account: account(13).unwrap().account,
         per_day: (0..14).map(day).collect(),
@@ -62,41 +62,32 @@ pub(crate) fn today(say: Say<'_>) -> Today {
         window: Some(CheaperWindow { size: 80_000, now: 167_000, saved: cents(1_214), sessions: 7 }),
         held: held(say),
         events: events(say),
-        all_events: 397,
+        session_count: 5,
         sessions: rows(say),
         tools: tools(say),
         background: vec![BackgroundRun {
             reference: say("v4n8s1kd0w"),
             command: say("cargo watch -x check"),
             started: ago(134),
-            lines: 1_204,
         }],
     }
 }
 
 fn held(say: Say<'_>) -> Vec<HeldOutput> {
-    let output = |reference: &str, title: &str, tool: &str, tokens: (u64, u64), again: AskedAgain| HeldOutput {
+    let output = |reference: &str, title: &str, tool: &str, tokens: Option<u64>, bytes: u64| HeldOutput {
         reference: say(reference),
         title: say(title),
         is_code: title.contains(['.', '-']) && !title.starts_with("Backoff"),
         tool: say(tool),
         at: ago(90),
-        request: Some(44),
-        tokens: tokens.0,
-        shown: tokens.1,
-        again,
+        tokens,
+        bytes,
     };
     vec![
-        output("8d2kq0vm7c", "cargo nextest run --workspace", "Bash", (17_902, 988), AskedAgain::Lines(32)),
-        output(
-            "w3n7c2hk5d",
-            "crates/uploader/src/queue.rs",
-            "Read as an outline",
-            (8_214, 2_108),
-            AskedAgain::Symbols(3),
-        ),
-        output("e6p4s8yb1n", "Backoff and jitter", "WebFetch", (5_130, 1_180), AskedAgain::Nothing),
-        output("m2h5d9xw3q", "cargo clippy --all-targets", "Bash", (1_914, 602), AskedAgain::Nothing),
+        output("8d2kq0vm7c", "cargo nextest run --workspace", "command", Some(17_902), 62_880),
+        output("w3n7c2hk5d", "crates/uploader/src/queue.rs", "file", Some(8_214), 28_700),
+        output("e6p4s8yb1n", "Backoff and jitter", "page", Some(5_130), 19_050),
+        output("m2h5d9xw3q", "cargo test --all-targets -- --nocapture", "command", None, 48_000_000),
     ]
 }
 
@@ -144,26 +135,13 @@ fn rows(say: Say<'_>) -> Vec<SessionRow> {
 }
 
 fn tools(say: Say<'_>) -> Vec<ToolRow> {
-    let tool = |name: &str, results: u64, held: u64, tokens: (u64, u64), seen: Option<(u64, u64)>| ToolRow {
-        name: say(name),
-        results,
-        held,
-        tokens: tokens.0,
-        held_tokens: tokens.1,
-        still_in_view: seen,
-    };
-    vec![
-        tool("Read", 302, 5, (431_204, 41_870), Some((0, 35))),
-        tool("Bash", 711, 18, (222_481, 44_310), Some((31, 50))),
-        tool("WebFetch", 30, 2, (35_402, 27_009), None),
-        tool("Others", 471, 0, (130_118, 0), None),
-    ]
+    let tool = |name: &str, held: u64, given: u64, shown: u64| ToolRow { name: say(name), held, given, shown };
+    vec![tool("Commands", 18, 58_120, 13_810), tool("Files", 5, 52_030, 10_160), tool("Pages", 2, 29_400, 2_391)]
 }
 
 pub(crate) fn nothing_today() -> Today {
     Today {
         days: 1,
-        results: 0,
         spent: None,
         account: Account::default(),
         per_day: (0..14).map(|index| Day { at: days_ago(13 - index), figures: None }).collect(),
@@ -171,7 +149,7 @@ pub(crate) fn nothing_today() -> Today {
         window: None,
         held: vec![],
         events: vec![],
-        all_events: 0,
+        session_count: 0,
         sessions: vec![],
         tools: vec![],
         background: vec![],
@@ -186,14 +164,16 @@ pub(crate) fn sessions(say: Say<'_>) -> Sessions {
     let client = |key: &str, name: &str, sessions: u64| ClientCount { key: say(key), name: say(name), sessions };
     Sessions {
         rows: rows(say),
-        pager: Paging { page: 2, size: 25, total: 61 },
+        total: 61,
+        is_newest: false,
+        older: Some(say("1794913800000~s-22e8~codex")),
         clients: vec![client("claude-code", "Claude Code", 48), client("codex", "Codex", 13)],
         client: None,
     }
 }
 
 pub(crate) fn no_sessions() -> Sessions {
-    Sessions { rows: vec![], pager: Paging { page: 1, size: 25, total: 0 }, clients: vec![], client: None }
+    Sessions { rows: vec![], total: 0, is_newest: true, older: None, clients: vec![], client: None }
 }
 
 pub(crate) fn projects(say: Say<'_>) -> Projects {
@@ -203,10 +183,10 @@ pub(crate) fn projects(say: Say<'_>) -> Projects {
         folder: say(folder),
         is_there,
         last: net.map(|_| ago(6)),
-        sessions: 48,
-        entries: 1_588,
-        notes: 22,
-        bytes: 39_740_000,
+        sessions: Some(48),
+        entries: is_there.then_some(1_588),
+        notes: is_there.then_some(22),
+        bytes: Some(39_740_000),
         spent: net.map(|_| cents(5_210)),
         net_tokens: net.map(|net| net * 900),
         net: net.map(cents),

@@ -1,12 +1,11 @@
 //! Search, an entry, and notes.
 
 use weir_core::Origin;
-use weir_pages::Text;
-use weir_pages::entry::{AskedLines, DigestLine, EntryPage, Figures, Line, Piece, SessionLink};
+use weir_pages::entry::{AskedAgain, DigestLine, EntryPage, Figures, Line, Piece, SessionLink};
 use weir_pages::notes::{Change, ChangeLine, Counts, NoteCard, NoteFilter, Notes, Revision};
 use weir_pages::search::{Excerpt, Filters, Hit, HitKind, NotImported, Picked, Search, Target};
-use weir_pages::sessions::Paging;
 use weir_pages::words::{Badge, Mark, Span, Standing, Words};
+use weir_pages::{Paging, Text};
 
 use super::{Say, ago, days_ago};
 
@@ -106,6 +105,8 @@ pub(crate) fn search(say: Say<'_>) -> Search {
         },
         hits: hits(say),
         pager: Paging { page: 1, size: 7, total: 19 },
+        has_more: true,
+        remarks: vec![say("2 other projects were not searched.")],
         took: Some(8.2),
         by_meaning: true,
         corrected: Some((say("uplods"), say("uploads"))), // typos: allow
@@ -118,6 +119,8 @@ pub(crate) fn nothing_asked(say: Say<'_>) -> Search {
         query: say(""),
         hits: vec![],
         pager: Paging { page: 1, size: 7, total: 0 },
+        has_more: false,
+        remarks: vec![],
         took: None,
         by_meaning: false,
         corrected: None,
@@ -204,13 +207,17 @@ pub(crate) fn entry(say: Say<'_>) -> EntryPage {
             digest_tokens: Some(988),
             lines: Some(931),
             bytes: 62_880,
-            again_tokens: Some(1_020),
             redactions: 1,
         },
         digest: digest(say),
         text: text(say),
         asked_for: Some(say("467-498")),
-        again: vec![AskedLines { from: 467, to: 498, request: Some(45) }],
+        again: Some(vec![
+            AskedAgain { lines: Some((467, 498)), request: Some(45), tokens: 1_020 },
+            AskedAgain { lines: Some((931, 931)), request: Some(46), tokens: 30 },
+            AskedAgain { lines: None, request: None, tokens: 1_900 },
+        ]),
+        remarks: vec![say("Lines of more than 2,000 characters are cut; Raw text has all of them.")],
         gone: None,
     }
 }
@@ -228,7 +235,8 @@ pub(crate) fn gone(say: Say<'_>) -> EntryPage {
         digest: vec![],
         text: vec![],
         asked_for: None,
-        again: vec![],
+        again: None,
+        remarks: vec![],
         gone: Some(say("It expired on 3 November: pages are kept for 90 days unless a note cites them.")),
         source: None,
         ..entry(&super::plainly)
@@ -244,6 +252,7 @@ fn note(say: Say<'_>, topic: &str, text: &str) -> NoteCard {
         at: days_ago(2),
         read: Some(6),
         text: say(text),
+        is_whole: true,
         words: Words::of(Origin::User),
         reach: say("project"),
         files: vec![say("crates/uploader/src/queue.rs")],
@@ -289,6 +298,7 @@ fn doubtful(say: Say<'_>) -> NoteCard {
 pub(crate) fn notes(say: Say<'_>) -> Notes {
     Notes {
         counts: Counts { topics: 23, doubtful: 1, unconfirmed: 1, current: 20, superseded: 9, never_read: 0 },
+        looked_at: Some(2_000),
         filter: NoteFilter::All,
         doubtful: vec![doubtful(say)],
         unconfirmed: vec![NoteCard {
@@ -299,7 +309,7 @@ pub(crate) fn notes(say: Say<'_>) -> Notes {
         }],
         current: vec![
             note(say, "upload-key", "The key is written before the first attempt."),
-            NoteCard { topic: None, read: None, ..note(say, "", "Test names are sentences.") },
+            NoteCard { topic: None, read: None, is_whole: false, ..note(say, "", "Test names are sentences.") },
         ],
         superseded: vec![NoteCard {
             is_superseded: true,
@@ -314,6 +324,7 @@ pub(crate) fn notes(say: Say<'_>) -> Notes {
 pub(crate) fn no_notes() -> Notes {
     Notes {
         counts: Counts::default(),
+        looked_at: None,
         filter: NoteFilter::Review,
         doubtful: vec![],
         unconfirmed: vec![],

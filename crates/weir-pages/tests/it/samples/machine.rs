@@ -1,9 +1,9 @@
 //! Window, Health and Settings.
 
-use weir_pages::health::{Check, CheckState, Health, HookDay, HookTimes, StoreDay};
+use weir_pages::health::{Check, CheckState, Health, LastHook, StoreDay};
 use weir_pages::message::Message;
 use weir_pages::settings::{FileState, Group, Ignored, SetBy, Setting, Settings, SettingsFile};
-use weir_pages::window::{ClientChoice, SessionCost, SettingLine, SettingPreview, SizeCost, Window};
+use weir_pages::window::{ClientChoice, SessionCost, SettingPreview, SizeCost, Window};
 
 use super::{Say, cents, days_ago};
 
@@ -50,12 +50,8 @@ pub(crate) fn window(say: Say<'_>) -> Window {
         ],
         compared: vec![60_000, 80_000, 100_000, 120_000],
         setting: Some(SettingPreview {
-            file: say("~/.claude/settings.json"),
-            lines: vec![
-                SettingLine { number: Some(11), text: say("  \"model\": \"opus\",") },
-                SettingLine { number: None, text: say("  \"autoCompactWindow\": 80000,") },
-                SettingLine { number: Some(12), text: say("  \"permissions\": {") },
-            ],
+            setting: say("\"autoCompactWindow\": 113000 in ~/.claude/settings.json"),
+            command: say("weir setup claude --window 80000"),
             taken_back_by: say("weir teardown"),
         }),
         measured: say("Tokens of every request, from the transcripts. Length, growth and output are as they were."),
@@ -112,39 +108,24 @@ fn checks(say: Say<'_>) -> Vec<Check> {
 }
 
 pub(crate) fn health(say: Say<'_>) -> Health {
-    let hooks = [
-        Some((2.4, 6.1)),
-        Some((2.3, 5.8)),
-        Some((2.6, 7.9)),
-        None,
-        None,
-        Some((2.5, 6.4)),
-        Some((2.4, 6.0)),
-        Some((2.9, 14.0)),
-        Some((2.7, 9.2)),
-        Some((2.6, 6.6)),
-        None,
-        None,
-        Some((2.5, 6.3)),
-        Some((2.4, 6.2)),
-    ];
+    let hook = |client: &str, event: &str, millis: f64, calls: u64| LastHook {
+        client: say(client),
+        event: say(event),
+        at: days_ago(0),
+        millis,
+        calls,
+    };
     let sizes = [31.2, 31.9, 32.6, 32.6, 32.6, 33.4, 34.1, 35.2, 36.0, 36.2, 36.2, 36.2, 37.1, 38.4];
     Health {
         checks: checks(say),
         took: 84.0,
-        hooks: hooks
-            .iter()
-            .enumerate()
-            .map(|(at, times)| HookDay {
-                at: days_ago(13 - at as i64),
-                figures: times.map(|(half, most)| HookTimes { half, most, calls: 640 }),
-            })
-            .collect(),
+        hooks: vec![hook("Claude Code", "PostToolUse", 2.4, 9_318), hook("Codex", "Stop", 11.0, 640)],
         store: sizes
             .iter()
             .enumerate()
             .map(|(at, size)| StoreDay { at: days_ago(13 - at as i64), bytes: Some((size * 1_048_576.0) as u64) })
             .collect(),
+        store_now: Some(52 << 20),
         store_limit: Some(2_048 << 20),
     }
 }
@@ -161,6 +142,7 @@ pub(crate) fn unmeasured(say: Say<'_>) -> Health {
         took: 1_840.0,
         hooks: vec![],
         store: vec![],
+        store_now: None,
         store_limit: None,
     }
 }

@@ -52,8 +52,8 @@ fn course(say: Say<'_>) -> WindowCourse {
         without: without.collect(),
         limit: Some(167_000),
         compactions: vec![
-            Compaction { request: 89, before: at(89), after: 37_600, by: CompactedBy::Client },
-            Compaction { request: 131, before: at(131), after: 35_802, by: CompactedBy::User },
+            Compaction { request: 89, before: at(89), after: 37_600, by: Some(CompactedBy::Client) },
+            Compaction { request: 131, before: at(131), after: 35_802, by: Some(CompactedBy::User) },
         ],
         prompts: vec![1, 24, 47, 60, 83, 92, 118, 133, 150],
         errors: vec![9, 26, 44, 52, 71, 97, 108, 140],
@@ -105,13 +105,13 @@ fn items(say: Say<'_>) -> Vec<Item> {
         Item::Compacted {
             at: ago(89),
             request: Some(89),
-            by: CompactedBy::Client,
+            by: Some(CompactedBy::Client),
             tokens: Some((164_635, 37_600)),
             summary: Some(say("c0v9tk2m6h")),
             guide: Some(418),
         },
         Item::Event(event(102, "page", Origin::Web, Tone::Plain, "Backoff and jitter")),
-        Item::Compacted { at: ago(40), request: None, by: CompactedBy::User, tokens: None, summary: None, guide: None },
+        Item::Compacted { at: ago(40), request: None, by: None, tokens: None, summary: None, guide: None },
         Item::Event(event(156, "commit", Origin::Tool, Tone::Strong, "7be41d0 Retry uploads with the same key")),
     ]
 }
@@ -128,6 +128,8 @@ fn timeline(say: Say<'_>) -> Timeline {
         ],
         filter: TimelineFilter::WhatMatters,
         total: 397,
+        older: Some(4_711),
+        is_newest: false,
     }
 }
 
@@ -199,7 +201,14 @@ pub(crate) fn bare(say: Say<'_>) -> Session {
         later: None,
         figures: Figures::default(),
         window: None,
-        timeline: Timeline { items: vec![], filters: vec![], filter: TimelineFilter::WhatMatters, total: 0 },
+        timeline: Timeline {
+            items: vec![],
+            filters: vec![],
+            filter: TimelineFilter::WhatMatters,
+            total: 0,
+            older: None,
+            is_newest: true,
+        },
         guides: vec![],
         guide: None,
         carried: Some(Carried { requests: 1, names: 0, in_summary: 0, in_both: 0 }),

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use weir_core::SessionKey;
 
 use crate::context::Context;
-use crate::operations::Effect;
+use crate::operations::{Effect, Operation};
 
 /// The maximum number of calls in progress that only read.
 const MAX_READING_CALLS: usize = 64;
@@ -28,6 +28,9 @@ pub(crate) struct Calls {
     idle: Arc<Mutex<Vec<Context>>>,
     reading: Arc<Semaphore>,
     writing: Arc<Semaphore>,
+    /// The turn of brief writes. The engine lets one writer in at a time and the others ask again and again, so a queue
+    /// is quicker and fair.
+    brief: Arc<Semaphore>,
 }
 
 impl Calls {
@@ -38,6 +41,7 @@ impl Calls {
             idle: Arc::default(),
             reading: Arc::new(Semaphore::new(MAX_READING_CALLS)),
             writing: Arc::new(Semaphore::new(MAX_WRITING_CALLS)),
+            brief: Arc::new(Semaphore::new(1)),
         }
     }
 
@@ -52,23 +56,31 @@ impl Calls {
         session: impl Into<Option<SessionKey>>,
         cancel: CancellationToken,
     ) -> CallContext {
-        self.context_for(Effect::Reads, session, cancel).await
+        let session = session.into();
+        let places = vec![place(&self.reading).await];
+        self.take(places, session, cancel)
     }
 
-    /// Returns a context for one call with this effect. Waits if too many such calls are in progress.
-    pub(crate) async fn context_for(
+    /// Returns a context for one call of an operation. Waits if too many such calls are in progress.
+    pub(super) async fn context_of(
         &self,
-        effect: Effect,
-        session: impl Into<Option<SessionKey>>,
+        operation: &Operation,
+        session: Option<SessionKey>,
         cancel: CancellationToken,
     ) -> CallContext {
-        let session = session.into();
-        let places = if effect == Effect::Reads { &self.reading } else { &self.writing };
-        // The places are never closed, so there always is a permit in the end.
-        let permit = Arc::clone(places).acquire_owned().await.ok();
+        let mut places = Vec::with_capacity(2);
+        if operation.is_brief_write {
+            places.push(place(&self.brief).await);
+        }
+        places.push(place(if operation.effect == Effect::Reads { &self.reading } else { &self.writing }).await);
+        self.take(places, session, cancel)
+    }
+
+    /// Takes a context from the pool, or a new one.
+    fn take(&self, places: Vec<Place>, session: Option<SessionKey>, cancel: CancellationToken) -> CallContext {
         let idle = lock(&self.idle).pop();
         let context = idle.unwrap_or_else(|| self.base.with_own_stores()).for_call(session, cancel);
-        CallContext { context, idle: Arc::clone(&self.idle), _permit: permit }
+        CallContext { context, idle: Arc::clone(&self.idle), _places: places }
     }
 
     /// Returns how many contexts have open stores and no call.
@@ -97,8 +109,11 @@ pub(super) struct InProgress {
 pub(crate) struct CallContext {
     context: Context,
     idle: Arc<Mutex<Vec<Context>>>,
-    _permit: Option<OwnedSemaphorePermit>,
+    _places: Vec<Place>,
 }
+
+/// A place among the calls in progress. There always is one in the end, since they are never closed.
+type Place = Option<OwnedSemaphorePermit>;
 
 impl Deref for CallContext {
     type Target = Context;
@@ -119,6 +134,10 @@ impl Drop for CallContext {
             idle.push(self.context.clone());
         }
     }
+}
+
+async fn place(among: &Arc<Semaphore>) -> Place {
+    Arc::clone(among).acquire_owned().await.ok()
 }
 
 fn lock(idle: &Mutex<Vec<Context>>) -> std::sync::MutexGuard<'_, Vec<Context>> {

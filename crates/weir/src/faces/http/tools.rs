@@ -13,7 +13,7 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use rmcp::model::JsonObject;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Caller;
@@ -57,10 +57,11 @@ pub(super) async fn handle(
     request: Request,
 ) -> Result<Response, Problem> {
     let headers = request.headers();
-    let mut caller = Caller::of(headers, &state.tokens, TokenScope::Read)?;
     let name = name.map(|Path(name)| name).unwrap_or_default();
-    let operation = tool_call::find(&name).ok_or_else(|| no_such_tool(&name))?;
-    caller.scope = state.tokens.require(headers, TokenScope::for_effect(operation.effect))?;
+    let operation = tool_call::find(&name);
+    let needed = operation.map_or(TokenScope::Read, |operation| TokenScope::for_effect(operation.effect));
+    let caller = Caller::of(headers, &state.tokens, needed)?;
+    let operation = operation.ok_or_else(|| no_such_tool(&name))?;
     let is_json = is_json(headers);
     let body = whole_body(request.into_body()).await?;
     if !is_json && !body.is_empty() {
@@ -78,14 +79,15 @@ pub(super) async fn handle(
     for remark in remarks {
         text.push_str(&format!("\n{remark}"));
     }
-    Ok(answer_json(&json!({ "text": text, "found": found, "data": data })))
+    let body = [("text", Value::from(text)), ("found", Value::from(found)), ("data", data)];
+    Ok(answer_json(&body.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()))
 }
 
 impl ToolCall {
     /// Makes the call. The only error is that there are too many calls.
     pub(super) async fn run(self, state: &ServerState) -> Result<ToolAnswer, Problem> {
         let Self { operation, caller, arguments, cancel } = self;
-        let context = state.calls.context_for(operation.effect, caller.session_key(), cancel);
+        let context = state.calls.context_of(operation, caller.session_key(), cancel);
         let context = tokio::time::timeout(QUEUE_TIMEOUT, context).await.map_err(|_| busy())?;
         let remarks = unfinished::finish_off(context.paths()).await;
         let own = caller.context(&context);
@@ -145,6 +147,8 @@ fn busy() -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -25,6 +25,8 @@ fn a_missing_or_wrong_token_is_refused_with_what_to_do() {
     assert_eq!(missing.header("www-authenticate"), Some("Bearer realm=\"weir\", scope=\"read\""));
     let problem = missing.problem(401);
     assert!(problem["hint"].as_str().unwrap().contains("weir serve --print-token --scope read"), "{problem}");
+    let runs = server.send(&Request::tool("ctx_execute", &json!({ "code": "true" }))).problem(401);
+    assert!(runs["hint"].as_str().unwrap().contains("weir serve --print-token --scope run"), "{runs}");
     let token = server.token().to_owned();
     for wrong in ["Bearer weir_run_0", "Bearer", &format!("Basic {token}"), &token, &format!("Bearer {token}0")] {
         let refused = with_authorization(&server, wrong);

@@ -1,0 +1,172 @@
+//! Reads what the stores know of some days. Invariant: every list has a limit, so the time does not grow with a store.
+
+use std::sync::Arc;
+
+use weir_core::{Entry, EntryKind, Scope, SessionKey, Timestamp};
+use weir_store::{EntryFilter, HistoryFilter, MeterRow, Moment, SessionFilter};
+
+use super::super::events;
+use super::super::known::ViewedProject;
+use super::super::rows::ProjectSessions;
+use super::super::view::View;
+use super::Period;
+use crate::context::LockedStores;
+use crate::error::CommandError;
+use crate::run::background::{self, RunningCommand};
+
+/// The maximum number of sessions of a project that are looked at.
+const MAX_SESSIONS: usize = 200;
+/// The maximum number of entries among which outputs are looked for.
+const MAX_OUTPUTS: usize = 200;
+/// The maximum number of outputs of a project whose tokens are counted, the biggest.
+const MAX_COUNTED_OUTPUTS: usize = 8;
+/// The largest output whose tokens are counted, in bytes.
+const MAX_COUNTED_BYTES: u64 = 1 << 20;
+/// The maximum number of events among which those that matter are looked for.
+const MAX_EVENTS: usize = 400;
+/// The sandbox of a command that a client ran itself.
+const CLIENTS_OWN: &str = "the client's";
+
+/// What the stores know of some days.
+pub(super) struct Gathered {
+    pub(super) projects: Vec<ProjectDays>,
+}
+
+/// What one store knows of them.
+pub(super) struct ProjectDays {
+    /// Whether nothing was ever recorded.
+    pub(super) is_blank: bool,
+    /// The sessions that were active, and the readings of all their days.
+    pub(super) list: ProjectSessions,
+    /// For each session, on which days of the chart something happened.
+    active: Vec<Vec<bool>>,
+    /// Outputs that were held back, the biggest first.
+    pub(super) held: Vec<CountedOutput>,
+    /// The newest events that matter.
+    pub(super) events: Vec<Moment>,
+    /// The runs in progress.
+    pub(super) running: Vec<RunningCommand>,
+}
+
+/// An output that was held back.
+pub(super) struct CountedOutput {
+    pub(super) entry: Entry,
+    /// Its tokens, if it is not too long to count them.
+    pub(super) tokens: Option<u64>,
+}
+
+/// Reads what the stores of a view know.
+pub(super) async fn all(view: &View<'_>, period: &Period) -> Result<Gathered, CommandError> {
+    let mut projects = Vec::new();
+    for project in view.places() {
+        projects.push(one(project, period).await?);
+    }
+    Ok(Gathered { projects })
+}
+
+async fn one(project: &Arc<ViewedProject>, period: &Period) -> Result<ProjectDays, CommandError> {
+    let visit = project.visit().await;
+    let (scope, name) = (visit.scope(), project.name.clone());
+    let (since, from, chart) = (period.since, period.from, period.chart);
+    let mut days = visit
+        .with_stores(move |open| {
+            let (list, active) = sessions(open, name, from, chart)?;
+            let held = outputs(open, &scope, since)?;
+            let filter = HistoryFilter { since: Some(since), limit: MAX_EVENTS, ..HistoryFilter::default() };
+            let store = open.project()?;
+            let mut events = store.history(&scope, &filter)?;
+            events.retain(events::matters);
+            let is_blank = store.overview()?.newest.is_none();
+            Ok(ProjectDays { is_blank, list, active, held, events, running: Vec::new() })
+        })
+        .await?;
+    days.running = background::running(&visit);
+    Ok(days)
+}
+
+/// Returns the sessions that were active since the chart begins, and on which of its days each was.
+fn sessions(
+    open: &mut LockedStores<'_>,
+    project: String,
+    from: Timestamp,
+    chart: usize,
+) -> Result<(ProjectSessions, Vec<Vec<bool>>), CommandError> {
+    let now = open.now;
+    let store = open.project()?;
+    let filter = SessionFilter { active_since: Some(from), limit: MAX_SESSIONS, ..SessionFilter::default() };
+    let sessions = store.sessions_page(&filter)?;
+    let first = sessions.iter().map(|session| session.summary.from).min().unwrap_or(from);
+    let readings = store.metered_between(first.min(from), now)?;
+    let mut active = Vec::with_capacity(sessions.len());
+    for session in &sessions {
+        active.push(store.active_days(&session.summary.key, from, chart)?);
+    }
+    Ok((ProjectSessions { project, sessions, readings }, active))
+}
+
+/// Returns the biggest outputs that hooks held back since a time.
+fn outputs(open: &mut LockedStores<'_>, scope: &Scope, since: Timestamp) -> Result<Vec<CountedOutput>, CommandError> {
+    let store = open.project()?;
+    let kinds = vec![EntryKind::Run, EntryKind::File, EntryKind::Page];
+    let mut entries = store.entries(scope, &EntryFilter { kinds, since, limit: MAX_OUTPUTS })?.entries;
+    entries.retain(was_held);
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.bytes));
+    entries.truncate(MAX_COUNTED_OUTPUTS);
+    let mut outputs = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let text = match entry.bytes {
+            // A text that cannot be read has no tokens that anybody knows.
+            0..=MAX_COUNTED_BYTES => store.text(scope, entry.reference).ok().flatten(),
+            _ => None,
+        };
+        let text = text.and_then(|text| text.range(0..entry.bytes).ok());
+        let tokens = text.map(|text| weir_tokens::count(&String::from_utf8_lossy(&text)) as u64);
+        outputs.push(CountedOutput { entry, tokens });
+    }
+    Ok(outputs)
+}
+
+/// Whether an entry is an output that a hook held back, and not the output of a run of Weir's or a fetched page.
+fn was_held(entry: &Entry) -> bool {
+    match entry.kind {
+        EntryKind::Run => entry.run.as_ref().is_none_or(|run| run.sandbox == CLIENTS_OWN),
+        EntryKind::File => true,
+        EntryKind::Page => entry.source.is_none(),
+        _ => false,
+    }
+}
+
+impl Gathered {
+    /// Returns the readings since a time.
+    pub(super) fn readings(&self, since: Timestamp) -> Vec<MeterRow> {
+        let rows = self.projects.iter().flat_map(|project| &project.list.readings);
+        rows.filter(|row| row.day >= since).cloned().collect()
+    }
+
+    /// Returns the sessions in which something happened on a day of the chart.
+    pub(super) fn active_on(&self, day: usize) -> impl Iterator<Item = &SessionKey> {
+        self.sessions().filter(move |(days, _)| days.get(day) == Some(&true)).map(|(_, key)| key)
+    }
+
+    /// Returns the sessions in which something happened in the period.
+    pub(super) fn active_since(&self, period: &Period) -> Vec<SessionKey> {
+        let first = period.chart.saturating_sub(period.days as usize);
+        let active = self.sessions().filter(|(days, _)| days.iter().skip(first).any(|is_active| *is_active));
+        active.map(|(_, key)| key.clone()).collect()
+    }
+
+    fn sessions(&self) -> impl Iterator<Item = (&Vec<bool>, &SessionKey)> {
+        self.projects.iter().flat_map(|project| {
+            let keys = project.list.sessions.iter().map(|session| &session.summary.key);
+            project.active.iter().zip(keys)
+        })
+    }
+}
+
+impl ProjectDays {
+    /// Whether something happened in the session at a place of the list, in the period.
+    pub(super) fn is_active(&self, nth: usize, period: &Period) -> bool {
+        let first = period.chart.saturating_sub(period.days as usize);
+        self.active.get(nth).is_some_and(|days| days.iter().skip(first).any(|is_active| *is_active))
+    }
+}
