@@ -5,7 +5,7 @@ mod render;
 
 use std::collections::HashMap;
 
-use weir_core::{Entry, EntryKind, Level, Query, Reference, Scope, written_enum};
+use weir_core::{Entry, EntryKind, Level, Query, Reference, written_enum};
 use weir_store::{Findings, HistoryFilter, Hit, Store};
 
 use super::{Declared, Effect, Listing};
@@ -185,6 +185,8 @@ impl QueryResult {
 pub(crate) struct FoundHits {
     /// What was found.
     pub findings: Findings,
+    /// Why the model could not embed the query, if it should have.
+    pub no_vector: Option<String>,
     /// Whether there are more hits than requested.
     pub more: bool,
     /// The doubts about each hit, in the order of the hits.
@@ -193,11 +195,10 @@ pub(crate) struct FoundHits {
 
 /// Runs a query.
 pub(crate) async fn hits(context: &KnowledgeContext, query: Query) -> Result<FoundHits, CommandError> {
-    let found = find(context, vec![query]).await?.into_iter().next();
-    let (findings, more) = found.map(|found| (found.findings, found.more)).unwrap_or_default();
+    let QueryResult { findings, no_vector, more, .. } = search(&Searcher::new(context).await?, query).await?;
     let entries: Vec<&Entry> = findings.hits.iter().map(|hit| &hit.entry).collect();
     let doubts = context.doubts(&entries, staleness::GIT_TIMEOUT).await;
-    Ok(FoundHits { findings, more, doubts })
+    Ok(FoundHits { findings, no_vector, more, doubts })
 }
 
 /// Runs each query and shows the hits.

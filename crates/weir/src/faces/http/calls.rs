@@ -61,6 +61,12 @@ impl Calls {
         self.take(places, session, cancel)
     }
 
+    /// Returns a context for one call that writes. Waits if too many such calls are in progress.
+    pub(super) async fn writing_context(&self, session: SessionKey, cancel: CancellationToken) -> CallContext {
+        let places = vec![place(&self.writing).await];
+        self.take(places, Some(session), cancel)
+    }
+
     /// Returns a context for one call of an operation. Waits if too many such calls are in progress.
     pub(super) async fn context_of(
         &self,

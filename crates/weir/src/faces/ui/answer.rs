@@ -105,7 +105,9 @@ pub(super) fn explain(error: &CommandError) -> (StatusCode, Message) {
         ErrorKind::Usage => (StatusCode::BAD_REQUEST, "Not accepted"),
         ErrorKind::Denied => (StatusCode::FORBIDDEN, "Not allowed"),
         ErrorKind::Store | ErrorKind::Cancelled => (StatusCode::SERVICE_UNAVAILABLE, "The store cannot be read"),
-        ErrorKind::Failed | ErrorKind::Config | ErrorKind::Sandbox => (StatusCode::INTERNAL_SERVER_ERROR, "Failed"),
+        ErrorKind::Failed | ErrorKind::Broken | ErrorKind::Config | ErrorKind::Sandbox => {
+            (StatusCode::INTERNAL_SERVER_ERROR, "Failed")
+        }
     };
     let hints = error.hints.iter().map(|hint| format!(" {}.", capital(hint.trim_end_matches('.'))));
     let meaning = format!("{}.{}", capital(error.message.trim_end_matches('.')), hints.collect::<String>());

@@ -60,7 +60,7 @@ pub(super) async fn raw(view: &View<'_>, reference: &str) -> Result<Response, Co
     let text = visit.with_stores(move |open| {
         let text = open.store(level)?.text(&scope, reference)?.ok_or_else(|| never(reference))?;
         if text.bytes() > MAX_RAW_BYTES {
-            let hint = format!("`weir get {} --raw > FILE` writes it to a file", reference.as_str());
+            let hint = "`weir get --raw` with its reference prints it as it is, to be written to a file";
             return Err(CommandError::usage("this text is too long for a page").hint(hint));
         }
         Ok(text.all()?)

@@ -7,10 +7,10 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use axum::response::Response;
 use weir_core::time::DAY;
-use weir_core::{EntryKind, Origin, Query, Timestamp};
+use weir_core::{EntryKind, Level, Origin, Query, Timestamp};
 use weir_pages::Paging;
 use weir_pages::search::{Filters, HitKind, Picked, Search};
-use weir_store::{Findings, Hit};
+use weir_store::{Findings, Hit, Store};
 
 use super::answer;
 use super::known::ViewedProject;
@@ -18,6 +18,7 @@ use super::view::View;
 use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
 use crate::operations::search::{self, FoundHits};
+use crate::semantic::{EmbeddedQuery, Searcher};
 use crate::staleness::{self, Doubt};
 
 /// The maximum number of hits that a search ranks.
@@ -139,7 +140,7 @@ impl Found {
         if found.findings.behind {
             self.remark("Some of what was kept last is not indexed yet; searching again finds it.");
         }
-        if let Some(why) = found.findings.words_alone {
+        if let Some(why) = found.no_vector {
             self.remark(&format!("Meaning was not compared: {why}."));
         }
     }
@@ -164,7 +165,7 @@ async fn find(view: &View<'_>, asked: &AskedFor) -> Result<Found, CommandError> 
         Some(project) => {
             let visit = project.visit().await;
             let context = KnowledgeContext::of(&visit);
-            found.by_meaning = visit.knowledge().model_name().is_some();
+            found.by_meaning = visit.knowledge().model().is_some();
             for query in asked.queries() {
                 found.add(search::hits(&context, query).await?);
             }
@@ -188,14 +189,16 @@ async fn find(view: &View<'_>, asked: &AskedFor) -> Result<Found, CommandError> 
 /// Searches what is already indexed of a project, since a search of many must not wait for one.
 async fn find_indexed(project: &ViewedProject, asked: &AskedFor, found: &mut Found) -> Result<(), CommandError> {
     let visit = project.visit().await;
-    found.by_meaning |= visit.knowledge().model_name().is_some();
+    found.by_meaning |= visit.knowledge().model().is_some();
+    let context = KnowledgeContext::of(&visit);
+    let searcher = Searcher::new(&context).await?;
     for query in asked.queries() {
-        let scope = visit.scope();
-        let findings = visit.with_stores(move |open| Ok(open.project()?.search_indexed(&scope, &query)?)).await?;
+        let EmbeddedQuery { query, problem: no_vector } = searcher.embed_query(query).await?;
+        let findings = searcher.search(Level::Project, &query, Store::search_indexed).await?;
         let entries: Vec<_> = findings.hits.iter().map(|hit| &hit.entry).collect();
         let doubts = staleness::labels(&visit, &entries, staleness::GIT_TIMEOUT).await;
         let more = findings.hits.len() >= MAX_HITS;
-        found.add(FoundHits { findings: as_indexed(findings), more, doubts });
+        found.add(FoundHits { findings: as_indexed(findings), no_vector, more, doubts });
     }
     Ok(())
 }
@@ -203,11 +206,13 @@ async fn find_indexed(project: &ViewedProject, asked: &AskedFor, found: &mut Fou
 /// Searches what the user keeps for all projects.
 async fn find_of_user(view: &View<'_>, asked: &AskedFor, found: &mut Found) -> Result<(), CommandError> {
     let visit = view.ui.projects.visit().await;
+    let context = KnowledgeContext::of(&visit);
+    let searcher = Searcher::new(&context).await?;
     for query in asked.queries() {
-        let scope = visit.scope();
-        let findings = visit.with_stores(move |open| Ok(open.user()?.search_indexed(&scope, &query)?)).await?;
+        let EmbeddedQuery { query, problem: no_vector } = searcher.embed_query(query).await?;
+        let findings = searcher.search(Level::User, &query, Store::search_indexed).await?;
         let doubts = vec![Vec::new(); findings.hits.len()];
-        found.add(FoundHits { findings: as_indexed(findings), more: false, doubts });
+        found.add(FoundHits { findings: as_indexed(findings), no_vector, more: false, doubts });
     }
     Ok(())
 }

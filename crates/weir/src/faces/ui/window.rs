@@ -214,7 +214,7 @@ impl<'a> Study<'a> {
         }
         if facts.left_out > 0 {
             let older = counted(facts.left_out, "older transcript was", "older transcripts were");
-            text.push_str(&format!(" {older} not read; `weir window --newest N` reads more."));
+            text.push_str(&format!(" {older} not read; `weir window` with --newest reads more."));
         }
         text
     }

@@ -18,7 +18,6 @@ use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
 use crate::face::Face;
 use crate::needs::KnowledgeContext;
-use crate::operations::Effect;
 use crate::operations::context::{Reach, project_context};
 
 /// The maximum number of learnings that are kept of one text.
@@ -65,7 +64,7 @@ impl Place {
         let cancel = CancellationToken::new();
         let given_up = cancel.clone().drop_guard();
         let session = SessionKey { client: CLIENT.to_owned(), key: subject.session.clone() };
-        let call = state.calls.context_for(Effect::Adds, session.clone(), cancel).await;
+        let call = state.calls.writing_context(session.clone(), cancel).await;
         let own = KnowledgeContext::of(&call);
         let found = project_context(&own, subject.project.as_deref(), subject.reach).await;
         let knowledge = match (found, new_project(&call, subject)) {
