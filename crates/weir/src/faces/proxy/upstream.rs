@@ -169,8 +169,8 @@ fn client(scheme: &Scheme) -> Result<Client<HttpsConnector<HttpConnector>, Body>
         .with_no_client_auth();
     let connector =
         HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(connector);
-    // tidy: allow(executor)
-    Ok(Client::builder(TokioExecutor::new())
+    let spawner = TokioExecutor::new(); // tidy: allow(executor)
+    Ok(Client::builder(spawner)
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(IDLE_TIMEOUT)
