@@ -29,4 +29,4 @@ mod names;
 pub use blobs::{Listing, ObjectBlobs, S3Place, StoredText, Swept};
 pub use bridge::Bridge;
 pub use index::{IndexFigures, Started, TantivyIndex};
-pub use log::{PostgresLog, PostgresOptions, Statements, migrate};
+pub use log::{PostgresAccounts, PostgresLog, PostgresOptions, Statements, migrate};

@@ -81,7 +81,7 @@ fn without_a_tenant_there_is_an_error_and_not_an_empty_answer() {
 }
 
 #[test]
-fn the_role_of_the_program_only_appends_moves_heads_and_erases() {
+fn the_role_of_the_program_only_appends_moves_heads_erases_and_revokes() {
     let database = two_tenants();
     let session = database.session("app");
     for sql in [
@@ -97,6 +97,9 @@ fn the_role_of_the_program_only_appends_moves_heads_and_erases() {
         "INSERT INTO weir.projects (tenant_id, key) VALUES (1, 'x')",
         "INSERT INTO weir.heads VALUES (1, 1, 0)",
         "DELETE FROM weir.heads",
+        "UPDATE weir.tokens SET scope = 'admin'",
+        "DELETE FROM weir.tokens",
+        "UPDATE weir.tenants SET name = 'x'",
         "UPDATE weir.audit SET actor = 'x'",
         "DELETE FROM weir.audit",
         "INSERT INTO weir.migrations (position, name, checksum) VALUES (9, '', '')",
