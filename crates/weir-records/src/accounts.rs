@@ -1,6 +1,6 @@
 //! Who may use a server: tenants, tokens, and the port that they are stored behind.
 //!
-//! A member of a tenant is a user with a token that is still good; there is no other list of them. Invariants: a secret
+//! The users of a tenant are those with a token that is still good; there is no other list of them. Invariants: a secret
 //! is never stored, only its hash, and it is compared in constant time; a token belongs to one tenant and one user for
 //! good; a revoked token stays revoked; each change is in the audit of the same transaction.
 
@@ -13,6 +13,15 @@ use crate::id::{from_hex, write_hex};
 
 /// Who the audit names for a change that was made on the server itself.
 pub const OPERATOR: &str = "operator";
+
+/// The longest name of a tenant, user or project, in bytes.
+pub const MAX_NAME_BYTES: usize = 256;
+
+/// Returns whether a text can be the name of a tenant or user, or the key of a project, on a server: short, not empty,
+/// and without control characters, which no terminal and no database shows as they are.
+pub fn is_name(text: &str) -> bool {
+    !text.trim().is_empty() && text.len() <= MAX_NAME_BYTES && !text.chars().any(char::is_control)
+}
 
 weir_core::written_enum! {
     /// What the bearer of a token may do. Each scope includes those before it.
@@ -155,7 +164,7 @@ impl ApiToken {
 pub enum Revoked {
     /// One token.
     Token(TokenId),
-    /// All tokens of a user, who is no member afterwards.
+    /// All tokens of a user, who is shut out until the next one.
     User(UserId),
 }
 

@@ -46,7 +46,8 @@ pub mod sqlite;
 mod written;
 
 pub use accounts::{
-    Accounts, ApiToken, Credential, OPERATOR, Revoked, TenantUsage, TokenId, TokenScope, TokenStanding,
+    Accounts, ApiToken, Credential, MAX_NAME_BYTES, OPERATOR, Revoked, TenantUsage, TokenId, TokenScope, TokenStanding,
+    is_name,
 };
 pub use clock::{Clock, ClockAhead, LogicalTime};
 pub use error::{ErrorKind, PortError, Result};

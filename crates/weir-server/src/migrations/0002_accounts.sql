@@ -42,7 +42,7 @@ BEGIN
 END
 $$;
 
--- Returns the token with an id, of whatever tenant. Whoever calls it must know the id; the hash decides the rest.
+-- Returns the token with an id, of whatever tenant. The caller must know the id, and the hash decides the rest.
 CREATE FUNCTION weir.find_token(wanted text) RETURNS TABLE (
     tenant text, id text, user_name text, scope text, projects text[], hash bytea, created_at bigint, expires_at bigint,
     revoked_at bigint)
