@@ -66,7 +66,7 @@ pub struct ServiceOptions {
     pub requests_per_second: u32,
     /// How many records a tenant may have if nothing else was set for it.
     pub max_tenant_records: u64,
-    /// The tools that act on a machine, which a server does not have.
+    /// The tools of a developer's machine, which a server does not offer.
     pub local_tools: Vec<LocalTool>,
 }
 
@@ -108,8 +108,8 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts the service, and the task that indexes what is new. It must be called on a runtime; the task ends with the
-    /// service.
+    /// Starts the service, and the task that indexes what is new. It must be called on a runtime; the task ends with
+    /// the service.
     pub fn start(ports: Ports, accounts: Arc<dyn Accounts>, options: ServiceOptions) -> PortResult<Arc<Self>> {
         let (changed, waiting) = mpsc::channel(MAX_WAITING);
         let rates = Rates::new(options.burst, options.requests_per_second);
@@ -259,7 +259,7 @@ async fn tool(State(service): Served, name: GivenName, request: Request) -> Answ
         Some(command) => format!("run `weir {command}` on your machine, or use the tool of `weir mcp` there"),
         None => "use the tool of `weir mcp` on your machine".to_owned(),
     };
-    let detail = format!("`{shown}` acts on a developer's machine, and a team server has none");
+    let detail = format!("`{shown}` is a tool of a developer's machine, which a team server does not offer");
     Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "Local tool", detail).hint(hint))
 }
 

@@ -12,4 +12,5 @@ mod policy;
 mod proxy;
 mod signal;
 mod stores;
+mod team;
 mod tool_call;

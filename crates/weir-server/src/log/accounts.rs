@@ -1,5 +1,5 @@
-//! The accounts on PostgreSQL, in the database of the log. Invariant: each transaction enters its tenant before anything
-//! else, but for the look-up of a token, which is a function of the database that returns one row.
+//! The accounts on PostgreSQL, in the database of the log. Invariant: each transaction enters its tenant before
+//! anything else, but for the look-up of a token, which is a function of the database that returns one row.
 
 use std::sync::Arc;
 

@@ -154,8 +154,8 @@ fn describe(kept: &KeptRecord) -> Map<String, Value> {
     shown
 }
 
-/// Returns the beginning of the text of an entry, or `None` if the entry was removed. The field `bytes` of the entry has
-/// the size of the whole.
+/// Returns the beginning of the text of an entry, or `None` if the entry was removed. The field `bytes` of the entry
+/// has the size of the whole.
 fn excerpt(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Option<String>, Problem> {
     match service.shelf.text_range(scope, kept.record.id, 0..EXCERPT_BYTES) {
         Ok(Some(start)) => {

@@ -1,5 +1,5 @@
-//! Writes notes, confirms them and removes them. Invariant: what came over HTTP is the word of a model unless the caller
-//! says that a person wrote it, and it is never confirmed by being written.
+//! Writes notes, confirms them and removes them. Invariant: what came over HTTP is the word of a model unless the
+//! caller says that a person wrote it, and it is never confirmed by being written.
 
 use axum::http::StatusCode;
 use axum::response::Response;

@@ -131,8 +131,8 @@ pub(super) fn download(service: &Service, caller: &Caller, range: &Range) -> Res
     Ok(json_answer(StatusCode::OK, &answer))
 }
 
-/// Checks that new records fit into the quota of the tenant. Over it, only records that the log has already and removals
-/// are taken.
+/// Checks that new records fit into the quota of the tenant. Over it, only removals are taken, and records that the log
+/// has already.
 fn check_quota<'a>(service: &Service, scope: &Scope, records: impl Iterator<Item = &'a Record>) -> Result<(), Problem> {
     let records: Vec<&Record> = records.collect();
     let failed = |error: PortError| Problem::of(service, &error);
