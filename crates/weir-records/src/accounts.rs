@@ -1,8 +1,9 @@
 //! Who may use a server: tenants, tokens, and the port that they are stored behind.
 //!
-//! The users of a tenant are those with a token that is still good; there is no other list of them. Invariants: a secret
-//! is never stored, only its hash, and it is compared in constant time; a token belongs to one tenant and one user for
-//! good; a revoked token stays revoked; each change is in the audit of the same transaction.
+//! The users of a tenant are those with a token that is still good; there is no other list of them.
+//!
+//! Invariants: a secret is never stored, only its hash, and it is compared in constant time; a token belongs to one
+//! tenant and one user for good; a revoked token stays revoked; each change is in the audit of the same transaction.
 
 use std::fmt;
 
