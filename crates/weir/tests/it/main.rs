@@ -26,4 +26,5 @@ mod setup;
 mod sharing;
 mod stores;
 mod support;
+mod team;
 mod window;
