@@ -26,7 +26,7 @@ fn write_everything(server: &TestServer) -> Vec<Written> {
             // Users and projects have the same names in all tenants.
             let token = server.token(&format!("tenant {tenant}"), user, TokenScope::Write);
             for (number, project) in PROJECTS.into_iter().enumerate() {
-                let audience = if (tenant + number) % 3 == 0 { "author" } else { "team" };
+                let audience = if (tenant + number).is_multiple_of(3) { "author" } else { "team" };
                 let word = format!("w{tenant}x{user}x{number}w");
                 let text = format!("common {word}");
                 let note = json!({ "project": project, "text": text, "audience": audience });
