@@ -7,7 +7,7 @@
 //!
 //! The ports are [`Log`], [`Index`] and [`Blobs`]. [`memory`] and [`sqlite`] implement them; every pairing of the two
 //! passes the same suite, `contract` (a feature of this crate), and so must every other backend. [`Shelf`] is the
-//! service on top of any three.
+//! service on top of any three. [`Accounts`] is a fourth port, for tenants and tokens; a shelf does not know it.
 //!
 //! ```
 //! use weir_core::{EntryKind, ProjectKey, Scope, TenantId, Timestamp, UserId};
@@ -32,6 +32,7 @@
 //! # }
 //! ```
 
+mod accounts;
 mod clock;
 #[cfg(feature = "contract")]
 pub mod contract;
@@ -44,6 +45,10 @@ mod shelf;
 pub mod sqlite;
 mod written;
 
+pub use accounts::{
+    Accounts, ApiToken, Credential, MAX_NAME_BYTES, OPERATOR, Revoked, TenantUsage, TokenId, TokenScope, TokenStanding,
+    is_name,
+};
 pub use clock::{Clock, ClockAhead, LogicalTime};
 pub use error::{ErrorKind, PortError, Result};
 pub use id::{HostId, RecordId, TextKey};

@@ -1,8 +1,9 @@
-//! The ports on SQLite and files, for a server of one small team: one database for all logs, one for the index of each
-//! project, and a file for each text.
+//! The ports on SQLite and files, for a server of one small team: one database for all logs and accounts, one for the index
+//! of each project, and a file for each text.
 //!
 //! Invariant: the log is the truth. The folder of indexes can be deleted at any time.
 
+mod accounts;
 mod db;
 mod files;
 mod index;
@@ -11,6 +12,7 @@ mod log;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use accounts::SqliteAccounts;
 pub use files::FileBlobs;
 pub use index::SqliteIndex;
 pub use log::SqliteLog;
@@ -18,13 +20,21 @@ pub use log::SqliteLog;
 use crate::error::Result;
 use crate::shelf::Ports;
 
+/// The database of the log and of the accounts.
+const DATABASE: &str = "records.db";
+
 /// Opens the three ports in a folder, which is created if it does not exist.
 pub fn open(folder: &Path) -> Result<Ports> {
     Ok(Ports {
-        log: Arc::new(SqliteLog::open(&folder.join("records.db"))?),
+        log: Arc::new(SqliteLog::open(&folder.join(DATABASE))?),
         index: Arc::new(SqliteIndex::open(&folder.join("index"))?),
         blobs: Arc::new(FileBlobs::open(&folder.join("texts"))?),
     })
+}
+
+/// Opens the accounts in a folder, which is created if it does not exist. They are in the database of the log.
+pub fn open_accounts(folder: &Path) -> Result<SqliteAccounts> {
+    SqliteAccounts::open(&folder.join(DATABASE))
 }
 
 /// Returns a name for a file or folder that stands for these names, whatever characters they have.

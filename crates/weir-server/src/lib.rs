@@ -1,8 +1,11 @@
-//! The storage of a team's server: backends of the ports in `weir-records` for more than one machine.
+//! A team's server: its service over HTTP, and backends of the ports in `weir-records` for more than one machine.
+//!
+//! [`Service`] answers requests on any three ports and accounts; the program listens and hands them over. The rest is
+//! storage:
 //!
 //! [`PostgresLog`] is the log, the record of truth; [`TantivyIndex`] finds what is in it, and [`ObjectBlobs`] has the
 //! texts. The ports block, and a server calls them from `spawn_blocking`. What is async behind one has a runtime of its
-//! own: a [`Bridge`] drives the connections of the log. Nothing in the program uses this crate yet.
+//! own: a [`Bridge`] drives the connections of the log.
 //!
 //! ```no_run
 //! use weir_records::{Ports, Shelf, Writer, memory};
@@ -25,8 +28,10 @@ mod folder;
 mod index;
 mod log;
 mod names;
+mod service;
 
 pub use blobs::{Listing, ObjectBlobs, S3Place, StoredText, Swept};
 pub use bridge::Bridge;
 pub use index::{IndexFigures, Started, TantivyIndex};
-pub use log::{PostgresLog, PostgresOptions, Statements, migrate};
+pub use log::{PostgresAccounts, PostgresLog, PostgresOptions, Statements, migrate};
+pub use service::{DEFAULT_BODY_BYTES, DEFAULT_TENANT_RECORDS, LocalTool, Service, ServiceOptions};

@@ -8,6 +8,7 @@
 //! finds it, until a vacuum has freed its space and something else is written there, and in its write-ahead log,
 //! replicas and backups until those are replaced.
 
+mod accounts;
 mod append;
 mod database;
 mod fault;
@@ -19,12 +20,15 @@ mod tls;
 mod transaction;
 mod values;
 
+use std::sync::Arc;
+
 use tokio_postgres::Row;
 use weir_core::{Reference, Scope};
 use weir_records::{
     Batch, ErrorKind, Log, PortError, Position, Readers, Record, RecordId, Result, StoredRecord, TextKey,
 };
 
+pub use self::accounts::PostgresAccounts;
 use self::database::Database;
 use self::fault::Fault;
 pub use self::options::{PostgresOptions, Statements};
@@ -35,14 +39,19 @@ use crate::bridge::Bridge;
 
 /// The log on PostgreSQL.
 pub struct PostgresLog {
-    database: Database,
+    database: Arc<Database>,
 }
 
 impl PostgresLog {
     /// Opens the log. The schema must be that of this version (see [`migrate`]), and row-level security must apply to
     /// the role.
     pub fn open(options: &PostgresOptions, bridge: &Bridge) -> Result<Self> {
-        Ok(Self { database: Database::open(options, bridge)? })
+        Ok(Self { database: Arc::new(Database::open(options, bridge)?) })
+    }
+
+    /// Returns the accounts in the same database, which share the connections of the log.
+    pub fn accounts(&self) -> PostgresAccounts {
+        PostgresAccounts::new(Arc::clone(&self.database))
     }
 }
 

@@ -12,5 +12,6 @@ mod policy;
 mod proxy;
 mod signal;
 mod stores;
+mod team;
 mod tool_call;
 mod ui;

@@ -279,6 +279,7 @@ pub(super) const TOKENS: &[Rule] = &[
     rule("vercel-token", "vcp_", &[Run(ALNUM, 24, 80)]), rule("vercel-token", "vci_", &[Run(ALNUM, 24, 80)]), rule("vercel-token", "vca_", &[Run(ALNUM, 24, 80)]),
     rule("vercel-token", "vcr_", &[Run(ALNUM, 24, 80)]), rule("vercel-token", "vck_", &[Run(ALNUM, 24, 80)]),
     rule("weir-token", "weir_read_", &[Run(HEX, 64, 64)]), rule("weir-token", "weir_write_", &[Run(HEX, 64, 64)]), rule("weir-token", "weir_run_", &[Run(HEX, 64, 64)]),
+    rule("weir-token", "weir_", &[Run(HEX, 16, 16), Text("_"), Run(HEX, 64, 64)]),
     rule("xai-api-key", "xai-", &[Run(ALNUM, 70, 90)]),
     rule("yandex-api-key", "AQVN", &[Run(URL64, 35, 38)]),
     rule("zapier-webhook", "hooks.zapier.com/hooks/catch/", &[Run(DIGIT, 4, 12), Text("/"), Run(ALNUM, 6, 32)]).keeping_literal(),

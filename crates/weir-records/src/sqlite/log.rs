@@ -14,8 +14,11 @@ use crate::id::{RecordId, TextKey};
 use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { name: "0001_records", sql: include_str!("log/migrations/0001_records.sql") }];
+/// The migrations of the database, which also has the accounts.
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { name: "0001_records", sql: include_str!("log/migrations/0001_records.sql") },
+    Migration { name: "0002_accounts", sql: include_str!("log/migrations/0002_accounts.sql") },
+];
 
 /// The log in SQLite.
 pub struct SqliteLog {
@@ -33,9 +36,12 @@ impl Log for SqliteLog {
     fn append(&self, scope: &Scope, records: &[Record]) -> Result<Vec<Position>> {
         records.iter().try_for_each(|record| record.check(scope))?;
         let doing = "append to the log";
-        let positions = self
-            .database
-            .write(doing, |tx| records.iter().map(|record| append(tx, record)).collect::<Result<_, _>>())?;
+        let positions = self.database.write(doing, |tx| {
+            let before = head(tx, scope)?;
+            let positions = records.iter().map(|record| append(tx, record)).collect::<Result<Vec<_>, _>>()?;
+            audit(tx, scope, before, records.iter().zip(&positions))?;
+            Ok(positions)
+        })?;
         if records.iter().any(|record| matches!(record.body, Body::Removed { .. })) {
             self.database.wipe_write_ahead_log(doing)?;
         }
@@ -140,6 +146,30 @@ fn append(tx: &Transaction<'_>, record: &Record) -> Result<Position, Fault> {
     let is_erased = about(tx, &scope, record.id)?.iter().any(|earlier| earlier.record.erases_on_arrival(record));
     insert(tx, record, position, (!is_erased).then_some(json))?;
     Ok(Position(position as u64))
+}
+
+/// Adds to the audit what an append did: the range of positions that are new, and each record that was removed.
+fn audit<'a>(
+    tx: &Transaction<'_>,
+    scope: &Scope,
+    before: Position,
+    appended: impl Iterator<Item = (&'a Record, &'a Position)>,
+) -> rusqlite::Result<()> {
+    let new: Vec<(&Record, &Position)> = appended.filter(|(_, position)| **position > before).collect();
+    // In a request that repeats a record, the last one need not be the newest.
+    let positions = || new.iter().map(|(_, position)| position.0);
+    let (Some(first), Some(last)) = (positions().min(), positions().max()) else { return Ok(()) };
+    let mut done = vec![("append", format!("{first}-{last}"))];
+    done.extend(new.iter().filter_map(|(record, _)| match &record.body {
+        Body::Removed { record, .. } => Some(("remove", record.to_string())),
+        _ => None,
+    }));
+    let mut statement =
+        tx.prepare_cached("INSERT INTO audit (tenant, project, actor, action, target) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for (action, target) in done {
+        statement.execute(params![scope.tenant.0, scope.project.0, scope.user.0, action, target])?;
+    }
+    Ok(())
 }
 
 /// Adds the row of a record, or of an erased one if there is no JSON.

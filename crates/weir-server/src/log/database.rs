@@ -103,6 +103,11 @@ impl Database {
         })
     }
 
+    /// Returns what begins a transaction that only reads.
+    pub(super) fn begin_read(&self) -> &str {
+        &self.begin_read
+    }
+
     /// Returns what begins a transaction that writes.
     pub(super) fn begin_write(&self) -> &str {
         &self.begin_write

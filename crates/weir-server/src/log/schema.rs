@@ -17,8 +17,10 @@ use super::tls;
 use super::transaction::OpenTransaction;
 use crate::bridge::Bridge;
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { name: "0001_records", sql: include_str!("../migrations/0001_records.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { name: "0001_records", sql: include_str!("../migrations/0001_records.sql") },
+    Migration { name: "0002_accounts", sql: include_str!("../migrations/0002_accounts.sql") },
+];
 
 /// The oldest PostgreSQL that this was tested with, as `server_version_num` has it.
 const MIN_SERVER_VERSION: i32 = 150_000;
@@ -35,15 +37,20 @@ const BEGIN_ALONE: &str = "BEGIN; SET LOCAL lock_timeout = '60s'; SELECT pg_advi
      CREATE TABLE IF NOT EXISTS weir.migrations (position integer PRIMARY KEY, name text NOT NULL, \
      checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())";
 
-/// What the role of the program may do: read, append, move heads, and erase the content of a record. It may not delete,
-/// change what stays of an erased record, or change the audit. A migration that adds a table adds it here.
+/// What the role of the program may do: read, append, move heads, erase the content of a record, add and revoke tokens,
+/// and set quotas. It may not delete, change what stays of an erased record, or change the audit. A migration that adds
+/// a table adds it here.
 const GRANTS: &str = "
     GRANT USAGE ON SCHEMA weir TO APP;
-    GRANT SELECT ON weir.migrations, weir.tenants, weir.projects, weir.heads, weir.records, weir.audit TO APP;
-    GRANT INSERT ON weir.records, weir.audit TO APP;
+    GRANT SELECT ON weir.migrations, weir.tenants, weir.projects, weir.heads, weir.records, weir.audit, weir.tokens
+        TO APP;
+    GRANT INSERT ON weir.records, weir.audit, weir.tokens TO APP;
+    GRANT UPDATE (max_records) ON weir.tenants TO APP;
+    GRANT UPDATE (revoked_at) ON weir.tokens TO APP;
     GRANT UPDATE (position) ON weir.heads TO APP;
     GRANT UPDATE (author, reference, about_host, about_number, text, json) ON weir.records TO APP;
-    GRANT EXECUTE ON FUNCTION weir.enter(text), weir.create_project(text, text) TO APP;";
+    GRANT EXECUTE ON FUNCTION weir.enter(text), weir.create_project(text, text),
+        weir.create_tenant(text), weir.find_token(text) TO APP;";
 
 /// Why row-level security would not hold for the current role, if so. A member of the owner counts as the owner.
 const UNGUARDED: &str = "

@@ -5,4 +5,5 @@ mod blobs;
 mod index;
 mod pairings;
 mod postgres;
+mod service;
 mod support;

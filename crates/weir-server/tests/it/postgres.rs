@@ -5,6 +5,6 @@ mod following;
 mod isolation;
 mod migrations;
 mod reading;
-mod support;
+pub(crate) mod support;
 mod tls;
 mod writing;

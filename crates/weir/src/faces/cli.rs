@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::{functions, http, mcp, notes, paint, policy, proxy, signal, stores, ui};
+use super::{functions, http, mcp, notes, paint, policy, proxy, signal, stores, team, ui};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
@@ -92,7 +92,8 @@ fn command() -> Command {
             window::command(),
             statusline::command(),
             functions::command(),
-            http::command::command(),
+            http::command::command().args(team::serve_options()),
+            team::command(),
             proxy::command(),
             ui::command(),
             mcp,
@@ -116,6 +117,12 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     })?;
     if let Some(folder) = matches.get_one::<PathBuf>("folder") {
         env.folder = env.folder.join(folder);
+    }
+    if name == team::TEAM {
+        return finish(team::run(&env, arguments)?, arguments.get_flag("json"));
+    }
+    if name == http::command::SERVE && arguments.get_flag("team") {
+        return team::serve(&env, arguments).map(|()| ExitCode::SUCCESS);
     }
     if name == http::command::SERVE {
         let answer = http::command::run(&env, arguments)?;

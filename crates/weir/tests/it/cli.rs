@@ -247,6 +247,8 @@ fn help_and_completions_are_there_for_every_command() {
         "policy check",
         "mcp",
         "proxy",
+        "serve",
+        "team",
         "completions",
     ];
     let completions = home.ok(&["completions", "bash"]);

@@ -26,5 +26,6 @@ mod setup;
 mod sharing;
 mod stores;
 mod support;
+mod team;
 mod ui;
 mod window;

@@ -1,7 +1,7 @@
 //! Tests the second lock: what hand-written SQL can do as the role of the program.
 
-use weir_core::Scope;
-use weir_records::{ErrorKind, Log as _};
+use weir_core::{Scope, TenantId, Timestamp, UserId};
+use weir_records::{Accounts as _, ApiToken, Credential, ErrorKind, Log as _, Revoked, TokenScope};
 use weir_server::{PostgresLog, migrate};
 
 use super::support::{TestDatabase, bridge, ids, note, scope};
@@ -81,7 +81,7 @@ fn without_a_tenant_there_is_an_error_and_not_an_empty_answer() {
 }
 
 #[test]
-fn the_role_of_the_program_only_appends_moves_heads_and_erases() {
+fn the_role_of_the_program_only_appends_moves_heads_erases_and_revokes() {
     let database = two_tenants();
     let session = database.session("app");
     for sql in [
@@ -97,6 +97,9 @@ fn the_role_of_the_program_only_appends_moves_heads_and_erases() {
         "INSERT INTO weir.projects (tenant_id, key) VALUES (1, 'x')",
         "INSERT INTO weir.heads VALUES (1, 1, 0)",
         "DELETE FROM weir.heads",
+        "UPDATE weir.tokens SET scope = 'admin'",
+        "DELETE FROM weir.tokens",
+        "UPDATE weir.tenants SET name = 'x'",
         "UPDATE weir.audit SET actor = 'x'",
         "DELETE FROM weir.audit",
         "INSERT INTO weir.migrations (position, name, checksum) VALUES (9, '', '')",
@@ -107,6 +110,38 @@ fn the_role_of_the_program_only_appends_moves_heads_and_erases() {
         let error = session.run_as("acme", sql).unwrap_err();
         assert!(error.starts_with("42501 "), "{sql}: {error}");
     }
+}
+
+#[test]
+fn a_token_is_seen_by_its_tenant_only_and_stays_revoked() {
+    let database = TestDatabase::new();
+    let (accounts, session) = (database.log().accounts(), database.session("app"));
+    for tenant in ["acme", "umbrella"] {
+        let (tenant, credential) = (TenantId(tenant.into()), Credential::draw().unwrap());
+        accounts.create_tenant(&tenant).unwrap();
+        let token = ApiToken {
+            id: credential.id(),
+            hash: credential.hash(),
+            tenant: tenant.clone(),
+            user: UserId("ana".into()),
+            scope: TokenScope::Read,
+            projects: None,
+            created_at: Timestamp(1),
+            expires_at: None,
+            revoked_at: None,
+        };
+        accounts.add_token(&token, None).unwrap();
+        assert_eq!(accounts.token(token.id).unwrap(), Some(token.clone()));
+        assert_eq!(accounts.tokens(&tenant).unwrap(), [token]);
+        let count = "SELECT count(*), count(DISTINCT tenant_id) FROM weir.tokens";
+        assert_eq!(session.run_as(&tenant.0, count).unwrap(), ["1|1"]);
+    }
+    let acme = TenantId("acme".into());
+    assert_eq!(accounts.revoke(&acme, &Revoked::User(UserId("ana".into())), Timestamp(2)).unwrap(), 1);
+    let undo = "UPDATE weir.tokens SET revoked_at = NULL RETURNING id";
+    assert_eq!(session.run_as("acme", undo).unwrap(), [""; 0]);
+    assert!(session.run_as("umbrella", undo).unwrap_err().starts_with("42501 "));
+    assert!(session.run("SELECT * FROM weir.tokens").is_err());
 }
 
 #[test]

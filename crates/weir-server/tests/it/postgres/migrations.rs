@@ -3,7 +3,7 @@
 use weir_records::ErrorKind;
 use weir_server::PostgresLog;
 
-use super::support::{TestDatabase, bridge};
+use super::support::{MIGRATIONS, TestDatabase, bridge};
 
 /// Returns why the log cannot be opened.
 fn refused(database: &TestDatabase) -> (ErrorKind, String) {
@@ -14,10 +14,10 @@ fn refused(database: &TestDatabase) -> (ErrorKind, String) {
 #[test]
 fn migrations_run_once() {
     let database = TestDatabase::empty();
-    assert_eq!(database.migrate().unwrap(), ["0001_records"]);
+    assert_eq!(database.migrate().unwrap(), MIGRATIONS);
     assert_eq!(database.migrate().unwrap(), [""; 0]);
-    let ledger = "SELECT position, name, length(checksum) FROM weir.migrations";
-    assert_eq!(database.session("owner").run(ledger).unwrap(), ["0|0001_records|64"]);
+    let ledger = "SELECT position, name, length(checksum) FROM weir.migrations ORDER BY position";
+    assert_eq!(database.session("owner").run(ledger).unwrap(), ["0|0001_records|64", "1|0002_accounts|64"]);
     database.log();
 }
 
@@ -29,7 +29,7 @@ fn two_servers_that_migrate_at_once_run_each_migration_once() {
         servers.into_iter().flat_map(|server| server.join().unwrap()).collect()
     });
     ran.sort_unstable();
-    assert_eq!(ran, ["0001_records"]);
+    assert_eq!(ran, MIGRATIONS);
     database.log();
 }
 
@@ -58,12 +58,12 @@ fn a_database_that_lacks_a_migration_is_refused() {
 fn a_newer_database_is_refused_and_left_alone() {
     let database = TestDatabase::new();
     let owner = database.session("owner");
-    owner.run("INSERT INTO weir.migrations (position, name, checksum) VALUES (1, '0002_later', '')").unwrap();
-    let expected = "a newer version of Weir wrote it (it has migration `0002_later`)";
+    owner.run("INSERT INTO weir.migrations (position, name, checksum) VALUES (2, '0003_later', '')").unwrap();
+    let expected = "a newer version of Weir wrote it (it has migration `0003_later`)";
     let (kind, text) = refused(&database);
     assert_eq!((kind, text), (ErrorKind::Newer, format!("cannot open the database: {expected}")));
     assert_eq!(database.migrate().unwrap_err().kind, ErrorKind::Newer);
-    assert_eq!(owner.run("SELECT count(*) FROM weir.migrations").unwrap(), ["2"]);
+    assert_eq!(owner.run("SELECT count(*) FROM weir.migrations").unwrap(), ["3"]);
 }
 
 #[test]
@@ -94,6 +94,6 @@ fn a_migration_waits_for_a_server_that_migrates() {
             std::thread::yield_now();
         }
         other.run("COMMIT").unwrap();
-        assert_eq!(waiting.join().unwrap(), ["0001_records"]);
+        assert_eq!(waiting.join().unwrap(), MIGRATIONS);
     });
 }

@@ -7,6 +7,9 @@ use weir_core::{EntryKind, Origin, ProjectKey, Reference, Scope, TenantId, UserI
 use weir_records::{Audience, Author, Body, HostId, Kept, LogicalTime, Record, RecordId, TextKey};
 use weir_server::{Bridge, PostgresLog, PostgresOptions, migrate};
 
+/// The names of all migrations.
+pub(crate) const MIGRATIONS: [&str; 2] = ["0001_records", "0002_accounts"];
+
 /// The runtime that the tests of this process share.
 pub(crate) fn bridge() -> &'static Bridge {
     static BRIDGE: OnceLock<Bridge> = OnceLock::new();
@@ -31,7 +34,7 @@ impl TestDatabase {
     /// Creates a database with the tables.
     pub(crate) fn new() -> Self {
         let database = Self::empty();
-        assert_eq!(database.migrate().unwrap(), ["0001_records"]);
+        assert_eq!(database.migrate().unwrap(), MIGRATIONS);
         database
     }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
+use tokio_rustls::TlsAcceptor;
 use weir_core::Timestamp;
 
 use super::calls::MAX_THREADS;
@@ -46,6 +47,7 @@ Examples:
   weir serve --bind 127.0.0.1:0 --log json               choose a free port, log requests
   weir serve --compat engram --bind 127.0.0.1:7437       serve the plugins of engram too
   weir serve --bind 0.0.0.0:4747 --tls-cert cert.pem --tls-key key.pem --allow-host dev.example
+  weir serve --team --data /srv/weir                     serve a team's notes and records instead (docs/team.md)
 
 A call:
   TOKEN=$(weir serve --print-token --scope read)
@@ -152,30 +154,15 @@ pub(crate) fn run(env: &Env, arguments: &ArgMatches) -> Result<Option<Answer>, C
     if arguments.get_flag("print-token") {
         return token(&context, arguments).map(Some);
     }
-    let address = *arguments.get_one::<SocketAddr>("bind").ok_or_else(|| CommandError::usage("no address"))?;
-    let tls = match (arguments.get_one::<PathBuf>("tls-cert"), arguments.get_one::<PathBuf>("tls-key")) {
-        (Some(certificate), Some(key)) => Some(tls::acceptor(certificate, key)?),
-        _ => None,
-    };
-    let is_plain = tls.is_none();
-    if is_plain && !is_loopback(address) && !arguments.get_flag("insecure") {
-        return Err(CommandError::usage(format!(
-            "cannot serve {address}: other machines can reach it, and there is no TLS"
-        ))
-        .hint("name a certificate with --tls-cert and --tls-key, or serve 127.0.0.1")
-        .hint("--insecure serves it without TLS; everybody on the way can then read the tokens"));
-    }
+    let door = Door::of(arguments)?;
     let tokens = Tokens::open(data)?;
     unfinished::finish(context.paths(), AuditDepth::Full).iter().for_each(|remark| paint::warn(remark));
     let runtime = runtime()?;
     let served = runtime.block_on(async {
-        let listening = Listening::bind(address).await?;
-        let listening = match tls {
-            Some(tls) => listening.with_tls(tls),
-            None => listening,
-        };
+        let listening = door.open().await?;
         let compat = arguments.get_one::<String>("compat").and_then(|name| Compat::parse(name));
-        announce(&listening, &tokens, is_plain);
+        let path = tokens.path().display();
+        announce(&listening, &format!("tokens are in {path}; `weir serve --print-token --scope read` prints one"));
         if compat.is_some() {
             paint::warn("weir: plugins need no token if a process of this user calls from this machine");
         }
@@ -189,13 +176,46 @@ pub(crate) fn run(env: &Env, arguments: &ArgMatches) -> Result<Option<Answer>, C
     served.map(|()| None)
 }
 
-/// Says where the server is and how to get in. The first line is complete once connections are accepted.
-fn announce(listening: &Listening, tokens: &Tokens, is_plain: bool) {
-    let (address, scheme) = (listening.address(), if is_plain { "http" } else { "https" });
+/// Where a server listens, and how.
+pub(crate) struct Door {
+    address: SocketAddr,
+    tls: Option<TlsAcceptor>,
+}
+
+impl Door {
+    /// Reads the options. An address that other machines can reach needs TLS, or the word of the user.
+    pub(crate) fn of(arguments: &ArgMatches) -> Result<Self, CommandError> {
+        let address = *arguments.get_one::<SocketAddr>("bind").ok_or_else(|| CommandError::usage("no address"))?;
+        let tls = match (arguments.get_one::<PathBuf>("tls-cert"), arguments.get_one::<PathBuf>("tls-key")) {
+            (Some(certificate), Some(key)) => Some(tls::acceptor(certificate, key)?),
+            _ => None,
+        };
+        if tls.is_none() && !is_loopback(address) && !arguments.get_flag("insecure") {
+            return Err(CommandError::usage(format!(
+                "cannot serve {address}: other machines can reach it, and there is no TLS"
+            ))
+            .hint("name a certificate with --tls-cert and --tls-key, or serve 127.0.0.1")
+            .hint("--insecure serves it without TLS; everybody on the way can then read the tokens"));
+        }
+        Ok(Self { address, tls })
+    }
+
+    /// Binds the address.
+    pub(crate) async fn open(self) -> Result<Listening, CommandError> {
+        let listening = Listening::bind(self.address).await?;
+        Ok(match self.tls {
+            Some(tls) => listening.with_tls(tls),
+            None => listening,
+        })
+    }
+}
+
+/// Says where the server is, and whether others can listen. The first line is complete once connections are accepted.
+pub(crate) fn announce(listening: &Listening, tokens_are: &str) {
+    let (address, scheme) = (listening.address(), if listening.is_plain() { "http" } else { "https" });
     paint::warn(&format!("weir: listening on {scheme}://{address}"));
-    let path = tokens.path().display();
-    paint::warn(&format!("weir: tokens are in {path}; `weir serve --print-token --scope read` prints one"));
-    if is_plain && !is_loopback(address) {
+    paint::warn(&format!("weir: {tokens_are}"));
+    if listening.is_plain() && !is_loopback(address) {
         paint::warn("weir: this address is not protected by TLS: everybody on the way can read tokens and answers");
     }
 }
@@ -212,13 +232,15 @@ fn token(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandErr
     Ok(Answer::new(token, data))
 }
 
-fn hosts(address: SocketAddr, arguments: &ArgMatches) -> AllowedHosts {
+/// Returns the names by which a server may be reached.
+pub(crate) fn hosts(address: SocketAddr, arguments: &ArgMatches) -> AllowedHosts {
     let named = arguments.get_many::<String>("allow-host").into_iter().flatten();
     let own = AllowedHosts::loopback(address.port()).and_address(address);
     named.fold(own, |hosts, name| hosts.and_host(name, address.port()))
 }
 
-fn limits(arguments: &ArgMatches) -> ServerLimits {
+/// Returns the limits that the options set.
+pub(crate) fn limits(arguments: &ArgMatches) -> ServerLimits {
     let usual = ServerLimits::default();
     let number = |name: &str| arguments.get_one::<u64>(name).copied();
     let count = |name: &str| number(name).and_then(|number| usize::try_from(number).ok());
@@ -251,7 +273,7 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Parses how long a token is valid: a number and a unit.
-fn parse_life(text: &str) -> Result<Duration, CommandError> {
+pub(crate) fn parse_life(text: &str) -> Result<Duration, CommandError> {
     let refused = || {
         CommandError::usage(format!("`{text}` is not a time that a token can be valid for"))
             .hint("write a number and a unit, such as 30m, 8h or 7d, up to ten years")
@@ -270,7 +292,7 @@ fn parse_life(text: &str) -> Result<Duration, CommandError> {
 }
 
 /// Returns the runtime of a server. Connections share a few threads, and the stores work on others.
-fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(MAX_THREADS + SPARE_THREADS)

@@ -90,6 +90,11 @@ impl Listening {
         self.address
     }
 
+    /// Returns whether it is without TLS.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.tls.is_none()
+    }
+
     /// Serves until SIGINT, SIGTERM or SIGHUP, then lets open requests finish. A second signal ends at once.
     pub(crate) async fn serve(self, router: Router, limits: ServerLimits) -> Result<(), CommandError> {
         self.run(request_limits::limited(router, limits), limits).await

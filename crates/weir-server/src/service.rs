@@ -1,0 +1,296 @@
+//! The service of a team: records, search and notes over HTTP, on the ports of `weir-records`.
+//!
+//! Invariants: the tenant and the user of a call come from its token and from nothing else; every route but the health
+//! checks needs a token, and it is checked before the body is read; the ports block, so they are called on threads that
+//! may; a server keeps nothing that another one on the same database would need.
+
+mod answers;
+mod callers;
+mod entries;
+mod figures;
+mod indexer;
+mod notes;
+mod problem;
+mod rates;
+mod sync;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::middleware::from_fn_with_state;
+use axum::response::Response;
+use axum::routing::{any, get, post};
+use tokio::sync::mpsc;
+use weir_core::wording::one_line;
+use weir_core::{Scope, Timestamp};
+use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Writer};
+
+use self::answers::{read_json, read_query};
+use self::callers::Caller;
+use self::figures::Figures;
+use self::problem::Problem;
+use self::rates::Rates;
+
+/// The largest body of a request, in bytes.
+pub const DEFAULT_BODY_BYTES: usize = 4 << 20;
+/// How many records a tenant may have if nothing else was set.
+pub const DEFAULT_TENANT_RECORDS: u64 = 1_000_000;
+/// How long a call may take.
+const DEFAULT_CALL_TIME: Duration = Duration::from_secs(60);
+/// How many requests a token may make at once, and how many more each second.
+const DEFAULT_BURST: u32 = 200;
+const DEFAULT_REQUESTS_PER_SECOND: u32 = 50;
+/// How many projects wait to be indexed. More are indexed when somebody searches them.
+const MAX_WAITING: usize = 1_024;
+
+/// What a service is given besides its storage.
+#[derive(Clone)]
+pub struct ServiceOptions {
+    /// Returns the time of day.
+    pub now: fn() -> Timestamp,
+    /// Tells the operator what went wrong inside the server. Callers are not told.
+    pub report: fn(&str),
+    /// The version of the program.
+    pub version: &'static str,
+    /// The largest body of a request, in bytes.
+    pub max_body_bytes: usize,
+    /// How long a call may take.
+    pub max_call_time: Duration,
+    /// How many requests a token may make at once.
+    pub burst: u32,
+    /// How many more it may make each second.
+    pub requests_per_second: u32,
+    /// How many records a tenant may have if nothing else was set for it.
+    pub max_tenant_records: u64,
+    /// The tools of a developer's machine, which a server does not offer.
+    pub local_tools: Vec<LocalTool>,
+}
+
+/// A tool that only a developer's machine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LocalTool {
+    /// The name of the tool, such as `ctx_execute`.
+    pub tool: &'static str,
+    /// The command that does the same, such as `run`, if there is one.
+    pub command: Option<&'static str>,
+}
+
+impl ServiceOptions {
+    /// Returns the usual options.
+    pub fn new(now: fn() -> Timestamp, report: fn(&str)) -> Self {
+        Self {
+            now,
+            report,
+            version: env!("CARGO_PKG_VERSION"),
+            max_body_bytes: DEFAULT_BODY_BYTES,
+            max_call_time: DEFAULT_CALL_TIME,
+            burst: DEFAULT_BURST,
+            requests_per_second: DEFAULT_REQUESTS_PER_SECOND,
+            max_tenant_records: DEFAULT_TENANT_RECORDS,
+            local_tools: Vec::new(),
+        }
+    }
+}
+
+/// The service of one server.
+pub struct Service {
+    shelf: Shelf,
+    accounts: Arc<dyn Accounts>,
+    options: ServiceOptions,
+    rates: Rates,
+    figures: Figures,
+    /// Where projects with new records are announced.
+    changed: mpsc::Sender<Scope>,
+}
+
+impl Service {
+    /// Starts the service, and the task that indexes what is new. It must be called on a runtime; the task ends with
+    /// the service.
+    pub fn start(ports: Ports, accounts: Arc<dyn Accounts>, options: ServiceOptions) -> PortResult<Arc<Self>> {
+        let (changed, waiting) = mpsc::channel(MAX_WAITING);
+        let rates = Rates::new(options.burst, options.requests_per_second);
+        let shelf = Shelf::new(ports, Writer::new()?);
+        let service = Arc::new(Self { shelf, accounts, options, rates, figures: Figures::default(), changed });
+        tokio::spawn(indexer::run(Arc::downgrade(&service), waiting));
+        Ok(service)
+    }
+
+    /// Returns the routes.
+    pub fn router(self: Arc<Self>) -> Router {
+        Router::new()
+            .route("/v1/sync/records", post(upload).get(download))
+            .route("/v1/search", post(search))
+            .route("/v1/notes", post(note))
+            .route("/v1/entries/{id}", get(entry).delete(forget))
+            .route("/v1/entries/{id}/confirm", post(confirm))
+            .route("/v1/tools/{name}", any(tool))
+            .route("/mcp", any(mcp))
+            .route("/health", get(figures::health))
+            .route("/ready", get(figures::ready))
+            .route("/metrics", get(metrics))
+            .fallback(not_found)
+            .method_not_allowed_fallback(wrong_method)
+            .layer(from_fn_with_state(Arc::clone(&self), figures::count))
+            .with_state(self)
+    }
+
+    /// Runs work that blocks, within the time of a call.
+    async fn call<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let service = Arc::clone(self);
+        let running = tokio::task::spawn_blocking(move || work(&service));
+        match tokio::time::timeout(self.options.max_call_time, running).await {
+            Ok(Ok(done)) => done,
+            Ok(Err(_)) => {
+                (self.options.report)("a call panicked");
+                Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "Broken", "the call failed; this is a bug"))
+            }
+            Err(_) => {
+                let seconds = self.options.max_call_time.as_secs();
+                let detail = format!("the call was not done after {seconds} s, and may still be carried out");
+                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Time limit", detail)
+                    .hint("repeat an upload as it is, since nothing is stored twice; look before you repeat a note"))
+            }
+        }
+    }
+
+    /// Returns the caller of a request, or the answer that refuses it.
+    async fn admit(self: &Arc<Self>, parts: &Parts, needed: TokenScope) -> Result<Caller, Problem> {
+        let headers = parts.headers.clone();
+        self.call(move |service| Caller::of(service, &headers, needed)).await
+    }
+
+    /// Announces that a project has records that are not indexed.
+    fn announce(&self, scope: &Scope) {
+        // If too many wait, a search of the project indexes it.
+        drop(self.changed.try_send(scope.clone()));
+    }
+
+    fn now(&self) -> Timestamp {
+        (self.options.now)()
+    }
+}
+
+type Served = State<Arc<Service>>;
+type Answered = Result<Response, Problem>;
+type GivenName = Result<Path<String>, axum::extract::rejection::PathRejection>;
+
+async fn upload(State(service): Served, request: Request) -> Answered {
+    let (parts, body) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Write).await?;
+    let upload: sync::Upload = read_json(body, service.options.max_body_bytes).await?;
+    service.call(move |service| sync::upload(service, &caller, upload)).await
+}
+
+async fn download(State(service): Served, request: Request) -> Answered {
+    let (parts, _) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Read).await?;
+    let range: sync::Range = read_query(&parts.uri)?;
+    service.call(move |service| sync::download(service, &caller, &range)).await
+}
+
+async fn search(State(service): Served, request: Request) -> Answered {
+    let (parts, body) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Read).await?;
+    let search: entries::Search = read_json(body, service.options.max_body_bytes).await?;
+    service.call(move |service| entries::search(service, &caller, search)).await
+}
+
+async fn note(State(service): Served, request: Request) -> Answered {
+    let (parts, body) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Write).await?;
+    let note: notes::NewNote = read_json(body, service.options.max_body_bytes).await?;
+    service.call(move |service| notes::keep(service, &caller, note)).await
+}
+
+async fn entry(State(service): Served, name: GivenName, request: Request) -> Answered {
+    let (parts, _) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Read).await?;
+    let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
+    service.call(move |service| entries::get(service, &caller, &name, place)).await
+}
+
+async fn forget(State(service): Served, name: GivenName, request: Request) -> Answered {
+    let (parts, _) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Write).await?;
+    let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
+    service.call(move |service| notes::forget(service, &caller, &name, place)).await
+}
+
+async fn confirm(State(service): Served, name: GivenName, request: Request) -> Answered {
+    let (parts, body) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Write).await?;
+    let name = name_of(name)?;
+    let place: entries::Place = read_json(body, service.options.max_body_bytes).await?;
+    service.call(move |service| notes::confirm(service, &caller, &name, place)).await
+}
+
+async fn metrics(State(service): Served, request: Request) -> Answered {
+    let (parts, _) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Admin).await?;
+    service.call(move |service| figures::page(service, &caller)).await
+}
+
+/// Says where a tool is that this server does not have.
+async fn tool(State(service): Served, name: GivenName, request: Request) -> Answered {
+    let (parts, _) = request.into_parts();
+    service.admit(&parts, TokenScope::Read).await?;
+    let name = name_of(name)?;
+    let shown = one_line(&name, 80);
+    if let Some((_, route)) = TEAM_TOOLS.iter().find(|(tool, _)| *tool == name) {
+        return Err(Problem::new(
+            StatusCode::NOT_IMPLEMENTED,
+            "Not a tool here",
+            format!("a team server does not offer `{shown}` as a tool"),
+        )
+        .hint(format!("use {route}")));
+    }
+    let local = service.options.local_tools.iter().find(|local| local.tool == name);
+    let Some(local) = local else {
+        return Err(Problem::new(StatusCode::NOT_FOUND, "Unknown tool", format!("there is no tool `{shown}`")));
+    };
+    let hint = match local.command {
+        Some(command) => format!("run `weir {command}` on your machine, or use the tool of `weir mcp` there"),
+        None => "use the tool of `weir mcp` on your machine".to_owned(),
+    };
+    let detail = format!("`{shown}` is a tool of a developer's machine, which a team server does not offer");
+    Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "Local tool", detail).hint(hint))
+}
+
+/// The tools that have a route of their own here.
+const TEAM_TOOLS: [(&str, &str); 4] = [
+    ("ctx_search", "POST /v1/search"),
+    ("ctx_get", "GET /v1/entries/ID?project=PROJECT"),
+    ("ctx_annotate", "POST /v1/notes"),
+    ("ctx_forget", "DELETE /v1/entries/ID?project=PROJECT"),
+];
+
+async fn mcp(State(service): Served, request: Request) -> Answered {
+    let (parts, _) = request.into_parts();
+    service.admit(&parts, TokenScope::Read).await?;
+    let detail = "a team server does not speak MCP yet";
+    Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "No MCP", detail).hint("use the routes below /v1, or `weir mcp`"))
+}
+
+async fn not_found(request: Request) -> Problem {
+    let detail = format!("there is nothing at `{}`", one_line(request.uri().path(), 80));
+    Problem::new(StatusCode::NOT_FOUND, "Not found", detail).hint("docs/team.md lists the routes")
+}
+
+async fn wrong_method(request: Request) -> Problem {
+    let (path, method) = (one_line(request.uri().path(), 80), one_line(request.method().as_str(), 20));
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", format!("`{path}` does not take {method}"))
+        .hint("the header Allow names the methods")
+}
+
+/// Returns the last part of a path.
+fn name_of(name: GivenName) -> Result<String, Problem> {
+    let Path(name) = name.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "Invalid path", error.body_text()))?;
+    Ok(name)
+}

@@ -1,0 +1,106 @@
+//! Who makes a request. Invariants: tenant and user come from the token; the answer to a wrong token does not say what
+//! was wrong with it, except to somebody who has its secret.
+
+use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use weir_core::wording::one_line;
+use weir_core::{ProjectKey, Scope, SessionKey};
+use weir_records::{ApiToken, Credential, MAX_NAME_BYTES, TokenScope, TokenStanding, is_name};
+
+use super::Service;
+use super::problem::Problem;
+
+/// Names the client that a note is written with.
+const CLIENT: HeaderName = HeaderName::from_static("weir-client");
+
+/// Who makes a request, by a token that is good.
+pub(super) struct Caller {
+    pub(super) token: ApiToken,
+    client: Option<String>,
+}
+
+impl Caller {
+    /// Returns the caller of a request, or the answer that refuses it.
+    pub(super) fn of(service: &Service, headers: &HeaderMap, needed: TokenScope) -> Result<Self, Problem> {
+        let credential = bearer(headers)?;
+        let found = service.accounts.token(credential.id()).map_err(|error| Problem::of(service, &error))?;
+        // An unknown id takes as long as a wrong secret.
+        let nothing = blake3::Hash::from_bytes([0; 32]);
+        let matches = credential.hash() == found.as_ref().map_or(nothing, |token| token.hash);
+        let Some(token) = found.filter(|_| matches) else { return Err(unauthorised("the token is not known")) };
+        match token.standing(service.now()) {
+            TokenStanding::Good => {}
+            TokenStanding::Expired => return Err(unauthorised("the token has expired")),
+            TokenStanding::Revoked => return Err(unauthorised("the token was revoked")),
+        }
+        if let Err(seconds) = service.rates.take(token.id, service.now()) {
+            let detail = "this token makes too many requests";
+            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests", detail).retry_after(seconds));
+        }
+        if token.scope < needed {
+            return Err(too_low(token.scope, needed));
+        }
+        Ok(Self { token, client: client(headers)? })
+    }
+
+    /// Returns the scope of a call in a project, if the token is good for it.
+    pub(super) fn scope(&self, project: String) -> Result<Scope, Problem> {
+        if !is_name(&project) {
+            let detail = format!("`project` must have 1 to {MAX_NAME_BYTES} bytes and no control characters");
+            return Err(Problem::invalid(detail));
+        }
+        let project = ProjectKey(project);
+        if !self.token.has_project(&project) {
+            let detail = format!("the token is not good for the project `{}`", one_line(&project.0, 80));
+            return Err(Problem::new(StatusCode::FORBIDDEN, "Other project", detail)
+                .hint("ask the operator for a token with this project: `weir team invite --project`"));
+        }
+        Ok(Scope {
+            tenant: self.token.tenant.clone(),
+            user: self.token.user.clone(),
+            session: self.client.clone().map(|client| SessionKey { client, key: String::new() }),
+            ..Scope::project(project)
+        })
+    }
+}
+
+/// Returns the token that a request carries.
+fn bearer(headers: &HeaderMap) -> Result<Credential, Problem> {
+    let mut all = headers.get_all(AUTHORIZATION).iter();
+    let given = match (all.next(), all.next()) {
+        (Some(given), None) => given,
+        (None, _) => return Err(unauthorised("the request has no token")),
+        (Some(_), Some(_)) => return Err(unauthorised("the request has more than one token")),
+    };
+    let token = given.to_str().ok().and_then(|text| text.split_once(' '));
+    let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    token.and_then(|(_, token)| Credential::parse(token.trim())).ok_or_else(|| unauthorised("the token is not known"))
+}
+
+/// Returns the client that a request names.
+fn client(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get(CLIENT) else { return Ok(None) };
+    match value.to_str().ok().filter(|name| is_name(name)) {
+        Some(name) => Ok(Some(name.to_owned())),
+        None => Err(Problem::new(StatusCode::BAD_REQUEST, "Invalid header", "`Weir-Client` cannot be used")
+            .hint("send a short name, such as claude-code, or leave the header out")),
+    }
+}
+
+fn unauthorised(detail: &str) -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, "Unauthorized", detail)
+        .hint("send `Authorization: Bearer TOKEN` with a token from `weir team invite`")
+        .header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"weir\", error=\"invalid_token\""))
+}
+
+fn too_low(has: TokenScope, needed: TokenScope) -> Problem {
+    let challenge = match needed {
+        TokenScope::Read => "Bearer realm=\"weir\", error=\"insufficient_scope\", scope=\"read\"",
+        TokenScope::Write => "Bearer realm=\"weir\", error=\"insufficient_scope\", scope=\"write\"",
+        TokenScope::Admin => "Bearer realm=\"weir\", error=\"insufficient_scope\", scope=\"admin\"",
+    };
+    let detail = format!("this needs the scope `{needed}`, and the token has `{has}`");
+    Problem::new(StatusCode::FORBIDDEN, "Scope too low", detail)
+        .hint(format!("ask the operator for another token: `weir team invite --scope {needed}`"))
+        .header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
+}

@@ -1,0 +1,173 @@
+//! Finds and reads entries. Invariant: an answer says how far the index is behind, and what it cut.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use weir_core::wording::one_line;
+use weir_core::{EntryKind, Reference, Scope, Timestamp, UserId};
+use weir_records::{KeptRecord, PortError, RecordId, SearchQuery};
+
+use super::Service;
+use super::answers::json_answer;
+use super::callers::Caller;
+use super::problem::Problem;
+
+/// How many hits a search returns at most, and without a limit of the caller.
+const MAX_HITS: usize = 50;
+const DEFAULT_HITS: usize = 10;
+/// The longest query, in bytes.
+const MAX_QUERY_BYTES: usize = 4 << 10;
+/// How much of a text a hit shows, in bytes.
+const EXCERPT_BYTES: u64 = 500;
+/// How many entries with one reference are shown.
+const MAX_NAMESAKES: usize = 20;
+
+/// The body of a search.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Search {
+    project: String,
+    query: String,
+    limit: Option<usize>,
+    kind: Option<String>,
+    author: Option<String>,
+    source: Option<String>,
+    /// Only entries kept at or after this time, in milliseconds since 1970.
+    since: Option<i64>,
+}
+
+/// The project that an entry is in.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Place {
+    pub(super) project: String,
+}
+
+/// Searches a project.
+pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Result<Response, Problem> {
+    let scope = caller.scope(search.project)?;
+    let limit = search.limit.unwrap_or(DEFAULT_HITS);
+    if !(1..=MAX_HITS).contains(&limit) {
+        return Err(Problem::invalid(format!("`limit` must be between 1 and {MAX_HITS}")));
+    }
+    if search.query.len() > MAX_QUERY_BYTES {
+        return Err(Problem::invalid(format!("`query` has more than {MAX_QUERY_BYTES} bytes")));
+    }
+    let query = SearchQuery {
+        kind: search.kind.as_deref().map(kind_of).transpose()?,
+        author: search.author.map(UserId),
+        source: search.source,
+        since: search.since.map(Timestamp),
+        ..SearchQuery::new(search.query, limit)
+    };
+    let failed = |error: PortError| Problem::of(service, &error);
+    let found = service.shelf.search(&scope, &query).map_err(failed)?;
+    if found.behind > 0 {
+        service.announce(&scope);
+    }
+    let mut hits = Vec::new();
+    for hit in &found.hits {
+        // An entry that was removed meanwhile is left out.
+        let Some(excerpt) = excerpt(service, &scope, &hit.kept)? else { continue };
+        let mut shown = describe(&hit.kept);
+        shown.insert("excerpt".to_owned(), excerpt.into());
+        shown.insert("score".to_owned(), hit.score.into());
+        hits.push(Value::Object(shown));
+    }
+    Ok(json_answer(StatusCode::OK, &json!({ "hits": hits, "behind": found.behind })))
+}
+
+/// Returns the entries with a record id or a reference. One entry has its text; of several, each has an excerpt.
+pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Response, Problem> {
+    let scope = caller.scope(place.project)?;
+    let mut found = find(service, &scope, name)?;
+    if let [only] = found.as_slice() {
+        let text = service.shelf.text(&scope, only.record.id).map_err(|error| Problem::of(service, &error))?;
+        let mut shown = describe(only);
+        let text = text.ok_or_else(|| missing(name))?;
+        shown.insert("text".to_owned(), String::from_utf8_lossy(&text).into());
+        return Ok(json_answer(StatusCode::OK, &json!({ "entries": [shown] })));
+    }
+    let count = found.len();
+    found.truncate(MAX_NAMESAKES);
+    let mut entries = Vec::new();
+    for kept in &found {
+        let mut shown = describe(kept);
+        shown.insert("excerpt".to_owned(), excerpt(service, &scope, kept)?.unwrap_or_default().into());
+        entries.push(Value::Object(shown));
+    }
+    let hint = "several entries have this reference; ask for one by its id";
+    Ok(json_answer(StatusCode::OK, &json!({ "entries": entries, "count": count, "hint": hint })))
+}
+
+/// Returns the entries with a record id or a reference, or the answer that there are none.
+pub(super) fn find(service: &Service, scope: &Scope, name: &str) -> Result<Vec<KeptRecord>, Problem> {
+    let found = match (RecordId::parse(name), Reference::parse(name)) {
+        (Ok(id), _) => service.shelf.get(scope, id).map(|found| found.into_iter().collect()),
+        (Err(_), Ok(reference)) => service.shelf.find(scope, reference),
+        (Err(_), Err(_)) => {
+            let detail = format!("`{}` is neither a record id nor a reference", one_line(name, 80));
+            return Err(Problem::invalid(detail).hint("use `id` or `reference` of a hit"));
+        }
+    };
+    let found: Vec<KeptRecord> = found.map_err(|error| Problem::of(service, &error))?;
+    if found.is_empty() { Err(missing(name)) } else { Ok(found) }
+}
+
+fn missing(name: &str) -> Problem {
+    let detail = format!("this project has no entry `{}` that you can see", one_line(name, 80));
+    Problem::new(StatusCode::NOT_FOUND, "Not found", detail).hint("POST /v1/search finds entries by their words")
+}
+
+fn kind_of(name: &str) -> Result<EntryKind, Problem> {
+    EntryKind::parse(name).ok_or_else(|| {
+        let kinds: Vec<&str> = EntryKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        Problem::invalid(format!("`{}` is not a kind of entry", one_line(name, 80)))
+            .hint(format!("use one of {}", kinds.join(", ")))
+    })
+}
+
+/// Describes an entry, without its text.
+fn describe(kept: &KeptRecord) -> Map<String, Value> {
+    let record = &kept.record;
+    let confirmed: Vec<Value> =
+        kept.confirmed.iter().map(|one| json!({ "by": one.by.0.as_str(), "at": one.at.0 })).collect();
+    let author = json!({ "user": record.author.user.0.as_str(), "client": record.author.client.as_str() });
+    let mut shown = Map::new();
+    let mut add = |name: &str, value: Value| drop(shown.insert(name.to_owned(), value));
+    add("id", record.id.to_string().into());
+    add("author", author);
+    add("audience", record.audience.as_str().into());
+    add("at", record.time.millis.into());
+    add("superseded_by", kept.superseded_by.map(|id| id.to_string()).into());
+    add("confirmed", confirmed.into());
+    if let Some(entry) = kept.entry() {
+        add("reference", entry.reference.as_str().into());
+        add("kind", entry.kind.as_str().into());
+        add("origin", entry.origin.as_str().into());
+        add("title", entry.title.as_str().into());
+        add("source", entry.source.clone().into());
+        add("note", serde_json::to_value(&entry.note).unwrap_or_default());
+        add("bytes", entry.bytes.into());
+    }
+    shown
+}
+
+/// Returns the beginning of the text of an entry, or `None` if the entry was removed. The field `bytes` of the entry
+/// has the size of the whole.
+fn excerpt(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Option<String>, Problem> {
+    match service.shelf.text_range(scope, kept.record.id, 0..EXCERPT_BYTES) {
+        Ok(Some(start)) => {
+            let text = String::from_utf8_lossy(&start);
+            // The last character may be cut.
+            let is_cut = kept.entry().is_some_and(|entry| entry.bytes > EXCERPT_BYTES);
+            let text = text.trim_end_matches(|letter: char| is_cut && letter == char::REPLACEMENT_CHARACTER);
+            Ok(Some(if is_cut { format!("{text}…") } else { text.to_owned() }))
+        }
+        Ok(None) => Ok(None),
+        // What is damaged is found by its title, and says so when it is read.
+        Err(PortError { kind: weir_records::ErrorKind::Damaged, .. }) => Ok(Some(String::new())),
+        Err(error) => Err(Problem::of(service, &error)),
+    }
+}

@@ -1,0 +1,129 @@
+//! Health, readiness, and counters in the text format of Prometheus. Invariants: no label has a value that a client
+//! chooses, so the number of lines is bounded; what is said about a tenant is said to its own admins only.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+use serde_json::json;
+use weir_core::{ProjectKey, Scope, TenantId};
+use weir_records::{PortError, TokenId};
+
+use super::Service;
+use super::answers::json_answer;
+use super::callers::Caller;
+use super::problem::Problem;
+
+/// The media type of the page.
+const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
+/// How many projects of a tenant are measured for one page.
+const MAX_MEASURED: usize = 1_000;
+
+/// What has happened since the server was started.
+#[derive(Default)]
+pub(super) struct Figures {
+    /// By route and status.
+    requests: Mutex<BTreeMap<(String, u16), u64>>,
+    index_failures: AtomicU64,
+}
+
+impl Figures {
+    /// Counts that a project could not be indexed.
+    pub(super) fn index_failed(&self) {
+        self.index_failures.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Counts a request by its route and the status of its answer.
+pub(super) async fn count(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
+    let response = next.run(request).await;
+    let key = (route.unwrap_or_else(|| "none".to_owned()), response.status().as_u16());
+    let mut requests = service.figures.requests.lock().unwrap_or_else(PoisonError::into_inner);
+    *requests.entry(key).or_default() += 1;
+    drop(requests);
+    response
+}
+
+/// Says that the process is alive. Needs no token and touches nothing.
+pub(super) async fn health() -> Response {
+    json_answer(StatusCode::OK, &json!({ "status": "ok" }))
+}
+
+/// Says whether the log and the accounts answer.
+pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
+    let looked = service.call(|service| {
+        let failed = |error: PortError| Problem::of(service, &error);
+        // An id and a tenant that nobody has: only whether there is an answer matters.
+        if let Some(nobody) = TokenId::parse("0000000000000000") {
+            service.accounts.token(nobody).map_err(failed)?;
+        }
+        service.shelf.ports().log.head(&place(&TenantId("-".into()), "-".into())).map_err(failed)?;
+        Ok(())
+    });
+    looked.await?;
+    Ok(json_answer(StatusCode::OK, &json!({ "status": "ready" })))
+}
+
+/// Returns the counters of the process, and the figures of the caller's tenant.
+pub(super) fn page(service: &Service, caller: &Caller) -> Result<Response, Problem> {
+    let failed = |error: PortError| Problem::of(service, &error);
+    let tenant = &caller.token.tenant;
+    let usage = service.accounts.usage(tenant).map_err(failed)?;
+    let projects = service.accounts.projects(tenant).map_err(failed)?;
+    let (mut lag, mut worst) = (0u64, 0u64);
+    for project in projects.iter().take(MAX_MEASURED) {
+        let one = lag_of(service, &place(tenant, project.0.clone())).map_err(failed)?;
+        (lag, worst) = (lag.saturating_add(one), worst.max(one));
+    }
+    let most = usage.max_records.unwrap_or(service.options.max_tenant_records);
+    let gauges = [
+        ("weir_tenant_records", "Records of the tenant.", usage.records),
+        ("weir_tenant_records_limit", "Records that the tenant may have.", most),
+        ("weir_tenant_projects", "Projects of the tenant.", projects.len() as u64),
+        ("weir_index_projects_measured", "Projects whose lag is counted.", projects.len().min(MAX_MEASURED) as u64),
+        ("weir_index_lag_records", "Positions that the index of this server is behind the log.", lag),
+        ("weir_index_lag_records_worst", "The same, of the project that is furthest behind.", worst),
+    ];
+    let mut page = format!(
+        "# HELP weir_build_info The version of the program.\n# TYPE weir_build_info gauge\n\
+         weir_build_info{{version=\"{}\"}} 1\n",
+        service.options.version
+    );
+    for (name, help, value) in gauges {
+        let _ = writeln!(page, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
+    }
+    let failures = service.figures.index_failures.load(Ordering::Relaxed);
+    let name = "weir_index_failures_total";
+    let _ =
+        writeln!(page, "# HELP {name} Projects that could not be indexed.\n# TYPE {name} counter\n{name} {failures}");
+    let name = "weir_http_requests_total";
+    let _ = writeln!(page, "# HELP {name} Requests to this server, by route and status.\n# TYPE {name} counter");
+    let requests = service.figures.requests.lock().unwrap_or_else(PoisonError::into_inner);
+    for ((route, status), count) in requests.iter() {
+        let _ = writeln!(page, "{name}{{route=\"{route}\",status=\"{status}\"}} {count}");
+    }
+    drop(requests);
+    let mut response = Response::new(Body::from(page));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROMETHEUS));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+/// Returns how many positions the index is behind the log.
+fn lag_of(service: &Service, scope: &Scope) -> Result<u64, PortError> {
+    // The position is read first, since the log only grows.
+    let at = service.shelf.ports().index.position(scope)?;
+    Ok(service.shelf.ports().log.head(scope)?.0.saturating_sub(at.0))
+}
+
+fn place(tenant: &TenantId, project: String) -> Scope {
+    Scope { tenant: tenant.clone(), ..Scope::project(ProjectKey(project)) }
+}

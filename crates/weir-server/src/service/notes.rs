@@ -1,0 +1,130 @@
+//! Writes notes, confirms them and removes them. Invariant: what came over HTTP is the word of a model unless the
+//! caller says that a person wrote it, and it is never confirmed by being written.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::json;
+use weir_core::wording::{flat, one_line};
+use weir_core::{EntryKind, NoteKind, Origin, WhyGone};
+use weir_records::{Audience, NewRecord, NoteFields, PortError, RecordId};
+
+use super::Service;
+use super::answers::json_answer;
+use super::callers::Caller;
+use super::entries::{Place, find};
+use super::problem::Problem;
+use super::sync::check_room;
+
+/// The longest title that is made from a text, in characters.
+const MAX_TITLE_CHARS: usize = 80;
+/// The longest title, topic or name of a branch or commit, in bytes.
+const MAX_FIELD_BYTES: usize = 1 << 10;
+
+/// The body of a note.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewNote {
+    project: String,
+    text: String,
+    kind: Option<String>,
+    title: Option<String>,
+    topic: Option<String>,
+    commit: Option<String>,
+    branch: Option<String>,
+    /// `user` if a person wrote the text; a model did otherwise.
+    origin: Option<String>,
+    /// `author` if nobody else shall see it; the team does otherwise.
+    audience: Option<String>,
+    /// The record whose place it takes.
+    supersedes: Option<String>,
+}
+
+/// Keeps a note.
+pub(super) fn keep(service: &Service, caller: &Caller, note: NewNote) -> Result<Response, Problem> {
+    let failed = |error: PortError| Problem::of(service, &error);
+    let supersedes = note.supersedes.as_deref().map(RecordId::parse).transpose().map_err(failed)?;
+    let scope = caller.scope(note.project.clone())?;
+    if let Some(old) = supersedes {
+        find(service, &scope, &old.to_string())?;
+    }
+    let new = new_record(note)?;
+    check_room(service, &scope)?;
+    let record = service.shelf.keep(&scope, new, service.now()).map_err(failed)?;
+    service.announce(&scope);
+    if let Some(old) = supersedes {
+        service.shelf.supersede(&scope, old, record.id, service.now()).map_err(|error| {
+            Problem::of(service, &error)
+                .hint("the note was kept, but the older one does not count as superseded")
+                .field("id", record.id.to_string())
+        })?;
+    }
+    let reference = record.body.kept().map(|kept| kept.reference.as_str().to_owned());
+    Ok(json_answer(StatusCode::CREATED, &json!({ "id": record.id.to_string(), "reference": reference })))
+}
+
+/// Confirms an entry in the name of the caller.
+pub(super) fn confirm(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Response, Problem> {
+    let scope = caller.scope(place.project)?;
+    let id = one(find(service, &scope, name)?.iter().map(|kept| kept.record.id).collect())?;
+    check_room(service, &scope)?;
+    let record = service.shelf.confirm(&scope, id, service.now()).map_err(|error| Problem::of(service, &error))?;
+    Ok(json_answer(StatusCode::OK, &json!({ "confirmed": id.to_string(), "id": record.id.to_string() })))
+}
+
+/// Removes an entry of the caller from the log, the index and the texts.
+pub(super) fn forget(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Response, Problem> {
+    let scope = caller.scope(place.project)?;
+    let id = one(find(service, &scope, name)?.iter().map(|kept| kept.record.id).collect())?;
+    let forgotten = service.shelf.forget(&scope, id, WhyGone::Forgotten, service.now());
+    let forgotten = forgotten.map_err(|error| Problem::of(service, &error))?;
+    let left = forgotten.left;
+    let left = json!({ "log": left.in_log, "index": left.in_index, "texts": left.in_blobs });
+    let answer = json!({ "forgotten": id.to_string(), "id": forgotten.removal.id.to_string(), "left": left });
+    Ok(json_answer(StatusCode::OK, &answer))
+}
+
+fn new_record(note: NewNote) -> Result<NewRecord, Problem> {
+    let fields = [&note.title, &note.topic, &note.commit, &note.branch];
+    if note.text.trim().is_empty() {
+        return Err(Problem::invalid("`text` is empty"));
+    }
+    if fields.into_iter().flatten().any(|field| field.len() > MAX_FIELD_BYTES) {
+        return Err(Problem::invalid(format!("a field besides `text` has more than {MAX_FIELD_BYTES} bytes")));
+    }
+    let kind = choice("kind", note.kind.as_deref(), NoteKind::Finding, NoteKind::ALL, NoteKind::as_str)?;
+    let audience = choice("audience", note.audience.as_deref(), Audience::Team, Audience::ALL, Audience::as_str)?;
+    let origins = [Origin::User, Origin::Model];
+    let origin = choice("origin", note.origin.as_deref(), Origin::Model, &origins, Origin::as_str)?;
+    let title = note.title.map_or_else(|| flat(&note.text, MAX_TITLE_CHARS), |title| flat(&title, MAX_TITLE_CHARS));
+    let fields = NoteFields { kind, topic: note.topic, files: Vec::new(), commit: note.commit, branch: note.branch };
+    Ok(NewRecord { origin, note: Some(fields), ..NewRecord::new(EntryKind::Note, audience, title, note.text) })
+}
+
+/// Returns the one of several that a word names, or the usual one if there is no word.
+fn choice<T: Copy>(
+    field: &str,
+    word: Option<&str>,
+    usual: T,
+    all: &[T],
+    written: fn(T) -> &'static str,
+) -> Result<T, Problem> {
+    let Some(word) = word else { return Ok(usual) };
+    all.iter().copied().find(|one| written(*one) == word).ok_or_else(|| {
+        let words: Vec<&str> = all.iter().copied().map(written).collect();
+        Problem::invalid(format!("`{field}` cannot be `{}`", one_line(word, 80)))
+            .hint(format!("use one of {}", words.join(", ")))
+    })
+}
+
+/// Returns the only id, or the answer that there are several.
+fn one(ids: Vec<RecordId>) -> Result<RecordId, Problem> {
+    match ids.as_slice() {
+        [only] => Ok(*only),
+        several => {
+            let shown: Vec<String> = several.iter().map(ToString::to_string).collect();
+            Err(Problem::invalid(format!("{} entries have this reference", several.len()))
+                .hint(format!("name one by its id: {}", shown.join(", "))))
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! How often a token may be used: a bucket for each, which every request takes from and time fills again.
+//!
+//! Invariants: memory is bounded by the tokens that were used lately; a clock that goes back fills nothing. Each server
+//! counts for itself.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use weir_core::Timestamp;
+use weir_records::TokenId;
+
+/// How many buckets are kept before those that are full again are dropped.
+const MAX_BUCKETS: usize = 10_000;
+
+/// The buckets of all tokens.
+pub(super) struct Rates {
+    burst: f64,
+    per_milli: f64,
+    buckets: Mutex<HashMap<TokenId, Bucket>>,
+}
+
+#[derive(Clone, Copy)]
+struct Bucket {
+    left: f64,
+    at: i64,
+}
+
+impl Rates {
+    /// Creates buckets that hold `burst` requests, and are filled with `per_second`.
+    pub(super) fn new(burst: u32, per_second: u32) -> Self {
+        let (burst, per_milli) = (f64::from(burst.max(1)), f64::from(per_second.max(1)) / 1_000.0);
+        Self { burst, per_milli, buckets: Mutex::default() }
+    }
+
+    /// Takes one request from the bucket of a token, or returns after how many seconds there is one.
+    pub(super) fn take(&self, id: TokenId, now: Timestamp) -> Result<(), u64> {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() >= MAX_BUCKETS && !buckets.contains_key(&id) {
+            buckets.retain(|_, bucket| self.filled(*bucket, now).left < self.burst);
+        }
+        let bucket = buckets.entry(id).or_insert(Bucket { left: self.burst, at: now.0 });
+        *bucket = self.filled(*bucket, now);
+        if bucket.left < 1.0 {
+            let millis = (1.0 - bucket.left) / self.per_milli;
+            return Err((millis / 1_000.0).ceil().max(1.0) as u64);
+        }
+        bucket.left -= 1.0;
+        Ok(())
+    }
+
+    fn filled(&self, bucket: Bucket, now: Timestamp) -> Bucket {
+        let passed = now.0.saturating_sub(bucket.at).max(0) as f64;
+        Bucket { left: (bucket.left + passed * self.per_milli).min(self.burst), at: now.0.max(bucket.at) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_may_burst_and_then_goes_at_its_rate() {
+        let id = TokenId::parse("00112233445566ff").unwrap();
+        let other = TokenId::parse("00112233445566fe").unwrap();
+        let rates = Rates::new(3, 2);
+        let take = |id, at| rates.take(id, Timestamp(at));
+        assert_eq!([take(id, 0), take(id, 0), take(id, 0), take(id, 0)], [Ok(()), Ok(()), Ok(()), Err(1)]);
+        assert_eq!(take(other, 0), Ok(()));
+        assert_eq!([take(id, 490), take(id, 510), take(id, 510)], [Err(1), Ok(()), Err(1)]);
+        // A clock that goes back.
+        assert_eq!(take(id, 0), Err(1));
+        assert_eq!([take(id, 60_000), take(id, 60_000), take(id, 60_000)], [Ok(()); 3]);
+        assert_eq!(take(id, 60_000), Err(1));
+    }
+}

@@ -1,0 +1,241 @@
+//! Takes in records of a user's machines, and gives out what is new. Invariants: an upload can be repeated, and changes
+//! nothing the second time; what is refused is named one by one; an answer never skips a record, whatever it cuts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use weir_core::Scope;
+use weir_core::wording::one_line;
+use weir_records::{Body, ErrorKind, Incoming, PortError, Position, Record, RecordId, Sender, StoredRecord, TextKey};
+
+use super::Service;
+use super::answers::json_answer;
+use super::callers::Caller;
+use super::problem::Problem;
+
+/// How many records one upload may have.
+const MAX_UPLOADED: usize = 1_000;
+/// How many records one download has at most, and without a limit of the caller.
+const MAX_DOWNLOADED: usize = 500;
+const DEFAULT_DOWNLOADED: usize = 100;
+/// How much text one download has, in bytes. It ends with the record that exceeds it.
+const MAX_TEXT_BYTES: usize = 8 << 20;
+/// How many refused records an answer names.
+const MAX_NAMED: usize = 100;
+
+/// The body of an upload.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Upload {
+    project: String,
+    records: Vec<Value>,
+    /// The texts of the records, by their keys.
+    #[serde(default)]
+    texts: BTreeMap<String, String>,
+}
+
+/// The query of a download.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Range {
+    project: String,
+    #[serde(default)]
+    after: u64,
+    limit: Option<usize>,
+}
+
+/// A record that was not taken.
+struct Refusal {
+    id: String,
+    error: PortError,
+}
+
+/// Takes in records of the caller.
+pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Result<Response, Problem> {
+    let scope = caller.scope(upload.project)?;
+    if upload.records.len() > MAX_UPLOADED {
+        let detail = format!("an upload has at most {MAX_UPLOADED} records, and this one has {}", upload.records.len());
+        return Err(Problem::invalid(detail).hint("send the records in several requests, in their order"));
+    }
+    let (incoming, mut refused) = read(upload.records, &upload.texts)?;
+    check_quota(service, &scope, incoming.iter().map(|one| &one.record))?;
+    let failed = |error: PortError| Problem::of(service, &error);
+    // What was in the log before has a position up to here, since positions are given in the order of the log.
+    let before = service.shelf.ports().log.head(&scope).map_err(failed)?;
+    let results = service.shelf.import(&scope, &incoming, &Sender::Author, service.now());
+    let (mut accepted, mut known) = (0u64, 0u64);
+    for (one, result) in incoming.iter().zip(results) {
+        match result {
+            Ok(position) if position <= before => known += 1,
+            Ok(_) => accepted += 1,
+            Err(error) => refused.push(Refusal { id: one.record.id.to_string(), error }),
+        }
+    }
+    if accepted > 0 {
+        service.announce(&scope);
+    }
+    let Position(head) = service.shelf.ports().log.head(&scope).map_err(failed)?;
+    if refused.is_empty() {
+        return Ok(json_answer(StatusCode::OK, &json!({ "accepted": accepted, "known": known, "head": head })));
+    }
+    let problem = refusal(service, &refused);
+    Err(problem.field("accepted", accepted).field("known", known).field("head", head))
+}
+
+/// Gives out the records after a position that the caller may see, with their texts.
+pub(super) fn download(service: &Service, caller: &Caller, range: &Range) -> Result<Response, Problem> {
+    let scope = caller.scope(range.project.clone())?;
+    let limit = range.limit.unwrap_or(DEFAULT_DOWNLOADED);
+    if !(1..=MAX_DOWNLOADED).contains(&limit) {
+        return Err(Problem::invalid(format!("`limit` must be between 1 and {MAX_DOWNLOADED}")));
+    }
+    let failed = |error: PortError| {
+        let is_ahead = error.kind == ErrorKind::Ahead;
+        let problem = Problem::of(service, &error);
+        if is_ahead { problem.hint("read again from `after=0`; records that you have keep their ids") } else { problem }
+    };
+    let batch = service.shelf.read_since(&scope, Position(range.after), limit).map_err(failed)?;
+    let (mut records, mut texts, mut missing) = (Vec::new(), Map::new(), Vec::new());
+    let (mut bytes, mut next) = (0, batch.next);
+    let count = batch.records.len();
+    for (number, StoredRecord { position, record }) in batch.records.into_iter().enumerate() {
+        if let Some(kept) = record.body.kept() {
+            match text_of(service, &scope, &record, &kept.text)? {
+                Given::Text(text) => {
+                    bytes += text.len();
+                    texts.insert(kept.text.to_string(), text.into());
+                }
+                Given::Lost => missing.push(kept.text.to_string()),
+                // The removal is further on in the log.
+                Given::Removed => continue,
+            }
+        }
+        let written = record.to_json().map_err(failed)?;
+        let value: Value = serde_json::from_str(&written).map_err(|error| Problem::invalid(error.to_string()))?;
+        records.push(json!({ "seq": position.0, "record": value }));
+        if bytes > MAX_TEXT_BYTES && number + 1 < count {
+            next = position;
+            break;
+        }
+    }
+    let Position(head) = service.shelf.ports().log.head(&scope).map_err(failed)?;
+    let mut answer = json!({
+        "records": records, "texts": texts, "next": next.0, "head": head.max(next.0), "more": next.0 < head,
+    });
+    if let (false, Some(fields)) = (missing.is_empty(), answer.as_object_mut()) {
+        fields.insert("missing_texts".to_owned(), missing.into());
+    }
+    Ok(json_answer(StatusCode::OK, &answer))
+}
+
+/// Checks that new records fit into the quota of the tenant. Over it, only removals are taken, and records that the log
+/// has already.
+fn check_quota<'a>(service: &Service, scope: &Scope, records: impl Iterator<Item = &'a Record>) -> Result<(), Problem> {
+    let records: Vec<&Record> = records.collect();
+    let failed = |error: PortError| Problem::of(service, &error);
+    let usage = service.accounts.usage(&scope.tenant).map_err(failed)?;
+    let most = usage.max_records.unwrap_or(service.options.max_tenant_records);
+    if usage.records.saturating_add(records.len() as u64) <= most {
+        return Ok(());
+    }
+    let adding = records.iter().filter(|record| !matches!(record.body, Body::Removed { .. })).map(|record| record.id);
+    let adding: Vec<RecordId> = adding.collect();
+    let known = service.shelf.ports().log.records(scope, &adding).map_err(failed)?;
+    let known: BTreeSet<RecordId> = known.into_iter().map(|stored| stored.record.id).collect();
+    if adding.iter().all(|id| known.contains(id)) {
+        return Ok(());
+    }
+    Err(over_quota(most, usage.records))
+}
+
+/// Checks that the tenant may have one more record.
+pub(super) fn check_room(service: &Service, scope: &Scope) -> Result<(), Problem> {
+    let usage = service.accounts.usage(&scope.tenant).map_err(|error| Problem::of(service, &error))?;
+    let most = usage.max_records.unwrap_or(service.options.max_tenant_records);
+    if usage.records < most { Ok(()) } else { Err(over_quota(most, usage.records)) }
+}
+
+fn over_quota(most: u64, has: u64) -> Problem {
+    let detail = format!("the tenant may have {most} records, and has {has}");
+    Problem::new(StatusCode::FORBIDDEN, "Quota exceeded", detail)
+        .hint("nothing was stored; the operator can raise it with `weir team init --max-records`")
+}
+
+/// Reads the records of an upload with their texts. One that cannot be read is refused, and the others are not.
+fn read(records: Vec<Value>, texts: &BTreeMap<String, String>) -> Result<(Vec<Incoming>, Vec<Refusal>), Problem> {
+    let (mut incoming, mut refused, mut used) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for value in records {
+        let id = value.get("id").and_then(Value::as_str).map_or_else(|| "?".to_owned(), |id| one_line(id, 80));
+        // The text of a refused record is used too.
+        used.extend(value.pointer("/body/kept/text").and_then(Value::as_str).map(str::to_owned));
+        match Record::from_value(value) {
+            Ok(record) => {
+                let text = record.body.kept().and_then(|kept| texts.get(&kept.text.to_string()));
+                let text = text.map(|text| text.clone().into_bytes());
+                incoming.push(Incoming::new(record, text));
+            }
+            Err(error) => refused.push(Refusal { id, error }),
+        }
+    }
+    match texts.keys().find(|key| !used.contains(*key)) {
+        Some(key) => Err(Problem::invalid(format!("no record of the request has the text `{}`", one_line(key, 80)))),
+        None => Ok((incoming, refused)),
+    }
+}
+
+/// Returns the answer for records of which some were refused. The worst of their reasons decides its status.
+fn refusal(service: &Service, refused: &[Refusal]) -> Problem {
+    let has = |kind: ErrorKind| refused.iter().any(|refusal| refusal.error.kind == kind);
+    let passing = refused.iter().find(|refusal| refusal.error.kind.may_pass());
+    let named: Vec<Value> = refused.iter().take(MAX_NAMED).map(|refusal| describe(service, refusal)).collect();
+    let detail = format!("{} of the records were refused; the others were taken", refused.len());
+    let problem = if has(ErrorKind::Conflict) {
+        let hint = "another machine has the identity of this one; this machine needs a new one, and sends its records \
+                    again under it";
+        Problem::new(StatusCode::CONFLICT, "Cloned host", detail).hint(hint)
+    } else if let Some(passing) = passing {
+        Problem::of(service, &passing.error)
+    } else {
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "Records refused", detail)
+            .hint("`refused` says why, one by one; sending these again changes nothing")
+    };
+    problem.field("refused_count", refused.len() as u64).field("refused", named)
+}
+
+fn describe(service: &Service, refusal: &Refusal) -> Value {
+    let (status, title) = super::problem::sort_of(refusal.error.kind);
+    let reason = if status.is_server_error() {
+        (service.options.report)(&refusal.error.to_string());
+        title.to_owned()
+    } else {
+        refusal.error.to_string()
+    };
+    json!({ "id": refusal.id, "status": status.as_u16(), "reason": reason })
+}
+
+/// The text of a record.
+enum Given {
+    Text(String),
+    /// It cannot be read any more, or is not text.
+    Lost,
+    /// The record was removed since it was read.
+    Removed,
+}
+
+fn text_of(service: &Service, scope: &Scope, record: &Record, key: &TextKey) -> Result<Given, Problem> {
+    let found = match service.shelf.ports().blobs.get(scope, key) {
+        Ok(Some(text)) => Ok(Some(text)),
+        // Asks the log again, since the record may have been removed.
+        Ok(None) | Err(PortError { kind: ErrorKind::Damaged, .. }) => service.shelf.text(scope, record.id),
+        Err(error) => Err(error),
+    };
+    match found {
+        Ok(Some(text)) => Ok(String::from_utf8(text).map_or(Given::Lost, Given::Text)),
+        Ok(None) => Ok(Given::Removed),
+        Err(PortError { kind: ErrorKind::Damaged, .. }) => Ok(Given::Lost),
+        Err(error) => Err(Problem::of(service, &error)),
+    }
+}

@@ -1,0 +1,111 @@
+//! Tests that nothing crosses tenants, users and projects by any route, whatever the names are.
+
+use serde_json::json;
+use weir_records::TokenScope;
+
+use super::support::{API, TestServer, World, encoded};
+
+const TENANTS: usize = 24;
+const PROJECTS: [&str; 2] = [API, "shared name"];
+
+/// A note, who wrote it and where, and who sees it.
+struct Written {
+    tenant: usize,
+    project: &'static str,
+    audience: &'static str,
+    token: String,
+    id: String,
+    word: String,
+}
+
+/// Two users of each tenant write a note in each project: one for the team, one for its author.
+fn write_everything(server: &TestServer) -> Vec<Written> {
+    let mut all = Vec::new();
+    for tenant in 0..TENANTS {
+        for user in ["ana", "ben"] {
+            // Users and projects have the same names in all tenants.
+            let token = server.token(&format!("tenant {tenant}"), user, TokenScope::Write);
+            for (number, project) in PROJECTS.into_iter().enumerate() {
+                let audience = if (tenant + number).is_multiple_of(3) { "author" } else { "team" };
+                let word = format!("w{tenant}x{user}x{number}w");
+                let text = format!("common {word}");
+                let note = json!({ "project": project, "text": text, "audience": audience });
+                let id = server.post("/v1/notes", &token, &note).ok(201)["id"].as_str().unwrap().to_owned();
+                all.push(Written { tenant, project, audience, token: token.clone(), id, word });
+            }
+        }
+    }
+    all
+}
+
+fn nothing_crosses_by_any_route(world: &World) {
+    let server = world.server();
+    let all = write_everything(&server);
+    for reader in &all {
+        let sees = |note: &Written| {
+            note.tenant == reader.tenant
+                && note.project == reader.project
+                && (note.audience == "team" || note.token == reader.token)
+        };
+        let mut expected: Vec<&str> = all.iter().filter(|note| sees(note)).map(|note| note.word.as_str()).collect();
+        expected.sort_unstable();
+        let hits = server.search(&reader.token, reader.project, "common");
+        let mut found: Vec<&str> = hits.iter().map(|text| text.trim_start_matches("common ")).collect();
+        found.sort_unstable();
+        assert_eq!(found, expected, "search of {}", reader.word);
+        let downloaded = server.download(&reader.token, reader.project, 3);
+        assert_eq!(downloaded.len(), expected.len(), "download of {}", reader.word);
+    }
+    // Every reader asks for notes of others by their ids, spread over all of them.
+    for (number, reader) in all.iter().enumerate() {
+        let others = all.iter().cycle().skip(number * 7 + 1).step_by(5).take(6);
+        for note in others.filter(|note| note.tenant != reader.tenant) {
+            let path = format!("/v1/entries/{}?project={}", note.id, encoded(note.project));
+            server.get(&path, &reader.token).problem(404);
+            server.send("DELETE", &path, &reader.token, "").problem(404);
+            let place = json!({ "project": note.project });
+            server.post(&format!("/v1/entries/{}/confirm", note.id), &reader.token, &place).problem(404);
+            let newer = json!({ "project": note.project, "text": "x", "supersedes": note.id });
+            server.post("/v1/notes", &reader.token, &newer).problem(404);
+            let hits = server.search(&reader.token, note.project, &note.word);
+            assert!(hits.iter().all(|text| !text.contains(&note.word)), "{} found {hits:?}", reader.word);
+        }
+    }
+}
+
+fn names_and_queries_are_only_text(world: &World) {
+    let server = world.server();
+    let names = [
+        "'; DROP TABLE records; --",
+        "a\"b",
+        "$1",
+        "%",
+        "_",
+        "x' OR '1'='1",
+        "../../etc/passwd",
+        "ä 🦀",
+        "NEAR(a b)",
+        "*",
+        "tenant:\"acme\" OR *",
+    ];
+    let bystander = server.token("acme", "ana", TokenScope::Write);
+    server.note(&bystander, API, "untouched");
+    for name in names {
+        let token = server.token(name, name, TokenScope::Write);
+        server.note(&token, name, "sentinel");
+        assert_eq!(server.search(&token, name, "sentinel"), ["sentinel"], "{name}");
+        assert_eq!(server.download(&token, name, 10).len(), 1, "{name}");
+        // As a query and as every filter it finds nothing of others, and breaks nothing.
+        assert_eq!(server.search(&token, API, name), [""; 0], "{name}");
+        let filters = json!({ "project": name, "query": name, "author": name, "source": name });
+        server.post("/v1/search", &token, &filters).ok(200);
+        server.post("/v1/search", &token, &json!({ "project": name, "query": "x", "kind": name })).problem(422);
+        server.get(&format!("/v1/entries/{}?project={}", encoded(name), encoded(name)), &token).problem(422);
+    }
+    assert_eq!(server.search(&bystander, API, "untouched"), ["untouched"]);
+}
+
+on_each_backend! {
+    nothing_crosses_by_any_route,
+    names_and_queries_are_only_text,
+}

@@ -1,0 +1,94 @@
+//! Tests the limits of a tenant and of a token.
+
+use serde_json::json;
+use weir_core::{TenantId, WhyGone};
+use weir_records::{Body, TokenScope};
+use weir_server::ServiceOptions;
+
+use super::support::{API, World, ids, kept, options, record, scope, upload, written};
+
+fn a_tenant_over_its_quota_can_repeat_and_remove_but_not_add(world: &World) {
+    let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
+    let token = server.token("acme", "ana", TokenScope::Write);
+    server.accounts.set_max_records(&TenantId("acme".into()), 2).unwrap();
+    let first = upload(API, &[written(&kept(&own, id(0), "a")), written(&kept(&own, id(1), "b"))], &["a", "b"]);
+    let path = "/v1/sync/records";
+    server.post(path, &token, &first).ok(200);
+    assert_eq!(server.post(path, &token, &first).ok(200)["known"], 2);
+    let more = upload(API, &[written(&kept(&own, id(2), "c"))], &["c"]);
+    assert_eq!(server.post(path, &token, &more).problem(403)["title"], "Quota exceeded");
+    server.post("/v1/notes", &token, &json!({ "project": "other", "text": "c" })).problem(403);
+    let removal = record(&own, id(3), Body::Removed { record: id(0), why: WhyGone::Forgotten });
+    server.post(path, &token, &upload(API, &[written(&removal)], &[])).ok(200);
+    // Another tenant has its own.
+    let other = server.token("umbrella", "eve", TokenScope::Write);
+    server.note(&other, API, "free");
+}
+
+fn a_token_that_asks_too_often_waits_and_others_do_not(world: &World) {
+    let few = ServiceOptions { burst: 3, requests_per_second: 1, ..options() };
+    let server = world.server_named("one", few);
+    let (ana, ben) = (server.token("acme", "ana", TokenScope::Read), server.token("acme", "ben", TokenScope::Read));
+    let search = |token: &str| server.post("/v1/search", token, &json!({ "project": API, "query": "x" }));
+    for _ in 0..3 {
+        search(&ana).ok(200);
+    }
+    let refused = search(&ana);
+    refused.problem(429);
+    assert!(refused.head.contains("retry-after: 1"), "{}", refused.head);
+    search(&ben).ok(200);
+    server.get("/health", "").ok(200);
+}
+
+fn a_body_beyond_the_limit_is_refused(world: &World) {
+    let server = world.server_named("one", ServiceOptions { max_body_bytes: 1_000, ..options() });
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let body = json!({ "project": API, "text": "x".repeat(1_100) });
+    server.post("/v1/notes", &token, &body).problem(413);
+    for (body, status) in [("{", 400), ("", 400), ("[]", 422), ("{}", 422), ("{\"project\":7,\"text\":\"x\"}", 422)] {
+        server.send("POST", "/v1/notes", &token, body).problem(status);
+    }
+    server.post("/v1/notes", &token, &json!({ "project": API, "text": " " })).problem(422);
+    server.post("/v1/notes", &token, &json!({ "project": "a\u{0}b", "text": "x" })).problem(422);
+}
+
+fn the_figures_show_the_lag_of_the_index_to_admins(world: &World) {
+    let server = world.server();
+    let (admin, writer) =
+        (server.token("acme", "ana", TokenScope::Admin), server.token("acme", "ben", TokenScope::Write));
+    server.note(&writer, API, "counted");
+    assert_eq!(server.search(&writer, API, "counted"), ["counted"]);
+    server.get("/metrics", &writer).problem(403);
+    let page = server.get("/metrics", &admin);
+    assert_eq!(page.status, 200);
+    for line in [
+        "weir_tenant_records 1",
+        "weir_tenant_projects 1",
+        "weir_index_lag_records 0",
+        "weir_index_failures_total 0",
+        "weir_http_requests_total{route=\"/v1/notes\",status=\"201\"} 1",
+        "weir_http_requests_total{route=\"/metrics\",status=\"403\"} 1",
+    ] {
+        assert!(page.body.lines().any(|found| found == line), "{line}\n{}", page.body);
+    }
+    let stranger = server.token("umbrella", "eve", TokenScope::Admin);
+    assert!(server.get("/metrics", &stranger).body.contains("weir_tenant_records 0\n"));
+}
+
+fn each_change_is_in_the_audit(world: &World) {
+    let server = world.server();
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let id = server.note(&token, API, "audited");
+    let path = format!("/v1/entries/{id}?project={}", super::support::encoded(API));
+    assert_eq!(server.send("DELETE", &path, &token, "").ok(200)["left"], json!({ "log": 0, "index": 0, "texts": 0 }));
+    let expected = ["operator create tenant", "operator add token", "ana append", "ana append", "ana remove"];
+    assert_eq!(world.audit("acme"), expected);
+}
+
+on_each_backend! {
+    a_tenant_over_its_quota_can_repeat_and_remove_but_not_add,
+    a_token_that_asks_too_often_waits_and_others_do_not,
+    a_body_beyond_the_limit_is_refused,
+    the_figures_show_the_lag_of_the_index_to_admins,
+    each_change_is_in_the_audit,
+}

@@ -1,0 +1,65 @@
+//! Tests notes: writing, finding, confirming, superseding and forgetting them.
+
+use serde_json::json;
+use weir_records::TokenScope;
+
+use super::support::{API, World, encoded};
+
+fn a_note_of_one_user_is_found_by_another_with_its_author(world: &World) {
+    let server = world.server();
+    let (ana, ben) = (server.token("acme", "ana", TokenScope::Write), server.token("acme", "ben", TokenScope::Write));
+    let note = json!({ "project": API, "text": "The pool has ten connections.", "kind": "decision", "topic": "pool" });
+    let id = server.post("/v1/notes", &ana, &note).ok(201)["id"].as_str().unwrap().to_owned();
+    let search = || server.post("/v1/search", &ben, &json!({ "project": API, "query": "connections" })).ok(200);
+    let hit = search()["hits"][0].clone();
+    assert_eq!((&hit["id"], &hit["author"]), (&json!(id), &json!({ "user": "ana", "client": "test" })), "{hit}");
+    assert_eq!((&hit["origin"], &hit["confirmed"]), (&json!("model"), &json!([])), "nobody has confirmed it");
+    server.post(&format!("/v1/entries/{id}/confirm"), &ben, &json!({ "project": API })).ok(200);
+    assert_eq!(search()["hits"][0]["confirmed"][0]["by"], "ben");
+    let reference = hit["reference"].as_str().unwrap();
+    for name in [id.as_str(), reference] {
+        let found = server.get(&format!("/v1/entries/{name}?project={}", encoded(API)), &ben).ok(200);
+        assert_eq!(found["entries"][0]["text"], "The pool has ten connections.");
+    }
+    let newer = json!({ "project": API, "text": "The pool has twelve connections.", "supersedes": id });
+    let newer = server.post("/v1/notes", &ben, &newer).ok(201)["id"].clone();
+    let hits = search()["hits"].clone();
+    assert_eq!((&hits[0]["id"], &hits[1]["superseded_by"]), (&newer, &newer), "{hits}");
+}
+
+fn only_the_author_forgets_a_note_and_then_it_is_gone(world: &World) {
+    let server = world.server();
+    let (ana, ben) = (server.token("acme", "ana", TokenScope::Write), server.token("acme", "ben", TokenScope::Write));
+    let id = server.note(&ana, API, "ephemeral");
+    let path = format!("/v1/entries/{id}?project={}", encoded(API));
+    server.send("DELETE", &path, &ben, "").problem(403);
+    let proof = server.send("DELETE", &path, &ana, "").ok(200);
+    assert_eq!(proof["left"], json!({ "log": 0, "index": 0, "texts": 0 }));
+    server.get(&path, &ana).problem(404);
+    assert_eq!(server.search(&ben, API, "ephemeral"), [""; 0]);
+    assert_eq!(server.download(&ben, API, 10).len(), 1, "the removal itself");
+}
+
+fn a_secret_in_a_note_is_redacted_and_a_wrong_field_is_named(world: &World) {
+    let server = world.server();
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    server.note(&token, API, &format!("cobalt {secret}"));
+    let found = server.search(&token, API, "cobalt").concat();
+    assert!(found.starts_with("cobalt") && !found.contains(&secret), "{found}");
+    for (field, word) in [("kind", "decision"), ("audience", "team"), ("origin", "user")] {
+        let problem = server.post("/v1/notes", &token, &json!({ "project": API, "text": "x", field: "odd" }));
+        let problem = problem.problem(422);
+        assert!(problem["hint"].as_str().unwrap().contains(word), "{problem}");
+    }
+    let missing = format!("{}-7", "0".repeat(32));
+    let note = json!({ "project": API, "text": "x", "supersedes": missing });
+    server.post("/v1/notes", &token, &note).problem(404);
+    server.get(&format!("/v1/entries/%20?project={}", encoded(API)), &token).problem(422);
+}
+
+on_each_backend! {
+    a_note_of_one_user_is_found_by_another_with_its_author,
+    only_the_author_forgets_a_note_and_then_it_is_gone,
+    a_secret_in_a_note_is_redacted_and_a_wrong_field_is_named,
+}

@@ -1,0 +1,118 @@
+//! Tests uploads and downloads.
+
+use serde_json::{Value, json};
+use weir_core::WhyGone;
+use weir_records::{Audience, Body, TokenScope};
+
+use super::support::{API, World, encoded, ids, kept, record, scope, upload, written};
+
+const SYNC: &str = "/v1/sync/records";
+
+fn an_upload_can_be_repeated_and_a_download_misses_nothing(world: &World) {
+    let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let texts = ["first", "second", "third", "fourth", "fifth"];
+    let records: Vec<Value> = (0..).zip(texts).map(|(index, text)| written(&kept(&own, id(index), text))).collect();
+    let send = |most: usize| server.post(SYNC, &token, &upload(API, &records[..most], &texts[..most])).ok(200);
+    assert_eq!(send(3), json!({ "accepted": 3, "known": 0, "head": 3 }));
+    assert_eq!(send(3), json!({ "accepted": 0, "known": 3, "head": 3 }));
+    assert_eq!(send(5), json!({ "accepted": 2, "known": 3, "head": 5 }));
+    let ben = server.token("acme", "ben", TokenScope::Read);
+    for limit in [1, 2, 5, 500] {
+        assert_eq!(server.download(&ben, API, limit), records, "{limit} at a time");
+    }
+}
+
+fn a_cloned_host_is_a_conflict_and_the_other_records_are_taken(world: &World) {
+    let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let first = written(&kept(&own, id(0), "original"));
+    server.post(SYNC, &token, &upload(API, &[first], &["original"])).ok(200);
+    let other = [written(&kept(&own, id(0), "of the clone")), written(&kept(&own, id(1), "good"))];
+    let problem = server.post(SYNC, &token, &upload(API, &other, &["of the clone", "good"])).problem(409);
+    assert_eq!((&problem["accepted"], &problem["known"], &problem["head"]), (&json!(1), &json!(0), &json!(2)));
+    assert_eq!(problem["refused"][0]["id"], id(0).to_string(), "{problem}");
+    assert_eq!(problem["title"], "Cloned host");
+    // The same identity in another project is a clone as well, and in another tenant it is somebody else.
+    let elsewhere = crate::support::scope("acme", "ana", "other");
+    let body = upload("other", &[written(&kept(&elsewhere, id(0), "x"))], &["x"]);
+    server.post(SYNC, &token, &body).problem(409);
+    let stranger = server.token("umbrella", "ana", TokenScope::Write);
+    let body = upload(API, &[written(&kept(&scope("umbrella", "ana"), id(0), "x"))], &["x"]);
+    server.post(SYNC, &stranger, &body).ok(200);
+}
+
+fn what_cannot_be_taken_is_named_one_by_one(world: &World) {
+    let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let mut long = kept(&own, id(0), "long");
+    if let Body::Kept(entry) = &mut long.body {
+        entry.title = "x".repeat(300 << 10);
+    }
+    let mut newer = written(&kept(&own, id(1), "newer"));
+    newer["format"] = json!(2);
+    let mut unknown = written(&kept(&own, id(2), "unknown"));
+    unknown["colour"] = json!("red");
+    let textless = written(&kept(&own, id(3), "not sent"));
+    let good = written(&kept(&own, id(4), "good"));
+    let records = [written(&long), newer, unknown, textless, good, json!(7)];
+    let body = upload(API, &records, &["long", "newer", "unknown", "good"]);
+    let problem = server.post(SYNC, &token, &body).problem(422);
+    assert_eq!((&problem["refused_count"], &problem["accepted"]), (&json!(5), &json!(1)), "{problem}");
+    let reasons = problem["refused"].to_string();
+    for word in ["too long", "update Weir", "colour", "its text is missing"] {
+        assert!(reasons.contains(word), "{word}: {reasons}");
+    }
+    let unused = upload(API, &[], &["a text of nobody"]);
+    server.post(SYNC, &token, &unused).problem(422);
+    assert_eq!(server.download(&token, API, 10).len(), 1);
+}
+
+fn a_removal_from_a_machine_leaves_nothing(world: &World) {
+    let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let secret = written(&kept(&own, id(0), "zanzibarian"));
+    server.post(SYNC, &token, &upload(API, std::slice::from_ref(&secret), &["zanzibarian"])).ok(200);
+    assert_eq!(server.search(&token, API, "zanzibarian"), ["zanzibarian"]);
+    let removal = Body::Removed { record: id(0), why: WhyGone::Forgotten };
+    let removal = written(&record(&own, id(1), removal));
+    server.post(SYNC, &token, &upload(API, std::slice::from_ref(&removal), &[])).ok(200);
+    assert_eq!(server.search(&token, API, "zanzibarian"), [""; 0]);
+    assert_eq!(server.download(&token, API, 10), [removal]);
+    // A machine that still has it cannot bring it back.
+    let again = server.post(SYNC, &token, &upload(API, &[secret], &["zanzibarian"])).ok(200);
+    assert_eq!((&again["accepted"], &again["known"]), (&json!(0), &json!(1)));
+    assert_eq!(server.search(&token, API, "zanzibarian"), [""; 0]);
+}
+
+fn a_private_record_is_its_authors_alone(world: &World) {
+    let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
+    let (ana, ben) = (server.token("acme", "ana", TokenScope::Write), server.token("acme", "ben", TokenScope::Write));
+    let mut private = kept(&own, id(0), "reticent");
+    private.audience = Audience::Author;
+    server.post(SYNC, &ana, &upload(API, &[written(&private)], &["reticent"])).ok(200);
+    assert_eq!((server.download(&ana, API, 10).len(), server.download(&ben, API, 10).len()), (1, 0));
+    assert_eq!(server.search(&ana, API, "reticent"), ["reticent"]);
+    assert_eq!(server.search(&ben, API, "reticent"), [""; 0]);
+    server.get(&format!("/v1/entries/{}?project={}", id(0), encoded(API)), &ben).problem(404);
+}
+
+fn a_position_beyond_the_head_is_refused_with_what_to_do(world: &World) {
+    let server = world.server();
+    let token = server.token("acme", "ana", TokenScope::Read);
+    let path = format!("{SYNC}?project={}&after=7", encoded(API));
+    let problem = server.get(&path, &token).problem(409);
+    assert!(problem["hint"].as_str().unwrap().contains("after=0"), "{problem}");
+    for query in ["", "?project=", "?project=p&limit=0", "?project=p&limit=501", "?project=p&colour=red", "?after=x"] {
+        server.get(&format!("{SYNC}{query}"), &token).problem(422);
+    }
+}
+
+on_each_backend! {
+    an_upload_can_be_repeated_and_a_download_misses_nothing,
+    a_cloned_host_is_a_conflict_and_the_other_records_are_taken,
+    what_cannot_be_taken_is_named_one_by_one,
+    a_removal_from_a_machine_leaves_nothing,
+    a_private_record_is_its_authors_alone,
+    a_position_beyond_the_head_is_refused_with_what_to_do,
+}

@@ -1,0 +1,43 @@
+//! `weir serve --team`: the service of a team behind the sockets and guards of `weir serve`.
+
+use clap::ArgMatches;
+use weir_server::{LocalTool, Service, ServiceOptions};
+
+use super::storage::{Place, Storage, failed};
+use crate::env::Env;
+use crate::error::CommandError;
+use crate::faces::http::command::{Door, announce, hosts, limits, runtime};
+use crate::faces::http::guard::guarded;
+use crate::faces::paint;
+use crate::operations::OPERATIONS;
+use crate::when;
+
+/// Serves until a signal arrives. Open requests may finish.
+pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandError> {
+    let door = Door::of(arguments)?;
+    let Storage { ports, accounts } = Place::of(env, arguments)?.open()?;
+    let (limits, runtime) = (limits(arguments), runtime()?);
+    let usual = ServiceOptions::new(when::now, report);
+    let options = ServiceOptions {
+        version: env!("CARGO_PKG_VERSION"),
+        max_body_bytes: limits.max_body_bytes,
+        max_call_time: limits.request_timeout.unwrap_or(usual.max_call_time),
+        local_tools: OPERATIONS.iter().map(|one| LocalTool { tool: one.tool, command: one.command }).collect(),
+        ..usual
+    };
+    let served = runtime.block_on(async {
+        let listening = door.open().await?;
+        let service = Service::start(ports, accounts, options).map_err(failed)?;
+        let hosts = hosts(listening.address(), arguments);
+        announce(&listening, "`weir team invite` prints a token for a user of the team");
+        listening.serve(guarded(service.router(), hosts), limits).await
+    });
+    // Work that was cut off must not keep the program from exiting.
+    runtime.shutdown_background();
+    served
+}
+
+/// Tells the operator what went wrong inside the server.
+fn report(fault: &str) {
+    paint::warn(&format!("weir: {fault}"));
+}

@@ -1,0 +1,97 @@
+//! `weir team` and `weir serve --team`, as an operator and two users meet them.
+
+use crate::support::{Home, said};
+
+#[cfg(not(feature = "team"))]
+#[test]
+fn a_build_without_the_server_says_so() {
+    let home = Home::new();
+    for arguments in [&["serve", "--team", "--data", "team"][..], &["team", "init", "ana", "--data", "team"]] {
+        let refused = home.weir(arguments);
+        assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+        assert!(said(&refused).contains("this build has no team server; build with --features team"));
+    }
+    assert!(!home.project().join("team").exists());
+}
+
+#[test]
+fn what_a_team_server_cannot_do_with_its_options_is_refused() {
+    let home = Home::new();
+    for arguments in [
+        &["serve", "--team"][..],
+        &["serve", "--data", "team"],
+        &["serve", "--team", "--data", "team", "--log", "json"],
+        &["serve", "--team", "--data", "team", "--compat", "engram"],
+        &["serve", "--team", "--data", "team", "--texts", "texts"],
+        &["team"],
+        &["team", "list"],
+        &["team", "revoke", "--data", "team"],
+        &["team", "list", "--data", "team", "--database", "postgresql://u@localhost/d"],
+    ] {
+        let refused = home.weir(arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {}", said(&refused));
+    }
+}
+
+#[cfg(feature = "team")]
+mod built {
+    use serde_json::{Value, json};
+
+    use super::{Home, said};
+    use crate::serve::support::{Request, Response, Server};
+
+    const PROJECT: &str = "github.com/acme/api";
+
+    /// Runs a command on the data of the team.
+    fn team(home: &Home, arguments: &[&str]) -> String {
+        home.ok(&[&["team"], arguments, &["--data", "team"]].concat()).trim().to_owned()
+    }
+
+    fn post(server: &Server, path: &str, token: &str, body: &Value) -> Response {
+        server.send(&Request::post(path, body.to_string()).token(token))
+    }
+
+    fn finds(server: &Server, token: &str) -> Response {
+        post(server, "/v1/search", token, &json!({ "project": PROJECT, "query": "connections" }))
+    }
+
+    #[test]
+    fn a_note_of_one_user_reaches_another_until_their_token_ends() {
+        let home = Home::new();
+        let ana = team(&home, &["init", "ana"]);
+        let mut server = Server::start_with(&home, &["--team", "--data", "team"]);
+        let note = json!({ "project": PROJECT, "text": "The pool has ten connections.", "kind": "decision" });
+        assert_eq!(post(&server, "/v1/notes", &ana, &note).status, 201);
+        let ben = team(&home, &["invite", "ben", "--scope", "read", "--valid-for", "8h"]);
+        let hit = finds(&server, &ben).json()["hits"][0].clone();
+        assert_eq!((&hit["author"]["user"], &hit["excerpt"]), (&json!("ana"), &note["text"]), "{hit}");
+        assert_eq!(post(&server, "/v1/notes", &ben, &note).status, 403);
+        let problem = post(&server, "/v1/tools/ctx_execute", &ben, &json!({})).problem(501);
+        assert!(problem["hint"].as_str().unwrap().contains("weir run"), "{problem}");
+        let newer = team(&home, &["rotate", &ben]);
+        assert_eq!((finds(&server, &ben).status, finds(&server, &newer).status), (401, 200));
+        assert!(team(&home, &["list"]).contains("revoked"));
+        team(&home, &["revoke", "--user", "ben"]);
+        assert_eq!(finds(&server, &newer).status, 401);
+        server.terminate();
+        assert!(server.wait_for_end().success());
+    }
+
+    #[test]
+    fn a_folder_without_a_team_and_a_second_one_in_it_are_refused() {
+        let home = Home::new();
+        let refused = home.weir(&["serve", "--team", "--data", "team"]);
+        assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
+        assert!(said(&refused).contains("weir team init"), "{}", said(&refused));
+        assert!(!home.project().join("team").exists(), "nothing was created");
+        team(&home, &["init", "ana"]);
+        let again = home.weir(&["team", "init", "eve", "--data", "team"]);
+        assert_eq!(again.status.code(), Some(1), "{}", said(&again));
+        assert!(team(&home, &["init", "ana", "--max-records", "5"]).contains("5 records"));
+        let unknown = home.weir(&["team", "revoke", "0011223344556677", "--data", "team"]);
+        assert_eq!(unknown.status.code(), Some(3), "{}", said(&unknown));
+        let stranger = home.weir(&["team", "invite", "eve", "--tenant", "other", "--data", "team"]);
+        assert_eq!(stranger.status.code(), Some(3), "{}", said(&stranger));
+        assert!(said(&stranger).contains("there is no such tenant"), "{}", said(&stranger));
+    }
+}
