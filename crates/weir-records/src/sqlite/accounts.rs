@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 use weir_core::{ProjectKey, TenantId, Timestamp, UserId};
 
-use super::db::{Database, Fault};
+use super::db::Database;
 use super::log::MIGRATIONS;
 use crate::accounts::{Accounts, ApiToken, OPERATOR, Revoked, TenantUsage, TokenId, TokenScope};
 use crate::error::{ErrorKind, PortError, Result};

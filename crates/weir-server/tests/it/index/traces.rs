@@ -27,7 +27,8 @@ fn words_in(folder: &Path) -> Vec<String> {
 /// Asserts that every file belongs to the last commit.
 fn assert_no_litter(folder: &Path) {
     let engine = tantivy::Index::open_in_dir(folder).unwrap();
-    let known: Vec<String> = engine.searchable_segment_ids().unwrap().iter().map(|id| id.uuid_string()).collect();
+    let known: Vec<String> =
+        engine.searchable_segment_ids().unwrap().iter().map(tantivy::index::SegmentId::uuid_string).collect();
     for path in files(folder) {
         let name = path.file_name().unwrap().to_str().unwrap();
         let is_ours = name.starts_with('.') || name == "meta.json";

@@ -86,7 +86,7 @@ impl Checks {
         let wait = async {
             loop {
                 news.changed().await.ok()?;
-                if let Some(report) = self.fresh(project.key()) {
+                if let Some(report) = self.fresh(project.address_key()) {
                     return Some(report);
                 }
             }
@@ -95,18 +95,18 @@ impl Checks {
     }
 
     fn fresh_or_start(self: &Arc<Self>, project: &Arc<ViewedProject>) -> Option<Arc<Report>> {
-        if let Some(report) = self.fresh(project.key()) {
+        if let Some(report) = self.fresh(project.address_key()) {
             return Some(report);
         }
         let mut made = self.lock();
-        let state = made.entry(project.key().to_owned()).or_default();
+        let state = made.entry(project.address_key().to_owned()).or_default();
         if !state.is_running {
             state.is_running = true;
             let (checks, project) = (Arc::clone(self), Arc::clone(project));
             tokio::spawn(async move {
                 let report = Arc::new(check(&project).await);
                 let result = Some((Instant::now(), report));
-                checks.lock().insert(project.key().to_owned(), Made { result, is_running: false });
+                checks.lock().insert(project.address_key().to_owned(), Made { result, is_running: false });
                 checks.news.send_replace(());
             });
         }

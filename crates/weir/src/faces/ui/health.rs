@@ -22,17 +22,17 @@ pub(super) async fn page(view: &View<'_>) -> Result<Response, CommandError> {
     let Some(project) = &view.project else {
         // The checks are those of a project.
         return Ok(match view.projects.first() {
-            Some(project) => answer::redirect(&Shell::in_project(Page::Health, Some(&project.key().into()))),
+            Some(project) => answer::redirect(&Shell::in_project(Page::Health, Some(&project.address_key().into()))),
             None => answer::page(StatusCode::OK, nothing_to_check().render(&view.shell)),
         });
     };
     let Some(report) = view.ui.checks.soon(project).await else {
         let page = answer::page(StatusCode::OK, being_made().render(&view.shell));
-        let address = Shell::in_project(Page::Health, Some(&project.key().into()));
+        let address = Shell::in_project(Page::Health, Some(&project.address_key().into()));
         return Ok(answer::going_on(page, LOOK_AGAIN_SECONDS, &address));
     };
     let mut shell = view.shell.clone();
-    shell.failing_checks = view.ui.checks.failing(project.key());
+    shell.failing_checks = view.ui.checks.failing(project.address_key());
     Ok(answer::page(StatusCode::OK, health(view, &report)?.render(&shell)))
 }
 

@@ -75,7 +75,7 @@ impl KnownProjects {
 
 impl ViewedProject {
     /// Returns the name of the folder of its store, which identifies it in addresses.
-    pub(super) fn key(&self) -> &str {
+    pub(super) fn address_key(&self) -> &str {
         &self.known.folder
     }
 
@@ -86,7 +86,7 @@ impl ViewedProject {
 
     /// Returns the project as the menu shows it.
     pub(super) fn link(&self) -> ProjectLink {
-        ProjectLink { key: self.key().into(), name: self.name.as_str().into() }
+        ProjectLink { key: self.address_key().into(), name: self.name.as_str().into() }
     }
 
     /// Returns the context of a visit.

@@ -75,7 +75,7 @@ fn row(view: &View<'_>, project: &ViewedProject, read: &ReadProject, facts: &Fac
 fn bare(view: &View<'_>, project: &ViewedProject) -> ProjectRow {
     let root = project.root();
     ProjectRow {
-        key: project.key().into(),
+        key: project.address_key().into(),
         name: project.name.as_str().into(),
         folder: short_path(&root, view.ui.context.env().home.as_deref()).into(),
         is_there: root.is_dir(),

@@ -69,8 +69,8 @@ fn elsewhere(view: &View<'_>) -> Option<String> {
     if within == "all" {
         return view.project.is_some().then(|| format!("/search?{query}"));
     }
-    let chosen = view.projects.iter().find(|project| project.key() == within)?;
-    Some(format!("/in/{}/search?{query}", chosen.key()))
+    let chosen = view.projects.iter().find(|project| project.address_key() == within)?;
+    Some(format!("/in/{}/search?{query}", chosen.address_key()))
 }
 
 /// What is searched for.

@@ -50,18 +50,20 @@ impl<'a> View<'a> {
         let projects = ui.projects.all().await?;
         let project = match asked.project {
             None => None,
-            Some(key) => Some(projects.iter().find(|project| project.key() == key).cloned().ok_or_else(|| {
-                CommandError::new(ErrorKind::NotFound, "no project with a store has this address")
-                    .hint("choose one in the menu; `weir adopt` takes over the store of a project that was moved")
-            })?),
+            Some(key) => {
+                Some(projects.iter().find(|project| project.address_key() == key).cloned().ok_or_else(|| {
+                    CommandError::new(ErrorKind::NotFound, "no project with a store has this address")
+                        .hint("choose one in the menu; `weir adopt` takes over the store of a project that was moved")
+                })?)
+            }
         };
         let clock = Clock::read();
-        let others = projects.iter().filter(|other| asked.project != Some(other.key()));
+        let others = projects.iter().filter(|other| asked.project != Some(other.address_key()));
         let shell = Shell {
             project: project.as_ref().map(|project| project.link()),
             other_projects: others.map(|project| project.link()).collect(),
             token: ui.entrance.token().into(),
-            failing_checks: project.as_ref().and_then(|project| ui.checks.failing(project.key())),
+            failing_checks: project.as_ref().and_then(|project| ui.checks.failing(project.address_key())),
             ..frame(ui, &asked, &clock)
         };
         let (fields, path) = (Fields::parse(asked.query.as_bytes()), asked.path.to_owned());
@@ -84,7 +86,7 @@ impl<'a> View<'a> {
 
     /// Returns the same address in a project.
     pub(super) fn address_in(&self, project: &ViewedProject) -> String {
-        format!("/in/{}{}", project.key(), self.path)
+        format!("/in/{}{}", project.address_key(), self.path)
     }
 
     /// Returns a time in local time.

@@ -36,7 +36,7 @@ pub(super) async fn page(view: &View<'_>) -> Result<Response, CommandError> {
     let facts = view.ui.transcripts.facts_soon().await;
     if !facts.is_ready {
         let page = answer::page(StatusCode::OK, being_read(&facts).render(&view.shell));
-        let project = view.project.as_ref().map(|project| Text::from(project.key()));
+        let project = view.project.as_ref().map(|project| Text::from(project.address_key()));
         let address = Shell::in_project(Page::Window, project.as_ref());
         return Ok(answer::going_on(page, LOOK_AGAIN_SECONDS, &address));
     }

@@ -62,7 +62,7 @@ pub(super) async fn load<'a>(
 }
 
 fn key_of(project: Option<&Arc<ViewedProject>>) -> Option<&str> {
-    project.map(|project| project.key())
+    project.map(|project| project.address_key())
 }
 
 async fn read(visit: &Visit, level: Level, wanted: Vec<Entry>) -> Result<HashMap<Reference, LoadedNote>, CommandError> {
