@@ -92,7 +92,7 @@ pub(crate) fn between(
     let to = until.map_or(i64::MAX, |until| until.0.div_euclid(DAY));
     let rows = statement.query_map([from, to], |row| {
         Ok(MeterRow {
-            day: Timestamp(row.get::<_, i64>(0)? * DAY),
+            day: Timestamp(row.get::<_, i64>(0)?.saturating_mul(DAY)),
             session: SessionKey { client: row.get(1)?, key: row.get(2)? },
             reading: Reading {
                 tool: row.get(3)?,

@@ -25,7 +25,7 @@ ADDED = {
     ],
     "0010_meter": [
         """INSERT INTO meter (day, client, session, tool, what, times, given, shown)
-           VALUES (1699920000000, 'test', 's1', 'shell', 'held', 3, 9000, 400)"""
+           VALUES (19675, 'test', 's1', 'shell', 'held', 3, 9000, 400)"""
     ],
     "0011_confirmed": [
         """UPDATE notes SET confirmed_at = 1700000310000
