@@ -21,6 +21,10 @@ const MAX_SEARCH_INDEX_TIME: Duration = Duration::from_secs(10);
 const MAX_EVENT_INTAKE_TIME: Duration = Duration::from_secs(2);
 /// Both time limits for a search that must not keep its caller waiting.
 const MAX_PROMPT_INDEX_TIME: Duration = Duration::from_millis(150);
+/// How long a search that has found nothing waits for the rest of the index, if it must not keep its caller waiting.
+const MAX_EMPTY_WAIT: Duration = Duration::from_secs(1);
+/// How long such a search waits for a lock before it looks again.
+const MAX_EMPTY_LOCK_WAIT: Duration = Duration::from_millis(50);
 /// Maximum number of references listed for entries whose text cannot be read.
 const MAX_LISTED_REFERENCES: usize = 5;
 
@@ -30,8 +34,17 @@ pub enum Freshness {
     /// Takes in and indexes what is new, for some seconds if there is much. For a caller that is alone.
     #[default]
     Complete,
-    /// Takes in and indexes a little at most, waits for no lock, and says if there is more. For one of many callers.
+    /// Takes in and indexes a little at most, waits for no lock, and says if there is more. Only a search that would find
+    /// nothing waits for a moment. For one of many callers.
     Prompt,
+}
+
+/// How long a search may index.
+#[derive(Clone, Copy)]
+struct IndexingTime {
+    end: Instant,
+    /// How long each step waits for a lock. Without it, one that is taken ends the indexing.
+    lock: Duration,
 }
 
 impl Freshness {
@@ -73,31 +86,46 @@ impl Store {
         if let Some(index) = self.index.as_mut().filter(|_| query.vector.is_some()) {
             index.map_for_reading()?;
         }
-        let begun = Instant::now();
+        let limits = IndexingTime { end: Instant::now() + index_time, lock: Duration::ZERO };
+        if let Some(findings) = self.search_caught_up(scope, query, limits)? {
+            return Ok(Findings { behind: findings.behind || !all_said, ..findings });
+        }
+        let found = self.search_as_it_is(scope, query)?;
+        if self.freshness == Freshness::Prompt && found.hits.is_empty() {
+            // What a caller looks for is often what it kept a moment ago, so an empty answer is worth a short wait.
+            let limits = IndexingTime { end: Instant::now() + MAX_EMPTY_WAIT, lock: MAX_EMPTY_LOCK_WAIT };
+            return Ok(self.search_caught_up(scope, query, limits)?.unwrap_or(found));
+        }
+        Ok(found)
+    }
+
+    /// Searches once the index has everything. Returns nothing if that takes longer than it may: while another process
+    /// indexes, or if very much is new, indexing may take minutes, and an answer may not.
+    fn search_caught_up(&mut self, scope: &Scope, query: &Query, limits: IndexingTime) -> Result<Option<Findings>> {
         let mut stepped = false;
         loop {
             if let Some(findings) = self.search_if(scope, query, |standing| standing == Standing::CaughtUp)? {
                 if stepped {
                     self.note_index_size();
                 }
-                return Ok(Findings { behind: findings.behind || !all_said, ..findings });
+                return Ok(Some(findings));
             }
-            // While another process indexes, or if very much is new, use what is already indexed: indexing everything
-            // may take minutes, and an answer may not.
             let batch = self.freshness.batch();
-            let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(Findings::default()) };
-            if begun.elapsed() > index_time {
-                break;
+            let Self { index: Some(index), log, blobs, learner, .. } = self else {
+                return Ok(Some(Findings::default()));
+            };
+            if Instant::now() > limits.end {
+                return Ok(None);
             }
-            match index::apply::step_within(Duration::ZERO, batch, index, &LogFeed { log, blobs }, learner) {
-                Ok(Some(step)) if step.is_stuck => break,
+            match index::apply::step_within(limits.lock, batch, index, &LogFeed { log, blobs }, learner) {
+                Ok(Some(step)) if step.is_stuck => return Ok(None),
                 Ok(Some(_)) => stepped = true,
+                Ok(None) if !limits.lock.is_zero() => {}
                 // An index that cannot be written can still be searched.
-                Ok(None) | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. }) => break,
+                Ok(None) | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. }) => return Ok(None),
                 Err(other) => return Err(other),
             }
         }
-        self.search_as_it_is(scope, query)
     }
 
     /// Searches only what is already indexed, for a caller that cannot wait.
