@@ -66,7 +66,9 @@ mod built {
         let hit = finds(&server, &ben).json()["hits"][0].clone();
         assert_eq!((&hit["author"]["user"], &hit["excerpt"]), (&json!("ana"), &note["text"]), "{hit}");
         assert_eq!(post(&server, "/v1/notes", &ben, &note).status, 403);
-        let problem = post(&server, "/v1/tools/ctx_execute", &ben, &json!({})).problem(501);
+        let refused = post(&server, "/v1/tools/ctx_execute", &ben, &json!({}));
+        assert_eq!(refused.status, 501, "{}", refused.text());
+        let problem = refused.json();
         assert!(problem["hint"].as_str().unwrap().contains("weir run"), "{problem}");
         let newer = team(&home, &["rotate", &ben]);
         assert_eq!((finds(&server, &ben).status, finds(&server, &newer).status), (401, 200));

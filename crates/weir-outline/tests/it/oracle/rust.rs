@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use super::{Agreement, Public, files_below, spread};
 
-/// Bindings for another platform, which are in the lock file and not in the build. They declare types in extern blocks,
-/// which only nightly Rust has and the grammar does not know.
-const OTHER_PLATFORMS: [&str; 2] = ["js-sys-", "web-sys-"];
+/// Bindings for other platforms, which are in the lock file and not in the build, and not unpacked on every machine.
+const OTHER_PLATFORMS: [&str; 4] = ["js-sys-", "web-sys-", "winapi-", "windows-"];
 
 /// Returns the registry packages that this project is built with: code by many authors, and the same on every machine.
 pub(crate) fn corpus() -> Vec<PathBuf> {
