@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use super::{Agreement, Public, files_below, spread};
 
-/// Bindings for other platforms, which are in the lock file and not in the build, and not unpacked on every machine.
-const OTHER_PLATFORMS: [&str; 4] = ["js-sys-", "web-sys-", "winapi-", "windows-"];
+/// Generated bindings. One file with thousands of declarations would outweigh everything that people wrote, and those of
+/// other platforms are not unpacked on every machine.
+const BINDINGS: [&str; 5] = ["js-sys-", "linux-raw-sys-", "web-sys-", "winapi-", "windows-"];
 
 /// Returns the registry packages that this project is built with: code by many authors, and the same on every machine.
 pub(crate) fn corpus() -> Vec<PathBuf> {
@@ -22,8 +23,8 @@ pub(crate) fn corpus() -> Vec<PathBuf> {
     let src = home.join("registry/src");
     let mut files = files_below(&src, &[".rs"]);
     let package = |path: &PathBuf| path.strip_prefix(&src).ok()?.iter().nth(1)?.to_str().map(str::to_owned);
-    let is_built = |package: &String| !OTHER_PLATFORMS.iter().any(|other| package.starts_with(other));
-    files.retain(|path| package(path).is_some_and(|package| locked.contains(&package) && is_built(&package)));
+    let is_written = |package: &String| !BINDINGS.iter().any(|other| package.starts_with(other));
+    files.retain(|path| package(path).is_some_and(|package| locked.contains(&package) && is_written(&package)));
     assert!(files.len() > 1_500, "{}: too few Rust files; build the workspace first", home.display());
     files
 }
