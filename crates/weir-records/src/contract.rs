@@ -1,7 +1,8 @@
 //! The properties that every backend must have, on any pairing of ports.
 //!
-//! A backend in another crate enables the feature `contract` for its tests and calls [`all`] with a function that makes
-//! a new, empty shelf on it. A property that does not hold panics.
+//! A backend in another crate enables the feature `contract` for its tests, and declares them with
+//! [`contract_tests!`](crate::contract_tests) or calls [`all`] with a function that makes a new, empty shelf on it. A
+//! property that does not hold panics.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "this is a test suite: what panics has failed")]
 
 mod following;
@@ -26,44 +27,66 @@ use crate::{Audience, ErrorKind, Incoming, NewRecord, Record, SearchQuery, Shelf
 /// Makes a new, empty shelf on the backend under test.
 pub type NewShelf<'a> = &'a dyn Fn() -> Shelf;
 
-/// Declares the list of all properties.
-macro_rules! properties {
-    ($($name:ident),+ $(,)?) => {
+/// Declares a test for each property, which hands the property to a function: the one that runs it on the pairings of a
+/// backend. The list of all properties is here and nowhere else.
+#[macro_export]
+macro_rules! contract_tests {
+    (@list $form:ident $($given:tt)*) => {
+        $crate::contract_tests! { @$form [$($given)*]
+            appending_again_changes_nothing,
+            a_cloned_host_is_a_conflict,
+            an_append_is_all_or_nothing,
+            a_cursor_never_skips_while_others_append,
+            a_cursor_goes_past_what_it_does_not_show,
+            a_position_beyond_the_head_is_refused,
+            what_is_kept_is_read_back,
+            what_supersedes_is_named_and_ranks_first,
+            a_private_successor_supersedes_only_for_its_author,
+            a_confirmation_names_its_user,
+            secrets_are_redacted_before_they_are_kept,
+            texts_of_every_script_come_back_and_are_found,
+            long_texts_are_read_by_range,
+            a_text_belongs_to_its_tenant,
+            import_takes_the_good_and_names_the_bad,
+            a_key_alone_does_not_give_a_text,
+            forgetting_leaves_nothing,
+            a_text_that_another_record_has_stays,
+            what_was_removed_never_comes_back,
+            only_its_author_removes_a_record,
+            a_removal_from_elsewhere_leaves_nothing,
+            words_are_found_within_filters,
+            any_query_is_safe,
+            an_unused_vector_is_declared,
+            an_index_rebuilt_from_zero_equals_the_live_one,
+            a_slow_follower_brings_nothing_back,
+            an_index_of_a_log_that_was_put_back_starts_again,
+            nothing_crosses_tenants_users_and_projects,
+        }
+    };
+    (@table [] $($property:ident),+ $(,)?) => {
         /// Every property, with its name.
-        pub const PROPERTIES: &[(&str, fn(NewShelf<'_>))] = &[$((stringify!($name), $name)),+];
+        pub const PROPERTIES: &[(&str, fn(NewShelf<'_>))] = &[$((stringify!($property), $property)),+];
+    };
+    (@tests [$run:path] $($property:ident),+ $(,)?) => {
+        $(
+            #[test]
+            fn $property() {
+                $run($crate::contract::$property);
+            }
+        )+
+
+        #[test]
+        fn every_property_of_the_contract_is_tested_here() {
+            let listed: Vec<&str> = $crate::contract::PROPERTIES.iter().map(|(name, _)| *name).collect();
+            assert_eq!(listed, [$(stringify!($property)),+]);
+        }
+    };
+    ($run:path) => {
+        $crate::contract_tests! { @list tests $run }
     };
 }
 
-properties! {
-    appending_again_changes_nothing,
-    a_cloned_host_is_a_conflict,
-    an_append_is_all_or_nothing,
-    a_cursor_never_skips_while_others_append,
-    a_cursor_goes_past_what_it_does_not_show,
-    a_position_beyond_the_head_is_refused,
-    what_is_kept_is_read_back,
-    what_supersedes_is_named_and_ranks_first,
-    a_private_successor_supersedes_only_for_its_author,
-    a_confirmation_names_its_user,
-    secrets_are_redacted_before_they_are_kept,
-    texts_of_every_script_come_back_and_are_found,
-    long_texts_are_read_by_range,
-    a_text_belongs_to_its_tenant,
-    import_takes_the_good_and_names_the_bad,
-    a_key_alone_does_not_give_a_text,
-    forgetting_leaves_nothing,
-    a_text_that_another_record_has_stays,
-    what_was_removed_never_comes_back,
-    only_its_author_removes_a_record,
-    a_removal_from_elsewhere_leaves_nothing,
-    words_are_found_within_filters,
-    any_query_is_safe,
-    an_unused_vector_is_declared,
-    an_index_rebuilt_from_zero_equals_the_live_one,
-    a_slow_follower_brings_nothing_back,
-    an_index_of_a_log_that_was_put_back_starts_again,
-    nothing_crosses_tenants_users_and_projects,
-}
+contract_tests! { @list table }
 
 /// Checks every property.
 pub fn all(new: impl Fn() -> Shelf) {
