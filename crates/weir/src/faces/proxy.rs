@@ -1,4 +1,4 @@
-//! `weir proxy`: passes requests to a model's API on, and holds back the results of tools in them, for clients that
+//! `weir proxy`: passes requests on to a model's API, and holds back the results of tools in them, for clients that
 //! have no hooks.
 //!
 //! Invariants: what is not held back is passed on byte for byte, requests and answers alike; a replacement that was
@@ -44,7 +44,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 const MAX_CONNECTIONS: usize = 256;
 
 const LONG_ABOUT: &str = "\
-Pass requests to a model's API on, and hold back long tool results in them, for clients that have no hooks.
+Pass requests on to a model's API, and hold back long tool results in them, for clients that have no hooks.
 
 The proxy listens on this machine only, and only while this command runs. Point a client at it instead of at the API. \
 It knows Anthropic's Messages API and OpenAI's Chat Completions and Responses APIs by the path of a request; \
