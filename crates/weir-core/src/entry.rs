@@ -41,6 +41,8 @@ crate::written_enum! {
         Tool = "tool",
         /// A page from the network.
         Web = "web",
+        /// A teammate, or a model that worked for one: received from a team server.
+        Teammate = "teammate",
     }
 }
 

@@ -7,6 +7,7 @@
 //! Any port is allowed: pages are served on many, and the address decides what must not be reached. A proxy is asked
 //! for plain `http` pages with CONNECT, as for `https` ones.
 
+pub mod api;
 mod body;
 mod charset;
 pub mod endpoint;

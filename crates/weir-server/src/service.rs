@@ -29,7 +29,7 @@ use weir_core::wording::one_line;
 use weir_core::{Scope, Timestamp};
 use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Writer};
 
-use self::answers::{read_json, read_query};
+use self::answers::{json_answer, read_json, read_query};
 use self::callers::Caller;
 use self::figures::Figures;
 use self::problem::Problem;
@@ -122,6 +122,7 @@ impl Service {
     /// Returns the routes.
     pub fn router(self: Arc<Self>) -> Router {
         Router::new()
+            .route("/v1/me", get(me))
             .route("/v1/sync/records", post(upload).get(download))
             .route("/v1/search", post(search))
             .route("/v1/notes", post(note))
@@ -180,6 +181,13 @@ impl Service {
 type Served = State<Arc<Service>>;
 type Answered = Result<Response, Problem>;
 type GivenName = Result<Path<String>, axum::extract::rejection::PathRejection>;
+
+/// Tells the caller whose token they have.
+async fn me(State(service): Served, request: Request) -> Answered {
+    let (parts, _) = request.into_parts();
+    let caller = service.admit(&parts, TokenScope::Read).await?;
+    Ok(json_answer(StatusCode::OK, &caller.describe()))
+}
 
 async fn upload(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();

@@ -7,6 +7,8 @@ use std::path::Path;
 pub(crate) const LOG_FILE: &str = "log.db";
 /// The database of the index.
 pub(crate) const INDEX_FILE: &str = "index.db";
+/// The database of what is shared with a team.
+pub(crate) const TEAM_FILE: &str = "team.db";
 /// The folder of large texts.
 pub(crate) const BLOBS_FOLDER: &str = "blobs";
 /// The folder of the spool.
@@ -21,6 +23,8 @@ pub enum StorePart {
     Log,
     /// The index.
     Index,
+    /// What is shared with a team.
+    Team,
     /// The folder of large texts.
     Blobs,
     /// The file of a large text, by its name.
@@ -50,6 +54,7 @@ impl StorePart {
             Self::Folder => Some(String::new()),
             Self::Log => Some(LOG_FILE.to_owned()),
             Self::Index => Some(INDEX_FILE.to_owned()),
+            Self::Team => Some(TEAM_FILE.to_owned()),
             Self::Blobs => Some(BLOBS_FOLDER.to_owned()),
             Self::Blob(name) => Some(format!("{BLOBS_FOLDER}/{name}")),
             Self::Spool => Some(SPOOL_FOLDER.to_owned()),

@@ -20,6 +20,7 @@ pub mod quantised;
 mod shown;
 mod spool;
 mod store;
+mod team;
 
 pub use blobs::{BlobReader, Depth, Line, TextWriter};
 pub use db::Patience;
@@ -48,6 +49,7 @@ pub use store::{
     Copied, Exported, ExportedEntry, ExportedEvent, Found, Fresh, Freshness, Health, KeepError, Kept, LostText,
     MapChange, NewFile, NewPage, NoteUse, Owner, Past, Store, Swept,
 };
+pub use team::{Attribution, Confirmation, TeamConnection, TeamDb, TeamKind, TeamRecord, TeamState};
 pub use weir_ledger::private;
 
 #[cfg(test)]

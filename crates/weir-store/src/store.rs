@@ -20,6 +20,7 @@ mod said;
 mod search;
 mod sources;
 mod spool;
+mod team;
 mod tidy;
 mod vectors;
 

@@ -3,6 +3,7 @@
 
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde_json::{Value, json};
 use weir_core::wording::one_line;
 use weir_core::{ProjectKey, Scope, SessionKey};
 use weir_records::{ApiToken, Credential, MAX_NAME_BYTES, TokenScope, TokenStanding, is_name};
@@ -41,6 +42,16 @@ impl Caller {
             return Err(too_low(token.scope, needed));
         }
         Ok(Self { token, client: client(headers)? })
+    }
+
+    /// Returns whose token it is, and what it is good for.
+    pub(super) fn describe(&self) -> Value {
+        let ApiToken { tenant, user, scope, projects, expires_at, .. } = &self.token;
+        let projects = projects.as_ref().map(|keys| keys.iter().map(|key| key.0.as_str()).collect::<Vec<_>>());
+        json!({
+            "tenant": tenant.0, "user": user.0, "scope": scope.as_str(), "projects": projects,
+            "expires_at": expires_at.map(|at| at.0),
+        })
     }
 
     /// Returns the scope of a call in a project, if the token is good for it.

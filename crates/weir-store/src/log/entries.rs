@@ -71,6 +71,11 @@ pub(crate) fn set_expiry(tx: &Transaction<'_>, id: i64, expires_at: Option<Times
     tx.prepare_cached("UPDATE entries SET expires_at = ?2 WHERE id = ?1")?.execute(params![id, at]).map(drop)
 }
 
+/// Sets when an entry was kept.
+pub(crate) fn set_time(tx: &Transaction<'_>, id: i64, at: Timestamp) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE entries SET at = ?2 WHERE id = ?1")?.execute([id, at.0]).map(drop)
+}
+
 /// Returns the entry with this reference, if it is visible in this scope.
 pub(crate) fn by_reference(
     connection: &Connection,

@@ -27,11 +27,11 @@ pub(crate) fn insert(
 ) -> Result<NoteEffects, Fault> {
     let mut related = NoteEffects { revision: 1, ..NoteEffects::default() };
     let mut older = Vec::new();
-    if let Some(topic) = &note.topic
-        && let Some((previous, revision)) = latest_on(tx, topic, entry.level, scope_ids)?
-    {
-        related.revision = revision + 1;
-        older.push(previous);
+    if let Some(topic) = &note.topic {
+        for head in heads_on(tx, topic, entry.level, scope_ids)? {
+            related.revision = related.revision.max(head.revision + 1);
+            older.push(head.id);
+        }
     }
     for &reference in &note.supersedes {
         let found = entries::by_reference(tx, scope_ids, reference)?.filter(|stored| stored.entry.note.is_some());
@@ -164,21 +164,54 @@ pub(crate) fn release_citations(tx: &Transaction<'_>, note_id: i64) -> rusqlite:
     .map(drop)
 }
 
-/// Returns the current revision on a topic, at the same level and in the same scope.
-fn latest_on(
-    tx: &Transaction<'_>,
+/// A revision of a topic that nothing supersedes.
+pub(crate) struct TopicHead {
+    pub(crate) id: i64,
+    pub(crate) revision: u32,
+}
+
+/// Returns the current revisions on a topic, at the same level and in the same scope, newest first. There are several
+/// only if several people revised the same one.
+pub(crate) fn heads_on(
+    connection: &Connection,
     topic: &str,
     level: Level,
     scope_ids: ScopeIds,
-) -> rusqlite::Result<Option<(i64, u32)>> {
-    tx.prepare_cached(
+) -> rusqlite::Result<Vec<TopicHead>> {
+    let mut statement = connection.prepare_cached(
         "SELECT n.entry_id, n.revision FROM notes n JOIN entries e ON e.id = n.entry_id
          WHERE n.topic = ?3 AND n.superseded_by IS NULL AND e.level = ?4
              AND (?4 <> 'work' OR e.work_id = ?2) AND (?4 <> 'session' OR e.session_id = ?1)
-         ORDER BY n.entry_id DESC LIMIT 1",
-    )?
-    .query_row(params![scope_ids.session, scope_ids.work, topic, level.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
-    .optional()
+         ORDER BY n.entry_id DESC",
+    )?;
+    let parameters = params![scope_ids.session, scope_ids.work, topic, level.as_str()];
+    statement.query_map(parameters, |row| Ok(TopicHead { id: row.get(0)?, revision: row.get(1)? }))?.collect()
+}
+
+/// Completes a note that was received: it has a topic, but took no other note's place, and its author decided whether a
+/// person stands behind it.
+pub(crate) fn complete_received(
+    tx: &Transaction<'_>,
+    id: i64,
+    topic: Option<&str>,
+    confirmed_at: Option<Timestamp>,
+) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE notes SET topic = ?2, confirmed_at = ?3 WHERE entry_id = ?1")?
+        .execute(params![id, topic, confirmed_at.map(|at| at.0)])
+        .map(drop)
+}
+
+/// Marks a note as superseded by another, which is a later revision then. Returns false if it has a successor already.
+pub(crate) fn supersede_later(tx: &Transaction<'_>, old: i64, new: i64) -> rusqlite::Result<bool> {
+    let is_marked = supersede(tx, old, new)?.is_some();
+    if is_marked {
+        tx.prepare_cached(
+            "UPDATE notes SET revision = max(revision, 1 + (SELECT revision FROM notes WHERE entry_id = ?1))
+             WHERE entry_id = ?2",
+        )?
+        .execute([old, new])?;
+    }
+    Ok(is_marked)
 }
 
 fn supersede(tx: &Transaction<'_>, old: i64, new: i64) -> rusqlite::Result<Option<Reference>> {

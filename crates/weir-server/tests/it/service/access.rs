@@ -21,6 +21,7 @@ fn routes() -> Vec<Route> {
     let route = |method, path: String, body: &Value, needs| Route { method, path, body: body.clone(), needs };
     let place = json!({ "project": API });
     vec![
+        route("GET", "/v1/me".into(), &nothing, TokenScope::Read),
         route("POST", "/v1/sync/records".into(), &upload(API, &[], &[]), TokenScope::Write),
         route("GET", format!("/v1/sync/records?{query}"), &nothing, TokenScope::Read),
         route("POST", "/v1/search".into(), &json!({ "project": API, "query": "x" }), TokenScope::Read),

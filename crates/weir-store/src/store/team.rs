@@ -1,0 +1,91 @@
+//! Keeps notes that were received from a team. Invariants: a received note takes the place of another only if a record
+//! says so; keeping one under a reference that it has already changes nothing; looking is not using.
+
+use weir_core::{Entry, Level, NewEntry, Reference, Scope, Timestamp};
+
+use super::keep::{EntryWriter, redact_labels, redact_text};
+use super::{Found, Store};
+use crate::blobs::FinishedText;
+use crate::db::Durability;
+use crate::error::{Fault, Result, StoreError};
+use crate::log::{entries, notes};
+
+impl Store {
+    /// Looks up a reference like [`Self::get`], without recording that the entry was used.
+    pub fn find(&self, scope: &Scope, reference: Reference) -> Result<Found> {
+        let scope_ids = self.scope_ids(scope)?;
+        if let Some(stored) = self.log.read(|c| entries::by_reference(c, scope_ids, reference))? {
+            return Ok(Found::Here(Box::new(stored.entry)));
+        }
+        let gone = self.log.read(|c| entries::gone(c, reference))?;
+        Ok(gone.map_or(Found::Never, Found::Gone))
+    }
+
+    /// Keeps an entry that was received, as of the time at which its author kept it. It must have a reference; if that
+    /// is taken, nothing is kept, and the result is false.
+    pub fn keep_received(&mut self, scope: &Scope, mut entry: NewEntry, at: Timestamp, now: Timestamp) -> Result<bool> {
+        self.check_level(scope, &entry)?;
+        redact_labels(&mut entry);
+        let redactions = redact_text(&mut entry);
+        let text = FinishedText { staged: self.blobs.stage(&entry.text)?, redactions };
+        // Kept without a topic first, since a topic would take the place of the notes on it.
+        let (mut topic, mut confirmed_at) = (None, None);
+        if let Some(note) = &mut entry.note {
+            note.supersedes.clear();
+            (topic, confirmed_at) = (note.topic.take(), note.confirmed_at);
+        }
+        let own = self.own_scope(scope);
+        let (blobs, limits) = (&self.blobs, &self.limits);
+        let kept = self.log.write(Durability::Power, |tx| {
+            let taken = EntryWriter { tx, blobs, limits }.insert(&own, &entry, &text, now)?;
+            entries::set_time(tx, taken.id, Timestamp(at.0.min(now.0)))?;
+            if entry.note.is_some() {
+                notes::complete_received(tx, taken.id, topic.as_deref(), confirmed_at)?;
+            }
+            blobs.sync_names()?;
+            Ok::<_, Fault>(taken)
+        });
+        match kept {
+            Ok(taken) => {
+                self.after_insert(taken, text.redactions, false, now);
+                Ok(true)
+            }
+            Err(StoreError::ReferenceTaken { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Records that a note takes the place of another one. Returns whether that is new: a note keeps the successor that
+    /// it has.
+    pub fn supersede(&mut self, scope: &Scope, old: Reference, new: Reference) -> Result<bool> {
+        let scope_ids = self.scope_ids(scope)?;
+        self.log.write(Durability::Power, |tx| {
+            let id = |reference| -> rusqlite::Result<Option<i64>> {
+                let found = entries::by_reference(tx, scope_ids, reference)?;
+                Ok(found.filter(|stored| stored.entry.note.is_some()).map(|stored| stored.id))
+            };
+            match (id(old)?, id(new)?) {
+                (Some(old), Some(new)) if old != new => Ok::<_, Fault>(notes::supersede_later(tx, old, new)?),
+                _ => Ok(false),
+            }
+        })
+    }
+
+    /// Returns the other current revisions of a note's topic, newest first. There are some only if several people
+    /// revised the same note.
+    pub fn rivals(&self, scope: &Scope, entry: &Entry) -> Result<Vec<Entry>> {
+        let topic = entry.note.as_ref().and_then(|note| note.topic.as_deref());
+        let Some(topic) = topic.filter(|_| entry.superseded_by.is_none() && entry.level == Level::Project) else {
+            return Ok(Vec::new());
+        };
+        let scope_ids = self.scope_ids(scope)?;
+        self.log.read(|c| {
+            let mut rivals = Vec::new();
+            for head in notes::heads_on(c, topic, Level::Project, scope_ids)? {
+                rivals.extend(entries::by_id(c, scope_ids, head.id)?.map(|stored| stored.entry));
+            }
+            rivals.retain(|rival| rival.reference != entry.reference);
+            Ok::<_, rusqlite::Error>(rivals)
+        })
+    }
+}
