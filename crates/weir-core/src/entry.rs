@@ -126,6 +126,25 @@ impl Entry {
         indexed(self.bytes)
     }
 
+    /// Returns the name of the teammate whose entry it is, if it was received from a team.
+    pub fn teammate(&self) -> Option<&str> {
+        if self.origin != Origin::Teammate {
+            return None;
+        }
+        Some(self.source.as_deref().and_then(|source| source.strip_prefix("team/")).unwrap_or("unknown"))
+    }
+
+    /// Says whether a person stands behind a teammate's entry. What a person wrote is confirmed by them.
+    pub fn teammate_standing(&self) -> String {
+        match (self.note.as_ref().and_then(|note| note.confirmed_at), self.teammate()) {
+            (Some(at), Some(name)) if at == self.at => {
+                format!("confirmed by {}", crate::wording::one_line(name, 60))
+            }
+            (Some(_), _) => "confirmed by a person".to_owned(),
+            (None, _) => "not confirmed by a person".to_owned(),
+        }
+    }
+
     /// Returns whether the whole text is indexed.
     pub fn is_indexed_whole(&self) -> bool {
         self.bytes <= INDEXED_HEAD_BYTES + INDEXED_TAIL_BYTES

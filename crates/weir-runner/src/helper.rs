@@ -1,5 +1,6 @@
 //! Starts helpers, ahead of their runs if that saves time, and waits for them to exit.
 
+use std::ffi::OsString;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -139,6 +140,16 @@ impl Supervisor {
     pub fn is_over(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(Some(_)))
     }
+}
+
+/// Starts `program` in a process of its own that nothing waits for and that prints nowhere. A process of its own group, so
+/// that a signal for this one does not end it.
+#[expect(clippy::disallowed_methods, reason = "this is the runner")]
+pub fn start_detached(program: &Path, arguments: &[OsString]) -> io::Result<()> {
+    use std::os::unix::process::CommandExt as _;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.process_group(0).spawn().map(drop)
 }
 
 /// Leaves the terminal's session, so closing the terminal does not end this process.

@@ -34,7 +34,7 @@ mod watch;
 
 pub use confined::{Confined, Fences, Lost, serve};
 pub use deadline::{call_off_deadline, set_deadline};
-pub use helper::{HelperReaper, Ready, Supervisor, leave_session};
+pub use helper::{HelperReaper, Ready, Supervisor, leave_session, start_detached};
 pub use outcome::{Outcome, Problem, RunError};
 pub use run::{Listeners, Run, run};
 pub use sandbox::{helper_main, landlock_version};

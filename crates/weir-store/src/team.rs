@@ -88,6 +88,14 @@ pub struct TeamConnection {
     pub problem: Option<String>,
 }
 
+impl TeamConnection {
+    /// Whether another connection leads the same user to the same project of the same server.
+    pub fn is_same_place(&self, other: &Self) -> bool {
+        let place = |one: &Self| [&one.server, &one.tenant, &one.user, &one.project].map(String::clone);
+        place(self) == place(other)
+    }
+}
+
 /// A record, without its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamRecord {
@@ -175,10 +183,7 @@ impl TeamDb {
 
     /// Connects the project. Records of another server, tenant or project are dropped.
     pub fn connect(&mut self, connection: &TeamConnection) -> Result<()> {
-        let same = |old: &TeamConnection| {
-            [&old.server, &old.tenant, &old.project] == [&connection.server, &connection.tenant, &connection.project]
-        };
-        let is_same = self.connection()?.is_some_and(|old| same(&old));
+        let is_same = self.connection()?.is_some_and(|old| old.is_same_place(connection));
         self.db.write(Durability::Power, |tx| {
             if !is_same {
                 tx.execute_batch("DELETE FROM records")?;

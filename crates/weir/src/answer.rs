@@ -83,12 +83,17 @@ pub(crate) fn headline(entry: &Entry) -> String {
             line.push_str(&format!(" on {} (rev {})", one_line(topic, 60), note.revision));
         }
     }
-    if let Some(source) = entry.source.as_deref().filter(|_| said.is_none()) {
-        line.push_str(&format!(" from {}", one_line(source, 80)));
-    }
-    line.push_str(&format!(" by {}, {}", entry.origin, when::show(entry.at)));
-    if let Some(at) = entry.note.as_ref().and_then(|note| note.confirmed_at) {
-        line.push_str(&format!(", confirmed by the user {}", when::show(at)));
+    if let Some(teammate) = entry.teammate() {
+        line.push_str(&format!(" by {} (teammate), {}", one_line(teammate, 60), when::show(entry.at)));
+        line.push_str(&format!(", {}", entry.teammate_standing()));
+    } else {
+        if let Some(source) = entry.source.as_deref().filter(|_| said.is_none()) {
+            line.push_str(&format!(" from {}", one_line(source, 80)));
+        }
+        line.push_str(&format!(" by {}, {}", entry.origin, when::show(entry.at)));
+        if let Some(at) = entry.note.as_ref().and_then(|note| note.confirmed_at) {
+            line.push_str(&format!(", confirmed by the user {}", when::show(at)));
+        }
     }
     if let Some(successor) = entry.superseded_by {
         line.push_str(&format!("; superseded by {successor}"));

@@ -3,6 +3,9 @@
 //! The file belongs to the user. Projects have none, because a project that could loosen its own sandbox would
 //! effectively have no sandbox.
 
+mod hold;
+mod team;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,6 +14,9 @@ use weir_core::Limits;
 
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
+pub(crate) use hold::HoldConfig;
+use hold::{RawHold, hold};
+use team::TeamConfig;
 
 /// The default time limit of a run. The shortest limit that a client sets on a call is one minute.
 const TIMEOUT_SECONDS: u64 = 50;
@@ -52,6 +58,8 @@ pub(crate) struct Config {
     pub embedding_model: EmbeddingModel,
     /// The user's own rules, in the format of Claude Code's settings.
     pub policy: PolicyLists,
+    /// What is taken from a team server.
+    pub team: TeamConfig,
 }
 
 /// Whether a run must have a full sandbox.
@@ -133,39 +141,6 @@ pub(crate) struct RunConfig {
     pub brokered: Vec<String>,
 }
 
-/// What is held back from the output of a client's own tools.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct HoldConfig {
-    /// The largest output, in tokens, that is shown in full if it was asked for.
-    pub asked_tokens: usize,
-    /// The same limit for by-products: what builds, tests and other work print along the way.
-    pub by_product_tokens: usize,
-    /// The same limit for web pages and results of MCP tools.
-    pub flood_tokens: usize,
-    /// The same limit for commands that are in no list.
-    pub unclear_tokens: usize,
-    /// Whether lines that the conversation has already been shown are left out.
-    pub repeats: bool,
-    /// Tools and commands whose output is left alone, such as `Read`, `Bash(npm test*)` or `mcp__github__*`.
-    pub off: Vec<String>,
-    /// Folders in which all output is left alone.
-    pub off_folders: Vec<PathBuf>,
-}
-
-impl Default for HoldConfig {
-    fn default() -> Self {
-        Self {
-            asked_tokens: 12_000,
-            by_product_tokens: 2_000,
-            flood_tokens: 2_000,
-            unclear_tokens: 8_000,
-            repeats: true,
-            off: Vec::new(),
-            off_folders: Vec::new(),
-        }
-    }
-}
-
 /// Which pages may be fetched, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct FetchConfig {
@@ -205,6 +180,7 @@ struct RawConfig {
     hold: RawHold,
     search: RawSearch,
     stats: RawStats,
+    team: TeamConfig,
     tools: RawTools,
     policy: PolicyLists,
     retention: RawRetention,
@@ -230,18 +206,6 @@ struct RawFetch {
     timeout_seconds: Option<u64>,
     size_mb: Option<u64>,
     ttl_hours: Option<u64>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct RawHold {
-    asked_tokens: Option<u32>,
-    by_product_tokens: Option<u32>,
-    flood_tokens: Option<u32>,
-    unclear_tokens: Option<u32>,
-    repeats: Option<bool>,
-    off: Vec<String>,
-    off_folders: Vec<PathBuf>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -322,6 +286,7 @@ pub(crate) fn read(path: &Path) -> Result<Config, CommandError> {
         tools: tools(raw.tools).map_err(|problem| unusable(path, &problem))?,
         embedding_model: embedding_model(raw.search).map_err(|problem| unusable(path, &problem))?,
         policy: raw.policy,
+        team: raw.team,
     })
 }
 
@@ -343,22 +308,6 @@ fn hold_out(raw: &RawStats) -> Result<f64, String> {
     match raw.hold_out {
         share if (0.0..=0.5).contains(&share) => Ok(share),
         share => Err(format!("[stats] hold_out: {share} is not between 0 and 0.5")),
-    }
-}
-
-/// Fills in the defaults for what is held back.
-fn hold(raw: RawHold) -> HoldConfig {
-    let default = HoldConfig::default();
-    // Holding back a text that is shorter than a digest would save nothing.
-    let tokens = |given: Option<u32>, usual: usize| given.map_or(usual, |tokens| (tokens as usize).max(1_000));
-    HoldConfig {
-        asked_tokens: tokens(raw.asked_tokens, default.asked_tokens),
-        by_product_tokens: tokens(raw.by_product_tokens, default.by_product_tokens),
-        flood_tokens: tokens(raw.flood_tokens, default.flood_tokens),
-        unclear_tokens: tokens(raw.unclear_tokens, default.unclear_tokens),
-        repeats: raw.repeats.unwrap_or(default.repeats),
-        off: raw.off,
-        off_folders: raw.off_folders,
     }
 }
 

@@ -187,6 +187,9 @@ fn hint_with_path(error: &StoreError, path: Option<&Path>) -> String {
     let folder = path.map(|path| path.parent().unwrap_or(path).display().to_string());
     match error {
         StoreError::Damaged { at: StorePart::Index, .. } => REBUILD_INDEX.to_owned(),
+        StoreError::Damaged { at: StorePart::Team, .. } => {
+            "remove that file and connect again with `weir sync --server`; the notes are in the log".to_owned()
+        }
         StoreError::Damaged { .. } => {
             let away = folder.map(|folder| format!(": mv '{folder}' '{folder}.damaged'")).unwrap_or_default();
             format!(

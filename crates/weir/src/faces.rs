@@ -12,6 +12,7 @@ mod policy;
 mod proxy;
 mod signal;
 mod stores;
+mod sync;
 mod team;
 mod tool_call;
 mod ui;

@@ -24,6 +24,7 @@ use std::io::{Read, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -35,7 +36,7 @@ use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
 use crate::face::Face;
 use crate::run::unfinished::{self, AuditDepth};
-use crate::when;
+use crate::{team, when};
 pub(crate) use file_state::FileState;
 use location::SessionLocation;
 use payload::Payload;
@@ -70,7 +71,7 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
     let answered = catch_unwind(AssertUnwindSafe(|| answer(client, event, started)));
     deadline::end();
     let fault = match answered {
-        Ok(Ok(None)) => return ExitCode::SUCCESS,
+        Ok(Ok(None)) => None,
         Ok(Ok(Some(answer))) => write(&answer).err().map(|error| format!("the answer was not taken: {error}")),
         Ok(Err(error)) => Some(error.to_string()),
         Err(panic) => Some(format!("broken: {}", faults::panic_message(&*panic))),
@@ -78,7 +79,20 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
     if let Some(fault) = fault {
         faults::note(&format!("{client} {event}"), &fault);
     }
+    if let Some(ended) = ENDED.get()
+        && let Err(error) = team::sync_after_session(&ended.store, &ended.project)
+    {
+        faults::note("starting a sync", &error.to_string());
+    }
     ExitCode::SUCCESS
+}
+
+/// Where the session is that this hook ends, if it does. What follows is done after the answer.
+static ENDED: OnceLock<EndedSession> = OnceLock::new();
+
+struct EndedSession {
+    store: PathBuf,
+    project: PathBuf,
 }
 
 fn write(answer: &Value) -> std::io::Result<()> {
@@ -161,6 +175,10 @@ impl HookContext<'_> {
             }
             Err(failed) => return Err(failed.into()),
         };
+        let is_end = matches!(hook.point, Point::SessionEnd | Point::Stop { .. }) && hook.subagent.is_none();
+        if is_end && files == FileState::AsTheyAre {
+            let _ = ENDED.set(EndedSession { store: place.folder.clone(), project: PathBuf::from(&hook.folder) });
+        }
         let (scope, folder, aside) = (place.scope.clone(), place.folder.clone(), SpoolRecord::default());
         let face = Face::Mcp;
         let call =

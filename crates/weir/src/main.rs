@@ -39,6 +39,7 @@ mod setup;
 mod sharing;
 mod staleness;
 mod statusline;
+mod team;
 mod text;
 mod when;
 mod window;

@@ -1,6 +1,7 @@
 //! Keeps notes that were received from a team. Invariants: a received note takes the place of another only if a record
 //! says so; keeping one under a reference that it has already changes nothing; looking is not using.
 
+use rusqlite::OptionalExtension as _;
 use weir_core::{Entry, Level, NewEntry, Reference, Scope, Timestamp};
 
 use super::keep::{EntryWriter, redact_labels, redact_text};
@@ -53,6 +54,12 @@ impl Store {
             Err(StoreError::ReferenceTaken { .. }) => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns the client of the session that an entry was kept in, if there was one.
+    pub fn client_of(&self, reference: Reference) -> Result<Option<String>> {
+        let sql = "SELECT s.client FROM entries e JOIN sessions s ON s.id = e.session_id WHERE e.reference = ?1";
+        self.log.read(|c| c.prepare_cached(sql)?.query_row([reference.as_str()], |row| row.get(0)).optional())
     }
 
     /// Records that a note takes the place of another one. Returns whether that is new: a note keeps the successor that

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::{functions, http, mcp, notes, paint, policy, proxy, signal, stores, team, ui};
+use super::{functions, http, mcp, notes, paint, policy, proxy, signal, stores, sync, team, ui};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
@@ -94,6 +94,7 @@ fn command() -> Command {
             functions::command(),
             http::command::command().args(team::serve_options()),
             team::command(),
+            sync::command(),
             proxy::command(),
             ui::command(),
             mcp,
@@ -164,6 +165,10 @@ fn call(
     }
     if name == "ui" {
         return runtime.block_on(ui::run(&context, arguments)).map(|()| ExitCode::SUCCESS);
+    }
+    if name == sync::SYNC {
+        let answer = sync::run(&context, arguments)?;
+        return answer.map_or(Ok(ExitCode::SUCCESS), |answer| finish(answer, arguments.get_flag("json")));
     }
     if name == "notes" {
         let answer = runtime.block_on(notes::review(&context, arguments))?;

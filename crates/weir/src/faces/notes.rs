@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
-use weir_core::{Entry, Origin, Reference, Timestamp};
+use weir_core::{Entry, Level, Origin, Reference, Timestamp};
 use weir_store::NoteUse;
 
 use crate::answer::{Answer, counted, headline, one_line};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::staleness::{self, Doubt};
-use crate::when;
+use crate::{team, when};
 
 /// The maximum number of notes per store, newest first. A review reads every one.
 const MAX_NOTES: usize = 5_000;
@@ -62,6 +62,8 @@ const NOTE_CATEGORIES: &[NoteCategory] = &[
 /// A reviewed note.
 struct ReviewedNote {
     seen: NoteUse,
+    /// What the team has to do with it.
+    remarks: Vec<String>,
     doubts: Vec<Doubt>,
     unused: bool,
 }
@@ -100,6 +102,7 @@ async fn confirm(context: &Context, references: Vec<Reference>) -> Result<Answer
                     Some(entry) => Some(entry),
                     None => open.user()?.confirm(&scope, reference, now)?,
                 };
+                team::confirmed(open.folder(Level::Project), reference)?;
                 confirmed.push(found.ok_or_else(|| {
                     CommandError::new(ErrorKind::NotFound, format!("cannot confirm {reference}: there is no such note"))
                         .hint("`weir notes --all` lists the notes")
@@ -144,11 +147,12 @@ pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<
 /// Returns the notes of the project and of the user, newest first, with what to report about each.
 async fn look(context: &Context) -> Result<Vec<ReviewedNote>, CommandError> {
     let scope = context.scope();
-    let (mut notes, now) = context
+    let (mut notes, mut remarks, now) = context
         .with_stores(move |open| {
             let mut notes = open.project()?.notes(&scope, MAX_NOTES)?;
             notes.extend(open.user()?.notes(&scope, MAX_NOTES)?);
-            Ok((notes, open.now))
+            let entries: Vec<Entry> = notes.iter().map(|note| note.entry.clone()).collect();
+            Ok((notes, team::remarks(open, &scope, &entries)?, open.now))
         })
         .await?;
     notes.sort_by_key(|note| std::cmp::Reverse(note.entry.at));
@@ -158,7 +162,8 @@ async fn look(context: &Context) -> Result<Vec<ReviewedNote>, CommandError> {
     let reviewed = notes.into_iter().map(|seen| {
         let current = is_current(&seen);
         let doubts = if current { doubts.next().unwrap_or_default() } else { Vec::new() };
-        ReviewedNote { unused: current && is_unused(&seen, now), seen, doubts }
+        let remarks = remarks.remove(&seen.entry.reference).unwrap_or_default();
+        ReviewedNote { unused: current && is_unused(&seen, now), seen, remarks, doubts }
     });
     Ok(reviewed.collect())
 }
@@ -206,6 +211,9 @@ fn line(note: &ReviewedNote) -> String {
             line.push_str(&format!(" on {}", one_line(topic, 60)));
         }
     }
+    if let Some(name) = entry.teammate() {
+        line.push_str(&format!(" by {}, {}", one_line(name, 60), entry.teammate_standing()));
+    }
     if entry.origin == Origin::Model {
         let confirmed = entry.note.as_ref().is_some_and(|note| note.confirmed_at.is_some());
         line.push_str(if confirmed { " by a model, confirmed" } else { " by a model" });
@@ -214,6 +222,7 @@ fn line(note: &ReviewedNote) -> String {
     if let Some(successor) = entry.superseded_by {
         line.push_str(&format!("\n  superseded by {successor}"));
     }
+    line.extend(note.remarks.iter().map(|remark| format!("\n  {remark}")));
     line.extend(note.doubts.iter().map(|doubt| format!("\n  {doubt}")));
     line
 }
@@ -233,6 +242,8 @@ fn describe(note: &ReviewedNote) -> Value {
         "confirmed_at": own.and_then(|own| own.confirmed_at).map(when::show),
         "sorts": sorts(note).map(|sort| sort.flag).collect::<Vec<_>>(),
         "superseded_by": entry.superseded_by.map(|successor| successor.to_string()),
+        "teammate": entry.teammate(),
+        "team": note.remarks,
         "doubts": note.doubts,
     })
 }

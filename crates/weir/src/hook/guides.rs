@@ -153,7 +153,10 @@ fn fact(moment: &Moment) -> Fact<'_> {
 /// Returns the welcome for a new session, which lists what the store contains, if anything.
 fn welcome(call: &Call<'_>) -> Result<String, CommandError> {
     let notes = call.store.newest_notes(&call.scope, MAX_NOTES)?;
-    let notes = notes.iter().map(|note| format!("\n{} {}", note.reference, one_line(&note.title, MAX_TITLE_CHARS)));
+    let notes = notes.iter().map(|note| {
+        let whose = note.teammate().map(|name| format!("by {}, {}: ", one_line(name, 60), note.teammate_standing()));
+        format!("\n{} {}{}", note.reference, whose.unwrap_or_default(), one_line(&note.title, MAX_TITLE_CHARS))
+    });
     let notes: String = notes.collect();
     let left = match call.store.last_session(&call.scope)? {
         Some(session) => left_by(call, session)?,

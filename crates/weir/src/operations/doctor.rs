@@ -15,7 +15,7 @@ use crate::project::Project;
 use crate::run::health;
 use crate::schema::silent;
 use crate::setup::health as clients;
-use crate::{identity, moved, outlining, when};
+use crate::{identity, moved, outlining, team, when};
 
 /// How long a check waits for another process.
 const STORE_WAIT: Duration = Duration::from_secs(1);
@@ -165,6 +165,7 @@ fn examine(
     checks.extend(clients::clients(context).into_iter().map(Check::from));
     checks.extend(check_hooks(open, context));
     checks.extend(check_spool(context));
+    checks.extend(check_team(context));
     checks.extend(moved::hint(context, open).map(|hint| Check::good("adopt", hint)));
     for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
         checks.extend(check_store(open, context, name, level, order));
@@ -244,6 +245,22 @@ fn check_spool(context: &Context) -> Vec<Check> {
         ));
     }
     checks
+}
+
+/// Says what is shared with a team, with whom, and how old it is.
+fn check_team(context: &Context) -> Option<Check> {
+    const NAME: &str = "team";
+    match team::standing(&context.project_folder()) {
+        Ok(None) => None,
+        Ok(Some(team::Standing { text, problem: None })) => Some(Check::good(NAME, text)),
+        Ok(Some(team::Standing { text, problem: Some(problem) })) => Some(Check {
+            name: NAME,
+            good: false,
+            text: format!("{text}; the last sync failed: {}", one_line(&problem, 300)),
+            fix: Some("run `weir sync` to see more".to_owned()),
+        }),
+        Err(error) => Some(Check::bad(NAME, error)),
+    }
 }
 
 fn check_store(

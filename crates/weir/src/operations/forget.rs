@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use weir_core::{Level, Scope};
+use weir_core::{Level, Reference, Scope};
 use weir_store::{Forgotten, Plan, Selection};
 
 use super::annotate::parse_references;
@@ -16,7 +16,7 @@ use crate::error::CommandError;
 use crate::face::Face;
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
-use crate::when;
+use crate::{team, when};
 
 /// The budget of an answer, in tokens.
 const MAX_TOKENS: u32 = 600;
@@ -225,6 +225,8 @@ fn remove(
     let (mut lines, mut removed) = (Vec::new(), Vec::new());
     for (level, plan) in &plans {
         let forgotten = open.store(*level)?.forget(scope, selection, &plan.confirmation, now)?;
+        let references: Vec<Reference> = plan.entries.iter().map(|entry| entry.reference).collect();
+        team::forgotten(open.folder(*level), &references)?;
         lines.push(describe(*level, &forgotten));
         removed.push(RemovedData::of(*level, forgotten));
     }

@@ -17,7 +17,7 @@ use crate::needs::KnowledgeContext;
 use crate::run::background::RunProgress;
 use crate::schema::silent;
 use crate::staleness::{self, Doubt};
-use crate::when;
+use crate::{team, when};
 
 mod lines;
 mod matching;
@@ -102,7 +102,13 @@ If the entry is gone, the answer says when and why (for example expired, evicted
             return still_running(reference, &under_way, asked, budget, context.face());
         }
         let face = context.face();
-        let (entry, text) = context.with_stores(move |open| find(open, &scope, reference)).await?;
+        let found = context.with_stores(move |open| {
+            let (entry, text) = find(open, &scope, reference)?;
+            let entry = *entry;
+            let remarks = team::remarks(open, &scope, std::slice::from_ref(&entry))?.remove(&reference);
+            Ok((entry, text, remarks.unwrap_or_default()))
+        });
+        let (entry, text, remarks) = found.await?;
         let doubts = context.doubts(&[&entry], staleness::GIT_TIMEOUT).await.concat();
         let level = entry.level;
         let show = move || {
@@ -117,7 +123,7 @@ If the entry is gone, the answer says when and why (for example expired, evicted
                 Some(path) => selected::read(&text, path, asked, budget.tokens(), face)?,
                 None => asked.read(&text, budget.tokens())?,
             };
-            Ok(answer(&entry, doubts, part, budget, face))
+            Ok(answer(&entry, NoteFacts { remarks, doubts }, part, budget, face))
         };
         context.with_stores(move |open| show().map_err(|error: CommandError| error.in_store(open.folder(level)))).await
     }
@@ -229,8 +235,17 @@ fn parse_pattern(text: &str) -> Result<Regex, CommandError> {
     })
 }
 
-fn answer(entry: &Entry, doubts: Vec<Doubt>, part: SelectedText, budget: Budget, face: Face) -> Answer<GetData> {
+/// What is known about an entry besides its own fields.
+struct NoteFacts {
+    /// What the team has to do with it.
+    remarks: Vec<String>,
+    doubts: Vec<Doubt>,
+}
+
+fn answer(entry: &Entry, facts: NoteFacts, part: SelectedText, budget: Budget, face: Face) -> Answer<GetData> {
+    let NoteFacts { remarks, doubts } = facts;
     let mut head = format!("{}, {}{}", headline(entry), size(entry.bytes), about(entry));
+    remarks.iter().for_each(|remark| head.push_str(&format!("; {remark}")));
     doubts.iter().for_each(|doubt| head.push_str(&format!("; {doubt}")));
     let (text, part) = shown(&head, entry.reference, part, budget, face);
     let exit_code = entry.run.as_ref().and_then(|facts| facts.exit_code);

@@ -2,7 +2,7 @@
 //! HTML, nor an image, nor the end of a title; within the budget, the longest part is cut first, at its old end.
 
 use weir_core::wording::{counted, flat};
-use weir_core::{Entry, Note, Origin};
+use weir_core::Entry;
 use weir_store::RecentPrompt;
 
 use super::data::{ContextData, ShownCounts};
@@ -120,12 +120,15 @@ fn bold(title: &str) -> String {
 fn about(entry: &Entry) -> String {
     let topic = entry.note.as_ref().and_then(|note| note.topic.as_deref());
     let topic = topic.map(|topic| format!(", on {}", inert(&flat(topic, MAX_TOPIC_CHARS)))).unwrap_or_default();
-    format!("by {}, {}{topic}", author(entry.origin, entry.note.as_ref()), when::day(entry.at))
+    format!("by {}, {}{topic}", author(entry), when::day(entry.at))
 }
 
-fn author(origin: Origin, note: Option<&Note>) -> String {
-    let is_confirmed = note.is_some_and(|note| note.confirmed_at.is_some());
-    if is_confirmed { format!("{origin}, confirmed") } else { origin.to_string() }
+fn author(entry: &Entry) -> String {
+    if let Some(name) = entry.teammate() {
+        return inert(&flat(&format!("{name} (teammate), {}", entry.teammate_standing()), MAX_SESSION_CHARS));
+    }
+    let is_confirmed = entry.note.as_ref().is_some_and(|note| note.confirmed_at.is_some());
+    if is_confirmed { format!("{}, confirmed", entry.origin) } else { entry.origin.to_string() }
 }
 
 /// Returns a line of someone else's that a Markdown renderer shows as text: no tags, and nothing that it would fetch.

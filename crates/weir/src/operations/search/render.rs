@@ -12,6 +12,7 @@ use crate::face::Face;
 use crate::mapping::FoundSymbol;
 use crate::needs::KnowledgeContext;
 use crate::staleness;
+use crate::team::{self, Remarks};
 
 /// The maximum number of sources that are named if nothing was found.
 const MAX_NAMED_SOURCES: usize = 6;
@@ -20,14 +21,21 @@ const MAX_NAMED_OUTPUTS: usize = 4;
 
 /// Returns the answer to all queries.
 pub(super) async fn answer(context: &KnowledgeContext, found: &[QueryResult], budget: Budget) -> Answer<SearchData> {
-    let doubts = doubts(context, found).await;
-    let text = text(found, &doubts, context.face(), context.model_problem(), budget);
+    let (doubts, remarks) = (doubts(context, found).await, remarks(context, found).await);
+    let text = text(found, &Facts { doubts: &doubts, remarks: &remarks }, context.face(), context.model_problem(), budget);
     let data = SearchData::of(found, &doubts);
     let nothing = found.iter().all(|one| one.findings.hits.is_empty() && one.symbols.is_empty());
     if nothing { Answer::nothing(text, data) } else { Answer::new(text, data) }
 }
 
-fn text(found: &[QueryResult], doubts: &Doubts, face: Face, model_problem: Option<&str>, budget: Budget) -> String {
+/// What is known about the entries found besides their own fields.
+struct Facts<'a> {
+    doubts: &'a Doubts,
+    /// What the team has to do with them.
+    remarks: &'a Remarks,
+}
+
+fn text(found: &[QueryResult], facts: &Facts<'_>, face: Face, model_problem: Option<&str>, budget: Budget) -> String {
     let (mut seen, mut items) = (Vec::new(), Vec::new());
     for one in found {
         let hits = &one.findings.hits;
@@ -44,7 +52,7 @@ fn text(found: &[QueryResult], doubts: &Doubts, face: Face, model_problem: Optio
                 items.push(format!("{} (above)", hit.entry.reference));
             } else {
                 seen.push(known);
-                items.push(show(hit, doubts));
+                items.push(show(hit, facts));
             }
         }
         items.extend(symbol_lines(one, |symbol| !symbol.is_named));
@@ -154,8 +162,18 @@ async fn doubts(context: &KnowledgeContext, found: &[QueryResult]) -> Doubts {
     entries.iter().map(|entry| entry.reference).zip(labels).collect()
 }
 
-fn show(hit: &Hit, doubts: &Doubts) -> String {
+/// Returns what the team has to do with the entries found. An answer without that is better than none.
+async fn remarks(context: &KnowledgeContext, found: &[QueryResult]) -> Remarks {
+    let entries: Vec<Entry> = found.iter().flat_map(|one| &one.findings.hits).map(|hit| hit.entry.clone()).collect();
+    let scope = context.scope();
+    context.with_stores(move |open| team::remarks(open, &scope, &entries)).await.unwrap_or_default()
+}
+
+fn show(hit: &Hit, facts: &Facts<'_>) -> String {
     let mut head = headline(&hit.entry);
+    for remark in facts.remarks.get(&hit.entry.reference).into_iter().flatten() {
+        head.push_str(&format!("; {remark}"));
+    }
     if !hit.heading.is_empty() {
         head.push_str(&format!(", under {}", one_line(&hit.heading, 100)));
     }
@@ -176,7 +194,7 @@ fn show(hit: &Hit, doubts: &Doubts) -> String {
         };
         head.push_str(&format!("; also in {}{more}", named.join(", ")));
     }
-    for doubt in doubts.get(&hit.entry.reference).into_iter().flatten() {
+    for doubt in facts.doubts.get(&hit.entry.reference).into_iter().flatten() {
         head.push_str(&format!("; {doubt}"));
     }
     format!("{head}\n{}", fence(hit.entry.reference, &hit.excerpt))

@@ -1,0 +1,277 @@
+//! `weir sync`: connects a project to a team server, and exchanges notes with it. Invariants: only these options connect
+//! a project, never anything in a repository; a dry run sends nothing.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use serde_json::{Value, json};
+use weir_core::Reference;
+use weir_core::wording::{counted, one_line};
+use weir_records::{HostId, MAX_NAME_BYTES, is_name};
+use weir_store::{TeamConnection, TeamDb};
+
+use crate::answer::{Answer, references};
+use crate::context::Context;
+use crate::error::{CommandError, ErrorKind};
+use crate::team::{self, ConnectedServer, Exchange, Report};
+use crate::when;
+
+/// The name of the command.
+pub(crate) const SYNC: &str = "sync";
+/// The folder in which a project that is not connected tries what it would send.
+const TRIAL_FOLDER: &str = "team-trial";
+/// How many notes a report names.
+const MAX_NAMED: usize = 10;
+
+const AFTER_HELP: &str = "\
+Examples:
+  weir sync --server https://weir.example.org --token-file ~/.weir-token   connect this project, and sync
+  weir team init ana --data /srv/weir | weir sync --server http://127.0.0.1:4747 --token-file -
+  weir sync                             send new notes, and take those of teammates
+  weir sync --dry-run                   print exactly what would leave, and send nothing
+  weir sync --include k7f2m9q4xz        share this output too
+  weir sync --stop                      end the connection; notes stay
+
+The notes of the project are shared; a model's decision only once you have confirmed it. Captured events never are, and
+outputs only by --include. Clients with hooks sync when a session ends. docs/team.md says more.";
+
+/// Returns the command.
+pub(crate) fn command() -> Command {
+    let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    let server = Arg::new("server").long("server").value_name("URL").requires("token-file");
+    let token = Arg::new("token-file").long("token-file").value_name("FILE").value_parser(value_parser!(PathBuf));
+    let project = Arg::new("project").long("project").value_name("NAME").requires("server");
+    let include = Arg::new("include").long("include").value_name("REF").num_args(1..);
+    let parse = |text: &str| Reference::parse(text).map_err(|error| error.to_string());
+    Command::new(SYNC)
+        .about("Share the project's notes with a team server, and take those of teammates")
+        .after_help(AFTER_HELP)
+        .arg(server.help("Connect this project to a team server"))
+        .arg(token.requires("server").help("File with the token, which only you can read; - reads standard input"))
+        .arg(project.help("Name of the project on the server [default: where it was cloned from]"))
+        .arg(include.value_parser(parse).help("Share these entries too, whatever they are"))
+        .arg(flag("dry-run", "Print what would be sent, and send nothing"))
+        .arg(flag("quiet", "Print nothing; `weir doctor` shows a failure"))
+        .arg(flag("stop", "End the connection and forget the server").conflicts_with_all(["server", "include", "dry-run"]))
+}
+
+/// Runs the command. Returns `None` if nothing is to be printed.
+pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<Answer>, CommandError> {
+    let folder = context.project_folder();
+    if arguments.get_flag("stop") {
+        return stop(&folder).map(Some);
+    }
+    let is_dry = arguments.get_flag("dry-run");
+    let asked = match arguments.get_one::<String>("server") {
+        Some(url) => Some(connection(context, url, arguments)?),
+        None => None,
+    };
+    let trial = folder.join(TRIAL_FOLDER);
+    let at = if is_dry && asked.is_some() { &trial } else { &folder };
+    // The store's folder must exist before anything is put next to the log.
+    context.with_stores_here(|open| open.project().map(drop))?;
+    let result = exchange(context, at, asked, arguments);
+    if is_dry {
+        let _ = std::fs::remove_dir_all(&trial);
+    }
+    match result {
+        Err(error) if !is_dry => {
+            note_problem(at, &error);
+            if arguments.get_flag("quiet") { Ok(None) } else { Err(error) }
+        }
+        result => result.map(|answer| Some(answer).filter(|_| is_dry || !arguments.get_flag("quiet"))),
+    }
+}
+
+fn exchange(
+    context: &Context,
+    at: &Path,
+    asked: Option<TeamConnection>,
+    arguments: &ArgMatches,
+) -> Result<Answer, CommandError> {
+    weir_store::private::folder(at).map_err(|error| CommandError::broken(&error.to_string()))?;
+    let mut db = match asked.is_some() {
+        true => TeamDb::open(at)?,
+        false => TeamDb::open_existing(at)?.ok_or_else(not_connected)?,
+    };
+    if let Some(asked) = asked {
+        let merged = continued(db.connection()?, asked);
+        db.connect(&merged)?;
+    }
+    let connection = db.connection()?.ok_or_else(not_connected)?;
+    for reference in arguments.get_many::<Reference>("include").into_iter().flatten() {
+        db.wish_to_include(*reference)?;
+    }
+    let token = team::read_token(Path::new(&connection.token_file))?;
+    let server = ConnectedServer::at(context.env(), &connection.server, token, connection.project.clone())?;
+    let (scope, from) = (context.scope(), context.config().team.from.as_deref());
+    let is_dry = arguments.get_flag("dry-run");
+    context.with_stores_here(|open| {
+        let now = open.now;
+        let about = connection.clone();
+        let exchange = Exchange::new(db, connection, open.project()?, scope, now)?.taking_from(from);
+        if is_dry {
+            let (records, report) = exchange.preview()?;
+            let records = records.into_iter().map(|one| json!({ "record": raw(&one.json), "text": one.text }));
+            return Ok(preview(&about, records.collect(), &report));
+        }
+        team::mark_synced(at);
+        Ok(describe(&about, &exchange.run(&server)?))
+    })
+}
+
+/// Returns the connection that the options ask for. The server says whose token it is.
+fn connection(context: &Context, url: &str, arguments: &ArgMatches) -> Result<TeamConnection, CommandError> {
+    let given = arguments.get_one::<PathBuf>("token-file").cloned().unwrap_or_default();
+    let token_file = match given.as_os_str() == "-" {
+        true => {
+            let mut token = String::new();
+            std::io::stdin().read_to_string(&mut token).map_err(|error| {
+                CommandError::usage(format!("cannot read the token from standard input: {error}"))
+            })?;
+            team::store_token(&context.paths().data, &token)?
+        }
+        false => context.env().folder.join(given),
+    };
+    let token = team::read_token(&token_file)?;
+    let named = arguments.get_one::<String>("project").cloned().or_else(|| context.project().remote());
+    let project = named.ok_or_else(|| {
+        CommandError::usage("this project has no remote that could name it")
+            .hint("name it as the others do: --project NAME")
+    })?;
+    if !is_name(&project) {
+        return Err(CommandError::usage(format!("`{}` cannot be the name of a project", one_line(&project, 80)))
+            .hint(format!("use 1 to {MAX_NAME_BYTES} bytes without control characters")));
+    }
+    let server = ConnectedServer::at(context.env(), url, token, project.clone())?;
+    let identity = team::whose_token(&server)?;
+    let token_file = token_file.to_str().ok_or_else(|| CommandError::usage("the path of the token is not UTF-8"))?;
+    Ok(TeamConnection {
+        server: url.trim_end_matches('/').to_owned(),
+        token_file: token_file.to_owned(),
+        tenant: identity.tenant,
+        user: identity.user,
+        project,
+        host: HostId::random().map_err(|error| CommandError::broken(&error.to_string()))?.to_string(),
+        next_index: 0,
+        position: 0,
+        taken_from: String::new(),
+        time_millis: 0,
+        time_count: 0,
+        tried_at: None,
+        synced_at: None,
+        problem: None,
+    })
+}
+
+/// Returns the new connection, or the known one with another token if it leads to the same place.
+fn continued(known: Option<TeamConnection>, asked: TeamConnection) -> TeamConnection {
+    match known {
+        Some(known) if known.is_same_place(&asked) => TeamConnection { token_file: asked.token_file, ..known },
+        _ => asked,
+    }
+}
+
+fn stop(folder: &Path) -> Result<Answer, CommandError> {
+    let Some(mut db) = TeamDb::open_existing(folder)? else { return Err(not_connected()) };
+    let connection = db.connection()?.ok_or_else(not_connected)?;
+    db.disconnect()?;
+    team::forget_mark(folder);
+    let text = format!(
+        "no longer connected to {}; notes that are here stay here, and those that were sent stay there",
+        one_line(&connection.server, 120)
+    );
+    Ok(Answer::new(text, json!({ "server": connection.server, "project": connection.project })))
+}
+
+fn note_problem(folder: &Path, error: &CommandError) {
+    // What cannot be written here was printed, or is found by `weir doctor`.
+    if let Ok(Some(mut db)) = TeamDb::open_existing(folder)
+        && let Ok(Some(known)) = db.connection()
+    {
+        let failed = TeamConnection { problem: Some(error.message.clone()), tried_at: Some(when::now()), ..known };
+        let _ = db.save(&failed, std::iter::empty());
+    }
+}
+
+fn not_connected() -> CommandError {
+    CommandError::new(ErrorKind::NotFound, "this project is not connected to a team server")
+        .hint("connect it: weir sync --server URL --token-file FILE")
+}
+
+/// Returns a record as JSON, for an answer.
+fn raw(json: &str) -> Value {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+fn preview(connection: &TeamConnection, records: Vec<Value>, report: &Report) -> Answer {
+    let count = counted(records.len(), "record", "records");
+    let head = format!("would send {count} to {} and nothing else:", one_line(&connection.server, 120));
+    let lines = records.iter().map(ToString::to_string);
+    let text = [head].into_iter().chain(lines).chain(waiting(report)).collect::<Vec<_>>().join("\n");
+    Answer::new(text, json!({ "would_send": records, "unconfirmed": references(&report.unconfirmed) }))
+}
+
+fn waiting(report: &Report) -> Option<String> {
+    let named = references(&report.unconfirmed).join(" ");
+    (!report.unconfirmed.is_empty()).then(|| {
+        format!("decisions of a model that stay here until you confirm them: {named} (weir notes --confirm REF)")
+    })
+}
+
+fn describe(connection: &TeamConnection, report: &Report) -> Answer {
+    let (sent, received) = (report.sent, report.received.len());
+    let mut lines = vec![format!(
+        "`{}` on {}: sent {}, received {}",
+        one_line(&connection.project, 120),
+        one_line(&connection.server, 120),
+        counted(sent, "record", "records"),
+        counted(received, "note", "notes")
+    )];
+    for one in report.received.iter().take(MAX_NAMED) {
+        lines.push(format!("{} by {}: {}", one.reference, one_line(&one.user, 60), one_line(&one.title, 100)));
+    }
+    if received > MAX_NAMED {
+        lines.push(format!("… and {} more: weir search --source {}", received - MAX_NAMED, team::SOURCE));
+    }
+    for one in &report.removed {
+        let left = if one.remaining == 0 { "nothing is left of it" } else { "some of it is left: run `weir doctor`" };
+        lines.push(format!("{} was removed by {}, here too; {left}", one.reference, one_line(&one.user, 60)));
+    }
+    lines.extend(report.unsent.iter().map(|why| format!("nothing was sent: {why}")));
+    lines.extend(report.refused.iter().map(|why| format!("refused for good: {why}")));
+    if !report.too_long.is_empty() {
+        lines.push(format!("too long to be shared: {}", references(&report.too_long).join(" ")));
+    }
+    lines.extend(waiting(report));
+    if report.held > 0 {
+        lines.push(format!("{} not taken ([team] from)", counted(report.held, "note was", "notes were")));
+    }
+    if report.unreadable > 0 {
+        lines.push(format!("{} of the server cannot be read", counted(report.unreadable, "record", "records")));
+    }
+    if report.is_rehosted {
+        lines.push("another machine had the identity of this one; this one has a new one now".to_owned());
+    }
+    if report.is_put_back {
+        lines.push("the server's log was put back to an older state; everything was sent and read again".to_owned());
+    }
+    let data = json!({
+        "sent": sent,
+        "received": report.received.iter().map(|one| json!({
+            "reference": one.reference.to_string(), "user": one.user, "title": one.title,
+        })).collect::<Vec<_>>(),
+        "removed": report.removed.iter().map(|one| json!({
+            "reference": one.reference.to_string(), "user": one.user, "remaining": one.remaining,
+        })).collect::<Vec<_>>(),
+        "refused": report.refused,
+        "unsent": report.unsent,
+        "unconfirmed": references(&report.unconfirmed),
+        "held": report.held,
+        "unreadable": report.unreadable,
+        "new_host": report.is_rehosted,
+        "put_back": report.is_put_back,
+    });
+    Answer::new(lines.join("\n"), data)
+}

@@ -1,0 +1,27 @@
+//! The client of a team server: sends the project's notes as records, and keeps those of teammates in the project's
+//! store, where every search finds them, offline too.
+//!
+//! Invariants: only what the user connected is sent, and nothing that a repository says changes that; a record is stored
+//! before it is sent, and sent again byte for byte; whatever is interrupted, the next exchange completes it, and nothing
+//! is there twice; a teammate's text is data, and is never taken for words of the user.
+
+mod apply;
+mod exchange;
+mod host;
+mod ledger;
+mod outbox;
+mod server;
+mod session_end;
+#[cfg(test)]
+mod simulation_tests;
+mod token;
+mod words;
+
+pub(crate) use exchange::{Exchange, Report};
+pub(crate) use server::{ConnectedServer, whose_token};
+pub(crate) use session_end::{forget_mark, mark_synced, sync_after_session};
+pub(crate) use token::{read_token, store_token};
+pub(crate) use words::{Remarks, Standing, confirmed, forgotten, remarks, standing};
+
+/// What the source of a teammate's entry begins with, before their name.
+pub(crate) const SOURCE: &str = "team";

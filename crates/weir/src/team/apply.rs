@@ -1,0 +1,243 @@
+//! Brings received records into the project's store. Invariants: what a record will be here is stored before the log
+//! changes, and that the log has changed is stored afterwards, so a crash in between is repaired by reading the same
+//! page again; a removal counts only if it is by the author.
+
+use weir_core::note::BoundFile;
+use weir_core::wording::one_line;
+use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference};
+use weir_records::{Kept, LogicalTime, Record, TextKey};
+use weir_store::{Found, Selection, TeamKind, TeamRecord, TeamState};
+
+use super::SOURCE;
+use super::exchange::{Exchange, Received, Removed, Step};
+use super::ledger::row_of;
+use super::outbox::{broken, is_inside};
+use super::server::{Page, ReceivedRecord};
+use crate::error::CommandError;
+
+/// How many characters of the name of an author are kept with an entry.
+const MAX_AUTHOR_CHARS: usize = 60;
+/// How far ahead of this machine's time a record's may be to move the clock, in milliseconds.
+const MAX_AHEAD_MILLIS: i64 = 24 * 60 * 60 * 1000;
+
+impl Exchange<'_> {
+    /// Takes in a page. The position moves past it at the end.
+    pub(super) fn take(&mut self, page: Page) -> Result<Step, CommandError> {
+        self.report.unreadable += page.unreadable;
+        for received in &page.records {
+            if let Step::Cloned = self.stage(received)? {
+                return Ok(Step::Cloned);
+            }
+        }
+        self.ledger.save()?;
+        for received in &page.records {
+            let id = received.record.id.to_string();
+            let is_open = |row: &&TeamRecord| row.state == TeamState::Received && row.kind == TeamKind::Kept;
+            if let Some(row) = self.ledger.get(&id).filter(is_open).cloned()
+                && let Some(kept) = received.record.body.kept()
+            {
+                self.keep(&row, kept, received)?;
+            }
+        }
+        self.apply_others()?;
+        self.ledger.connection.position = self.ledger.connection.position.max(page.next);
+        self.ledger.save()?;
+        Ok(Step::Done)
+    }
+
+    /// Decides what a record will be here.
+    fn stage(&mut self, received: &ReceivedRecord) -> Result<Step, CommandError> {
+        let record = &received.record;
+        let connection = &self.ledger.connection;
+        if record.tenant.0 != connection.tenant || record.project.0 != connection.project {
+            self.report.unreadable += 1;
+            return Ok(Step::Done);
+        }
+        let id = record.id.to_string();
+        let known = self.ledger.get(&id).cloned();
+        match known {
+            Some(row) if row.is_own && matches!(row.state, TeamState::Waiting | TeamState::Tried | TeamState::Refused) => {
+                if row.json.as_deref() != Some(record.to_json().map_err(broken)?.as_str()) {
+                    return Ok(Step::Cloned);
+                }
+                self.ledger.change(&id, |row| row.state = TeamState::Sent);
+            }
+            Some(row) if row.state == TeamState::Received && row.kind == TeamKind::Kept => self.choose(row, received)?,
+            Some(row) if row.state == TeamState::Applied && row.kind == TeamKind::Kept && !self.takes(&row.user) => {
+                self.hold(row)?;
+            }
+            Some(_) => {}
+            None => {
+                // Somebody else writes under this identity, or this machine has forgotten what it wrote.
+                if record.id.host.to_string() == connection.host {
+                    self.ledger.connection.next_index = self.ledger.connection.next_index.max(record.id.index + 1);
+                }
+                self.observe(record.time);
+                let row = row_of(record, TeamState::Received);
+                match row.kind {
+                    TeamKind::Kept => self.choose(row, received)?,
+                    _ => self.ledger.put(row),
+                }
+            }
+        }
+        Ok(Step::Done)
+    }
+
+    /// Follows the clock of a record, so that later records of this machine come after it.
+    fn observe(&mut self, time: LogicalTime) {
+        let connection = &mut self.ledger.connection;
+        let last = LogicalTime { millis: connection.time_millis, count: connection.time_count };
+        if time > last && time.millis.saturating_sub(self.now.0) <= MAX_AHEAD_MILLIS {
+            (connection.time_millis, connection.time_count) = (time.millis, time.count);
+        }
+    }
+
+    /// Chooses the reference of a received entry: that of its author, unless it is taken here.
+    fn choose(&mut self, mut row: TeamRecord, received: &ReceivedRecord) -> Result<(), CommandError> {
+        let Some(kept) = received.record.body.kept() else { return Ok(()) };
+        if row.reference.is_some() {
+            return Ok(());
+        }
+        let is_erased = |one: &TeamRecord| {
+            one.kind == TeamKind::Removed && one.about.as_deref() == Some(row.id.as_str()) && one.user == row.user
+        };
+        let has_text = received.text.as_ref().is_some_and(|text| TextKey::of(text.as_bytes()) == kept.text);
+        if self.ledger.records().iter().any(is_erased) {
+            row.state = TeamState::Erased;
+        } else if !self.takes(&row.user) {
+            row.state = TeamState::Held;
+        } else if !has_text {
+            self.report.unreadable += 1;
+            row.state = TeamState::Held;
+        } else if self.is_own_entry(&row, kept, received)? {
+            // This machine has the entry, and has forgotten that it sent it.
+            (row.state, row.reference) = (TeamState::Applied, Some(kept.reference));
+        } else {
+            row.reference = Some(self.free_reference(kept.reference)?);
+        }
+        self.ledger.put(row);
+        Ok(())
+    }
+
+    fn is_own_entry(&self, row: &TeamRecord, kept: &Kept, received: &ReceivedRecord) -> Result<bool, CommandError> {
+        let is_mine = row.user == self.ledger.connection.user && self.ledger.of_entry(kept.reference).is_none();
+        Ok(is_mine && self.text_of(kept.reference)? == received.text)
+    }
+
+    fn free_reference(&self, wanted: Reference) -> Result<Reference, CommandError> {
+        let is_free = matches!(self.store.find(&self.scope, wanted)?, Found::Never);
+        let is_promised = self.ledger.records().iter().any(|row| row.reference == Some(wanted));
+        if is_free && !is_promised { Ok(wanted) } else { Ok(self.store.draw_reference()?) }
+    }
+
+    /// Keeps a received entry in the log.
+    fn keep(&mut self, row: &TeamRecord, kept: &Kept, received: &ReceivedRecord) -> Result<(), CommandError> {
+        let (Some(reference), Some(text)) = (row.reference, &received.text) else { return Ok(()) };
+        let entry = NewEntry {
+            source: Some(source_of(&row.user)),
+            text: text.clone().into_bytes(),
+            note: (kept.kind == EntryKind::Note).then(|| note_of(kept, &received.record)),
+            reference: Some(reference),
+            ..NewEntry::new(kept.kind, Origin::Teammate, Level::Project, one_line(&kept.title, 200))
+        };
+        let is_new = self.store.keep_received(&self.scope, entry, row.at, self.now)?;
+        if is_new {
+            let (user, title) = (row.user.clone(), one_line(&kept.title, 100));
+            self.report.received.push(Received { reference, user, title });
+        }
+        self.ledger.change(&row.id, |row| row.state = TeamState::Applied);
+        Ok(())
+    }
+
+    /// Applies what records say about others, as far as those are here.
+    fn apply_others(&mut self) -> Result<(), CommandError> {
+        let is_open = |row: &&TeamRecord| row.state == TeamState::Received && row.kind != TeamKind::Kept;
+        let open: Vec<TeamRecord> = self.ledger.records().iter().filter(is_open).cloned().collect();
+        for row in open {
+            let Some(target) = row.about.as_deref().and_then(|id| self.ledger.get(id)).cloned() else { continue };
+            let is_applied = match row.kind {
+                TeamKind::Removed => self.remove(&row, &target)?,
+                TeamKind::Confirmed => self.confirm(&row, &target)?,
+                TeamKind::Superseded | TeamKind::Kept => self.supersede(&row, &target)?,
+            };
+            if is_applied {
+                self.ledger.change(&row.id, |row| row.state = TeamState::Applied);
+            }
+        }
+        Ok(())
+    }
+
+    fn supersede(&mut self, row: &TeamRecord, old: &TeamRecord) -> Result<bool, CommandError> {
+        let new = row.successor.as_deref().and_then(|id| self.ledger.get(id)).and_then(|row| row.reference);
+        let (Some(old), Some(new)) = (old.reference, new) else { return Ok(false) };
+        self.store.supersede(&self.scope, old, new)?;
+        Ok(true)
+    }
+
+    /// Marks a teammate's note as confirmed by a person. Whom, the record says; an own note waits for its own user.
+    fn confirm(&mut self, row: &TeamRecord, target: &TeamRecord) -> Result<bool, CommandError> {
+        let Some(reference) = target.reference else { return Ok(false) };
+        if let Found::Here(entry) = self.store.find(&self.scope, reference)?
+            && entry.origin == Origin::Teammate
+        {
+            self.store.confirm(&self.scope, reference, row.at)?;
+        }
+        Ok(true)
+    }
+
+    /// Removes an entry from the store, as its author has, and checks that nothing is left.
+    fn remove(&mut self, row: &TeamRecord, target: &TeamRecord) -> Result<bool, CommandError> {
+        if row.user != target.user || target.kind != TeamKind::Kept {
+            return Ok(true);
+        }
+        if let Some(reference) = target.reference {
+            let remaining = self.erase(reference)?;
+            self.report.removed.push(Removed { reference, user: row.user.clone(), remaining });
+        }
+        self.ledger.change(&target.id, |target| {
+            (target.state, target.json, target.reference) = (TeamState::Erased, None, None);
+        });
+        Ok(true)
+    }
+
+    /// Takes a note of a user whose notes are no longer taken out of the store.
+    fn hold(&mut self, row: TeamRecord) -> Result<(), CommandError> {
+        if let Some(reference) = row.reference {
+            self.erase(reference)?;
+        }
+        self.ledger.put(TeamRecord { state: TeamState::Held, reference: None, ..row });
+        Ok(())
+    }
+
+    fn erase(&mut self, reference: Reference) -> Result<usize, CommandError> {
+        let selection = Selection { references: vec![reference], ..Selection::default() };
+        let plan = self.store.plan_to_forget(&self.scope, &selection)?;
+        if plan.entries.is_empty() {
+            return Ok(0);
+        }
+        let forgotten = self.store.forget(&self.scope, &selection, &plan.confirmation, self.now)?;
+        Ok(forgotten.remaining.iter().map(|(_, count)| count).sum())
+    }
+}
+
+/// Returns the source of a teammate's entry.
+fn source_of(user: &str) -> String {
+    format!("{SOURCE}/{}", one_line(user, MAX_AUTHOR_CHARS).replace('/', "_"))
+}
+
+/// Returns the fields of a note. What a person wrote is confirmed by them.
+fn note_of(kept: &Kept, record: &Record) -> Note {
+    let fields = kept.note.as_ref();
+    let files = fields.map(|fields| fields.files.as_slice()).unwrap_or_default();
+    let inside = files.iter().filter(|file| is_inside(&file.path));
+    Note {
+        kind: fields.map_or(NoteKind::Finding, |fields| fields.kind),
+        topic: fields.and_then(|fields| fields.topic.clone()),
+        revision: 1,
+        supersedes: Vec::new(),
+        files: inside.map(|file| BoundFile { path: file.path.clone(), hash: file.hash.clone() }).collect(),
+        commit: fields.and_then(|fields| fields.commit.clone()),
+        branch: fields.and_then(|fields| fields.branch.clone()),
+        confirmed_at: (kept.origin == Origin::User).then(|| record.time.timestamp()),
+    }
+}

@@ -1,0 +1,293 @@
+//! One exchange with the server: what is new here goes out, what is new there comes in. Invariants: every step can be
+//! repeated; the position moves only after everything before it is in the log.
+
+use std::collections::BTreeMap;
+
+use weir_core::{Reference, Scope, Timestamp};
+use weir_store::{Store, TeamConnection, TeamDb, TeamRecord, TeamState};
+
+use super::ledger::Ledger;
+use super::outbox::FORGOTTEN;
+use super::server::{Downloaded, Server, Uploaded};
+use crate::error::{CommandError, ErrorKind};
+
+/// How many records are sent at once, and how many bytes of texts.
+const MAX_SENT_RECORDS: usize = 200;
+const MAX_SENT_BYTES: usize = 2 << 20;
+/// How often an exchange begins again because the server's log or the host has changed.
+const MAX_ROUNDS: usize = 4;
+/// How everybody is written where the names of some would be.
+const EVERYBODY: &str = "*";
+
+/// What an exchange did.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Report {
+    /// How many records the server has taken.
+    pub(crate) sent: usize,
+    /// The notes of others that are new here.
+    pub(crate) received: Vec<Received>,
+    /// The notes that their authors have removed, and that are gone here too.
+    pub(crate) removed: Vec<Removed>,
+    /// Why records were refused, each with its entry.
+    pub(crate) refused: Vec<String>,
+    /// Notes whose text is too long to be sent.
+    pub(crate) too_long: Vec<Reference>,
+    /// Decisions of a model that wait for the user.
+    pub(crate) unconfirmed: Vec<Reference>,
+    /// Why nothing was sent, if the token may not.
+    pub(crate) unsent: Option<String>,
+    /// How many notes are not taken because of their author.
+    pub(crate) held: usize,
+    /// How many records or texts of the server cannot be read.
+    pub(crate) unreadable: usize,
+    /// Whether this machine has a new identity, because another one had the same.
+    pub(crate) is_rehosted: bool,
+    /// Whether the server's log was put back to an older state.
+    pub(crate) is_put_back: bool,
+}
+
+/// A note of somebody else that is new here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Received {
+    pub(crate) reference: Reference,
+    pub(crate) user: String,
+    pub(crate) title: String,
+}
+
+/// A note that its author has removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Removed {
+    pub(crate) reference: Reference,
+    pub(crate) user: String,
+    /// How much of it was found in the store afterwards. Zero unless something failed.
+    pub(crate) remaining: usize,
+}
+
+/// What is exchanged, and with what.
+pub(crate) struct Exchange<'a> {
+    pub(super) ledger: Ledger,
+    pub(super) store: &'a mut Store,
+    pub(super) scope: Scope,
+    /// Whose notes are taken; everybody's without a list.
+    pub(super) from: Option<&'a [String]>,
+    pub(super) now: Timestamp,
+    pub(super) report: Report,
+}
+
+/// How a step of an exchange ended.
+pub(super) enum Step {
+    Done,
+    /// Another machine has the identity of this one.
+    Cloned,
+    /// The server's log was put back to an older state.
+    PutBack,
+}
+
+impl<'a> Exchange<'a> {
+    /// Prepares an exchange between a store and the server that it is connected to.
+    pub(crate) fn new(
+        db: TeamDb,
+        connection: TeamConnection,
+        store: &'a mut Store,
+        scope: Scope,
+        now: Timestamp,
+    ) -> Result<Self, CommandError> {
+        // Only what the whole project sees is shared.
+        let scope = Scope { work: None, session: None, ..scope };
+        let ledger = Ledger::read(db, connection)?;
+        Ok(Self { ledger, store, scope, from: None, now, report: Report::default() })
+    }
+
+    /// Limits whose notes are taken.
+    pub(crate) fn taking_from(self, from: Option<&'a [String]>) -> Self {
+        Self { from, ..self }
+    }
+
+    /// Returns the records that would be sent, without sending any.
+    pub(crate) fn preview(mut self) -> Result<(Vec<PreviewedRecord>, Report), CommandError> {
+        self.plan()?;
+        let mut all = Vec::new();
+        for row in self.to_send() {
+            let text = row.reference.map(|reference| self.text_of(reference)).transpose()?.flatten();
+            all.extend(row.json.map(|json| PreviewedRecord { json, text }));
+        }
+        Ok((all, self.report))
+    }
+
+    /// Sends and receives until there is nothing left.
+    pub(crate) fn run(mut self, server: &dyn Server) -> Result<Report, CommandError> {
+        self.ledger.connection.tried_at = Some(self.now);
+        self.follow_from();
+        self.plan()?;
+        for _ in 0..MAX_ROUNDS {
+            let step = match self.send(server)? {
+                Step::Done => self.receive(server)?,
+                other => other,
+            };
+            match step {
+                Step::Done => {
+                    self.ledger.connection.synced_at = Some(self.now);
+                    self.ledger.connection.problem = None;
+                    self.ledger.save()?;
+                    self.report.held = self.ledger.records().iter().filter(|row| is_held(row)).count();
+                    return Ok(self.report);
+                }
+                Step::Cloned => self.rehost(server)?,
+                Step::PutBack => self.start_over()?,
+            }
+        }
+        Err(CommandError::new(ErrorKind::Failed, "the server's log changes while it is read")
+            .hint("sync again; if that does not help, ask the operator of the server"))
+    }
+
+    /// Notes whose notes are taken from now on. If that has changed, everything is read again.
+    fn follow_from(&mut self) {
+        let from = self.from.map_or_else(|| EVERYBODY.to_owned(), |names| format!("[{}]", names.join("\n")));
+        if self.ledger.connection.taken_from == from {
+            return;
+        }
+        self.ledger.connection.taken_from = from;
+        self.ledger.connection.position = 0;
+        let held: Vec<String> = self.ledger.records().iter().filter(|row| is_held(row)).map(|row| row.id.clone()).collect();
+        for id in held {
+            self.ledger.change(&id, |row| row.state = TeamState::Received);
+        }
+    }
+
+    /// Whether the notes of a user are taken.
+    pub(super) fn takes(&self, user: &str) -> bool {
+        let is_named = |names: &[String]| names.iter().any(|name| name == user);
+        user == self.ledger.connection.user || self.from.is_none_or(is_named)
+    }
+
+    fn to_send(&self) -> Vec<TeamRecord> {
+        let is_open = |row: &&TeamRecord| row.is_own && matches!(row.state, TeamState::Waiting | TeamState::Tried);
+        self.ledger.records().iter().filter(is_open).cloned().collect()
+    }
+
+    /// Sends everything that waits.
+    fn send(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
+        loop {
+            let batch = self.next_batch()?;
+            if batch.rows.is_empty() {
+                return Ok(Step::Done);
+            }
+            for row in &batch.rows {
+                self.ledger.change(&row.id, |row| row.state = TeamState::Tried);
+            }
+            self.ledger.save()?;
+            let records: Vec<&str> = batch.rows.iter().filter_map(|row| row.json.as_deref()).collect();
+            match server.upload(&records, &batch.texts)? {
+                Uploaded::Taken => self.settle(&batch.rows, &[]),
+                Uploaded::Cloned => return Ok(Step::Cloned),
+                Uploaded::Forbidden(error) => {
+                    self.report.unsent = Some(error.message);
+                    return Ok(Step::Done);
+                }
+                Uploaded::Refused { count, named } => {
+                    let ids: Vec<&str> = named.iter().map(|one| one.id.as_str()).collect();
+                    for one in &named {
+                        self.refuse(&one.id, &one.reason);
+                    }
+                    if count <= named.len() as u64 {
+                        self.settle(&batch.rows, &ids);
+                    } else if !batch.rows.iter().any(|row| ids.contains(&row.id.as_str())) {
+                        // Otherwise the same would be sent for ever.
+                        batch.rows.iter().for_each(|row| self.refuse(&row.id, "the server refused it"));
+                    }
+                }
+            }
+            self.ledger.save()?;
+        }
+    }
+
+    fn settle(&mut self, rows: &[TeamRecord], refused: &[&str]) {
+        for row in rows.iter().filter(|row| !refused.contains(&row.id.as_str())) {
+            self.ledger.change(&row.id, |row| row.state = TeamState::Sent);
+            self.report.sent += 1;
+        }
+    }
+
+    fn refuse(&mut self, id: &str, reason: &str) {
+        let mut entry = None;
+        self.ledger.change(id, |row| {
+            (row.state, row.problem) = (TeamState::Refused, Some(reason.to_owned()));
+            entry = row.reference;
+        });
+        let what = entry.map_or_else(|| format!("record {id}"), |reference| reference.to_string());
+        self.report.refused.push(format!("{what}: {reason}"));
+    }
+
+    /// Returns the next records to send, with their texts. One whose text is gone or differs now is refused.
+    fn next_batch(&mut self) -> Result<Batch, CommandError> {
+        let mut batch = Batch::default();
+        let mut bytes = 0;
+        for row in self.to_send() {
+            let Some(json) = &row.json else { continue };
+            let text = row.reference.map(|reference| self.text_of(reference)).transpose()?.flatten();
+            if let Some(text) = text {
+                let key = weir_records::TextKey::of(text.as_bytes()).to_string();
+                if !json.contains(&key) {
+                    self.refuse(&row.id, "its text is redacted differently now; write it again");
+                    continue;
+                }
+                bytes += text.len();
+                batch.texts.insert(key, text);
+            }
+            batch.rows.push(row);
+            if batch.rows.len() == MAX_SENT_RECORDS || bytes > MAX_SENT_BYTES / 2 {
+                break;
+            }
+        }
+        self.ledger.save()?;
+        Ok(batch)
+    }
+
+    /// Receives everything that is new.
+    fn receive(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
+        loop {
+            let page = match server.download(self.ledger.connection.position)? {
+                Downloaded::Page(page) => page,
+                Downloaded::PutBack => return Ok(Step::PutBack),
+            };
+            let more = page.more && page.next > self.ledger.connection.position;
+            if let Step::Cloned = self.take(page)? {
+                return Ok(Step::Cloned);
+            }
+            if !more {
+                return Ok(Step::Done);
+            }
+        }
+    }
+
+    /// Begins again after the server's log was put back: sends everything once more, and reads from the beginning.
+    fn start_over(&mut self) -> Result<(), CommandError> {
+        self.report.is_put_back = true;
+        self.ledger.connection.position = 0;
+        let is_sent = |row: &&TeamRecord| row.is_own && row.state == TeamState::Sent && row.json.is_some();
+        let sent: Vec<String> = self.ledger.records().iter().filter(is_sent).map(|row| row.id.clone()).collect();
+        for id in sent {
+            self.ledger.change(&id, |row| row.state = TeamState::Tried);
+        }
+        self.ledger.save()
+    }
+}
+
+/// A record that would be sent.
+pub(crate) struct PreviewedRecord {
+    /// The record, byte for byte.
+    pub(crate) json: String,
+    /// Its text, if it has one.
+    pub(crate) text: Option<String>,
+}
+
+#[derive(Default)]
+struct Batch {
+    rows: Vec<TeamRecord>,
+    texts: BTreeMap<String, String>,
+}
+
+/// Whether a note is not taken because of its author.
+fn is_held(row: &TeamRecord) -> bool {
+    row.state == TeamState::Held && row.problem.as_deref() != Some(FORGOTTEN)
+}

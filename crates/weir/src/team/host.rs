@@ -1,0 +1,87 @@
+//! A new identity for this machine, after another one was found to have the same. Invariant: a record that the server
+//! has keeps its id; one that it does not have is sent once, under the new identity.
+
+use std::collections::HashMap;
+
+use weir_records::{Body, HostId, Record, RecordId};
+use weir_store::{TeamKind, TeamRecord, TeamState};
+
+use super::exchange::Exchange;
+use super::outbox::{UNSURE, broken};
+use super::server::{Downloaded, Server};
+use crate::error::CommandError;
+
+impl Exchange<'_> {
+    /// Draws a new identity, and gives new ids to the records that the server does not have.
+    pub(super) fn rehost(&mut self, server: &dyn Server) -> Result<(), CommandError> {
+        self.find_sent(server)?;
+        let host = HostId::random().map_err(broken)?;
+        let is_open = |row: &&TeamRecord| {
+            row.is_own && row.json.is_some() && matches!(row.state, TeamState::Waiting | TeamState::Tried | TeamState::Refused)
+        };
+        let open: Vec<TeamRecord> = self.ledger.records().iter().filter(is_open).cloned().collect();
+        // A removal of something that may never have arrived could remove what the other machine sent under this id.
+        let (open, dropped): (Vec<_>, Vec<_>) = open.into_iter().partition(|row| !self.is_unsure(row));
+        let mut ids = HashMap::new();
+        for (index, row) in open.iter().enumerate() {
+            let id = RecordId::parse(&row.id).map_err(broken)?;
+            ids.insert(id, RecordId { host, index: index as u64 });
+        }
+        let renamed = open.iter().map(|row| renamed(row, &ids)).collect::<Result<Vec<_>, _>>()?;
+        let old: Vec<String> = open.iter().chain(&dropped).map(|row| row.id.clone()).collect();
+        self.ledger.connection.host = host.to_string();
+        self.ledger.connection.next_index = renamed.len() as u64;
+        self.report.is_rehosted = true;
+        self.ledger.replace(&old, renamed)
+    }
+
+    fn is_unsure(&self, row: &TeamRecord) -> bool {
+        let target = row.about.as_deref().filter(|_| row.kind == TeamKind::Removed);
+        target.and_then(|id| self.ledger.get(id)).is_some_and(|target| target.problem.as_deref() == Some(UNSURE))
+    }
+
+    /// Reads the server's log, and marks the own records that it has.
+    fn find_sent(&mut self, server: &dyn Server) -> Result<(), CommandError> {
+        let mut after = 0;
+        loop {
+            let Downloaded::Page(page) = server.download(after)? else { return Ok(()) };
+            for received in &page.records {
+                let (id, json) = (received.record.id.to_string(), received.record.to_json().map_err(broken)?);
+                let is_same = self.ledger.get(&id).is_some_and(|row| row.is_own && row.json.as_ref() == Some(&json));
+                if is_same {
+                    self.ledger.change(&id, |row| row.state = TeamState::Sent);
+                }
+            }
+            if !page.more || page.next <= after {
+                return Ok(());
+            }
+            after = page.next;
+        }
+    }
+}
+
+/// Returns a record under another id. What it says about other records follows those.
+fn renamed(row: &TeamRecord, ids: &HashMap<RecordId, RecordId>) -> Result<TeamRecord, CommandError> {
+    let new = |id: RecordId| ids.get(&id).copied().unwrap_or(id);
+    let written = row.json.as_deref().unwrap_or_default();
+    let mut record = Record::from_json(written).map_err(broken)?;
+    record.id = new(record.id);
+    match &mut record.body {
+        Body::Kept(_) => {}
+        Body::Superseded { old, by } => (*old, *by) = (new(*old), new(*by)),
+        Body::Confirmed { record, .. } | Body::Removed { record, .. } => *record = new(*record),
+    }
+    let (about, successor) = match &record.body {
+        Body::Superseded { by, .. } => (record.body.about(), Some(by.to_string())),
+        body => (body.about(), None),
+    };
+    Ok(TeamRecord {
+        id: record.id.to_string(),
+        state: TeamState::Waiting,
+        about: about.map(|id| id.to_string()),
+        successor,
+        json: Some(record.to_json().map_err(broken)?),
+        problem: None,
+        ..row.clone()
+    })
+}

@@ -1,0 +1,215 @@
+//! What leaves this machine: the notes of the project, what the user has confirmed, and what they have forgotten.
+//! Invariants: nothing that hooks captured leaves, and no output unless the user named it; texts are redacted once more;
+//! each change becomes a record once.
+
+use weir_core::redact::redact;
+use weir_core::{Entry, EntryKind, Level, NoteKind, Origin, ProjectKey, Reference, TenantId, UserId, WhyGone};
+use weir_records::{
+    Audience, Author, Body, Clock, HostId, Kept, LogicalTime, NoteFields, NoteFile, Record, RecordId, TextKey,
+};
+use weir_store::{Found, TeamKind, TeamRecord, TeamState};
+
+use super::exchange::Exchange;
+use super::ledger::row_of;
+use crate::error::{CommandError, ErrorKind};
+
+/// The longest text that is sent, in bytes. A server takes requests of 4 MiB.
+const MAX_TEXT_BYTES: usize = 2 << 20;
+/// Marks the row of an entry that was forgotten before it was known whether the server has it.
+pub(super) const UNSURE: &str = "unsure";
+/// Marks the row of a teammate's entry that the user has forgotten.
+pub(super) const FORGOTTEN: &str = "forgotten here";
+
+impl Exchange<'_> {
+    /// Writes records for everything that has changed since the last exchange, and stores them.
+    pub(super) fn plan(&mut self) -> Result<(), CommandError> {
+        self.follow_forgotten()?;
+        self.add_notes()?;
+        self.add_included()?;
+        self.add_confirmations()?;
+        self.ledger.save()
+    }
+
+    /// Returns the text of an entry, as it is sent.
+    pub(super) fn text_of(&self, reference: Reference) -> Result<Option<String>, CommandError> {
+        let Some(text) = self.store.text(&self.scope, reference)? else { return Ok(None) };
+        Ok(Some(String::from_utf8_lossy(&redact(&text.all()?).text).into_owned()))
+    }
+
+    /// Follows what the user has forgotten: an own note is removed everywhere, a teammate's is not taken again.
+    fn follow_forgotten(&mut self) -> Result<(), CommandError> {
+        use TeamState::{Applied, Refused, Sent, Tried, Waiting};
+        let mut unsent = Vec::new();
+        let with_entry = |row: &&TeamRecord| row.kind == TeamKind::Kept && row.state != TeamState::Received;
+        let rows: Vec<TeamRecord> = self.ledger.records().iter().filter(with_entry).cloned().collect();
+        for row in rows {
+            let Some(reference) = row.reference else { continue };
+            match (self.store.find(&self.scope, reference)?, row.state) {
+                (Found::Here(_), _) => {}
+                (_, Waiting | Refused) => unsent.push(row.id),
+                (Found::Gone(gone), state) if gone.why == WhyGone::Forgotten => {
+                    let is_mine = row.user == self.ledger.connection.user;
+                    self.ledger.change(&row.id, |row| {
+                        (row.json, row.reference) = (None, None);
+                        row.state = if is_mine { TeamState::Erased } else { TeamState::Held };
+                        row.problem = match state {
+                            Tried => Some(UNSURE.to_owned()),
+                            _ if is_mine => None,
+                            _ => Some(FORGOTTEN.to_owned()),
+                        };
+                    });
+                    if is_mine && matches!(state, Tried | Sent | Applied) {
+                        let record = RecordId::parse(&row.id).map_err(broken)?;
+                        self.add(Body::Removed { record, why: WhyGone::Forgotten }, String::new())?;
+                    }
+                }
+                (Found::Gone(_), _) => {}
+                // The log was put back to an older state, so the server's copy is taken again.
+                (Found::Never, _) => {
+                    self.ledger.change(&row.id, |row| {
+                        (row.state, row.is_own, row.json, row.reference) = (TeamState::Received, false, None, None);
+                    });
+                    self.ledger.connection.position = 0;
+                }
+            }
+        }
+        if unsent.is_empty() { Ok(()) } else { self.ledger.replace(&unsent, Vec::new()) }
+    }
+
+    /// Adds the notes of the project that are not shared yet, oldest first, and what they supersede.
+    fn add_notes(&mut self) -> Result<(), CommandError> {
+        let mut notes = self.store.notes(&self.scope, usize::MAX)?;
+        notes.reverse();
+        for entry in notes.into_iter().map(|note| note.entry) {
+            let is_ours = entry.level == Level::Project && entry.origin != Origin::Teammate;
+            if !is_ours || entry.superseded_by.is_some() || self.ledger.of_entry(entry.reference).is_some() {
+                continue;
+            }
+            let Some(note) = &entry.note else { continue };
+            if entry.origin == Origin::Model && note.kind == NoteKind::Decision && note.confirmed_at.is_none() {
+                self.report.unconfirmed.push(entry.reference);
+                continue;
+            }
+            let superseded = note.supersedes.clone();
+            let Some(by) = self.add_entry(&entry)? else { continue };
+            for old in superseded {
+                let old = self.ledger.of_entry(old).filter(|row| row.state != TeamState::Refused);
+                if let Some(old) = old.map(|row| RecordId::parse(&row.id)).transpose().map_err(broken)? {
+                    self.add(Body::Superseded { old, by }, String::new())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the other entries that the user has named.
+    fn add_included(&mut self) -> Result<(), CommandError> {
+        for reference in self.ledger.db().to_include()? {
+            if self.ledger.of_entry(reference).is_some() {
+                continue;
+            }
+            if let Found::Here(entry) = self.store.find(&self.scope, reference)?
+                && entry.origin != Origin::Teammate
+            {
+                self.add_entry(&entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the confirmations of the user: of notes that a model wrote here, and of notes of teammates.
+    fn add_confirmations(&mut self) -> Result<(), CommandError> {
+        let me = self.ledger.connection.user.clone();
+        let mut wanted = self.ledger.db().to_confirm()?;
+        for row in self.ledger.records().iter().filter(|row| row.kind == TeamKind::Kept && row.is_own) {
+            let Some(reference) = row.reference else { continue };
+            if let Found::Here(entry) = self.store.find(&self.scope, reference)?
+                && entry.origin == Origin::Model
+                && entry.note.is_some_and(|note| note.confirmed_at.is_some())
+            {
+                wanted.push(reference);
+            }
+        }
+        for reference in wanted {
+            let is_current = |row: &&TeamRecord| !matches!(row.state, TeamState::Refused | TeamState::Erased);
+            let Some(row) = self.ledger.of_entry(reference).filter(is_current) else { continue };
+            let id = row.id.clone();
+            let is_mine = |one: &TeamRecord| {
+                one.kind == TeamKind::Confirmed && one.user == me && one.about.as_deref() == Some(id.as_str())
+            };
+            if !self.ledger.records().iter().any(is_mine) {
+                let record = RecordId::parse(&id).map_err(broken)?;
+                self.add(Body::Confirmed { record, by: UserId(me.clone()) }, String::new())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the record that keeps an entry. Returns its id, unless its text cannot be sent.
+    fn add_entry(&mut self, entry: &Entry) -> Result<Option<RecordId>, CommandError> {
+        let Some(text) = self.text_of(entry.reference)? else { return Ok(None) };
+        if text.len() > MAX_TEXT_BYTES {
+            self.report.too_long.push(entry.reference);
+            return Ok(None);
+        }
+        let note = entry.note.as_ref().map(|note| NoteFields {
+            kind: note.kind,
+            topic: note.topic.as_deref().map(redacted),
+            // A path outside the project says something about this machine only.
+            files: note.files.iter().filter(|file| is_inside(&file.path)).cloned().map(NoteFile::from).collect(),
+            commit: note.commit.clone(),
+            branch: note.branch.as_deref().map(redacted),
+        });
+        let kept = Kept {
+            reference: entry.reference,
+            kind: entry.kind,
+            origin: entry.origin,
+            title: redacted(&entry.title),
+            source: entry.source.as_deref().filter(|_| entry.kind != EntryKind::Note).map(redacted),
+            note,
+            text: TextKey::of(text.as_bytes()),
+            bytes: text.len() as u64,
+        };
+        let client = self.store.client_of(entry.reference)?.unwrap_or_default();
+        let id = self.add(Body::Kept(Box::new(kept)), client)?;
+        self.ledger.change(&id.to_string(), |row| row.reference = Some(entry.reference));
+        Ok(Some(id))
+    }
+
+    /// Adds a record of the user's own.
+    fn add(&mut self, body: Body, client: String) -> Result<RecordId, CommandError> {
+        let connection = &mut self.ledger.connection;
+        let last = LogicalTime { millis: connection.time_millis, count: connection.time_count };
+        let time = Clock::new(last).tick(self.now);
+        let id = RecordId { host: HostId::parse(&connection.host).map_err(broken)?, index: connection.next_index };
+        (connection.time_millis, connection.time_count) = (time.millis, time.count);
+        connection.next_index += 1;
+        let record = Record {
+            id,
+            time,
+            tenant: TenantId(connection.tenant.clone()),
+            project: ProjectKey(connection.project.clone()),
+            author: Author { user: UserId(connection.user.clone()), client },
+            audience: Audience::Team,
+            body,
+        };
+        let json = Some(record.to_json().map_err(broken)?);
+        self.ledger.put(TeamRecord { is_own: true, json, ..row_of(&record, TeamState::Waiting) });
+        Ok(id)
+    }
+}
+
+/// Whether a path stays inside the project.
+pub(super) fn is_inside(path: &str) -> bool {
+    use std::path::{Component, Path};
+    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+fn redacted(text: &str) -> String {
+    String::from_utf8_lossy(&redact(text.as_bytes()).text).into_owned()
+}
+
+/// Returns the error for a record that this version wrote and cannot read.
+pub(super) fn broken(error: weir_records::PortError) -> CommandError {
+    CommandError::new(ErrorKind::Broken, error.to_string())
+}
