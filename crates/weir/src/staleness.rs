@@ -37,6 +37,11 @@ pub(crate) enum Doubt {
         /// The file.
         path: String,
     },
+    /// A file that a teammate's entry depends on is not on this machine, so nothing can be said about it.
+    UnknownHere {
+        /// The file.
+        path: String,
+    },
     /// The commit that was checked out when the entry was written is not part of what is checked out now.
     OtherBranch {
         /// The commit that was checked out.
@@ -50,6 +55,7 @@ impl fmt::Display for Doubt {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FileChanged { path } => write!(out, "{} has changed since", one_line(path, 120)),
+            Self::UnknownHere { path } => write!(out, "unknown here: this machine has no {}", one_line(path, 120)),
             Self::FileGone { path } => write!(out, "{} is gone", one_line(path, 120)),
             Self::OtherBranch { commit, branch } => {
                 write!(
@@ -84,6 +90,8 @@ struct Claim {
     files: Vec<BoundFile>,
     commit: Option<String>,
     branch: Option<String>,
+    /// Whether the entry was written on another machine.
+    is_received: bool,
 }
 
 fn claim(entry: &Entry) -> Option<Claim> {
@@ -92,7 +100,8 @@ fn claim(entry: &Entry) -> Option<Claim> {
     let anywhere = |file: &&BoundFile| entry.level != Level::User || std::path::Path::new(&file.path).is_absolute();
     let files: Vec<BoundFile> = note.files.iter().filter(anywhere).cloned().collect();
     let bound = !files.is_empty() || note.commit.is_some();
-    bound.then(|| Claim { files, commit: note.commit.clone(), branch: note.branch.clone() })
+    let is_received = entry.teammate().is_some();
+    bound.then(|| Claim { files, commit: note.commit.clone(), branch: note.branch.clone(), is_received })
 }
 
 fn look(context: &Context, claims: &[Option<Claim>], patience: Duration) -> Vec<Vec<Doubt>> {
@@ -100,7 +109,12 @@ fn look(context: &Context, claims: &[Option<Claim>], patience: Duration) -> Vec<
     let named = claims.iter().flatten().filter_map(|claim| claim.commit.as_deref());
     let elsewhere = commits::not_in_head(context, named, patience);
     let mut doubts = |claim: &Claim| {
-        let mut doubts: Vec<Doubt> = claim.files.iter().filter_map(|file| files.doubt(file)).collect();
+        let here = |doubt: Doubt| match doubt {
+            // It may never have been here.
+            Doubt::FileGone { path } if claim.is_received => Doubt::UnknownHere { path },
+            doubt => doubt,
+        };
+        let mut doubts: Vec<Doubt> = claim.files.iter().filter_map(|file| files.doubt(file)).map(here).collect();
         if let Some(commit) = claim.commit.as_ref().filter(|commit| elsewhere.contains(*commit)) {
             doubts.push(Doubt::OtherBranch { commit: commit.clone(), branch: claim.branch.clone() });
         }

@@ -12,8 +12,6 @@ mod ledger;
 mod outbox;
 mod server;
 mod session_end;
-#[cfg(test)]
-mod simulation_tests;
 mod token;
 mod words;
 
@@ -21,7 +19,7 @@ pub(crate) use exchange::{Exchange, Report};
 pub(crate) use server::{ConnectedServer, whose_token};
 pub(crate) use session_end::{forget_mark, mark_synced, sync_after_session};
 pub(crate) use token::{read_token, store_token};
-pub(crate) use words::{Remarks, Standing, confirmed, forgotten, remarks, standing};
+pub(crate) use words::{Remarks, confirmed, forgotten, remarks, standing};
 
 /// What the source of a teammate's entry begins with, before their name.
 pub(crate) const SOURCE: &str = "team";

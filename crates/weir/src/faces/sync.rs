@@ -1,5 +1,5 @@
-//! `weir sync`: connects a project to a team server, and exchanges notes with it. Invariants: only these options connect
-//! a project, never anything in a repository; a dry run sends nothing.
+//! `weir sync`: connects a project to a team server, and exchanges notes with it. Invariants: only these options
+//! connect a project, never anything in a repository; a dry run sends nothing.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -43,6 +43,8 @@ pub(crate) fn command() -> Command {
     let token = Arg::new("token-file").long("token-file").value_name("FILE").value_parser(value_parser!(PathBuf));
     let project = Arg::new("project").long("project").value_name("NAME").requires("server");
     let include = Arg::new("include").long("include").value_name("REF").num_args(1..);
+    let stop = flag("stop", "End the connection and forget the server");
+    let stop = stop.conflicts_with_all(["server", "include", "dry-run"]);
     let parse = |text: &str| Reference::parse(text).map_err(|error| error.to_string());
     Command::new(SYNC)
         .about("Share the project's notes with a team server, and take those of teammates")
@@ -53,7 +55,7 @@ pub(crate) fn command() -> Command {
         .arg(include.value_parser(parse).help("Share these entries too, whatever they are"))
         .arg(flag("dry-run", "Print what would be sent, and send nothing"))
         .arg(flag("quiet", "Print nothing; `weir doctor` shows a failure"))
-        .arg(flag("stop", "End the connection and forget the server").conflicts_with_all(["server", "include", "dry-run"]))
+        .arg(stop)
 }
 
 /// Runs the command. Returns `None` if nothing is to be printed.
@@ -127,9 +129,9 @@ fn connection(context: &Context, url: &str, arguments: &ArgMatches) -> Result<Te
     let token_file = match given.as_os_str() == "-" {
         true => {
             let mut token = String::new();
-            std::io::stdin().read_to_string(&mut token).map_err(|error| {
-                CommandError::usage(format!("cannot read the token from standard input: {error}"))
-            })?;
+            std::io::stdin()
+                .read_to_string(&mut token)
+                .map_err(|error| CommandError::usage(format!("cannot read the token from standard input: {error}")))?;
             team::store_token(&context.paths().data, &token)?
         }
         false => context.env().folder.join(given),

@@ -252,13 +252,10 @@ fn check_team(context: &Context) -> Option<Check> {
     const NAME: &str = "team";
     match team::standing(&context.project_folder()) {
         Ok(None) => None,
-        Ok(Some(team::Standing { text, problem: None })) => Some(Check::good(NAME, text)),
-        Ok(Some(team::Standing { text, problem: Some(problem) })) => Some(Check {
-            name: NAME,
-            good: false,
-            text: format!("{text}; the last sync failed: {}", one_line(&problem, 300)),
-            fix: Some("run `weir sync` to see more".to_owned()),
-        }),
+        Ok(Some(shared)) => {
+            let fix = (!shared.is_good).then(|| "run `weir sync` to see more".to_owned());
+            Some(Check { name: NAME, good: shared.is_good, text: shared.text, fix })
+        }
         Err(error) => Some(Check::bad(NAME, error)),
     }
 }

@@ -56,13 +56,17 @@ impl Exchange<'_> {
         let id = record.id.to_string();
         let known = self.ledger.get(&id).cloned();
         match known {
-            Some(row) if row.is_own && matches!(row.state, TeamState::Waiting | TeamState::Tried | TeamState::Refused) => {
+            Some(row)
+                if row.is_own && matches!(row.state, TeamState::Waiting | TeamState::Tried | TeamState::Refused) =>
+            {
                 if row.json.as_deref() != Some(record.to_json().map_err(broken)?.as_str()) {
                     return Ok(Step::Cloned);
                 }
                 self.ledger.change(&id, |row| row.state = TeamState::Sent);
             }
-            Some(row) if row.state == TeamState::Received && row.kind == TeamKind::Kept => self.choose(row, received)?,
+            Some(row) if row.state == TeamState::Received && row.kind == TeamKind::Kept => {
+                self.choose(row, received)?
+            }
             Some(row) if row.state == TeamState::Applied && row.kind == TeamKind::Kept && !self.takes(&row.user) => {
                 self.hold(row)?;
             }

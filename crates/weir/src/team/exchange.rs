@@ -148,7 +148,8 @@ impl<'a> Exchange<'a> {
         }
         self.ledger.connection.taken_from = from;
         self.ledger.connection.position = 0;
-        let held: Vec<String> = self.ledger.records().iter().filter(|row| is_held(row)).map(|row| row.id.clone()).collect();
+        let held: Vec<String> =
+            self.ledger.records().iter().filter(|row| is_held(row)).map(|row| row.id.clone()).collect();
         for id in held {
             self.ledger.change(&id, |row| row.state = TeamState::Received);
         }

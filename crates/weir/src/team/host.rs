@@ -17,7 +17,9 @@ impl Exchange<'_> {
         self.find_sent(server)?;
         let host = HostId::random().map_err(broken)?;
         let is_open = |row: &&TeamRecord| {
-            row.is_own && row.json.is_some() && matches!(row.state, TeamState::Waiting | TeamState::Tried | TeamState::Refused)
+            row.is_own
+                && row.json.is_some()
+                && matches!(row.state, TeamState::Waiting | TeamState::Tried | TeamState::Refused)
         };
         let open: Vec<TeamRecord> = self.ledger.records().iter().filter(is_open).cloned().collect();
         // A removal of something that may never have arrived could remove what the other machine sent under this id.

@@ -1,6 +1,6 @@
 //! What leaves this machine: the notes of the project, what the user has confirmed, and what they have forgotten.
-//! Invariants: nothing that hooks captured leaves, and no output unless the user named it; texts are redacted once more;
-//! each change becomes a record once.
+//! Invariants: nothing that hooks captured leaves, and no output unless the user named it; texts are redacted once
+//! more; each change becomes a record once.
 
 use weir_core::redact::redact;
 use weir_core::{Entry, EntryKind, Level, NoteKind, Origin, ProjectKey, Reference, TenantId, UserId, WhyGone};

@@ -149,7 +149,8 @@ impl Server for ConnectedServer {
             403 => Ok(Uploaded::Forbidden(refused(&answer))),
             422 => {
                 let problem: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-                let named: Vec<RefusedRecord> = problem["refused"].as_array().into_iter().flatten().map(named).collect();
+                let named: Vec<RefusedRecord> =
+                    problem["refused"].as_array().into_iter().flatten().map(named).collect();
                 match problem["refused_count"].as_u64() {
                     Some(count) if !named.is_empty() => Ok(Uploaded::Refused { count, named }),
                     _ => Err(refused(&answer)),
@@ -217,7 +218,9 @@ fn refused(answer: &ApiAnswer) -> CommandError {
             "ask the operator for a new one (`weir team invite`), and connect again: \
              weir sync --server URL --token-file FILE",
         ),
-        403 => with_hint(error(ErrorKind::Denied, "the team server refused this"), "ask the operator for another token"),
+        403 => {
+            with_hint(error(ErrorKind::Denied, "the team server refused this"), "ask the operator for another token")
+        }
         429 => error(ErrorKind::Failed, "the team server is asked too often").hint("sync again in a minute"),
         500.. => error(ErrorKind::Failed, "the team server failed")
             .hint("nothing is lost: notes stay here, and are sent by the next `weir sync`"),

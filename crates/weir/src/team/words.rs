@@ -56,7 +56,7 @@ pub(crate) fn confirmed(folder: &Path, reference: Reference) -> Result<(), Comma
     Ok(())
 }
 
-/// Describes what the store in a folder shares: with whom, what waits, and how old it is. `None` if it is not connected.
+/// Describes what the store in a folder shares: with whom, what waits, and how old it is. `None` without a connection.
 pub(crate) fn standing(folder: &Path) -> Result<Option<Standing>, CommandError> {
     let Some(team) = TeamDb::open_existing(folder)? else { return Ok(None) };
     let Some(connection) = team.connection()? else { return Ok(None) };
@@ -74,15 +74,18 @@ pub(crate) fn standing(folder: &Path) -> Result<Option<Standing>, CommandError> 
     if refused > 0 {
         text.push_str(&format!(", {} refused", counted(number(refused), "record was", "records were")));
     }
-    Ok(Some(Standing { text, problem: connection.problem }))
+    if let Some(problem) = &connection.problem {
+        text.push_str(&format!("; the last sync failed: {}", one_line(problem, 300)));
+    }
+    Ok(Some(Standing { text, is_good: connection.problem.is_none() }))
 }
 
 /// What a project shares.
 pub(crate) struct Standing {
     /// One line about it.
     pub(crate) text: String,
-    /// Why the last exchange failed, if it did.
-    pub(crate) problem: Option<String>,
+    /// Whether the last exchange succeeded.
+    pub(crate) is_good: bool,
 }
 
 fn said_of(known: &Attribution) -> Option<String> {
@@ -95,8 +98,8 @@ fn said_of(known: &Attribution) -> Option<String> {
 }
 
 fn fork_of(rivals: &[Entry]) -> String {
-    let named = rivals.iter().map(|rival| format!("{} by {}, {}", rival.reference, author(rival), when::show(rival.at)));
-    let named = named.collect::<Vec<_>>().join("; ");
+    let line = |rival: &Entry| format!("{} by {}, {}", rival.reference, author(rival), when::show(rival.at));
+    let named = rivals.iter().map(line).collect::<Vec<_>>().join("; ");
     format!("forked: another current revision of this topic is {named}; a new note on the topic replaces them all")
 }
 

@@ -1,8 +1,8 @@
 //! Renders what is recent as Markdown. Invariants: everything that others wrote is one line of a list, and is neither
 //! HTML, nor an image, nor the end of a title; within the budget, the longest part is cut first, at its old end.
 
-use weir_core::wording::{counted, flat};
 use weir_core::Entry;
+use weir_core::wording::{counted, flat};
 use weir_store::RecentPrompt;
 
 use super::data::{ContextData, ShownCounts};

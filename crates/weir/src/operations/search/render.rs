@@ -22,7 +22,8 @@ const MAX_NAMED_OUTPUTS: usize = 4;
 /// Returns the answer to all queries.
 pub(super) async fn answer(context: &KnowledgeContext, found: &[QueryResult], budget: Budget) -> Answer<SearchData> {
     let (doubts, remarks) = (doubts(context, found).await, remarks(context, found).await);
-    let text = text(found, &Facts { doubts: &doubts, remarks: &remarks }, context.face(), context.model_problem(), budget);
+    let text =
+        text(found, &Facts { doubts: &doubts, remarks: &remarks }, context.face(), context.model_problem(), budget);
     let data = SearchData::of(found, &doubts);
     let nothing = found.iter().all(|one| one.findings.hits.is_empty() && one.symbols.is_empty());
     if nothing { Answer::nothing(text, data) } else { Answer::new(text, data) }
