@@ -1,5 +1,5 @@
-//! A server with a JSON API that the user named, such as a team's. The guard does not apply, since its address comes from
-//! the user alone.
+//! A server with a JSON API that the user named, such as a team's. The guard does not apply, since its address comes
+//! from the user alone.
 //!
 //! Invariants: the token is sent to this server only, and never after a redirect; an answer takes a bounded amount of
 //! memory and time; without encryption, only this machine itself is reached, unless the user allows more.

@@ -142,8 +142,8 @@ impl Supervisor {
     }
 }
 
-/// Starts `program` in a process of its own that nothing waits for and that prints nowhere. A process of its own group, so
-/// that a signal for this one does not end it.
+/// Starts `program` as a process that nothing waits for and that prints nowhere. It has a group of its own, so that a
+/// signal for this one does not end it.
 #[expect(clippy::disallowed_methods, reason = "this is the runner")]
 pub fn start_detached(program: &Path, arguments: &[OsString]) -> io::Result<()> {
     use std::os::unix::process::CommandExt as _;

@@ -274,7 +274,8 @@ impl TeamDb {
     pub fn counts(&self) -> Result<[u64; 3]> {
         self.db.read(|c| {
             c.query_row(
-                "SELECT count(*) FILTER (WHERE state IN ('waiting', 'tried')), count(*) FILTER (WHERE state = 'refused'),
+                "SELECT count(*) FILTER (WHERE state IN ('waiting', 'tried')),
+                     count(*) FILTER (WHERE state = 'refused'),
                      count(*) FILTER (WHERE state = 'applied' AND kind = 'kept' AND NOT is_own) FROM records",
                 [],
                 |row| {

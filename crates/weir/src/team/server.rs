@@ -94,7 +94,6 @@ pub(crate) struct ConnectedServer {
 pub(crate) struct Identity {
     pub(crate) tenant: String,
     pub(crate) user: String,
-    pub(crate) scope: String,
 }
 
 impl ConnectedServer {
@@ -134,7 +133,7 @@ pub(crate) fn whose_token(server: &ConnectedServer) -> Result<Identity, CommandE
     }
     let body = expect_success(&answer)?;
     let field = |name: &str| body[name].as_str().map(str::to_owned).ok_or_else(|| not_a_team_server(name));
-    Ok(Identity { tenant: field("tenant")?, user: field("user")?, scope: field("scope")? })
+    Ok(Identity { tenant: field("tenant")?, user: field("user")? })
 }
 
 impl Server for ConnectedServer {

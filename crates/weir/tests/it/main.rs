@@ -26,6 +26,8 @@ mod setup;
 mod sharing;
 mod stores;
 mod support;
+#[cfg(feature = "team")]
+mod sync;
 mod team;
 mod ui;
 mod window;
