@@ -12,6 +12,8 @@ mod ledger;
 mod outbox;
 mod server;
 mod session_end;
+#[cfg(test)]
+mod simulation_tests;
 mod token;
 mod words;
 

@@ -1,0 +1,233 @@
+//! Many machines with one server: random pauses, uploads that are repeated, reordered or cut, and a cloned machine.
+//! Every note must be on every machine exactly once.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tempfile::TempDir;
+use weir_core::{
+    EntryKind, Level, Limits, NewEntry, Note, NoteKind, Origin, ProjectKey, Scope, TenantId, Timestamp, UserId,
+};
+use weir_records::{
+    ErrorKind as RecordErrorKind, HostId, Incoming, Position, Record, Sender, Shelf, StoredRecord, Writer, memory,
+};
+use weir_store::{Owner, Store, TeamConnection, TeamDb};
+
+use super::exchange::Exchange;
+use super::server::{Downloaded, Page, ReceivedRecord, RefusedRecord, Server, Uploaded};
+use crate::error::{CommandError, ErrorKind};
+
+const PROJECT: &str = "api";
+const TENANT: &str = "team";
+const ROUNDS: usize = 8;
+const NOW: i64 = 1_790_000_000_000;
+
+/// Numbers that look random and are the same every time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % most
+    }
+}
+
+/// The server as one user reaches it.
+struct Reached<'a> {
+    shelf: &'a Shelf,
+    scope: Scope,
+    /// Decides what goes wrong; nothing does without it.
+    faults: Option<&'a RefCell<Numbers>>,
+}
+
+impl Reached<'_> {
+    fn fault(&self) -> u64 {
+        self.faults.map_or(9, |numbers| numbers.borrow_mut().below(8))
+    }
+}
+
+fn cut() -> CommandError {
+    CommandError::new(ErrorKind::Failed, "the connection was cut")
+}
+
+impl Server for Reached<'_> {
+    fn upload(&self, records: &[&str], texts: &BTreeMap<String, String>) -> Result<Uploaded, CommandError> {
+        let read = |json: &&str| {
+            let record = Record::from_json(json).unwrap();
+            let text = record.body.kept().and_then(|kept| texts.get(&kept.text.to_string()));
+            let text = text.map(|text| text.clone().into_bytes());
+            Incoming::new(record, text)
+        };
+        let mut incoming: Vec<Incoming> = records.iter().map(read).collect();
+        let fault = self.fault();
+        match fault {
+            0 => return Err(cut()),
+            1 => incoming.reverse(),
+            2 => incoming.truncate(incoming.len() / 2),
+            3 => drop(self.shelf.import(&self.scope, &incoming, &Sender::Author, Timestamp(NOW))),
+            _ => {}
+        }
+        let results = self.shelf.import(&self.scope, &incoming, &Sender::Author, Timestamp(NOW));
+        if fault == 2 || fault == 4 {
+            return Err(cut());
+        }
+        let refused = incoming.iter().zip(results).filter_map(|(one, result)| Some((one, result.err()?)));
+        let refused: Vec<_> = refused.collect();
+        if refused.iter().any(|(_, error)| error.kind == RecordErrorKind::Conflict) {
+            return Ok(Uploaded::Cloned);
+        }
+        let name = |(one, error): &(&Incoming, weir_records::PortError)| RefusedRecord {
+            id: one.record.id.to_string(),
+            reason: error.to_string(),
+        };
+        let named: Vec<RefusedRecord> = refused.iter().map(name).collect();
+        if named.is_empty() { Ok(Uploaded::Taken) } else { Ok(Uploaded::Refused { count: named.len() as u64, named }) }
+    }
+
+    fn download(&self, after: u64) -> Result<Downloaded, CommandError> {
+        if self.fault() == 0 {
+            return Err(cut());
+        }
+        let batch = self.shelf.read_since(&self.scope, Position(after), 7).unwrap();
+        let Position(head) = self.shelf.ports().log.head(&self.scope).unwrap();
+        let received = |StoredRecord { record, .. }: StoredRecord| {
+            let text = record.body.kept().and_then(|_| self.shelf.text(&self.scope, record.id).unwrap());
+            ReceivedRecord { record, text: text.map(|text| String::from_utf8(text).unwrap()) }
+        };
+        let next = batch.next.0;
+        let records = batch.records.into_iter().map(received).collect();
+        Ok(Downloaded::Page(Page { records, unreadable: 0, next, more: next < head }))
+    }
+}
+
+/// A machine of a user.
+struct Machine {
+    folder: TempDir,
+    user: String,
+    notes: usize,
+}
+
+impl Machine {
+    fn new(user: &str, host: HostId) -> Self {
+        let machine = Self { folder: tempfile::tempdir().unwrap(), user: user.to_owned(), notes: 0 };
+        drop(machine.store());
+        let connection = TeamConnection {
+            server: "http://127.0.0.1".to_owned(),
+            token_file: String::new(),
+            tenant: TENANT.to_owned(),
+            user: user.to_owned(),
+            project: PROJECT.to_owned(),
+            host: host.to_string(),
+            next_index: 0,
+            position: 0,
+            taken_from: String::new(),
+            time_millis: 0,
+            time_count: 0,
+            tried_at: None,
+            synced_at: None,
+            problem: None,
+        };
+        TeamDb::open(machine.path()).unwrap().connect(&connection).unwrap();
+        machine
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn store(&self) -> Store {
+        Store::open(self.path(), Owner::Project(ProjectKey("local".into())), Limits::default()).unwrap()
+    }
+
+    fn write(&mut self, machine: usize) {
+        self.notes += 1;
+        let text = format!("note {} of machine {machine}", self.notes);
+        let note = Note {
+            kind: NoteKind::Finding,
+            topic: None,
+            revision: 1,
+            supersedes: Vec::new(),
+            files: Vec::new(),
+            commit: None,
+            branch: None,
+            confirmed_at: None,
+        };
+        let entry = NewEntry {
+            text: text.clone().into_bytes(),
+            note: Some(note),
+            ..NewEntry::new(EntryKind::Note, Origin::User, Level::Project, text)
+        };
+        self.store().keep(&local(), entry, Timestamp(NOW)).unwrap();
+    }
+
+    fn sync(&self, shelf: &Shelf, faults: Option<&RefCell<Numbers>>) -> Result<(), CommandError> {
+        let scope = Scope {
+            tenant: TenantId(TENANT.into()),
+            user: UserId(self.user.clone()),
+            ..Scope::project(ProjectKey(PROJECT.into()))
+        };
+        let server = Reached { shelf, scope, faults };
+        let db = TeamDb::open(self.path()).unwrap();
+        let connection = db.connection().unwrap().unwrap();
+        let mut store = self.store();
+        Exchange::new(db, connection, &mut store, local(), Timestamp(NOW))?.run(&server).map(drop)
+    }
+
+    fn titles(&self) -> Vec<String> {
+        let notes = self.store().notes(&local(), usize::MAX).unwrap();
+        let mut titles: Vec<String> = notes.into_iter().map(|note| note.entry.title).collect();
+        titles.sort();
+        titles
+    }
+}
+
+fn local() -> Scope {
+    Scope::project(ProjectKey("local".into()))
+}
+
+/// Lets machines work and exchange at random, then lets each finish.
+fn check(count: usize, seed: u64) {
+    let shelf = Shelf::new(memory::ports(), Writer::new().unwrap());
+    let hosts: Vec<HostId> = (1..count).map(|_| HostId::random().unwrap()).collect();
+    let named = hosts.iter().enumerate().map(|(at, host)| Machine::new(&format!("user{at}"), *host));
+    let mut machines: Vec<Machine> = named.collect();
+    // A copy of the first machine's disk.
+    machines.push(Machine::new("user0", hosts[0]));
+    let numbers = RefCell::new(Numbers(seed));
+    for _ in 0..ROUNDS {
+        for (at, machine) in machines.iter_mut().enumerate() {
+            if numbers.borrow_mut().below(2) == 0 {
+                machine.write(at);
+            }
+            if numbers.borrow_mut().below(3) > 0 {
+                // What is cut is completed by a later exchange.
+                let _ = machine.sync(&shelf, Some(&numbers));
+            }
+        }
+    }
+    for _ in 0..2 {
+        machines.iter().for_each(|machine| machine.sync(&shelf, None).unwrap());
+    }
+    let written = machines.iter().enumerate();
+    let mut expected: Vec<String> = written
+        .flat_map(|(at, machine)| (1..=machine.notes).map(move |number| format!("note {number} of machine {at}")))
+        .collect();
+    expected.sort();
+    for (at, machine) in machines.iter().enumerate() {
+        assert_eq!(machine.titles(), expected, "machine {at}");
+    }
+}
+
+#[test]
+fn every_note_is_on_every_machine_exactly_once() {
+    check(machine_count(), 0x9e37_79b9_7f4a_7c15);
+}
+
+/// Returns how many machines there are. `WEIR_SIMULATED_MACHINES` asks for more.
+#[expect(clippy::disallowed_methods, reason = "a test reads its own variable")]
+fn machine_count() -> usize {
+    std::env::var("WEIR_SIMULATED_MACHINES").ok().and_then(|count| count.parse().ok()).unwrap_or(12)
+}
