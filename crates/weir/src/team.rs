@@ -1,9 +1,9 @@
 //! The client of a team server: sends the project's notes as records, and keeps those of teammates in the project's
 //! store, where every search finds them, offline too.
 //!
-//! Invariants: only what the user connected is sent, and nothing that a repository says changes that; a record is stored
-//! before it is sent, and sent again byte for byte; whatever is interrupted, the next exchange completes it, and nothing
-//! is there twice; a teammate's text is data, and is never taken for words of the user.
+//! Invariants: only what the user connected is sent, and nothing that a repository says changes that; a record is
+//! stored before it is sent, and sent again byte for byte; whatever is interrupted, the next exchange completes it, and
+//! nothing is there twice; a teammate's text is data, and is never taken for words of the user.
 
 mod apply;
 mod exchange;

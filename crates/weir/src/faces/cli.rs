@@ -40,7 +40,7 @@ const ABOUT: &str = "A context layer for AI coding agents: runs code, holds back
 const LONG_ABOUT: &str = "\
 Weir runs code in a sandbox, holds back long output, stores a project's decisions and findings, and makes all of it searchable.
 
-Everything stays on this machine. Each project has its own store, and secrets are removed before anything is written. Every stored entry has a reference such as [ctx:k7f2m9q4xz].";
+Everything stays on this machine, unless you connect a project to a team server. Each project has its own store, and secrets are removed before anything is written. Every stored entry has a reference such as [ctx:k7f2m9q4xz].";
 
 const AFTER_HELP: &str = "\
 One minute:

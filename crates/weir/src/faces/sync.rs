@@ -72,7 +72,7 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     let trial = folder.join(TRIAL_FOLDER);
     let at = if is_dry && asked.is_some() { &trial } else { &folder };
     // The store's folder must exist before anything is put next to the log.
-    context.with_stores_here(|open| open.project().map(drop))?;
+    context.with_stores_here(|open| open.project().map(|_| ()))?;
     let result = exchange(context, at, asked, arguments);
     if is_dry {
         let _ = std::fs::remove_dir_all(&trial);

@@ -65,7 +65,7 @@ impl Exchange<'_> {
                 self.ledger.change(&id, |row| row.state = TeamState::Sent);
             }
             Some(row) if row.state == TeamState::Received && row.kind == TeamKind::Kept => {
-                self.choose(row, received)?
+                self.choose(row, received)?;
             }
             Some(row) if row.state == TeamState::Applied && row.kind == TeamKind::Kept && !self.takes(&row.user) => {
                 self.hold(row)?;
