@@ -3,7 +3,9 @@
 //! more; each change becomes a record once.
 
 use weir_core::redact::redact;
-use weir_core::{Entry, EntryKind, Level, NoteKind, Origin, ProjectKey, Reference, TenantId, UserId, WhyGone};
+use weir_core::{
+    Entry, EntryKind, Level, NoteKind, Origin, ProjectKey, Reference, TenantId, Timestamp, UserId, WhyGone,
+};
 use weir_records::{
     Audience, Author, Body, Clock, HostId, Kept, LogicalTime, NoteFields, NoteFile, Record, RecordId, TextKey,
 };
@@ -23,9 +25,10 @@ pub(super) const FORGOTTEN: &str = "forgotten here";
 impl Exchange<'_> {
     /// Writes records for everything that has changed since the last exchange, and stores them.
     pub(super) fn plan(&mut self) -> Result<(), CommandError> {
-        self.follow_forgotten()?;
+        // Notes first: they have the time at which they were written, and a clock does not go back.
         self.add_notes()?;
         self.add_included()?;
+        self.follow_forgotten()?;
         self.add_confirmations()?;
         self.ledger.save()
     }
@@ -60,7 +63,7 @@ impl Exchange<'_> {
                     });
                     if is_mine && matches!(state, Tried | Sent | Applied) {
                         let record = RecordId::parse(&row.id).map_err(broken)?;
-                        self.add(Body::Removed { record, why: WhyGone::Forgotten }, String::new())?;
+                        self.add(Body::Removed { record, why: WhyGone::Forgotten }, String::new(), self.now)?;
                     }
                 }
                 (Found::Gone(_), _) => {}
@@ -95,7 +98,7 @@ impl Exchange<'_> {
             for old in superseded {
                 let old = self.ledger.of_entry(old).filter(|row| row.state != TeamState::Refused);
                 if let Some(old) = old.map(|row| RecordId::parse(&row.id)).transpose().map_err(broken)? {
-                    self.add(Body::Superseded { old, by }, String::new())?;
+                    self.add(Body::Superseded { old, by }, String::new(), entry.at)?;
                 }
             }
         }
@@ -139,7 +142,7 @@ impl Exchange<'_> {
             };
             if !self.ledger.records().iter().any(is_mine) {
                 let record = RecordId::parse(&id).map_err(broken)?;
-                self.add(Body::Confirmed { record, by: UserId(me.clone()) }, String::new())?;
+                self.add(Body::Confirmed { record, by: UserId(me.clone()) }, String::new(), self.now)?;
             }
         }
         Ok(())
@@ -171,16 +174,16 @@ impl Exchange<'_> {
             bytes: text.len() as u64,
         };
         let client = self.store.client_of(entry.reference)?.unwrap_or_default();
-        let id = self.add(Body::Kept(Box::new(kept)), client)?;
+        let id = self.add(Body::Kept(Box::new(kept)), client, entry.at)?;
         self.ledger.change(&id.to_string(), |row| row.reference = Some(entry.reference));
         Ok(Some(id))
     }
 
-    /// Adds a record of the user's own.
-    fn add(&mut self, body: Body, client: String) -> Result<RecordId, CommandError> {
+    /// Adds a record of the user's own, as of a time.
+    fn add(&mut self, body: Body, client: String, at: Timestamp) -> Result<RecordId, CommandError> {
         let connection = &mut self.ledger.connection;
         let last = LogicalTime { millis: connection.time_millis, count: connection.time_count };
-        let time = Clock::new(last).tick(self.now);
+        let time = Clock::new(last).tick(at);
         let id = RecordId { host: HostId::parse(&connection.host).map_err(broken)?, index: connection.next_index };
         (connection.time_millis, connection.time_count) = (time.millis, time.count);
         connection.next_index += 1;
