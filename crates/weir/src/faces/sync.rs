@@ -241,7 +241,13 @@ fn describe(connection: &TeamConnection, report: &Report) -> Answer {
         let left = if one.remaining == 0 { "nothing is left of it" } else { "some of it is left: run `weir doctor`" };
         lines.push(format!("{} was removed by {}, here too; {left}", one.reference, one_line(&one.user, 60)));
     }
-    lines.extend(report.unsent.iter().map(|why| format!("nothing was sent: {why}")));
+    lines.extend(remarks(report));
+    Answer::new(lines.join("\n"), data(report))
+}
+
+/// Says what was not exchanged, and what was unusual.
+fn remarks(report: &Report) -> Vec<String> {
+    let mut lines: Vec<String> = report.unsent.iter().map(|why| format!("nothing was sent: {why}")).collect();
     lines.extend(report.refused.iter().map(|why| format!("refused for good: {why}")));
     if !report.too_long.is_empty() {
         lines.push(format!("too long to be shared: {}", references(&report.too_long).join(" ")));
@@ -259,14 +265,22 @@ fn describe(connection: &TeamConnection, report: &Report) -> Answer {
     if report.is_put_back {
         lines.push("the server's log was put back to an older state; everything was sent and read again".to_owned());
     }
-    let data = json!({
-        "sent": sent,
-        "received": report.received.iter().map(|one| json!({
-            "reference": one.reference.to_string(), "user": one.user, "title": one.title,
-        })).collect::<Vec<_>>(),
-        "removed": report.removed.iter().map(|one| json!({
-            "reference": one.reference.to_string(), "user": one.user, "remaining": one.remaining,
-        })).collect::<Vec<_>>(),
+    lines
+}
+
+fn data(report: &Report) -> Value {
+    let received = report
+        .received
+        .iter()
+        .map(|one| json!({ "reference": one.reference.to_string(), "user": one.user, "title": one.title }));
+    let removed = report
+        .removed
+        .iter()
+        .map(|one| json!({ "reference": one.reference.to_string(), "user": one.user, "remaining": one.remaining }));
+    json!({
+        "sent": report.sent,
+        "received": received.collect::<Vec<_>>(),
+        "removed": removed.collect::<Vec<_>>(),
         "refused": report.refused,
         "unsent": report.unsent,
         "unconfirmed": references(&report.unconfirmed),
@@ -274,6 +288,5 @@ fn describe(connection: &TeamConnection, report: &Report) -> Answer {
         "unreadable": report.unreadable,
         "new_host": report.is_rehosted,
         "put_back": report.is_put_back,
-    });
-    Answer::new(lines.join("\n"), data)
+    })
 }
