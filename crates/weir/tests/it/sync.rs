@@ -167,11 +167,13 @@ fn a_dry_run_shows_what_would_leave_and_sends_nothing() {
 }
 
 #[test]
-fn outputs_leave_only_if_they_are_named() {
+fn what_is_no_note_leaves_only_if_it_is_named() {
     let (team, ana) = Team::new();
-    let ran = ana.home.json(&["run", "echo zebra-output"]);
+    ana.home.write("plan.md", "# Plan\n\nThe zebra crosses at noon.\n");
+    ana.home.ok(&["index", "plan.md"]);
     assert_eq!(ana.sync()["sent"], 0);
-    let reference = ran["reference"].as_str().unwrap();
+    let found = ana.home.json(&["search", "zebra"]);
+    let reference = found["queries"][0]["hits"][0]["reference"].as_str().unwrap();
     ana.home.ok(&["sync", "--include", reference]);
     assert_eq!(team.finds(&ana, "zebra").as_array().unwrap().len(), 1);
 }
