@@ -154,10 +154,10 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     match name {
         OVERVIEW => {
             use_local_time(matches);
-            return finish(overview::answer(&env), matches.get_flag("json"));
+            finish(overview::answer(&env), matches.get_flag("json"))
         }
         // It works without a context, since that needs a valid configuration.
-        config_file::CONFIG => return finish(config_file::run(&env, arguments)?, arguments.get_flag("json")),
+        config_file::CONFIG => finish(config_file::run(&env, arguments)?, arguments.get_flag("json")),
         _ => serve_or_call(&env, name, arguments),
     }
 }
