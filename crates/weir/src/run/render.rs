@@ -101,7 +101,9 @@ pub(crate) fn answer(done: &FinishedRun, face: Face, intent: Option<&str>) -> Re
 /// Returns the answer to a run whose output the caller has watched: how it ended, and where the output is.
 pub(crate) fn answer_after_live(done: &FinishedRun) -> Result<Answer<RunData>, CommandError> {
     let (bytes, exit_code) = (done.text.bytes(), exit_code(done));
-    let lines = done.text.line_ends_before(bytes)?;
+    let last = done.text.range(bytes.saturating_sub(1)..bytes)?;
+    let is_open = !last.is_empty() && last != b"\n";
+    let lines = done.text.line_ends_before(bytes)? + u64::from(is_open);
     let mark = if exit_code == 0 { "✓" } else { "✗" };
     let level = match done.outcome.level {
         Level::Full => String::new(),
@@ -119,8 +121,7 @@ pub(crate) fn answer_after_live(done: &FinishedRun) -> Result<Answer<RunData>, C
     };
     let mut text = format!("{mark} {}{level}{}{stored}", how(done), aftermath(done));
     text.extend(done.remarks.iter().map(|remark| format!("\n{remark}")));
-    let last = done.text.range(bytes.saturating_sub(1)..bytes)?;
-    if !last.is_empty() && last != b"\n" {
+    if is_open {
         text.insert(0, '\n');
     }
     let seen = OutputView {

@@ -71,7 +71,7 @@ fn a_person_who_runs_and_outlines_is_told_commands() {
     check(&home, &["outline", "code.rs"], &["number_7"]);
     check(&home, &["map", "--budget", "120"], &["more: --budget, --focus FILE"]);
     check(&home, &["run", "seq 1 20000"], &["19999\r\n20000\r\n", "✓ exit 0 in ", "20000 lines, 106.3 KiB kept as "]);
-    check(&home, &["run", "printf x; exit 3"], &["x\r\n", "✗ exit 3 in ", "0 lines, 1 B kept as "]);
+    check(&home, &["run", "printf x; exit 3"], &["x\r\n", "✗ exit 3 in ", "1 line, 1 B kept as "]);
     check(&home, &["run", "--intent", "17", "seq 1 20000"], &["more: `weir get` with --lines"]);
     check(&home, &["run", "--timeout", "60000", "true"], &["--timeout is in seconds", "use --timeout 60"]);
     check(&home, &["run", ""], &["pass it as an argument"]);
