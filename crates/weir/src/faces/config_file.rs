@@ -112,5 +112,5 @@ fn edit(env: &Env, paths: &Paths) -> Result<Answer, CommandError> {
         true => "nothing was set".to_owned(),
         false => format!("✓ {} is valid; hooks and new commands use it from now on", path.display()),
     };
-    Ok(Answer::new(text, json!({ "path": path, "valid": true })))
+    Ok(Answer::new(text, json!({ "path": path.display().to_string(), "valid": true })))
 }

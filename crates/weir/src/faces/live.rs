@@ -17,7 +17,7 @@ pub(crate) fn output() -> Option<LiveOutput> {
     }
     let colours = anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never;
     let filter = Mutex::new(Filter { colours, pending: Vec::new() });
-    Some(Arc::new(move |bytes| {
+    Some(Arc::new(move |bytes: &[u8]| {
         let mut filter = filter.lock().unwrap_or_else(PoisonError::into_inner);
         let text = if bytes.is_empty() { filter.rest() } else { filter.pass(bytes) };
         drop(filter);

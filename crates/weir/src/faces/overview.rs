@@ -36,7 +36,7 @@ pub(crate) fn answer(env: &Env) -> Answer {
     lines.push(format!("next: {next}"));
     let data = json!({
         "version": version,
-        "project": context.project().root,
+        "project": context.project().root.display().to_string(),
         "set_up": clients.set_up,
         "not_set_up": clients.waiting,
         "wrong": clients.wrong.iter().map(|one| one.title).collect::<Vec<_>>(),

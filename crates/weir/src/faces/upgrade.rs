@@ -44,7 +44,7 @@ pub(crate) fn run(context: &Context) -> Result<Answer, CommandError> {
     let wrong = overview.wrong.iter().map(|one| json!({ "client": one.title, "what": one.text, "fix": one.fix }));
     let data = json!({
         "version": version,
-        "program": installed.program,
+        "program": installed.program.display().to_string(),
         "origin": installed.by.as_str(),
         "update": installed.update(),
         "clients": overview.set_up,
