@@ -60,7 +60,8 @@ pub(crate) fn commands() -> [Command; 2] {
         .about("Register Weir's MCP server and hooks with your AI clients")
         .after_help(
             "Examples:\n  weir setup                       say what changes for the clients found, and ask\n  \
-             weir setup --diff --dry-run      show every line that would change\n  weir setup claude codex --yes\n  weir setup claude --project\n\nOther settings are not changed, and `weir \
+             weir setup --diff --dry-run      show every line that would change\n  weir setup claude codex --yes\n  \
+             weir setup claude --project\n\nOther settings are not changed, and `weir \
              teardown` undoes everything. Exits with 6 if nothing\nwas written because you did not confirm.",
         )
         .arg(clients())

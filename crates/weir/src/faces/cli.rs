@@ -72,6 +72,8 @@ Everything stays on this machine. Each project has its own store, and secrets ar
 
 const AFTER_HELP: &str = "\
 One minute:
+  weir                                                      show how things stand, and the next step
+  weir setup                                                connect your clients; says what changes, and asks
   weir run 'make test'                                      run a command; long output is held back
   weir note \"We use port 7071 in tests\" --kind convention   store a note
   weir search port tests                                    find the note

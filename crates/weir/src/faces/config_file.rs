@@ -1,5 +1,5 @@
-//! `weir config`: shows the settings in force, names the file, and edits it. Invariant: it works with a file that cannot be
-//! used, since that is when it is needed most.
+//! `weir config`: shows the settings in force, names the file, and edits it. Invariant: it works with a file that cannot
+//! be used, since that is when it is needed most.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
@@ -28,7 +28,10 @@ pub(crate) fn command() -> Command {
     let edit = Command::new("edit").about("Open the configuration file in $VISUAL or $EDITOR, and check it afterwards");
     Command::new(CONFIG)
         .about("Show and edit the settings")
-        .after_help("Examples:\n  weir config show\n  weir config show --set\n  weir config edit\n  cat \"$(weir config path)\"")
+        .after_help(
+            "Examples:\n  weir config show\n  weir config show --set\n  weir config edit\n  \
+             cat \"$(weir config path)\"",
+        )
         .subcommand(show)
         .subcommand(path)
         .subcommand(edit)

@@ -1,5 +1,5 @@
-//! Shows the output of a run on the terminal while it arrives. Invariant: of control sequences, only colours, tabs and the
-//! ends of lines pass, since a terminal would obey the others.
+//! Shows the output of a run on the terminal while it arrives. Invariant: of control sequences, only colours, tabs and
+//! the ends of lines pass, since a terminal would obey the others.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! Where this program came from, and the commands that update and remove it.
 //!
-//! A package may leave a file `weir.origin` next to the program, with one line: `cargo`, `deb`, `npm`, `pip` or `brew`, and
-//! the name of the package. Without it, the path of the program tells.
+//! A package may leave a file `weir.origin` next to the program, with one line: `cargo`, `deb`, `npm`, `pip`, `pipx`,
+//! `uv` or `brew`, and the name of the package. Without it, the path of the program tells.
 
 use std::path::{Path, PathBuf};
 

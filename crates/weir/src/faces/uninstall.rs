@@ -1,7 +1,7 @@
 //! `weir uninstall`: removes Weir from every client and, on request, everything that it stores.
 //!
-//! Invariants: what is removed is listed first, and nothing is removed without consent; in a folder that the user chose for
-//! the data, only what Weir makes is removed.
+//! Invariants: what is removed is listed first, and nothing is removed without consent; in a folder that the user chose
+//! for the data, only what Weir makes is removed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,8 +49,8 @@ pub(crate) fn command() -> Command {
     Command::new(UNINSTALL)
         .about("Remove Weir from every client, and with --purge everything that it stores")
         .after_help(
-            "Examples:\n  weir uninstall\n  weir uninstall --purge --dry-run\n\nShows what it removes and asks. Exits with 6 \
-             if nothing was removed because you did not confirm.",
+            "Examples:\n  weir uninstall\n  weir uninstall --purge --dry-run\n\nShows what it removes and asks. \
+             Exits with 6 if nothing was removed because you did not confirm.",
         )
         .args([
             flag("purge", "Also remove stores, configuration and cache"),

@@ -121,7 +121,7 @@ not let it start.";
                 context.face(),
             ));
         }
-        // Whoever asks for parts of the output does not want to watch all of it.
+        // A caller that asks for parts of the output does not want to watch all of it.
         let live = context.live_output().filter(|_| self.intent.is_none()).cloned();
         let is_live = live.is_some();
         let done = run::run_showing(context, order, live).await?;

@@ -1,5 +1,5 @@
-//! Says when a failure looks like the sandbox's doing, and what to change. Invariant: what a run printed only selects which
-//! remarks are made; nothing that it names is looked up, so it learns nothing about what it cannot see.
+//! Says when a failure looks like the sandbox's doing, and what to change. Invariant: what a run printed only selects
+//! which remarks are made; nothing that it names is looked up, so it learns nothing about what it cannot see.
 
 use weir_core::run::Ended;
 use weir_runner::{Level, Outcome};
@@ -74,9 +74,8 @@ impl Fence<'_> {
                 "the sandbox has no network, which may be why it failed: to allow hosts, set network = \"allow-list\" \
                  and hosts in [run] of {config}"
             )),
-            Network::AllowList if offline => remarks.push(format!(
-                "the sandbox reaches only the hosts in [run] of {config}, which may be why it failed"
-            )),
+            Network::AllowList if offline => remarks
+                .push(format!("the sandbox reaches only the hosts in [run] of {config}, which may be why it failed")),
             _ => {}
         }
         if unwritable {
@@ -118,7 +117,7 @@ mod tests {
     #[test]
     fn what_a_program_prints_selects_the_remark() {
         check(Network::Off, "curl: (6) Could not resolve host: example.org\n", &["has no network"]);
-        check(Network::AllowList, "getaddrinfo ENOTFOUND registry.npmjs.org\n", &["only the hosts"]);
+        check(Network::AllowList, "getaddrinfo ENOTFOUND packages.example.org\n", &["only the hosts"]);
         check(Network::On, "curl: (6) Could not resolve host: nowhere.invalid\n", &[]);
         check(Network::Off, "touch: cannot touch '/etc/x': Read-only file system\n", &["change only the project"]);
         check(Network::Off, "ls: cannot access '/home/me/.ssh': No such file or directory\n", &["readable"]);

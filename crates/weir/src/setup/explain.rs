@@ -20,7 +20,7 @@ impl Explanation<'_> {
         let has_hooks = self.recipes.iter().any(|recipe| recipe.has_hooks());
         let (called, often, changes) = match has_hooks {
             true => (
-                "clients start `weir mcp` with each session, and `weir hook` before and after tool calls, at your \
+                "clients start `weir mcp` with each session, and hooks of Weir before and after tool calls, at your \
                  requests, and when a session starts, compacts or ends",
                 "a few times per tool call, for some milliseconds each; nothing runs between sessions",
                 "commands do what they did; the model gets a long output as a digest with a reference to all of it. \
