@@ -1,6 +1,7 @@
 //! Says in plain words what setup does, before it asks.
 
 use weir_clients::setup::Recipe;
+use weir_core::wording::counted;
 
 use super::plan::SetupPlan;
 
@@ -23,8 +24,9 @@ impl Explanation<'_> {
                 "clients start `weir mcp` with each session, and hooks of Weir before and after tool calls, at your \
                  requests, and when a session starts, compacts or ends",
                 "a few times per tool call, for some milliseconds each; nothing runs between sessions",
-                "commands do what they did; the model gets a long output as a digest with a reference to all of it. \
-                 `weir:off` in a command or WEIR_OFF=1 turns that off",
+                "the model gets a long output as a digest with a reference to all of it; a command that runs without \
+                 asking you may get a line before it that stores its output, and does what it did. `weir:off` in a \
+                 command or WEIR_OFF=1 turns that off",
             ),
             false => (
                 "clients start `weir mcp` with each session",
@@ -37,7 +39,8 @@ impl Explanation<'_> {
             format!("called   {called}"),
             format!("often    {often}"),
             format!(
-                "stored   requests, tool output and events, without secrets, in {data}; Weir sends none of it anywhere"
+                "stored   requests, tool output and events in {data}, after secrets that Weir recognises are removed; by \
+                 default, nothing is sent anywhere"
             ),
             format!("changes  {changes}"),
             "undo     `weir teardown` restores every file; `weir uninstall --purge` also removes what is stored"
@@ -46,8 +49,8 @@ impl Explanation<'_> {
         if self.transcripts > 0 {
             lines.push(format!(
                 "\nfirst, if you like: `weir replay` shows what Weir would have done in your past sessions \
-                 ({} transcripts found); it writes nothing",
-                self.transcripts
+                 ({} found); it writes nothing",
+                counted(self.transcripts, "transcript", "transcripts")
             ));
         }
         lines.join("\n")
