@@ -20,7 +20,7 @@ use crate::git::Head;
 use crate::project::Project;
 pub(crate) use knowledge::{Knowledge, LockedStores};
 pub(crate) use machine::Machine;
-pub(crate) use session::{ConsentPrompt, Session};
+pub(crate) use session::{ConsentPrompt, LiveOutput, Session};
 
 /// The context of a call that acts on this machine. Cheap to clone.
 ///
@@ -52,6 +52,16 @@ impl Context {
     /// Returns the same context with a function that receives progress messages.
     pub(crate) fn with_progress(self, tell: fn(&str)) -> Self {
         Self { session: self.session.with_progress(tell), ..self }
+    }
+
+    /// Returns the same context with a place that shows the output of runs while they run, if there is one.
+    pub(crate) fn with_live_output(self, live: Option<LiveOutput>) -> Self {
+        Self { session: self.session.with_live_output(live), ..self }
+    }
+
+    /// Returns the place that shows the output of runs while they run. Only a person at a terminal has one.
+    pub(crate) fn live_output(&self) -> Option<&LiveOutput> {
+        self.session.live_output()
     }
 
     /// Returns the same context, within a session.

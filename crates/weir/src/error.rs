@@ -58,6 +58,16 @@ impl ErrorKind {
             Self::Cancelled => 130,
         }
     }
+
+    /// Returns the exit code of a command that exits with the code of what it runs, so it needs codes of its own that
+    /// programs seldom use: those of `env` and `docker run`.
+    pub(crate) fn exit_code_of_run(self) -> u8 {
+        match self {
+            Self::Denied | Self::Sandbox => 126,
+            Self::Cancelled => 130,
+            Self::Failed | Self::Broken | Self::Usage | Self::NotFound | Self::Store | Self::Config => 125,
+        }
+    }
 }
 
 /// A failure as a person or a model reads it.

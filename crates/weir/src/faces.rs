@@ -2,17 +2,26 @@
 
 pub(crate) mod cli;
 mod coerce;
+mod config_file;
+mod editor;
 mod embedder;
 mod functions;
 pub(crate) mod http;
+mod live;
+mod man;
 pub(crate) mod mcp;
 mod notes;
+mod origin;
+mod overview;
 mod paint;
 mod policy;
 mod proxy;
+mod settings;
 mod signal;
 mod stores;
 mod sync;
 mod team;
 mod tool_call;
 mod ui;
+mod uninstall;
+mod upgrade;

@@ -76,6 +76,11 @@ impl KnowledgeContext {
         self.session.face
     }
 
+    /// Whether the answer goes to a person at a terminal.
+    pub(crate) fn is_at_terminal(&self) -> bool {
+        self.session.live_output().is_some()
+    }
+
     /// Returns the origin of the caller, and thus of the texts it passes.
     pub(crate) fn origin(&self) -> Origin {
         self.session.origin

@@ -5,6 +5,7 @@
 //! works on its own thread, so a long run blocks no other call.
 
 pub(crate) mod background;
+mod blame;
 mod cause;
 mod environment;
 pub(crate) mod health;
@@ -29,12 +30,12 @@ use weir_store::{BlobReader, Found, Patience, TextWriter};
 use crate::active_runs::HELPER;
 use crate::answer::one_line;
 use crate::config::Sandbox;
-use crate::context::{Context, cancelled};
+use crate::context::{Context, LiveOutput, cancelled};
 use crate::error::{CommandError, ErrorKind};
 use crate::permission::{self, Consent, Deed};
 pub(crate) use environment::{new_scratch, search_path};
 pub(crate) use outside::{STAND_IN, stand_in};
-pub(crate) use render::{DisplayOptions, RunData, answer, brief, looked_for, show};
+pub(crate) use render::{DisplayOptions, RunData, answer, answer_after_live, brief, looked_for, show};
 
 /// The tool that runs code. Rules about it hold for every way to run something.
 pub(crate) const TOOL: &str = "ctx_execute";
@@ -91,6 +92,8 @@ struct RunOptions<'a> {
     reference: Option<Reference>,
     /// A second receiver of the output.
     tee: Option<&'a background::Tee>,
+    /// What shows the output while it arrives.
+    live: Option<&'a LiveOutput>,
 }
 
 /// Lets a run pass, or says why not.
@@ -112,13 +115,24 @@ async fn permit(context: &Context, order: &RunRequest) -> Result<(), CommandErro
 
 /// Runs it, unless the rules are against it. Cancelling the call ends the run; what it printed is kept all the same.
 pub(crate) async fn run(context: &Context, order: RunRequest) -> Result<FinishedRun, CommandError> {
+    let live = None;
+    run_showing(context, order, live).await
+}
+
+/// Like [`run`], and shows the output while it arrives, if there is a place for it.
+pub(crate) async fn run_showing(
+    context: &Context,
+    order: RunRequest,
+    live: Option<LiveOutput>,
+) -> Result<FinishedRun, CommandError> {
     permit(context, &order).await?;
     let stopper = Stopper::new().map_err(|error| failed(&format!("cannot prepare a run: {error}")))?;
     let (send, receive) = tokio::sync::oneshot::channel();
     let number = context.running().enter(&stopper);
     let (own, brake) = (context.clone(), stopper.clone());
     let thread = std::thread::Builder::new().name("run".to_owned()).spawn(move || {
-        let done = perform(&own, &order, &RunOptions { stopper: &brake, reference: None, tee: None });
+        let how = RunOptions { stopper: &brake, reference: None, tee: None, live: live.as_ref() };
+        let done = perform(&own, &order, &how);
         own.running().leave(number);
         // The caller may be gone; the output is stored by now.
         let _ = send.send(done);
@@ -176,6 +190,10 @@ fn perform(context: &Context, order: &RunRequest, how: &RunOptions<'_>) -> Resul
         ..NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, title(order))
     };
     let (kept, text) = keep(context, new, writer);
+    if let Some(show) = how.live {
+        show(&[]);
+    }
+    remarks.extend(blame::remarks(context, &outcome, &text));
     drop(farewell);
     let caps = (context.config().run.output_bytes, place.spec.caps.memory_bytes);
     Ok(FinishedRun { kept, title: title(order), text, outcome, steps: place.spec.steps.len(), caps, remarks })
@@ -206,6 +224,9 @@ fn attempt(
             if let Some(tee) = how.tee {
                 // The receiver only displays the output, so failing to reach it must not stop the run.
                 let _ = tee.send(bytes.to_vec());
+            }
+            if let Some(show) = how.live {
+                show(bytes);
             }
             // If the store fails, the run continues, and its output is shown.
             let _ = writer.write(bytes);

@@ -10,6 +10,9 @@ use crate::when;
 /// How many sessions are listed when a name is not found.
 const MAX_LISTED_SESSIONS: usize = 5;
 
+/// How much of a session's key a heading shows, in characters.
+const MAX_KEY_CHARS: usize = 12;
+
 /// Finds a session by name: `current`, `last`, or a key or its prefix.
 pub(crate) fn find(store: &Store, scope: &Scope, name: &str) -> Result<SessionKey, CommandError> {
     match name {
@@ -48,6 +51,12 @@ fn not_found(store: &Store, what: &str) -> CommandError {
 pub(crate) fn line(session: &SessionSummary) -> String {
     let work = session.work.as_deref().map(|work| format!(" ({})", one_line(work, 40))).unwrap_or_default();
     format!("{}{work}: {}", place(session), title(&session.requests))
+}
+
+/// Names a session in a few words, including text that others wrote.
+pub(crate) fn heading(session: &SessionSummary) -> String {
+    let key: String = session.key.key.chars().take(MAX_KEY_CHARS).collect();
+    format!("{} {}: {}", one_line(&session.key.client, 40), one_line(&key, MAX_KEY_CHARS), title(&session.requests))
 }
 
 /// Describes which session it is, and when it took place.

@@ -2,11 +2,13 @@
 //! not shown and agreed to; teardown restores what was there before.
 
 mod diff;
+mod explain;
 mod files;
 pub(crate) mod health;
 mod ledger;
 mod places;
 mod plan;
+pub(crate) mod removal;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
@@ -29,8 +31,9 @@ pub(crate) enum SetupCommand {
     Teardown,
 }
 
-/// Asks whether the changes shown may be written. `None` if there is no one to ask.
-pub(crate) type Asker<'a> = Option<&'a dyn Fn(String) -> bool>;
+/// Shows a text and asks whether the changes may be written. Returns what was typed, in lower case. `None` if there is
+/// no one to ask.
+pub(crate) type Asker<'a> = Option<&'a dyn Fn(&str) -> String>;
 
 /// Returns the two commands.
 pub(crate) fn commands() -> [Command; 2] {
@@ -50,13 +53,15 @@ pub(crate) fn commands() -> [Command; 2] {
             flag("project", "Use the settings of this project, which others may share, instead of your own"),
             flag("yes", "Write without asking"),
             flag("dry-run", "Show what would be written without writing it"),
+            flag("diff", "Show each change line by line"),
         ]
     };
     let setup = Command::new("setup")
         .about("Register Weir's MCP server and hooks with your AI clients")
         .after_help(
-            "Examples:\n  weir setup                       show the changes for the clients found, and ask\n  \
-             weir setup claude codex --yes\n  weir setup claude --project\n\nOther settings are not changed, and `weir \
+            "Examples:\n  weir setup                       say what changes for the clients found, and ask\n  \
+             weir setup --diff --dry-run      show every line that would change\n  weir setup claude codex --yes\n  \
+             weir setup claude --project\n\nOther settings are not changed, and `weir \
              teardown` undoes everything. Exits with 6 if nothing\nwas written because you did not confirm.",
         )
         .arg(clients())
@@ -109,32 +114,56 @@ pub(crate) fn run(
         SetupCommand::Setup => plan::setup(&places, &recipes, whose, &wishes(context, &places, &recipes, arguments)?)?,
         SetupCommand::Teardown => plan::teardown(&places, &recipes, whose)?,
     };
-    let show = || plan.steps.iter().map(Step::diff).collect::<Vec<_>>().join("\n");
+    let diff = || plan.steps.iter().map(Step::diff).collect::<Vec<_>>().join("\n");
     if plan.steps.is_empty() {
         if !arguments.get_flag("dry-run") {
             plan.carry_out(&places)?;
         }
         return Ok(Answer::new(report_text(task, &recipes, &plan, false), data(task, &plan, false)));
     }
+    let transcripts = transcripts::find(context.env(), &[]).map_or(0, |places| places.found.len());
+    let mut summary = match task {
+        SetupCommand::Setup => {
+            let data = places.short(&context.paths().data);
+            explain::Explanation { recipes: &recipes, data, transcripts }.text() + "\n\n"
+        }
+        SetupCommand::Teardown => String::new(),
+    };
+    summary.push_str(&explain::files(&plan));
+    if arguments.get_flag("diff") {
+        summary.push_str(&format!("\n\n{}", diff()));
+    }
     let agreed = match asker {
         _ if arguments.get_flag("dry-run") => false,
         _ if arguments.get_flag("yes") => true,
-        Some(ask) => ask(show()),
+        Some(ask) => agrees(ask, &summary, diff),
         None => false,
     };
     if agreed {
         plan.carry_out(&places)?;
         let mut text = report_text(task, &recipes, &plan, true);
-        text.extend(past_sessions(context).filter(|_| task == SetupCommand::Setup));
+        text.extend(past_sessions(transcripts).filter(|_| task == SetupCommand::Setup));
         return Ok(Answer::new(text, data(task, &plan, true)));
     }
-    let why = match asker {
-        _ if arguments.get_flag("dry-run") => "nothing was written: this was a dry run",
-        Some(_) => "nothing was written",
-        None => "nothing was written: cannot ask for confirmation here; use --yes to write without asking",
+    let see = if arguments.get_flag("diff") { "" } else { "\n--diff shows each change line by line" };
+    let text = match asker {
+        _ if arguments.get_flag("dry-run") => format!("{summary}{see}\nnothing was written: this was a dry run"),
+        Some(_) => "nothing was written".to_owned(),
+        None => format!(
+            "{summary}{see}\nnothing was written: cannot ask for confirmation here; use --yes to write without asking"
+        ),
     };
     let exit_code = (!arguments.get_flag("dry-run")).then_some(ErrorKind::Denied.exit_code());
-    Ok(Answer { exit_code, ..Answer::new(format!("{}\n{why}", show()), data(task, &plan, false)) })
+    Ok(Answer { exit_code, ..Answer::new(text, data(task, &plan, false)) })
+}
+
+/// Asks until the answer is yes or no; the diff is shown on request.
+fn agrees(ask: &dyn Fn(&str) -> String, summary: &str, diff: impl Fn() -> String) -> bool {
+    let mut answer = ask(summary);
+    while answer == "d" || answer == "diff" {
+        answer = ask(&diff());
+    }
+    answer == "y" || answer == "yes"
 }
 
 /// Returns the requested settings of the clients' own. Of clients that were not named, those without such a setting are
@@ -204,9 +233,8 @@ pub(crate) fn current_window(context: &Context, recipe: &Recipe) -> Option<u64> 
     }
 }
 
-/// Mentions that there are past sessions, if there are.
-fn past_sessions(context: &Context) -> Option<String> {
-    let found = transcripts::find(context.env(), &[]).ok()?.found.len();
+/// Mentions past sessions, if there are any.
+fn past_sessions(found: usize) -> Option<String> {
     let transcripts = counted(found, "transcript", "transcripts");
     (found > 0).then(|| {
         format!("\nfound {transcripts} of earlier sessions: `weir import --dry-run` shows those of this project")

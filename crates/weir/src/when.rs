@@ -1,5 +1,7 @@
 //! Parses times as people and models write them, and formats them for answers.
 
+use std::sync::OnceLock;
+
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use weir_core::Timestamp;
@@ -20,17 +22,29 @@ pub(crate) fn parse(text: &str, now: Timestamp) -> Result<Timestamp, CommandErro
     })
 }
 
-/// Formats a time for answers, to the minute, in UTC.
+/// The time zone that times are shown in, if a person at a terminal reads them.
+static LOCAL: OnceLock<TimeZone> = OnceLock::new();
+
+/// Shows times in the system's time zone from now on. Only a command whose answer goes to a terminal may call this.
+pub(crate) fn use_local_time() {
+    let _ = LOCAL.set(TimeZone::system());
+}
+
+/// Formats a time for answers, to the minute: in UTC, or in local time for a person at a terminal.
 pub(crate) fn show(at: Timestamp) -> String {
-    match jiff::Timestamp::from_millisecond(at.0) {
-        Ok(time) => time.strftime("%Y-%m-%d %H:%MZ").to_string(),
-        Err(_) => "an unknown time".to_owned(),
+    match (jiff::Timestamp::from_millisecond(at.0), LOCAL.get()) {
+        (Ok(time), None) => time.strftime("%Y-%m-%d %H:%MZ").to_string(),
+        (Ok(time), Some(zone)) => time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string(),
+        (Err(_), _) => "an unknown time".to_owned(),
     }
 }
 
 /// Formats a day for answers, in UTC.
 pub(crate) fn day(at: Timestamp) -> String {
-    show(at).chars().take("2026-01-31".len()).collect()
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(time) => time.strftime("%Y-%m-%d").to_string(),
+        Err(_) => "an unknown day".to_owned(),
+    }
 }
 
 fn age(text: &str) -> Option<i64> {

@@ -17,6 +17,9 @@ pub(crate) type ConsentPrompt = Option<Arc<dyn Fn(String, String) -> ConsentFutu
 /// The user's pending answer.
 pub(crate) type ConsentFuture = Pin<Box<dyn Future<Output = bool> + Send>>;
 
+/// Shows the output of a run while it runs. An empty piece says that the output is over.
+pub(crate) type LiveOutput = Arc<dyn Fn(&[u8]) + Send + Sync>;
+
 /// The caller of one call. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Session {
@@ -31,18 +34,29 @@ pub(crate) struct Session {
     cancel: CancellationToken,
     tell: fn(&str),
     ask: ConsentPrompt,
+    live: Option<LiveOutput>,
 }
 
 impl Session {
     /// Returns a caller that cannot be asked and gets no progress messages.
     pub(crate) fn new(face: Face, key: Option<SessionKey>) -> Self {
         let (work, cancel) = (None, CancellationToken::new());
-        Self { face, origin: face.origin(), key, work, cancel, tell: |_| (), ask: None }
+        Self { face, origin: face.origin(), key, work, cancel, tell: |_| (), ask: None, live: None }
     }
 
     /// Returns the same caller with a function that receives progress messages.
     pub(super) fn with_progress(self, tell: fn(&str)) -> Self {
         Self { tell, ..self }
+    }
+
+    /// Returns the same caller with a place that shows the output of runs while they run, if there is one.
+    pub(super) fn with_live_output(self, live: Option<LiveOutput>) -> Self {
+        Self { live, ..self }
+    }
+
+    /// Returns the place that shows the output of runs while they run. Only a person at a terminal has one.
+    pub(crate) fn live_output(&self) -> Option<&LiveOutput> {
+        self.live.as_ref()
     }
 
     /// Returns the same caller in another conversation.

@@ -3,13 +3,20 @@
 #[cfg(test)]
 mod advice_tests;
 
+mod order;
+
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use weir_core::query::terms;
 
-use super::{functions, http, mcp, notes, paint, policy, proxy, signal, stores, sync, team, ui};
+use super::{
+    config_file, functions, http, live, man, mcp, notes, overview, paint, policy, proxy, signal, stores, sync, team, ui,
+};
+use super::{uninstall, upgrade};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::env::Env;
@@ -18,11 +25,26 @@ use crate::face::Face;
 use crate::operations::{Arguments, OPERATIONS};
 use crate::replay;
 use crate::run::unfinished::{self, AuditDepth};
-use crate::{setup, statusline, window};
+use crate::{setup, statusline, when, window};
+
+/// The command that exits with the code of what it runs.
+const RUN: &str = "run";
 
 /// Runs the program.
 pub(crate) fn run() -> ExitCode {
-    let matches = command().get_matches();
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let matches = match order::parse(command, &arguments) {
+        Ok(matches) => matches,
+        Err(error) => {
+            let _ = error.print();
+            let kind = ErrorKind::Usage;
+            return ExitCode::from(match (error.use_stderr(), order::is_named(&arguments, RUN)) {
+                (false, _) => 0,
+                (true, true) => kind.exit_code_of_run(),
+                (true, false) => kind.exit_code(),
+            });
+        }
+    };
     match dispatch(&matches) {
         Ok(code) => code,
         Err(error) => {
@@ -30,10 +52,16 @@ pub(crate) fn run() -> ExitCode {
             let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
             let text = error.to_string();
             let _ = writeln!(stderr, "{style}error:{style:#}{}", text.strip_prefix("error:").unwrap_or(&text));
-            ExitCode::from(error.kind.exit_code())
+            ExitCode::from(match matches.subcommand_name() {
+                Some(RUN) => error.kind.exit_code_of_run(),
+                _ => error.kind.exit_code(),
+            })
         }
     }
 }
+
+/// What is called without a command.
+const OVERVIEW: &str = "";
 
 const ABOUT: &str = "A context layer for AI coding agents: runs code, holds back long output, stores decisions";
 
@@ -44,6 +72,8 @@ Everything stays on this machine, unless you connect a project to a team server.
 
 const AFTER_HELP: &str = "\
 One minute:
+  weir                                                      show how things stand, and the next step
+  weir setup                                                connect your clients; says what changes, and asks
   weir run 'make test'                                      run a command; long output is held back
   weir note \"We use port 7071 in tests\" --kind convention   store a note
   weir search port tests                                    find the note
@@ -79,8 +109,6 @@ fn command() -> Command {
         .about(ABOUT)
         .long_about(LONG_ABOUT)
         .after_help(AFTER_HELP)
-        .subcommand_required(true)
-        .arg_required_else_help(true)
         .args([json, folder])
         .subcommands(OPERATIONS.iter().filter_map(|operation| Some((operation.command_line)(operation.command?))))
         .subcommands(setup::commands())
@@ -98,12 +126,16 @@ fn command() -> Command {
             proxy::command(),
             ui::command(),
             mcp,
+            config_file::command(),
+            upgrade::command(),
+            uninstall::command(),
             completions,
+            man::command(),
         ])
 }
 
 fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
-    let Some((name, arguments)) = matches.subcommand() else { return Ok(ExitCode::SUCCESS) };
+    let (name, arguments) = matches.subcommand().unwrap_or((OVERVIEW, matches));
     if let Some(shell) = (name == "completions").then(|| arguments.get_one::<clap_complete::Shell>("shell")).flatten() {
         let mut script = Vec::new();
         clap_complete::generate(*shell, &mut command(), "weir", &mut script);
@@ -112,6 +144,9 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     if name == statusline::STATUSLINE {
         return Ok(statusline::main());
     }
+    if name == man::MAN {
+        return man::run(command(), arguments).map(|()| ExitCode::SUCCESS);
+    }
     let mut env = Env::capture().map_err(|error| {
         CommandError::new(ErrorKind::Failed, format!("cannot use the current folder: {error}"))
             .hint("cd to a folder that exists")
@@ -119,23 +154,52 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     if let Some(folder) = matches.get_one::<PathBuf>("folder") {
         env.folder = env.folder.join(folder);
     }
+    match name {
+        OVERVIEW => {
+            use_local_time(matches);
+            finish(overview::answer(&env), matches.get_flag("json"))
+        }
+        // It works without a context, since that needs a valid configuration.
+        config_file::CONFIG => finish(config_file::run(&env, arguments)?, arguments.get_flag("json")),
+        _ => serve_or_call(&env, name, arguments),
+    }
+}
+
+/// Shows local times if the answer goes to a person at a terminal.
+fn use_local_time(arguments: &ArgMatches) {
+    if is_for_terminal(arguments) {
+        when::use_local_time();
+    }
+}
+
+/// Whether the answer goes to a person at a terminal.
+fn is_for_terminal(arguments: &ArgMatches) -> bool {
+    use std::io::IsTerminal as _;
+    !arguments.get_flag("json") && std::io::stdout().is_terminal()
+}
+
+/// Starts a server, or calls a command.
+fn serve_or_call(env: &Env, name: &str, arguments: &ArgMatches) -> Result<ExitCode, CommandError> {
     if name == team::TEAM {
-        return finish(team::run(&env, arguments)?, arguments.get_flag("json"));
+        return finish(team::run(env, arguments)?, arguments.get_flag("json"));
     }
     if name == http::command::SERVE && arguments.get_flag("team") {
-        return team::serve(&env, arguments).map(|()| ExitCode::SUCCESS);
+        return team::serve(env, arguments).map(|()| ExitCode::SUCCESS);
     }
     if name == http::command::SERVE {
-        let answer = http::command::run(&env, arguments)?;
+        let answer = http::command::run(env, arguments)?;
         return answer.map_or(Ok(ExitCode::SUCCESS), |answer| finish(answer, arguments.get_flag("json")));
     }
     let runtime = runtime()?;
     let code = if name == "mcp" {
-        let context = Context::new(&env, Face::Mcp)?;
-        runtime.block_on(mcp::serve(context, env.client_session)).map(|()| ExitCode::SUCCESS)
+        let context = Context::new(env, Face::Mcp)?;
+        runtime.block_on(mcp::serve(context, env.client_session.clone())).map(|()| ExitCode::SUCCESS)
     } else {
-        let context =
-            Context::new(&env, Face::Terminal)?.with_progress(paint::show_progress).with_consent_prompt(paint::asker());
+        let live = if is_for_terminal(arguments) { live::output() } else { None };
+        let context = Context::new(env, Face::Terminal)?
+            .with_progress(paint::show_progress)
+            .with_consent_prompt(paint::asker())
+            .with_live_output(live);
         let remarks = unfinished::finish(context.paths(), AuditDepth::Full);
         remarks.iter().for_each(|remark| paint::warn(remark));
         call(&runtime, context, name, arguments)
@@ -151,6 +215,10 @@ fn call(
     name: &str,
     arguments: &ArgMatches,
 ) -> Result<ExitCode, CommandError> {
+    // A server also answers programs, which read UTC.
+    if name != "ui" && name != proxy::PROXY {
+        use_local_time(arguments);
+    }
     if name == "policy" {
         return finish(policy::check(&context, arguments)?, arguments.get_flag("json"));
     }
@@ -162,6 +230,14 @@ fn call(
     }
     if name == "window" {
         return finish(window::run(&context, arguments)?, arguments.get_flag("json"));
+    }
+    if name == upgrade::UPGRADE {
+        return finish(upgrade::run(&context)?, arguments.get_flag("json"));
+    }
+    if name == uninstall::UNINSTALL {
+        let ask = |about: &str| paint::ask(about, "Remove this? [y/N]");
+        let ask = paint::can_ask().then_some(&ask as &dyn Fn(&str) -> String);
+        return finish(uninstall::run(&context, arguments, ask)?, arguments.get_flag("json"));
     }
     if name == "ui" {
         return runtime.block_on(ui::run(&context, arguments)).map(|()| ExitCode::SUCCESS);
@@ -183,12 +259,20 @@ fn call(
         return answer?.map_or(Ok(ExitCode::SUCCESS), |answer| finish(answer, arguments.get_flag("json")));
     }
     if let Some(task) = setup::task(name) {
-        let asker = paint::asker();
-        let ask =
-            |about: String| asker.as_ref().is_some_and(|ask| runtime.block_on(ask("Write this?".to_owned(), about)));
-        let answer = setup::run(&context, task, arguments, asker.as_ref().map(|_| &ask as &dyn Fn(String) -> bool))?;
+        let ask = |about: &str| paint::ask(about, "Write this? [y/N, d shows the diff]");
+        let ask = paint::can_ask().then_some(&ask as &dyn Fn(&str) -> String);
+        let answer = setup::run(&context, task, arguments, ask)?;
         return finish(answer, arguments.get_flag("json"));
     }
+    call_operation(runtime, &context, name, arguments)
+}
+
+fn call_operation(
+    runtime: &tokio::runtime::Runtime,
+    context: &Context,
+    name: &str,
+    arguments: &ArgMatches,
+) -> Result<ExitCode, CommandError> {
     let operation = OPERATIONS
         .iter()
         .find(|operation| operation.command == Some(name))
@@ -204,12 +288,24 @@ fn call(
             }
         }
     })?;
-    finish(answer, arguments.get_flag("json"))
+    let words = if name == "search" { searched(arguments) } else { Vec::new() };
+    finish_with(answer, arguments.get_flag("json"), &words)
+}
+
+/// Returns the words that were searched for.
+fn searched(arguments: &ArgMatches) -> Vec<String> {
+    let queries = arguments.try_get_many::<String>("queries").ok().flatten().into_iter().flatten();
+    queries.flat_map(|query| terms(query)).flat_map(|term| term.words).collect()
 }
 
 fn finish(answer: Answer, json: bool) -> Result<ExitCode, CommandError> {
+    finish_with(answer, json, &[])
+}
+
+/// Shows an answer, with these words in bold, and returns its exit code.
+fn finish_with(answer: Answer, json: bool, words: &[String]) -> Result<ExitCode, CommandError> {
     let (found, exit_code) = (answer.found, answer.exit_code);
-    let shown = show(answer, json)?;
+    let shown = show(answer, json, words)?;
     Ok(match exit_code {
         Some(code) => ExitCode::from(code),
         None if found => shown,
@@ -217,7 +313,7 @@ fn finish(answer: Answer, json: bool) -> Result<ExitCode, CommandError> {
     })
 }
 
-fn show(answer: Answer, json: bool) -> Result<ExitCode, CommandError> {
+fn show(answer: Answer, json: bool, words: &[String]) -> Result<ExitCode, CommandError> {
     if let Some(raw) = answer.raw {
         // Frame by frame, since the text may be larger than memory.
         let mut stdout = std::io::stdout().lock();
@@ -233,7 +329,7 @@ fn show(answer: Answer, json: bool) -> Result<ExitCode, CommandError> {
         let text = serde_json::to_string_pretty(&answer.data).unwrap_or_default();
         return written(writeln!(std::io::stdout(), "{text}"));
     }
-    written(paint::print(&answer.text))
+    written(paint::print(&answer.text, words))
 }
 
 /// Converts the result of writing an answer. A closed pipe (`| head`) is not an error.

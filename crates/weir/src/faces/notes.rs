@@ -16,7 +16,7 @@ use crate::{team, when};
 
 /// The maximum number of notes per store, newest first. A review reads every one.
 const MAX_NOTES: usize = 5_000;
-/// The maximum number of notes listed per category, unless that category is requested.
+/// The maximum number of notes listed, unless all or those of a category are requested.
 const MAX_LISTED_NOTES: usize = 20;
 /// A note that has not been read for this many milliseconds is worth reviewing.
 const UNUSED_AFTER_MILLIS: i64 = 30 * 24 * 60 * 60 * 1000;
@@ -72,7 +72,7 @@ struct ReviewedNote {
 pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     Command::new("notes")
-        .about("List notes that may be out of date, superseded or unused")
+        .about("List notes, newest first, and say which may be out of date, superseded or unused")
         .after_help(
             "Examples:\n  weir notes\n  weir notes --stale\n  weir notes --confirm k7f2m9q4xz\n  weir notes --all --json\n\n\
              Models see whether a note is yours, or theirs and confirmed by you. `weir forget` removes a note, and \
@@ -130,12 +130,12 @@ pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<
         let text = "no notes yet; add one with `weir note \"…\"`".to_owned();
         return Ok(Answer::nothing(text, data));
     }
+    if !all && asked.is_empty() {
+        return Ok(Answer::new(listing(&notes), data));
+    }
     let mut parts = vec![overview(&notes)];
-    let most = if all || !asked.is_empty() { usize::MAX } else { MAX_LISTED_NOTES };
-    for sort in
-        NOTE_CATEGORIES.iter().filter(|sort| all || asked.is_empty() || asked.iter().any(|one| one.flag == sort.flag))
-    {
-        parts.extend(section(sort, &notes, most));
+    for sort in NOTE_CATEGORIES.iter().filter(|sort| all || asked.iter().any(|one| one.flag == sort.flag)) {
+        parts.extend(section(sort, &notes));
     }
     let others: Vec<String> = notes.iter().filter(|note| sorts(note).next().is_none()).map(line).collect();
     if all && !others.is_empty() {
@@ -188,16 +188,28 @@ fn overview(notes: &[ReviewedNote]) -> String {
     format!("{}: {}", counted(notes.len(), "note", "notes"), counts.collect::<Vec<_>>().join(", "))
 }
 
-fn section(sort: &NoteCategory, notes: &[ReviewedNote], most: usize) -> Option<String> {
+/// Lists the newest notes that hold, each with its doubts, and says which others to look at.
+fn listing(notes: &[ReviewedNote]) -> String {
+    let current: Vec<&ReviewedNote> = notes.iter().filter(|note| is_current(&note.seen)).collect();
+    let mut lines: Vec<String> = current.iter().take(MAX_LISTED_NOTES).map(|note| line(note)).collect();
+    if current.len() > MAX_LISTED_NOTES {
+        lines.push(format!("… and {} more: weir notes --all", current.len() - MAX_LISTED_NOTES));
+    }
+    lines.push(String::new());
+    lines.push(overview(notes));
+    for sort in NOTE_CATEGORIES.iter().filter(|sort| notes.iter().any(|note| (sort.holds)(note))) {
+        lines.push(format!("→ {}: weir notes --{}", sort.title, sort.flag));
+    }
+    lines.join("\n")
+}
+
+fn section(sort: &NoteCategory, notes: &[ReviewedNote]) -> Option<String> {
     let of_sort: Vec<&ReviewedNote> = notes.iter().filter(|note| (sort.holds)(note)).collect();
     if of_sort.is_empty() {
         return None;
     }
     let mut lines = vec![format!("{}:", sort.title)];
-    lines.extend(of_sort.iter().take(most).map(|note| line(note)));
-    if of_sort.len() > most {
-        lines.push(format!("… and {} more: weir notes --{}", of_sort.len() - most, sort.flag));
-    }
+    lines.extend(of_sort.iter().map(|note| line(note)));
     lines.push(format!("→ {}", sort.hint));
     Some(lines.join("\n"))
 }

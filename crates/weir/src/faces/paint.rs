@@ -8,15 +8,22 @@ use weir_core::Reference;
 
 use crate::context::ConsentPrompt;
 
-/// Writes text to standard output, with colour if it is a terminal that supports it.
-pub(crate) fn print(text: &str) -> std::io::Result<()> {
+/// Writes text to standard output, with colour if it is a terminal that supports it. There, the given words are bold.
+pub(crate) fn print(text: &str, words: &[String]) -> std::io::Result<()> {
     use std::io::IsTerminal as _;
     let stdout = std::io::stdout();
     let text = match (anstream::AutoStream::choice(&stdout), stdout.is_terminal()) {
         (anstream::ColorChoice::Never, false) => text.to_owned(),
         (anstream::ColorChoice::Never, true) => without_fences(&safe(text)).join("\n"),
         (_, false) => safe(text).lines().map(paint).collect::<Vec<_>>().join("\n"),
-        (_, true) => without_fences(&safe(text)).into_iter().map(paint).collect::<Vec<_>>().join("\n"),
+        (_, true) => {
+            let text = safe(text);
+            let lines = without_fences(&text).into_iter().map(|line| match paint(line) {
+                painted if painted != line => painted,
+                plain => highlighted(&plain, words),
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        }
     };
     writeln!(stdout.lock(), "{}", text.trim_end_matches('\n'))
 }
@@ -35,10 +42,24 @@ pub(crate) fn warn(remark: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{remark}");
 }
 
-/// Returns a way to ask the person at the terminal, if there is one.
-pub(crate) fn asker() -> ConsentPrompt {
+/// Whether there is a person at the terminal who can be asked.
+pub(crate) fn can_ask() -> bool {
     use std::io::IsTerminal as _;
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Shows a text and a question to the person at the terminal. Returns what was typed, in lower case.
+pub(crate) fn ask(about: &str, question: &str) -> String {
+    let _ = write!(std::io::stderr().lock(), "{}\n\n{question} ", safe(about));
+    let mut answer = String::new();
+    // Without an answer, nothing is agreed to.
+    let _ = std::io::stdin().read_line(&mut answer);
+    answer.trim().to_lowercase()
+}
+
+/// Returns a way to ask the person at the terminal for consent, if there is one.
+pub(crate) fn asker() -> ConsentPrompt {
+    if !can_ask() {
         return None;
     }
     Some(Arc::new(|question, about| {
@@ -71,6 +92,30 @@ fn safe(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
+/// Returns a line with every occurrence of the words at the beginning of a word in bold.
+fn highlighted(line: &str, words: &[String]) -> String {
+    let bold = Style::new().bold();
+    let mut shown = String::with_capacity(line.len());
+    let (mut at, mut before) = (0, ' ');
+    while let Some(next) = line[at..].chars().next() {
+        let is_word = |word: &&String| line[at..].get(..word.len()).is_some_and(|here| here.eq_ignore_ascii_case(word));
+        let found = words.iter().filter(|word| !word.is_empty() && !before.is_alphanumeric() && is_word(word));
+        let length = match found.map(String::len).max() {
+            Some(length) => {
+                shown.push_str(&format!("{bold}{}{bold:#}", &line[at..at + length]));
+                length
+            }
+            None => {
+                shown.push(next);
+                next.len_utf8()
+            }
+        };
+        before = line[..at + length].chars().next_back().unwrap_or(' ');
+        at += length;
+    }
+    shown
+}
+
 fn paint(line: &str) -> String {
     let colour = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
     let whole = |style: Style| format!("{style}{line}{style:#}");
@@ -99,6 +144,16 @@ mod tests {
     #[test]
     fn a_stored_escape_sequence_cannot_reach_the_terminal() {
         assert_eq!(safe("a\u{1b}[2Jb\tc\nd"), "a\u{fffd}[2Jb\tc\nd");
+    }
+
+    #[test]
+    fn words_are_bold_where_a_word_begins() {
+        let words = ["pool".to_owned(), "größe".to_owned()];
+        assert_eq!(
+            highlighted("The Pools: carpool, größer", &words),
+            "The \u{1b}[1mPool\u{1b}[0ms: carpool, \u{1b}[1mgröße\u{1b}[0mr"
+        );
+        assert_eq!(highlighted("nothing", &[]), "nothing");
     }
 
     #[test]

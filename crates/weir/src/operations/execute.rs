@@ -79,7 +79,9 @@ Examples:
   weir run --background 'npm run dev'; weir run --end k7f2m9q4xz
   weir run -l python --file app.log 'print(FILE_CONTENT.count(\"x\"))'
 
-Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the signal number if a signal ended it.";
+On a terminal, the output is shown while it arrives. Exits with the exit code of the code it ran: 124 after a timeout, 128
+plus the signal number if a signal ended it, 125 if Weir itself failed or ended it, 126 if the rules or the sandbox did
+not let it start.";
 
     /// Joins several words from a shell into one command, quoted so that its meaning is the same.
     fn adapt_from_shell(mut self) -> Result<Self, CommandError> {
@@ -119,7 +121,14 @@ Exits with the exit code of the code it ran: 124 after a timeout, 128 plus the s
                 context.face(),
             ));
         }
-        let answer = run::answer(&run::run(context, order).await?, context.face(), self.intent.as_deref())?;
+        // A caller that asks for parts of the output does not want to watch all of it.
+        let live = context.live_output().filter(|_| self.intent.is_none()).cloned();
+        let is_live = live.is_some();
+        let done = run::run_showing(context, order, live).await?;
+        let answer = match is_live {
+            true => run::answer_after_live(&done)?,
+            false => run::answer(&done, context.face(), self.intent.as_deref())?,
+        };
         Ok(answer.map(ExecuteData::Ran))
     }
 }

@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use weir_core::{EntryKind, EventKind, Reference, Timestamp, WhyGone};
-use weir_store::{HistoryFilter, Moment, SessionSummary};
+use weir_core::{EntryKind, EventKind, Reference, SessionKey, Timestamp, WhyGone};
+use weir_store::{HistoryFilter, Moment, SessionSummary, Store};
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, Budget, fit_items, one_line};
@@ -108,14 +108,15 @@ Examples:
             || since.is_some()
             || filter.before.is_some();
         let here = context.clone();
-        let (moments, moved) = context
+        let (moments, moved, titles) = context
             .with_stores(move |open| {
                 if let Some(name) = &session {
                     filter.session = Some(sessions::find(open.project()?, &scope, name)?.key);
                 }
                 let moments = open.project()?.history(&scope, &filter)?;
                 let moved = if moments.is_empty() { here.moved_hint(open) } else { None };
-                Ok((moments, moved))
+                let titles = if here.is_at_terminal() { titles(open.project()?, &moments)? } else { Vec::new() };
+                Ok((moments, moved, titles))
             })
             .await?;
         if moments.is_empty() {
@@ -127,7 +128,7 @@ Examples:
             text.extend(moved.iter().map(|hint| format!("\n{hint}")));
             return Ok(Answer::nothing(text, HistoryData::Moments { moments: Vec::new(), more: None }));
         }
-        Ok(answer(&moments, limit, budget, context.face(), random::mark()?))
+        Ok(answer(&Page { moments: &moments, titles: &titles, limit, budget }, context.face(), random::mark()?))
     }
 }
 
@@ -214,9 +215,52 @@ pub(crate) struct MomentData {
     work: Option<String>,
 }
 
-fn answer(moments: &[Moment], limit: usize, budget: Budget, face: Face, mark: Reference) -> Answer<HistoryData> {
+/// A page of events.
+struct Page<'a> {
+    /// The events, newest first, and one more if there are older ones.
+    moments: &'a [Moment],
+    /// The sessions that get a heading. Empty if the list has none.
+    titles: &'a [(SessionKey, String)],
+    limit: usize,
+    budget: Budget,
+}
+
+/// Returns the headings of the sessions that events belong to.
+fn titles(store: &Store, moments: &[Moment]) -> Result<Vec<(SessionKey, String)>, CommandError> {
+    let mut titles: Vec<(SessionKey, String)> = Vec::new();
+    for key in moments.iter().filter_map(|moment| moment.logged.session.as_ref()) {
+        if titles.iter().any(|(known, _)| known == key) {
+            continue;
+        }
+        let found = store.sessions(Some(&key.key), 2)?.into_iter().find(|session| session.key == *key);
+        let title = found.map_or_else(|| one_line(&key.key, 80), |session| sessions::heading(&session));
+        titles.push((key.clone(), title));
+    }
+    Ok(titles)
+}
+
+/// Returns the lines of events. Those of a session are below its heading.
+fn grouped(page: &[Moment], titles: &[(SessionKey, String)]) -> Vec<String> {
+    if titles.is_empty() {
+        return page.iter().map(line).collect();
+    }
+    let mut last: Option<Option<&SessionKey>> = None;
+    let mut lines = Vec::new();
+    for moment in page {
+        let session = moment.logged.session.as_ref();
+        let is_new = last != Some(session);
+        last = Some(session);
+        let title = titles.iter().find(|(key, _)| Some(key) == session).map(|(_, title)| title.as_str());
+        let heading = is_new.then(|| format!("{}\n", title.unwrap_or("outside of sessions")));
+        lines.push(format!("{}  {}", heading.unwrap_or_default(), line(moment)));
+    }
+    lines
+}
+
+fn answer(wanted: &Page<'_>, face: Face, mark: Reference) -> Answer<HistoryData> {
+    let Page { moments, titles, limit, budget } = *wanted;
     let page = &moments[..moments.len().min(limit)];
-    let lines: Vec<String> = page.iter().map(line).collect();
+    let lines = grouped(page, titles);
     let mark = mark.as_str();
     let (text, shown) = fit_items(&format!("<<<{mark}"), &lines, budget, |shown| {
         let last = page[..shown].last().map_or(0, |moment| moment.logged.seq);

@@ -2,6 +2,7 @@
 
 mod data;
 mod render;
+mod topics;
 
 use std::collections::HashMap;
 
@@ -220,10 +221,11 @@ async fn find(context: &KnowledgeContext, queries: Vec<Query>) -> Result<Vec<Que
     Ok(all)
 }
 
-/// Adds symbols to what was found, and to nothing found what there is instead.
+/// Adds symbols and notes by their topic to what was found, and to nothing found what there is instead.
 async fn complete(context: &KnowledgeContext, mut found: QueryResult) -> Result<QueryResult, CommandError> {
     let (own, scope) = (context.clone(), context.scope());
     let work = move |open: &mut LockedStores<'_>| {
+        topics::add(open, &scope, &mut found)?;
         if found.findings.hits.is_empty() {
             let store = open.project()?;
             found.sources = store.sources(&scope)?;

@@ -143,7 +143,7 @@ fn look_after(task: KeeperTask) -> Result<(), CommandError> {
     let state = files.state.clone();
     let writer = std::thread::spawn(move || write_out(&receive, &spool, &state, &brake));
     let _ = writeln!(std::io::stdout(), "started");
-    let how = RunOptions { stopper: &stopper, reference: Some(reference), tee: Some(&send) };
+    let how = RunOptions { stopper: &stopper, reference: Some(reference), tee: Some(&send), live: None };
     let done = super::perform(&context, &order, &how);
     drop(send);
     let _ = writer.join();

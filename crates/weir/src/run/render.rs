@@ -8,11 +8,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::run::Ended;
 use weir_digest::{About, Digest, Frame};
+use weir_runner::Level;
 
 use super::FinishedRun;
-use crate::answer::{Answer, fence, one_line, size};
+use crate::answer::{Answer, counted, fence, one_line, size};
 use crate::choice::Choice;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::face::Face;
 use crate::random;
 use crate::text::{StoredTextSource, ends, unreadable};
@@ -97,13 +98,52 @@ pub(crate) fn answer(done: &FinishedRun, face: Face, intent: Option<&str>) -> Re
     Ok(Answer { exit_code: Some(exit_code(done)), ..Answer::new(text.join("\n"), data) })
 }
 
-/// Returns the exit code as shells do: 128 plus the signal, and 124 after a timeout.
+/// Returns the answer to a run whose output the caller has watched: how it ended, and where the output is.
+pub(crate) fn answer_after_live(done: &FinishedRun) -> Result<Answer<RunData>, CommandError> {
+    let (bytes, exit_code) = (done.text.bytes(), exit_code(done));
+    let last = done.text.range(bytes.saturating_sub(1)..bytes)?;
+    let is_open = !last.is_empty() && last != b"\n";
+    let lines = done.text.line_ends_before(bytes)? + u64::from(is_open);
+    let mark = if exit_code == 0 { "✓" } else { "✗" };
+    let level = match done.outcome.level {
+        Level::Full => String::new(),
+        level => format!(", sandbox {}", level.as_str()),
+    };
+    let stored = match &done.kept {
+        _ if bytes == 0 => ", no output".to_owned(),
+        Ok(entry) => format!(
+            "; {}, {} kept as {}",
+            counted(usize::try_from(lines).unwrap_or(usize::MAX), "line", "lines"),
+            size(bytes),
+            entry.reference
+        ),
+        Err(why) => format!("; its output is not kept: {}", why.message),
+    };
+    let mut text = format!("{mark} {}{level}{}{stored}", how(done), aftermath(done));
+    text.extend(done.remarks.iter().map(|remark| format!("\n{remark}")));
+    if is_open {
+        text.insert(0, '\n');
+    }
+    let seen = OutputView {
+        head: String::new(),
+        body: String::new(),
+        text: String::new(),
+        foot: String::new(),
+        whole: false,
+        lines,
+        kinds: Vec::new(),
+    };
+    Ok(Answer { exit_code: Some(exit_code), ..Answer::new(text, RunData::of(done, &seen)) })
+}
+
+/// Returns the exit code as shells do: 128 plus the signal, and 124 after a timeout. If Weir ended the run for another
+/// reason, the code is that of a run that Weir could not do.
 fn exit_code(done: &FinishedRun) -> u8 {
     match (done.outcome.ended, done.outcome.exit_code, done.outcome.signal) {
         (Ended::Exited, Some(code), _) => code as u8,
         (Ended::Exited, _, Some(signal)) => 128 + signal as u8,
         (Ended::Timeout, ..) => 124,
-        _ => 1,
+        _ => ErrorKind::Failed.exit_code_of_run(),
     }
 }
 
@@ -198,6 +238,11 @@ pub(crate) fn brief(done: &FinishedRun) -> String {
 }
 
 fn ending(done: &FinishedRun) -> String {
+    format!("{}, sandbox {}{}", how(done), done.outcome.level.as_str(), aftermath(done))
+}
+
+/// Describes how a run ended, and when.
+fn how(done: &FinishedRun) -> String {
     let outcome = &done.outcome;
     let took = match outcome.took.as_millis() {
         millis @ 0..10_000 => format!("{millis} ms"),
@@ -207,7 +252,7 @@ fn ending(done: &FinishedRun) -> String {
         true => "compiling failed: ",
         false => "",
     };
-    let how = match (outcome.ended, outcome.exit_code, outcome.signal) {
+    match (outcome.ended, outcome.exit_code, outcome.signal) {
         (Ended::Exited, Some(code), _) => format!("{step}exit {code} in {took}"),
         (Ended::Exited, None, signal) => format!("{step}ended by signal {} after {took}", signal.unwrap_or(0)),
         (Ended::Timeout, ..) => format!("timed out and ended after {took}"),
@@ -224,8 +269,12 @@ fn ending(done: &FinishedRun) -> String {
             )
         }
         (Ended::Lost, ..) => format!("lost after {took}: its exit status is unknown"),
-    };
-    let left = match outcome.left {
+    }
+}
+
+/// Describes what was ended with a run, and what was removed from its output.
+fn aftermath(done: &FinishedRun) -> String {
+    let left = match done.outcome.left {
         0 => String::new(),
         left => format!("; {left} still running in the background, ended with it"),
     };
@@ -233,5 +282,5 @@ fn ending(done: &FinishedRun) -> String {
         0 => String::new(),
         places => format!("; {places} redacted"),
     };
-    format!("{how}, sandbox {}{left}{redacted}", outcome.level.as_str())
+    left + &redacted
 }

@@ -41,6 +41,32 @@ pub(crate) fn clients(context: &Context) -> Vec<Finding> {
     RECIPES.iter().filter_map(|recipe| examine(&places, recipe)).collect()
 }
 
+/// The clients on this machine, by how they are set up.
+#[derive(Default)]
+pub(crate) struct ClientsOverview {
+    /// The titles of clients that are set up as this program would do it.
+    pub set_up: Vec<&'static str>,
+    /// Clients that are set up in part, more than once or for another program.
+    pub wrong: Vec<Finding>,
+    /// The titles of clients that are installed and not set up.
+    pub waiting: Vec<&'static str>,
+}
+
+/// Returns the clients on this machine, by how they are set up.
+pub(crate) fn overview(context: &Context) -> ClientsOverview {
+    let waiting = not_set_up(context);
+    let mut overview = ClientsOverview::default();
+    for finding in clients(context) {
+        match finding.good {
+            true => overview.set_up.push(finding.title),
+            false if waiting.contains(&finding.title) => {}
+            false => overview.wrong.push(finding),
+        }
+    }
+    overview.waiting = waiting;
+    overview
+}
+
 /// Returns the names of clients that are installed and not set up.
 pub(crate) fn not_set_up(context: &Context) -> Vec<&'static str> {
     let Ok(places) = Places::new(context) else { return Vec::new() };

@@ -56,6 +56,11 @@ impl ChangedSetting {
 }
 
 impl Ledger {
+    /// Returns the paths of all files that setup wrote.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|record| record.path.as_path())
+    }
+
     /// Reads the ledger. Returns an empty one if there is none.
     pub(super) fn read(path: &Path) -> Result<Self, CommandError> {
         let Some(text) = files::read(path)? else { return Ok(Self::default()) };

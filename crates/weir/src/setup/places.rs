@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 
 /// The folders that paths start from.
+#[derive(Clone)]
 pub(super) struct Places {
     home: PathBuf,
     config: PathBuf,
@@ -33,6 +34,16 @@ impl Places {
         let project = context.project().root.clone();
         let ledger = context.paths().data.join("setup/ledger.json");
         Ok(Self { home, config, project, variables, ledger })
+    }
+
+    /// Returns the same folders, seen from another project.
+    pub(super) fn in_project(&self, project: PathBuf) -> Self {
+        Self { project, ..self.clone() }
+    }
+
+    /// Whether a folder is the home folder.
+    pub(super) fn is_home(&self, folder: &Path) -> bool {
+        self.home == folder
     }
 
     /// Returns the path of a file. If it has two possible names, returns the one that exists.

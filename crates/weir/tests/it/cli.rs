@@ -1,5 +1,6 @@
 //! The command line as a person uses it: real runs in an empty home.
 
+mod first_minute;
 mod terminal;
 
 use std::path::Path;
@@ -250,6 +251,10 @@ fn help_and_completions_are_there_for_every_command() {
         "serve",
         "team",
         "completions",
+        "man",
+        "config",
+        "upgrade",
+        "uninstall",
     ];
     let completions = home.ok(&["completions", "bash"]);
     for command in commands {

@@ -159,6 +159,12 @@ fn nothing_is_written_unless_somebody_says_yes() {
     let before = home.all();
     let output = home.weir(&["setup", "claude"]);
     let shown = text(&output.stdout);
+    let labels: Vec<&str> = shown.lines().take(5).filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(labels, ["called", "often", "stored", "changes", "undo"], "{shown}");
+    assert!(shown.contains("  make ~/.claude/settings.json (Claude Code)"), "{shown}");
+    assert!(!shown.contains("+++ ") && shown.contains("--diff shows each change"), "{shown}");
+    let output = home.weir(&["setup", "claude", "--diff"]);
+    let shown = text(&output.stdout);
     assert_eq!(output.status.code(), Some(6), "{shown}");
     assert!(shown.contains("+++ ~/.claude/settings.json") && shown.contains("hook claude SessionStart"), "{shown}");
     assert!(shown.contains("nothing was written"), "{shown}");

@@ -1,7 +1,5 @@
 //! Settings as read: what is set, and by which line of which file.
 
-mod table;
-
 use weir_pages::Text;
 use weir_pages::settings::{FileState, Group, SetBy, Setting, Settings, SettingsFile};
 
@@ -9,8 +7,8 @@ use super::view::{View, short_path};
 use crate::config::{self, Config};
 use crate::env::{WEIR_DATA, WEIR_OFF, WEIR_SESSION, WEIR_WORK};
 use crate::error::CommandError;
+use crate::faces::settings::{SETTINGS, SetLine, Setting as Known, set_lines};
 use crate::foreign;
-use table::{SETTINGS, Setting as Known};
 
 /// The variables that are shown, with what they do.
 const VARIABLES: [(&str, &str); 4] = [
@@ -47,35 +45,6 @@ pub(super) fn page(view: &View<'_>) -> Result<String, CommandError> {
     Ok(Settings { files: vec![file, of_prices], groups }.render(&view.shell))
 }
 
-/// A line of the file that sets something.
-struct SetLine {
-    table: String,
-    name: String,
-    number: u64,
-}
-
-/// Returns the lines that begin a setting, by the table that they are in.
-fn set_lines(text: &str) -> Vec<SetLine> {
-    let mut table = String::new();
-    let mut lines = Vec::new();
-    for (number, line) in (1..).zip(text.lines().map(str::trim)) {
-        if let Some(name) = line.strip_prefix('[').and_then(|line| line.split(']').next()) {
-            table = name.trim().to_owned();
-        } else if let Some((name, _)) = line.split_once('=')
-            && !line.starts_with('#')
-        {
-            let (table, name) = match name.trim().rsplit_once('.') {
-                Some((inner, name)) if table.is_empty() => (inner.trim().to_owned(), name.trim().to_owned()),
-                _ => (table.clone(), name.trim().to_owned()),
-            };
-            if SETTINGS.iter().any(|known| known.table == table && known.name == name) {
-                lines.push(SetLine { table, name, number });
-            }
-        }
-    }
-    lines
-}
-
 fn groups(config: &Config, lines: &[SetLine], path: &Text) -> Vec<Group> {
     let mut groups: Vec<(&str, Group)> = Vec::new();
     for known in SETTINGS {
@@ -92,7 +61,7 @@ fn groups(config: &Config, lines: &[SetLine], path: &Text) -> Vec<Group> {
 }
 
 fn setting(known: &Known, config: &Config, lines: &[SetLine], path: &Text) -> Setting {
-    let line = lines.iter().find(|line| line.table == known.table && line.name == known.name);
+    let line = lines.iter().find(|line| line.sets(known));
     Setting {
         name: known.name.into(),
         value: (known.value)(config).into(),
@@ -120,31 +89,4 @@ fn variables(view: &View<'_>) -> Group {
         }
     };
     Group { name: "environment".into(), settings: VARIABLES.iter().map(variable).collect() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_setting_is_found_by_its_line() {
-        let text = "# hold\nsandbox = \"off\"\nguide.tokens = 5\n[hold]\nasked_tokens = 9000 # why\n\
-                    # flood_tokens = 1\n[fetch]\nallow = [\n  \"a=b\",\n]\nguide.tokens = 5\n";
-        let lines = set_lines(text);
-        let found: Vec<String> =
-            lines.iter().map(|line| format!("{}.{}:{}", line.table, line.name, line.number)).collect();
-        assert_eq!(found, [".sandbox:2", "guide.tokens:3", "hold.asked_tokens:5", "fetch.allow:8"]);
-    }
-
-    #[test]
-    fn every_setting_of_the_documents_is_shown() {
-        let page = include_str!("../../../../../docs/configuration.md");
-        let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-        let documented = set_lines(example).len();
-        assert_eq!(documented, SETTINGS.len(), "docs/configuration.md and the page differ");
-        for line in example.lines().filter(|line| !line.starts_with('[')) {
-            let Some((name, _)) = line.split_once(" = ") else { continue };
-            assert!(SETTINGS.iter().any(|known| known.name == name.trim()), "{name} is not on the page");
-        }
-    }
 }

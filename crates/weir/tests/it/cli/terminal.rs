@@ -1,5 +1,8 @@
 //! What a person at a terminal reads: commands and options in every hint, never tools, and no fences.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
 use crate::support::{Home, text};
 
 /// Runs a command on a terminal of its own, and returns what it shows there.
@@ -67,7 +70,9 @@ fn a_person_who_runs_and_outlines_is_told_commands() {
     check(&home, &["outline", "lines.unknown"], &["beginning only"]);
     check(&home, &["outline", "code.rs"], &["number_7"]);
     check(&home, &["map", "--budget", "120"], &["more: --budget, --focus FILE"]);
-    check(&home, &["run", "seq 1 20000"], &["more: `weir get` with --lines"]);
+    check(&home, &["run", "seq 1 20000"], &["19999\r\n20000\r\n", "✓ exit 0 in ", "20000 lines, 106.3 KiB kept as "]);
+    check(&home, &["run", "printf x; exit 3"], &["x\r\n", "✗ exit 3 in ", "1 line, 1 B kept as "]);
+    check(&home, &["run", "--intent", "17", "seq 1 20000"], &["more: `weir get` with --lines"]);
     check(&home, &["run", "--timeout", "60000", "true"], &["--timeout is in seconds", "use --timeout 60"]);
     check(&home, &["run", ""], &["pass it as an argument"]);
     let many: Vec<String> = (0..40).map(|n| format!("echo {n}; seq 1 2000")).collect();
@@ -91,4 +96,40 @@ fn no_help_names_a_tool() {
     for name in names.iter().filter(|name| !["", "schema", "serve"].contains(name)) {
         check(&home, &[name, "--help"], &[]);
     }
+}
+
+#[test]
+fn the_output_of_a_run_is_shown_before_the_run_ends() {
+    let home = Home::new();
+    // The run waits for a file that is made once its first line has been seen.
+    let code = "echo first; while [ ! -e go ]; do sleep 0.01; done; echo second";
+    let command = format!("'{}' run '{code}'", env!("CARGO_BIN_EXE_weir"));
+    let mut script = home.command("script", &["--quiet", "--flush", "--command", &command, "/dev/null"]);
+    let mut child = script.env("SHELL", "/bin/sh").stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("first")));
+    home.write("go", "");
+    assert!(lines.any(|line| line.contains("second")));
+    assert!(lines.any(|line| line.contains("exit 0 in ")));
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_person_reads_local_times_and_sees_the_matched_words() {
+    let home = Home::new();
+    home.note(&["the zebra pool is small"]);
+    let script = |variables: &[(&str, &str)], command: &str| {
+        let command = format!("'{}' {command}", env!("CARGO_BIN_EXE_weir"));
+        let mut script = home.command("script", &["--quiet", "--command", &command, "/dev/null"]);
+        script.env("SHELL", "/bin/sh").env("TERM", "xterm").envs(variables.iter().copied());
+        text(&script.output().unwrap().stdout)
+    };
+    let found = script(&[], "search zebra");
+    assert!(found.contains("\u{1b}[1mzebra\u{1b}[0m pool"), "{found}");
+    let plain = script(&[("NO_COLOR", "1")], "search zebra");
+    assert!(plain.contains("the zebra pool") && !plain.contains('\u{1b}'), "{plain}");
+    // A quarter of a day, an hour and a minute east, so that no other zone is meant.
+    let (utc, east) = (script(&[("TZ", "UTC0")], "notes"), script(&[("TZ", "XXX-07:01")], "notes"));
+    let time = |shown: &str| shown.split(' ').nth(2).unwrap_or_default().to_owned();
+    assert!(!utc.contains("Z ") && time(&utc) != time(&east), "{utc}{east}");
 }

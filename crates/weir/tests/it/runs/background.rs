@@ -121,6 +121,6 @@ fn secrets_are_redacted_before_it_is_over() {
 fn what_cannot_be_run_is_said_at_once() {
     let home = configured("[policy]\ndeny = [\"Bash(sudo *)\"]\n");
     let denied = home.weir(&["run", "--background", "sudo id"]);
-    assert_eq!(denied.status.code(), Some(6), "{}", text(&denied.stderr));
+    assert_eq!(denied.status.code(), Some(126), "{}", text(&denied.stderr));
     assert!(keepers(&home).is_empty());
 }

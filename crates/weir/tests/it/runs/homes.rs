@@ -126,7 +126,7 @@ fn a_run_outside_of_what_is_seen_is_refused_before_it_starts() {
     let home = with_files("", &["other/a.txt"]);
     let output = home.weir(&["run", "--cwd", "../other", "pwd"]);
     let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(6), "{said}");
+    assert_eq!(output.status.code(), Some(126), "{said}");
     assert!(said.contains("cannot start in") && said.contains("`readable`"), "{said}");
 }
 
@@ -170,5 +170,5 @@ fn a_file_that_is_named_is_given_to_the_run_wherever_it_lies() {
     assert!(home.ok(&["run", "-l", "python", "--file", "../notes.txt", code]).contains("text of notes.txt"));
     let secret = home.weir(&["run", "-l", "python", "--file", "../.ssh/id_rsa", code]);
     let said = text(&secret.stderr);
-    assert!(secret.status.code() == Some(6) && said.contains("hidden as a secret"), "{said}");
+    assert!(secret.status.code() == Some(126) && said.contains("hidden as a secret"), "{said}");
 }

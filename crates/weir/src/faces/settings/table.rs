@@ -3,14 +3,14 @@
 use crate::config::{Config, EmbeddingModel, ListedTools, Network, Sandbox};
 
 /// A setting of the configuration.
-pub(super) struct Setting {
+pub(crate) struct Setting {
     /// The table of the file; empty for the top.
-    pub(super) table: &'static str,
-    pub(super) name: &'static str,
+    pub(crate) table: &'static str,
+    pub(crate) name: &'static str,
     /// What it does, in one sentence.
-    pub(super) about: &'static str,
+    pub(crate) about: &'static str,
     /// Returns its value, as the file would have it.
-    pub(super) value: fn(&Config) -> String,
+    pub(crate) value: fn(&Config) -> String,
 }
 
 const fn setting(
@@ -23,7 +23,7 @@ const fn setting(
 }
 
 /// Every setting, in the order of the documents.
-pub(super) const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     setting("", "sandbox", "Whether a run must have a full sandbox.", |config| sandbox(config.sandbox)),
     setting("", "network", "What runs may reach.", |config| network(config.network)),
     setting("run", "timeout_seconds", "The time limit of a run that sets none.", |config| {

@@ -1,0 +1,77 @@
+//! Parses the command line, with options anywhere on it.
+//!
+//! `weir run` and `weir policy check` take the words of another command, whose options are its own. If the first word is
+//! a whole script, with blanks in it, no words of a command can follow, so what follows are options of Weir.
+
+use std::ffi::OsString;
+
+use clap::{ArgMatches, Command};
+
+/// Parses the arguments of the program.
+pub(super) fn parse(command: fn() -> Command, arguments: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    let matches = command().try_get_matches_from(arguments)?;
+    let Some(ordered) = options_first(arguments, &words(&matches)) else { return Ok(matches) };
+    let other = command().try_get_matches_from(ordered)?;
+    // An option that Weir does not have would be taken for the script.
+    Ok(if words(&other).len() == 1 { other } else { matches })
+}
+
+/// Whether a command is the one that the arguments name.
+pub(super) fn is_named(arguments: &[OsString], command: &str) -> bool {
+    let named = arguments.iter().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
+    named.is_some_and(|word| word == command)
+}
+
+/// Returns the words of the command that Weir is given.
+fn words(matches: &ArgMatches) -> Vec<String> {
+    let (of, id) = match matches.subcommand() {
+        Some(("run", run)) => (run, "code"),
+        Some(("policy", policy)) => match policy.subcommand() {
+            Some((_, check)) => (check, "command"),
+            None => return Vec::new(),
+        },
+        _ => return Vec::new(),
+    };
+    of.try_get_many::<String>(id).ok().flatten().into_iter().flatten().cloned().collect()
+}
+
+/// Returns the arguments with the options after a script before it, if that is how they are meant.
+fn options_first(arguments: &[OsString], words: &[String]) -> Option<Vec<OsString>> {
+    let (script, options) = words.split_first()?;
+    let is_script = script.contains(char::is_whitespace);
+    if !is_script || !options.first().is_some_and(|word| word.starts_with('-')) {
+        return None;
+    }
+    let (before, given) = arguments.split_at_checked(arguments.len().checked_sub(words.len())?)?;
+    let is_explicit = before.last().is_some_and(|word| word == "--");
+    if is_explicit || given.first().is_none_or(|word| word != script.as_str()) {
+        return None;
+    }
+    let mut ordered = before.to_vec();
+    ordered.extend(options.iter().map(OsString::from));
+    ordered.extend([OsString::from("--"), OsString::from(script)]);
+    Some(ordered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(arguments: &[&str], words: &[&str], expected: Option<&[&str]>) {
+        let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        let ordered = options_first(&arguments, &own(words));
+        let ordered: Option<Vec<String>> =
+            ordered.map(|words| words.iter().map(|word| word.to_string_lossy().into_owned()).collect());
+        assert_eq!(ordered, expected.map(own), "{arguments:?}");
+    }
+
+    #[test]
+    fn options_after_a_script_are_of_weir_and_those_of_a_command_its_own() {
+        let script = ["weir", "run", "echo hi", "--json"];
+        check(&script, &["echo hi", "--json"], Some(&["weir", "run", "--json", "--", "echo hi"]));
+        check(&["weir", "run", "ls", "--json"], &["ls", "--json"], None);
+        check(&["weir", "run", "--", "my tool", "--json"], &["my tool", "--json"], None);
+        check(&["weir", "run", "echo hi"], &["echo hi"], None);
+    }
+}

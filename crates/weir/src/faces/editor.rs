@@ -1,0 +1,28 @@
+//! Opens a file in the user's editor and waits for it.
+
+use std::path::Path;
+
+use crate::env::Env;
+use crate::error::{CommandError, ErrorKind};
+
+/// The variables that name an editor, in the order in which they count.
+const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
+
+/// The editor, if no variable names one.
+const DEFAULT_EDITOR: &str = "vi";
+
+/// Opens a file in the editor. As for git, the editor may be a command with options.
+#[expect(clippy::disallowed_methods, reason = "the user asks for their own editor, on their own terminal")]
+pub(super) fn open(env: &Env, path: &Path) -> Result<(), CommandError> {
+    let named = VARIABLES.iter().find_map(|name| env.named(&[(*name).to_owned()]).into_iter().next());
+    let editor = named.and_then(|(_, value)| value.into_string().ok()).filter(|value| !value.trim().is_empty());
+    let editor = editor.unwrap_or_else(|| DEFAULT_EDITOR.to_owned());
+    let cannot = |why: String| {
+        CommandError::new(ErrorKind::Failed, format!("cannot edit {}: {editor}: {why}", path.display()))
+            .hint("set EDITOR to the editor that you use")
+    };
+    let mut command = std::process::Command::new("/bin/sh");
+    command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(path);
+    let status = command.status().map_err(|error| cannot(error.to_string()))?;
+    if status.success() { Ok(()) } else { Err(cannot(status.to_string())) }
+}

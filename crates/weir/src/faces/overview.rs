@@ -1,0 +1,175 @@
+//! `weir` without arguments: how things stand, and the one next step. Invariants: it is never an error, and it makes no
+//! store.
+
+use serde_json::{Value, json};
+use weir_core::Timestamp;
+use weir_core::time::DAY;
+use weir_store::{MeterAction, StoreOverview};
+
+use crate::answer::{Answer, counted, size};
+use crate::context::Context;
+use crate::env::Env;
+use crate::error::CommandError;
+use crate::face::Face;
+use crate::replay::report::table::number;
+use crate::sessions;
+use crate::setup::health::{self, ClientsOverview};
+
+/// Returns how things stand in the folder of the call.
+pub(crate) fn answer(env: &Env) -> Answer {
+    let version = env!("CARGO_PKG_VERSION");
+    let context = match Context::new(env, Face::Terminal) {
+        Ok(context) => context,
+        Err(error) => {
+            let hint = error.hints.first().map(|hint| format!("\nnext: {hint}")).unwrap_or_default();
+            let text = format!("weir {version}\n\n✗ {}{hint}", error.message);
+            return Answer::new(text, json!({ "version": version, "problem": error.message }));
+        }
+    };
+    let clients = health::overview(&context);
+    let store = StoreState::read(&context);
+    let next = next_step(&clients, &store);
+    let mut lines = vec![format!("weir {version} in {}", context.project().root.display()), String::new()];
+    lines.push(format!("clients  {}", clients_line(&clients)));
+    lines.extend(store.lines());
+    lines.push(String::new());
+    lines.push(format!("next: {next}"));
+    let data = json!({
+        "version": version,
+        "project": context.project().root.display().to_string(),
+        "set_up": clients.set_up,
+        "not_set_up": clients.waiting,
+        "wrong": clients.wrong.iter().map(|one| one.title).collect::<Vec<_>>(),
+        "store": store.data(),
+        "next": next,
+    });
+    Answer::new(lines.join("\n"), data)
+}
+
+/// What the store of the project has to say.
+enum StoreState {
+    /// There is none yet.
+    Absent,
+    /// It cannot be read.
+    Unusable(CommandError),
+    /// What is in it.
+    Read(Facts),
+}
+
+struct Facts {
+    overview: StoreOverview,
+    folder: String,
+    /// The number of outputs held back today.
+    held: u64,
+    /// The tokens kept out of conversations today, less those that Weir added.
+    net: i64,
+    /// The newest session.
+    last: Option<String>,
+}
+
+impl StoreState {
+    fn read(context: &Context) -> Self {
+        let folder = context.project_folder();
+        if !folder.join("log.db").exists() {
+            return Self::Absent;
+        }
+        let facts = context.with_stores_here(|open| {
+            let today = Timestamp(open.now.0.div_euclid(DAY) * DAY);
+            let store = open.project()?;
+            let mut rows = store.metered(Some(today))?;
+            rows.retain(|row| row.reading.what != MeterAction::Untouched);
+            let held = rows.iter().filter(|row| row.reading.what == MeterAction::Held);
+            Ok(Facts {
+                held: held.map(|row| row.reading.times).sum(),
+                net: rows.iter().map(|row| row.reading.net()).sum(),
+                last: store.sessions(None, 1)?.first().map(sessions::line),
+                overview: store.overview()?,
+                folder: folder.display().to_string(),
+            })
+        });
+        facts.map_or_else(Self::Unusable, Self::Read)
+    }
+
+    fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Absent => vec!["store    none yet for this folder".to_owned()],
+            Self::Unusable(error) => vec![format!("✗ store: {}", error.message)],
+            Self::Read(facts) => facts.lines(),
+        }
+    }
+
+    fn data(&self) -> Value {
+        match self {
+            Self::Absent => Value::Null,
+            Self::Unusable(error) => json!({ "problem": error.message }),
+            Self::Read(facts) => json!({
+                "folder": facts.folder,
+                "entries": facts.overview.entries,
+                "sessions": facts.overview.sessions,
+                "bytes": facts.overview.bytes,
+                "held_today": facts.held,
+                "net_today": facts.net,
+                "last_session": facts.last,
+            }),
+        }
+    }
+}
+
+impl Facts {
+    fn lines(&self) -> Vec<String> {
+        let today = match self.held {
+            0 => "nothing held back".to_owned(),
+            held => format!("{} held back", counted(usize::try_from(held).unwrap_or(usize::MAX), "output", "outputs")),
+        };
+        let net = match self.net {
+            0 => String::new(),
+            net => format!(", net {}{} tokens", if net > 0 { "+" } else { "" }, number(net)),
+        };
+        let entries = usize::try_from(self.overview.entries).unwrap_or(usize::MAX);
+        vec![
+            format!("today    {today}{net} (since 00:00 UTC)"),
+            format!("last     {}", self.last.as_deref().unwrap_or("no session yet")),
+            format!(
+                "store    {}, {} in {}",
+                counted(entries, "entry", "entries"),
+                size(self.overview.bytes),
+                self.folder
+            ),
+        ]
+    }
+}
+
+fn clients_line(clients: &ClientsOverview) -> String {
+    let mut parts = Vec::new();
+    if !clients.set_up.is_empty() {
+        parts.push(format!("{} set up", clients.set_up.join(", ")));
+    }
+    if !clients.wrong.is_empty() {
+        let titles: Vec<&str> = clients.wrong.iter().map(|one| one.title).collect();
+        parts.push(format!("{} not set up correctly", titles.join(", ")));
+    }
+    if !clients.waiting.is_empty() {
+        parts.push(format!("{} installed, not set up", clients.waiting.join(", ")));
+    }
+    if parts.is_empty() { "none found".to_owned() } else { parts.join("; ") }
+}
+
+/// Returns the one thing to do next.
+fn next_step(clients: &ClientsOverview, store: &StoreState) -> String {
+    if let StoreState::Unusable(error) = store {
+        return error.hints.first().cloned().unwrap_or_else(|| "weir doctor".to_owned());
+    }
+    if let Some(fix) = clients.wrong.first().and_then(|wrong| wrong.fix.clone()) {
+        return fix;
+    }
+    let has_sessions = matches!(store, StoreState::Read(facts) if facts.overview.sessions > 0);
+    let next = match (clients.set_up.is_empty(), clients.waiting.is_empty()) {
+        (true, false) => "weir setup   (says what it changes, and asks; `weir replay` first shows what it would save)",
+        (true, true) => {
+            "weir run 'make test'   (runs a command; `weir setup claude` connects a client that was not found)"
+        }
+        (false, _) if has_sessions => "weir stats   (what was saved; `weir ui` shows all of it in a browser)",
+        (false, _) => "start a session of your client here, then run `weir` again",
+    };
+    next.to_owned()
+}

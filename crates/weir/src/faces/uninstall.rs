@@ -1,0 +1,183 @@
+//! `weir uninstall`: removes Weir from every client and, on request, everything that it stores.
+//!
+//! Invariants: what is removed is listed first, and nothing is removed without consent; in a folder that the user chose
+//! for the data, only what Weir makes is removed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::{Value, json};
+use walkdir::WalkDir;
+
+use super::origin::Installed;
+use crate::answer::{Answer, counted, size};
+use crate::context::Context;
+use crate::env::Paths;
+use crate::error::{CommandError, ErrorKind};
+use crate::setup::removal::Removal;
+
+/// The name of the command.
+pub(crate) const UNINSTALL: &str = "uninstall";
+
+/// What Weir makes in its data folder.
+const IN_DATA: &[&str] = &[
+    "cache",
+    "config.toml",
+    "held",
+    "hook-faults.log",
+    "http-tokens.json",
+    "http-tokens.lock",
+    "locks",
+    "prices.toml",
+    "projects",
+    "proxied",
+    "quarantine",
+    "setup",
+    "shared",
+    "ui",
+    "unfinished",
+    "user",
+];
+
+/// What Weir reads in its configuration folder.
+const IN_CONFIG: &[&str] = &["config.toml", "prices.toml"];
+
+/// Returns the command.
+pub(crate) fn command() -> Command {
+    let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    Command::new(UNINSTALL)
+        .about("Remove Weir from every client, and with --purge everything that it stores")
+        .after_help(
+            "Examples:\n  weir uninstall\n  weir uninstall --purge --dry-run\n\nShows what it removes and asks. \
+             Exits with 6 if nothing was removed because you did not confirm.",
+        )
+        .args([
+            flag("purge", "Also remove stores, configuration and cache"),
+            flag("yes", "Remove without asking"),
+            flag("dry-run", "Show what would be removed without removing it"),
+        ])
+}
+
+/// Runs the command. Without a way to ask, nothing is removed unless the user has said yes.
+pub(crate) fn run(
+    context: &Context,
+    arguments: &ArgMatches,
+    ask: Option<&dyn Fn(&str) -> String>,
+) -> Result<Answer, CommandError> {
+    let removal = Removal::plan(context)?;
+    let folders = if arguments.get_flag("purge") { purged(context.paths()) } else { Vec::new() };
+    let mut lines: Vec<String> = removal.planned();
+    lines.extend(folders.iter().map(|place| format!("remove {} ({})", place.path.display(), place.describe())));
+    let program = Installed::find().map_or_else(|| "not known".to_owned(), |installed| installed.remove());
+    let last = format!("then remove the program itself: {program}");
+    if lines.is_empty() {
+        return Ok(Answer::new(format!("nothing to remove\n{last}"), data(&lines, &program, "nothing")));
+    }
+    let plan = lines.join("\n");
+    let agreed = match ask {
+        _ if arguments.get_flag("dry-run") => false,
+        _ if arguments.get_flag("yes") => true,
+        Some(ask) => matches!(ask(&plan).as_str(), "y" | "yes"),
+        None => false,
+    };
+    if agreed {
+        removal.carry_out()?;
+        let mut done = removal.done();
+        for place in &folders {
+            place.remove()?;
+            done.push(format!("removed {}", place.path.display()));
+        }
+        let mut text: Vec<String> = done.iter().map(|line| format!("✓ {line}")).collect();
+        if !arguments.get_flag("purge") {
+            text.push(format!("what is stored stays in {}; --purge removes it", context.paths().data.display()));
+        }
+        text.extend(left_over(context.paths(), arguments.get_flag("purge")));
+        text.push(last);
+        return Ok(Answer::new(text.join("\n"), data(&lines, &program, "removed")));
+    }
+    let why = match ask {
+        _ if arguments.get_flag("dry-run") => "nothing was removed: this was a dry run",
+        Some(_) => "nothing was removed",
+        None => "nothing was removed: cannot ask for confirmation here; use --yes to remove without asking",
+    };
+    let exit_code = (!arguments.get_flag("dry-run")).then_some(ErrorKind::Denied.exit_code());
+    Ok(Answer { exit_code, ..Answer::new(format!("{plan}\n{why}"), data(&lines, &program, "planned")) })
+}
+
+fn data(lines: &[String], program: &str, state: &str) -> Value {
+    json!({ "state": state, "changes": lines, "remove_program": program })
+}
+
+/// A file or a folder to remove, and what it takes on the disk.
+struct Stored {
+    path: PathBuf,
+    files: usize,
+    bytes: u64,
+}
+
+impl Stored {
+    /// Returns a path with its size, or `None` if there is nothing.
+    fn at(path: PathBuf) -> Option<Self> {
+        path.symlink_metadata().ok()?;
+        let (mut files, mut bytes) = (0, 0);
+        for entry in WalkDir::new(&path).into_iter().flatten() {
+            if let Some(about) = entry.metadata().ok().filter(std::fs::Metadata::is_file) {
+                files += 1;
+                bytes += about.len();
+            }
+        }
+        Some(Self { path, files, bytes })
+    }
+
+    fn describe(&self) -> String {
+        format!("{}, {}", counted(self.files, "file", "files"), size(self.bytes))
+    }
+
+    fn remove(&self) -> Result<(), CommandError> {
+        let removed = match self.path.symlink_metadata() {
+            Ok(about) if about.is_dir() => std::fs::remove_dir_all(&self.path),
+            Ok(_) => std::fs::remove_file(&self.path),
+            Err(error) => Err(error),
+        };
+        match removed {
+            // A folder that setup made may be gone with its last file.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                let message = format!("cannot remove {}: {error}", self.path.display());
+                Err(CommandError::new(ErrorKind::Failed, message).hint("end running clients, then run this again"))
+            }
+            _ => {
+                // The folder around it goes too if it was Weir's own and is empty now.
+                let parent = self.path.parent().filter(|parent| is_named_weir(parent));
+                let _ = parent.map(std::fs::remove_dir);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Returns everything that Weir stores.
+fn purged(paths: &Paths) -> Vec<Stored> {
+    let mut found = Vec::new();
+    if is_named_weir(&paths.data) {
+        found.push(paths.data.clone());
+    } else {
+        found.extend(IN_DATA.iter().map(|name| paths.data.join(name)));
+    }
+    found.extend(IN_CONFIG.iter().map(|name| paths.config.with_file_name(name)));
+    found.push(paths.cache.clone());
+    let is_inside = |path: &Path| found.iter().any(|other| path != other && path.starts_with(other));
+    found.iter().filter(|path| !is_inside(path)).cloned().filter_map(Stored::at).collect()
+}
+
+/// Names what stays in the folders because Weir did not make it.
+fn left_over(paths: &Paths, is_purge: bool) -> Vec<String> {
+    let folders = [Some(paths.data.as_path()), paths.config.parent()];
+    let has_files = |folder: &Path| std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some());
+    let stays = folders.into_iter().flatten().filter(|folder| is_purge && has_files(folder));
+    stays.map(|folder| format!("{} stays: it has files that Weir did not make", folder.display())).collect()
+}
+
+fn is_named_weir(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| name == "weir")
+}

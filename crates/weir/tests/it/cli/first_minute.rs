@@ -1,0 +1,133 @@
+//! The first minute: what the program says by itself, its settings, its exit codes, and how it goes away without a trace.
+
+use std::fs;
+
+use crate::support::{Home, said, text, write};
+
+#[test]
+fn without_arguments_it_says_how_things_stand_and_makes_no_store() {
+    let home = Home::new();
+    let shown = home.ok(&[]);
+    assert!(shown.starts_with("weir ") && shown.contains("\nclients  none found\n"), "{shown}");
+    assert!(shown.contains("store    none yet") && shown.contains("\nnext: weir run "), "{shown}");
+    assert!(!home.data().exists());
+    home.note(&["one"]);
+    home.ok(&["setup", "claude", "--yes"]);
+    let shown = home.ok(&[]);
+    assert!(shown.contains("clients  Claude Code set up") && shown.contains("store    1 entry, "), "{shown}");
+    assert!(shown.contains("next: start a session"), "{shown}");
+    home.configure("nonsense = 1\n");
+    let shown = home.ok(&[]);
+    assert!(shown.contains("✗ cannot use ") && shown.contains("nonsense"), "{shown}");
+}
+
+#[test]
+fn settings_are_shown_with_the_line_that_sets_them_and_checked_after_an_edit() {
+    let home = Home::new();
+    let path = home.at(".config/weir/config.toml");
+    assert_eq!(home.ok(&["config", "path"]).trim(), path.to_str().unwrap());
+    assert!(home.ok(&["config"]).contains("timeout_seconds = 50"));
+    let edit = |editor: &str| home.weir_command(&["config", "edit"]).env("EDITOR", editor).output().unwrap();
+    let untouched = edit("true");
+    assert!(untouched.status.success() && !path.exists(), "{}", said(&untouched));
+    let good = edit("printf '[run]\\ntimeout_seconds = 7\\n' >");
+    assert!(good.status.success() && text(&good.stdout).contains("is valid"), "{}", said(&good));
+    let shown = home.ok(&["config", "show", "--set"]);
+    let line = format!("# {}:2", path.display());
+    assert!(shown.contains("timeout_seconds = 7") && shown.contains(&line), "{shown}");
+    assert!(!shown.contains("output_mb"), "{shown}");
+    let bad = edit("printf 'nonsense = 1\\n' >");
+    assert_eq!(bad.status.code(), Some(5), "{}", said(&bad));
+    assert!(text(&bad.stderr).contains("`weir config edit` opens it again"), "{}", said(&bad));
+    assert_eq!(home.ok(&["config", "path"]).trim(), path.to_str().unwrap(), "with a file that cannot be used");
+}
+
+#[test]
+fn the_exit_code_of_a_run_is_the_command_s_and_failures_of_weir_have_others() {
+    let home = Home::new();
+    home.configure("[policy]\ndeny = [\"Bash(sudo *)\"]\n");
+    for (arguments, code) in [
+        (&["run", "exit 1"][..], 1),
+        (&["run", "exit 6"], 6),
+        (&["run", "--timeout", "1", "sleep 60"], 124),
+        (&["run", "sudo id"], 126),
+        (&["run", ""], 125),
+        (&["run", "--timeout", "x", "true"], 125),
+        (&["search"], 2),
+        (&["get", "0000000000"], 3),
+        (&["nonsense"], 2),
+        (&["--help"], 0),
+    ] {
+        let output = home.weir(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", said(&output));
+    }
+}
+
+#[test]
+fn options_may_follow_a_script() {
+    let home = Home::new();
+    let answer = home.json(&["run", "echo hi"]);
+    assert_eq!(answer["text"].as_str().map(str::trim), Some("hi"));
+    let verdict = home.json(&["policy", "check", "echo hi; ls"]);
+    assert_eq!(verdict["verdict"], "allow");
+}
+
+#[test]
+fn a_failure_in_the_sandbox_says_what_to_change() {
+    let home = Home::new();
+    let shown = text(&home.weir(&["run", "touch /etc/x"]).stdout);
+    assert!(shown.contains("the sandbox lets a run change only the project"), "{shown}");
+    assert!(shown.contains("set writable in [run] of "), "{shown}");
+    let shown = text(&home.weir(&["run", "echo Network is unreachable; exit 1"]).stdout);
+    assert!(shown.contains("the sandbox has no network"), "{shown}");
+    assert!(!home.ok(&["run", "echo Network is unreachable"]).contains("sandbox has no network"));
+}
+
+#[test]
+fn uninstalling_leaves_nothing() {
+    let home = Home::new();
+    write(&home.at(".claude/settings.json"), "{}\n");
+    home.note(&["one"]);
+    home.ok(&["run", "echo hi"]);
+    home.ok(&["setup", "claude", "codex", "--yes"]);
+    home.ok(&["setup", "claude", "--project", "--yes"]);
+    home.configure("[run]\ntimeout_seconds = 7\n");
+    assert_eq!(home.weir(&["uninstall", "--purge"]).status.code(), Some(6));
+    let plan = home.ok(&["uninstall", "--purge", "--dry-run"]);
+    assert!(plan.contains(home.data().to_str().unwrap()) && plan.contains(" files, "), "{plan}");
+    assert!(home.data().exists(), "a dry run");
+    // In another folder, where the project's settings are found through the ledger.
+    let folder = home.at("elsewhere");
+    fs::create_dir(&folder).unwrap();
+    let output = home.weir_in(&folder, &["uninstall", "--purge", "--yes"]);
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(text(&output.stdout).contains("then remove the program itself: rm "), "{}", said(&output));
+    assert_eq!(fs::read_to_string(home.at(".claude/settings.json")).unwrap(), "{}\n");
+    for gone in [".local/share/weir", ".config/weir", ".cache/weir", ".codex", "project/.mcp.json", "project/.claude"] {
+        assert!(!home.at(gone).exists(), "{gone} is still there");
+    }
+}
+
+#[test]
+fn upgrade_names_the_command_and_man_pages_exist_for_every_command() {
+    let home = Home::new();
+    let shown = home.ok(&["upgrade"]);
+    assert!(shown.contains("\norigin   unknown\nupdate   not known: replace "), "{shown}");
+    assert!(home.ok(&["man", "run"]).contains(".TH weir-run 1"), "{}", home.ok(&["man", "run"]));
+    let folder = home.at("man1");
+    home.ok(&["man", "--into", folder.to_str().unwrap()]);
+    for page in ["weir.1", "weir-run.1", "weir-policy-check.1"] {
+        assert!(folder.join(page).exists(), "{page}");
+    }
+}
+
+#[test]
+fn a_note_is_found_by_its_topic() {
+    let home = Home::new();
+    home.note(&["Use spaces", "--topic", "code style", "--kind", "convention"]);
+    home.note(&["Tabs are fine", "--topic", "editors"]);
+    let found = home.ok(&["search", "style"]);
+    assert!(found.contains("on code style (rev 1)") && found.contains("Use spaces"), "{found}");
+    assert!(!found.contains("Tabs"), "{found}");
+    assert_eq!(home.json(&["search", "code", "style"])["queries"][0]["hits"].as_array().unwrap().len(), 1);
+}
