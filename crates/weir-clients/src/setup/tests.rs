@@ -213,7 +213,7 @@ fn copilot_names_the_tools_of_a_server() {
 fn vs_code_calls_them_servers() {
     check(
         "vscode",
-        0,
+        1,
         "",
         expect![[r#"
         {
@@ -317,15 +317,33 @@ fn cursor_has_hooks_without_groups() {
                 "timeout": 10
               }
             ],
+            "postToolUseFailure": [
+              {
+                "command": "\"/usr/local/bin/weir\" hook cursor postToolUseFailure",
+                "timeout": 10
+              }
+            ],
             "preCompact": [
               {
                 "command": "\"/usr/local/bin/weir\" hook cursor preCompact",
                 "timeout": 10
               }
             ],
-            "stop": [
+            "subagentStop": [
               {
-                "command": "\"/usr/local/bin/weir\" hook cursor stop",
+                "command": "\"/usr/local/bin/weir\" hook cursor subagentStop",
+                "timeout": 10
+              }
+            ],
+            "afterAgentResponse": [
+              {
+                "command": "\"/usr/local/bin/weir\" hook cursor afterAgentResponse",
+                "timeout": 10
+              }
+            ],
+            "sessionEnd": [
+              {
+                "command": "\"/usr/local/bin/weir\" hook cursor sessionEnd",
                 "timeout": 10
               }
             ]
