@@ -402,3 +402,18 @@ fn plugins_have_the_hooks_that_setup_writes() {
         assert_eq!(value(packed), value(&written), "{name}");
     }
 }
+
+/// The file at the root is found by the name of the repository, the one in `plugins` by a path.
+#[test]
+fn both_marketplaces_offer_the_same_plugin() {
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    let mut root = value(include_str!("../../../../.claude-plugin/marketplace.json"));
+    let inner = value(include_str!("../../../../plugins/.claude-plugin/marketplace.json"));
+    let plugin = value(include_str!("../../../../plugins/weir/.claude-plugin/plugin.json"));
+    assert_eq!(root["plugins"][0]["source"], "./plugins/weir");
+    root["plugins"][0]["source"] = inner["plugins"][0]["source"].clone();
+    assert_eq!(root, inner);
+    for key in ["name", "version", "description"] {
+        assert_eq!(root["plugins"][0][key], plugin[key], "{key}");
+    }
+}
