@@ -1,5 +1,8 @@
 //! `ctx_doctor`: checks the installation, and suggests a fix for every problem.
 
+mod memory;
+mod outputs;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -163,7 +166,9 @@ fn examine(
     ];
     checks.extend(runs);
     checks.extend(clients::clients(context).into_iter().map(Check::from));
+    checks.extend(memory::check(context));
     checks.extend(check_hooks(open, context));
+    checks.extend(outputs::check(open));
     checks.extend(check_spool(context));
     checks.extend(moved::hint(context, open).map(|hint| Check::good("adopt", hint)));
     for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
