@@ -7,6 +7,7 @@ pub(crate) mod health;
 mod ledger;
 mod places;
 mod plan;
+pub(crate) mod servers;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};

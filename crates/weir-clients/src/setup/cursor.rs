@@ -1,5 +1,5 @@
-//! Cursor. Its hooks are in a separate file, without groups. Only events that cannot stop a tool or a prompt by an empty
-//! answer are asked for.
+//! Cursor. Its hooks are in a separate file, without groups. Events before a tool, at which an answer permits or denies
+//! it, are left out.
 
 use super::claude::plain;
 use super::{Basis, EntryContent, Hooks, Recipe, home, project, project_part, user_part};

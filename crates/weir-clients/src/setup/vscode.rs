@@ -1,5 +1,5 @@
-//! VS Code with GitHub Copilot. It calls its servers `servers`, not `mcpServers`. Its hooks are in the folders of Copilot
-//! CLI, in a file of their own; each of the two ignores the calls of the other.
+//! VS Code with GitHub Copilot. It calls its servers `servers`, not `mcpServers`. Its hooks are in the folders of
+//! Copilot CLI, in a separate file; each of the two ignores the calls of the other.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Checks the files that clients read at the start of a session: their size, what of them is not read, and paths in them
-//! that lead nowhere.
+//! Checks the files that clients read at the start of a session: their size, what of them is not read, and paths in
+//! them that lead nowhere.
 //!
 //! Invariants: files are read through the foreign reader, bounded; a path in a project's file is looked up only if it
 //! stays in the project; what is not checked is named.
@@ -221,7 +221,8 @@ mod tests {
 
     #[test]
     fn links_and_imports_are_found_outside_code_only() {
-        let text = "See [a](docs/a.md#top) and [web](https://x.y/z), [here](#top).\n@docs/b.md and @types/node, me@x.org\n\
+        let text = "See [a](docs/a.md#top) and [web](https://x.y/z), [here](#top).\n\
+                    @docs/b.md and @types/node, me@x.org\n\
                     `@docs/c.md`\n```\n@docs/d.md\n```\n@./e";
         let expected = [("docs/a.md", 1), ("docs/b.md", 2), ("./e", 7)];
         assert_eq!(named(text), expected.map(|(path, line)| (path.to_owned(), line)));
