@@ -39,13 +39,12 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         "Stop" => Point::Stop { last: String::new() },
         _ => return None,
     };
-    let agent = wire.text("agent_id");
+    let key = wire.text("agent_id");
     Some(Hook {
         session: first_text(wire.payload, &["session_id", "sessionId"]).to_owned(),
         folder: wire.path("cwd")?,
         transcript: wire.path("transcript_path"),
-        subagent: (!agent.is_empty())
-            .then(|| Subagent { key: agent.to_owned(), kind: wire.text("agent_type").to_owned() }),
+        subagent: (!key.is_empty()).then(|| Subagent { key: key.to_owned(), kind: wire.text("agent_type").to_owned() }),
         takes: AcceptedReplies {
             context: matches!(wire.event, "SessionStart" | "PostToolUse"),
             output: false,

@@ -19,6 +19,8 @@ use crate::setup::servers::{self, ConfiguredServer, Launch};
 
 /// How the report calls them.
 const NAME: &str = "MCP servers";
+/// The name of Weir's own server.
+const OURS: &str = "weir";
 /// How long a server may take to list its tools, in seconds. Some download themselves first.
 const MAX_ANSWER_SECONDS: u64 = 30;
 /// How much of a server's output is read, in bytes.
@@ -33,14 +35,15 @@ const MAX_NAME_CHARS: usize = 60;
 /// Reports the configured servers; if they are to be started, with what their descriptions cost.
 pub(super) fn check(context: &Context, is_started: bool) -> Vec<Check> {
     let configured = servers::configured(context);
-    if configured.is_empty() {
-        return Vec::new();
-    }
     if !is_started {
-        let names: Vec<String> = configured.iter().map(title).collect();
-        let text =
-            format!("{}; `weir doctor --mcp` starts each once and counts its tool descriptions", names.join(", "));
-        return vec![Check::good(NAME, text)];
+        // That Weir's own is there is said with the setup of each client.
+        let names: Vec<String> = configured.iter().filter(|server| server.name != OURS).map(title).collect();
+        let how = "`weir doctor --mcp` starts each once and counts its tool descriptions";
+        let listed = (!names.is_empty()).then(|| Check::good(NAME, format!("{}; {how}", names.join(", "))));
+        return listed.into_iter().collect();
+    }
+    if configured.is_empty() {
+        return vec![Check::good(NAME, "none in your settings of clients")];
     }
     let folder = context.env().home.as_deref().unwrap_or(Path::new("/"));
     let (mut checks, mut total, mut left_out) = (Vec::new(), 0, 0);
