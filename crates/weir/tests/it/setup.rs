@@ -274,6 +274,28 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
 }
 
 #[test]
+fn doctor_reads_memory_files_and_starts_servers_only_when_asked() {
+    let home = Home::new();
+    write(&home.project().join("CLAUDE.md"), "See [the rules](docs/rules.md).\n@docs/more.md\n");
+    let started = home.at("started");
+    let script = format!(
+        "touch '{}'; read a; echo '{{\"id\":0,\"result\":{{}}}}'; read b; read c; \
+         echo '{{\"id\":1,\"result\":{{\"tools\":[{{\"name\":\"one\"}}]}}}}'; read d",
+        started.display()
+    );
+    let server = |name: &str| json!({ "mcpServers": { name: { "command": "/bin/sh", "args": ["-c", script] } } });
+    write(&home.project().join(".mcp.json"), server("foreign").to_string());
+    write(&home.at(".claude.json"), server("probe").to_string());
+    let said = text(&home.weir(&["doctor"]).stdout);
+    assert!(said.contains("2 paths lead nowhere: docs/rules.md (line 1), docs/more.md (line 2)"), "{said}");
+    assert!(said.contains("MCP servers: probe (Claude Code); `weir doctor --mcp` starts each once"), "{said}");
+    assert!(!started.exists(), "nobody asked for it");
+    let said = text(&home.weir(&["doctor", "--mcp"]).stdout);
+    assert!(said.contains("MCP servers: probe (Claude Code): 1 tool, described in "), "{said}");
+    assert!(started.exists() && !said.contains("foreign"), "{said}");
+}
+
+#[test]
 fn a_window_and_a_status_line_are_set_and_brought_back() {
     let home = Home::new();
     let settings = home.at(".claude/settings.json");
