@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
-use serde_json::Value;
+use serde_json::{Value, json};
 use weir_clients::setup::{Base, EntryContent, Part, RECIPES, Recipe, SetupScope};
 
 use crate::support::{Home, WEIR, text, write};
