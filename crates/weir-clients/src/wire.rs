@@ -84,6 +84,18 @@ impl<'a> Wire<'a> {
         })
     }
 
+    /// Returns whether VS Code sent this. Its payloads have the time as a text, those of Claude Code have none and those
+    /// of Copilot CLI a number. Copilot CLI sends a text too when it calls the hooks of Claude Code's settings; the
+    /// program tells that by the environment.
+    pub(crate) fn is_of_vscode(&self) -> bool {
+        self.payload["timestamp"].is_string() && !self.is_of_cursor()
+    }
+
+    /// Returns whether Cursor sent this, which also runs the hooks of Claude Code's settings.
+    pub(crate) fn is_of_cursor(&self) -> bool {
+        !self.payload["cursor_version"].is_null()
+    }
+
     /// Returns how the session begins, for clients that use Claude Code's field names.
     pub(crate) fn start(&self) -> Start {
         match self.text("source") {

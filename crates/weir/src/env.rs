@@ -176,8 +176,8 @@ impl Env {
     }
 }
 
-/// Whether the caller is Copilot rather than Claude Code. Copilot runs the hooks of Claude Code's settings in addition
-/// to its own.
+/// Whether the caller is Copilot CLI rather than Claude Code or VS Code, whose hooks Copilot CLI runs in addition to its
+/// own.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub(crate) fn is_copilot() -> bool {
     std::env::var_os("COPILOT_CLI").is_some() && std::env::var_os("CLAUDECODE").is_none()

@@ -65,7 +65,7 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
     std::panic::set_hook(Box::new(|_| ()));
     let name = |at: usize| arguments.get(at).and_then(|name| name.to_str()).unwrap_or_default();
     let (client, event) = (name(0), name(1));
-    if client == "claude" && env::is_copilot() {
+    if matches!(client, "claude" | "vscode") && env::is_copilot() {
         return ExitCode::SUCCESS;
     }
     let answered = catch_unwind(AssertUnwindSafe(|| answer(client, event, started)));

@@ -21,8 +21,8 @@ pub(super) fn started(kind: Option<&str>) -> Event {
 /// Returns the event of a subagent that finished.
 pub(super) fn stopped(kind: Option<&str>, result: &str) -> Event {
     let (name, result) = (name(kind), first_lines(result));
-    let said = if result.is_empty() { "said nothing" } else { &result };
-    let text = format!("subagent {name}: {said}");
+    // Some clients do not report the result.
+    let text = if result.is_empty() { format!("subagent {name} ended") } else { format!("subagent {name}: {result}") };
     event_with(EventKind::Subagent, Priority::P2, &text, &json!({ "agent": name, "result": result }))
 }
 

@@ -21,6 +21,10 @@ pub(crate) const CLAUDE: Client = Client {
 };
 
 fn decode(wire: &Wire<'_>) -> Option<Hook> {
+    // These run the hooks of Claude Code's settings in addition to their own, which answer.
+    if wire.is_of_vscode() || wire.is_of_cursor() {
+        return None;
+    }
     let point = match wire.event {
         "SessionStart" => Point::SessionStart(wire.start()),
         "UserPromptSubmit" => Point::Prompt { text: wire.text("prompt").to_owned() },

@@ -28,6 +28,10 @@ const SAVED: &str = "Output too large to read at once (";
 const OWN_FILE: &str = "-copilot-tool-output-";
 
 fn decode(wire: &Wire<'_>) -> Option<Hook> {
+    // VS Code runs the hooks of Copilot CLI in addition to its own, which answer.
+    if wire.is_of_vscode() {
+        return None;
+    }
     let point = match wire.event {
         "sessionStart" => Point::SessionStart(match wire.text("source") {
             "resume" => Start::Resume,

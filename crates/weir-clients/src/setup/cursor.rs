@@ -1,4 +1,5 @@
-//! Cursor. Its hooks are in a separate file, without groups.
+//! Cursor. Its hooks are in a separate file, without groups. Events before a tool, at which an answer permits or denies
+//! it, are left out.
 
 use super::claude::plain;
 use super::{Basis, EntryContent, Hooks, Recipe, home, project, project_part, user_part};
@@ -15,7 +16,7 @@ pub(super) const CURSOR: Recipe = Recipe {
         project_part(project(".cursor/hooks.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".cursor/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
     ],
-    then: None,
+    then: Some("formats from Cursor's documentation, not tested with Cursor: check that Settings, Hooks lists them"),
     plugin: None,
     trust: None,
     window: None,
@@ -33,7 +34,10 @@ const HOOKS: Hooks = Hooks {
         ("sessionStart", None),
         ("beforeSubmitPrompt", None),
         ("postToolUse", None),
+        ("postToolUseFailure", None),
         ("preCompact", None),
-        ("stop", None),
+        ("subagentStop", None),
+        ("afterAgentResponse", None),
+        ("sessionEnd", None),
     ],
 };

@@ -213,7 +213,7 @@ fn copilot_names_the_tools_of_a_server() {
 fn vs_code_calls_them_servers() {
     check(
         "vscode",
-        0,
+        1,
         "",
         expect![[r#"
         {
@@ -317,15 +317,33 @@ fn cursor_has_hooks_without_groups() {
                 "timeout": 10
               }
             ],
+            "postToolUseFailure": [
+              {
+                "command": "\"/usr/local/bin/weir\" hook cursor postToolUseFailure",
+                "timeout": 10
+              }
+            ],
             "preCompact": [
               {
                 "command": "\"/usr/local/bin/weir\" hook cursor preCompact",
                 "timeout": 10
               }
             ],
-            "stop": [
+            "subagentStop": [
               {
-                "command": "\"/usr/local/bin/weir\" hook cursor stop",
+                "command": "\"/usr/local/bin/weir\" hook cursor subagentStop",
+                "timeout": 10
+              }
+            ],
+            "afterAgentResponse": [
+              {
+                "command": "\"/usr/local/bin/weir\" hook cursor afterAgentResponse",
+                "timeout": 10
+              }
+            ],
+            "sessionEnd": [
+              {
+                "command": "\"/usr/local/bin/weir\" hook cursor sessionEnd",
                 "timeout": 10
               }
             ]
@@ -382,5 +400,20 @@ fn plugins_have_the_hooks_that_setup_writes() {
         let written = hooks.add("", Call { program: "weir", client: name }).unwrap();
         let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
         assert_eq!(value(packed), value(&written), "{name}");
+    }
+}
+
+/// The file at the root is found by the name of the repository, the one in `plugins` by a path.
+#[test]
+fn both_marketplaces_offer_the_same_plugin() {
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    let mut root = value(include_str!("../../../../.claude-plugin/marketplace.json"));
+    let inner = value(include_str!("../../../../plugins/.claude-plugin/marketplace.json"));
+    let plugin = value(include_str!("../../../../plugins/weir/.claude-plugin/plugin.json"));
+    assert_eq!(root["plugins"][0]["source"], "./plugins/weir");
+    root["plugins"][0]["source"] = inner["plugins"][0]["source"].clone();
+    assert_eq!(root, inner);
+    for key in ["name", "version", "description"] {
+        assert_eq!(root["plugins"][0][key], plugin[key], "{key}");
     }
 }

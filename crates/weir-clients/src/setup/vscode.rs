@@ -1,9 +1,9 @@
-//! VS Code with GitHub Copilot. It calls its servers `servers`, not `mcpServers`, and uses the hooks of Copilot CLI or
-//! Claude Code in the project.
+//! VS Code with GitHub Copilot. It calls its servers `servers`, not `mcpServers`. Its hooks are in the folders of
+//! Copilot CLI, in a separate file; each of the two ignores the calls of the other.
 
 use serde_json::{Value, json};
 
-use super::{Basis, EntryContent, Recipe, config, project, project_part, user_part};
+use super::{Basis, EntryContent, Hooks, Recipe, config, home, project, project_part, user_part};
 
 /// VS Code with GitHub Copilot.
 pub(super) const VSCODE: Recipe = Recipe {
@@ -12,15 +12,35 @@ pub(super) const VSCODE: Recipe = Recipe {
     programs: &["code"],
     traces: &[config("Code/User")],
     parts: &[
+        user_part(home(".copilot/hooks/weir-vscode.json"), EntryContent::Hooks(&HOOKS)),
         user_part(config("Code/User/mcp.json"), EntryContent::Server(&["servers"], stdio)),
+        project_part(project(".github/hooks/weir-vscode.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".vscode/mcp.json"), EntryContent::Server(&["servers"], stdio)),
     ],
-    then: None,
+    then: Some(
+        "formats from VS Code's documentation, not tested with VS Code: check that Chat: Configure Hooks lists them",
+    ),
     plugin: None,
     trust: None,
     window: None,
     status_line: None,
     basis: Basis::Documented,
+};
+
+const HOOKS: Hooks = Hooks {
+    grouped: false,
+    command: "command",
+    typed: true,
+    timeout: ("timeout", 10),
+    version: None,
+    events: &[
+        ("SessionStart", None),
+        ("UserPromptSubmit", None),
+        ("PostToolUse", None),
+        ("PreCompact", None),
+        ("SubagentStart", None),
+        ("SubagentStop", None),
+    ],
 };
 
 fn stdio(program: &str) -> Value {

@@ -1,5 +1,9 @@
 //! `ctx_doctor`: checks the installation, and suggests a fix for every problem.
 
+mod memory;
+mod outputs;
+mod servers;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -40,6 +44,11 @@ pub(crate) struct Doctor {
     #[serde(skip)]
     #[arg(long)]
     drop_lost: bool,
+    /// Start each MCP server in your settings of clients once, and count the tokens of its tool descriptions
+    #[schemars(skip)]
+    #[serde(skip)]
+    #[arg(long)]
+    mcp: bool,
 }
 
 impl Declared for Doctor {
@@ -54,13 +63,14 @@ Examples:
   weir doctor
   weir doctor --rebuild-index
   weir doctor --deep
+  weir doctor --mcp
   weir doctor --json
 
-Exits with 3 if something is wrong. Nothing leaves this machine.";
+Exits with 3 if something is wrong. Nothing leaves this machine, unless a server that --mcp starts sends it.";
 
     async fn run(self, context: &Context) -> Result<Answer<DoctorData>, CommandError> {
         let here = context.clone();
-        let runs = tokio::task::spawn_blocking(move || (check_runs(&here), repository(&here))).await;
+        let runs = tokio::task::spawn_blocking(move || (check_runs(&here, self.mcp), repository(&here))).await;
         let (runs, repository) = runs.map_err(|error| CommandError::broken(&error.to_string()))?;
         let here = context.clone();
         context
@@ -131,8 +141,8 @@ fn describe_project(project: &Project) -> String {
     }
 }
 
-/// Checks whether code can be run, and in which sandbox.
-fn check_runs(context: &Context) -> Vec<Check> {
+/// Checks whether code can be run and in which sandbox, and which MCP servers the user has.
+fn check_runs(context: &Context, starts_servers: bool) -> Vec<Check> {
     let sandbox = match health::sandbox(context) {
         Ok(text) => Check::good("sandbox", text),
         Err(error) => Check::bad("sandbox", error),
@@ -146,6 +156,7 @@ fn check_runs(context: &Context) -> Vec<Check> {
         0 => {}
         count => checks.push(Check::good("background runs", count.to_string())),
     }
+    checks.extend(servers::check(context, starts_servers));
     checks
 }
 
@@ -163,7 +174,9 @@ fn examine(
     ];
     checks.extend(runs);
     checks.extend(clients::clients(context).into_iter().map(Check::from));
+    checks.extend(memory::check(context));
     checks.extend(check_hooks(open, context));
+    checks.extend(outputs::check(open));
     checks.extend(check_spool(context));
     checks.extend(check_team(context));
     checks.extend(moved::hint(context, open).map(|hint| Check::good("adopt", hint)));

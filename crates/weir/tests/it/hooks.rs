@@ -4,6 +4,7 @@
 mod asked;
 mod busy;
 mod deadline;
+mod documented;
 mod guides;
 mod held;
 mod hostile;

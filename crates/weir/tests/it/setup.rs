@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
-use serde_json::Value;
+use serde_json::{Value, json};
 use weir_clients::setup::{Base, EntryContent, Part, RECIPES, Recipe, SetupScope};
 
 use crate::support::{Home, WEIR, text, write};
@@ -277,6 +277,28 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
           fix: weir teardown claude --project
         ✗ Codex: its program is not on the PATH, set up for the user; 10 hooks are not trusted yet
           fix: start codex, enter `/hooks` and trust those of weir; until then it passes over them in silence"#]].assert_eq(&lines(&home));
+}
+
+#[test]
+fn doctor_reads_memory_files_and_starts_servers_only_when_asked() {
+    let home = Home::new();
+    write(&home.project().join("CLAUDE.md"), "See [the rules](docs/rules.md).\n@docs/more.md\n");
+    let started = home.at("started");
+    let script = format!(
+        "touch '{}'; read a; echo '{{\"id\":0,\"result\":{{}}}}'; read b; read c; \
+         echo '{{\"id\":1,\"result\":{{\"tools\":[{{\"name\":\"one\"}}]}}}}'; read d",
+        started.display()
+    );
+    let server = |name: &str| json!({ "mcpServers": { name: { "command": "/bin/sh", "args": ["-c", script] } } });
+    write(&home.project().join(".mcp.json"), server("foreign").to_string());
+    write(&home.at(".claude.json"), server("probe").to_string());
+    let said = text(&home.weir(&["doctor"]).stdout);
+    assert!(said.contains("2 paths lead nowhere: docs/rules.md (line 1), docs/more.md (line 2)"), "{said}");
+    assert!(said.contains("MCP servers: probe (Claude Code); `weir doctor --mcp` starts each once"), "{said}");
+    assert!(!started.exists(), "nobody asked for it");
+    let said = text(&home.weir(&["doctor", "--mcp"]).stdout);
+    assert!(said.contains("MCP servers: probe (Claude Code): 1 tool, described in "), "{said}");
+    assert!(started.exists() && !said.contains("foreign"), "{said}");
 }
 
 #[test]

@@ -1,0 +1,134 @@
+//! Lists the MCP servers in the user's own settings of clients. Invariant: the settings of a project are never read,
+//! since a repository could name any program there.
+
+use serde_json::{Map, Value};
+use weir_clients::setup::{EntryContent, Part, RECIPES, Setting, SetupScope};
+
+use super::files;
+use super::places::Places;
+use crate::context::Context;
+
+/// A server in the settings of a client.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ConfiguredServer {
+    /// The client's title.
+    pub client: &'static str,
+    /// The name of the server; of settings that cannot be read, their path.
+    pub name: String,
+    /// How to start it.
+    pub launch: Launch,
+}
+
+/// How a client starts a server.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Launch {
+    /// As a program.
+    Program {
+        /// The program.
+        program: String,
+        /// Its arguments.
+        arguments: Vec<String>,
+        /// The variables to add to its environment.
+        variables: Vec<(String, String)>,
+    },
+    /// Weir cannot start it, for this reason.
+    Not(&'static str),
+}
+
+/// Returns the servers in the user's settings of every client that can be set up.
+pub(crate) fn configured(context: &Context) -> Vec<ConfiguredServer> {
+    let Ok(places) = Places::new(context) else { return Vec::new() };
+    let mut found = Vec::new();
+    for recipe in RECIPES {
+        for part in recipe.parts_for(SetupScope::User).filter(|part| !part.is_hooks()) {
+            let path = places.path(&part.place);
+            match files::read(&path).map(|text| servers(part, &text.unwrap_or_default())) {
+                Ok(Some(servers)) => found.extend(servers.iter().map(|(name, entry)| ConfiguredServer {
+                    client: recipe.title,
+                    name: name.clone(),
+                    launch: launch(entry),
+                })),
+                Ok(None) => {}
+                Err(_) => found.push(ConfiguredServer {
+                    client: recipe.title,
+                    name: places.short(&path),
+                    launch: Launch::Not("the settings cannot be read"),
+                }),
+            }
+        }
+    }
+    found
+}
+
+/// Returns the entries of servers in a file.
+fn servers(part: &Part, text: &str) -> Option<Map<String, Value>> {
+    let value = match &part.what {
+        EntryContent::Server(at, _) => Setting { place: part.place, at: *at }.get(text).ok().flatten()?,
+        EntryContent::ServerTable(table) => {
+            let mut all: Value = toml::from_str(text).ok()?;
+            all.get_mut(*table)?.take()
+        }
+        EntryContent::Hooks(_) | EntryContent::Plugin(_) => return None,
+    };
+    match value {
+        Value::Object(servers) => Some(servers),
+        _ => None,
+    }
+}
+
+fn launch(entry: &Value) -> Launch {
+    if entry["enabled"] == false || entry["disabled"] == true {
+        return Launch::Not("it is disabled");
+    }
+    let texts = |value: &Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+    };
+    let mut words = match &entry["command"] {
+        Value::String(program) => vec![program.clone()],
+        words => texts(words),
+    };
+    words.extend(texts(&entry["args"]));
+    if words.is_empty() {
+        return Launch::Not("it is not started, but reached at an address");
+    }
+    let variables = entry["env"].as_object().or_else(|| entry["environment"].as_object());
+    let variables: Vec<(String, String)> = variables
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+        .collect();
+    let is_filled_in = |text: &str| text.contains("${") || text.contains("{env:");
+    if words.iter().any(|word| is_filled_in(word)) || variables.iter().any(|(_, value)| is_filled_in(value)) {
+        return Launch::Not("the client fills in variables");
+    }
+    let program = words.remove(0);
+    Launch::Program { program, arguments: words, variables }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_server_is_started_as_its_client_writes_it() {
+        let program = |program: &str, arguments: &[&str], variables: &[(&str, &str)]| Launch::Program {
+            program: program.to_owned(),
+            arguments: arguments.iter().map(|text| (*text).to_owned()).collect(),
+            variables: variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        };
+        for (entry, expected) in [
+            (
+                json!({ "command": "npx", "args": ["-y", "x"], "env": { "A": "b" } }),
+                program("npx", &["-y", "x"], &[("A", "b")]),
+            ),
+            (json!({ "type": "local", "command": ["x", "mcp"] }), program("x", &["mcp"], &[])),
+            (json!({ "url": "https://x.y/mcp" }), Launch::Not("it is not started, but reached at an address")),
+            (json!({ "command": "x", "enabled": false }), Launch::Not("it is disabled")),
+            (json!({ "command": "x", "env": { "T": "${env:T}" } }), Launch::Not("the client fills in variables")),
+        ] {
+            assert_eq!(launch(&entry), expected, "{entry}");
+        }
+    }
+}
