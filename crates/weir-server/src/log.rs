@@ -12,6 +12,7 @@ mod accounts;
 mod append;
 mod database;
 mod fault;
+mod moving;
 mod options;
 mod plan;
 mod queries;
