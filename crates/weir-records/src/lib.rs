@@ -48,8 +48,8 @@ pub mod sqlite;
 mod written;
 
 pub use accounts::{
-    Accounts, ApiToken, Credential, MAX_NAME_BYTES, OPERATOR, Revoked, TenantUsage, TokenId, TokenScope, TokenStanding,
-    is_name,
+    Accounts, ApiToken, Credential, DeletedTenant, MAX_NAME_BYTES, OPERATOR, Revoked, TenantUsage, TokenId, TokenScope,
+    TokenStanding, is_name,
 };
 pub use clock::{Clock, ClockAhead, LogicalTime};
 pub use error::{ErrorKind, PortError, Result};

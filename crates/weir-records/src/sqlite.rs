@@ -5,6 +5,7 @@
 
 mod accounts;
 mod db;
+mod deletion;
 mod files;
 mod index;
 mod log;

@@ -17,7 +17,7 @@ const COLUMNS: &str = "id, tenant, user, scope, projects, hash, created_at, expi
 
 /// The accounts in SQLite.
 pub struct SqliteAccounts {
-    database: Database,
+    pub(super) database: Database,
 }
 
 impl SqliteAccounts {
@@ -151,7 +151,7 @@ fn end_token(tx: &Transaction<'_>, tenant: &TenantId, id: TokenId, now: Timestam
     tx.execute(sql, params![tenant.0, id.to_string(), now.0])
 }
 
-fn audit(tx: &Transaction<'_>, tenant: &TenantId, action: &str, target: &str) -> rusqlite::Result<()> {
+pub(super) fn audit(tx: &Transaction<'_>, tenant: &TenantId, action: &str, target: &str) -> rusqlite::Result<()> {
     let sql = "INSERT INTO audit (tenant, actor, action, target) VALUES (?1, ?2, ?3, ?4)";
     tx.execute(sql, params![tenant.0, OPERATOR, action, target]).map(drop)
 }

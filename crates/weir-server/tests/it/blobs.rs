@@ -175,6 +175,7 @@ fn s3_place(endpoint: Option<&str>, secret: &str) -> weir_server::S3Place {
         prefix: String::new(),
         access_key: "weir".into(),
         secret_key: secret.into(),
+        session_token: None,
     }
 }
 
