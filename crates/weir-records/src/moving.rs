@@ -1,11 +1,11 @@
 //! Moves a team from SQLite and files to another database, while its server goes on.
 //!
-//! The first pass copies what is there while the old server writes. Then a lock in the old database refuses every write,
-//! which clients repeat later, and the second pass copies the rest. Only what was compared record by record on both sides
-//! is declared to be moved.
+//! The first pass copies what is there while the old server writes. Then a lock in the old database refuses every
+//! write, which clients repeat later, and the second pass copies the rest. Only what was compared on both sides is
+//! declared to be moved.
 //!
-//! Invariants: a record keeps its position, so that the cursors of clients stay valid; an erased record keeps its id and
-//! its position; a pass that was interrupted continues where it was, and copies nothing twice; a failure takes the lock
+//! Invariants: a record keeps its position, so that the cursors of clients stay valid; an erased record keeps its id
+//! and its position; a pass that was interrupted continues where it was, and copies nothing twice; a failure takes the lock
 //! back, and the old server goes on.
 
 mod check;

@@ -1,5 +1,5 @@
-//! Compares both sides of a move. Invariant: it reads everything from the old and the new place again, and trusts nothing
-//! that the copying has seen.
+//! Compares both sides of a move. Invariant: it reads everything from both places again, and trusts nothing that the
+//! copying has seen.
 
 use std::collections::BTreeSet;
 

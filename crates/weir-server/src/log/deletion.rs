@@ -1,5 +1,5 @@
-//! Deletes a tenant from the database, as its owner: the role of the program may not delete anything. Invariant: rows of
-//! the audit stay, and one of them says that the tenant was deleted.
+//! Deletes a tenant from the database, as its owner: the role of the program may not delete anything. Invariant: rows
+//! of the audit stay, and one of them says that the tenant was deleted.
 
 use tokio_postgres::Client;
 use tokio_postgres::types::{ToSql, Type};

@@ -1,5 +1,4 @@
-//! `weir team delete`: removes a tenant for good. Invariant: what a repeated call finds missing is not an error, so that
-//! one that was interrupted can be completed.
+//! `weir team delete`: removes a tenant for good. Invariant: a call that was interrupted can be repeated.
 
 use clap::ArgMatches;
 use serde_json::json;
