@@ -108,6 +108,8 @@ const MAX_STALL: Duration = Duration::from_secs(2);
 fn servers_of_both_versions_write_while_a_migration_runs() {
     const WRITERS: u64 = 4;
     const EACH: u64 = 150;
+    /// A table has room for some 1,600 columns.
+    const MAX_CHANGES: u32 = 200;
     let database = TestDatabase::new();
     let owner = database.session("owner");
     let (log, done) = (database.log(), AtomicBool::new(false));
@@ -134,10 +136,9 @@ fn servers_of_both_versions_write_while_a_migration_runs() {
         let changing = threads.spawn(|| {
             // What an expanding migration does: it gives up soon, so that nobody queues behind it, and tries again.
             let mut number = 0;
-            while !done.load(Ordering::SeqCst) {
-                let change = format!(
-                    "BEGIN; SET LOCAL lock_timeout = 50; ALTER TABLE weir.records ADD COLUMN later_{number} text; COMMIT"
-                );
+            while number < MAX_CHANGES && !done.load(Ordering::SeqCst) {
+                let column = format!("ALTER TABLE weir.records ADD COLUMN later_{number} text");
+                let change = format!("BEGIN; SET LOCAL lock_timeout = 50; {column}; COMMIT");
                 match owner.run(&change) {
                     Ok(_) => number += 1,
                     Err(error) => {
@@ -148,8 +149,9 @@ fn servers_of_both_versions_write_while_a_migration_runs() {
             }
             number
         });
-        let worst = writers.into_iter().map(|writer| writer.join().unwrap()).max().unwrap();
+        let stalls: Vec<_> = writers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
         done.store(true, Ordering::SeqCst);
+        let worst = stalls.into_iter().map(Result::unwrap).max().unwrap();
         println!("worst stall {worst:?} in {} appends, {} changes", WRITERS * EACH, changing.join().unwrap());
         worst
     });
