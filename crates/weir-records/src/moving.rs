@@ -97,11 +97,10 @@ pub trait Import: Export {
     fn take_tokens(&self, tenant: &TenantId, tokens: &[ApiToken]) -> Result<()>;
 
     /// Adds records at their positions, the first of which follows the head. A removal among them erases what it
-    /// removes. A head at another place is a [`Conflict`](crate::ErrorKind::Conflict).
+    /// removes. A head at another place is [`Busy`](crate::ErrorKind::Busy): somebody else writes.
     fn take_records(&self, tenant: &TenantId, project: &ProjectKey, records: &[MovedRecord]) -> Result<()>;
 
-    /// Adds rows to the audit, if it has `after` rows. Another number is a
-    /// [`Conflict`](crate::ErrorKind::Conflict).
+    /// Adds rows to the audit, if it has `after` rows. Another number is [`Busy`](crate::ErrorKind::Busy).
     fn take_audit(&self, tenant: &TenantId, after: u64, rows: &[AuditRow]) -> Result<()>;
 }
 
@@ -255,5 +254,5 @@ fn scope_of(tenant: &TenantId, project: &ProjectKey, user: &UserId) -> Scope {
 
 fn differs(what: &str) -> PortError {
     let reason = format!("{what} than the old place; use an empty database, or tenants that it does not have");
-    PortError::new(ErrorKind::Conflict, "move the team").because(reason)
+    PortError::new(ErrorKind::Invalid, "move the team").because(reason)
 }

@@ -129,5 +129,5 @@ fn expect(is_same: bool, what: &str, tenant: &TenantId) -> Result<()> {
 }
 
 fn mismatch(reason: &str) -> PortError {
-    PortError::new(ErrorKind::Conflict, "compare both sides of the move").because(reason.to_owned())
+    PortError::new(ErrorKind::Damaged, "compare both sides of the move").because(reason.to_owned())
 }

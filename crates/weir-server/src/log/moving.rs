@@ -149,10 +149,10 @@ impl Import for PostgresLog {
         self.take(tenant, async |client: &Object| {
             self.run(client, &CREATE_PROJECT, &[&tenant.0, &project.0]).await?;
             let head = self.run(client, &LOCK_HEAD, &[&tenant.0, &project.0]).await?;
-            let head = head.first().ok_or_else(|| conflict("the project has no head"))?;
+            let head = head.first().ok_or_else(|| in_the_way("the project has no head"))?;
             let (tenant, project, at): (i64, i64, i64) = (head.try_get(0)?, head.try_get(1)?, head.try_get(2)?);
             if at as u64 + 1 != first.position.0 {
-                return Err(conflict("somebody else writes to the new place").into());
+                return Err(in_the_way("somebody else writes to the new place").into());
             }
             self.run(client, &INSERT, &columns.rows.values(&tenant, &project)).await?;
             let Removals { ids, at } = &columns.removals;
@@ -173,7 +173,7 @@ impl Import for PostgresLog {
         let targets: Vec<&str> = rows.iter().map(|row| row.target.as_str()).collect();
         self.take(tenant, async |client: &Object| {
             if super::number(&self.run(client, &AUDIT_COUNT, &[&tenant.0]).await?)? != after {
-                return Err(conflict("somebody else writes to the new place").into());
+                return Err(in_the_way("somebody else writes to the new place").into());
             }
             for project in projects {
                 self.run(client, &CREATE_PROJECT, &[&tenant.0, &project]).await?;
@@ -263,8 +263,8 @@ fn project_of(row: &AuditRow) -> Option<&str> {
     row.project.as_ref().map(|project| project.0.as_str())
 }
 
-fn conflict(reason: &str) -> PortError {
-    PortError::new(ErrorKind::Conflict, TAKE).because(reason)
+fn in_the_way(reason: &str) -> PortError {
+    PortError::new(ErrorKind::Busy, TAKE).because(reason)
 }
 
 fn moved_record(row: &Row) -> Result<MovedRecord, Fault> {

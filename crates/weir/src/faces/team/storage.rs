@@ -14,7 +14,6 @@ use weir_server::{
 
 use super::migrate;
 use super::texts::TextsPlace;
-
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
 
@@ -134,9 +133,9 @@ impl Place {
     /// Deletes a tenant: its tokens first, so that nobody gets in; its rows last, so that an interrupted call can be
     /// repeated.
     pub(super) fn delete_tenant(&self, tenant: &TenantId) -> Result<Deleted, CommandError> {
-        let blobs = self.blobs()?;
         let Some(options) = &self.database else {
             let folder = self.unmoved_folder()?;
+            let blobs = self.blobs()?;
             let accounts = sqlite::open_accounts(folder).map_err(failed)?;
             let tokens = accounts.delete_tokens(tenant).map_err(failed)?;
             let index = sqlite::SqliteIndex::open(&folder.join("index")).map_err(failed)?;
@@ -150,7 +149,7 @@ impl Place {
         };
         let mut owner = options.clone();
         owner.role = None;
-        let bridge = Bridge::start().map_err(failed)?;
+        let (blobs, bridge) = (self.blobs()?, Bridge::start().map_err(failed)?);
         let index = self.folder.as_ref().map(|folder| TantivyIndex::open(&folder.join("index")));
         let index = index.transpose().map_err(in_use)?;
         let tokens = delete_tokens(&owner, &bridge, tenant).map_err(failed)?;
