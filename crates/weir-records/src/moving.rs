@@ -5,8 +5,8 @@
 //! declared to be moved.
 //!
 //! Invariants: a record keeps its position, so that the cursors of clients stay valid; an erased record keeps its id
-//! and its position; a pass that was interrupted continues where it was, and copies nothing twice; a failure takes the lock
-//! back, and the old server goes on.
+//! and its position; a pass that was interrupted continues where it was, and copies nothing twice; a failure takes the
+//! lock back, and the old server goes on.
 
 mod check;
 mod copy;
