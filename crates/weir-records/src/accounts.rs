@@ -178,6 +178,17 @@ pub struct TenantUsage {
     pub max_records: Option<u64>,
 }
 
+/// What was deleted with a tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DeletedTenant {
+    /// Whether there was such a tenant.
+    pub existed: bool,
+    /// Its records, erased ones too.
+    pub records: u64,
+    /// Its tokens that were left.
+    pub tokens: u64,
+}
+
 /// The accounts of a server. A look-up by token is the only call that does not name its tenant, because the token does.
 pub trait Accounts: Send + Sync {
     /// Creates a tenant, and returns whether it is new.

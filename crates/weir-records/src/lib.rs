@@ -8,6 +8,7 @@
 //! The ports are [`Log`], [`Index`] and [`Blobs`]. [`memory`] and [`sqlite`] implement them; every pairing of the two
 //! passes the same suite, `contract` (a feature of this crate), and so must every other backend. [`Shelf`] is the
 //! service on top of any three. [`Accounts`] is a fourth port, for tenants and tokens; a shelf does not know it.
+//! [`moving`] takes a team from SQLite to another database.
 //!
 //! ```
 //! use weir_core::{EntryKind, ProjectKey, Scope, TenantId, Timestamp, UserId};
@@ -39,6 +40,7 @@ pub mod contract;
 mod error;
 mod id;
 pub mod memory;
+pub mod moving;
 mod ports;
 mod record;
 mod shelf;
@@ -46,8 +48,8 @@ pub mod sqlite;
 mod written;
 
 pub use accounts::{
-    Accounts, ApiToken, Credential, MAX_NAME_BYTES, OPERATOR, Revoked, TenantUsage, TokenId, TokenScope, TokenStanding,
-    is_name,
+    Accounts, ApiToken, Credential, DeletedTenant, MAX_NAME_BYTES, OPERATOR, Revoked, TenantUsage, TokenId, TokenScope,
+    TokenStanding, is_name,
 };
 pub use clock::{Clock, ClockAhead, LogicalTime};
 pub use error::{ErrorKind, PortError, Result};

@@ -5,9 +5,11 @@
 
 mod accounts;
 mod db;
+mod deletion;
 mod files;
 mod index;
 mod log;
+mod moving;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +20,7 @@ pub use index::SqliteIndex;
 pub use log::SqliteLog;
 
 use crate::error::Result;
+use crate::moving::MoveState;
 use crate::shelf::Ports;
 
 /// The database of the log and of the accounts.
@@ -35,6 +38,17 @@ pub fn open(folder: &Path) -> Result<Ports> {
 /// Opens the accounts in a folder, which is created if it does not exist. They are in the database of the log.
 pub fn open_accounts(folder: &Path) -> Result<SqliteAccounts> {
     SqliteAccounts::open(&folder.join(DATABASE))
+}
+
+/// Opens what a move copies from a folder: the log, the accounts and the texts.
+pub fn open_for_move(folder: &Path) -> Result<(SqliteLog, SqliteAccounts, FileBlobs)> {
+    let database = folder.join(DATABASE);
+    Ok((SqliteLog::open(&database)?, SqliteAccounts::open(&database)?, FileBlobs::open(&folder.join("texts"))?))
+}
+
+/// Returns whether the team in a folder is being moved, or was. The folder must have one.
+pub fn move_state(folder: &Path) -> Result<MoveState> {
+    SqliteLog::open(&folder.join(DATABASE))?.move_state()
 }
 
 /// Returns a name for a file or folder that stands for these names, whatever characters they have.

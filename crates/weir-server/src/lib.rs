@@ -33,5 +33,5 @@ mod service;
 pub use blobs::{Listing, ObjectBlobs, S3Place, StoredText, Swept};
 pub use bridge::Bridge;
 pub use index::{IndexFigures, Started, TantivyIndex};
-pub use log::{PostgresAccounts, PostgresLog, PostgresOptions, Statements, migrate};
+pub use log::{PostgresAccounts, PostgresLog, PostgresOptions, Statements, delete_tenant, delete_tokens, migrate};
 pub use service::{DEFAULT_BODY_BYTES, DEFAULT_TENANT_RECORDS, LocalTool, Service, ServiceOptions};

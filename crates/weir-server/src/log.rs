@@ -11,7 +11,9 @@
 mod accounts;
 mod append;
 mod database;
+mod deletion;
 mod fault;
+mod moving;
 mod options;
 mod plan;
 mod queries;
@@ -30,6 +32,7 @@ use weir_records::{
 
 pub use self::accounts::PostgresAccounts;
 use self::database::Database;
+pub use self::deletion::{delete_tenant, delete_tokens};
 use self::fault::Fault;
 pub use self::options::{PostgresOptions, Statements};
 use self::queries::{ABOUT, HEAD, NAMED, READ_SINCE, RECORDS, TEXT_USES};

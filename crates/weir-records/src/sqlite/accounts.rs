@@ -8,6 +8,7 @@ use weir_core::{ProjectKey, TenantId, Timestamp, UserId};
 
 use super::db::Database;
 use super::log::MIGRATIONS;
+use super::moving::check_unlocked;
 use crate::accounts::{Accounts, ApiToken, OPERATOR, Revoked, TenantUsage, TokenId, TokenScope};
 use crate::error::{ErrorKind, PortError, Result};
 
@@ -16,7 +17,7 @@ const COLUMNS: &str = "id, tenant, user, scope, projects, hash, created_at, expi
 
 /// The accounts in SQLite.
 pub struct SqliteAccounts {
-    database: Database,
+    pub(super) database: Database,
 }
 
 impl SqliteAccounts {
@@ -28,7 +29,9 @@ impl SqliteAccounts {
 
 impl Accounts for SqliteAccounts {
     fn create_tenant(&self, tenant: &TenantId) -> Result<bool> {
-        self.database.write("create a tenant", |tx| {
+        let doing = "create a tenant";
+        self.database.write(doing, |tx| {
+            check_unlocked(tx, doing)?;
             let sql = "INSERT INTO tenants (name) VALUES (?1) ON CONFLICT (name) DO NOTHING";
             let is_new = tx.execute(sql, params![tenant.0])? > 0;
             if is_new {
@@ -42,6 +45,7 @@ impl Accounts for SqliteAccounts {
         let doing = "set the quota of a tenant";
         let most = i64::try_from(max_records).unwrap_or(i64::MAX);
         self.database.write(doing, |tx| {
+            check_unlocked(tx, doing)?;
             if tx.execute("UPDATE tenants SET max_records = ?2 WHERE name = ?1", params![tenant.0, most])? == 0 {
                 return Err(PortError::new(ErrorKind::Missing, doing).because("there is no such tenant").into());
             }
@@ -75,6 +79,7 @@ impl Accounts for SqliteAccounts {
         let projects = token.projects.as_ref().map(serde_json::to_string).transpose();
         let projects = projects.map_err(|error| PortError::new(ErrorKind::Invalid, doing).because(error))?;
         self.database.write(doing, |tx| {
+            check_unlocked(tx, doing)?;
             if let Some(old) = replaced {
                 if end_token(tx, &token.tenant, old, token.created_at)? == 0 {
                     return Err(missing("the token to be replaced is not known or already revoked").into());
@@ -120,7 +125,9 @@ impl Accounts for SqliteAccounts {
     }
 
     fn revoke(&self, tenant: &TenantId, revoked: &Revoked, now: Timestamp) -> Result<u64> {
-        self.database.write("revoke tokens", |tx| {
+        let doing = "revoke tokens";
+        self.database.write(doing, |tx| {
+            check_unlocked(tx, doing)?;
             let (count, target) = match revoked {
                 Revoked::Token(id) => (end_token(tx, tenant, *id, now)?, id.to_string()),
                 Revoked::User(user) => (
@@ -144,7 +151,7 @@ fn end_token(tx: &Transaction<'_>, tenant: &TenantId, id: TokenId, now: Timestam
     tx.execute(sql, params![tenant.0, id.to_string(), now.0])
 }
 
-fn audit(tx: &Transaction<'_>, tenant: &TenantId, action: &str, target: &str) -> rusqlite::Result<()> {
+pub(super) fn audit(tx: &Transaction<'_>, tenant: &TenantId, action: &str, target: &str) -> rusqlite::Result<()> {
     let sql = "INSERT INTO audit (tenant, actor, action, target) VALUES (?1, ?2, ?3, ?4)";
     tx.execute(sql, params![tenant.0, OPERATOR, action, target]).map(drop)
 }

@@ -9,6 +9,7 @@ use weir_core::{Reference, Scope};
 use weir_ledger::Migration;
 
 use super::db::{Database, Fault};
+use super::moving::check_unlocked;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{RecordId, TextKey};
 use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
@@ -18,11 +19,12 @@ use crate::record::{Body, Record};
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_records", sql: include_str!("log/migrations/0001_records.sql") },
     Migration { name: "0002_accounts", sql: include_str!("log/migrations/0002_accounts.sql") },
+    Migration { name: "0003_moving", sql: include_str!("log/migrations/0003_moving.sql") },
 ];
 
 /// The log in SQLite.
 pub struct SqliteLog {
-    database: Database,
+    pub(super) database: Database,
 }
 
 impl SqliteLog {
@@ -37,6 +39,7 @@ impl Log for SqliteLog {
         records.iter().try_for_each(|record| record.check(scope))?;
         let doing = "append to the log";
         let positions = self.database.write(doing, |tx| {
+            check_unlocked(tx, doing)?;
             let before = head(tx, scope)?;
             let positions = records.iter().map(|record| append(tx, record)).collect::<Result<Vec<_>, _>>()?;
             audit(tx, scope, before, records.iter().zip(&positions))?;

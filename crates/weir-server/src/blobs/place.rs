@@ -29,6 +29,8 @@ pub struct S3Place {
     pub access_key: String,
     /// Its secret.
     pub secret_key: String,
+    /// The token that goes with a key for a limited time.
+    pub session_token: Option<String>,
 }
 
 impl fmt::Debug for S3Place {
@@ -67,6 +69,9 @@ pub(super) fn open_s3(place: &S3Place) -> Result<Arc<dyn ObjectStore>> {
         .with_access_key_id(&place.access_key)
         .with_secret_access_key(&place.secret_key)
         .with_retry(retry);
+    if let Some(token) = &place.session_token {
+        builder = builder.with_token(token);
+    }
     if let Some(endpoint) = &place.endpoint {
         builder = builder.with_endpoint(endpoint).with_allow_http(endpoint.starts_with("http://"));
     }

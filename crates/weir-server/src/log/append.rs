@@ -188,20 +188,7 @@ impl Write {
         let erased: Vec<i64> = plan.erased.iter().map(|position| position.0 as i64).collect();
         let head = rows.positions.last().copied().unwrap_or_default();
         let of_erase: [&(dyn ToSql + Sync); 3] = [tenant, project, &erased];
-        let of_insert: [&(dyn ToSql + Sync); 12] = [
-            tenant,
-            project,
-            &rows.positions,
-            &rows.numbers,
-            &rows.about_numbers,
-            &rows.hosts,
-            &rows.about_hosts,
-            &rows.audiences,
-            &rows.authors,
-            &rows.references,
-            &rows.texts,
-            &rows.jsons,
-        ];
+        let of_insert = rows.values(tenant, project);
         let of_advance: [&(dyn ToSql + Sync); 3] = [tenant, project, &head];
         let of_audit: [&(dyn ToSql + Sync); 5] = [tenant, project, actor, &actions, &targets];
         let erasing = async {

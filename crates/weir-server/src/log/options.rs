@@ -86,6 +86,19 @@ impl PostgresOptions {
         })
     }
 
+    /// Returns where the database is, for people: without a user and a password.
+    pub fn place(&self) -> String {
+        let ports = self.config.get_ports();
+        let host = match self.config.get_hosts().first() {
+            Some(Host::Tcp(name)) => name.clone(),
+            #[cfg(unix)]
+            Some(Host::Unix(folder)) => folder.display().to_string(),
+            None => "localhost".to_owned(),
+        };
+        let port = ports.first().map(|port| format!(":{port}")).unwrap_or_default();
+        format!("the database `{}` on {host}{port}", self.config.get_dbname().unwrap_or("postgres"))
+    }
+
     /// Returns whether connections are encrypted.
     pub(super) fn uses_tls(&self) -> bool {
         self.config.get_ssl_mode() != SslMode::Disable
@@ -160,6 +173,16 @@ mod tests {
             assert!(error.starts_with("cannot read the address of the database: "), "{error}");
             assert!(!error.contains("secret"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_place_is_shown_without_user_and_password() {
+        let place = |address: &str| PostgresOptions::parse(address).unwrap().place();
+        assert_eq!(
+            place("postgresql://u:secret@db.example.com:5433/weir"),
+            "the database `weir` on db.example.com:5433"
+        );
+        assert_eq!(place("host=/run/postgresql user=u dbname=weir"), "the database `weir` on /run/postgresql");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Values as PostgreSQL takes them, and rows as the ports want them.
 
+use std::borrow::Cow;
 use std::error::Error;
 
 use bytes::BytesMut;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
-use weir_records::{HostId, Position, Record, RecordId, StoredRecord};
+use weir_records::{Audience, HostId, Position, Record, RecordId, StoredRecord};
 
 use super::fault::Fault;
 use super::plan::NewRow;
@@ -62,29 +63,60 @@ pub(super) struct SqlRows<'a> {
     pub(super) authors: Vec<&'a str>,
     pub(super) references: Vec<Option<&'a str>>,
     pub(super) texts: Vec<Option<&'a [u8]>>,
-    pub(super) jsons: Vec<Option<&'a str>>,
+    pub(super) jsons: Vec<Option<Cow<'a, str>>>,
+}
+
+/// What a record has beyond its id and its position, unless it is erased.
+#[derive(Debug)]
+pub(super) struct Content<'a> {
+    pub(super) record: &'a Record,
+    pub(super) json: Cow<'a, str>,
 }
 
 impl<'a> SqlRows<'a> {
-    /// Returns the columns of these rows. An erased one has only its id and its position.
+    /// Returns the columns of these rows.
     pub(super) fn of(rows: &'a [NewRow<'_>]) -> Self {
         let mut columns = Self::default();
         for NewRow { position, record, json } in rows {
-            let live = json.is_some();
-            let kept = record.body.kept().filter(|_| live);
-            let about = record.body.about().filter(|_| live);
-            columns.positions.push(position.0 as i64);
-            columns.numbers.push(record.id.index as i64);
-            columns.about_numbers.push(about.map(|about| about.index as i64));
-            columns.hosts.push(SqlHost(record.id.host));
-            columns.about_hosts.push(about.map(|about| SqlHost(about.host)));
-            columns.audiences.push(record.audience.as_str());
-            columns.authors.push(if live { record.author.user.0.as_str() } else { "" });
-            columns.references.push(kept.map(|kept| kept.reference.as_str()));
-            columns.texts.push(kept.map(|kept| kept.text.as_bytes().as_slice()));
-            columns.jsons.push(json.as_deref());
+            let content = json.as_deref().map(|json| Content { record, json: Cow::Borrowed(json) });
+            columns.add(*position, record.id, record.audience, content);
         }
         columns
+    }
+
+    /// Adds a row. An erased one has only its id and its position.
+    pub(super) fn add(&mut self, position: Position, id: RecordId, audience: Audience, content: Option<Content<'a>>) {
+        let record = content.as_ref().map(|content| content.record);
+        let kept = record.and_then(|record| record.body.kept());
+        let about = record.and_then(|record| record.body.about());
+        self.positions.push(position.0 as i64);
+        self.numbers.push(id.index as i64);
+        self.about_numbers.push(about.map(|about| about.index as i64));
+        self.hosts.push(SqlHost(id.host));
+        self.about_hosts.push(about.map(|about| SqlHost(about.host)));
+        self.audiences.push(audience.as_str());
+        self.authors.push(record.map_or("", |record| record.author.user.0.as_str()));
+        self.references.push(kept.map(|kept| kept.reference.as_str()));
+        self.texts.push(kept.map(|kept| kept.text.as_bytes().as_slice()));
+        self.jsons.push(content.map(|content| content.json));
+    }
+
+    /// Returns the values that add these rows to a project.
+    pub(super) fn values<'b>(&'b self, tenant: &'b i64, project: &'b i64) -> [&'b (dyn ToSql + Sync); 12] {
+        [
+            tenant,
+            project,
+            &self.positions,
+            &self.numbers,
+            &self.about_numbers,
+            &self.hosts,
+            &self.about_hosts,
+            &self.audiences,
+            &self.authors,
+            &self.references,
+            &self.texts,
+            &self.jsons,
+        ]
     }
 }
 

@@ -163,6 +163,32 @@ fn an_index_made_again_gives_the_same_answers_to_the_last_bit() {
 }
 
 #[test]
+fn an_index_whose_folder_was_destroyed_gives_the_same_answers_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    let ports = with_index(open(&place));
+    let shelf = shelf_of(ports.clone());
+    for number in 0..120 {
+        let kept = keep(&shelf, &ana(), &text(number));
+        if number % 5 == 0 {
+            shelf.forget(&ana(), kept.id, Forgotten, crate::support::NOW).unwrap();
+        }
+    }
+    let answers =
+        |shelf: &Shelf| ["pool size", "lock retry", "\"connection timeout\""].map(|words| ranked(shelf, words, 20));
+    let live = answers(&shelf);
+    assert!(live.iter().any(|hits| hits.len() > 5));
+    let others = Ports { index: Arc::new(weir_records::memory::MemoryIndex::default()), ..ports.clone() };
+    drop((shelf, ports));
+    std::fs::remove_dir_all(&place).unwrap();
+    let index = open(&place);
+    assert_eq!(index.started(), &Started::Empty);
+    let shelf = shelf_of(Ports { index, ..others });
+    shelf.follow(&ana(), usize::MAX).unwrap();
+    assert_eq!(answers(&shelf), live);
+}
+
+#[test]
 fn the_same_records_are_found_as_in_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     let ports = with_index(open(&folder.path().join("tantivy")));

@@ -4,6 +4,7 @@ mod contract;
 mod following;
 mod isolation;
 mod migrations;
+mod moving;
 mod reading;
 pub(crate) mod support;
 mod tls;

@@ -3,9 +3,15 @@
 //! Invariant: the options are the same in every build, and a build without the server says that it is one.
 
 #[cfg(feature = "team")]
+mod delete;
+#[cfg(feature = "team")]
+mod migrate;
+#[cfg(feature = "team")]
 mod serving;
 #[cfg(feature = "team")]
 mod storage;
+#[cfg(feature = "team")]
+mod texts;
 #[cfg(feature = "team")]
 mod tokens;
 
@@ -35,6 +41,8 @@ Examples:
   weir team list --data /srv/weir                              list tokens, without their secrets
   weir team rotate 00112233445566ff --data /srv/weir           replace a token by a new one
   weir team revoke --user ben --data /srv/weir                 revoke all tokens of a user
+  weir team migrate --data /srv/weir --database @url --dry-run say what a move to PostgreSQL would copy
+  weir team delete old --data /srv/weir --confirm old          delete a tenant for good
 
 A token is printed once, and only its hash is stored. docs/team.md describes the server and its routes.";
 
@@ -63,7 +71,7 @@ pub(crate) fn command() -> Command {
         .map(|command| command.group(ArgGroup::new("place").args(["data", "database"]).required(true)));
     let [init, invite, list, rotate, revoke] = groups;
     Command::new(TEAM)
-        .about("Create a team on a server, and give and revoke its tokens")
+        .about("Create a team on a server, give and revoke its tokens, and move or delete it")
         .after_help(AFTER_HELP)
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -72,6 +80,8 @@ pub(crate) fn command() -> Command {
         .subcommand(list)
         .subcommand(rotate)
         .subcommand(revoke)
+        .subcommand(migrate())
+        .subcommand(delete())
 }
 
 /// Returns the options of `weir serve` that are about a team.
@@ -86,12 +96,9 @@ pub(crate) fn serve_options() -> [Arg; 4] {
             .help("Serve the notes and records of a team instead of this project; `weir team init` prepares it"),
         data.requires("team").help("Keep the team's data in this folder; with --database, its index and texts"),
         database.requires("team"),
-        Arg::new("texts")
-            .long("texts")
-            .value_name("DIR")
-            .value_parser(value_parser!(PathBuf))
+        texts()
             .requires("database")
-            .help("Keep the texts in this folder, which all servers of the database share"),
+            .help("Keep the texts in this folder, or in s3://BUCKET/PREFIX; all servers of the database share them"),
     ]
 }
 
@@ -107,6 +114,41 @@ fn places() -> [Arg; 2] {
             .value_name("URL")
             .help("Use a server's PostgreSQL at postgresql://USER:PASSWORD@HOST/NAME; @FILE reads the URL from a file"),
     ]
+}
+
+fn migrate() -> Command {
+    let [data, database] = places();
+    let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
+    Command::new("migrate")
+        .about("Move all tenants from a folder to PostgreSQL; the server may run until the end")
+        .args([
+            data.required(true).help("Move the data of a server in this folder"),
+            database.required_unless_present_any(["dry-run", "cancel"]),
+            texts().help("Copy the texts to this folder or to s3://BUCKET/PREFIX; without it, they stay"),
+            flag("dry-run").help("Say what would be moved, and change nothing"),
+            flag("cancel")
+                .conflicts_with_all(["dry-run", "database", "texts"])
+                .help("Let the old server write again after a move that was killed"),
+        ])
+}
+
+fn delete() -> Command {
+    Command::new("delete")
+        .about("Delete a tenant with its records, texts and tokens; its audit stays")
+        .args([
+            Arg::new("name").value_name("TENANT").required(true).help("Name of the tenant"),
+            Arg::new("confirm")
+                .long("confirm")
+                .value_name("TENANT")
+                .help("Repeat the name, since nothing brings it back"),
+            texts().requires("database").help("Delete the texts in this folder or in s3://BUCKET/PREFIX"),
+        ])
+        .args(places())
+        .group(ArgGroup::new("place").args(["data", "database"]).multiple(true).required(true))
+}
+
+fn texts() -> Arg {
+    Arg::new("texts").long("texts").value_name("PLACE")
 }
 
 fn user() -> Arg {

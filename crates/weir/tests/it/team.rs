@@ -27,6 +27,9 @@ fn what_a_team_server_cannot_do_with_its_options_is_refused() {
         &["team", "list"],
         &["team", "revoke", "--data", "team"],
         &["team", "list", "--data", "team", "--database", "postgresql://u@localhost/d"],
+        &["team", "migrate", "--data", "team"],
+        &["team", "migrate", "--data", "team", "--cancel", "--dry-run"],
+        &["team", "delete", "old"],
     ] {
         let refused = home.weir(arguments);
         assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {}", said(&refused));
@@ -77,6 +80,37 @@ mod built {
         assert_eq!(finds(&server, &newer).status, 401);
         server.terminate();
         assert!(server.wait_for_end().success());
+    }
+
+    #[test]
+    fn a_dry_run_of_a_move_says_what_there_is_and_changes_nothing() {
+        let home = Home::new();
+        let ana = team(&home, &["init", "ana"]);
+        let server = Server::start_with(&home, &["--team", "--data", "team"]);
+        let note = json!({ "project": PROJECT, "text": "The pool has ten connections." });
+        assert_eq!(post(&server, "/v1/notes", &ana, &note).status, 201);
+        let said = team(&home, &["migrate", "--dry-run"]);
+        assert!(said.contains("would move 1 tenant with 1 token, 1 record in 1 project (0 erased), 1 text"), "{said}");
+        assert_eq!(team(&home, &["migrate", "--cancel"]), "no move has begun");
+        assert_eq!(post(&server, "/v1/notes", &ana, &note).status, 201);
+    }
+
+    #[test]
+    fn a_tenant_is_deleted_only_by_its_name_twice() {
+        let home = Home::new();
+        let ana = team(&home, &["init", "ana"]);
+        let server = Server::start_with(&home, &["--team", "--data", "team"]);
+        let note = json!({ "project": PROJECT, "text": "The pool has ten connections." });
+        assert_eq!(post(&server, "/v1/notes", &ana, &note).status, 201);
+        assert_eq!(finds(&server, &ana).status, 200);
+        let refused = home.weir(&["team", "delete", "team", "--data", "team"]);
+        assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+        assert!(team(&home, &["delete", "team", "--confirm", "team"]).contains("1 record and 1 token"));
+        assert_eq!(finds(&server, &ana).status, 401);
+        let gone = home.weir(&["team", "delete", "team", "--confirm", "team", "--data", "team"]);
+        assert_eq!(gone.status.code(), Some(3), "{}", said(&gone));
+        let again = team(&home, &["init", "ana"]);
+        assert_eq!(finds(&server, &again).json()["hits"], json!([]));
     }
 
     #[test]

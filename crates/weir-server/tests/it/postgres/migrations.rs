@@ -1,9 +1,12 @@
 //! Tests that the ledger of migrations holds on PostgreSQL as it does elsewhere.
 
-use weir_records::ErrorKind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use weir_records::{ErrorKind, Log as _, Position};
 use weir_server::PostgresLog;
 
-use super::support::{MIGRATIONS, TestDatabase, bridge};
+use super::support::{MIGRATIONS, TestDatabase, bridge, ids, note, scope};
 
 /// Returns why the log cannot be opened.
 fn refused(database: &TestDatabase) -> (ErrorKind, String) {
@@ -96,4 +99,62 @@ fn a_migration_waits_for_a_server_that_migrates() {
         other.run("COMMIT").unwrap();
         assert_eq!(waiting.join().unwrap(), MIGRATIONS);
     });
+}
+
+/// The longest that a write may wait while a schema changes. A change that queued for its lock would make it seconds.
+const MAX_STALL: Duration = Duration::from_secs(2);
+
+#[test]
+fn servers_of_both_versions_write_while_a_migration_runs() {
+    const WRITERS: u64 = 4;
+    const EACH: u64 = 150;
+    /// A table has room for some 1,600 columns.
+    const MAX_CHANGES: u32 = 200;
+    let database = TestDatabase::new();
+    let owner = database.session("owner");
+    let (log, done) = (database.log(), AtomicBool::new(false));
+    let place = scope("acme", "ana", "api");
+    log.append(&place, &[note(&place, ids()(0))]).unwrap();
+    // These servers were started before the change, and those of the second half are started while it runs.
+    let worst = std::thread::scope(|threads| {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|number| {
+                let (log, database, place) = (&log, &database, &place);
+                threads.spawn(move || {
+                    let id = ids();
+                    let late = (number % 2 == 1).then(|| database.log());
+                    let log = late.as_ref().unwrap_or(log);
+                    let stalls = (0..EACH).map(|index| {
+                        let begun = Instant::now();
+                        log.append(place, &[note(place, id(index))]).unwrap();
+                        begun.elapsed()
+                    });
+                    stalls.max().unwrap()
+                })
+            })
+            .collect();
+        let changing = threads.spawn(|| {
+            // What an expanding migration does: it gives up soon, so that nobody queues behind it, and tries again.
+            let mut number = 0;
+            while number < MAX_CHANGES && !done.load(Ordering::SeqCst) {
+                let column = format!("ALTER TABLE weir.records ADD COLUMN later_{number} text");
+                let change = format!("BEGIN; SET LOCAL lock_timeout = 50; {column}; COMMIT");
+                match owner.run(&change) {
+                    Ok(_) => number += 1,
+                    Err(error) => {
+                        assert!(error.starts_with("55P03"), "{error}");
+                        owner.run("ROLLBACK").unwrap();
+                    }
+                }
+            }
+            number
+        });
+        let stalls: Vec<_> = writers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
+        done.store(true, Ordering::SeqCst);
+        let worst = stalls.into_iter().map(Result::unwrap).max().unwrap();
+        println!("worst stall {worst:?} in {} appends, {} changes", WRITERS * EACH, changing.join().unwrap());
+        worst
+    });
+    assert_eq!(log.head(&place).unwrap(), Position(WRITERS * EACH + 1));
+    assert!(worst < MAX_STALL, "{worst:?}");
 }

@@ -5,9 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use weir_records::{Accounts, ErrorKind as PortKind, PortError, Ports, sqlite};
-use weir_server::{Bridge, ObjectBlobs, PostgresLog, PostgresOptions, TantivyIndex, migrate};
+use weir_core::{Scope, TenantId};
+use weir_records::{Accounts, DeletedTenant, ErrorKind as PortKind, Index as _, PortError, Ports, sqlite};
+use weir_server::{
+    Bridge, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions, TantivyIndex, delete_tenant, delete_tokens,
+    migrate as migrate_schema,
+};
 
+use super::migrate;
+use super::texts::TextsPlace;
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
 
@@ -19,8 +25,25 @@ const DATABASE_FILE: &str = "records.db";
 /// Where the data of a server is.
 pub(super) struct Place {
     folder: Option<PathBuf>,
-    texts: Option<PathBuf>,
+    texts: Option<TextsPlace>,
     database: Option<PostgresOptions>,
+}
+
+/// A database that a team moves to.
+pub(super) struct NewPlace {
+    pub(super) log: PostgresLog,
+    pub(super) accounts: PostgresAccounts,
+    /// Its name, for people.
+    pub(super) place: String,
+}
+
+/// What was deleted with a tenant.
+pub(super) struct Deleted {
+    pub(super) existed: bool,
+    pub(super) records: u64,
+    pub(super) tokens: u64,
+    /// Whether an index was there to delete it from.
+    pub(super) from_index: bool,
 }
 
 /// The storage of a server.
@@ -34,14 +57,18 @@ impl Place {
     pub(super) fn of(env: &Env, arguments: &ArgMatches) -> Result<Self, CommandError> {
         let path = |name: &str| match arguments.try_get_one::<PathBuf>(name) {
             Ok(Some(path)) => Some(env.folder.join(path)),
-            // Only the server has an option for texts.
             Ok(None) | Err(_) => None,
         };
         let database = match arguments.get_one::<String>("database") {
             Some(address) => Some(options(env, address)?),
             None => None,
         };
-        Ok(Self { folder: path("data"), texts: path("texts"), database })
+        let texts = match arguments.try_get_one::<String>("texts") {
+            Ok(Some(value)) => Some(TextsPlace::parse(env, value)?),
+            // Not every command has an option for texts.
+            Ok(None) | Err(_) => None,
+        };
+        Ok(Self { folder: path("data"), texts, database })
     }
 
     /// Creates what is missing, and returns the names of the migrations that ran on a database of its own.
@@ -51,7 +78,7 @@ impl Place {
                 let mut owner = options.clone();
                 owner.role = None;
                 let bridge = Bridge::start().map_err(failed)?;
-                migrate(&owner, ROLE, &bridge).map_err(failed)
+                migrate_schema(&owner, ROLE, &bridge).map_err(failed)
             }
             (None, Some(folder)) => sqlite::open_accounts(folder).map(|_| Vec::new()).map_err(failed),
             (None, None) => Ok(Vec::new()),
@@ -66,14 +93,14 @@ impl Place {
                 let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
                 Ok(Arc::new(log.accounts()))
             }
-            None => Ok(Arc::new(sqlite::open_accounts(self.prepared_folder()?).map_err(failed)?)),
+            None => Ok(Arc::new(sqlite::open_accounts(self.unmoved_folder()?).map_err(failed)?)),
         }
     }
 
     /// Opens everything that a server needs.
     pub(super) fn open(&self) -> Result<Storage, CommandError> {
         let Some(options) = &self.database else {
-            let folder = self.prepared_folder()?;
+            let folder = self.unmoved_folder()?;
             let accounts = Arc::new(sqlite::open_accounts(folder).map_err(failed)?);
             return Ok(Storage { ports: sqlite::open(folder).map_err(failed)?, accounts });
         };
@@ -81,13 +108,74 @@ impl Place {
         let bridge = Bridge::start().map_err(failed)?;
         let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
         let accounts = Arc::new(log.accounts());
-        let texts = self.texts.clone().unwrap_or_else(|| folder.join("texts"));
         let ports = Ports {
             log: Arc::new(log),
             index: Arc::new(TantivyIndex::open(&folder.join("index")).map_err(in_use)?),
-            blobs: Arc::new(ObjectBlobs::in_folder(&texts).map_err(failed)?),
+            blobs: Arc::new(self.blobs()?),
         };
         Ok(Storage { ports, accounts })
+    }
+
+    /// Opens the database that a team moves to.
+    pub(super) fn postgres(&self) -> Result<NewPlace, CommandError> {
+        let options = self.database.as_ref().ok_or_else(|| CommandError::usage("name a database with --database"))?;
+        let bridge = Bridge::start().map_err(failed)?;
+        let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
+        let accounts = log.accounts();
+        Ok(NewPlace { log, accounts, place: options.place() })
+    }
+
+    /// Opens the texts, or `None` if nothing says where they are to be copied.
+    pub(super) fn copied_texts(&self) -> Result<Option<ObjectBlobs>, CommandError> {
+        self.texts.as_ref().map(TextsPlace::open).transpose()
+    }
+
+    /// Deletes a tenant: its tokens first, so that nobody gets in; its rows last, so that an interrupted call can be
+    /// repeated.
+    pub(super) fn delete_tenant(&self, tenant: &TenantId) -> Result<Deleted, CommandError> {
+        let Some(options) = &self.database else {
+            let folder = self.unmoved_folder()?;
+            let blobs = self.blobs()?;
+            let accounts = sqlite::open_accounts(folder).map_err(failed)?;
+            let tokens = accounts.delete_tokens(tenant).map_err(failed)?;
+            let index = sqlite::SqliteIndex::open(&folder.join("index")).map_err(failed)?;
+            for project in accounts.projects(tenant).map_err(failed)? {
+                index.clear(&Scope { tenant: tenant.clone(), ..Scope::project(project) }).map_err(failed)?;
+            }
+            blobs.remove_tenant(tenant).map_err(failed)?;
+            let DeletedTenant { existed, records, .. } = accounts.delete_tenant(tenant).map_err(failed)?;
+            blobs.remove_tenant(tenant).map_err(failed)?;
+            return Ok(Deleted { existed: existed || tokens > 0, records, tokens, from_index: true });
+        };
+        let mut owner = options.clone();
+        owner.role = None;
+        let (blobs, bridge) = (self.blobs()?, Bridge::start().map_err(failed)?);
+        let index = self.folder.as_ref().map(|folder| TantivyIndex::open(&folder.join("index")));
+        let index = index.transpose().map_err(in_use)?;
+        let tokens = delete_tokens(&owner, &bridge, tenant).map_err(failed)?;
+        if let Some(index) = &index {
+            index.remove_tenant(tenant).map_err(failed)?;
+        }
+        blobs.remove_tenant(tenant).map_err(failed)?;
+        let DeletedTenant { existed, records, .. } = delete_tenant(&owner, &bridge, tenant).map_err(failed)?;
+        blobs.remove_tenant(tenant).map_err(failed)?;
+        Ok(Deleted { existed: existed || tokens > 0, records, tokens, from_index: index.is_some() })
+    }
+
+    /// Opens the texts.
+    fn blobs(&self) -> Result<ObjectBlobs, CommandError> {
+        match (&self.texts, &self.folder) {
+            (Some(texts), _) => texts.open(),
+            (None, Some(folder)) => ObjectBlobs::in_folder(&folder.join("texts")).map_err(failed),
+            (None, None) => Err(CommandError::usage("name the place of the texts with --texts or --data")),
+        }
+    }
+
+    /// Returns the folder, if it has a team that was not moved away.
+    pub(super) fn unmoved_folder(&self) -> Result<&Path, CommandError> {
+        let folder = self.prepared_folder()?;
+        migrate::check_not_moved(folder)?;
+        Ok(folder)
     }
 
     fn folder(&self) -> Result<&Path, CommandError> {

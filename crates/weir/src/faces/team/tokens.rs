@@ -11,6 +11,7 @@ use weir_records::{
 };
 
 use super::storage::{Place, failed};
+use super::{delete, migrate};
 use crate::answer::{Answer, counted, one_line};
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
@@ -22,6 +23,11 @@ use crate::when;
 pub(crate) fn run(env: &Env, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let Some((name, arguments)) = arguments.subcommand() else { return Err(CommandError::usage("no command")) };
     let place = Place::of(env, arguments)?;
+    match name {
+        "migrate" => return migrate::run(&place, arguments),
+        "delete" => return delete::run(&place, arguments),
+        _ => {}
+    }
     let tenant = TenantId(named(arguments, "tenant")?);
     if name == "init" {
         return init(&place, tenant, arguments);

@@ -1,0 +1,258 @@
+//! Moves a team from SQLite and files to another database, while its server goes on.
+//!
+//! The first pass copies what is there while the old server writes. Then a lock in the old database refuses every
+//! write, which clients repeat later, and the second pass copies the rest. Only what was compared on both sides is
+//! declared to be moved.
+//!
+//! Invariants: a record keeps its position, so that the cursors of clients stay valid; an erased record keeps its id
+//! and its position; a pass that was interrupted continues where it was, and copies nothing twice; a failure takes the
+//! lock back, and the old server goes on.
+
+mod check;
+mod copy;
+
+use std::collections::BTreeSet;
+
+use weir_core::{ProjectKey, Scope, TenantId, Timestamp, UserId};
+
+use crate::accounts::{Accounts, ApiToken};
+use crate::error::{ErrorKind, PortError, Result};
+use crate::id::{RecordId, TextKey};
+use crate::ports::{Blobs, Log, Position};
+use crate::record::{Audience, Record};
+use crate::sqlite::{SqliteAccounts, SqliteLog};
+
+/// How many records or rows are read at once.
+const BATCH: usize = 500;
+
+/// Where a team is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MoveState {
+    /// Here.
+    Here,
+    /// A move to this place has begun, and nothing is written here until it ends.
+    Moving {
+        /// The place, for people.
+        place: String,
+    },
+    /// It was moved to this place.
+    Moved {
+        /// The place, for people.
+        place: String,
+    },
+}
+
+/// A record with its place in the log, erased or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedRecord {
+    /// Its place.
+    pub position: Position,
+    /// Its identity.
+    pub id: RecordId,
+    /// Who sees or saw it.
+    pub audience: Audience,
+    /// The record, unless it is erased.
+    pub record: Option<Record>,
+}
+
+/// A row of the audit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditRow {
+    /// When it was written.
+    pub at: Timestamp,
+    /// The project that it is about, if it is about one.
+    pub project: Option<ProjectKey>,
+    /// Who did it.
+    pub actor: String,
+    /// What was done.
+    pub action: String,
+    /// What it was done to.
+    pub target: String,
+}
+
+/// Reads everything of a tenant, as no user sees it: for moving it and for comparing two places.
+pub trait Export: Send + Sync {
+    /// Returns at most `limit` records of a project after a position, private and erased ones too, in order.
+    fn moved_records(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectKey,
+        after: Position,
+        limit: usize,
+    ) -> Result<Vec<MovedRecord>>;
+
+    /// Returns how many rows the audit of a tenant has.
+    fn audit_count(&self, tenant: &TenantId) -> Result<u64>;
+
+    /// Returns at most `limit` rows of the audit of a tenant after the first `skip`, oldest first.
+    fn audit_rows(&self, tenant: &TenantId, skip: u64, limit: usize) -> Result<Vec<AuditRow>>;
+}
+
+/// Takes in everything of a tenant as it was elsewhere. Each call is one transaction, and none adds to the audit.
+pub trait Import: Export {
+    /// Creates a tenant if it does not exist, and sets its quota.
+    fn take_tenant(&self, tenant: &TenantId, max_records: Option<u64>) -> Result<()>;
+
+    /// Adds the tokens that are not known, and revokes those that were revoked.
+    fn take_tokens(&self, tenant: &TenantId, tokens: &[ApiToken]) -> Result<()>;
+
+    /// Adds records at their positions, the first of which follows the head. A removal among them erases what it
+    /// removes. A head at another place is [`Busy`](crate::ErrorKind::Busy): somebody else writes.
+    fn take_records(&self, tenant: &TenantId, project: &ProjectKey, records: &[MovedRecord]) -> Result<()>;
+
+    /// Adds rows to the audit, if it has `after` rows. Another number is [`Busy`](crate::ErrorKind::Busy).
+    fn take_audit(&self, tenant: &TenantId, after: u64, rows: &[AuditRow]) -> Result<()>;
+}
+
+/// Where a team comes from.
+#[derive(Clone, Copy)]
+pub struct MoveSource<'a> {
+    /// Its log.
+    pub log: &'a SqliteLog,
+    /// Its accounts.
+    pub accounts: &'a SqliteAccounts,
+    /// Its texts.
+    pub blobs: &'a dyn Blobs,
+}
+
+/// Where a team goes to. No server may use its tenants there before it has arrived.
+#[derive(Clone, Copy)]
+pub struct MoveTarget<'a> {
+    /// What takes everything in.
+    pub records: &'a dyn Import,
+    /// Its log.
+    pub log: &'a dyn Log,
+    /// Its accounts.
+    pub accounts: &'a dyn Accounts,
+    /// Its texts, or `None` if they stay where they are.
+    pub blobs: Option<&'a dyn Blobs>,
+    /// Its name, for people.
+    pub place: &'a str,
+}
+
+/// What a team has, or what of it was moved.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MoveFigures {
+    /// Tenants.
+    pub tenants: u64,
+    /// Projects of all tenants.
+    pub projects: u64,
+    /// Records, erased ones too.
+    pub records: u64,
+    /// Records that are erased.
+    pub erased: u64,
+    /// Tokens, revoked ones too.
+    pub tokens: u64,
+    /// Rows of the audit.
+    pub audit_rows: u64,
+    /// Texts that records have.
+    pub texts: u64,
+    /// Texts that records have and that cannot be read at the old place either.
+    pub lost_texts: u64,
+}
+
+/// How far a move is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MoveProgress {
+    /// What is being done.
+    pub phase: MovePhase,
+    /// How many records this has been done to.
+    pub done: u64,
+    /// How many records there are.
+    pub of: u64,
+}
+
+/// What a move is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MovePhase {
+    /// It copies while the old server writes.
+    Copying,
+    /// It copies the rest, and the old server refuses writes.
+    CopyingRest,
+    /// It compares both sides.
+    Comparing,
+}
+
+/// Moves a team. If it fails, nothing is lost, the old server goes on, and a second call continues.
+pub fn move_team(source: &MoveSource<'_>, target: &MoveTarget<'_>, tell: &dyn Fn(MoveProgress)) -> Result<MoveFigures> {
+    if let MoveState::Moved { place } = source.log.move_state()? {
+        let reason = format!("it was moved to {place} before");
+        return Err(PortError::new(ErrorKind::Invalid, "move the team").because(reason));
+    }
+    copy::copy(source, target, &|done, of| tell(MoveProgress { phase: MovePhase::Copying, done, of }))?;
+    source.log.lock_for_move(target.place)?;
+    let arrived =
+        copy::copy(source, target, &|done, of| tell(MoveProgress { phase: MovePhase::CopyingRest, done, of }))
+            .and_then(|()| {
+                check::compare(source, target, &|done, of| tell(MoveProgress { phase: MovePhase::Comparing, done, of }))
+            });
+    match arrived {
+        Ok(figures) => source.log.finish_move().map(|()| figures),
+        Err(error) => {
+            source.log.unlock_after_move()?;
+            Err(error)
+        }
+    }
+}
+
+/// Returns what a team has, without changing anything.
+pub fn contents(source: &MoveSource<'_>) -> Result<MoveFigures> {
+    let mut figures = MoveFigures::default();
+    for tenant in source.log.tenants()? {
+        figures.tenants += 1;
+        figures.tokens += source.accounts.tokens(&tenant)?.len() as u64;
+        figures.audit_rows += source.log.audit_count(&tenant)?;
+        let mut texts = BTreeSet::new();
+        for project in source.accounts.projects(&tenant)? {
+            figures.projects += 1;
+            for_each_batch(source.log, &tenant, &project, &mut |batch| {
+                figures.records += batch.len() as u64;
+                figures.erased += batch.iter().filter(|one| one.record.is_none()).count() as u64;
+                texts.extend(batch.iter().filter_map(text_of));
+                Ok(())
+            })?;
+        }
+        figures.texts += texts.len() as u64;
+    }
+    Ok(figures)
+}
+
+/// Hands all records of a project to a function, in order.
+fn for_each_batch(
+    from: &dyn Export,
+    tenant: &TenantId,
+    project: &ProjectKey,
+    work: &mut dyn FnMut(&[MovedRecord]) -> Result<()>,
+) -> Result<()> {
+    let mut after = Position(0);
+    loop {
+        let batch = from.moved_records(tenant, project, after, BATCH)?;
+        let Some(last) = batch.last() else { return Ok(()) };
+        after = last.position;
+        work(&batch)?;
+    }
+}
+
+/// Returns how many records a team has, erased ones too.
+fn total(source: &MoveSource<'_>, tenants: &[TenantId]) -> Result<u64> {
+    let mut records = 0;
+    for tenant in tenants {
+        records += source.accounts.usage(tenant)?.records;
+    }
+    Ok(records)
+}
+
+/// Returns the text of a record, if it has one.
+fn text_of(moved: &MovedRecord) -> Option<TextKey> {
+    moved.record.as_ref()?.body.kept().map(|kept| kept.text)
+}
+
+/// Returns the scope of a user in a project.
+fn scope_of(tenant: &TenantId, project: &ProjectKey, user: &UserId) -> Scope {
+    Scope { tenant: tenant.clone(), user: user.clone(), ..Scope::project(project.clone()) }
+}
+
+fn differs(what: &str) -> PortError {
+    let reason = format!("{what} than the old place; use an empty database, or tenants that it does not have");
+    PortError::new(ErrorKind::Invalid, "move the team").because(reason)
+}

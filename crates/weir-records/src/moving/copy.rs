@@ -1,0 +1,125 @@
+//! One pass of a move: copies what the new place does not have yet. Invariant: a text is there before its record, and
+//! gone before the record that removes it.
+
+use weir_core::{ProjectKey, TenantId, UserId};
+
+use super::{BATCH, Export as _, MoveSource, MoveTarget, MovedRecord, differs, scope_of, text_of, total};
+use crate::accounts::{Accounts as _, TokenId};
+use crate::error::{ErrorKind, PortError, Result};
+use crate::id::TextKey;
+use crate::ports::{Blobs, Log as _, Position};
+use crate::record::Body;
+
+/// Copies what is missing. `tell` gets the number of records that are there, and of all of them.
+pub(super) fn copy(source: &MoveSource<'_>, target: &MoveTarget<'_>, tell: &dyn Fn(u64, u64)) -> Result<()> {
+    let tenants = source.log.tenants()?;
+    let (mut done, of) = (0, total(source, &tenants)?);
+    for tenant in &tenants {
+        let pass = TenantPass { source, target, tenant };
+        pass.accounts()?;
+        for project in source.accounts.projects(tenant)? {
+            done += pass.project(&project, &|here| tell(done + here, of))?;
+        }
+        pass.audit()?;
+    }
+    Ok(())
+}
+
+/// A pass over one tenant.
+struct TenantPass<'a> {
+    source: &'a MoveSource<'a>,
+    target: &'a MoveTarget<'a>,
+    tenant: &'a TenantId,
+}
+
+impl TenantPass<'_> {
+    fn accounts(&self) -> Result<()> {
+        let Self { source, target, tenant } = self;
+        let tokens = source.accounts.tokens(tenant)?;
+        let is_known = |id: TokenId| tokens.iter().any(|token| token.id == id);
+        if target.accounts.tokens(tenant)?.iter().any(|token| !is_known(token.id)) {
+            return Err(differs("the new place has other tokens"));
+        }
+        target.records.take_tenant(tenant, source.accounts.usage(tenant)?.max_records)?;
+        target.records.take_tokens(tenant, &tokens)
+    }
+
+    /// Copies the records of a project, and returns how many the new place has.
+    fn project(&self, project: &ProjectKey, tell: &dyn Fn(u64)) -> Result<u64> {
+        let Self { source, target, tenant } = self;
+        let mut head = target.log.head(&scope_of(tenant, project, &UserId(String::new())))?;
+        self.check_last(project, head)?;
+        loop {
+            let batch = source.log.moved_records(tenant, project, head, BATCH)?;
+            let Some(last) = batch.last() else { return Ok(head.0) };
+            if let Some(blobs) = target.blobs {
+                for one in &batch {
+                    self.text(blobs, project, one)?;
+                }
+            }
+            target.records.take_records(tenant, project, &batch)?;
+            head = last.position;
+            tell(head.0);
+        }
+    }
+
+    /// Checks that the last record that the new place has is the same as here. It may have been erased since.
+    fn check_last(&self, project: &ProjectKey, head: Position) -> Result<()> {
+        if head == Position(0) {
+            return Ok(());
+        }
+        let before = Position(head.0 - 1);
+        let here = self.source.log.moved_records(self.tenant, project, before, 1)?;
+        let there = self.target.records.moved_records(self.tenant, project, before, 1)?;
+        let same = here.first().map(|one| (one.position, one.id)) == there.first().map(|one| (one.position, one.id));
+        if same { Ok(()) } else { Err(differs("the new place has other records")) }
+    }
+
+    /// Copies the text of a record, or deletes the text of the record that it removes.
+    fn text(&self, blobs: &dyn Blobs, project: &ProjectKey, one: &MovedRecord) -> Result<()> {
+        let Some(record) = &one.record else { return Ok(()) };
+        let scope = scope_of(self.tenant, project, &record.author.user);
+        if let Body::Removed { record: removed, .. } = &record.body {
+            let found = self.target.log.records(&scope, &[*removed])?;
+            for key in found.iter().filter_map(|stored| Some(stored.record.body.kept()?.text)) {
+                if self.source.log.text_uses(&scope, &key)? == 0 {
+                    blobs.delete(&scope, &key)?;
+                }
+            }
+        }
+        let Some(key) = text_of(one) else { return Ok(()) };
+        match self.source.blobs.get(&scope, &key) {
+            Ok(Some(text)) => check_key(&key, &blobs.put(&scope, &text)?),
+            // It is lost, or the record has been removed since. The comparison at the end counts what is lost.
+            Ok(None) | Err(PortError { kind: ErrorKind::Damaged, .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn audit(&self) -> Result<()> {
+        let Self { source, target, tenant } = self;
+        let mut count = target.records.audit_count(tenant)?;
+        if count > 0 {
+            let (here, there) =
+                (source.log.audit_rows(tenant, count - 1, 1)?, target.records.audit_rows(tenant, count - 1, 1)?);
+            if here != there {
+                return Err(differs("the new place has another audit"));
+            }
+        }
+        loop {
+            let rows = source.log.audit_rows(tenant, count, BATCH)?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            target.records.take_audit(tenant, count, &rows)?;
+            count += rows.len() as u64;
+        }
+    }
+}
+
+fn check_key(wanted: &TextKey, stored: &TextKey) -> Result<()> {
+    if wanted == stored {
+        return Ok(());
+    }
+    Err(PortError::new(ErrorKind::Damaged, "copy a text").because("it changed on the way"))
+}

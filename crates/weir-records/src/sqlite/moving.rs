@@ -1,0 +1,163 @@
+//! What a team has in SQLite, for a move to another place, and the lock that ends its time here.
+//!
+//! Invariant: every transaction that writes to the log or to the accounts looks at the lock first. Once it is set and
+//! committed, nothing changes any more, and what is read afterwards is all there will ever be.
+
+use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use weir_core::{ProjectKey, TenantId, Timestamp};
+
+use super::db::Fault;
+use super::log::SqliteLog;
+use crate::error::{ErrorKind, PortError, Result};
+use crate::id::{HostId, RecordId};
+use crate::moving::{AuditRow, Export, MoveState, MovedRecord};
+use crate::ports::Position;
+use crate::record::{Audience, Record};
+
+const LOCK: &str = "lock the log for a move";
+
+impl SqliteLog {
+    /// Returns every tenant that has something here, in the order of their names.
+    pub fn tenants(&self) -> Result<Vec<TenantId>> {
+        self.database.read("list the tenants", |tx| {
+            let sql =
+                "SELECT name FROM tenants UNION SELECT tenant FROM heads UNION SELECT tenant FROM audit ORDER BY 1";
+            let mut statement = tx.prepare(sql)?;
+            let names = statement.query_map([], |row| Ok(TenantId(row.get(0)?)))?;
+            Ok(names.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    /// Returns whether the team is being moved, or was.
+    pub fn move_state(&self) -> Result<MoveState> {
+        self.database.read("read the state of a move", |tx| Ok(state(tx)?))
+    }
+
+    /// Refuses every write from now on, in all processes, because the team is being moved to `place`.
+    pub fn lock_for_move(&self, place: &str) -> Result<()> {
+        self.database.write(LOCK, |tx| {
+            if let MoveState::Moved { place } = state(tx)? {
+                return Err(moved(LOCK, &place).into());
+            }
+            tx.execute("INSERT OR REPLACE INTO moving (id, place, is_done) VALUES (1, ?1, 0)", params![place])?;
+            Ok(())
+        })
+    }
+
+    /// Takes the lock of an unfinished move back, and returns whether there was one.
+    pub fn unlock_after_move(&self) -> Result<bool> {
+        self.database.write("unlock the log", |tx| Ok(tx.execute("DELETE FROM moving WHERE is_done = 0", [])? > 0))
+    }
+
+    /// Records that the move is complete. There is no way back.
+    pub fn finish_move(&self) -> Result<()> {
+        self.database.write("finish a move", |tx| {
+            if tx.execute("UPDATE moving SET is_done = 1 WHERE id = 1", [])? == 0 {
+                return Err(PortError::new(ErrorKind::Invalid, "finish a move").because("none has begun").into());
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Export for SqliteLog {
+    fn moved_records(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectKey,
+        after: Position,
+        limit: usize,
+    ) -> Result<Vec<MovedRecord>> {
+        self.database.read("read the log", |tx| {
+            let mut statement = tx.prepare_cached(
+                "SELECT position, host, number, audience, json FROM records
+                 WHERE tenant = ?1 AND project = ?2 AND position > ?3 ORDER BY position LIMIT ?4",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = statement.query_map(params![tenant.0, project.0, after.0 as i64, limit], RecordRow::read)?;
+            rows.map(|row| Ok(row?.record()?)).collect()
+        })
+    }
+
+    fn audit_count(&self, tenant: &TenantId) -> Result<u64> {
+        self.database.read("count the audit", |tx| {
+            let mut statement = tx.prepare_cached("SELECT count(*) FROM audit WHERE tenant = ?1")?;
+            let count: i64 = statement.query_row(params![tenant.0], |row| row.get(0))?;
+            Ok(count as u64)
+        })
+    }
+
+    fn audit_rows(&self, tenant: &TenantId, skip: u64, limit: usize) -> Result<Vec<AuditRow>> {
+        self.database.read("read the audit", |tx| {
+            let mut statement = tx.prepare_cached(
+                "SELECT at, project, actor, action, target FROM audit INDEXED BY audit_tenant
+                 WHERE tenant = ?1 ORDER BY id LIMIT ?2 OFFSET ?3",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = statement.query_map(params![tenant.0, limit, skip as i64], |row| {
+                Ok(AuditRow {
+                    at: Timestamp(row.get(0)?),
+                    project: row.get::<_, Option<String>>(1)?.map(ProjectKey),
+                    actor: row.get(2)?,
+                    action: row.get(3)?,
+                    target: row.get(4)?,
+                })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+}
+
+/// Refuses a write while the team is being moved, and afterwards.
+pub(super) fn check_unlocked(tx: &Transaction<'_>, doing: &str) -> Result<(), Fault> {
+    match state(tx)? {
+        MoveState::Here => Ok(()),
+        MoveState::Moving { .. } => {
+            let reason = "the team is being moved to another database; the same call succeeds there";
+            Err(PortError::new(ErrorKind::Busy, doing).because(reason).into())
+        }
+        MoveState::Moved { place } => Err(moved(doing, &place).into()),
+    }
+}
+
+fn moved(doing: &str, place: &str) -> PortError {
+    PortError::new(ErrorKind::Unavailable, doing).because(format!("the team was moved to {place}"))
+}
+
+fn state(tx: &Transaction<'_>) -> rusqlite::Result<MoveState> {
+    let row: Option<(String, bool)> = tx
+        .prepare_cached("SELECT place, is_done FROM moving WHERE id = 1")?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(match row {
+        None => MoveState::Here,
+        Some((place, false)) => MoveState::Moving { place },
+        Some((place, true)) => MoveState::Moved { place },
+    })
+}
+
+/// A row of a record as the engine has it.
+struct RecordRow {
+    position: i64,
+    host: [u8; 16],
+    number: i64,
+    audience: String,
+    json: Option<String>,
+}
+
+impl RecordRow {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let (position, host, number) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Self { position, host, number, audience: row.get(3)?, json: row.get(4)? })
+    }
+
+    fn record(self) -> Result<MovedRecord> {
+        let damaged = || PortError::new(ErrorKind::Damaged, "read a record").because("its audience is not known");
+        Ok(MovedRecord {
+            position: Position(self.position as u64),
+            id: RecordId { host: HostId::from_bytes(self.host), index: self.number as u64 },
+            audience: Audience::parse(&self.audience).ok_or_else(damaged)?,
+            record: self.json.map(|json| Record::from_json(&json)).transpose()?,
+        })
+    }
+}

@@ -1,0 +1,289 @@
+//! Takes in a team from elsewhere, at the positions that its records had. Invariant: everything runs as the role of the
+//! program, under row-level security, and a call that is repeated finds its work done or is refused.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use deadpool_postgres::Object;
+use tokio_postgres::Row;
+use tokio_postgres::types::{ToSql, Type};
+use weir_core::{ProjectKey, Scope, TenantId, Timestamp};
+use weir_records::moving::{AuditRow, Export, Import, MovedRecord};
+use weir_records::{ApiToken, Audience, Body, ErrorKind, PortError, Position, Record, RecordId, Result};
+
+use super::PostgresLog;
+use super::database::check_tenant;
+use super::fault::Fault;
+use super::queries::{ADVANCE, CREATE_PROJECT, ENTER, INSERT, LOCK_HEAD, Query};
+use super::transaction::OpenTransaction;
+use super::values::{Content, SqlHost, SqlIds, SqlRows};
+
+const TAKE: &str = "take in a team";
+const READ: &str = "read the log";
+
+/// All records of a project after `$3`.
+static MOVED_RECORDS: Query = Query {
+    sql: "SELECT r.position, r.host, r.number, r.audience, r.json
+          FROM weir.tenants t JOIN weir.projects p USING (tenant_id) CROSS JOIN LATERAL (
+              SELECT * FROM weir.records r
+              WHERE r.tenant_id = p.tenant_id AND r.project_id = p.project_id AND r.position > $3
+              ORDER BY r.position LIMIT $4) r
+          WHERE t.name = $1 AND p.key = $2 ORDER BY r.position",
+    types: &[Type::TEXT, Type::TEXT, Type::INT8, Type::INT8],
+};
+
+static AUDIT_COUNT: Query = Query {
+    sql: "SELECT count(*) FROM weir.audit a JOIN weir.tenants t USING (tenant_id) WHERE t.name = $1",
+    types: &[Type::TEXT],
+};
+
+static AUDIT_ROWS: Query = Query {
+    sql: "SELECT (extract(epoch FROM a.at) * 1000)::bigint, p.key, a.actor, a.action, a.target
+          FROM weir.audit a JOIN weir.tenants t USING (tenant_id)
+          LEFT JOIN weir.projects p ON p.tenant_id = a.tenant_id AND p.project_id = a.project_id
+          WHERE t.name = $1 ORDER BY a.audit_id LIMIT $3 OFFSET $2",
+    types: &[Type::TEXT, Type::INT8, Type::INT8],
+};
+
+static CREATE_TENANT: Query = Query { sql: "SELECT weir.create_tenant($1)", types: &[Type::TEXT] };
+
+static SET_QUOTA: Query = Query {
+    sql: "UPDATE weir.tenants SET max_records = $2 WHERE name = $1 AND max_records IS DISTINCT FROM $2",
+    types: &[Type::TEXT, Type::INT8],
+};
+
+static TAKE_TOKEN: Query = Query {
+    sql: "INSERT INTO weir.tokens
+              (tenant_id, id, user_name, scope, projects, hash, created_at, expires_at, revoked_at)
+          SELECT t.tenant_id, $2, $3, $4, $5, $6, $7, $8, $9 FROM weir.tenants t WHERE t.name = $1
+          ON CONFLICT (tenant_id, id) DO NOTHING",
+    types: &[
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT_ARRAY,
+        Type::BYTEA,
+        Type::INT8,
+        Type::INT8,
+        Type::INT8,
+    ],
+};
+
+static REVOKE: Query = Query {
+    sql: "UPDATE weir.tokens SET revoked_at = $3 WHERE revoked_at IS NULL AND id = $2
+              AND tenant_id = (SELECT t.tenant_id FROM weir.tenants t WHERE t.name = $1)",
+    types: &[Type::TEXT, Type::TEXT, Type::INT8],
+};
+
+/// Erases what was removed by records at the positions `$5`.
+static ERASE_REMOVED: Query = Query {
+    sql: "UPDATE weir.records r SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
+              json = NULL FROM unnest($3, $4, $5) AS gone (host, number, removed_at)
+          WHERE r.tenant_id = $1 AND r.project_id = $2 AND r.host = gone.host AND r.number = gone.number
+              AND r.position < gone.removed_at AND r.json IS NOT NULL",
+    types: &[Type::INT8, Type::INT8, Type::UUID_ARRAY, Type::INT8_ARRAY, Type::INT8_ARRAY],
+};
+
+static TAKE_AUDIT: Query = Query {
+    sql: "INSERT INTO weir.audit (tenant_id, at, project_id, actor, action, target)
+          SELECT t.tenant_id, timestamptz 'epoch' + done.at * interval '1 millisecond', p.project_id, done.actor,
+              done.action, done.target
+          FROM weir.tenants t
+          CROSS JOIN unnest($2, $3, $4, $5, $6) WITH ORDINALITY AS done (at, project, actor, action, target, number)
+          LEFT JOIN weir.projects p ON p.tenant_id = t.tenant_id AND p.key = done.project
+          WHERE t.name = $1 ORDER BY done.number",
+    types: &[Type::TEXT, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::TEXT_ARRAY, Type::TEXT_ARRAY, Type::TEXT_ARRAY],
+};
+
+impl Export for PostgresLog {
+    fn moved_records(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectKey,
+        after: Position,
+        limit: usize,
+    ) -> Result<Vec<MovedRecord>> {
+        let (after, most) = (after.0 as i64, i64::try_from(limit).unwrap_or(i64::MAX));
+        let values: [&(dyn ToSql + Sync); 4] = [&tenant.0, &project.0, &after, &most];
+        let rows = self.database.read(READ, &scope_of(tenant), &MOVED_RECORDS, &values)?;
+        rows.iter().map(|row| moved_record(row).map_err(|fault| fault.at(READ))).collect()
+    }
+
+    fn audit_count(&self, tenant: &TenantId) -> Result<u64> {
+        let doing = "count the audit";
+        let rows = self.database.read(doing, &scope_of(tenant), &AUDIT_COUNT, &[&tenant.0])?;
+        super::number(&rows).map_err(|fault| fault.at(doing))
+    }
+
+    fn audit_rows(&self, tenant: &TenantId, skip: u64, limit: usize) -> Result<Vec<AuditRow>> {
+        let doing = "read the audit";
+        let (skip, most) = (skip as i64, i64::try_from(limit).unwrap_or(i64::MAX));
+        let rows = self.database.read(doing, &scope_of(tenant), &AUDIT_ROWS, &[&tenant.0, &skip, &most])?;
+        rows.iter().map(|row| audit_row(row).map_err(|fault| fault.at(doing))).collect()
+    }
+}
+
+impl Import for PostgresLog {
+    fn take_tenant(&self, tenant: &TenantId, max_records: Option<u64>) -> Result<()> {
+        let most = max_records.map(|most| i64::try_from(most).unwrap_or(i64::MAX));
+        self.take(tenant, async |client: &Object| {
+            self.run(client, &CREATE_TENANT, &[&tenant.0]).await?;
+            self.run(client, &SET_QUOTA, &[&tenant.0, &most]).await?;
+            Ok(())
+        })
+    }
+
+    fn take_tokens(&self, tenant: &TenantId, tokens: &[ApiToken]) -> Result<()> {
+        self.take(tenant, async |client: &Object| {
+            for token in tokens {
+                self.take_token(client, tenant, token).await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn take_records(&self, tenant: &TenantId, project: &ProjectKey, records: &[MovedRecord]) -> Result<()> {
+        let (Some(first), Some(last)) = (records.first(), records.last()) else { return Ok(()) };
+        let columns = Columns::of(records)?;
+        self.take(tenant, async |client: &Object| {
+            self.run(client, &CREATE_PROJECT, &[&tenant.0, &project.0]).await?;
+            let head = self.run(client, &LOCK_HEAD, &[&tenant.0, &project.0]).await?;
+            let head = head.first().ok_or_else(|| in_the_way("the project has no head"))?;
+            let (tenant, project, at): (i64, i64, i64) = (head.try_get(0)?, head.try_get(1)?, head.try_get(2)?);
+            if at as u64 + 1 != first.position.0 {
+                return Err(in_the_way("somebody else writes to the new place").into());
+            }
+            self.run(client, &INSERT, &columns.rows.values(&tenant, &project)).await?;
+            let Removals { ids, at } = &columns.removals;
+            if !at.is_empty() {
+                self.run(client, &ERASE_REMOVED, &[&tenant, &project, &ids.hosts, &ids.numbers, at]).await?;
+            }
+            self.run(client, &ADVANCE, &[&tenant, &project, &(last.position.0 as i64)]).await?;
+            Ok(())
+        })
+    }
+
+    fn take_audit(&self, tenant: &TenantId, after: u64, rows: &[AuditRow]) -> Result<()> {
+        let projects: BTreeSet<&str> = rows.iter().filter_map(project_of).collect();
+        let at: Vec<i64> = rows.iter().map(|row| row.at.0).collect();
+        let of: Vec<Option<&str>> = rows.iter().map(project_of).collect();
+        let actors: Vec<&str> = rows.iter().map(|row| row.actor.as_str()).collect();
+        let actions: Vec<&str> = rows.iter().map(|row| row.action.as_str()).collect();
+        let targets: Vec<&str> = rows.iter().map(|row| row.target.as_str()).collect();
+        self.take(tenant, async |client: &Object| {
+            if super::number(&self.run(client, &AUDIT_COUNT, &[&tenant.0]).await?)? != after {
+                return Err(in_the_way("somebody else writes to the new place").into());
+            }
+            for project in projects {
+                self.run(client, &CREATE_PROJECT, &[&tenant.0, &project]).await?;
+            }
+            self.run(client, &TAKE_AUDIT, &[&tenant.0, &at, &of, &actors, &actions, &targets]).await?;
+            Ok(())
+        })
+    }
+}
+
+impl PostgresLog {
+    /// Runs work in a transaction of a tenant.
+    fn take(&self, tenant: &TenantId, work: impl AsyncFnOnce(&Object) -> Result<(), Fault>) -> Result<()> {
+        check_tenant(&scope_of(tenant), TAKE)?;
+        self.database.wait_for(TAKE, async {
+            let client = self.database.client().await?;
+            let transaction = OpenTransaction::on(&client);
+            client.batch_execute(self.database.begin_write()).await?;
+            self.run(&client, &ENTER, &[&tenant.0]).await?;
+            work(&client).await?;
+            client.batch_execute("COMMIT").await?;
+            transaction.end();
+            Ok(())
+        })
+    }
+
+    async fn run(
+        &self,
+        client: &Object,
+        query: &'static Query,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Fault> {
+        Ok(self.database.ready(client, query).await?.run(client, values).await?)
+    }
+
+    async fn take_token(&self, client: &Object, tenant: &TenantId, token: &ApiToken) -> Result<(), Fault> {
+        let projects: Option<Vec<&str>> =
+            token.projects.as_ref().map(|projects| projects.iter().map(|project| project.0.as_str()).collect());
+        let (id, scope, hash) = (token.id.to_string(), token.scope.as_str(), token.hash.as_bytes().as_slice());
+        let (expires_at, revoked_at) = (token.expires_at.map(|at| at.0), token.revoked_at.map(|at| at.0));
+        let values: [&(dyn ToSql + Sync); 9] =
+            [&tenant.0, &id, &token.user.0, &scope, &projects, &hash, &token.created_at.0, &expires_at, &revoked_at];
+        self.run(client, &TAKE_TOKEN, &values).await?;
+        if let Some(revoked_at) = revoked_at {
+            self.run(client, &REVOKE, &[&tenant.0, &id, &revoked_at]).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Records as columns, and what they remove.
+struct Columns<'a> {
+    rows: SqlRows<'a>,
+    removals: Removals,
+}
+
+/// Records that are removed, and the positions of the records that do it.
+struct Removals {
+    ids: SqlIds,
+    at: Vec<i64>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(records: &'a [MovedRecord]) -> Result<Self> {
+        let (mut rows, mut removed, mut removed_at) = (SqlRows::default(), Vec::new(), Vec::new());
+        for one in records {
+            let content = match &one.record {
+                Some(record) => Some(Content { record, json: Cow::Owned(record.to_json()?) }),
+                None => None,
+            };
+            if let Some(Body::Removed { record, .. }) = one.record.as_ref().map(|record| &record.body) {
+                removed.push(*record);
+                removed_at.push(one.position.0 as i64);
+            }
+            rows.add(one.position, one.id, one.audience, content);
+        }
+        Ok(Self { rows, removals: Removals { ids: removed.into_iter().collect(), at: removed_at } })
+    }
+}
+
+/// Returns a scope of the tenant in no project.
+fn scope_of(tenant: &TenantId) -> Scope {
+    Scope { tenant: tenant.clone(), ..Scope::project(ProjectKey(String::new())) }
+}
+
+fn project_of(row: &AuditRow) -> Option<&str> {
+    row.project.as_ref().map(|project| project.0.as_str())
+}
+
+fn in_the_way(reason: &str) -> PortError {
+    PortError::new(ErrorKind::Busy, TAKE).because(reason)
+}
+
+fn moved_record(row: &Row) -> Result<MovedRecord, Fault> {
+    let unknown = || PortError::new(ErrorKind::Damaged, READ).because("an audience is not known");
+    let json: Option<&str> = row.try_get(4)?;
+    Ok(MovedRecord {
+        position: Position(row.try_get::<_, i64>(0)? as u64),
+        id: RecordId { host: row.try_get::<_, SqlHost>(1)?.0, index: row.try_get::<_, i64>(2)? as u64 },
+        audience: Audience::parse(row.try_get(3)?).ok_or_else(unknown)?,
+        record: json.map(Record::from_json).transpose()?,
+    })
+}
+
+fn audit_row(row: &Row) -> Result<AuditRow, Fault> {
+    Ok(AuditRow {
+        at: Timestamp(row.try_get(0)?),
+        project: row.try_get::<_, Option<String>>(1)?.map(ProjectKey),
+        actor: row.try_get(2)?,
+        action: row.try_get(3)?,
+        target: row.try_get(4)?,
+    })
+}
