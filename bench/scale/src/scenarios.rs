@@ -18,7 +18,9 @@ const SPLIT_ABOVE_MEAN_SHARD: f64 = 0.25;
 const OFFERED_SECONDS: f64 = 300.0;
 const LOST_AT: f64 = 60.0;
 /// How long an acknowledgement is on its way, in seconds.
-const ACKNOWLEDGEMENT: f64 = 0.002;
+const ACKNOWLEDGEMENT: f64 = 0.05;
+/// How many rows an upload has where the nodes are kept busy: the most that a server takes, so that there are fewer events.
+const LARGE_UPLOAD_ROWS: f64 = 1_000.0;
 /// How many rows wait when a moved shard is switched over: they are applied while its writers wait.
 const SWITCH_ROWS: f64 = 100.0;
 const SEED: u64 = 19;
@@ -156,20 +158,32 @@ pub(crate) fn losses(inputs: &Inputs) -> Vec<LostNode> {
     let loads = split_loads(inputs);
     let capacity = inputs.node_rows_per_second() * NODES as f64;
     let peak = rows_per_second(inputs);
+    let usual = inputs.upload_rows.value;
     let loads_to_try = [
-        (format!("expected peak, {peak:.0} rows/s"), peak),
-        (format!("40 % of capacity, {:.0} rows/s", 0.4 * capacity), 0.4 * capacity),
-        (format!("60 % of capacity, {:.0} rows/s", 0.6 * capacity), 0.6 * capacity),
+        (format!("expected peak, {peak:.0} rows/s"), Rate { rows: peak, upload_rows: usual }),
+        busy("40 % of capacity", 0.4 * capacity),
+        busy("60 % of capacity", 0.6 * capacity),
     ];
     let mut found = Vec::new();
-    for (load, rows) in loads_to_try {
+    for (load, rate) in loads_to_try {
         for (name, replicas) in
             [("one standby for each node", Replicas::Paired), ("spread over all nodes", Replicas::Spread)]
         {
-            found.push(lose(inputs, &loads, replicas, LostNode { load: load.clone(), ..named(name) }, rows));
+            found.push(lose(inputs, &loads, replicas, LostNode { load: load.clone(), ..named(name) }, rate));
         }
     }
     found
+}
+
+/// How many rows come in a second, and how many of them in one upload.
+#[derive(Debug, Clone, Copy)]
+struct Rate {
+    rows: f64,
+    upload_rows: f64,
+}
+
+fn busy(what: &str, rows: f64) -> (String, Rate) {
+    (format!("{what}, {rows:.0} rows/s"), Rate { rows, upload_rows: LARGE_UPLOAD_ROWS })
 }
 
 fn named(replicas: &'static str) -> LostNode {
@@ -189,15 +203,15 @@ fn named(replicas: &'static str) -> LostNode {
     }
 }
 
-fn lose(inputs: &Inputs, loads: &[f64], replicas: Replicas, row: LostNode, rows: f64) -> LostNode {
+fn lose(inputs: &Inputs, loads: &[f64], replicas: Replicas, row: LostNode, rate: Rate) -> LostNode {
     let map = ShardMap::balanced(loads, NODES, replicas);
     let on_nodes = map.node_loads(loads);
     let node = (0..NODES).max_by(|a, b| on_nodes[*a].total_cmp(&on_nodes[*b])).unwrap_or_default();
     let unserved = inputs.lease_seconds.value + inputs.promotion_seconds.value;
     let plan = Plan {
-        rate: rows / inputs.upload_rows.value,
+        rate: rate.rows / rate.upload_rows,
         seconds: OFFERED_SECONDS,
-        service: inputs.upload_rows.value / inputs.node_rows_per_second(),
+        service: rate.upload_rows / inputs.node_rows_per_second(),
         law: Service::Fixed,
         even_arrivals: false,
         loss: Some(Loss { node, at: LOST_AT, unserved, acknowledgement: ACKNOWLEDGEMENT }),
@@ -210,7 +224,7 @@ fn lose(inputs: &Inputs, loads: &[f64], replicas: Replicas, row: LostNode, rows:
         applied: outcome.applied,
         sent_again_and_recognised: outcome.recognised,
         seconds_unserved: unserved,
-        backlog_rows: outcome.backlog as f64 * inputs.upload_rows.value,
+        backlog_rows: outcome.backlog as f64 * rate.upload_rows,
         caught_up_seconds: outcome.caught_up,
         wait_p50_ms: quantile(&outcome.waits, 0.5) * 1e3,
         wait_p99_ms: quantile(&outcome.waits, 0.99) * 1e3,
