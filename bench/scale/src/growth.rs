@@ -28,7 +28,7 @@ pub(crate) struct Need {
     pub(crate) searches_per_second: f64,
     /// Cores that the work itself takes at the peak, by its measured CPU time.
     pub(crate) busy_cores: f64,
-    /// Cores to run: at most half busy, and two machines of two cores where there is a database.
+    /// Cores to run: at most half busy, and four machines of two cores where there is a database.
     pub(crate) cores: f64,
     /// Nodes for the log, by their disks.
     pub(crate) log_nodes: f64,
@@ -50,8 +50,8 @@ pub(crate) fn need(inputs: &Inputs, developers: f64) -> Need {
     let (log_gb, index_gb) = (gb(inputs.log_bytes_per_entry.value), gb(inputs.index_bytes()));
     let texts_gb = gb(inputs.text_bytes_per_entry.value);
     let log_nodes = if in_folder { 0.0 } else { (log_gb / (inputs.node_disk_gb.value * MAX_FULL)).ceil() };
-    // A folder needs a part of a machine that runs anyway; a database and two servers need two cores each.
-    let least = if in_folder { 1.0 } else { 6.0 };
+    // A folder needs a part of a machine that runs anyway; a database, its replica and two servers need two cores each.
+    let least = if in_folder { 1.0 } else { 8.0 };
     let replicated = log_nodes.max(1.0) * 2.0 * inputs.node_cores.value;
     let for_log = if log_nodes > 1.0 { replicated } else { 0.0 };
     let cores = (busy_cores / MAX_BUSY).ceil().max(least) + for_log;
