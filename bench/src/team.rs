@@ -86,7 +86,8 @@ fn rebuild(made: &Made, database: &Database, folder: &Path) -> (Arc<TantivyIndex
 fn sizes(made: &Made, database: &Database, index: &Path, texts: &Path) -> Value {
     let count = made.entries.len() as f64;
     let log = database.number(
-        "SELECT sum(pg_total_relation_size(inhrelid))::bigint FROM pg_inherits WHERE inhparent = 'weir.records'::regclass",
+        "SELECT sum(pg_total_relation_size(inhrelid))::bigint FROM pg_inherits
+         WHERE inhparent = 'weir.records'::regclass",
     );
     let blobs = ObjectBlobs::in_folder(texts).unwrap();
     let stored = made.entries.iter().take(MAX_STORED_TEXTS);

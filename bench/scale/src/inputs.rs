@@ -1,5 +1,5 @@
-//! The figures that the model starts from. Invariant: each has a sort, a date and a source; a figure that the model does
-//! not know, or that is missing, is an error.
+//! The figures that the model starts from. Invariant: each has a sort, a date and a source; a figure that the model
+//! does not know, or that is missing, is an error.
 
 use serde::{Deserialize, Serialize};
 

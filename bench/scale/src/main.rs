@@ -17,7 +17,7 @@ use inputs::Inputs;
 
 const USAGE: &str = "\
 usage: weir-scale [--json] [--inputs FILE]
-                       skew, growing, loss of a node and catching up of 480 shards on 16 nodes, and what each size needs";
+                       skew, growing, loss of a node and catching up of 480 shards on 16 nodes, and sizes";
 
 fn main() -> ExitCode {
     let (mut json, mut file) = (false, None);

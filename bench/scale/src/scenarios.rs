@@ -19,7 +19,8 @@ const OFFERED_SECONDS: f64 = 300.0;
 const LOST_AT: f64 = 60.0;
 /// How long an acknowledgement is on its way, in seconds.
 const ACKNOWLEDGEMENT: f64 = 0.05;
-/// How many rows an upload has where the nodes are kept busy: the most that a server takes, so that there are fewer events.
+/// How many rows an upload has where the nodes are kept busy: the most that a server takes, so that there are fewer
+/// events.
 const LARGE_UPLOAD_ROWS: f64 = 1_000.0;
 /// How many rows wait when a moved shard is switched over: they are applied while its writers wait.
 const SWITCH_ROWS: f64 = 100.0;

@@ -1,4 +1,5 @@
-//! The same records through the HTTP service on loopback, each with its text: four clients, a connection for each upload.
+//! The same records through the HTTP service on loopback, each with its text: four clients, and a connection for each
+//! upload.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
