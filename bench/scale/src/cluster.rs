@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn above_the_capacity_the_queue_grows_as_the_difference() {
-        // Offered for a minute at 1,250 a second, done at 1,000 a second: the last one waits for the fifth that is left.
+        // Offered for a minute at 1,250 a second, done at 1,000 a second: the last one waits for what is left.
         let outcome = alone(&Plan { rate: 1_250.0, even_arrivals: true, ..plan() });
         let last = outcome.waits.last().copied().unwrap();
         assert!((last - 15.0).abs() < 0.01, "{last}");

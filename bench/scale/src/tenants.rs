@@ -17,7 +17,7 @@ pub(crate) struct Unit {
     pub(crate) share: f64,
 }
 
-/// Returns the shares of tenants by Zipf's law, largest first. The exponent is the one that gives the largest its share.
+/// Returns the shares of tenants by Zipf's law, largest first. The exponent gives the largest its share.
 pub(crate) fn shares(tenants: usize, largest: f64) -> Vec<f64> {
     let (mut low, mut high) = (0.0, 10.0);
     for _ in 0..60 {

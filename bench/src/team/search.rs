@@ -55,7 +55,10 @@ pub(super) fn run(made: &Made, database: &Database, index: &TantivyIndex, folder
                 gin.measure(|| database.bridge().block_on(bare::search_gin(&client, &statement, tenant, &words)));
                 assert!(sort != "ident" || (hits >= 1 && found == 1), "{words}: {hits} and {found}");
             }
-            let pair = |figures: &Figures| json!({ "p50_ms": figures.quantile(0.5) / 1e3, "p99_ms": figures.quantile(0.99) / 1e3 });
+            let pair = |figures: &Figures| {
+                let (p50, p99) = (figures.quantile(0.5) / 1e3, figures.quantile(0.99) / 1e3);
+                json!({ "p50_ms": p50, "p99_ms": p99 })
+            };
             let ratio = |share: f64| ours.quantile(share) / theirs.quantile(share);
             rows.push(json!({
                 "tenants": name, "query": sort, "weir": pair(&ours), "tantivy": pair(&theirs), "gin": pair(&gin),
