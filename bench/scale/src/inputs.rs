@@ -46,7 +46,7 @@ macro_rules! figures {
 
 figures! {
     log_bytes_per_entry, index_bytes_per_entry, index_growth_by_positions, text_bytes_per_entry,
-    append_cpu_us_per_row, index_cpu_us_per_row, search_cpu_ms, search_cpu_ms_late, request_cpu_us,
+    append_cpu_us_per_row, index_cpu_us_per_row, search_cpu_ms, request_cpu_us,
     records_per_developer_day, searches_per_developer_day, peak_factor, days_kept,
     largest_tenant_share, upload_rows, node_cores, node_disk_gb, copy_mb_per_second,
     lease_seconds, promotion_seconds,
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_file_is_complete_and_each_figure_has_its_source() {
-        assert_eq!(Inputs::parse(TEXT).unwrap().all().len(), 23);
+        assert_eq!(Inputs::parse(TEXT).unwrap().all().len(), 22);
     }
 
     #[test]
