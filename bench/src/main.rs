@@ -24,6 +24,8 @@ mod shown;
 mod soak;
 mod start;
 mod storm;
+#[cfg(feature = "team")]
+mod team;
 mod text;
 mod vectors;
 
@@ -63,7 +65,10 @@ usage: weir-bench storm                  8 processes append events and notes, ne
                                          recorded sessions played through the hooks, by halves.json of the folder
        weir-bench shown                  looking for lines that a session has been shown, as it grows
        weir-bench soak PATH-OF-WEIR [N]  N runs (1000) that end in every way, and what is left of them
-       weir-bench start PATH-OF-WEIR     start of `weir mcp` to its first answer, next to /bin/true";
+       weir-bench start PATH-OF-WEIR     start of `weir mcp` to its first answer, next to /bin/true
+       weir-bench team [--entries N] [--json]
+                                         a team server's log and search, next to bare inserts, bare tantivy and GIN
+                                         (needs the feature `team`, and `.ci/postgres run --` in front)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -99,6 +104,14 @@ fn main() -> ExitCode {
         ["soak", path] => soak::run(path, 1000),
         ["soak", path, runs] => soak::run(path, runs.parse().unwrap()),
         ["start", path] => start::run(path),
+        #[cfg(feature = "team")]
+        ["team", options @ ..] => team::run(options),
+        #[cfg(not(feature = "team"))]
+        ["team", ..] => {
+            println!("error: this build cannot measure a team server");
+            println!("hint: `cargo build --release -p weir-bench --features team`");
+            false
+        }
         _ => {
             println!("{USAGE}");
             return ExitCode::from(2);
