@@ -9,10 +9,12 @@ mod callers;
 mod entries;
 mod figures;
 mod indexer;
+mod mcp;
 mod notes;
 mod problem;
 mod rates;
 mod sync;
+mod tools;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,16 +26,18 @@ use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{any, get, post};
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use weir_core::wording::one_line;
 use weir_core::{Scope, Timestamp};
 use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Writer};
 
-use self::answers::{read_json, read_query};
+use self::answers::{json_answer, read_json, read_query};
 use self::callers::Caller;
 use self::figures::Figures;
 use self::problem::Problem;
 use self::rates::Rates;
+use self::tools::TeamTool;
 
 /// The largest body of a request, in bytes.
 pub const DEFAULT_BODY_BYTES: usize = 4 << 20;
@@ -127,8 +131,8 @@ impl Service {
             .route("/v1/notes", post(note))
             .route("/v1/entries/{id}", get(entry).delete(forget))
             .route("/v1/entries/{id}/confirm", post(confirm))
-            .route("/v1/tools/{name}", any(tool))
-            .route("/mcp", any(mcp))
+            .route("/v1/tools/{name}", post(tool))
+            .route("/mcp", any(mcp::handle).with_state((Arc::clone(&self), mcp::service(&self))))
             .route("/health", get(figures::health))
             .route("/ready", get(figures::ready))
             .route("/metrics", get(metrics))
@@ -172,6 +176,20 @@ impl Service {
         drop(self.changed.try_send(scope.clone()));
     }
 
+    /// Says where a tool is that this server does not have.
+    fn not_here(&self, name: &str) -> Problem {
+        let shown = one_line(name, 80);
+        let Some(local) = self.options.local_tools.iter().find(|local| local.tool == name) else {
+            return Problem::new(StatusCode::NOT_FOUND, "Unknown tool", format!("there is no tool `{shown}`"));
+        };
+        let hint = match local.command {
+            Some(command) => format!("run `weir {command}` on your machine, or use the tool of `weir mcp` there"),
+            None => "use the tool of `weir mcp` on your machine".to_owned(),
+        };
+        let detail = format!("`{shown}` is a tool of a developer's machine, which a team server does not offer");
+        Problem::new(StatusCode::NOT_IMPLEMENTED, "Local tool", detail).hint(hint)
+    }
+
     fn now(&self) -> Timestamp {
         (self.options.now)()
     }
@@ -199,28 +217,32 @@ async fn search(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Read).await?;
     let search: entries::Search = read_json(body, service.options.max_body_bytes).await?;
-    service.call(move |service| entries::search(service, &caller, search)).await
+    let done = service.call(move |service| entries::search(service, &caller, search)).await?;
+    Ok(json_answer(StatusCode::OK, &done))
 }
 
 async fn note(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let note: notes::NewNote = read_json(body, service.options.max_body_bytes).await?;
-    service.call(move |service| notes::keep(service, &caller, note)).await
+    let done = service.call(move |service| notes::keep(service, &caller, note)).await?;
+    Ok(json_answer(StatusCode::CREATED, &done))
 }
 
 async fn entry(State(service): Served, name: GivenName, request: Request) -> Answered {
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Read).await?;
     let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
-    service.call(move |service| entries::get(service, &caller, &name, place)).await
+    let done = service.call(move |service| entries::get(service, &caller, &name, place)).await?;
+    Ok(json_answer(StatusCode::OK, &done))
 }
 
 async fn forget(State(service): Served, name: GivenName, request: Request) -> Answered {
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
-    service.call(move |service| notes::forget(service, &caller, &name, place)).await
+    let done = service.call(move |service| notes::forget(service, &caller, &name, place)).await?;
+    Ok(json_answer(StatusCode::OK, &done))
 }
 
 async fn confirm(State(service): Served, name: GivenName, request: Request) -> Answered {
@@ -228,7 +250,8 @@ async fn confirm(State(service): Served, name: GivenName, request: Request) -> A
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let name = name_of(name)?;
     let place: entries::Place = read_json(body, service.options.max_body_bytes).await?;
-    service.call(move |service| notes::confirm(service, &caller, &name, place)).await
+    let done = service.call(move |service| notes::confirm(service, &caller, &name, place)).await?;
+    Ok(json_answer(StatusCode::OK, &done))
 }
 
 async fn metrics(State(service): Served, request: Request) -> Answered {
@@ -237,45 +260,18 @@ async fn metrics(State(service): Served, request: Request) -> Answered {
     service.call(move |service| figures::page(service, &caller)).await
 }
 
-/// Says where a tool is that this server does not have.
+/// Calls a tool of the team, or says where a tool is that this server does not have.
 async fn tool(State(service): Served, name: GivenName, request: Request) -> Answered {
-    let (parts, _) = request.into_parts();
-    service.admit(&parts, TokenScope::Read).await?;
+    let (parts, body) = request.into_parts();
     let name = name_of(name)?;
-    let shown = one_line(&name, 80);
-    if let Some((_, route)) = TEAM_TOOLS.iter().find(|(tool, _)| *tool == name) {
-        return Err(Problem::new(
-            StatusCode::NOT_IMPLEMENTED,
-            "Not a tool here",
-            format!("a team server does not offer `{shown}` as a tool"),
-        )
-        .hint(format!("use {route}")));
-    }
-    let local = service.options.local_tools.iter().find(|local| local.tool == name);
-    let Some(local) = local else {
-        return Err(Problem::new(StatusCode::NOT_FOUND, "Unknown tool", format!("there is no tool `{shown}`")));
+    let Some(tool) = TeamTool::find(&name) else {
+        service.admit(&parts, TokenScope::Read).await?;
+        return Err(service.not_here(&name));
     };
-    let hint = match local.command {
-        Some(command) => format!("run `weir {command}` on your machine, or use the tool of `weir mcp` there"),
-        None => "use the tool of `weir mcp` on your machine".to_owned(),
-    };
-    let detail = format!("`{shown}` is a tool of a developer's machine, which a team server does not offer");
-    Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "Local tool", detail).hint(hint))
-}
-
-/// The tools that have a route of their own here.
-const TEAM_TOOLS: [(&str, &str); 4] = [
-    ("ctx_search", "POST /v1/search"),
-    ("ctx_get", "GET /v1/entries/ID?project=PROJECT"),
-    ("ctx_annotate", "POST /v1/notes"),
-    ("ctx_forget", "DELETE /v1/entries/ID?project=PROJECT"),
-];
-
-async fn mcp(State(service): Served, request: Request) -> Answered {
-    let (parts, _) = request.into_parts();
-    service.admit(&parts, TokenScope::Read).await?;
-    let detail = "a team server does not speak MCP yet";
-    Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "No MCP", detail).hint("use the routes below /v1, or `weir mcp`"))
+    let caller = service.admit(&parts, tool.scope).await?;
+    let arguments: Value = read_json(body, service.options.max_body_bytes).await?;
+    let answer = service.call(move |service| tool.call(service, &caller, arguments)).await?;
+    Ok(json_answer(StatusCode::OK, &json!({ "text": answer.text, "data": answer.data })))
 }
 
 async fn not_found(request: Request) -> Problem {

@@ -237,8 +237,11 @@ fn erase(tx: &Transaction<'_>, removal: &Record, target: RecordId) -> Result<(),
     let Some(known) = known else { return Ok(()) };
     let target = Record::from_json(&known)?;
     removal.check_removal_of(&target)?;
-    tx.prepare_cached("UPDATE heads SET bytes = bytes - ?3 WHERE tenant = ?1 AND project = ?2")?
-        .execute(params![removal.tenant.0, removal.project.0, size(&target, &known)])?;
+    tx.prepare_cached("UPDATE heads SET bytes = bytes - ?3 WHERE tenant = ?1 AND project = ?2")?.execute(params![
+        removal.tenant.0,
+        removal.project.0,
+        size(&target, &known)
+    ])?;
     tx.prepare_cached(
         "UPDATE records SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
              json = NULL WHERE tenant = ?1 AND host = ?3 AND number = ?4 AND project = ?2",

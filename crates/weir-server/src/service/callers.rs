@@ -14,6 +14,7 @@ use super::problem::Problem;
 const CLIENT: HeaderName = HeaderName::from_static("weir-client");
 
 /// Who makes a request, by a token that is good.
+#[derive(Clone)]
 pub(super) struct Caller {
     pub(super) token: ApiToken,
     client: Option<String>,
@@ -37,10 +38,14 @@ impl Caller {
             let detail = "this token makes too many requests";
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests", detail).retry_after(seconds));
         }
-        if token.scope < needed {
-            return Err(too_low(token.scope, needed));
-        }
-        Ok(Self { token, client: client(headers)? })
+        let caller = Self { token, client: client(headers)? };
+        caller.check(needed)?;
+        Ok(caller)
+    }
+
+    /// Checks that the token is good for a scope.
+    pub(super) fn check(&self, needed: TokenScope) -> Result<(), Problem> {
+        if self.token.scope < needed { Err(too_low(self.token.scope, needed)) } else { Ok(()) }
     }
 
     /// Returns the scope of a call in a project, if the token is good for it.
@@ -58,7 +63,11 @@ impl Caller {
         Ok(Scope {
             tenant: self.token.tenant.clone(),
             user: self.token.user.clone(),
-            session: self.client.clone().map(|client| SessionKey { client, key: String::new() }),
+            // A call has no session of its own here. The audit names the token.
+            session: Some(SessionKey {
+                client: self.client.clone().unwrap_or_default(),
+                key: self.token.id.to_string(),
+            }),
             ..Scope::project(project)
         })
     }

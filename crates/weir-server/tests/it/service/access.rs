@@ -139,7 +139,6 @@ fn what_acts_on_a_machine_names_the_local_command(world: &World) {
     for (tool, status, hint) in [
         ("ctx_execute", 501, "weir run"),
         ("context_edit", 501, "weir mcp"),
-        ("ctx_search", 501, "POST /v1/search"),
         ("no_such_tool", 404, ""),
     ] {
         let problem = server.post(&format!("/v1/tools/{tool}"), &token, &json!({})).problem(status);
