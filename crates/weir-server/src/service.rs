@@ -11,6 +11,7 @@ mod figures;
 mod indexer;
 mod mcp;
 mod notes;
+mod observe;
 mod problem;
 mod rates;
 mod sync;
@@ -35,6 +36,7 @@ use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Wri
 use self::answers::{json_answer, read_json, read_query};
 use self::callers::Caller;
 use self::figures::Figures;
+pub use self::observe::AnsweredRequest;
 use self::problem::Problem;
 use self::rates::Rates;
 use self::tools::TeamTool;
@@ -43,6 +45,8 @@ use self::tools::TeamTool;
 pub const DEFAULT_BODY_BYTES: usize = 4 << 20;
 /// How many records a tenant may have if nothing else was set.
 pub const DEFAULT_TENANT_RECORDS: u64 = 1_000_000;
+/// How many bytes a tenant may have if nothing else was set: 20 GiB.
+pub const DEFAULT_TENANT_BYTES: u64 = 20 << 30;
 /// How long a call may take.
 const DEFAULT_CALL_TIME: Duration = Duration::from_secs(60);
 /// How many requests a token may make at once, and how many more each second.
@@ -70,6 +74,10 @@ pub struct ServiceOptions {
     pub requests_per_second: u32,
     /// How many records a tenant may have if nothing else was set for it.
     pub max_tenant_records: u64,
+    /// How many bytes a tenant may have if nothing else was set for it.
+    pub max_tenant_bytes: u64,
+    /// Writes a line about each request, if one is wanted.
+    pub log: Option<fn(&AnsweredRequest<'_>)>,
     /// The tools of a developer's machine, which a server does not offer.
     pub local_tools: Vec<LocalTool>,
 }
@@ -95,6 +103,8 @@ impl ServiceOptions {
             burst: DEFAULT_BURST,
             requests_per_second: DEFAULT_REQUESTS_PER_SECOND,
             max_tenant_records: DEFAULT_TENANT_RECORDS,
+            max_tenant_bytes: DEFAULT_TENANT_BYTES,
+            log: None,
             local_tools: Vec::new(),
         }
     }
@@ -125,6 +135,16 @@ impl Service {
 
     /// Returns the routes.
     pub fn router(self: Arc<Self>) -> Router {
+        self.router_behind(|routes| routes)
+    }
+
+    /// Returns the routes behind a guard. What the guard refuses is counted and logged too.
+    pub fn router_behind(self: Arc<Self>, guard: impl FnOnce(Router) -> Router) -> Router {
+        let routes = Arc::clone(&self).routes();
+        guard(routes).layer(from_fn_with_state(self, observe::observe))
+    }
+
+    fn routes(self: Arc<Self>) -> Router {
         Router::new()
             .route("/v1/sync/records", post(upload).get(download))
             .route("/v1/search", post(search))
@@ -138,7 +158,6 @@ impl Service {
             .route("/metrics", get(metrics))
             .fallback(not_found)
             .method_not_allowed_fallback(wrong_method)
-            .layer(from_fn_with_state(Arc::clone(&self), figures::count))
             .with_state(self)
     }
 

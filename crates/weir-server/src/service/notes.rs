@@ -71,7 +71,7 @@ pub(super) fn keep_replacing(
         find(service, &scope, &old.to_string())?;
     }
     let new = new_record(note)?;
-    check_room(service, &scope)?;
+    check_room(service, &scope, new.text.len())?;
     let record = service.shelf.keep(&scope, new, service.now()).map_err(failed)?;
     service.announce(&scope);
     for old in replaced {
@@ -91,7 +91,7 @@ pub(super) fn keep_replacing(
 pub(super) fn confirm(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Value, Problem> {
     let scope = caller.scope(place.project)?;
     let id = one(find(service, &scope, name)?.iter().map(|kept| kept.record.id).collect())?;
-    check_room(service, &scope)?;
+    check_room(service, &scope, 0)?;
     let record = service.shelf.confirm(&scope, id, service.now()).map_err(|error| Problem::of(service, &error))?;
     Ok(json!({ "confirmed": id.to_string(), "id": record.id.to_string() }))
 }

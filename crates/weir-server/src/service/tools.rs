@@ -3,13 +3,16 @@
 //! Invariants: what a note says is data of its author, so it is shown within marks that were drawn for the answer and
 //! that its author cannot know; an argument that is not known is refused; a tool never acts on a machine.
 
+mod shown;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use weir_core::wording::{fence, flat};
-use weir_core::{NoteKind, Reference, Scope, terminal};
-use weir_records::{Body, HostId, PortError, Position, StoredRecord, TokenScope};
+use weir_core::{NoteKind, Scope};
+use weir_records::{Body, PortError, Position, StoredRecord, TokenScope};
 
+use self::shown::{MAX_NAME_CHARS, MAX_TEXT_BYTES, draw, shown};
 use super::Service;
 use super::callers::Caller;
 use super::entries::{self, Place, Search};
@@ -25,10 +28,6 @@ const DEFAULT_LISTED: usize = 20;
 const MAX_LISTED: usize = 100;
 /// How many positions of the log one call looks back.
 const MAX_LOOKED_BACK: u64 = 1_000;
-/// How much of a text an answer shows, in bytes.
-const MAX_TEXT_BYTES: usize = 32 << 10;
-/// The longest name that stands outside of the marks, in characters.
-const MAX_NAME_CHARS: usize = 60;
 
 /// A tool of a team.
 pub(super) struct TeamTool {
@@ -266,8 +265,10 @@ fn forget(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAn
     let mut forgotten = Vec::new();
     for name in refs {
         let place = Place { project: project.clone() };
-        let proof = notes::forget(service, caller, &name, place);
-        forgotten.push(proof.map_err(|problem| problem.field("forgotten_before", forgotten.clone()))?);
+        match notes::forget(service, caller, &name, place) {
+            Ok(proof) => forgotten.push(proof),
+            Err(problem) => return Err(problem.field("forgotten_before", forgotten)),
+        }
     }
     let text = format!("forgot {} entries; nothing is left of them on this server\n", forgotten.len());
     Ok(ToolAnswer { text, data: json!({ "forgotten": forgotten }) })
@@ -381,39 +382,6 @@ fn newest(service: &Service, scope: &Scope, before: Option<u64>) -> Result<(Vec<
     let mut records = service.shelf.read_since(scope, from, limit).map_err(failed)?.records;
     records.retain(|stored| stored.position.0 <= end);
     Ok((records, from))
-}
-
-/// Shows an entry: who wrote it and who confirmed it, and within marks what it says.
-fn shown(entry: &Value, field: &str, mark: Reference) -> String {
-    let word = |value: &Value| flat(value.as_str().unwrap_or_default(), MAX_NAME_CHARS);
-    let kind = entry["note"]["kind"].as_str().or_else(|| entry["kind"].as_str()).unwrap_or_default();
-    let mut head = format!("[ctx:{}] {kind} by {}", word(&entry["reference"]), word(&entry["author"]["user"]));
-    let confirmed = entry["confirmed_by"].as_array().cloned().unwrap_or_default();
-    match confirmed.iter().map(word).collect::<Vec<_>>().join(", ") {
-        nobody if nobody.is_empty() => head.push_str(", not confirmed by a person"),
-        users => head.push_str(&format!(", confirmed by {users}")),
-    }
-    if !entry["superseded_by"].is_null() {
-        head.push_str(&format!(", superseded by {}", word(&entry["superseded_by"])));
-    }
-    for other in entry["fork"].as_array().into_iter().flatten() {
-        let (id, user) = (word(&other["id"]), word(&other["author"]["user"]));
-        head.push_str(&format!(", fork: {id} by {user} says something else on this topic"));
-    }
-    let title = flat(entry["title"].as_str().unwrap_or_default(), MAX_TEXT_BYTES);
-    let text = entry[field].as_str().unwrap_or_default();
-    let cut = text.floor_char_boundary(MAX_TEXT_BYTES);
-    let clean = terminal::clean(text.as_bytes().get(..cut).unwrap_or_default());
-    let said = format!("{title}\n{}", String::from_utf8_lossy(&clean));
-    let rest = if cut < text.len() { format!("cut after {cut} of {} bytes\n", text.len()) } else { String::new() };
-    format!("{head}\n{}\n{rest}", fence(mark, &said))
-}
-
-/// Draws the marks of an answer. The author of a note knows its reference, so that would not do.
-fn draw(service: &Service) -> Result<Reference, Problem> {
-    let drawn = HostId::random().map_err(|error| Problem::of(service, &error))?;
-    let [a, b, c, d, e, f, g, h, ..] = *drawn.as_bytes();
-    Ok(Reference::from_bits(u64::from_le_bytes([a, b, c, d, e, f, g, h])))
 }
 
 fn listed(limit: Option<usize>) -> Result<usize, Problem> {

@@ -42,7 +42,7 @@ A token is printed once, and only its hash is stored. docs/team.md describes the
 pub(crate) fn command() -> Command {
     let init = Command::new("init")
         .about("Create a tenant and print a token of its admin; prepare the database first")
-        .args([user(), tenant(), max_records()])
+        .args([user(), tenant(), max_records(), max_bytes()])
         .args(places());
     let invite = Command::new("invite")
         .about("Print a new token for a user")
@@ -82,7 +82,7 @@ pub(crate) fn serve_options() -> [Arg; 4] {
             .long("team")
             .action(ArgAction::SetTrue)
             .requires("data")
-            .conflicts_with_all(["print-token", "revoke-tokens", "compat", "log"])
+            .conflicts_with_all(["print-token", "revoke-tokens", "compat"])
             .help("Serve the notes and records of a team instead of this project; `weir team init` prepares it"),
         data.requires("team").help("Keep the team's data in this folder; with --database, its index and texts"),
         database.requires("team"),
@@ -131,6 +131,14 @@ fn max_records() -> Arg {
         .value_name("NUMBER")
         .value_parser(value_parser!(u64).range(1..=i64::MAX as u64))
         .help("Let the tenant have at most this many records; also for a tenant that exists")
+}
+
+fn max_bytes() -> Arg {
+    Arg::new("max-bytes")
+        .long("max-bytes")
+        .value_name("NUMBER")
+        .value_parser(value_parser!(u64).range(1..=i64::MAX as u64))
+        .help("Let the tenant have at most this many bytes of records and texts; also for a tenant that exists")
 }
 
 fn scope() -> Arg {

@@ -20,7 +20,6 @@ fn what_a_team_server_cannot_do_with_its_options_is_refused() {
     for arguments in [
         &["serve", "--team"][..],
         &["serve", "--data", "team"],
-        &["serve", "--team", "--data", "team", "--log", "json"],
         &["serve", "--team", "--data", "team", "--compat", "engram"],
         &["serve", "--team", "--data", "team", "--texts", "texts"],
         &["team"],
