@@ -1,7 +1,7 @@
 //! The service of a team: records, search and notes over HTTP, on the ports of `weir-records`.
 //!
 //! Invariants: the tenant and the user of a call come from its token and from nothing else; every route but the health
-//! checks needs a token, and it is checked before the body is read; the ports block, so they are called on threads that
+//! checks and the metadata of OAuth needs a token, and it is checked before the body is read; the ports block, so they are called on threads that
 //! may; a server keeps nothing that another one on the same database would need.
 
 mod answers;
@@ -11,6 +11,7 @@ mod figures;
 mod indexer;
 mod mcp;
 mod notes;
+mod oauth;
 mod observe;
 mod problem;
 mod rates;
@@ -36,6 +37,7 @@ use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Wri
 use self::answers::{json_answer, read_json, read_query};
 use self::callers::Caller;
 use self::figures::Figures;
+pub use self::oauth::ResourceServer;
 pub use self::observe::AnsweredRequest;
 use self::problem::Problem;
 use self::rates::Rates;
@@ -76,6 +78,8 @@ pub struct ServiceOptions {
     pub max_tenant_records: u64,
     /// How many bytes a tenant may have if nothing else was set for it.
     pub max_tenant_bytes: u64,
+    /// The issuer whose access tokens are good too, if there is one.
+    pub oauth: Option<Arc<ResourceServer>>,
     /// Writes a line about each request, if one is wanted.
     pub log: Option<fn(&AnsweredRequest<'_>)>,
     /// The tools of a developer's machine, which a server does not offer.
@@ -104,6 +108,7 @@ impl ServiceOptions {
             requests_per_second: DEFAULT_REQUESTS_PER_SECOND,
             max_tenant_records: DEFAULT_TENANT_RECORDS,
             max_tenant_bytes: DEFAULT_TENANT_BYTES,
+            oauth: None,
             log: None,
             local_tools: Vec::new(),
         }
@@ -145,7 +150,11 @@ impl Service {
     }
 
     fn routes(self: Arc<Self>) -> Router {
-        Router::new()
+        let mut routes = Router::new();
+        for path in self.options.oauth.iter().flat_map(|oauth| oauth.paths()) {
+            routes = routes.route(path, get(metadata));
+        }
+        routes
             .route("/v1/sync/records", post(upload).get(download))
             .route("/v1/search", post(search))
             .route("/v1/notes", post(note))
@@ -271,6 +280,12 @@ async fn confirm(State(service): Served, name: GivenName, request: Request) -> A
     let place: entries::Place = read_json(body, service.options.max_body_bytes).await?;
     let done = service.call(move |service| notes::confirm(service, &caller, &name, place)).await?;
     Ok(json_answer(StatusCode::OK, &done))
+}
+
+/// Describes the server to a client of OAuth. Needs no token.
+async fn metadata(State(service): Served) -> Answered {
+    let metadata = service.options.oauth.as_ref().map(|oauth| oauth.metadata());
+    Ok(json_answer(StatusCode::OK, &metadata.unwrap_or_default()))
 }
 
 async fn metrics(State(service): Served, request: Request) -> Answered {
