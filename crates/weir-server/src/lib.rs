@@ -35,6 +35,6 @@ pub use bridge::Bridge;
 pub use index::{IndexFigures, Started, TantivyIndex};
 pub use log::{PostgresAccounts, PostgresLog, PostgresOptions, Statements, migrate};
 pub use service::{
-    AnsweredRequest, DEFAULT_BODY_BYTES, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS, LocalTool, Service,
-    ServiceOptions,
+    AnsweredRequest, DEFAULT_BODY_BYTES, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS, LocalTool, ResourceServer,
+    Service, ServiceOptions,
 };

@@ -75,7 +75,7 @@ pub(crate) fn command() -> Command {
 }
 
 /// Returns the options of `weir serve` that are about a team.
-pub(crate) fn serve_options() -> [Arg; 4] {
+pub(crate) fn serve_options() -> [Arg; 7] {
     let [data, database] = places();
     [
         Arg::new("team")
@@ -92,7 +92,19 @@ pub(crate) fn serve_options() -> [Arg; 4] {
             .value_parser(value_parser!(PathBuf))
             .requires("database")
             .help("Keep the texts in this folder, which all servers of the database share"),
+        oauth("oauth-issuer", "URL", ["resource", "oauth-keys"])
+            .requires("team")
+            .help("Accept access tokens of this OAuth issuer too"),
+        oauth("resource", "URL", ["oauth-issuer", "oauth-keys"])
+            .help("Accept them only for this address, which is the one that clients use"),
+        oauth("oauth-keys", "FILE", ["oauth-issuer", "resource"])
+            .value_parser(value_parser!(PathBuf))
+            .help("Check their signatures with the public keys in this JSON Web Key Set"),
     ]
+}
+
+fn oauth(name: &'static str, value: &'static str, others: [&'static str; 2]) -> Arg {
+    Arg::new(name).long(name).value_name(value).requires_all(others)
 }
 
 fn places() -> [Arg; 2] {

@@ -1,11 +1,14 @@
 //! `weir serve --team`: the service of a team behind the sockets and guards of `weir serve`.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use clap::ArgMatches;
-use weir_server::{AnsweredRequest, LocalTool, Service, ServiceOptions};
+use weir_server::{AnsweredRequest, LocalTool, ResourceServer, Service, ServiceOptions};
 
 use super::storage::{Place, Storage, failed};
 use crate::env::Env;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::faces::http::command::{Door, announce, hosts, limits, log_format, runtime};
 use crate::faces::http::guard::guarded;
 use crate::faces::http::observe::{LogFormat, log_json, log_text};
@@ -25,6 +28,7 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
         LogFormat::Json => Some(log_json),
     };
     let options = ServiceOptions {
+        oauth: oauth(env, arguments)?.map(Arc::new),
         log,
         version: env!("CARGO_PKG_VERSION"),
         max_body_bytes: limits.max_body_bytes,
@@ -42,6 +46,19 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
     // Work that was cut off must not keep the program from exiting.
     runtime.shutdown_background();
     served
+}
+
+/// Reads what is known of an issuer of access tokens.
+fn oauth(env: &Env, arguments: &ArgMatches) -> Result<Option<ResourceServer>, CommandError> {
+    let text = |name: &str| arguments.get_one::<String>(name);
+    let keys = arguments.get_one::<PathBuf>("oauth-keys");
+    let (Some(issuer), Some(resource), Some(keys)) = (text("oauth-issuer"), text("resource"), keys) else {
+        return Ok(None);
+    };
+    let path = env.folder.join(keys);
+    let keys = std::fs::read_to_string(&path)
+        .map_err(|error| CommandError::new(ErrorKind::Failed, format!("cannot read {}: {error}", path.display())))?;
+    ResourceServer::new(issuer, resource, &keys).map(Some).map_err(failed)
 }
 
 /// Tells the operator what went wrong inside the server.
