@@ -1,8 +1,8 @@
 //! The service of a team: records, search and notes over HTTP, on the ports of `weir-records`.
 //!
 //! Invariants: the tenant and the user of a call come from its token and from nothing else; every route but the health
-//! checks and the metadata of OAuth needs a token, and it is checked before the body is read; the ports block, so they are called on threads that
-//! may; a server keeps nothing that another one on the same database would need.
+//! checks and the metadata of OAuth needs a token, and it is checked before the body is read; the ports block, so they
+//! are called on threads that may; a server keeps nothing that another one on the same database would need.
 
 mod answers;
 mod callers;
