@@ -98,7 +98,10 @@ fn a_thousand_random_calls_of_tools_cross_nothing(world: &World) {
         let reply = match (draw(6), known) {
             (0, _) | (_, None) => {
                 let text = format!("common t{tenant}p{place}n{number}");
-                let reply = call("ctx_annotate", json!({ "project": project, "text": text, "topic": "common" }));
+                let reply = call(
+                    "ctx_annotate",
+                    json!({ "project": project, "text": text, "topic": format!("topic {}", number % 20) }),
+                );
                 let id = reply.ok(200)["data"]["id"].as_str().unwrap().to_owned();
                 written.push((tenant, place, id));
                 reply
