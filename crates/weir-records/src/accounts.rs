@@ -176,6 +176,10 @@ pub struct TenantUsage {
     pub records: u64,
     /// The most records that it may have, if that was set.
     pub max_records: Option<u64>,
+    /// The bytes of its records that are not erased: of their JSON, and of their texts, each counted for itself.
+    pub bytes: u64,
+    /// The most bytes that it may have, if that was set.
+    pub max_bytes: Option<u64>,
 }
 
 /// What was deleted with a tenant.
@@ -197,6 +201,13 @@ pub trait Accounts: Send + Sync {
     /// Sets how many records a tenant may have. A tenant that does not exist is
     /// [`Missing`](crate::ErrorKind::Missing).
     fn set_max_records(&self, tenant: &TenantId, max_records: u64) -> Result<()>;
+
+    /// Sets how many bytes a tenant may have. A tenant that does not exist is
+    /// [`Missing`](crate::ErrorKind::Missing).
+    fn set_max_bytes(&self, tenant: &TenantId, max_bytes: u64) -> Result<()>;
+
+    /// Returns whether a tenant exists.
+    fn has_tenant(&self, tenant: &TenantId) -> Result<bool>;
 
     /// Returns how much a tenant has. One that does not exist has nothing.
     fn usage(&self, tenant: &TenantId) -> Result<TenantUsage>;

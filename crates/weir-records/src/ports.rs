@@ -50,6 +50,9 @@ pub enum Readers {
 
 /// The log: the record of truth. Append-only but for removals, which erase.
 ///
+/// An append and its audit are one transaction. The audit names the user of the scope, and the key of its session: on a
+/// server, that is the id of the token.
+///
 /// Positions come from one head for each project, which is advanced in the transaction that appends. So a record never
 /// appears at a position that a reader has already passed.
 pub trait Log: Send + Sync {
@@ -76,6 +79,14 @@ pub trait Log: Send + Sync {
 
     /// Returns the visible records that have this reference, in the order of the log.
     fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>>;
+
+    /// Returns the newest visible notes on a topic, at most `limit`, in the order of the log. This one reads the whole
+    /// project; a backend for a server looks them up.
+    fn on_topic(&self, scope: &Scope, topic: &str, limit: usize) -> Result<Vec<StoredRecord>> {
+        let mut found = self.read_since(scope, Position(0), usize::MAX, Readers::Scope)?.records;
+        found.retain(|stored| stored.record.topic() == Some(topic));
+        Ok(found.split_off(found.len().saturating_sub(limit)))
+    }
 
     /// Returns how many records of the whole tenant have this text, seen or not: a blob may be deleted at zero. The
     /// number is not for users.

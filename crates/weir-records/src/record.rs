@@ -165,6 +165,16 @@ impl Body {
 }
 
 impl Record {
+    /// Returns the topic of the note that the record keeps, if it has one.
+    pub fn topic(&self) -> Option<&str> {
+        self.body.kept()?.note.as_ref()?.topic.as_deref()
+    }
+
+    /// Returns how many bytes the record counts for, if this is its JSON: those of the JSON and of its text.
+    pub fn stored_bytes(&self, json: &str) -> u64 {
+        (json.len() as u64).saturating_add(self.body.kept().map_or(0, |kept| kept.bytes))
+    }
+
     /// Returns whether the record is visible in a scope. Every backend's filter is tested against this rule.
     pub fn is_visible(&self, scope: &Scope) -> bool {
         match self.audience {

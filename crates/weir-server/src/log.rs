@@ -35,7 +35,7 @@ use self::database::Database;
 pub use self::deletion::{delete_tenant, delete_tokens};
 use self::fault::Fault;
 pub use self::options::{PostgresOptions, Statements};
-use self::queries::{ABOUT, HEAD, NAMED, READ_SINCE, RECORDS, TEXT_USES};
+use self::queries::{ABOUT, HEAD, NAMED, ON_TOPIC, READ_SINCE, RECORDS, TEXT_USES};
 pub use self::schema::migrate;
 use self::values::SqlIds;
 use crate::bridge::Bridge;
@@ -106,6 +106,19 @@ impl Log for PostgresLog {
         let (tenant, project, user) = (&scope.tenant.0, &scope.project.0, &scope.user.0);
         let rows = self.database.read(doing, scope, &NAMED, &[tenant, project, user, &name])?;
         collect(&rows, 0).map_err(|fault| fault.at(doing))
+    }
+
+    fn on_topic(&self, scope: &Scope, topic: &str, limit: usize) -> Result<Vec<StoredRecord>> {
+        let (doing, most) = ("look up a topic", i64::try_from(limit).unwrap_or(i64::MAX));
+        // No record that PostgreSQL stores has a topic with a zero byte, and no statement can be sent with one.
+        if topic.contains('\0') {
+            return Ok(Vec::new());
+        }
+        let (tenant, project, user) = (&scope.tenant.0, &scope.project.0, &scope.user.0);
+        let rows = self.database.read(doing, scope, &ON_TOPIC, &[tenant, project, user, &topic, &most])?;
+        let mut found = collect(&rows, 0).map_err(|fault| fault.at(doing))?;
+        found.reverse();
+        Ok(found)
     }
 
     fn text_uses(&self, scope: &Scope, key: &TextKey) -> Result<u64> {

@@ -1,18 +1,22 @@
 //! The service of a team: records, search and notes over HTTP, on the ports of `weir-records`.
 //!
 //! Invariants: the tenant and the user of a call come from its token and from nothing else; every route but the health
-//! checks needs a token, and it is checked before the body is read; the ports block, so they are called on threads that
-//! may; a server keeps nothing that another one on the same database would need.
+//! checks and the metadata of OAuth needs a token, and it is checked before the body is read; the ports block, so they
+//! are called on threads that may; a server keeps nothing that another one on the same database would need.
 
 mod answers;
 mod callers;
 mod entries;
 mod figures;
 mod indexer;
+mod mcp;
 mod notes;
+mod oauth;
+mod observe;
 mod problem;
 mod rates;
 mod sync;
+mod tools;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +28,7 @@ use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{any, get, post};
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use weir_core::wording::one_line;
 use weir_core::{Scope, Timestamp};
@@ -32,13 +37,18 @@ use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Wri
 use self::answers::{json_answer, read_json, read_query};
 use self::callers::Caller;
 use self::figures::Figures;
+pub use self::oauth::ResourceServer;
+pub use self::observe::AnsweredRequest;
 use self::problem::Problem;
 use self::rates::Rates;
+use self::tools::TeamTool;
 
 /// The largest body of a request, in bytes.
 pub const DEFAULT_BODY_BYTES: usize = 4 << 20;
 /// How many records a tenant may have if nothing else was set.
 pub const DEFAULT_TENANT_RECORDS: u64 = 1_000_000;
+/// How many bytes a tenant may have if nothing else was set: 20 GiB.
+pub const DEFAULT_TENANT_BYTES: u64 = 20 << 30;
 /// How long a call may take.
 const DEFAULT_CALL_TIME: Duration = Duration::from_secs(60);
 /// How many requests a token may make at once, and how many more each second.
@@ -66,6 +76,12 @@ pub struct ServiceOptions {
     pub requests_per_second: u32,
     /// How many records a tenant may have if nothing else was set for it.
     pub max_tenant_records: u64,
+    /// How many bytes a tenant may have if nothing else was set for it.
+    pub max_tenant_bytes: u64,
+    /// The issuer whose access tokens are good too, if there is one.
+    pub oauth: Option<Arc<ResourceServer>>,
+    /// Writes a line about each request, if one is wanted.
+    pub log: Option<fn(&AnsweredRequest<'_>)>,
     /// The tools of a developer's machine, which a server does not offer.
     pub local_tools: Vec<LocalTool>,
 }
@@ -91,6 +107,9 @@ impl ServiceOptions {
             burst: DEFAULT_BURST,
             requests_per_second: DEFAULT_REQUESTS_PER_SECOND,
             max_tenant_records: DEFAULT_TENANT_RECORDS,
+            max_tenant_bytes: DEFAULT_TENANT_BYTES,
+            oauth: None,
+            log: None,
             local_tools: Vec::new(),
         }
     }
@@ -121,21 +140,34 @@ impl Service {
 
     /// Returns the routes.
     pub fn router(self: Arc<Self>) -> Router {
-        Router::new()
+        self.router_behind(|routes| routes)
+    }
+
+    /// Returns the routes behind a guard. What the guard refuses is counted and logged too.
+    pub fn router_behind(self: Arc<Self>, guard: impl FnOnce(Router) -> Router) -> Router {
+        let routes = Arc::clone(&self).routes();
+        guard(routes).layer(from_fn_with_state(self, observe::observe))
+    }
+
+    fn routes(self: Arc<Self>) -> Router {
+        let mut routes = Router::new();
+        for path in self.options.oauth.iter().flat_map(|oauth| oauth.paths()) {
+            routes = routes.route(path, get(metadata));
+        }
+        routes
             .route("/v1/me", get(me))
             .route("/v1/sync/records", post(upload).get(download))
             .route("/v1/search", post(search))
             .route("/v1/notes", post(note))
             .route("/v1/entries/{id}", get(entry).delete(forget))
             .route("/v1/entries/{id}/confirm", post(confirm))
-            .route("/v1/tools/{name}", any(tool))
-            .route("/mcp", any(mcp))
+            .route("/v1/tools/{name}", post(tool))
+            .route("/mcp", any(mcp::handle).with_state((Arc::clone(&self), mcp::service(&self))))
             .route("/health", get(figures::health))
             .route("/ready", get(figures::ready))
             .route("/metrics", get(metrics))
             .fallback(not_found)
             .method_not_allowed_fallback(wrong_method)
-            .layer(from_fn_with_state(Arc::clone(&self), figures::count))
             .with_state(self)
     }
 
@@ -173,6 +205,20 @@ impl Service {
         drop(self.changed.try_send(scope.clone()));
     }
 
+    /// Says where a tool is that this server does not have.
+    fn not_here(&self, name: &str) -> Problem {
+        let shown = one_line(name, 80);
+        let Some(local) = self.options.local_tools.iter().find(|local| local.tool == name) else {
+            return Problem::new(StatusCode::NOT_FOUND, "Unknown tool", format!("there is no tool `{shown}`"));
+        };
+        let hint = match local.command {
+            Some(command) => format!("run `weir {command}` on your machine, or use the tool of `weir mcp` there"),
+            None => "use the tool of `weir mcp` on your machine".to_owned(),
+        };
+        let detail = format!("`{shown}` is a tool of a developer's machine, which a team server does not offer");
+        Problem::new(StatusCode::NOT_IMPLEMENTED, "Local tool", detail).hint(hint)
+    }
+
     fn now(&self) -> Timestamp {
         (self.options.now)()
     }
@@ -207,28 +253,32 @@ async fn search(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Read).await?;
     let search: entries::Search = read_json(body, service.options.max_body_bytes).await?;
-    service.call(move |service| entries::search(service, &caller, search)).await
+    let done = service.call(move |service| entries::search(service, &caller, search)).await?;
+    Ok(json_answer(StatusCode::OK, &done))
 }
 
 async fn note(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let note: notes::NewNote = read_json(body, service.options.max_body_bytes).await?;
-    service.call(move |service| notes::keep(service, &caller, note)).await
+    let done = service.call(move |service| notes::keep(service, &caller, note)).await?;
+    Ok(json_answer(StatusCode::CREATED, &done))
 }
 
 async fn entry(State(service): Served, name: GivenName, request: Request) -> Answered {
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Read).await?;
     let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
-    service.call(move |service| entries::get(service, &caller, &name, place)).await
+    let done = service.call(move |service| entries::get(service, &caller, &name, place)).await?;
+    Ok(json_answer(StatusCode::OK, &done))
 }
 
 async fn forget(State(service): Served, name: GivenName, request: Request) -> Answered {
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
-    service.call(move |service| notes::forget(service, &caller, &name, place)).await
+    let done = service.call(move |service| notes::forget(service, &caller, &name, place)).await?;
+    Ok(json_answer(StatusCode::OK, &done))
 }
 
 async fn confirm(State(service): Served, name: GivenName, request: Request) -> Answered {
@@ -236,7 +286,14 @@ async fn confirm(State(service): Served, name: GivenName, request: Request) -> A
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let name = name_of(name)?;
     let place: entries::Place = read_json(body, service.options.max_body_bytes).await?;
-    service.call(move |service| notes::confirm(service, &caller, &name, place)).await
+    let done = service.call(move |service| notes::confirm(service, &caller, &name, place)).await?;
+    Ok(json_answer(StatusCode::OK, &done))
+}
+
+/// Describes the server to a client of OAuth. Needs no token.
+async fn metadata(State(service): Served) -> Answered {
+    let metadata = service.options.oauth.as_ref().map(|oauth| oauth.metadata());
+    Ok(json_answer(StatusCode::OK, &metadata.unwrap_or_default()))
 }
 
 async fn metrics(State(service): Served, request: Request) -> Answered {
@@ -245,45 +302,18 @@ async fn metrics(State(service): Served, request: Request) -> Answered {
     service.call(move |service| figures::page(service, &caller)).await
 }
 
-/// Says where a tool is that this server does not have.
+/// Calls a tool of the team, or says where a tool is that this server does not have.
 async fn tool(State(service): Served, name: GivenName, request: Request) -> Answered {
-    let (parts, _) = request.into_parts();
-    service.admit(&parts, TokenScope::Read).await?;
+    let (parts, body) = request.into_parts();
     let name = name_of(name)?;
-    let shown = one_line(&name, 80);
-    if let Some((_, route)) = TEAM_TOOLS.iter().find(|(tool, _)| *tool == name) {
-        return Err(Problem::new(
-            StatusCode::NOT_IMPLEMENTED,
-            "Not a tool here",
-            format!("a team server does not offer `{shown}` as a tool"),
-        )
-        .hint(format!("use {route}")));
-    }
-    let local = service.options.local_tools.iter().find(|local| local.tool == name);
-    let Some(local) = local else {
-        return Err(Problem::new(StatusCode::NOT_FOUND, "Unknown tool", format!("there is no tool `{shown}`")));
+    let Some(tool) = TeamTool::find(&name) else {
+        service.admit(&parts, TokenScope::Read).await?;
+        return Err(service.not_here(&name));
     };
-    let hint = match local.command {
-        Some(command) => format!("run `weir {command}` on your machine, or use the tool of `weir mcp` there"),
-        None => "use the tool of `weir mcp` on your machine".to_owned(),
-    };
-    let detail = format!("`{shown}` is a tool of a developer's machine, which a team server does not offer");
-    Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "Local tool", detail).hint(hint))
-}
-
-/// The tools that have a route of their own here.
-const TEAM_TOOLS: [(&str, &str); 4] = [
-    ("ctx_search", "POST /v1/search"),
-    ("ctx_get", "GET /v1/entries/ID?project=PROJECT"),
-    ("ctx_annotate", "POST /v1/notes"),
-    ("ctx_forget", "DELETE /v1/entries/ID?project=PROJECT"),
-];
-
-async fn mcp(State(service): Served, request: Request) -> Answered {
-    let (parts, _) = request.into_parts();
-    service.admit(&parts, TokenScope::Read).await?;
-    let detail = "a team server does not speak MCP yet";
-    Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "No MCP", detail).hint("use the routes below /v1, or `weir mcp`"))
+    let caller = service.admit(&parts, tool.scope).await?;
+    let arguments: Value = read_json(body, service.options.max_body_bytes).await?;
+    let answer = service.call(move |service| tool.call(service, &caller, arguments)).await?;
+    Ok(json_answer(StatusCode::OK, &json!({ "text": answer.text, "data": answer.data })))
 }
 
 async fn not_found(request: Request) -> Problem {

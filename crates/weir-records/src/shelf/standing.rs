@@ -21,6 +21,9 @@ pub struct KeptRecord {
     pub confirmed: Vec<Confirmation>,
 }
 
+/// How many revisions of a topic are looked at for forks, the newest.
+const MAX_REVISIONS: usize = 200;
+
 /// A user's confirmation of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
@@ -38,6 +41,34 @@ impl KeptRecord {
 }
 
 impl Shelf {
+    /// Returns the current notes on a topic, oldest first: those that nothing supersedes, and of each user the newest.
+    /// More than one is a fork. Looks at the newest 200 revisions.
+    pub fn heads(&self, scope: &Scope, topic: &str) -> Result<Vec<KeptRecord>> {
+        let found = self.ports.log.on_topic(scope, topic, MAX_REVISIONS)?;
+        let mut heads: Vec<KeptRecord> = Vec::new();
+        for kept in self.with_standing(scope, found)? {
+            if kept.superseded_by.is_none() {
+                heads.retain(|known| known.record.author.user != kept.record.author.user);
+                heads.push(kept);
+            }
+        }
+        Ok(heads)
+    }
+
+    /// Returns the other current notes on the topic of a record: a fork, if there are any. A superseded record has one
+    /// only if several took its place.
+    pub fn fork_of(&self, scope: &Scope, kept: &KeptRecord) -> Result<Vec<KeptRecord>> {
+        let Some(topic) = kept.record.topic() else { return Ok(Vec::new()) };
+        let mut others = self.heads(scope, topic)?;
+        others.retain(|head| head.record.id != kept.record.id);
+        let is_own = |head: &KeptRecord| head.record.author.user == kept.record.author.user;
+        // A newer revision by the same user takes the place of this one, whether it says so or not.
+        if (kept.superseded_by.is_some() || others.iter().any(is_own)) && others.len() < 2 {
+            others.clear();
+        }
+        Ok(others)
+    }
+
     /// Adds to records what later ones say about them, and leaves out those that keep no entry. Keeps their order.
     pub(super) fn with_standing(&self, scope: &Scope, found: Vec<StoredRecord>) -> Result<Vec<KeptRecord>> {
         let entries = found.into_iter().map(|stored| stored.record).filter(|record| record.body.kept().is_some());

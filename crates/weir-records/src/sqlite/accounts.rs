@@ -27,6 +27,20 @@ impl SqliteAccounts {
     }
 }
 
+impl SqliteAccounts {
+    fn set_quota(&self, tenant: &TenantId, most: u64, sql: &str, target: &str) -> Result<()> {
+        let doing = "set the quota of a tenant";
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.database.write(doing, |tx| {
+            check_unlocked(tx, doing)?;
+            if tx.execute(sql, params![tenant.0, most])? == 0 {
+                return Err(PortError::new(ErrorKind::Missing, doing).because("there is no such tenant").into());
+            }
+            Ok(audit(tx, tenant, "set quota", target)?)
+        })
+    }
+}
+
 impl Accounts for SqliteAccounts {
     fn create_tenant(&self, tenant: &TenantId) -> Result<bool> {
         let doing = "create a tenant";
@@ -42,26 +56,33 @@ impl Accounts for SqliteAccounts {
     }
 
     fn set_max_records(&self, tenant: &TenantId, max_records: u64) -> Result<()> {
-        let doing = "set the quota of a tenant";
-        let most = i64::try_from(max_records).unwrap_or(i64::MAX);
-        self.database.write(doing, |tx| {
-            check_unlocked(tx, doing)?;
-            if tx.execute("UPDATE tenants SET max_records = ?2 WHERE name = ?1", params![tenant.0, most])? == 0 {
-                return Err(PortError::new(ErrorKind::Missing, doing).because("there is no such tenant").into());
-            }
-            Ok(audit(tx, tenant, "set quota", &max_records.to_string())?)
+        let sql = "UPDATE tenants SET max_records = ?2 WHERE name = ?1";
+        self.set_quota(tenant, max_records, sql, &format!("{max_records} records"))
+    }
+
+    fn set_max_bytes(&self, tenant: &TenantId, max_bytes: u64) -> Result<()> {
+        let sql = "UPDATE tenants SET max_bytes = ?2 WHERE name = ?1";
+        self.set_quota(tenant, max_bytes, sql, &format!("{max_bytes} bytes"))
+    }
+
+    fn has_tenant(&self, tenant: &TenantId) -> Result<bool> {
+        self.database.read("look up a tenant", |tx| {
+            let sql = "SELECT EXISTS (SELECT 1 FROM tenants WHERE name = ?1)";
+            Ok(tx.prepare_cached(sql)?.query_row(params![tenant.0], |row| row.get(0))?)
         })
     }
 
     fn usage(&self, tenant: &TenantId) -> Result<TenantUsage> {
         self.database.read("read the usage of a tenant", |tx| {
-            let sum = "SELECT coalesce(sum(position), 0) FROM heads WHERE tenant = ?1";
-            let records: i64 = tx.prepare_cached(sum)?.query_row(params![tenant.0], |row| row.get(0))?;
-            let most: Option<Option<i64>> = tx
-                .prepare_cached("SELECT max_records FROM tenants WHERE name = ?1")?
-                .query_row(params![tenant.0], |row| row.get(0))
+            let sum = "SELECT coalesce(sum(position), 0), coalesce(sum(bytes), 0) FROM heads WHERE tenant = ?1";
+            let (records, bytes): (i64, i64) =
+                tx.prepare_cached(sum)?.query_row(params![tenant.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let most: Option<[Option<i64>; 2]> = tx
+                .prepare_cached("SELECT max_records, max_bytes FROM tenants WHERE name = ?1")?
+                .query_row(params![tenant.0], |row| Ok([row.get(0)?, row.get(1)?]))
                 .optional()?;
-            Ok(TenantUsage { records: records as u64, max_records: most.flatten().map(|most| most as u64) })
+            let [max_records, max_bytes] = most.unwrap_or_default().map(|most| most.map(|most| most as u64));
+            Ok(TenantUsage { records: records as u64, max_records, bytes: bytes.max(0) as u64, max_bytes })
         })
     }
 

@@ -20,6 +20,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_records", sql: include_str!("log/migrations/0001_records.sql") },
     Migration { name: "0002_accounts", sql: include_str!("log/migrations/0002_accounts.sql") },
     Migration { name: "0003_moving", sql: include_str!("log/migrations/0003_moving.sql") },
+    Migration { name: "0004_usage", sql: include_str!("log/migrations/0004_usage.sql") },
 ];
 
 /// The log in SQLite.
@@ -119,6 +120,22 @@ impl Log for SqliteLog {
         })
     }
 
+    fn on_topic(&self, scope: &Scope, topic: &str, limit: usize) -> Result<Vec<StoredRecord>> {
+        self.database.read("look up a topic", |tx| {
+            let mut statement = tx.prepare_cached(
+                "SELECT position, json FROM records INDEXED BY records_topic
+                 WHERE tenant = ?1 AND project = ?2 AND json_extract(json, '$.body.kept.note.topic') = ?3
+                     AND json_extract(json, '$.body.kept.note.topic') IS NOT NULL
+                     AND (audience = 'team' OR author = ?4) ORDER BY position DESC LIMIT ?5",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let values = params![scope.tenant.0, scope.project.0, topic, scope.user.0, limit];
+            let mut found = collect(statement.query_map(values, raw)?)?;
+            found.reverse();
+            Ok(found)
+        })
+    }
+
     fn text_uses(&self, scope: &Scope, key: &TextKey) -> Result<u64> {
         self.database.read("count the uses of a text", |tx| {
             let mut statement = tx.prepare_cached("SELECT count(*) FROM records WHERE tenant = ?1 AND text = ?2")?;
@@ -140,13 +157,15 @@ fn append(tx: &Transaction<'_>, record: &Record) -> Result<Position, Fault> {
     if let Body::Removed { record: target, .. } = &record.body {
         erase(tx, record, *target)?;
     }
+    let is_erased = about(tx, &scope, record.id)?.iter().any(|earlier| earlier.record.erases_on_arrival(record));
+    let bytes = if is_erased { 0 } else { size(record, &json) };
     let position: i64 = tx
         .prepare_cached(
-            "INSERT INTO heads (tenant, project, position) VALUES (?1, ?2, 1)
-             ON CONFLICT (tenant, project) DO UPDATE SET position = position + 1 RETURNING position",
+            "INSERT INTO heads (tenant, project, position, bytes) VALUES (?1, ?2, 1, ?3)
+             ON CONFLICT (tenant, project) DO UPDATE SET position = position + 1, bytes = bytes + excluded.bytes
+             RETURNING position",
         )?
-        .query_row(params![record.tenant.0, record.project.0], |row| row.get(0))?;
-    let is_erased = about(tx, &scope, record.id)?.iter().any(|earlier| earlier.record.erases_on_arrival(record));
+        .query_row(params![record.tenant.0, record.project.0, bytes], |row| row.get(0))?;
     insert(tx, record, position, (!is_erased).then_some(json))?;
     Ok(Position(position as u64))
 }
@@ -167,12 +186,19 @@ fn audit<'a>(
         Body::Removed { record, .. } => Some(("remove", record.to_string())),
         _ => None,
     }));
-    let mut statement =
-        tx.prepare_cached("INSERT INTO audit (tenant, project, actor, action, target) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    let mut statement = tx.prepare_cached(
+        "INSERT INTO audit (tenant, project, actor, action, target, token) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    let token = scope.session.as_ref().map(|session| session.key.as_str()).filter(|key| !key.is_empty());
     for (action, target) in done {
-        statement.execute(params![scope.tenant.0, scope.project.0, scope.user.0, action, target])?;
+        statement.execute(params![scope.tenant.0, scope.project.0, scope.user.0, action, target, token])?;
     }
     Ok(())
+}
+
+/// Returns the bytes that a record counts for, as the engine stores them.
+fn size(record: &Record, json: &str) -> i64 {
+    i64::try_from(record.stored_bytes(json)).unwrap_or(i64::MAX)
 }
 
 /// Adds the row of a record, or of an erased one if there is no JSON.
@@ -212,7 +238,13 @@ fn erase(tx: &Transaction<'_>, removal: &Record, target: RecordId) -> Result<(),
         .query_row(values, |row| row.get(0))
         .optional()?;
     let Some(known) = known else { return Ok(()) };
-    removal.check_removal_of(&Record::from_json(&known)?)?;
+    let target = Record::from_json(&known)?;
+    removal.check_removal_of(&target)?;
+    tx.prepare_cached("UPDATE heads SET bytes = bytes - ?3 WHERE tenant = ?1 AND project = ?2")?.execute(params![
+        removal.tenant.0,
+        removal.project.0,
+        size(&target, &known)
+    ])?;
     tx.prepare_cached(
         "UPDATE records SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
              json = NULL WHERE tenant = ?1 AND host = ?3 AND number = ?4 AND project = ?2",

@@ -49,14 +49,24 @@ static REVOKE_USER: Query = Query {
 
 static CREATE_TENANT: Query = Query { sql: "SELECT weir.create_tenant($1)", types: &[Type::TEXT] };
 
+static SET_MAX_BYTES: Query = Query {
+    sql: "UPDATE weir.tenants SET max_bytes = $2 WHERE name = $1 RETURNING name",
+    types: &[Type::TEXT, Type::INT8],
+};
+
+static HAS_TENANT: Query =
+    Query { sql: "SELECT t.tenant_id FROM weir.tenants t WHERE t.name = $1", types: &[Type::TEXT] };
+
 static SET_MAX_RECORDS: Query = Query {
     sql: "UPDATE weir.tenants SET max_records = $2 WHERE name = $1 RETURNING name",
     types: &[Type::TEXT, Type::INT8],
 };
 
 static USAGE: Query = Query {
-    sql: "SELECT coalesce(sum(h.position), 0)::bigint, max(t.max_records)
-          FROM weir.tenants t LEFT JOIN weir.heads h USING (tenant_id) WHERE t.name = $1",
+    sql: "SELECT coalesce(sum(h.position), 0)::bigint, max(t.max_records),
+              coalesce(sum(h.bytes + coalesce(e.bytes, 0)), 0)::bigint, max(t.max_bytes)
+          FROM weir.tenants t LEFT JOIN weir.heads h USING (tenant_id)
+              LEFT JOIN weir.earlier_usage e USING (tenant_id, project_id) WHERE t.name = $1",
     types: &[Type::TEXT],
 };
 
@@ -92,6 +102,24 @@ impl PostgresAccounts {
         client.batch_execute(self.database.begin_write()).await?;
         self.run(client, &ENTER, &[&tenant.0]).await?;
         Ok(())
+    }
+
+    fn set_quota(&self, tenant: &TenantId, most: u64, query: &'static Query, target: &str) -> Result<()> {
+        let doing = "set the quota of a tenant";
+        check_tenant(&scope_of(tenant), doing)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.database.wait_for(doing, async {
+            let client = self.database.client().await?;
+            let transaction = OpenTransaction::on(&client);
+            self.begin(&client, tenant).await?;
+            if self.run(&client, query, &[&tenant.0, &most]).await?.is_empty() {
+                return Err(PortError::new(ErrorKind::Missing, doing).because("there is no such tenant").into());
+            }
+            self.audit(&client, tenant, "set quota", target).await?;
+            client.batch_execute("COMMIT").await?;
+            transaction.end();
+            Ok(())
+        })
     }
 
     async fn audit(&self, client: &Object, tenant: &TenantId, action: &str, target: &str) -> Result<(), Fault> {
@@ -157,29 +185,29 @@ impl Accounts for PostgresAccounts {
     }
 
     fn set_max_records(&self, tenant: &TenantId, max_records: u64) -> Result<()> {
-        let doing = "set the quota of a tenant";
-        check_tenant(&scope_of(tenant), doing)?;
-        let most = i64::try_from(max_records).unwrap_or(i64::MAX);
-        self.database.wait_for(doing, async {
-            let client = self.database.client().await?;
-            let transaction = OpenTransaction::on(&client);
-            self.begin(&client, tenant).await?;
-            if self.run(&client, &SET_MAX_RECORDS, &[&tenant.0, &most]).await?.is_empty() {
-                return Err(PortError::new(ErrorKind::Missing, doing).because("there is no such tenant").into());
-            }
-            self.audit(&client, tenant, "set quota", &max_records.to_string()).await?;
-            client.batch_execute("COMMIT").await?;
-            transaction.end();
-            Ok(())
-        })
+        self.set_quota(tenant, max_records, &SET_MAX_RECORDS, &format!("{max_records} records"))
+    }
+
+    fn set_max_bytes(&self, tenant: &TenantId, max_bytes: u64) -> Result<()> {
+        self.set_quota(tenant, max_bytes, &SET_MAX_BYTES, &format!("{max_bytes} bytes"))
+    }
+
+    fn has_tenant(&self, tenant: &TenantId) -> Result<bool> {
+        Ok(!self.database.read("look up a tenant", &scope_of(tenant), &HAS_TENANT, &[&tenant.0])?.is_empty())
     }
 
     fn usage(&self, tenant: &TenantId) -> Result<TenantUsage> {
         let doing = "read the usage of a tenant";
         let rows = self.database.read(doing, &scope_of(tenant), &USAGE, &[&tenant.0])?;
         let read = |row: &Row| -> Result<TenantUsage, Fault> {
-            let most: Option<i64> = row.try_get(1)?;
-            Ok(TenantUsage { records: row.try_get::<_, i64>(0)? as u64, max_records: most.map(|most| most as u64) })
+            let (records, bytes): (i64, i64) = (row.try_get(0)?, row.try_get(2)?);
+            let (max_records, max_bytes): (Option<i64>, Option<i64>) = (row.try_get(1)?, row.try_get(3)?);
+            Ok(TenantUsage {
+                records: records as u64,
+                max_records: max_records.map(|most| most as u64),
+                bytes: bytes.max(0) as u64,
+                max_bytes: max_bytes.map(|most| most as u64),
+            })
         };
         rows.first().map_or(Ok(TenantUsage::default()), |row| read(row).map_err(|fault| fault.at(doing)))
     }

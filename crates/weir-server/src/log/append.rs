@@ -62,7 +62,9 @@ async fn once(database: &Database, scope: &Scope, records: &[Record]) -> Result<
     let plan = plan(records, seen.log)?;
     if !plan.rows.is_empty() {
         let erase = if plan.erased.is_empty() { None } else { Some(database.ready(&client, &ERASE).await?) };
-        write.run(&client, erase.as_ref(), &Change { place: seen.place, actor: &scope.user.0, plan: &plan }).await?;
+        let token = scope.session.as_ref().map(|session| session.key.as_str()).filter(|key| !key.is_empty());
+        let change = Change { place: seen.place, actor: &scope.user.0, token, plan: &plan };
+        write.run(&client, erase.as_ref(), &change).await?;
         transaction.end();
     }
     Ok(plan.positions)
@@ -161,6 +163,8 @@ impl Look {
 struct Change<'a> {
     place: Place,
     actor: &'a str,
+    /// The id of the token, if the call was made with one.
+    token: Option<&'a str>,
     plan: &'a AppendPlan<'a>,
 }
 
@@ -182,15 +186,16 @@ impl Write {
 
     /// Writes and commits. If a statement fails, the commit is a rollback.
     async fn run(&self, client: &Object, erase: Option<&ReadyQuery>, change: &Change<'_>) -> Result<(), Fault> {
-        let Change { place: Place { tenant, project }, actor, plan } = change;
+        let Change { place: Place { tenant, project }, actor, token, plan } = change;
         let rows = SqlRows::of(&plan.rows);
         let (actions, targets) = audit_of(plan);
         let erased: Vec<i64> = plan.erased.iter().map(|position| position.0 as i64).collect();
         let head = rows.positions.last().copied().unwrap_or_default();
         let of_erase: [&(dyn ToSql + Sync); 3] = [tenant, project, &erased];
         let of_insert = rows.values(tenant, project);
-        let of_advance: [&(dyn ToSql + Sync); 3] = [tenant, project, &head];
-        let of_audit: [&(dyn ToSql + Sync); 5] = [tenant, project, actor, &actions, &targets];
+        let growth = plan.growth();
+        let of_advance: [&(dyn ToSql + Sync); 4] = [tenant, project, &head, &growth];
+        let of_audit: [&(dyn ToSql + Sync); 6] = [tenant, project, actor, &actions, &targets, token];
         let erasing = async {
             match erase {
                 Some(erase) => erase.run(client, &of_erase).await.map(drop),

@@ -37,6 +37,8 @@ pub(super) struct AppendPlan<'a> {
     pub(super) erased: Vec<Position>,
     /// The records that the new ones remove, stored or not.
     pub(super) removed: Vec<RecordId>,
+    /// The bytes of the stored records to be erased.
+    pub(super) erased_bytes: u64,
 }
 
 /// A record to be added.
@@ -59,6 +61,14 @@ pub(super) fn plan(records: &[Record], mut log: LogState) -> Result<AppendPlan<'
 }
 
 impl<'a> AppendPlan<'a> {
+    /// Returns by how many bytes the project grows; less than zero if more is erased than added.
+    pub(super) fn growth(&self) -> i64 {
+        let size = |row: &NewRow<'_>| row.json.as_deref().map_or(0, |json| row.record.stored_bytes(json));
+        let added = self.rows.iter().map(size).fold(0, u64::saturating_add);
+        let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+        signed(added).saturating_sub(signed(self.erased_bytes))
+    }
+
     fn add(&mut self, log: &mut LogState, record: &'a Record) -> Result<Position> {
         let json = record.to_json()?;
         if let Some(known) = log.known.get(&record.id) {
@@ -87,10 +97,14 @@ impl<'a> AppendPlan<'a> {
     fn erase(&mut self, log: &mut LogState, removal: &Record, target: RecordId) -> Result<()> {
         let Some(known) = log.known.get_mut(&target).filter(|known| known.is_here) else { return Ok(()) };
         let Some(json) = known.json.take() else { return Ok(()) };
-        removal.check_removal_of(&Record::from_json(&json)?)?;
+        let erased = Record::from_json(&json)?;
+        removal.check_removal_of(&erased)?;
         match self.rows.iter_mut().find(|row| row.record.id == target) {
             Some(row) => row.json = None,
-            None => self.erased.push(known.position),
+            None => {
+                self.erased.push(known.position);
+                self.erased_bytes = self.erased_bytes.saturating_add(erased.stored_bytes(&json));
+            }
         }
         Ok(())
     }

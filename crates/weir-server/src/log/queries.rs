@@ -148,6 +148,22 @@ pub(super) static NAMED: Query = Query {
     types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT],
 };
 
+/// The newest notes on this topic, newest first.
+pub(super) static ON_TOPIC: Query = Query {
+    sql: concat!(
+        "SELECT r.position, r.json FROM weir.topics k JOIN weir.records r
+             ON r.tenant_id = k.tenant_id AND r.project_id = k.project_id AND r.position = k.position
+         WHERE k.tenant_id = ",
+        tenant!(),
+        " AND k.project_id = ",
+        project!(),
+        " AND k.topic = sha256(convert_to($4, 'UTF8')) AND ",
+        visible!(),
+        " ORDER BY k.position DESC LIMIT $5"
+    ),
+    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8],
+};
+
 /// How many records of the tenant have this text.
 pub(super) static TEXT_USES: Query = Query {
     sql: concat!("SELECT count(*) FROM weir.records r WHERE r.tenant_id = ", tenant!(), " AND r.text = $2"),
@@ -225,15 +241,15 @@ pub(super) static INSERT: Query = Query {
     ],
 };
 
-/// Moves the head of the project.
+/// Moves the head of the project, and its count of bytes.
 pub(super) static ADVANCE: Query = Query {
-    sql: "UPDATE weir.heads SET position = $3 WHERE tenant_id = $1 AND project_id = $2",
-    types: &[Type::INT8, Type::INT8, Type::INT8],
+    sql: "UPDATE weir.heads SET position = $3, bytes = bytes + $4 WHERE tenant_id = $1 AND project_id = $2",
+    types: &[Type::INT8, Type::INT8, Type::INT8, Type::INT8],
 };
 
-/// Adds to the audit what the user `$3` did.
+/// Adds to the audit what the user `$3` did with the token `$6`.
 pub(super) static AUDIT: Query = Query {
-    sql: "INSERT INTO weir.audit (tenant_id, project_id, actor, action, target)
-          SELECT $1, $2, $3, done.action, done.target FROM unnest($4, $5) AS done (action, target)",
-    types: &[Type::INT8, Type::INT8, Type::TEXT, Type::TEXT_ARRAY, Type::TEXT_ARRAY],
+    sql: "INSERT INTO weir.audit (tenant_id, project_id, actor, action, target, token)
+          SELECT $1, $2, $3, done.action, done.target, $6 FROM unnest($4, $5) AS done (action, target)",
+    types: &[Type::INT8, Type::INT8, Type::TEXT, Type::TEXT_ARRAY, Type::TEXT_ARRAY, Type::TEXT],
 };

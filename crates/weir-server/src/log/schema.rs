@@ -20,6 +20,8 @@ use crate::bridge::Bridge;
 const MIGRATIONS: &[Migration] = &[
     Migration { name: "0001_records", sql: include_str!("../migrations/0001_records.sql") },
     Migration { name: "0002_accounts", sql: include_str!("../migrations/0002_accounts.sql") },
+    Migration { name: "0003_usage", sql: include_str!("../migrations/0003_usage.sql") },
+    Migration { name: "0004_earlier", sql: include_str!("../migrations/0004_earlier.sql") },
 ];
 
 /// The oldest PostgreSQL that this was tested with, as `server_version_num` has it.
@@ -42,12 +44,12 @@ const BEGIN_ALONE: &str = "BEGIN; SET LOCAL lock_timeout = '60s'; SELECT pg_advi
 /// a table adds it here.
 const GRANTS: &str = "
     GRANT USAGE ON SCHEMA weir TO APP;
-    GRANT SELECT ON weir.migrations, weir.tenants, weir.projects, weir.heads, weir.records, weir.audit, weir.tokens
-        TO APP;
+    GRANT SELECT ON weir.migrations, weir.tenants, weir.projects, weir.heads, weir.records, weir.audit, weir.tokens,
+        weir.earlier_usage, weir.topics TO APP;
     GRANT INSERT ON weir.records, weir.audit, weir.tokens TO APP;
-    GRANT UPDATE (max_records) ON weir.tenants TO APP;
+    GRANT UPDATE (max_records, max_bytes) ON weir.tenants TO APP;
     GRANT UPDATE (revoked_at) ON weir.tokens TO APP;
-    GRANT UPDATE (position) ON weir.heads TO APP;
+    GRANT UPDATE (position, bytes) ON weir.heads TO APP;
     GRANT UPDATE (author, reference, about_host, about_number, text, json) ON weir.records TO APP;
     GRANT EXECUTE ON FUNCTION weir.enter(text), weir.create_project(text, text),
         weir.create_tenant(text), weir.find_token(text) TO APP;";

@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Query;
 use axum::http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode, Uri};
@@ -15,9 +15,9 @@ use weir_core::wording::size;
 
 use super::problem::Problem;
 
-/// Reads a body as JSON.
-pub(super) async fn read_json<T: DeserializeOwned>(body: Body, max_bytes: usize) -> Result<T, Problem> {
-    let bytes = to_bytes(body, max_bytes).await.map_err(|error| {
+/// Reads a body.
+pub(super) async fn read_body(body: Body, max_bytes: usize) -> Result<Bytes, Problem> {
+    to_bytes(body, max_bytes).await.map_err(|error| {
         let problem = if is_too_large(&error) {
             let detail = format!("the body is larger than {}", size(max_bytes as u64));
             Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Body too large", detail)
@@ -26,7 +26,12 @@ pub(super) async fn read_json<T: DeserializeOwned>(body: Body, max_bytes: usize)
             Problem::new(StatusCode::BAD_REQUEST, "Broken body", format!("cannot read the body: {error}"))
         };
         problem.header(CONNECTION, HeaderValue::from_static("close"))
-    })?;
+    })
+}
+
+/// Reads a body as JSON.
+pub(super) async fn read_json<T: DeserializeOwned>(body: Body, max_bytes: usize) -> Result<T, Problem> {
+    let bytes = read_body(body, max_bytes).await?;
     serde_json::from_slice(&bytes).map_err(|error| {
         if error.is_data() {
             return Problem::invalid(format!("cannot use the body: {error}")).hint("docs/team.md has the fields");

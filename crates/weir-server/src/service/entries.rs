@@ -1,7 +1,6 @@
 //! Finds and reads entries. Invariant: an answer says how far the index is behind, and what it cut.
 
 use axum::http::StatusCode;
-use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use weir_core::wording::one_line;
@@ -9,7 +8,6 @@ use weir_core::{EntryKind, Reference, Scope, Timestamp, UserId};
 use weir_records::{KeptRecord, PortError, RecordId, SearchQuery};
 
 use super::Service;
-use super::answers::json_answer;
 use super::callers::Caller;
 use super::problem::Problem;
 
@@ -37,6 +35,19 @@ pub(super) struct Search {
     since: Option<i64>,
 }
 
+impl Search {
+    /// Creates a search of a tool.
+    pub(super) fn of_tool(
+        project: String,
+        query: String,
+        limit: Option<usize>,
+        kind: Option<String>,
+        source: Option<String>,
+    ) -> Self {
+        Self { project, query, limit, kind, author: None, source, since: None }
+    }
+}
+
 /// The project that an entry is in.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,7 +56,7 @@ pub(super) struct Place {
 }
 
 /// Searches a project.
-pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Result<Response, Problem> {
+pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Result<Value, Problem> {
     let scope = caller.scope(search.project)?;
     let limit = search.limit.unwrap_or(DEFAULT_HITS);
     if !(1..=MAX_HITS).contains(&limit) {
@@ -70,35 +81,59 @@ pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Resu
     for hit in &found.hits {
         // An entry that was removed meanwhile is left out.
         let Some(excerpt) = excerpt(service, &scope, &hit.kept)? else { continue };
-        let mut shown = describe(&hit.kept);
+        let mut shown = describe(service, &scope, &hit.kept)?;
         shown.insert("excerpt".to_owned(), excerpt.into());
         shown.insert("score".to_owned(), hit.score.into());
         hits.push(Value::Object(shown));
     }
-    Ok(json_answer(StatusCode::OK, &json!({ "hits": hits, "behind": found.behind })))
+    Ok(json!({ "hits": hits, "behind": found.behind }))
 }
 
 /// Returns the entries with a record id or a reference. One entry has its text; of several, each has an excerpt.
-pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Response, Problem> {
+pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Value, Problem> {
     let scope = caller.scope(place.project)?;
     let mut found = find(service, &scope, name)?;
     if let [only] = found.as_slice() {
         let text = service.shelf.text(&scope, only.record.id).map_err(|error| Problem::of(service, &error))?;
-        let mut shown = describe(only);
+        let mut shown = describe(service, &scope, only)?;
         let text = text.ok_or_else(|| missing(name))?;
         shown.insert("text".to_owned(), String::from_utf8_lossy(&text).into());
-        return Ok(json_answer(StatusCode::OK, &json!({ "entries": [shown] })));
+        return Ok(json!({ "entries": [shown] }));
     }
     let count = found.len();
     found.truncate(MAX_NAMESAKES);
     let mut entries = Vec::new();
     for kept in &found {
-        let mut shown = describe(kept);
+        let mut shown = describe(service, &scope, kept)?;
         shown.insert("excerpt".to_owned(), excerpt(service, &scope, kept)?.unwrap_or_default().into());
         entries.push(Value::Object(shown));
     }
     let hint = "several entries have this reference; ask for one by its id";
-    Ok(json_answer(StatusCode::OK, &json!({ "entries": entries, "count": count, "hint": hint })))
+    Ok(json!({ "entries": entries, "count": count, "hint": hint }))
+}
+
+/// Describes an entry with the beginning of its text, unless it was removed.
+pub(super) fn described(service: &Service, scope: &Scope, id: RecordId) -> Result<Option<Value>, Problem> {
+    let found = service.shelf.get(scope, id).map_err(|error| Problem::of(service, &error))?;
+    let Some(kept) = found else { return Ok(None) };
+    let Some(excerpt) = excerpt(service, scope, &kept)? else { return Ok(None) };
+    let mut shown = describe(service, scope, &kept)?;
+    shown.insert("excerpt".to_owned(), excerpt.into());
+    Ok(Some(Value::Object(shown)))
+}
+
+/// Names the other current notes on the topic of an entry: who wrote them, and when.
+pub(super) fn fork(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Vec<Value>, Problem> {
+    let others = service.shelf.fork_of(scope, kept).map_err(|error| Problem::of(service, &error))?;
+    let named = others.iter().map(|other| {
+        let author = &other.record.author;
+        json!({
+            "id": other.record.id.to_string(),
+            "author": { "user": author.user.0.as_str(), "client": author.client.as_str() },
+            "at": other.record.time.millis,
+        })
+    });
+    Ok(named.collect())
 }
 
 /// Returns the entries with a record id or a reference, or the answer that there are none.
@@ -129,8 +164,10 @@ fn kind_of(name: &str) -> Result<EntryKind, Problem> {
 }
 
 /// Describes an entry, without its text.
-fn describe(kept: &KeptRecord) -> Map<String, Value> {
+fn describe(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Map<String, Value>, Problem> {
+    let fork = fork(service, scope, kept)?;
     let record = &kept.record;
+    let users: Vec<&str> = kept.confirmed.iter().map(|one| one.by.0.as_str()).collect();
     let confirmed: Vec<Value> =
         kept.confirmed.iter().map(|one| json!({ "by": one.by.0.as_str(), "at": one.at.0 })).collect();
     let author = json!({ "user": record.author.user.0.as_str(), "client": record.author.client.as_str() });
@@ -142,6 +179,8 @@ fn describe(kept: &KeptRecord) -> Map<String, Value> {
     add("at", record.time.millis.into());
     add("superseded_by", kept.superseded_by.map(|id| id.to_string()).into());
     add("confirmed", confirmed.into());
+    add("confirmed_by", users.into());
+    add("fork", fork.into());
     if let Some(entry) = kept.entry() {
         add("reference", entry.reference.as_str().into());
         add("kind", entry.kind.as_str().into());
@@ -151,7 +190,7 @@ fn describe(kept: &KeptRecord) -> Map<String, Value> {
         add("note", serde_json::to_value(&entry.note).unwrap_or_default());
         add("bytes", entry.bytes.into());
     }
-    shown
+    Ok(shown)
 }
 
 /// Returns the beginning of the text of an entry, or `None` if the entry was removed. The field `bytes` of the entry

@@ -7,10 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
-use axum::middleware::Next;
 use axum::response::Response;
 use serde_json::json;
 use weir_core::{ProjectKey, Scope, TenantId};
@@ -35,21 +34,16 @@ pub(super) struct Figures {
 }
 
 impl Figures {
+    /// Counts a request by its route and the status of its answer.
+    pub(super) fn answered(&self, route: &str, status: u16) {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        *requests.entry((route.to_owned(), status)).or_default() += 1;
+    }
+
     /// Counts that a project could not be indexed.
     pub(super) fn index_failed(&self) {
         self.index_failures.fetch_add(1, Ordering::Relaxed);
     }
-}
-
-/// Counts a request by its route and the status of its answer.
-pub(super) async fn count(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
-    let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
-    let response = next.run(request).await;
-    let key = (route.unwrap_or_else(|| "none".to_owned()), response.status().as_u16());
-    let mut requests = service.figures.requests.lock().unwrap_or_else(PoisonError::into_inner);
-    *requests.entry(key).or_default() += 1;
-    drop(requests);
-    response
 }
 
 /// Says that the process is alive. Needs no token and touches nothing.
@@ -84,9 +78,12 @@ pub(super) fn page(service: &Service, caller: &Caller) -> Result<Response, Probl
         (lag, worst) = (lag.saturating_add(one), worst.max(one));
     }
     let most = usage.max_records.unwrap_or(service.options.max_tenant_records);
+    let most_bytes = usage.max_bytes.unwrap_or(service.options.max_tenant_bytes);
     let gauges = [
         ("weir_tenant_records", "Records of the tenant.", usage.records),
         ("weir_tenant_records_limit", "Records that the tenant may have.", most),
+        ("weir_tenant_bytes", "Bytes of the tenant's records and texts.", usage.bytes),
+        ("weir_tenant_bytes_limit", "Bytes that the tenant may have.", most_bytes),
         ("weir_tenant_projects", "Projects of the tenant.", projects.len() as u64),
         ("weir_index_projects_measured", "Projects whose lag is counted.", projects.len().min(MAX_MEASURED) as u64),
         ("weir_index_lag_records", "Positions that the index of this server is behind the log.", lag),

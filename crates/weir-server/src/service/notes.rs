@@ -1,23 +1,22 @@
 //! Writes notes, confirms them and removes them. Invariant: what came over HTTP is the word of a model unless the
 //! caller says that a person wrote it, and it is never confirmed by being written.
 
-use axum::http::StatusCode;
-use axum::response::Response;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use weir_core::wording::{flat, one_line};
 use weir_core::{EntryKind, NoteKind, Origin, WhyGone};
 use weir_records::{Audience, NewRecord, NoteFields, PortError, RecordId};
 
 use super::Service;
-use super::answers::json_answer;
 use super::callers::Caller;
-use super::entries::{Place, find};
+use super::entries::{Place, find, fork};
 use super::problem::Problem;
 use super::sync::check_room;
 
 /// The longest title that is made from a text, in characters.
 const MAX_TITLE_CHARS: usize = 80;
+/// How many notes one note takes the place of.
+const MAX_REPLACED: usize = 20;
 /// The longest title, topic or name of a branch or commit, in bytes.
 const MAX_FIELD_BYTES: usize = 1 << 10;
 
@@ -40,19 +39,42 @@ pub(super) struct NewNote {
     supersedes: Option<String>,
 }
 
+impl NewNote {
+    /// Creates a note of a tool, which a model has written.
+    pub(super) fn of_tool(project: String, text: String, kind: Option<String>, topic: Option<String>) -> Self {
+        let (title, commit, branch) = (None, None, None);
+        Self { project, text, kind, title, topic, commit, branch, origin: None, audience: None, supersedes: None }
+    }
+}
+
 /// Keeps a note.
-pub(super) fn keep(service: &Service, caller: &Caller, note: NewNote) -> Result<Response, Problem> {
+pub(super) fn keep(service: &Service, caller: &Caller, note: NewNote) -> Result<Value, Problem> {
+    let old: Vec<String> = note.supersedes.clone().into_iter().collect();
+    keep_replacing(service, caller, note, &old)
+}
+
+/// Keeps a note in the place of others. They must exist before anything is stored.
+pub(super) fn keep_replacing(
+    service: &Service,
+    caller: &Caller,
+    note: NewNote,
+    replaced: &[String],
+) -> Result<Value, Problem> {
     let failed = |error: PortError| Problem::of(service, &error);
-    let supersedes = note.supersedes.as_deref().map(RecordId::parse).transpose().map_err(failed)?;
+    if replaced.len() > MAX_REPLACED {
+        return Err(Problem::invalid(format!("a note replaces at most {MAX_REPLACED} others")));
+    }
+    let replaced: Vec<RecordId> =
+        replaced.iter().map(|id| RecordId::parse(id)).collect::<Result<_, _>>().map_err(failed)?;
     let scope = caller.scope(note.project.clone())?;
-    if let Some(old) = supersedes {
+    for old in &replaced {
         find(service, &scope, &old.to_string())?;
     }
     let new = new_record(note)?;
-    check_room(service, &scope)?;
+    check_room(service, &scope, new.text.len())?;
     let record = service.shelf.keep(&scope, new, service.now()).map_err(failed)?;
     service.announce(&scope);
-    if let Some(old) = supersedes {
+    for old in replaced {
         service.shelf.supersede(&scope, old, record.id, service.now()).map_err(|error| {
             Problem::of(service, &error)
                 .hint("the note was kept, but the older one does not count as superseded")
@@ -60,28 +82,29 @@ pub(super) fn keep(service: &Service, caller: &Caller, note: NewNote) -> Result<
         })?;
     }
     let reference = record.body.kept().map(|kept| kept.reference.as_str().to_owned());
-    Ok(json_answer(StatusCode::CREATED, &json!({ "id": record.id.to_string(), "reference": reference })))
+    let kept = service.shelf.get(&scope, record.id).map_err(failed)?;
+    let fork = kept.map_or_else(|| Ok(Vec::new()), |kept| fork(service, &scope, &kept))?;
+    Ok(json!({ "id": record.id.to_string(), "reference": reference, "fork": fork }))
 }
 
 /// Confirms an entry in the name of the caller.
-pub(super) fn confirm(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Response, Problem> {
+pub(super) fn confirm(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Value, Problem> {
     let scope = caller.scope(place.project)?;
     let id = one(find(service, &scope, name)?.iter().map(|kept| kept.record.id).collect())?;
-    check_room(service, &scope)?;
+    check_room(service, &scope, 0)?;
     let record = service.shelf.confirm(&scope, id, service.now()).map_err(|error| Problem::of(service, &error))?;
-    Ok(json_answer(StatusCode::OK, &json!({ "confirmed": id.to_string(), "id": record.id.to_string() })))
+    Ok(json!({ "confirmed": id.to_string(), "id": record.id.to_string() }))
 }
 
 /// Removes an entry of the caller from the log, the index and the texts.
-pub(super) fn forget(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Response, Problem> {
+pub(super) fn forget(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Value, Problem> {
     let scope = caller.scope(place.project)?;
     let id = one(find(service, &scope, name)?.iter().map(|kept| kept.record.id).collect())?;
     let forgotten = service.shelf.forget(&scope, id, WhyGone::Forgotten, service.now());
     let forgotten = forgotten.map_err(|error| Problem::of(service, &error))?;
     let left = forgotten.left;
     let left = json!({ "log": left.in_log, "index": left.in_index, "texts": left.in_blobs });
-    let answer = json!({ "forgotten": id.to_string(), "id": forgotten.removal.id.to_string(), "left": left });
-    Ok(json_answer(StatusCode::OK, &answer))
+    Ok(json!({ "forgotten": id.to_string(), "id": forgotten.removal.id.to_string(), "left": left }))
 }
 
 fn new_record(note: NewNote) -> Result<NewRecord, Problem> {

@@ -3,6 +3,8 @@
 //! Invariant: an answer never repeats what a backend says about itself. The operator is told that, and the caller only
 //! what kind of failure it was.
 
+use std::fmt;
+
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
@@ -51,6 +53,11 @@ impl Problem {
         if error.kind.may_pass() { problem.retry_after(RETRY_SECONDS) } else { problem }
     }
 
+    /// Returns the status of the answer.
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// Adds what to do next.
     pub(super) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
@@ -86,6 +93,13 @@ impl Problem {
         body.extend(self.hint.as_deref().map(|hint| ("hint".to_owned(), hint.into())));
         body.extend(self.fields.clone());
         Value::Object(body)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.detail)?;
+        self.hint.iter().try_for_each(|hint| write!(f, "\nhint: {hint}"))
     }
 }
 

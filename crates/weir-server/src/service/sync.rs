@@ -8,7 +8,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use weir_core::Scope;
-use weir_core::wording::one_line;
+use weir_core::wording::{one_line, size};
 use weir_records::{Body, ErrorKind, Incoming, PortError, Position, Record, RecordId, Sender, StoredRecord, TextKey};
 
 use super::Service;
@@ -138,7 +138,12 @@ fn check_quota<'a>(service: &Service, scope: &Scope, records: impl Iterator<Item
     let failed = |error: PortError| Problem::of(service, &error);
     let usage = service.accounts.usage(&scope.tenant).map_err(failed)?;
     let most = usage.max_records.unwrap_or(service.options.max_tenant_records);
-    if usage.records.saturating_add(records.len() as u64) <= most {
+    let most_bytes = usage.max_bytes.unwrap_or(service.options.max_tenant_bytes);
+    let mut bytes = usage.bytes;
+    for record in &records {
+        bytes = bytes.saturating_add(record.stored_bytes(&record.to_json().map_err(failed)?));
+    }
+    if usage.records.saturating_add(records.len() as u64) <= most && bytes <= most_bytes {
         return Ok(());
     }
     let adding = records.iter().filter(|record| !matches!(record.body, Body::Removed { .. })).map(|record| record.id);
@@ -148,14 +153,27 @@ fn check_quota<'a>(service: &Service, scope: &Scope, records: impl Iterator<Item
     if adding.iter().all(|id| known.contains(id)) {
         return Ok(());
     }
+    if bytes > most_bytes {
+        return Err(over_bytes(most_bytes, usage.bytes));
+    }
     Err(over_quota(most, usage.records))
 }
 
-/// Checks that the tenant may have one more record.
-pub(super) fn check_room(service: &Service, scope: &Scope) -> Result<(), Problem> {
+/// Checks that the tenant may have one more record with a text of this size.
+pub(super) fn check_room(service: &Service, scope: &Scope, text_bytes: usize) -> Result<(), Problem> {
     let usage = service.accounts.usage(&scope.tenant).map_err(|error| Problem::of(service, &error))?;
     let most = usage.max_records.unwrap_or(service.options.max_tenant_records);
+    let most_bytes = usage.max_bytes.unwrap_or(service.options.max_tenant_bytes);
+    if usage.bytes.saturating_add(text_bytes as u64) >= most_bytes {
+        return Err(over_bytes(most_bytes, usage.bytes));
+    }
     if usage.records < most { Ok(()) } else { Err(over_quota(most, usage.records)) }
+}
+
+fn over_bytes(most: u64, has: u64) -> Problem {
+    let detail = format!("the tenant may have {}, and has {}", size(most), size(has));
+    Problem::new(StatusCode::FORBIDDEN, "Quota exceeded", detail)
+        .hint("nothing was stored; the operator can raise it with `weir team init --max-bytes`")
 }
 
 fn over_quota(most: u64, has: u64) -> Problem {

@@ -30,6 +30,8 @@ mod access;
 mod isolation;
 mod limits;
 mod notes;
+mod oauth;
 mod servers;
 mod support;
 mod syncing;
+mod tools;

@@ -11,7 +11,7 @@ pub(crate) mod listen;
 mod mcp;
 mod metering;
 mod metrics;
-mod observe;
+pub(crate) mod observe;
 mod openapi;
 mod peer;
 pub(crate) mod problem;

@@ -50,7 +50,7 @@ A token is printed once, and only its hash is stored. docs/team.md describes the
 pub(crate) fn command() -> Command {
     let init = Command::new("init")
         .about("Create a tenant and print a token of its admin; prepare the database first")
-        .args([user(), tenant(), max_records()])
+        .args([user(), tenant(), max_records(), max_bytes()])
         .args(places());
     let invite = Command::new("invite")
         .about("Print a new token for a user")
@@ -85,21 +85,33 @@ pub(crate) fn command() -> Command {
 }
 
 /// Returns the options of `weir serve` that are about a team.
-pub(crate) fn serve_options() -> [Arg; 4] {
+pub(crate) fn serve_options() -> [Arg; 7] {
     let [data, database] = places();
     [
         Arg::new("team")
             .long("team")
             .action(ArgAction::SetTrue)
             .requires("data")
-            .conflicts_with_all(["print-token", "revoke-tokens", "compat", "log"])
+            .conflicts_with_all(["print-token", "revoke-tokens", "compat"])
             .help("Serve the notes and records of a team instead of this project; `weir team init` prepares it"),
         data.requires("team").help("Keep the team's data in this folder; with --database, its index and texts"),
         database.requires("team"),
         texts()
             .requires("database")
             .help("Keep the texts in this folder, or in s3://BUCKET/PREFIX; all servers of the database share them"),
+        oauth("oauth-issuer", "URL", ["resource", "oauth-keys"])
+            .requires("team")
+            .help("Accept access tokens of this OAuth issuer too"),
+        oauth("resource", "URL", ["oauth-issuer", "oauth-keys"])
+            .help("Accept them only for this address, which is the one that clients use"),
+        oauth("oauth-keys", "FILE", ["oauth-issuer", "resource"])
+            .value_parser(value_parser!(PathBuf))
+            .help("Check their signatures with the public keys in this JSON Web Key Set"),
     ]
+}
+
+fn oauth(name: &'static str, value: &'static str, others: [&'static str; 2]) -> Arg {
+    Arg::new(name).long(name).value_name(value).requires_all(others)
 }
 
 fn places() -> [Arg; 2] {
@@ -173,6 +185,14 @@ fn max_records() -> Arg {
         .value_name("NUMBER")
         .value_parser(value_parser!(u64).range(1..=i64::MAX as u64))
         .help("Let the tenant have at most this many records; also for a tenant that exists")
+}
+
+fn max_bytes() -> Arg {
+    Arg::new("max-bytes")
+        .long("max-bytes")
+        .value_name("NUMBER")
+        .value_parser(value_parser!(u64).range(1..=i64::MAX as u64))
+        .help("Let the tenant have at most this many bytes of records and texts; also for a tenant that exists")
 }
 
 fn scope() -> Arg {

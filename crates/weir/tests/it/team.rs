@@ -20,7 +20,6 @@ fn what_a_team_server_cannot_do_with_its_options_is_refused() {
     for arguments in [
         &["serve", "--team"][..],
         &["serve", "--data", "team"],
-        &["serve", "--team", "--data", "team", "--log", "json"],
         &["serve", "--team", "--data", "team", "--compat", "engram"],
         &["serve", "--team", "--data", "team", "--texts", "texts"],
         &["team"],
@@ -33,6 +32,86 @@ fn what_a_team_server_cannot_do_with_its_options_is_refused() {
     ] {
         let refused = home.weir(arguments);
         assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {}", said(&refused));
+    }
+}
+
+/// Needs a PostgreSQL: `.ci/postgres run -- COMMAND…` starts one and tells the command where it is.
+#[cfg(feature = "team")]
+mod postgres {
+    use std::collections::BTreeSet;
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpStream;
+    use std::sync::mpsc::{Sender, channel};
+
+    use serde_json::{Value, json};
+
+    use super::Home;
+    use crate::serve::support::{Request, Server};
+    use crate::support::TIMEOUT;
+
+    const PROJECT: &str = "api";
+    /// How many notes each writer writes, unless its server ends.
+    const NOTES: usize = 60;
+
+    /// Keeps a note, and returns its id if the server says that it is kept.
+    fn keep(authority: &str, token: &str, text: &str) -> Option<String> {
+        let mut stream = TcpStream::connect(authority).ok()?;
+        stream.set_read_timeout(Some(TIMEOUT)).ok()?;
+        let body = json!({ "project": PROJECT, "text": text });
+        stream.write_all(&Request::post("/v1/notes", body.to_string()).token(token).bytes(authority)).ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        let (head, body) = answer.split_once("\r\n\r\n")?;
+        let kept: Value = serde_json::from_str(body).ok().filter(|_| head.starts_with("HTTP/1.1 201"))?;
+        Some(kept["id"].as_str()?.to_owned())
+    }
+
+    fn write(authority: &str, token: &str, kept: &Sender<String>) {
+        for number in 0..NOTES {
+            let Some(id) = keep(authority, token, &format!("note {number}")) else { return };
+            kept.send(id).unwrap();
+        }
+    }
+
+    #[test]
+    fn no_acknowledged_note_is_lost_when_one_of_two_servers_is_killed() {
+        #[expect(clippy::disallowed_methods, reason = "the environment says where the server is")]
+        let database = std::env::var("WEIR_POSTGRES").expect("run this with `.ci/postgres run --`");
+        let home = Home::new();
+        let tenant = format!("killed-{}", std::process::id());
+        let init = home.ok(&["team", "init", "ana", "--tenant", &tenant, "--database", &database]);
+        let token = init.trim();
+        let start = |data: &str| {
+            let options = ["--team", "--data", data, "--database", &database, "--texts", "texts"];
+            Server::start_with(&home, &options)
+        };
+        let (mut one, two) = (start("one"), start("two"));
+        let (sender, kept) = channel();
+        let mut acknowledged = BTreeSet::new();
+        let authorities = [one.authority(), two.authority()];
+        std::thread::scope(|threads| {
+            for authority in authorities.iter().cycle().take(4) {
+                let sender = sender.clone();
+                threads.spawn(move || write(authority, token, &sender));
+            }
+            drop(sender);
+            acknowledged.extend(kept.iter().take(NOTES / 2));
+            one.kill();
+            acknowledged.extend(kept.iter());
+        });
+        assert!(acknowledged.len() >= 2 * NOTES, "the other server goes on: {}", acknowledged.len());
+        let (mut after, mut found) = (0, BTreeSet::new());
+        loop {
+            let path = format!("/v1/sync/records?project={PROJECT}&after={after}&limit=500");
+            let batch = two.send(&Request::get(&path).token(token)).json();
+            let records = batch["records"].as_array().unwrap().iter();
+            found.extend(records.map(|one| one["record"]["id"].as_str().unwrap().to_owned()));
+            after = batch["next"].as_u64().unwrap();
+            if batch["more"] == false {
+                break;
+            }
+        }
+        assert_eq!(acknowledged.difference(&found).count(), 0, "{} of {}", acknowledged.len(), found.len());
     }
 }
 

@@ -137,12 +137,9 @@ fn a_token_of_one_project_is_good_for_no_other(world: &World) {
 fn what_acts_on_a_machine_names_the_local_command(world: &World) {
     let server = world.server();
     let token = server.token("acme", "ana", TokenScope::Read);
-    for (tool, status, hint) in [
-        ("ctx_execute", 501, "weir run"),
-        ("context_edit", 501, "weir mcp"),
-        ("ctx_search", 501, "POST /v1/search"),
-        ("no_such_tool", 404, ""),
-    ] {
+    for (tool, status, hint) in
+        [("ctx_execute", 501, "weir run"), ("context_edit", 501, "weir mcp"), ("no_such_tool", 404, "")]
+    {
         let problem = server.post(&format!("/v1/tools/{tool}"), &token, &json!({})).problem(status);
         assert!(problem["hint"].as_str().unwrap_or_default().contains(hint), "{problem}");
     }

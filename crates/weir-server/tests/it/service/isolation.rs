@@ -73,6 +73,59 @@ fn nothing_crosses_by_any_route(world: &World) {
     }
 }
 
+/// Returns numbers that look random and are the same in every run.
+fn numbers() -> impl FnMut(usize) -> usize {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    }
+}
+
+fn a_thousand_random_calls_of_tools_cross_nothing(world: &World) {
+    let server = world.server();
+    let mut draw = numbers();
+    let tokens: Vec<String> =
+        (0..10).map(|tenant| server.token(&format!("tenant {tenant}"), "ana", TokenScope::Write)).collect();
+    let mut written: Vec<(usize, usize, String)> = Vec::new();
+    for number in 0..1_000 {
+        let (tenant, place) = (draw(tokens.len()), draw(PROJECTS.len()));
+        let (token, project) = (&tokens[tenant], PROJECTS[place]);
+        let call =
+            |tool: &str, arguments: serde_json::Value| server.post(&format!("/v1/tools/{tool}"), token, &arguments);
+        let others = |written: &[(usize, usize, String)], at: usize| written.get(at).map(|note| note.2.clone());
+        let known = others(&written, draw(written.len().max(1)));
+        let reply = match (draw(6), known) {
+            (0, _) | (_, None) => {
+                let text = format!("common t{tenant}p{place}n{number}");
+                let reply = call(
+                    "ctx_annotate",
+                    json!({ "project": project, "text": text, "topic": format!("topic {}", number % 20) }),
+                );
+                let id = reply.ok(200)["data"]["id"].as_str().unwrap().to_owned();
+                written.push((tenant, place, id));
+                reply
+            }
+            (1, Some(id)) => call("ctx_get", json!({ "project": project, "reference": id })),
+            (2, Some(id)) => {
+                let arguments = json!({ "project": project, "text": "common", "supersedes": [id] });
+                let reply = call("ctx_annotate", arguments);
+                let is_own = written.iter().any(|note| (note.0, note.1, &note.2) == (tenant, place, &id));
+                assert_eq!(reply.status, if is_own { 200 } else { 404 }, "{}", reply.body);
+                reply
+            }
+            (3, _) => call("ctx_search", json!({ "project": project, "queries": ["common"], "limit": 50 })),
+            (4, _) => call("ctx_context", json!({ "project": project, "limit": 100 })),
+            (_, Some(_)) => call("ctx_history", json!({ "project": project, "limit": 100 })),
+        };
+        for (other_tenant, other_place) in (0..tokens.len()).flat_map(|tenant| [(tenant, 0), (tenant, 1)]) {
+            let foreign = format!("t{other_tenant}p{other_place}n");
+            let is_own = (other_tenant, other_place) == (tenant, place);
+            assert!(is_own || !reply.body.contains(&foreign), "{foreign} in {}", reply.body);
+        }
+    }
+}
+
 fn names_and_queries_are_only_text(world: &World) {
     let server = world.server();
     let names = [
@@ -107,5 +160,6 @@ fn names_and_queries_are_only_text(world: &World) {
 
 on_each_backend! {
     nothing_crosses_by_any_route,
+    a_thousand_random_calls_of_tools_cross_nothing,
     names_and_queries_are_only_text,
 }

@@ -64,6 +64,27 @@ impl World {
         TestServer::start(ports, accounts, options)
     }
 
+    /// Returns the ids of the tokens in the audit of a tenant, of the changes that were made with one.
+    pub(crate) fn audited_tokens(&self, tenant: &str) -> Vec<String> {
+        match &self.database {
+            Some(database) => database
+                .session("owner")
+                .run(&format!(
+                    "SELECT a.token FROM weir.audit a JOIN weir.tenants t USING (tenant_id)
+                     WHERE t.name = '{tenant}' AND a.token IS NOT NULL ORDER BY a.audit_id"
+                ))
+                .unwrap(),
+            None => {
+                #[expect(clippy::disallowed_methods, reason = "looks at the file as another program would")]
+                let database = rusqlite::Connection::open(self.folder.path().join("records.db")).unwrap();
+                let sql = "SELECT token FROM audit WHERE tenant = ?1 AND token IS NOT NULL ORDER BY id";
+                let mut statement = database.prepare(sql).unwrap();
+                let rows = statement.query_map([tenant], |row| row.get(0)).unwrap();
+                rows.map(Result::unwrap).collect()
+            }
+        }
+    }
+
     /// Returns the actions in the audit of a tenant, oldest first.
     pub(crate) fn audit(&self, tenant: &str) -> Vec<String> {
         match &self.database {
@@ -153,6 +174,12 @@ impl TestServer {
         self.send("POST", path, token, &body.to_string())
     }
 
+    /// Sends a message of MCP.
+    pub(crate) fn mcp(&self, token: &str, method: &str, params: &Value) -> Reply {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        self.post("/mcp", token, &message)
+    }
+
     /// Sends a request. Without a token it has no header for one.
     pub(crate) fn send(&self, method: &str, path: &str, token: &str, body: &str) -> Reply {
         let mut stream = TcpStream::connect(self.address).unwrap();
@@ -161,7 +188,8 @@ impl TestServer {
         let token = if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{token}Weir-Client: test\r\n\
-             Content-Length: {length}\r\n\r\n"
+             Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+             X-Request-Id: test-1\r\nContent-Length: {length}\r\n\r\n"
         );
         stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
         let mut answer = String::new();
@@ -241,6 +269,8 @@ impl Reply {
         assert!(self.head.contains("content-type: application/problem+json"), "{}", self.head);
         assert_eq!(body["status"], status);
         assert!(body["detail"].is_string() && body["title"].is_string(), "{body}");
+        assert!(self.head.contains("x-request-id: test-1"), "{}", self.head);
+        assert_eq!(body["request_id"], "test-1", "{body}");
         body
     }
 }

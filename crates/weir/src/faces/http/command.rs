@@ -252,7 +252,7 @@ pub(crate) fn limits(arguments: &ArgMatches) -> ServerLimits {
     }
 }
 
-fn log_format(arguments: &ArgMatches) -> LogFormat {
+pub(crate) fn log_format(arguments: &ArgMatches) -> LogFormat {
     match arguments.get_one::<String>("log").map(String::as_str) {
         Some("json") => LogFormat::Json,
         Some("text") => LogFormat::Text,

@@ -66,6 +66,22 @@ async fn observe(State(state): State<Arc<ServerState>>, request: Request, next: 
     response
 }
 
+/// Writes a line of a team server's log, as text.
+#[cfg(feature = "team")]
+pub(crate) fn log_text(request: &weir_server::AnsweredRequest<'_>) {
+    if let Some(method) = Method::from_bytes(request.method.as_bytes()).ok().as_ref() {
+        write(&Line::of(request, method).text(request.took.as_secs_f64()));
+    }
+}
+
+/// Writes a line of a team server's log, as JSON.
+#[cfg(feature = "team")]
+pub(crate) fn log_json(request: &weir_server::AnsweredRequest<'_>) {
+    if let Some(method) = Method::from_bytes(request.method.as_bytes()).ok().as_ref() {
+        write(&Line::of(request, method).json(request.took.as_secs_f64()));
+    }
+}
+
 /// What is written about a request.
 struct Line<'a> {
     id: &'a str,
@@ -73,6 +89,14 @@ struct Line<'a> {
     path: &'a str,
     route: &'a str,
     status: u16,
+}
+
+#[cfg(feature = "team")]
+impl<'a> Line<'a> {
+    fn of(request: &weir_server::AnsweredRequest<'a>, method: &'a Method) -> Self {
+        let weir_server::AnsweredRequest { id, path, route, status, .. } = *request;
+        Self { id, method, path, route, status }
+    }
 }
 
 impl Line<'_> {

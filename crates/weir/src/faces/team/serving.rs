@@ -1,13 +1,17 @@
 //! `weir serve --team`: the service of a team behind the sockets and guards of `weir serve`.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use clap::ArgMatches;
-use weir_server::{LocalTool, Service, ServiceOptions};
+use weir_server::{AnsweredRequest, LocalTool, ResourceServer, Service, ServiceOptions};
 
 use super::storage::{Place, Storage, failed};
 use crate::env::Env;
-use crate::error::CommandError;
-use crate::faces::http::command::{Door, announce, hosts, limits, runtime};
+use crate::error::{CommandError, ErrorKind};
+use crate::faces::http::command::{Door, announce, hosts, limits, log_format, runtime};
 use crate::faces::http::guard::guarded;
+use crate::faces::http::observe::{LogFormat, log_json, log_text};
 use crate::faces::paint;
 use crate::operations::OPERATIONS;
 use crate::when;
@@ -18,7 +22,14 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
     let Storage { ports, accounts } = Place::of(env, arguments)?.open()?;
     let (limits, runtime) = (limits(arguments), runtime()?);
     let usual = ServiceOptions::new(when::now, report);
+    let log: Option<fn(&AnsweredRequest<'_>)> = match log_format(arguments) {
+        LogFormat::Off => None,
+        LogFormat::Text => Some(log_text),
+        LogFormat::Json => Some(log_json),
+    };
     let options = ServiceOptions {
+        oauth: oauth(env, arguments)?.map(Arc::new),
+        log,
         version: env!("CARGO_PKG_VERSION"),
         max_body_bytes: limits.max_body_bytes,
         max_call_time: limits.request_timeout.unwrap_or(usual.max_call_time),
@@ -30,11 +41,24 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
         let service = Service::start(ports, accounts, options).map_err(failed)?;
         let hosts = hosts(listening.address(), arguments);
         announce(&listening, "`weir team invite` prints a token for a user of the team");
-        listening.serve(guarded(service.router(), hosts), limits).await
+        listening.serve(service.router_behind(|routes| guarded(routes, hosts)), limits).await
     });
     // Work that was cut off must not keep the program from exiting.
     runtime.shutdown_background();
     served
+}
+
+/// Reads what is known of an issuer of access tokens.
+fn oauth(env: &Env, arguments: &ArgMatches) -> Result<Option<ResourceServer>, CommandError> {
+    let text = |name: &str| arguments.get_one::<String>(name);
+    let keys = arguments.get_one::<PathBuf>("oauth-keys");
+    let (Some(issuer), Some(resource), Some(keys)) = (text("oauth-issuer"), text("resource"), keys) else {
+        return Ok(None);
+    };
+    let path = env.folder.join(keys);
+    let keys = std::fs::read_to_string(&path)
+        .map_err(|error| CommandError::new(ErrorKind::Failed, format!("cannot read {}: {error}", path.display())))?;
+    ResourceServer::new(issuer, resource, &keys).map(Some).map_err(failed)
 }
 
 /// Tells the operator what went wrong inside the server.

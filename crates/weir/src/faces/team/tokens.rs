@@ -61,7 +61,15 @@ fn init(place: &Place, tenant: TenantId, arguments: &ArgMatches) -> Result<Answe
     if let Some(quota) = quota {
         team.accounts.set_max_records(&team.tenant, quota).map_err(failed)?;
     }
+    let byte_quota = arguments.get_one::<u64>("max-bytes").copied();
+    if let Some(quota) = byte_quota {
+        team.accounts.set_max_bytes(&team.tenant, quota).map_err(failed)?;
+    }
     let tenant = &team.tenant.0;
+    if let (false, None, Some(quota)) = (is_new, quota, byte_quota) {
+        let text = format!("the tenant `{tenant}` may have {quota} bytes");
+        return Ok(Answer::new(text, json!({ "tenant": tenant, "max_bytes": quota })));
+    }
     match (is_new, quota) {
         (true, _) => team.issue(Rights { user, scope: TokenScope::Admin, projects: None, expires_at: None }),
         (false, Some(quota)) => {

@@ -105,6 +105,13 @@ impl Server {
         kill_process(id, Signal::TERM).unwrap();
     }
 
+    /// Kills the server, as a machine that fails does.
+    #[cfg(feature = "team")]
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
     /// Waits until the server has ended on its own.
     pub(crate) fn wait_for_end(&mut self) -> ExitStatus {
         let mut ended = None;

@@ -1,0 +1,48 @@
+//! Entries as a model reads them. Invariant: what a note says stands within marks that were drawn for the answer, which
+//! its author cannot know; outside of them are words of Weir and names of users, each on one line.
+
+use serde_json::Value;
+use weir_core::wording::{fence, flat};
+use weir_core::{Reference, terminal};
+use weir_records::HostId;
+
+use crate::service::Service;
+use crate::service::problem::Problem;
+
+/// How much of a text an answer shows, in bytes.
+pub(super) const MAX_TEXT_BYTES: usize = 32 << 10;
+/// The longest name that stands outside of the marks, in characters.
+pub(super) const MAX_NAME_CHARS: usize = 60;
+
+/// Shows an entry: who wrote it and who confirmed it, and within marks what it says.
+pub(super) fn shown(entry: &Value, field: &str, mark: Reference) -> String {
+    let word = |value: &Value| flat(value.as_str().unwrap_or_default(), MAX_NAME_CHARS);
+    let kind = entry["note"]["kind"].as_str().or_else(|| entry["kind"].as_str()).unwrap_or_default();
+    let mut head = format!("[ctx:{}] {kind} by {}", word(&entry["reference"]), word(&entry["author"]["user"]));
+    let confirmed = entry["confirmed_by"].as_array().cloned().unwrap_or_default();
+    match confirmed.iter().map(word).collect::<Vec<_>>().join(", ") {
+        nobody if nobody.is_empty() => head.push_str(", not confirmed by a person"),
+        users => head.push_str(&format!(", confirmed by {users}")),
+    }
+    if !entry["superseded_by"].is_null() {
+        head.push_str(&format!(", superseded by {}", word(&entry["superseded_by"])));
+    }
+    for other in entry["fork"].as_array().into_iter().flatten() {
+        let (id, user) = (word(&other["id"]), word(&other["author"]["user"]));
+        head.push_str(&format!(", fork: {id} by {user} says something else on this topic"));
+    }
+    let title = flat(entry["title"].as_str().unwrap_or_default(), MAX_TEXT_BYTES);
+    let text = entry[field].as_str().unwrap_or_default();
+    let cut = text.floor_char_boundary(MAX_TEXT_BYTES);
+    let clean = terminal::clean(text.as_bytes().get(..cut).unwrap_or_default());
+    let said = format!("{title}\n{}", String::from_utf8_lossy(&clean));
+    let rest = if cut < text.len() { format!("cut after {cut} of {} bytes\n", text.len()) } else { String::new() };
+    format!("{head}\n{}\n{rest}", fence(mark, &said))
+}
+
+/// Draws the marks of an answer. The author of a note knows its reference, so that would not do.
+pub(super) fn draw(service: &Service) -> Result<Reference, Problem> {
+    let drawn = HostId::random().map_err(|error| Problem::of(service, &error))?;
+    let [a, b, c, d, e, f, g, h, ..] = *drawn.as_bytes();
+    Ok(Reference::from_bits(u64::from_le_bytes([a, b, c, d, e, f, g, h])))
+}
