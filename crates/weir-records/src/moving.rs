@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use weir_core::{ProjectKey, Scope, TenantId, Timestamp, UserId};
 
-use crate::accounts::{Accounts, ApiToken};
+use crate::accounts::{Accounts, ApiToken, TenantUsage};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{RecordId, TextKey};
 use crate::ports::{Blobs, Log, Position};
@@ -68,6 +68,8 @@ pub struct AuditRow {
     pub action: String,
     /// What it was done to.
     pub target: String,
+    /// The id of the token that it was done with, if there was one.
+    pub token: Option<String>,
 }
 
 /// Reads everything of a tenant, as no user sees it: for moving it and for comparing two places.
@@ -90,8 +92,8 @@ pub trait Export: Send + Sync {
 
 /// Takes in everything of a tenant as it was elsewhere. Each call is one transaction, and none adds to the audit.
 pub trait Import: Export {
-    /// Creates a tenant if it does not exist, and sets its quota.
-    fn take_tenant(&self, tenant: &TenantId, max_records: Option<u64>) -> Result<()>;
+    /// Creates a tenant if it does not exist, and sets the quotas that `usage` has.
+    fn take_tenant(&self, tenant: &TenantId, usage: &TenantUsage) -> Result<()>;
 
     /// Adds the tokens that are not known, and revokes those that were revoked.
     fn take_tokens(&self, tenant: &TenantId, tokens: &[ApiToken]) -> Result<()>;

@@ -26,8 +26,8 @@ pub(super) fn compare(
     for tenant in &tenants {
         let tokens = source.accounts.tokens(tenant)?;
         expect(tokens == target.accounts.tokens(tenant)?, "the tokens", tenant)?;
-        let quotas = (source.accounts.usage(tenant)?.max_records, target.accounts.usage(tenant)?.max_records);
-        expect(quotas.0 == quotas.1, "the quota", tenant)?;
+        let usage = (source.accounts.usage(tenant)?, target.accounts.usage(tenant)?);
+        expect(usage.0 == usage.1, "the quotas and what counts towards them", tenant)?;
         figures.tokens += tokens.len() as u64;
         let audit = (audit_of(source.log, tenant)?, audit_of(target.records, tenant)?);
         expect(audit.0 == audit.1, "the audit", tenant)?;

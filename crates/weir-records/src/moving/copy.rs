@@ -40,7 +40,7 @@ impl TenantPass<'_> {
         if target.accounts.tokens(tenant)?.iter().any(|token| !is_known(token.id)) {
             return Err(differs("the new place has other tokens"));
         }
-        target.records.take_tenant(tenant, source.accounts.usage(tenant)?.max_records)?;
+        target.records.take_tenant(tenant, &source.accounts.usage(tenant)?)?;
         target.records.take_tokens(tenant, &tokens)
     }
 

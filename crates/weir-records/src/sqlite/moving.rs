@@ -90,7 +90,7 @@ impl Export for SqliteLog {
     fn audit_rows(&self, tenant: &TenantId, skip: u64, limit: usize) -> Result<Vec<AuditRow>> {
         self.database.read("read the audit", |tx| {
             let mut statement = tx.prepare_cached(
-                "SELECT at, project, actor, action, target FROM audit INDEXED BY audit_tenant
+                "SELECT at, project, actor, action, target, token FROM audit INDEXED BY audit_tenant
                  WHERE tenant = ?1 ORDER BY id LIMIT ?2 OFFSET ?3",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -101,6 +101,7 @@ impl Export for SqliteLog {
                     actor: row.get(2)?,
                     action: row.get(3)?,
                     target: row.get(4)?,
+                    token: row.get(5)?,
                 })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)

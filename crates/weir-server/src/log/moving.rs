@@ -9,7 +9,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 use weir_core::{ProjectKey, Scope, TenantId, Timestamp};
 use weir_records::moving::{AuditRow, Export, Import, MovedRecord};
-use weir_records::{ApiToken, Audience, Body, ErrorKind, PortError, Position, Record, RecordId, Result};
+use weir_records::{ApiToken, Audience, Body, ErrorKind, PortError, Position, Record, RecordId, Result, TenantUsage};
 
 use super::PostgresLog;
 use super::database::check_tenant;
@@ -38,7 +38,7 @@ static AUDIT_COUNT: Query = Query {
 };
 
 static AUDIT_ROWS: Query = Query {
-    sql: "SELECT (extract(epoch FROM a.at) * 1000)::bigint, p.key, a.actor, a.action, a.target
+    sql: "SELECT (extract(epoch FROM a.at) * 1000)::bigint, p.key, a.actor, a.action, a.target, a.token
           FROM weir.audit a JOIN weir.tenants t USING (tenant_id)
           LEFT JOIN weir.projects p ON p.tenant_id = a.tenant_id AND p.project_id = a.project_id
           WHERE t.name = $1 ORDER BY a.audit_id LIMIT $3 OFFSET $2",
@@ -47,9 +47,10 @@ static AUDIT_ROWS: Query = Query {
 
 static CREATE_TENANT: Query = Query { sql: "SELECT weir.create_tenant($1)", types: &[Type::TEXT] };
 
-static SET_QUOTA: Query = Query {
-    sql: "UPDATE weir.tenants SET max_records = $2 WHERE name = $1 AND max_records IS DISTINCT FROM $2",
-    types: &[Type::TEXT, Type::INT8],
+static SET_QUOTAS: Query = Query {
+    sql: "UPDATE weir.tenants SET max_records = $2, max_bytes = $3
+          WHERE name = $1 AND (max_records, max_bytes) IS DISTINCT FROM ($2, $3)",
+    types: &[Type::TEXT, Type::INT8, Type::INT8],
 };
 
 static TAKE_TOKEN: Query = Query {
@@ -76,24 +77,41 @@ static REVOKE: Query = Query {
     types: &[Type::TEXT, Type::TEXT, Type::INT8],
 };
 
-/// Erases what was removed by records at the positions `$5`.
+/// Erases what was removed by records at the positions `$5`, and returns how many bytes that were.
 static ERASE_REMOVED: Query = Query {
-    sql: "UPDATE weir.records r SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
-              json = NULL FROM unnest($3, $4, $5) AS gone (host, number, removed_at)
-          WHERE r.tenant_id = $1 AND r.project_id = $2 AND r.host = gone.host AND r.number = gone.number
-              AND r.position < gone.removed_at AND r.json IS NOT NULL",
+    sql: "WITH gone AS (
+              SELECT r.position, octet_length(r.json)
+                  + coalesce((substring(r.json FROM '\"bytes\":([0-9]{1,15})[},]'))::bigint, 0) AS bytes
+              FROM unnest($3, $4, $5) AS removed (host, number, removed_at)
+              JOIN weir.records r ON r.host = removed.host AND r.number = removed.number
+                  AND r.position < removed.removed_at
+              WHERE r.tenant_id = $1 AND r.project_id = $2 AND r.json IS NOT NULL),
+          erased AS (
+              UPDATE weir.records r SET author = '', reference = NULL, about_host = NULL, about_number = NULL,
+                  text = NULL, json = NULL FROM gone
+              WHERE r.tenant_id = $1 AND r.project_id = $2 AND r.position = gone.position)
+          SELECT coalesce(sum(bytes), 0)::bigint FROM gone",
     types: &[Type::INT8, Type::INT8, Type::UUID_ARRAY, Type::INT8_ARRAY, Type::INT8_ARRAY],
 };
 
 static TAKE_AUDIT: Query = Query {
-    sql: "INSERT INTO weir.audit (tenant_id, at, project_id, actor, action, target)
+    sql: "INSERT INTO weir.audit (tenant_id, at, project_id, actor, action, target, token)
           SELECT t.tenant_id, timestamptz 'epoch' + done.at * interval '1 millisecond', p.project_id, done.actor,
-              done.action, done.target
+              done.action, done.target, done.token
           FROM weir.tenants t
-          CROSS JOIN unnest($2, $3, $4, $5, $6) WITH ORDINALITY AS done (at, project, actor, action, target, number)
+          CROSS JOIN unnest($2, $3, $4, $5, $6, $7) WITH ORDINALITY
+              AS done (at, project, actor, action, target, token, number)
           LEFT JOIN weir.projects p ON p.tenant_id = t.tenant_id AND p.key = done.project
           WHERE t.name = $1 ORDER BY done.number",
-    types: &[Type::TEXT, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::TEXT_ARRAY, Type::TEXT_ARRAY, Type::TEXT_ARRAY],
+    types: &[
+        Type::TEXT,
+        Type::INT8_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::TEXT_ARRAY,
+    ],
 };
 
 impl Export for PostgresLog {
@@ -125,11 +143,12 @@ impl Export for PostgresLog {
 }
 
 impl Import for PostgresLog {
-    fn take_tenant(&self, tenant: &TenantId, max_records: Option<u64>) -> Result<()> {
-        let most = max_records.map(|most| i64::try_from(most).unwrap_or(i64::MAX));
+    fn take_tenant(&self, tenant: &TenantId, usage: &TenantUsage) -> Result<()> {
+        let signed = |most: Option<u64>| most.map(|most| i64::try_from(most).unwrap_or(i64::MAX));
+        let (records, bytes) = (signed(usage.max_records), signed(usage.max_bytes));
         self.take(tenant, async |client: &Object| {
             self.run(client, &CREATE_TENANT, &[&tenant.0]).await?;
-            self.run(client, &SET_QUOTA, &[&tenant.0, &most]).await?;
+            self.run(client, &SET_QUOTAS, &[&tenant.0, &records, &bytes]).await?;
             Ok(())
         })
     }
@@ -156,10 +175,12 @@ impl Import for PostgresLog {
             }
             self.run(client, &INSERT, &columns.rows.values(&tenant, &project)).await?;
             let Removals { ids, at } = &columns.removals;
+            let mut growth = columns.bytes;
             if !at.is_empty() {
-                self.run(client, &ERASE_REMOVED, &[&tenant, &project, &ids.hosts, &ids.numbers, at]).await?;
+                let values: [&(dyn ToSql + Sync); 5] = [&tenant, &project, &ids.hosts, &ids.numbers, at];
+                growth -= super::number(&self.run(client, &ERASE_REMOVED, &values).await?)? as i64;
             }
-            self.run(client, &ADVANCE, &[&tenant, &project, &(last.position.0 as i64)]).await?;
+            self.run(client, &ADVANCE, &[&tenant, &project, &(last.position.0 as i64), &growth]).await?;
             Ok(())
         })
     }
@@ -171,6 +192,7 @@ impl Import for PostgresLog {
         let actors: Vec<&str> = rows.iter().map(|row| row.actor.as_str()).collect();
         let actions: Vec<&str> = rows.iter().map(|row| row.action.as_str()).collect();
         let targets: Vec<&str> = rows.iter().map(|row| row.target.as_str()).collect();
+        let tokens: Vec<Option<&str>> = rows.iter().map(|row| row.token.as_deref()).collect();
         self.take(tenant, async |client: &Object| {
             if super::number(&self.run(client, &AUDIT_COUNT, &[&tenant.0]).await?)? != after {
                 return Err(in_the_way("somebody else writes to the new place").into());
@@ -178,7 +200,7 @@ impl Import for PostgresLog {
             for project in projects {
                 self.run(client, &CREATE_PROJECT, &[&tenant.0, &project]).await?;
             }
-            self.run(client, &TAKE_AUDIT, &[&tenant.0, &at, &of, &actors, &actions, &targets]).await?;
+            self.run(client, &TAKE_AUDIT, &[&tenant.0, &at, &of, &actors, &actions, &targets, &tokens]).await?;
             Ok(())
         })
     }
@@ -227,6 +249,8 @@ impl PostgresLog {
 /// Records as columns, and what they remove.
 struct Columns<'a> {
     rows: SqlRows<'a>,
+    /// What they count towards the quota in bytes.
+    bytes: i64,
     removals: Removals,
 }
 
@@ -239,9 +263,14 @@ struct Removals {
 impl<'a> Columns<'a> {
     fn of(records: &'a [MovedRecord]) -> Result<Self> {
         let (mut rows, mut removed, mut removed_at) = (SqlRows::default(), Vec::new(), Vec::new());
+        let mut bytes = 0_i64;
         for one in records {
             let content = match &one.record {
-                Some(record) => Some(Content { record, json: Cow::Owned(record.to_json()?) }),
+                Some(record) => {
+                    let json = record.to_json()?;
+                    bytes = bytes.saturating_add_unsigned(record.stored_bytes(&json));
+                    Some(Content { record, json: Cow::Owned(json) })
+                }
                 None => None,
             };
             if let Some(Body::Removed { record, .. }) = one.record.as_ref().map(|record| &record.body) {
@@ -250,7 +279,7 @@ impl<'a> Columns<'a> {
             }
             rows.add(one.position, one.id, one.audience, content);
         }
-        Ok(Self { rows, removals: Removals { ids: removed.into_iter().collect(), at: removed_at } })
+        Ok(Self { rows, bytes, removals: Removals { ids: removed.into_iter().collect(), at: removed_at } })
     }
 }
 
@@ -285,5 +314,6 @@ fn audit_row(row: &Row) -> Result<AuditRow, Fault> {
         actor: row.try_get(2)?,
         action: row.try_get(3)?,
         target: row.try_get(4)?,
+        token: row.try_get(5)?,
     })
 }
