@@ -14,7 +14,7 @@ use weir_records::{
 use super::database::{Database, check_tenant};
 use super::fault::Fault;
 use super::queries::{ENTER, Query};
-use super::transaction::{COMMIT, OpenTransaction};
+use super::transaction::OpenTransaction;
 
 /// The accounts on PostgreSQL. They share the connections of a log.
 pub struct PostgresAccounts {
@@ -150,7 +150,7 @@ impl Accounts for PostgresAccounts {
             if is_new == Some(true) {
                 self.audit(&client, tenant, "create tenant", &tenant.0).await?;
             }
-            client.batch_execute(COMMIT).await?;
+            client.batch_execute("COMMIT").await?;
             transaction.end();
             Ok(is_new == Some(true))
         })
@@ -168,7 +168,7 @@ impl Accounts for PostgresAccounts {
                 return Err(PortError::new(ErrorKind::Missing, doing).because("there is no such tenant").into());
             }
             self.audit(&client, tenant, "set quota", &max_records.to_string()).await?;
-            client.batch_execute(COMMIT).await?;
+            client.batch_execute("COMMIT").await?;
             transaction.end();
             Ok(())
         })
@@ -198,7 +198,7 @@ impl Accounts for PostgresAccounts {
             let transaction = OpenTransaction::on(&client);
             self.begin(&client, &token.tenant).await?;
             self.add(&client, token, replaced).await?;
-            client.batch_execute(COMMIT).await?;
+            client.batch_execute("COMMIT").await?;
             transaction.end();
             Ok(())
         })
@@ -240,7 +240,7 @@ impl Accounts for PostgresAccounts {
             let transaction = OpenTransaction::on(&client);
             self.begin(&client, tenant).await?;
             let count = self.end(&client, tenant, revoked, now.0).await?;
-            client.batch_execute(COMMIT).await?;
+            client.batch_execute("COMMIT").await?;
             transaction.end();
             Ok(count)
         })

@@ -13,7 +13,7 @@ use super::database::{Database, check_tenant};
 use super::fault::Fault;
 use super::plan::{AppendPlan, KnownRecord, LogState, plan};
 use super::queries::{ADVANCE, AUDIT, CREATE_PROJECT, EARLIER, ENTER, ERASE, INSERT, KNOWN, LOCK_HEAD, ReadyQuery};
-use super::transaction::{COMMIT, OpenTransaction};
+use super::transaction::OpenTransaction;
 use super::values::{SqlHost, SqlIds, SqlRows};
 
 const DOING: &str = "append to the log";
@@ -186,7 +186,7 @@ impl Write {
         })
     }
 
-    /// Writes and commits. If a statement fails, so does the commit, and the caller rolls back.
+    /// Writes and commits. If a statement fails, the commit is a rollback.
     async fn run(&self, client: &Object, erase: Option<&ReadyQuery>, change: &Change<'_>) -> Result<(), Fault> {
         let Change { place: Place { tenant, project }, actor, plan } = change;
         let rows = SqlRows::of(&plan.rows);
@@ -222,7 +222,7 @@ impl Write {
             self.insert.run(client, &of_insert),
             self.advance.run(client, &of_advance),
             self.audit.run(client, &of_audit),
-            client.batch_execute(COMMIT),
+            client.batch_execute("COMMIT"),
         );
         erased?;
         inserted?;

@@ -6,12 +6,6 @@ use std::task::{Context, Waker};
 
 use tokio_postgres::Client;
 
-/// Ends a transaction that has written, however long that takes. If a time limit ends the wait for a synchronous
-/// replica, PostgreSQL reports success although the primary alone has the commit, and a failover would lose it.
-///
-/// In a transaction that has failed it is an error, and the transaction must be rolled back.
-pub(super) const COMMIT: &str = "SET LOCAL statement_timeout = 0; COMMIT";
-
 /// A transaction on a connection. If it is dropped before it has ended, it is rolled back.
 pub(super) struct OpenTransaction<'a> {
     client: &'a Client,
