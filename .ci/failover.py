@@ -123,10 +123,11 @@ def configure(node):
     write(f"{node}.backrest", f"[global]\nrepo1-path={FOLDER}/repository\nrepo1-retention-full=2\nlog-level-file=off\n"
           f"lock-path={FOLDER}/{node}.lock\nstart-fast=y\n[weir]\npg1-path={FOLDER}/{node}\n"
           f"pg1-port={ports[node]}\npg1-socket-path={FOLDER}\npg1-user=postgres\n")
+    api = f"127.0.0.1:{ports[f'{node}-api']}"
     user = {"superuser": "postgres", "replication": "replicator", "rewind": "rewinder"}
     settings = {
         "scope": "weir", "name": node,
-        "restapi": {"listen": f"127.0.0.1:{ports[f'{node}-api']}", "connect_address": f"127.0.0.1:{ports[f'{node}-api']}"},
+        "restapi": {"listen": api, "connect_address": api},
         "etcd3": {"host": f"127.0.0.1:{ports['etcd']}"},
         "bootstrap": {
             "dcs": {
@@ -166,7 +167,8 @@ def members():
 
 def is_complete(count):
     states = [(one["role"], one["state"]) for one in members()]
-    streaming = [state for role, state in states if role in ("sync_standby", "replica") and state in ("running", "streaming")]
+    replicas = [state for role, state in states if role in ("sync_standby", "replica")]
+    streaming = [state for state in replicas if state in ("running", "streaming")]
     return ("leader", "running") in states and "sync_standby" in dict(states) and len(streaming) == count - 1
 
 
@@ -191,7 +193,8 @@ def start_front():
     write("users", f'"weir" "{PASSWORD}"\n', 0o600)
     start("pgbouncer", ["pgbouncer", write("pgbouncer.ini", "[databases]\n"
           f"weir = host=127.0.0.1 port={ports['haproxy']} dbname=weir\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
-          f"listen_port = {ports['pgbouncer']}\nunix_socket_dir =\nauth_type = scram-sha-256\nauth_file = {FOLDER}/users\n"
+          f"listen_port = {ports['pgbouncer']}\nunix_socket_dir =\nauth_type = scram-sha-256\n"
+          f"auth_file = {FOLDER}/users\n"
           f"pool_mode = {POOL}\ndefault_pool_size = 40\nmax_client_conn = 200\nserver_connect_timeout = 3\n"
           "server_login_retry = 1\nquery_wait_timeout = 10\nserver_check_delay = 0\nserver_check_query = select 1\n")])
 
@@ -247,7 +250,8 @@ class Load:
         attempt = number
         while not self.stopped.is_set():
             try:
-                status, answer = fetch(self.servers[attempt % len(self.servers)], path, "POST", body, self.tokens[number])
+                server = self.servers[attempt % len(self.servers)]
+                status, answer = fetch(server, path, "POST", body, self.tokens[number])
             except (OSError, http.client.HTTPException) as error:
                 status, answer = type(error).__name__, None
             with self.lock:
@@ -341,7 +345,8 @@ def event(load, what, act):
         time.sleep(0.2)
     time.sleep(SECONDS)
     seen = dict(sorted((load.answers - before).items(), key=str))
-    return [what, f"{old} -> {primary()}", f"{load.gap(at):.1f} s", ", ".join(f"{count} x {status}" for status, count in seen.items())]
+    answers = ", ".join(f"{count} x {status}" for status, count in seen.items())
+    return [what, f"{old} -> {primary()}", f"{load.gap(at):.1f} s", answers]
 
 
 def lose_node(node):
@@ -464,7 +469,8 @@ def main():
     rows = [["load before the kills", *calm]]
     bad = [check(load, *download(servers[1], admin), rows), restore(admin, texts, rows)]
     print(f"Patroni: ttl {TTL}, loop_wait {LOOP_WAIT}, retry_timeout {RETRY_TIMEOUT}; PgBouncer: {POOL} mode\n")
-    print("| event | primary | longest time without an acknowledged write | answers from the event on |\n| --- | --- | --- | --- |")
+    print("| event | primary | longest time without an acknowledged write | answers from the event on |")
+    print("| --- | --- | --- | --- |")
     for row in table:
         print(f"| {' | '.join(row)} |")
     print("\n| figure | |\n| --- | --- |")

@@ -50,8 +50,8 @@ async fn once(database: &Database, scope: &Scope, records: &[Record]) -> Result<
         look.run(&client, scope, &wanted),
     );
     if let Err(error) = begun {
-        // The other side may have become a replica, where no transaction that writes can begin. The next call connects
-        // anew, and finds the primary.
+        // The other side may have become a replica, where no transaction that writes can begin. The next call makes a
+        // new connection, and finds the primary.
         transaction.end();
         drop(Object::take(client));
         return Err(error.into());
