@@ -49,7 +49,13 @@ async fn once(database: &Database, scope: &Scope, records: &[Record]) -> Result<
         enter.run(&client, &tenant),
         look.run(&client, scope, &wanted),
     );
-    begun?;
+    if let Err(error) = begun {
+        // The other side may have become a replica, where no transaction that writes can begin. The next call makes a
+        // new connection, and finds the primary.
+        transaction.end();
+        drop(Object::take(client));
+        return Err(error.into());
+    }
     entered?;
     let seen = match seen? {
         Some(seen) => seen,

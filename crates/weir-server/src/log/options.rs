@@ -21,6 +21,9 @@ pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// After how much silence the other side is asked whether it is still there, and how long an answer may take. Without
 /// this, a call would wait for a server that has vanished as long as the system does, which is hours.
 const KEEPALIVE: Duration = Duration::from_secs(30);
+/// The option of an address that says that a pooler is there which gives each transaction another connection. It is
+/// Weir's own.
+const POOLER: &str = "pooler=transaction";
 
 /// Where the database is, as whom to use it, and how. It has a password, so it is never printed.
 #[derive(Clone)]
@@ -56,7 +59,10 @@ impl PostgresOptions {
     ///
     /// `sslmode=prefer`, which is the default, would silently do without encryption where the server has none. Here it
     /// means `require`, and the certificate of the server is checked; on the same machine it means `disable`.
+    ///
+    /// `pooler=transaction` chooses [`Statements::Unnamed`].
     pub fn parse(address: &str) -> Result<Self> {
+        let (address, statements) = without_pooler(address);
         // What the parser says may repeat a part of the address, and so of the password.
         let mut config: Config = address.parse().map_err(|_| {
             let expected = "expected `postgresql://user:password@host:port/database` and options that Weir knows";
@@ -80,7 +86,7 @@ impl PostgresOptions {
             role: None,
             authorities: None,
             connections: DEFAULT_CONNECTIONS,
-            statements: Statements::Prepared,
+            statements,
             lock_timeout: DEFAULT_LOCK_TIMEOUT,
             statement_timeout: DEFAULT_STATEMENT_TIMEOUT,
         })
@@ -120,6 +126,21 @@ impl PostgresOptions {
 /// Returns a name as SQL quotes it.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Takes the option of a pooler out of an address, which the parser would refuse, and returns how statements are sent.
+fn without_pooler(address: &str) -> (String, Statements) {
+    let (start, options, separator) = match address.rsplit_once('?') {
+        Some((start, options)) if address.contains("://") => (start, options, "&"),
+        _ => ("", address, " "),
+    };
+    if !options.split(separator).any(|option| option == POOLER) {
+        return (address.to_owned(), Statements::Prepared);
+    }
+    let others: Vec<&str> = options.split(separator).filter(|option| *option != POOLER).collect();
+    let others = others.join(separator);
+    let address = if start.is_empty() { others } else { format!("{start}?{others}") };
+    (address, Statements::Unnamed)
 }
 
 /// Returns whether every host of an address is this machine.
@@ -163,6 +184,22 @@ mod tests {
             assert_eq!(mode(remote), SslMode::Require, "{remote}");
         }
         assert_eq!(mode("postgresql://u@db.example.com/d?sslmode=disable"), SslMode::Disable);
+    }
+
+    #[test]
+    fn an_address_says_whether_a_pooler_is_there() {
+        for (address, statements) in [
+            ("postgresql://u:p@localhost/d", Statements::Prepared),
+            ("postgresql://u:pooler=transaction@localhost/d", Statements::Prepared),
+            ("postgresql://u:p@localhost/d?pooler=transaction", Statements::Unnamed),
+            ("postgresql://u:p@localhost/d?sslmode=require&pooler=transaction&connect_timeout=3", Statements::Unnamed),
+            ("host=localhost pooler=transaction user=u dbname=d", Statements::Unnamed),
+        ] {
+            let options = PostgresOptions::parse(address).unwrap();
+            assert_eq!(options.statements, statements, "{address}");
+            assert_eq!((options.config.get_user(), options.config.get_dbname()), (Some("u"), Some("d")), "{address}");
+        }
+        assert!(PostgresOptions::parse("postgresql://u@localhost/d?pooler=session").is_err());
     }
 
     #[test]
