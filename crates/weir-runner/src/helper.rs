@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::spec::Isolation;
+use crate::sandbox::Isolation;
 use crate::{HELPER, Streams};
 
 /// Pipe size in bytes. It is larger than the default, so large outputs need fewer reads.
