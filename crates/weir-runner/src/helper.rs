@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::spec::Isolation;
+use crate::sandbox::Isolation;
 use crate::{HELPER, Streams};
 
 /// Pipe size in bytes. It is larger than the default, so large outputs need fewer reads.
@@ -140,16 +140,6 @@ impl Supervisor {
     pub fn is_over(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(Some(_)))
     }
-}
-
-/// Starts `program` as a process that nothing waits for and that prints nowhere. It has a group of its own, so that a
-/// signal for this one does not end it.
-#[expect(clippy::disallowed_methods, reason = "this is the runner")]
-pub fn start_detached(program: &Path, arguments: &[OsString]) -> io::Result<()> {
-    use std::os::unix::process::CommandExt as _;
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.process_group(0).spawn().map(drop)
 }
 
 /// Leaves the terminal's session, so closing the terminal does not end this process.

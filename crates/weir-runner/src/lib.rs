@@ -9,37 +9,64 @@
 //! - The same holds when the calling process dies, however it dies.
 //! - Memory does not grow with the output.
 //!
-//! Linux only. [`seatbelt`] holds the profile that a sandbox on macOS would use.
+//! That holds on Linux. On macOS a run needs the user's choice of a weaker sandbox ([`seatbelt`]), whose processes can
+//! escape; Windows has no runs. docs/platforms.md says what each system has.
 //!
 //! This is the only crate with `unsafe` code, for system calls that no library wraps. The deadline of a hook lives here
 //! for the same reason.
 
+// Linux has a sandbox with helpers, a proxy and a broker. The other systems have `elsewhere`, under the same names.
+#[cfg(target_os = "linux")]
 pub mod broker;
+#[cfg(target_os = "linux")]
 mod codec;
+#[cfg(target_os = "linux")]
 mod confined;
+#[cfg(target_os = "linux")]
 mod control;
 mod deadline;
+mod detached;
+#[cfg(target_os = "linux")]
 pub mod egress;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
 #[doc(hidden)]
 pub mod fuzzing;
+#[cfg(target_os = "linux")]
 mod helper;
+mod os;
 mod outcome;
+#[cfg(target_os = "linux")]
 mod run;
 pub mod runtimes;
 mod sandbox;
 pub mod seatbelt;
 mod spec;
+#[cfg(target_os = "linux")]
 mod stop;
+#[cfg(target_os = "linux")]
 mod watch;
 
-pub use confined::{Confined, Fences, Lost, serve};
 pub use deadline::{call_off_deadline, set_deadline};
-pub use helper::{HelperReaper, Ready, Supervisor, leave_session, start_detached};
+pub use detached::start_detached;
+pub use os::machine_memory;
 pub use outcome::{Outcome, Problem, RunError};
-pub use run::{Listeners, Run, run};
-pub use sandbox::{helper_main, landlock_version};
 pub use spec::{Caps, Level, Network, Spec, Streams};
-pub use stop::Stopper;
+
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{
+    Confined, Fences, HelperReaper, Listener, Listeners, Lost, Ready, Run, Stopper, Supervisor, helper_main,
+    landlock_version, leave_session, run, serve,
+};
+#[cfg(target_os = "linux")]
+pub use {
+    confined::{Confined, Fences, Lost, serve},
+    helper::{HelperReaper, Ready, Supervisor, leave_session},
+    run::{Listener, Listeners, Run, run},
+    sandbox::{helper_main, landlock_version},
+    stop::Stopper,
+};
 
 /// The first argument that makes the program act as the helper.
 pub const HELPER: &str = "sandbox-helper";
@@ -48,13 +75,3 @@ pub const HELPER: &str = "sandbox-helper";
 pub const EGRESS_PORT: u16 = 3128;
 /// Port of the broker for authenticated programs, inside the sandbox.
 pub const BROKER_PORT: u16 = 3129;
-
-/// Returns the memory of this machine in bytes, or `None` if `/proc/meminfo` does not say.
-pub fn machine_memory() -> Option<u64> {
-    static MEMORY: std::sync::OnceLock<Option<u64>> = std::sync::OnceLock::new();
-    *MEMORY.get_or_init(|| {
-        let about = std::fs::read_to_string("/proc/meminfo").ok()?;
-        let line = about.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-        line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
-    })
-}

@@ -13,7 +13,7 @@ use crate::control::send_spec;
 use crate::helper::{HelperReaper, Ready};
 use crate::sandbox::filter;
 use crate::watch::Watch;
-use crate::{Outcome, RunError, Spec, Stopper, Streams};
+use crate::{Level, Outcome, Problem, RunError, Spec, Stopper, Streams};
 
 /// A run to execute.
 pub struct Run<'a> {
@@ -36,7 +36,10 @@ pub struct Run<'a> {
 }
 
 /// Serves the listeners that were opened inside the sandbox: the proxy's, then the broker's.
-pub type Listeners<'a> = &'a dyn Fn(Vec<OwnedFd>) -> Box<dyn std::any::Any>;
+pub type Listeners<'a> = &'a dyn Fn(Vec<Listener>) -> Box<dyn std::any::Any>;
+
+/// A listener inside the sandbox.
+pub type Listener = OwnedFd;
 
 /// Executes a run, waits for it to end, and passes its output to `sink` as it arrives.
 ///
@@ -46,6 +49,10 @@ pub fn run(
     mut run: Run<'_>,
     sink: &mut dyn FnMut(Stream, &[u8]) -> io::Result<()>,
 ) -> Result<(Outcome, HelperReaper), RunError> {
+    if run.spec.level == Level::Seatbelt {
+        let (step, why) = ("use Seatbelt".to_owned(), "only macOS has it".to_owned());
+        return Err(RunError::Sandbox(Problem { step, why, refused: false }));
+    }
     let started = Instant::now();
     let Ready { helper, control, pipes, .. } = start(&mut run).map_err(RunError::Helper)?;
     let farewell = HelperReaper::new(helper);

@@ -1,14 +1,12 @@
 //! The state of this process's runs: those in progress, those in the background, and a helper waiting for the next one.
 
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use weir_policy::masks::Tree;
 use weir_runner::{Ready, Stopper, Supervisor};
 
-/// The path that helpers are started from: this program itself, even if its file has been replaced or removed.
-pub(crate) const HELPER: &str = "/proc/self/exe";
+use crate::os;
 
 /// The runs in progress, and a helper waiting for the next one.
 #[derive(Default)]
@@ -66,7 +64,7 @@ impl ActiveRuns {
     pub(crate) fn prepare_next(&self) {
         let mut ready = lock(&self.ready);
         if ready.is_none() {
-            *ready = Ready::new(Path::new(HELPER)).ok();
+            *ready = Ready::new(&os::helper()).ok();
         }
     }
 }

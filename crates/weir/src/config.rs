@@ -71,6 +71,8 @@ pub(crate) enum Sandbox {
     Required,
     /// Run with the full sandbox or, failing that, with Landlock; otherwise do not run.
     BestEffort,
+    /// Run with the profile for macOS, which has not been tried on a Mac. Other systems refuse it.
+    Seatbelt,
     /// No sandbox.
     Off,
 }

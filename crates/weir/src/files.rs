@@ -7,6 +7,7 @@ mod delivery;
 pub(crate) mod diff;
 pub(crate) mod edit;
 mod file_use;
+#[cfg_attr(windows, path = "files/folder_by_path.rs")]
 mod folder;
 mod lines;
 mod location;

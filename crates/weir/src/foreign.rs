@@ -5,11 +5,9 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
-use rustix::io::Errno;
+use crate::os;
 
 /// The largest settings file that is read, in bytes.
 pub(crate) const MAX_SETTINGS_BYTES: u64 = 1 << 20;
@@ -21,8 +19,7 @@ pub(crate) fn read_user_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 
 /// Opens a file that the user or one of their clients names, under the same rules as [`read_user_file`].
 pub(crate) fn open_user_file(path: &Path) -> io::Result<File> {
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    regular(File::options().read(true).custom_flags(flags).open(path)?)
+    regular(os::not_waiting(File::options().read(true)).open(path)?)
 }
 
 /// Reads a file below a folder. Follows links within the folder and refuses all others.
@@ -36,26 +33,22 @@ pub(crate) fn open_below(folder: &Path, name: &Path) -> io::Result<File> {
     if !is_plain || name.as_os_str().is_empty() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path leaves the folder"));
     }
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let top = rustix::fs::openat(CWD, folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    match rustix::fs::openat2(&top, name, flags, Mode::empty(), resolve) {
-        Ok(fd) => regular(File::from(fd)),
-        Err(Errno::XDEV) => Err(leads_out()),
-        // The kernel is older, or a filter does not know the call.
-        Err(Errno::NOSYS | Errno::PERM) => open_and_look_again(folder, name, flags),
-        Err(error) => Err(error.into()),
+    match os::open_below(folder, name) {
+        Ok(Some(file)) => regular(file),
+        Ok(None) => open_and_look_again(folder, name),
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => Err(leads_out()),
+        Err(error) => Err(error),
     }
 }
 
-fn open_and_look_again(folder: &Path, name: &Path, flags: OFlags) -> io::Result<File> {
+fn open_and_look_again(folder: &Path, name: &Path) -> io::Result<File> {
     let (top, full) = (folder.canonicalize()?, folder.join(name).canonicalize()?);
     if !full.starts_with(&top) {
         return Err(leads_out());
     }
-    let file = File::from(rustix::fs::openat(CWD, &full, flags | OFlags::NOFOLLOW, Mode::empty())?);
+    let file = os::not_following(File::options().read(true)).open(&full)?;
     let (opened, named) = (file.metadata()?, full.symlink_metadata()?);
-    if (opened.dev(), opened.ino()) != (named.dev(), named.ino()) || full.canonicalize()? != full {
+    if os::file_id(&opened) != os::file_id(&named) || full.canonicalize()? != full {
         return Err(io::Error::other("it was moved in the meantime"));
     }
     regular(file)
@@ -108,6 +101,8 @@ pub(crate) fn path_text(path: &Path) -> String {
 mod tests {
     use std::os::unix::fs::symlink;
 
+    use rustix::fs::{CWD, Mode};
+
     use super::*;
 
     fn check(folder: &Path, name: &str) -> String {
@@ -147,7 +142,7 @@ mod tests {
         ] {
             assert_eq!(check(&folder, name), expected, "{name}");
             if name != "large" && !name.contains("..") && !name.starts_with('/') {
-                let again = open_and_look_again(&folder, Path::new(name), OFlags::RDONLY | OFlags::NONBLOCK);
+                let again = open_and_look_again(&folder, Path::new(name));
                 assert_eq!(again.is_ok(), expected == "inside", "{name}");
             }
         }

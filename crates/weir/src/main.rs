@@ -24,6 +24,7 @@ mod mapping;
 mod moved;
 mod needs;
 mod operations;
+mod os;
 mod outlining;
 mod permission;
 mod project;

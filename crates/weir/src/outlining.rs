@@ -11,7 +11,7 @@ use std::time::Duration;
 use weir_outline::{Language, Outline, OutlineError, wire};
 use weir_runner::{Confined, Fences, Lost};
 
-use crate::active_runs::HELPER;
+use crate::os;
 
 /// The argument that starts the program as the parser.
 pub(crate) const PARSER: &str = "parse-helper";
@@ -71,7 +71,7 @@ pub(crate) fn fences() -> String {
 }
 
 fn start() -> Result<Confined, OutlineError> {
-    Confined::start(Path::new(HELPER), PARSER).map_err(|_| OutlineError::NoParser)
+    Confined::start(&os::helper(), PARSER).map_err(|_| OutlineError::NoParser)
 }
 
 fn ask(mut parser: Confined, request: &[u8]) -> Result<Vec<u8>, OutlineError> {

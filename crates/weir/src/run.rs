@@ -11,6 +11,7 @@ mod environment;
 pub(crate) mod health;
 mod homes;
 pub(crate) mod masks;
+#[cfg_attr(not(target_os = "linux"), path = "run/outside_elsewhere.rs")]
 mod outside;
 mod planted;
 mod render;
@@ -27,11 +28,11 @@ use weir_runner::runtimes::Language;
 use weir_runner::{HelperReaper, Outcome, Run, RunError, Spec, Stopper, Streams};
 use weir_store::{BlobReader, Found, Patience, TextWriter};
 
-use crate::active_runs::HELPER;
 use crate::answer::one_line;
 use crate::config::Sandbox;
 use crate::context::{Context, LiveOutput, cancelled};
 use crate::error::{CommandError, ErrorKind};
+use crate::os;
 use crate::permission::{self, Consent, Deed};
 pub(crate) use environment::{new_scratch, search_path};
 pub(crate) use outside::{STAND_IN, stand_in};
@@ -212,7 +213,7 @@ fn attempt(
     let mut make = |spec: &Spec| {
         let run = Run {
             spec,
-            helper: PathBuf::from(HELPER),
+            helper: os::helper(),
             timeout: order.timeout,
             most_output: context.config().run.output_bytes,
             streams: Streams::Merged,
@@ -259,7 +260,7 @@ pub(crate) fn output_of_with_limit(spec: &Spec, patience: Duration, most_output:
     let stopper = Stopper::new().map_err(RunError::Helper)?;
     let run = Run {
         spec,
-        helper: PathBuf::from(HELPER),
+        helper: os::helper(),
         timeout: patience,
         most_output,
         streams: Streams::Merged,
@@ -324,6 +325,8 @@ fn unusable(context: &Context, error: RunError) -> CommandError {
     }
     let full = cause::ways_out(problem).into_iter().fold(full, CommandError::hint);
     match context.config().sandbox {
+        // Here "best-effort" would not help.
+        _ if !cfg!(target_os = "linux") => full.hint("nothing was run; docs/platforms.md says what works on this system"),
         Sandbox::Required => full
             .hint("nothing was run: a full sandbox is required, but this system does not provide one; see docs/sandbox.md")
             .hint(format!("to accept less, set sandbox = \"best-effort\" in {}", context.paths().config.display())),

@@ -2,8 +2,9 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use crate::os;
 
 use super::{NEWEST, Runtime, Version};
 
@@ -17,7 +18,7 @@ pub(super) fn executables(program: &str, path_variable: &OsStr) -> impl Iterator
 }
 
 fn is_executable(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    fs::metadata(path).is_ok_and(|found| os::is_executable(&found))
 }
 
 /// Resolves a pyenv or rbenv shim to the program behind it; returns any other path unchanged.

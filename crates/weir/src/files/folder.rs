@@ -8,8 +8,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
+
+use crate::os;
 
 /// An open folder.
 pub(crate) struct Folder(OwnedFd);
@@ -18,11 +20,9 @@ impl Folder {
     /// Opens a folder whose path contains no links.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-            Ok(fd) => Ok(Self(fd)),
-            // The kernel is older, or a filter does not know the call.
-            Err(Errno::NOSYS | Errno::PERM) => Self::open_and_look_again(path, flags),
-            Err(error) => Err(error.into()),
+        match os::open_without_links(path, flags)? {
+            Some(fd) => Ok(Self(fd)),
+            None => Self::open_and_look_again(path, flags),
         }
     }
 
@@ -63,7 +63,7 @@ impl Folder {
     /// Creates a file that must not exist yet.
     pub(super) fn new_file(&self, name: &OsStr, mode: u32) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(File::from(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(mode))?))
+        Ok(File::from(rustix::fs::openat(&self.0, name, flags, Mode::from_bits_truncate(mode as _))?))
     }
 
     /// Renames a file, replacing any other of the new name.

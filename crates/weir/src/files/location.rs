@@ -5,7 +5,6 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use weir_policy::gate::{self, Action, Request, Target};
@@ -13,6 +12,7 @@ use weir_policy::gate::{self, Action, Request, Target};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::face::Face;
+use crate::os;
 use crate::permission::{self, Consent, Deed};
 
 /// What is to be done with a file.
@@ -60,7 +60,7 @@ pub(crate) async fn permit(
         return Err(CommandError::usage("no file given"));
     }
     let (asked, place) = find(context, named, access)?;
-    let is_read_only = place.full.symlink_metadata().is_ok_and(|about| about.permissions().mode() & 0o222 == 0);
+    let is_read_only = place.full.symlink_metadata().is_ok_and(|about| os::is_read_only(&about));
     let target = Target { named: &asked, path: &place.full, is_read_only };
     let (deed, kind, about) = match access {
         Access::Read => (Deed::Read, gate::Access::Read, place.shown.clone()),

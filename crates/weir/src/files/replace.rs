@@ -7,11 +7,11 @@
 //! then replaces the file with what it read.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 
 use super::{Content, Folder};
+use crate::os;
 
 /// After this many exchanges, another process is writing all the time.
 const MAX_TRIES: usize = 8;
@@ -34,9 +34,7 @@ impl From<io::Error> for Failure {
 /// Replaces the content that was read.
 pub(crate) fn replace(folder: &Folder, name: &OsStr, before: &Content, bytes: &[u8]) -> Result<(), Failure> {
     let fresh = TempFile::write(folder, name, bytes, 0o600)?;
-    // Set-user-id and set-group-id must not carry over to new content; write(2) clears them too.
-    let mode = before.about.permissions().mode() & 0o1777;
-    fresh.file.set_permissions(Permissions::from_mode(mode))?;
+    os::keep_mode(&fresh.file, &before.about)?;
     fresh.file.sync_all()?;
     if hash_of(folder, name)? != before.hash {
         return Err(Failure::Moved);

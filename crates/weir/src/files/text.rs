@@ -11,6 +11,7 @@ use weir_core::wording::size;
 
 use super::{FileLocation, Folder};
 use crate::error::{CommandError, ErrorKind};
+use crate::os;
 
 /// The largest file that is read, in bytes. A larger one is data, which code can examine better than a model.
 const MAX_FILE_BYTES: u64 = 8 << 20;
@@ -93,7 +94,7 @@ pub(super) fn unreadable(place: &FileLocation, error: &io::Error) -> CommandErro
         io::ErrorKind::NotFound => CommandError::new(ErrorKind::NotFound, format!("no such file: {shown}")),
         io::ErrorKind::FileTooLarge => CommandError::new(ErrorKind::Failed, format!("{shown} is too large: {error}"))
             .hint(format!("process it with {}", place.face.execute_file())),
-        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+        _ if os::is_link_error(error) => {
             CommandError::new(ErrorKind::Denied, format!("{shown} was replaced by a link")).hint("try again")
         }
         _ => CommandError::new(ErrorKind::Failed, format!("cannot read {shown}: {error}")),

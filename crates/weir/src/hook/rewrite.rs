@@ -22,6 +22,7 @@ use weir_store::private;
 
 use super::{Call, OPT_OUT_MARK, faults, trial};
 use crate::env::Paths;
+use crate::os;
 
 /// Words in a command that act on its shell or its streams, with which the script would interfere.
 const OWN_WAYS: [&str; 9] = ["exec", "trap", "coproc", "disown", "nohup", "setsid", "fg", "wait", "jobs"];
@@ -71,7 +72,8 @@ fn folder(paths: &Paths) -> PathBuf {
 pub(super) fn command(call: &Call<'_>, used: &ToolCall) -> Option<String> {
     let Tool::Shell { command } = &used.tool else { return None };
     // The client is given back its whole input, so all of it must be there.
-    if !call.hook.takes.command || !used.input_is_whole || used.background || !is_plain(command) {
+    let can = os::CAN_REWRITE && call.hook.takes.command && used.input_is_whole;
+    if !can || used.background || !is_plain(command) {
         return None;
     }
     let (key, files) = RewriteFiles::of(&call.paths, call.hook, used)?;

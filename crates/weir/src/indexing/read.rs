@@ -5,14 +5,13 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use rustix::fs::OFlags;
 use weir_core::terminal;
 
 use super::report::SkipReason;
 use super::walk::modified;
+use crate::os;
 
 /// Files of at least this many bytes are not indexed.
 pub(super) const TOO_LARGE_BYTES: u64 = (8 << 20) + 1;
@@ -47,8 +46,7 @@ impl From<std::io::Error> for ReadError {
 /// Reads a file. If it is not text, reads only its beginning.
 pub(crate) fn content(path: &Path) -> Result<Content, ReadError> {
     // Since it was listed, the file may have been replaced by a link or a pipe.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    let file = os::not_following(File::options().read(true)).open(path)?;
     let about = file.metadata()?;
     if !about.is_file() {
         return Err(ReadError::Skipped(SkipReason::Special));

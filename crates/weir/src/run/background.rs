@@ -21,7 +21,6 @@ use weir_runner::{Stopper, Supervisor};
 use weir_store::{BlobReader, private};
 
 use super::{RunOptions, RunRequest, unfinished};
-use crate::active_runs::HELPER;
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
@@ -88,7 +87,7 @@ fn start_here(context: &Context, order: RunRequest, kept: bool) -> Result<Refere
     let mut line = serde_json::to_vec(&task).map_err(|error| CommandError::broken(&error.to_string()))?;
     line.push(b'\n');
     let failed = |why: &str| CommandError::new(ErrorKind::Failed, format!("cannot start the background run: {why}"));
-    match Supervisor::start(Path::new(HELPER), KEEPER, &line) {
+    match Supervisor::start(&crate::os::helper(), KEEPER, &line) {
         Ok((keeper, answer)) if answer.trim() == "started" => {
             context.running().keep(keeper);
             Ok(reference)

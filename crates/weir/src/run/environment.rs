@@ -55,6 +55,7 @@ pub(crate) fn search_path(context: &Context) -> OsString {
 pub(super) fn prepare(context: &Context, order: &RunRequest, found: &Found) -> Result<RunEnvironment, CommandError> {
     let level = match context.config().sandbox {
         config::Sandbox::Off => Level::None,
+        config::Sandbox::Seatbelt => Level::Seatbelt,
         _ => Level::Full,
     };
     let scratch = match level {

@@ -27,7 +27,7 @@ pub(crate) fn sandbox(context: &Context) -> Result<String, CommandError> {
     };
     let mut place = environment::prepare(context, &order, &runtime::locate(context, language)?)?;
     match (context.config().sandbox, try_out(&place.spec)) {
-        (_, Ok(())) => Ok("full".to_owned()),
+        (_, Ok(())) => Ok(place.spec.level.as_str().to_owned()),
         (Sandbox::BestEffort, Err(RunError::Sandbox(why))) if !why.refused => {
             place.fall_back_to_landlock(context, &why)?;
             try_out(&place.spec).map_err(|error| unusable(context, error))?;

@@ -1,7 +1,6 @@
 //! What a run may not see or change, by the user's rules and by what holds without them.
 
 use std::ffi::OsStr;
-use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
 use std::time::SystemTime;
@@ -13,6 +12,7 @@ use super::environment::{search_path, writable};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
+use crate::os;
 use crate::permission;
 
 /// Where programs are even when `PATH` does not say so.
@@ -85,11 +85,8 @@ fn binaries(name: &str, path: &OsStr) -> Vec<PathBuf> {
     let mut others = Vec::new();
     for binary in &found {
         let (Ok(about), Some(folder)) = (binary.metadata(), binary.parent()) else { continue };
-        if about.nlink() > 1 {
-            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-            // A listing has the numbers of the files already.
-            let same = entries.filter(|entry| entry.ino() == about.ino());
-            others.extend(same.map(|entry| entry.path()));
+        if os::link_count(&about) > 1 {
+            others.extend(os::other_names(folder, &about));
         }
     }
     found.extend(others);

@@ -22,7 +22,6 @@ use weir_runner::{BROKER_PORT, Level, Network, Run, Spec, Streams};
 
 use super::RunRequest;
 use super::environment::search_path;
-use crate::active_runs::HELPER;
 use crate::config;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -184,7 +183,7 @@ fn run_outside(
     let spec = Spec { network: Network::Host, environment, ..Spec::new(Level::None, argv, folder) };
     let run = Run {
         spec: &spec,
-        helper: HELPER.into(),
+        helper: crate::os::helper(),
         timeout,
         most_output: context.config().run.output_bytes,
         streams: Streams::Apart,

@@ -4,7 +4,6 @@
 //! Invariant: the state before the run is recorded outside the run's reach before the run begins, so that another
 //! process can finish the audit if this one is killed ([`super::unfinished`]).
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +18,7 @@ use super::unfinished::{AuditDepth, Journal, Quarantine};
 use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::os;
 
 /// The interval at which the top level of the folders that a run may change is checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -201,7 +201,7 @@ impl AuditRemarks<'_> {
     /// Whether the run certainly could not change a file: the file was mounted read-only and has no other name.
     fn is_not_the_runs(&self, found: &Planted) -> bool {
         let Some(spec) = self.spec.filter(|spec| spec.level == Level::Full && found.changed) else { return false };
-        let one_name = found.path.symlink_metadata().is_ok_and(|about| about.is_file() && about.nlink() == 1);
+        let one_name = found.path.symlink_metadata().is_ok_and(|about| about.is_file() && os::link_count(&about) == 1);
         one_name && spec.read_only.iter().any(|path| found.path.starts_with(path))
     }
 

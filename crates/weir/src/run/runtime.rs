@@ -42,6 +42,7 @@ fn version_of(context: &Context, program: &Path) -> Option<String> {
     let lower = match context.config().sandbox {
         Sandbox::Required => None,
         Sandbox::BestEffort => Some(Level::Landlock),
+        Sandbox::Seatbelt => Some(Level::Seatbelt),
         Sandbox::Off => Some(Level::None),
     };
     let said = output_of(&spec, PROBE_TIMEOUT).ok();

@@ -4,15 +4,12 @@
 //! A journal is locked while its run is watched. Invariant: if no run is in progress, the folder of journals does not
 //! exist, so a hook needs only one check.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
-use rustix::io::Errno;
 use weir_core::Reference;
 use weir_policy::audit::Before;
 use weir_store::private;
@@ -20,6 +17,7 @@ use weir_store::private;
 use super::planted;
 use crate::context::Context;
 use crate::env::Paths;
+use crate::os::{self, Anchor};
 
 /// The folder of journals below the data folder.
 const FOLDER: &str = "unfinished";
@@ -48,7 +46,7 @@ impl Journal {
         // The journal gets its name only once it is locked; unlocked, it would look like that of a run whose owner is
         // gone.
         file.lock()?;
-        let written = file.write_all(quarantine.folder.as_os_str().as_bytes());
+        let written = file.write_all(quarantine.folder.as_os_str().as_encoded_bytes());
         let written = written.and_then(|()| file.write_all(b"\0")).and_then(|()| file.write_all(&before.to_bytes()));
         if let Err(error) = written.and_then(|()| std::fs::rename(&unnamed, &path)) {
             let _ = std::fs::remove_file(&unnamed);
@@ -159,7 +157,7 @@ fn finish_one(path: &Path, depth: AuditDepth) -> io::Result<Vec<String>> {
 
 fn parse(bytes: &[u8]) -> Option<(Quarantine, Before)> {
     let end = bytes.iter().position(|byte| *byte == 0)?;
-    let folder = PathBuf::from(OsString::from_vec(bytes[..end].to_vec()));
+    let folder = os::path_from(&bytes[..end]);
     Some((Quarantine { folder }, Before::from_bytes(&bytes[end + 1..])?))
 }
 
@@ -180,27 +178,17 @@ impl Quarantine {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
-        let above = open_folder(above)?;
+        let above = Anchor::open(above)?;
         let shown = name.to_string_lossy();
         let new = format!("{}-{}", shown.trim_start_matches('.'), random_name()?);
         private::folder(&self.folder)?;
-        let to = open_folder(&self.folder.canonicalize()?)?;
-        if rustix::fs::renameat(&above, name, &to, &new).is_ok() {
+        let to = Anchor::open(&self.folder.canonicalize()?)?;
+        if above.rename(name, &to, &new).is_ok() {
             return Ok(self.folder.join(new));
         }
         let beside = format!("quarantined-{new}");
-        rustix::fs::renameat(&above, name, &above, &beside)?;
+        above.rename(name, &above, &beside)?;
         Ok(path.with_file_name(beside))
-    }
-}
-
-/// Opens a folder whose path contains no links.
-fn open_folder(path: &Path) -> io::Result<std::os::fd::OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // The kernel is older, or a filter does not know the call.
-        Err(Errno::NOSYS | Errno::PERM) => Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?),
-        opened => Ok(opened?),
     }
 }
 

@@ -113,6 +113,7 @@ fn sandbox(sandbox: Sandbox) -> String {
     let word = match sandbox {
         Sandbox::Required => "required",
         Sandbox::BestEffort => "best-effort",
+        Sandbox::Seatbelt => "seatbelt",
         Sandbox::Off => "off",
     };
     format!("{word:?}")

@@ -7,12 +7,10 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 use weir_core::wording::one_line;
 use weir_core::{EntryKind, Level, NewEntry, Origin, SessionKey};
@@ -26,6 +24,7 @@ use crate::face::Face;
 use crate::hook::hold::{self, HeldOutput, OutputContext};
 use crate::hook::payload::copy;
 use crate::hook::{MAX_TITLE_CHARS, SessionLocation, environment, faults, meter, unreadable};
+use crate::os::ShellEnd;
 use crate::when;
 
 /// The argument that selects this mode.
@@ -38,7 +37,7 @@ const LIVE_DELAY: Duration = Duration::from_secs(1);
 /// How long the relay waits for other processes before it shows the output unchanged.
 const STORE_WAIT: Duration = Duration::from_secs(5);
 /// The interval at which a running command is checked.
-const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Shows the output of the rewritten command with this key.
 pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
@@ -87,10 +86,7 @@ fn run(key: &str) -> Result<(), CommandError> {
 
 /// Shows the output until the shell reports its end or is gone. Returns how much was shown, and the exit code.
 fn follow(files: &RewriteFiles, output: &mut File, started: Instant) -> std::io::Result<(u64, Option<i32>)> {
-    let shell = rustix::process::getppid();
-    // Opened for reading and writing, so that neither side waits for the other.
-    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let end = File::options().read(true).write(true).custom_flags(nonblocking).open(&files.end)?;
+    let shell = ShellEnd::open(&files.end)?;
     let mut shown = 0;
     loop {
         // The shell may have ended before the relay listened, so the file is authoritative and the pipe only wakes the
@@ -100,7 +96,7 @@ fn follow(files: &RewriteFiles, output: &mut File, started: Instant) -> std::io:
         {
             return Ok((shown, code.trim().parse().ok()));
         }
-        if rustix::process::getppid() != shell {
+        if shell.is_gone() {
             return Ok((shown, None));
         }
         if started.elapsed() > LIVE_DELAY && shown < MAX_LIVE_BYTES {
@@ -114,7 +110,7 @@ fn follow(files: &RewriteFiles, output: &mut File, started: Instant) -> std::io:
             shown += piece.len() as u64;
             output.seek(SeekFrom::Start(shown))?;
         }
-        poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&POLL_INTERVAL))?;
+        shell.wait(POLL_INTERVAL)?;
     }
 }
 

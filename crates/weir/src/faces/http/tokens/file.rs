@@ -1,16 +1,15 @@
 //! The file of tokens. Invariants: only its owner can read it, it is never reached through a symbolic link, and a
 //! change replaces it in one step, so a reader sees the old tokens or the new ones.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
 use weir_store::private;
 
 use super::TokenScope;
 use crate::error::{CommandError, ErrorKind};
+use crate::os::{self, not_following};
 use crate::random;
 use crate::when;
 
@@ -41,8 +40,7 @@ pub(super) struct Token {
 /// A state of the file. Two versions that are equal have the same content.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FileVersion {
-    device: u64,
-    inode: u64,
+    file: Option<(u64, u64)>,
     bytes: u64,
     changed: (i64, i64),
 }
@@ -51,8 +49,7 @@ impl FileVersion {
     /// Returns the version at a path, if there is a file.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let about = path.symlink_metadata().ok()?;
-        let changed = (about.ctime(), about.ctime_nsec());
-        Some(Self { device: about.dev(), inode: about.ino(), bytes: about.len(), changed })
+        Some(Self { file: os::file_id(&about), bytes: about.len(), changed: os::changed_at(&about) })
     }
 }
 
@@ -143,18 +140,8 @@ fn read_private(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Returns an error unless only this user can read and write the file.
 fn check_private(about: &Metadata) -> io::Result<()> {
-    let why = match about {
-        about if !about.is_file() => "it is not a regular file",
-        about if about.uid() != rustix::process::geteuid().as_raw() => "it belongs to another user",
-        about if about.mode() & 0o077 != 0 => "other users can read or write it",
-        _ => return Ok(()),
-    };
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
-}
-
-/// Returns options that refuse a symbolic link, and do not block on a pipe.
-fn not_following(options: &mut OpenOptions) -> &mut OpenOptions {
-    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
+    let why = if about.is_file() { os::not_private(about) } else { Some("it is not a regular file") };
+    why.map_or(Ok(()), |why| Err(io::Error::new(io::ErrorKind::PermissionDenied, why)))
 }
 
 fn fresh() -> Result<Vec<Token>, CommandError> {

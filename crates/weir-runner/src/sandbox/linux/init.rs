@@ -16,7 +16,7 @@ use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus};
 
 use super::{Failure, FailureContext as _, child, namespaces, view};
 use crate::control::{self, Message, RunEnd};
-use crate::spec::Isolation;
+use crate::sandbox::Isolation;
 use crate::{BROKER_PORT, EGRESS_PORT, Level, Network, Spec};
 
 /// Time for leftover processes to exit by themselves. It must be below one second, since only its nanoseconds are used.

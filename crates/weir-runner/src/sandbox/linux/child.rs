@@ -47,6 +47,7 @@ fn prepare(spec: &Spec, filter: &[u8]) -> Result<(), Failure> {
     rustix::thread::set_no_new_privs(true).doing("set no_new_privs")?;
     match spec.level {
         Level::Full => fence::restrict_writes(spec).doing("use Landlock")?,
+        // A spec with Seatbelt is refused before it gets here.
         _ => fence::restrict_all(spec).doing("use Landlock")?,
     }
     if filter.is_empty() {

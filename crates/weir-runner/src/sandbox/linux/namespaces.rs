@@ -5,7 +5,7 @@ use std::io;
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
 
-use crate::spec::Isolation;
+use crate::sandbox::Isolation;
 
 /// Enters new namespaces. Processes forked from now on are in the new process namespace; this process is not.
 #[expect(unsafe_code, reason = "unshare can pull the ground from under other threads, of which there are none")]
@@ -39,7 +39,8 @@ fn raise_loopback() -> io::Result<()> {
     // SAFETY: all zeroes is a valid value of this plain C struct.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(*b"lo") {
-        *to = from.cast_signed();
+        // The type is signed on some processors.
+        *to = from as libc::c_char;
     }
     request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as i16;
     // SAFETY: the request has its name and flags set, and lives as long as the call.

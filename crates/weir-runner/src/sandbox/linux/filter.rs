@@ -57,7 +57,7 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_finit_module,
     libc::SYS_delete_module,
     libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
+    KEXEC_FILE_LOAD,
     libc::SYS_reboot,
     libc::SYS_swapon,
     libc::SYS_swapoff,
@@ -74,6 +74,18 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_vhangup,
 ];
 
+/// Calls with a mode and the place of that argument, and calls that open a file, which only older processors have.
+#[cfg(target_arch = "x86_64")]
+const OLD_SET_MODE: &[(libc::c_long, u8)] = &[(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mknod, 1)];
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_SET_MODE: &[(libc::c_long, u8)] = &[];
+#[cfg(target_arch = "x86_64")]
+const OLD_OPEN: &[(libc::c_long, u8)] = &[(libc::SYS_open, 1)];
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_OPEN: &[(libc::c_long, u8)] = &[];
+
+/// `libc` has no constant for it with musl on every processor.
+const KEXEC_FILE_LOAD: libc::c_long = if cfg!(target_arch = "x86_64") { 320 } else { 294 };
 /// Newer than the constants of `libc`.
 const OPEN_TREE_ATTR: libc::c_long = 467;
 const FCHMODAT2: libc::c_long = 452;
@@ -101,7 +113,7 @@ pub(crate) fn bytes(level: Level, network: Network) -> &'static [u8] {
         LazyLock::new(|| to_bytes(&compile(FAMILIES, SHARED_MEMORY).unwrap_or_default()));
     static OFFLINE: LazyLock<Vec<u8>> = LazyLock::new(|| to_bytes(&compile(&[], SHARED_MEMORY).unwrap_or_default()));
     match (level, network) {
-        (Level::Full | Level::None, _) => &USUAL,
+        (Level::Full | Level::Seatbelt | Level::None, _) => &USUAL,
         (Level::Landlock, Network::Host) => &SHARED,
         (Level::Landlock, _) => &OFFLINE,
     }
@@ -179,16 +191,11 @@ fn argument_rules(families: &[i32]) -> Result<FilterRules, seccompiler::BackendE
     // A set-user-ID or set-group-ID file outlives the sandbox. The filter cannot tell a file from a folder, so the
     // set-group-ID bit cannot be set on folders either; new folders still inherit it.
     const RUNS_AS: [u64; 2] = [libc::S_ISUID as u64, libc::S_ISGID as u64];
-    let mut set_mode = vec![(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
-    #[cfg(target_arch = "x86_64")]
-    set_mode.extend([(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mknod, 1)]);
-    for (call, mode) in set_mode {
+    let set_mode = [(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
+    for &(call, mode) in set_mode.iter().chain(OLD_SET_MODE) {
         rules.push((call, RUNS_AS.iter().map(|&bit| rule(&[has(mode, bit)?])).collect::<Result<_, _>>()?));
     }
-    let mut open = vec![(libc::SYS_openat, 2)];
-    #[cfg(target_arch = "x86_64")]
-    open.push((libc::SYS_open, 1));
-    for (call, flags) in open {
+    for &(call, flags) in [(libc::SYS_openat, 2)].iter().chain(OLD_OPEN) {
         // The mode matters only if a file is created, named or unnamed.
         let making = [libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIRECTORY];
         let made = making.iter().flat_map(|&flag| RUNS_AS.map(|bit| (flag as u64, bit)));

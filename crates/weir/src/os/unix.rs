@@ -1,0 +1,202 @@
+//! Linux and macOS. What only Linux has is a call that resolves a path without links; macOS answers `None` for it, and
+//! the caller looks before and after opening.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Whether a client's shell can run a rewritten command: it needs a POSIX shell and named pipes.
+pub(crate) const CAN_REWRITE: bool = true;
+
+/// Makes opening refuse a symbolic link and not wait for a pipe.
+pub(crate) fn not_following(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
+}
+
+/// Makes opening not wait for a pipe.
+pub(crate) fn not_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
+}
+
+/// Opens a file below a folder if no link of its path leads out. Returns `None` if the system cannot do that in one step.
+#[cfg(target_os = "linux")]
+pub(crate) fn open_below(folder: &Path, name: &Path) -> io::Result<Option<File>> {
+    use rustix::fs::ResolveFlags;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let top = rustix::fs::openat(CWD, folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    unless_unknown(rustix::fs::openat2(&top, name, flags, Mode::empty(), resolve).map(File::from))
+}
+
+/// Opens a folder whose path contains no links. Returns `None` if the system cannot do that in one step.
+#[cfg(target_os = "linux")]
+pub(crate) fn open_without_links(path: &Path, flags: OFlags) -> io::Result<Option<OwnedFd>> {
+    use rustix::fs::ResolveFlags;
+    unless_unknown(rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS))
+}
+
+#[cfg(target_os = "linux")]
+fn unless_unknown<T>(opened: Result<T, Errno>) -> io::Result<Option<T>> {
+    match opened {
+        Ok(opened) => Ok(Some(opened)),
+        // The kernel is older, or a filter does not know the call.
+        Err(Errno::NOSYS | Errno::PERM) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn open_below(_: &Path, _: &Path) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn open_without_links(_: &Path, _: OFlags) -> io::Result<Option<OwnedFd>> {
+    Ok(None)
+}
+
+/// A folder from which files are moved without following links.
+pub(crate) struct Anchor(OwnedFd);
+
+impl Anchor {
+    /// Opens a folder whose path contains no links.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        #[cfg(not(target_os = "linux"))]
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        match open_without_links(path, flags)? {
+            Some(fd) => Ok(Self(fd)),
+            None => Ok(Self(rustix::fs::openat(CWD, path, flags, Mode::empty())?)),
+        }
+    }
+
+    /// Moves a file to another folder under another name.
+    pub(crate) fn rename(&self, name: &OsStr, to: &Self, new: &str) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.0, name, &to.0, new)?)
+    }
+}
+
+/// Returns what tells a file from all others of the system.
+pub(crate) fn file_id(about: &Metadata) -> Option<(u64, u64)> {
+    Some((about.dev(), about.ino()))
+}
+
+/// Returns when a file was last changed in any way, in seconds and nanoseconds.
+pub(crate) fn changed_at(about: &Metadata) -> (i64, i64) {
+    (about.ctime(), about.ctime_nsec())
+}
+
+/// Returns how many names a file has.
+pub(crate) fn link_count(about: &Metadata) -> u64 {
+    about.nlink()
+}
+
+/// Returns the names in a folder of a file that has several.
+pub(crate) fn other_names(folder: &Path, about: &Metadata) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    // A listing has the numbers of the files already.
+    entries.filter(|entry| entry.ino() == about.ino()).map(|entry| entry.path()).collect()
+}
+
+/// Whether nobody may write to a file.
+pub(crate) fn is_read_only(about: &Metadata) -> bool {
+    about.permissions().mode() & 0o222 == 0
+}
+
+/// Gives a file the mode of another, except for set-user-id and set-group-id, which must not carry over to new content;
+/// write(2) clears them too.
+pub(crate) fn keep_mode(file: &File, of: &Metadata) -> io::Result<()> {
+    file.set_permissions(std::fs::Permissions::from_mode(of.permissions().mode() & 0o1777))
+}
+
+/// Whether a file could not be opened because it is a link.
+pub(crate) fn is_link_error(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
+}
+
+/// Says why a file is not this user's alone.
+pub(crate) fn not_private(about: &Metadata) -> Option<&'static str> {
+    match about {
+        about if about.uid() != rustix::process::geteuid().as_raw() => Some("it belongs to another user"),
+        about if about.mode() & 0o077 != 0 => Some("other users can read or write it"),
+        _ => None,
+    }
+}
+
+/// Returns the number of this user.
+pub(crate) fn user_id() -> Option<u32> {
+    Some(rustix::process::getuid().as_raw())
+}
+
+/// Returns a path from the bytes of [`OsStr::as_encoded_bytes`].
+pub(crate) fn path_from(bytes: &[u8]) -> PathBuf {
+    OsString::from_vec(bytes.to_vec()).into()
+}
+
+/// The shell of a rewritten command, and the pipe by which it reports its end.
+pub(crate) struct ShellEnd {
+    shell: Option<rustix::process::Pid>,
+    pipe: File,
+}
+
+impl ShellEnd {
+    /// Opens the pipe. This process must have been started by the shell.
+    pub(crate) fn open(pipe: &Path) -> io::Result<Self> {
+        let shell = rustix::process::getppid();
+        // Opened for reading and writing, so that neither side waits for the other.
+        let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
+        let pipe = File::options().read(true).write(true).custom_flags(nonblocking).open(pipe)?;
+        Ok(Self { shell, pipe })
+    }
+
+    /// Whether the shell is gone.
+    pub(crate) fn is_gone(&self) -> bool {
+        rustix::process::getppid() != self.shell
+    }
+
+    /// Waits until the shell reports its end, but no longer than `most`, which is less than a second.
+    pub(crate) fn wait(&self, most: Duration) -> io::Result<()> {
+        let most = Timespec { tv_sec: 0, tv_nsec: most.subsec_nanos().into() };
+        poll(&mut [PollFd::new(&self.pipe, PollFlags::IN)], Some(&most))?;
+        Ok(())
+    }
+}
+
+/// Waits for a signal that ends the program. A signal that is ignored, as with `nohup`, stays ignored; only Linux says
+/// which are.
+pub(crate) async fn asked_to_end() {
+    let ignored = ignored();
+    let wait_for = |kind: SignalKind| async move {
+        if ignored >> (kind.as_raw_value() - 1) & 1 == 1 {
+            return std::future::pending().await;
+        }
+        match signal(kind) {
+            Ok(mut signal) => drop(signal.recv().await),
+            // If the signal cannot be handled, it keeps its default effect.
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = wait_for(SignalKind::interrupt()) => {}
+        () = wait_for(SignalKind::terminate()) => {}
+        () = wait_for(SignalKind::hangup()) => {}
+    }
+}
+
+/// Returns the signals that this program was started to ignore, one bit for each.
+fn ignored() -> u64 {
+    let about = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = about.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}

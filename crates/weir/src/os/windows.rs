@@ -1,0 +1,122 @@
+//! Windows: files by path, no modes and no signals but Ctrl-C. Access lists of the user's profile keep others out of
+//! Weir's files; nothing here checks them.
+
+use std::ffi::OsStr;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::os::windows::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Opens a link itself and not what it leads to: <https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-createfilew>.
+const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+
+/// Whether a client's shell can run a rewritten command: it needs a POSIX shell and named pipes.
+pub(crate) const CAN_REWRITE: bool = false;
+
+/// Makes opening not follow a link: what is opened is then not a regular file.
+pub(crate) fn not_following(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
+}
+
+/// Changes nothing: no file here makes opening wait.
+pub(crate) fn not_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+/// Returns `None`: this system cannot resolve a path without links in one step.
+pub(crate) fn open_below(_: &Path, _: &Path) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+/// A folder from which files are moved.
+pub(crate) struct Anchor(PathBuf);
+
+impl Anchor {
+    /// Returns the folder at a path.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(path.to_owned()))
+    }
+
+    /// Moves a file to another folder under another name.
+    pub(crate) fn rename(&self, name: &OsStr, to: &Self, new: &str) -> io::Result<()> {
+        std::fs::rename(self.0.join(name), to.0.join(new))
+    }
+}
+
+/// Returns `None`: the standard library does not tell it.
+pub(crate) fn file_id(_: &Metadata) -> Option<(u64, u64)> {
+    None
+}
+
+/// Returns when a file was last written, in steps of 100 ns. What only changes attributes is not seen.
+pub(crate) fn changed_at(about: &Metadata) -> (i64, i64) {
+    (std::os::windows::fs::MetadataExt::last_write_time(about).cast_signed(), 0)
+}
+
+/// Returns 1: the standard library does not tell it.
+pub(crate) fn link_count(_: &Metadata) -> u64 {
+    1
+}
+
+/// Returns nothing: a file is taken to have one name.
+pub(crate) fn other_names(_: &Path, _: &Metadata) -> Vec<PathBuf> {
+    Vec::new()
+}
+
+/// Whether a file has the attribute that forbids writing.
+pub(crate) fn is_read_only(about: &Metadata) -> bool {
+    about.permissions().readonly()
+}
+
+/// Changes nothing: a file has no mode here.
+pub(crate) fn keep_mode(_: &File, _: &Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// Returns false: a link is opened as one, and is not a regular file.
+pub(crate) fn is_link_error(_: &io::Error) -> bool {
+    false
+}
+
+/// Returns `None`: access lists are not checked.
+pub(crate) fn not_private(_: &Metadata) -> Option<&'static str> {
+    None
+}
+
+/// Returns `None`: users have no numbers here.
+pub(crate) fn user_id() -> Option<u32> {
+    None
+}
+
+/// Returns a path from the bytes of [`OsStr::as_encoded_bytes`], which are text here.
+pub(crate) fn path_from(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+/// The shell of a rewritten command: there is none.
+pub(crate) enum ShellEnd {}
+
+impl ShellEnd {
+    /// Fails: no command is rewritten here.
+    pub(crate) fn open(_: &Path) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Whether the shell is gone.
+    pub(crate) fn is_gone(&self) -> bool {
+        match *self {}
+    }
+
+    /// Waits until the shell reports its end.
+    pub(crate) fn wait(&self, _: Duration) -> io::Result<()> {
+        match *self {}
+    }
+}
+
+/// Waits for Ctrl-C.
+pub(crate) async fn asked_to_end() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
