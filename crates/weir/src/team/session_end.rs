@@ -5,8 +5,6 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::active_runs::HELPER;
-
 /// The file whose time says when the last exchange began.
 const MARK_FILE: &str = "team.mark";
 /// How long an exchange counts as recent.
@@ -21,7 +19,7 @@ pub(crate) fn sync_after_session(folder: &Path, project: &Path) -> std::io::Resu
     }
     mark_synced(folder);
     let arguments = ["-C".into(), OsString::from(project), "sync".into(), "--quiet".into()];
-    weir_runner::start_detached(Path::new(HELPER), &arguments)
+    weir_runner::start_detached(&crate::os::helper(), &arguments)
 }
 
 /// Notes that an exchange begins.
