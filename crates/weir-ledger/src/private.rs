@@ -16,6 +16,8 @@ pub fn folder(path: &Path) -> io::Result<()> {
         folder(parent)?;
     }
     let mut builder = DirBuilder::new();
+    // The folders above have been made, each with its mode.
+    builder.recursive(false);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(path) {

@@ -143,6 +143,7 @@ impl Env {
     }
 
     /// Returns the variables whose names have one of these prefixes, for programs that run with the user's credentials.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has the broker"))]
     pub(crate) fn beginning_with(&self, starts: &[&str]) -> Vec<(OsString, OsString)> {
         let wanted = |name: &OsStr| starts.iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()));
         self.all().iter().filter(|(name, _)| wanted(name)).cloned().collect()
@@ -197,6 +198,7 @@ pub(crate) fn hook_seconds() -> Option<u32> {
 
 /// Returns the token of the run that this process is part of.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has the broker"))]
 pub(crate) fn broker_token() -> Option<OsString> {
     std::env::var_os(WEIR_BROKER_TOKEN)
 }

@@ -28,6 +28,11 @@ pub(crate) fn not_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
 }
 
+/// Makes a new file its owner's alone.
+pub(crate) fn make_private(options: &mut OpenOptions) {
+    options.mode(0o600);
+}
+
 /// Opens a file below a folder if no link of its path leads out. Returns `None` if the system cannot do that in one step.
 #[cfg(target_os = "linux")]
 pub(crate) fn open_below(folder: &Path, name: &Path) -> io::Result<Option<File>> {

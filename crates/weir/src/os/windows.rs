@@ -24,6 +24,9 @@ pub(crate) fn not_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
+/// Changes nothing: a new file has the access list of its folder.
+pub(crate) fn make_private(_: &mut OpenOptions) {}
+
 /// Returns `None`: this system cannot resolve a path without links in one step.
 pub(crate) fn open_below(_: &Path, _: &Path) -> io::Result<Option<File>> {
     Ok(None)

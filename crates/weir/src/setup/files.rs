@@ -74,9 +74,8 @@ pub(super) fn remove(path: &Path, folders: &[PathBuf]) -> Result<(), CommandErro
 fn write_new(new: &Path, old: &Path, text: &str, private: bool) -> std::io::Result<()> {
     let mut options = std::fs::File::options();
     options.write(true).create_new(true);
-    #[cfg(unix)]
     if private {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        crate::os::make_private(&mut options);
     }
     let mut file = options.open(new)?;
     file.write_all(text.as_bytes())?;
