@@ -1,6 +1,5 @@
 //! Starts helpers, ahead of their runs if that saves time, and waits for them to exit.
 
-use std::ffi::OsString;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;

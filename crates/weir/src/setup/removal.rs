@@ -37,11 +37,6 @@ impl Removal {
         Ok(Self { plans })
     }
 
-    /// Whether no file of a client mentions Weir.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.steps().next().is_none()
-    }
-
     /// Describes each change in one line, before it is made.
     pub(crate) fn planned(&self) -> Vec<String> {
         self.steps().map(|step| format!("{} {}", step.verb(), step.name)).collect()

@@ -63,7 +63,7 @@ pub(crate) fn configured(context: &Context) -> Vec<ConfiguredServer> {
 /// Returns the entries of servers in a file.
 fn servers(part: &Part, text: &str) -> Option<Map<String, Value>> {
     let value = match &part.what {
-        EntryContent::Server(at, _) => Setting { place: part.place, at: *at }.get(text).ok().flatten()?,
+        EntryContent::Server(at, _) => Setting { place: part.place, at }.get(text).ok().flatten()?,
         EntryContent::ServerTable(table) => {
             let mut all: Value = toml::from_str(text).ok()?;
             all.get_mut(*table)?.take()
