@@ -27,6 +27,17 @@ impl Figures {
         self.0.push(duration.as_nanos() as u64);
     }
 
+    /// Returns these and the others together.
+    pub(crate) fn and(mut self, others: Self) -> Self {
+        self.0.extend(others.0);
+        self
+    }
+
+    /// Returns how many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns the duration that this share of the runs stays below, in microseconds.
     pub(crate) fn quantile(&self, share: f64) -> f64 {
         let mut sorted = self.0.clone();

@@ -18,6 +18,7 @@ mod retrieval;
 mod run;
 mod scale;
 mod semantic;
+mod serve;
 mod server;
 mod sessions;
 mod shown;
@@ -61,6 +62,8 @@ usage: weir-bench storm                  8 processes append events and notes, ne
        weir-bench hooks PATH-OF-WEIR [--peer 'NODE FOLDER-OF-HOOKS']
                                          every event of a hook, next to /bin/true and to a peer's hooks
        weir-bench run PATH-OF-WEIR       `echo hi` and 1 GiB through `ctx_execute`, next to bare `sh -c`
+       weir-bench serve PATH-OF-WEIR [ENTRIES]
+                                         searches and notes over HTTP, next to the store and a bare handler; pages
        weir-bench sessions PATH-OF-WEIR FOLDER [--half NAME]
                                          recorded sessions played through the hooks, by halves.json of the folder
        weir-bench shown                  looking for lines that a session has been shown, as it grows
@@ -99,6 +102,8 @@ fn main() -> ExitCode {
         ["hooks", path] => hooks::run(path, None),
         ["hooks", path, "--peer", folder] => hooks::run(path, Some(folder)),
         ["run", path] => run::run(path),
+        ["serve", path] => serve::run(path, None),
+        ["serve", path, entries] => serve::run(path, Some(entries.parse().unwrap())),
         ["sessions", path, folder, options @ ..] => sessions::run(path, folder, options),
         ["shown"] => shown::run(),
         ["soak", path] => soak::run(path, 1000),

@@ -80,7 +80,7 @@ impl Program {
 
 /// Returns the commands that a file gives to clap, without those below another command.
 fn commands_for_clap(tree: &Tree, code: &str) -> Vec<String> {
-    let is_below = |name: &str| code.contains(&format!(".subcommand({name})"));
+    let is_below = |name: &str| ["", "()"].iter().any(|call| code.contains(&format!(".subcommand({name}{call})")));
     constant(tree, code, "Command::new(", ")").into_iter().filter(|name| !is_below(name)).collect()
 }
 

@@ -46,7 +46,10 @@ fn declared_files(path: &str, text: &str) -> Vec<String> {
     let mut explicit = None;
     let mut files = Vec::new();
     for (_, line) in numbered(&code) {
-        if let Some(path) = between(line, "#[path = \"", "\"]") {
+        // Under a condition, the file of the other systems is declared too.
+        if let Some(path) = between(line, "#[cfg_attr(", "]").and_then(|rest| between(rest, "path = \"", "\"")) {
+            files.push(format!("{folder}/{path}"));
+        } else if let Some(path) = between(line, "#[path = \"", "\"]") {
             explicit = Some(format!("{folder}/{path}"));
         } else if let Some(module) = declared_module(line) {
             match explicit.take() {
@@ -91,7 +94,10 @@ mod tests {
         check(
             &[
                 ("crates/x/src/lib.rs", "mod a;\npub(crate) mod b;\n#[path = \"odd/c2.rs\"]\nmod c;\n"),
+                ("crates/x/src/d.rs", ""),
+                ("crates/x/src/d_elsewhere.rs", ""),
                 ("crates/x/src/a.rs", "#[cfg(unix)] mod inner;"),
+                ("crates/x/src/main.rs", "#[cfg_attr(windows, path = \"d_elsewhere.rs\")]\nmod d;\n"),
                 ("crates/x/src/a/inner.rs", ""),
                 ("crates/x/src/b/mod.rs", "mod inner;"),
                 ("crates/x/src/b/inner.rs", ""),

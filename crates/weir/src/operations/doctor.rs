@@ -3,12 +3,13 @@
 mod memory;
 mod outputs;
 mod servers;
+mod store;
 
 use std::path::Path;
 use std::time::Duration;
 
-use weir_core::{EntryKind, Level};
-use weir_store::{Depth, Health, HookUse, KnownProject, LostText, Patience, Spool, StoreError, Swept};
+use weir_core::Level;
+use weir_store::{HookUse, KnownProject, Patience, Spool, StoreError};
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
@@ -181,7 +182,7 @@ fn examine(
     checks.extend(check_team(context));
     checks.extend(moved::hint(context, open).map(|hint| Check::good("adopt", hint)));
     for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
-        checks.extend(check_store(open, context, name, level, order));
+        checks.extend(store::check(open, context, name, level, order));
     }
     let data = DoctorData { checks };
     let text = data.text();
@@ -271,120 +272,6 @@ fn check_team(context: &Context) -> Option<Check> {
         }
         Err(error) => Some(Check::bad(NAME, error)),
     }
-}
-
-fn check_store(
-    open: &mut LockedStores<'_>,
-    context: &Context,
-    name: &'static str,
-    level: Level,
-    order: &Doctor,
-) -> Vec<Check> {
-    let (now, folder) = (open.now, open.folder(level));
-    let bad = |error: StoreError| Check::bad(name, CommandError::from(error).in_store(folder));
-    let store = match open.store(level) {
-        Ok(store) => store,
-        Err(error) => return vec![Check::bad(name, error.in_store(folder))],
-    };
-    let mut checks = Vec::new();
-    if order.rebuild_index {
-        checks.push(
-            match store.rebuild_index(|changes| context.report_progress(&format!("{name}: {changes} changes indexed")))
-            {
-                Ok(changes) => Check::good(name, format!("index rebuilt from {changes} changes")),
-                Err(error) => bad(error),
-            },
-        );
-    }
-    match store.sweep(now) {
-        Ok(swept) => checks.extend(describe_swept(swept).map(|text| Check::good(name, text))),
-        // Nothing else can be written either, and the problem is known.
-        Err(error @ StoreError::Busy { .. }) => {
-            checks.push(bad(error));
-            return checks;
-        }
-        Err(error) => checks.push(bad(error)),
-    }
-    let depth = if order.deep { Depth::Deep } else { Depth::Quick };
-    if order.drop_lost {
-        checks.push(match store.lost_texts(depth).and_then(|lost| store.drop_lost(&lost, now)) {
-            Ok(dropped) => Check::good(name, format!("{} removed", counted(dropped, "lost entry", "lost entries"))),
-            Err(error) => bad(error),
-        });
-    }
-    match store.check_to(depth) {
-        Ok(health) => checks.extend(describe(name, &health, &context.project().root)),
-        Err(error) => checks.push(bad(error)),
-    }
-    checks
-}
-
-fn describe_swept(swept: Swept) -> Option<String> {
-    let Swept { expired, evicted, events, orphans, index_removed } = swept;
-    let index =
-        if index_removed { "; the disk is full, so the index was removed and will be rebuilt later" } else { "" };
-    (swept != Swept::default()).then(|| {
-        format!("swept: {expired} expired, {evicted} evicted, {events} old events, {orphans} stray files{index}")
-    })
-}
-
-fn describe(name: &'static str, health: &Health, root: &Path) -> Vec<Check> {
-    let mb = |bytes: u64| bytes as f64 / 1_048_576.0;
-    let mut size = format!(
-        "{}, {:.1} of {:.0} MiB",
-        counted(health.entries as usize, "entry", "entries"),
-        mb(health.used_bytes),
-        mb(health.quota_bytes),
-    );
-    if health.used_bytes > 0 {
-        size.push_str(&format!(" (texts {:.1}, index {:.1})", mb(health.stored_bytes), mb(health.index_bytes)));
-    }
-    let mut checks = vec![Check::good(name, size)];
-    let mut bad = |text: String, fix: String| checks.push(Check { name, good: false, text, fix: Some(fix) });
-    if health.used_bytes > health.quota_bytes {
-        bad(
-            "over quota: runs may use a quarter of it; the rest is documents, notes and the index".to_owned(),
-            "raise quota_mb in the configuration, or remove documents: weir forget --source FOLDER".to_owned(),
-        );
-    }
-    for problem in &health.log_problems {
-        let fix = "restore a backup with `weir restore FILE --force`".to_owned();
-        bad(format!("log: {problem}"), fix);
-    }
-    for problem in &health.index_problems {
-        bad(format!("index: {problem}"), "weir doctor --rebuild-index".to_owned());
-    }
-    let (documents, others): (Vec<_>, Vec<_>) = health.lost.iter().partition(|lost| can_be_read_again(lost, root));
-    if !documents.is_empty() {
-        let text = format!("{} of indexed files cannot be read: {}", texts(documents.len()), named(&documents));
-        bad(text, "index their folder again with `weir index`".to_owned());
-    }
-    if !others.is_empty() {
-        let text = format!("{} cannot be read: {}", texts(others.len()), named(&others));
-        bad(text, "weir doctor --drop-lost".to_owned());
-    }
-    checks
-}
-
-/// Whether a lost text is that of an indexed file that still exists.
-fn can_be_read_again(lost: &LostText, root: &Path) -> bool {
-    lost.kind == EntryKind::Document && lost.source.as_ref().is_some_and(|source| root.join(source).is_file())
-}
-
-fn texts(count: usize) -> String {
-    counted(count, "text", "texts")
-}
-
-/// Names a few lost texts, each with its problem.
-fn named(lost: &[&LostText]) -> String {
-    const MAX_NAMED_TEXTS: usize = 3;
-    let shown = lost.iter().take(MAX_NAMED_TEXTS);
-    let mut all: Vec<String> =
-        shown.map(|lost| format!("{} ({}: {})", lost.reference, one_line(&lost.title, 60), lost.why)).collect();
-    if lost.len() > MAX_NAMED_TEXTS {
-        all.push(format!("and {} more", lost.len() - MAX_NAMED_TEXTS));
-    }
-    all.join(", ")
 }
 
 /// Checks that only the user can read the data folder, which records what the user did.
