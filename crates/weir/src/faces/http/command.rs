@@ -87,9 +87,10 @@ fn address_options() -> [Arg; 7] {
             .help("Allow an address that other machines can reach without TLS; tokens are then readable on the way"),
         Arg::new("allow-host")
             .long("allow-host")
-            .value_name("NAME")
+            .value_name("NAME[:PORT]")
+            .value_parser(value_parser!(NamedHost))
             .action(ArgAction::Append)
-            .help("Accept requests for this host name too; repeat it for more"),
+            .help("Accept requests for this host name too, with the port of a proxy in front; repeat it for more"),
         Arg::new("compat")
             .long("compat")
             .value_name("PROGRAM")
@@ -234,9 +235,34 @@ fn token(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandErr
 
 /// Returns the names by which a server may be reached.
 pub(crate) fn hosts(address: SocketAddr, arguments: &ArgMatches) -> AllowedHosts {
-    let named = arguments.get_many::<String>("allow-host").into_iter().flatten();
+    let named = arguments.get_many::<NamedHost>("allow-host").into_iter().flatten();
     let own = AllowedHosts::loopback(address.port()).and_address(address);
-    named.fold(own, |hosts, name| hosts.and_host(name, address.port()))
+    named.fold(own, |hosts, named| hosts.and_host(&named.host, named.port.unwrap_or(address.port())))
+}
+
+/// A host that the user names, with the port by which it is reached if that is not the server's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct NamedHost {
+    host: String,
+    port: Option<u16>,
+}
+
+impl std::str::FromStr for NamedHost {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (host, port) = match text.rsplit_once(':') {
+            // The colons of an address in brackets are its own.
+            Some((host, port)) if !port.ends_with(']') => {
+                (host, Some(port.parse().map_err(|_| format!("`{port}` is not a port"))?))
+            }
+            _ => (text, None),
+        };
+        if host.is_empty() {
+            return Err("the name of the host is empty".to_owned());
+        }
+        Ok(Self { host: host.to_owned(), port })
+    }
 }
 
 /// Returns the limits that the options set.

@@ -157,7 +157,8 @@ mod tests {
 
     #[test]
     fn a_default_port_may_be_left_out() {
-        let hosts = AllowedHosts::loopback(80);
+        let hosts = AllowedHosts::loopback(80).and_host("weir.example", 443);
         assert!(hosts.allows("localhost") && hosts.allows("localhost:80") && !hosts.allows("localhost:81"));
+        assert!(hosts.allows("weir.example") && hosts.allows("weir.example:443") && !hosts.allows("weir.example:80"));
     }
 }
