@@ -1,4 +1,4 @@
-//! `ctx_import`: imports past sessions from the transcripts of clients.
+//! `ctx_import`: imports past sessions from the transcripts of clients, and the export of another program.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::when;
 /// Import this project's past sessions from client transcripts, so that ctx_search and ctx_history find them.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Import {
-    /// Transcript or folder of transcripts [default: where clients keep them]
+    /// Transcript, folder of transcripts, or export of engram [default: where clients keep them]
     #[schemars(transform = silent)]
     #[serde(default)]
     path: Option<String>,
@@ -71,9 +71,10 @@ Examples:
   weir import engram-export.json      import the notes and prompts of engram that belong to this project
   weir search 'why argon2' --kind said
 
-Reads transcripts of Claude Code, Codex, Copilot CLI, Gemini CLI, OpenCode and Qwen Code, and plain rows from any other
-program (docs/carry-over.md describes the format), and what `engram export` has written. Prompts, decisions, errors and their fixes, commits, files and the
-clients' own summaries keep their original times. Running it again imports only what is new.";
+Reads transcripts of Claude Code, Codex, Copilot CLI, Gemini CLI, OpenCode and Qwen Code, plain rows from any other
+program (docs/carry-over.md describes the format), and what `engram export` writes. Prompts, decisions, errors and
+their fixes, commits, files and the clients' own summaries keep their original times. Running it again imports only
+what is new.";
 
     async fn run(self, context: &Context) -> Result<Answer<ImportData>, CommandError> {
         let client = self.client.as_deref().map(client).transpose()?;

@@ -1,3 +1,5 @@
+//! Tests the reading of exports: whole, cut off and of other programs.
+
 use expect_test::expect;
 
 use super::*;

@@ -20,6 +20,14 @@ impl Home {
         write(&self.at("engram-export.json"), serde_json::to_string_pretty(export).unwrap());
     }
 
+    /// Forgets the first entry that a search finds.
+    fn forget_found(&self, words: &str) {
+        let found = self.ok(&["search", words]);
+        let reference = found.split_once("[ctx:").unwrap().1.split_once(']').unwrap().0;
+        let plan = self.json(&["forget", reference]);
+        self.ok(&["forget", reference, "--confirm", plan["confirm"].as_str().unwrap()]);
+    }
+
     /// Checks that a search finds something under a heading.
     fn check_found(&self, words: &str, heading: &str) {
         let found = self.ok(&["search", words]);
@@ -59,7 +67,7 @@ fn an_export_becomes_notes_prompts_and_summaries_once() {
     for absent in ["4711", "vermilion_cache", "heliotrope_sequence"] {
         assert!(!all.contains(absent), "{absent} is stored");
     }
-    assert!(home.ok(&["history", "--sessions"]).contains("2026-01-10 09:00Z"));
+    assert!(home.ok(&["history", "--sessions"]).contains("2026-01-10 09:01Z to 11:30Z"));
 
     let events = home.events();
     let second = home.import(&[FILE]);
@@ -75,6 +83,7 @@ fn an_export_that_has_grown_adds_what_is_new() {
     let mut export = home.exported();
     home.write_export(&export);
     home.import(&[FILE]);
+    home.forget_found("handlers return problem");
     let observations = export["observations"].as_array_mut().unwrap();
     for (at, content) in [(0, "argon2id with 64 MiB of memory"), (1, "The list now loads quartzite_rows in one query")]
     {
@@ -96,6 +105,7 @@ fn an_export_that_has_grown_adds_what_is_new() {
     home.check_found("64 MiB of memory", "on architecture/password-hashing (rev 2) from engram by model, 2026-03-01");
     home.check_found("quartzite_rows in one query", "note/finding from engram by model, 2026-03-01 10:00Z");
     home.check_found("amaranth_code", "note/convention from engram");
+    assert!(!home.ok(&["export"]).contains("application/problem+json"), "what was forgotten is back");
     assert_eq!(home.import(&[FILE])["new"], 0);
 }
 
