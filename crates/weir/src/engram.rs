@@ -1,4 +1,4 @@
-//! What the words of engram mean here: its types of observations, its scopes, its marks of private text, and its export.
+//! What the words of engram mean here: its types of observations, its scopes, its marks of private text, its export.
 //!
 //! Invariant: the server that answers its plugins and the import of its export take their meaning from here.
 
@@ -51,7 +51,7 @@ pub(crate) fn scope(of_engram: &str) -> Result<&'static str, CommandError> {
 
 /// Returns the text of the note that an observation becomes: its title, its content, and nothing private.
 pub(crate) fn note_text(title: &str, content: &str) -> String {
-    without_private(&format!("{}\n\n{content}", one_line(title, 100)))
+    without_private(&format!("{}\n\n{content}", one_line(title, usize::MAX)))
 }
 
 /// Returns a text without what is marked as private. A mark without an end takes the rest of the text with it.

@@ -132,7 +132,7 @@ impl PromptRow {
     }
 }
 
-/// Returns the name of a row. The numbers of two databases are the same, so a number alone is none.
+/// Returns the name of a row. Numbers repeat between databases, so a number alone does not name a row.
 fn key(sync_id: Option<&str>, id: Option<i64>, others: [Option<&str>; 2]) -> Option<String> {
     if let Some(sync_id) = sync_id.filter(|sync_id| !sync_id.trim().is_empty()) {
         return Some(sync_id.to_owned());

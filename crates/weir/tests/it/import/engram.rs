@@ -1,6 +1,8 @@
 //! Import of what `engram export` has written, from an export that was written by hand in its documented shape.
 
 use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -165,4 +167,36 @@ fn rows_that_are_not_understood_are_named_and_an_export_that_ends_early_is_repor
     home.write_rows("plain.jsonl", &[json!({ "session": "a", "role": "user", "text": "x" })]);
     let refused = home.weir(&["import", "../plain.jsonl", "--project-name", "web"]);
     assert!(said(&refused).contains("the path is not an export of engram"), "{refused:?}");
+}
+
+#[test]
+fn an_import_of_an_export_that_is_killed_and_repeated_imports_everything_once() {
+    let [whole, killed] = [Home::outside_tmp(), Home::outside_tmp()];
+    for home in [&whole, &killed] {
+        let row = |number: usize| {
+            json!({
+                "id": number, "sync_id": format!("row-{number}"), "session_id": "long", "project": "project",
+                "type": "discovery", "title": format!("Part {number}"), "content": format!("Request number {number}: look at part_{number}"),
+                "scope": "project", "revision_count": 1, "created_at": "2026-01-10 09:00:00",
+            })
+        };
+        let rows: Vec<Value> = (0..3_000).map(row).collect();
+        home.write_export(&json!({
+            "version": "0.1.0", "exported_at": "2026-02-28 12:00:00", "sessions": null,
+            "observations": rows, "prompts": rows,
+        }));
+    }
+    whole.import(&[FILE]);
+    for millis in [20, 60, 100, 140, 180, 240, 300, 360] {
+        let mut command = killed.weir_command(&["import", FILE]);
+        let mut import = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(millis));
+        let _ = import.kill();
+        import.wait().unwrap();
+    }
+    killed.import(&[FILE]);
+    assert_eq!(killed.events(), whole.events());
+    let [expected, found] = [&whole, &killed].map(|home| home.ok(&["export"]).lines().count());
+    assert_eq!(found, expected);
+    assert_eq!(killed.import(&[FILE])["already_there"], 6_000);
 }
