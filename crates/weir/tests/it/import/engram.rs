@@ -176,7 +176,8 @@ fn an_import_of_an_export_that_is_killed_and_repeated_imports_everything_once() 
         let row = |number: usize| {
             json!({
                 "id": number, "sync_id": format!("row-{number}"), "session_id": "long", "project": "project",
-                "type": "discovery", "title": format!("Part {number}"), "content": format!("Request number {number}: look at part_{number}"),
+                "type": "discovery", "title": format!("Part {number}"),
+                "content": format!("Request number {number}: look at part_{number} of the long export"),
                 "scope": "project", "revision_count": 1, "created_at": "2026-01-10 09:00:00",
             })
         };
