@@ -46,8 +46,8 @@ pub use log::sources::{KnownFile, PageState, Stamp, Validators};
 pub use shown::{HashedText, Repeat, ShownLines};
 pub use spool::{LONGEST_TEXT, Spool, SpoolRecord};
 pub use store::{
-    Copied, Exported, ExportedEntry, ExportedEvent, Found, Fresh, Freshness, Health, KeepError, Kept, LostText,
-    MapChange, NewFile, NewPage, NoteUse, Owner, Past, Store, Swept,
+    Copied, Exported, ExportedEntry, ExportedEvent, ForeignRow, Found, Fresh, FreshRows, Freshness, Health, KeepError,
+    Kept, LostText, MapChange, NewFile, NewPage, NoteUse, Owner, Past, RowMemory, Store, Swept,
 };
 pub use team::{Attribution, Confirmation, TeamConnection, TeamDb, TeamKind, TeamRecord, TeamState};
 pub use weir_ledger::private;

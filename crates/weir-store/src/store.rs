@@ -6,6 +6,7 @@
 mod backup;
 mod export;
 mod files;
+mod foreign_rows;
 mod hooks;
 mod import;
 mod keep;
@@ -45,6 +46,7 @@ use crate::log::scopes::{self, ScopeIds};
 use crate::log::{self, entries, events};
 pub use backup::Copied;
 pub use export::{Exported, ExportedEntry, ExportedEvent};
+pub use foreign_rows::{ForeignRow, FreshRows, RowMemory};
 pub use import::{Fresh, Past};
 pub(crate) use keep::redact_labels;
 pub use keep::{KeepError, Kept};

@@ -1,10 +1,12 @@
-//! Imports past sessions from the transcripts of clients.
+//! Imports past sessions from the transcripts of clients, and what other programs have exported.
 //!
 //! Invariants: the folder that a session worked in decides which project it belongs to; every step goes through the
 //! code that hooks run, so a session is remembered as if Weir had been present; nothing is imported twice; a transcript
 //! is never written to.
 
 mod ahead;
+mod export_report;
+mod from_engram;
 mod report;
 mod session;
 
@@ -21,7 +23,8 @@ use weir_store::{Conversation, Fresh, ImportPosition, Known, Past};
 
 use crate::answer::Answer;
 use crate::context::{Context, cancelled};
-use crate::error::CommandError;
+use crate::engram::export;
+use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 use crate::project::Project;
 use crate::replay::places::{self, Places, TranscriptLocation};
@@ -53,6 +56,8 @@ pub(crate) struct ImportRequest {
     pub dry_run: bool,
     /// Which sessions to import.
     pub whose: ImportScope,
+    /// The project of an export whose rows belong to this project, by the name that it has there.
+    pub project_name: Option<String>,
 }
 
 /// Imports what was requested. Uses stores of its own.
@@ -65,7 +70,9 @@ pub(crate) fn run(
     // The oldest come first, so that entries are stored as nearly in order as possible.
     found.reverse();
     let wanted = |found: &&TranscriptLocation| order.since.is_none_or(|since| found.changed_at() >= since);
-    let found: Vec<&TranscriptLocation> = found.iter().filter(wanted).collect();
+    let (exports, found): (Vec<_>, Vec<_>) =
+        found.iter().filter(wanted).partition(|found| order.paths.contains(&found.path) && is_export(found));
+    check_exports(context, order, &exports)?;
     let mut import = ImportJob {
         context,
         order,
@@ -75,8 +82,41 @@ pub(crate) fn run(
     };
     import.report.unreadable = unreadable;
     import.all(&found)?;
+    for export in exports {
+        from_engram::import(&mut import, export)?;
+    }
     context.report_progress("");
     Ok(import.report.answer(order.whose))
+}
+
+/// Whether a file is an export of another program.
+fn is_export(found: &TranscriptLocation) -> bool {
+    found.path.is_file() && found.open().is_ok_and(export::is_export)
+}
+
+/// Checks that what was requested can be done with these exports.
+fn check_exports(
+    context: &Context,
+    order: &ImportRequest,
+    exports: &[&TranscriptLocation],
+) -> Result<(), CommandError> {
+    let Some(first) = exports.first().map(|export| export.path.display()) else {
+        return match &order.project_name {
+            Some(_) => Err(CommandError::usage("cannot use --project-name: the path is not an export of engram")
+                .hint("pass the file that `engram export FILE` has written")),
+            None => Ok(()),
+        };
+    };
+    // An export could attribute words to the user.
+    if !context.face().is_person() {
+        return Err(CommandError::new(ErrorKind::Denied, format!("cannot import {first}: it is an export of engram"))
+            .hint(format!("the user can import it: weir import {first}")));
+    }
+    if order.client.is_some() {
+        return Err(CommandError::usage(format!("cannot limit {first} to a client: it is an export of engram"))
+            .hint("omit --client"));
+    }
+    Ok(())
 }
 
 /// Describes the progress: how far the import is, how fast it goes, and how long it may still take.
@@ -273,17 +313,9 @@ impl ImportJob<'_> {
     fn context_of(&mut self, folder: &Path) -> Option<Context> {
         let here = self.context;
         if self.order.whose == ImportScope::Here {
-            return self.contexts.get(&here.env().folder).cloned().flatten();
+            return self.here();
         }
-        let (env, face) = (here.env(), here.face());
-        let opened = self.contexts.entry(folder.to_owned()).or_insert_with(|| {
-            // Looking up the project first detects a folder that no longer exists.
-            Project::discover(folder).ok()?;
-            let mut env = env.clone();
-            folder.clone_into(&mut env.folder);
-            Context::new(&env, face).ok()
-        });
-        let Some(context) = opened.clone() else {
+        let Some(context) = self.open(folder) else {
             self.report.gone += 1;
             return None;
         };
@@ -292,6 +324,24 @@ impl ImportJob<'_> {
             return None;
         }
         Some(context)
+    }
+
+    /// Returns the context of the project that contains a folder, unless the folder does not exist.
+    fn open(&mut self, folder: &Path) -> Option<Context> {
+        let (env, face) = (self.context.env(), self.context.face());
+        let opened = self.contexts.entry(folder.to_owned()).or_insert_with(|| {
+            // Looking up the project first detects a folder that no longer exists.
+            Project::discover(folder).ok()?;
+            let mut env = env.clone();
+            folder.clone_into(&mut env.folder);
+            Context::new(&env, face).ok()
+        });
+        opened.clone()
+    }
+
+    /// Returns the context of this project, with stores of its own.
+    fn here(&self) -> Option<Context> {
+        self.contexts.get(&self.context.env().folder).cloned().flatten()
     }
 
     fn write(&mut self, reading: &mut OpenConversation, past: Vec<Past>) -> Result<(), CommandError> {

@@ -7,6 +7,7 @@ mod config;
 mod consent;
 mod context;
 mod embedding;
+mod engram;
 mod env;
 mod error;
 mod face;

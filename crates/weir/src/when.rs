@@ -61,7 +61,8 @@ fn age(text: &str) -> Option<i64> {
     i64::from(number).checked_mul(seconds * 1000)
 }
 
-fn absolute(text: &str) -> Option<Timestamp> {
+/// Parses a date, or a date and time (UTC unless stated otherwise), as programs write it.
+pub(crate) fn absolute(text: &str) -> Option<Timestamp> {
     let in_utc = |time: DateTime| time.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
     let time =
         text.parse::<jiff::Timestamp>().ok().or_else(|| text.parse::<DateTime>().ok().and_then(in_utc)).or_else(

@@ -57,7 +57,7 @@ impl From<StoreError> for KeepError {
 /// An entry that was written to the log.
 pub(super) struct InsertedEntry {
     pub(super) id: i64,
-    reference: Reference,
+    pub(super) reference: Reference,
     related: notes::NoteEffects,
 }
 

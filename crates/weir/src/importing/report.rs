@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_clients::transcript::{Session, Skipped};
 use weir_core::wording::counted;
-use weir_core::{EventKind, Timestamp};
-use weir_store::Past;
+use weir_core::{Event, EventKind, Timestamp};
+use weir_store::{ForeignRow, Past};
 
 use super::ImportScope;
+use super::export_report::{ExportReport, ImportedPlace, LeftRows};
 use crate::answer::Answer;
+use crate::engram;
 use crate::replay::places::TranscriptLocation;
 use crate::when;
 
@@ -30,6 +32,8 @@ pub(super) struct ImportReport {
     pub others: usize,
     /// Transcripts that could not be read, with the reason.
     pub unreadable: Vec<String>,
+    /// What became of the rows of exports.
+    pub export: ExportReport,
     sessions: BTreeSet<(&'static str, String)>,
     kinds: BTreeMap<&'static str, usize>,
     summaries: usize,
@@ -49,7 +53,9 @@ pub(crate) struct ImportData {
     kinds: BTreeMap<&'static str, usize>,
     /// The number of summaries that clients wrote.
     summaries: usize,
-    /// The number of events and summaries.
+    /// The number of notes of an export.
+    notes: usize,
+    /// The number of events, summaries and notes.
     new: usize,
     already_there: usize,
     /// The number of transcripts of other projects.
@@ -57,8 +63,14 @@ pub(crate) struct ImportData {
     /// The number of transcripts whose folder no longer exists.
     folder_gone: usize,
     rows_skipped: u64,
-    /// The first of these rows, as path and line.
+    /// The first of these rows, as path and line, or as path and place in an export.
     lines_skipped: Vec<String>,
+    /// The number of rows that an export marks as deleted.
+    deleted: usize,
+    /// Where the rows of an export went.
+    places: Vec<ImportedPlace>,
+    /// The rows of an export that were left out.
+    left_out: Vec<LeftRows>,
     /// The number of files that are not transcripts.
     not_transcripts: usize,
     /// Transcripts that could not be read, with the reason.
@@ -94,12 +106,47 @@ impl ImportReport {
             if events.is_empty() && summary.is_none() {
                 continue;
             }
-            let (first, last) = self.times.unwrap_or((*at, *at));
-            self.times = Some((first.min(*at), last.max(*at)));
-            for event in events {
-                *self.kinds.entry(event.kind.as_str()).or_default() += 1;
-            }
+            self.count_moment(*at, events);
             self.summaries += usize::from(summary.is_some());
+        }
+    }
+
+    /// Counts a new row of an export, which belongs to `project` there and goes into a folder here.
+    pub(super) fn count_row(&mut self, row: &ForeignRow, project: &str, into: &str) {
+        if row.events.is_empty() && row.entry.is_none() {
+            return;
+        }
+        self.count_moment(row.at, &row.events);
+        let counts = self.export.at(project, into);
+        counts.prompts += row.events.iter().filter(|event| event.kind == EventKind::Prompt).count();
+        match &row.entry {
+            Some(entry) if entry.note.is_some() => counts.notes += 1,
+            Some(_) => {
+                counts.summaries += 1;
+                self.summaries += 1;
+            }
+            None => {}
+        }
+    }
+
+    /// Counts a session of an export.
+    pub(super) fn exported_session(&mut self, key: &str) {
+        self.sessions.insert((engram::CLIENT, key.to_owned()));
+    }
+
+    /// Counts a row of an export that is not understood.
+    pub(super) fn skipped_row(&mut self, found: &TranscriptLocation, place: &str) {
+        self.skipped += 1;
+        if self.lines.len() < MAX_NAMED_LINES {
+            self.lines.push(format!("{}:{place}", found.path.display()));
+        }
+    }
+
+    fn count_moment(&mut self, at: Timestamp, events: &[Event]) {
+        let (first, last) = self.times.unwrap_or((at, at));
+        self.times = Some((first.min(at), last.max(at)));
+        for event in events {
+            *self.kinds.entry(event.kind.as_str()).or_default() += 1;
         }
     }
 
@@ -117,6 +164,7 @@ impl ImportReport {
         if self.known > 0 {
             lines.push(format!("already recorded: {}", self.known));
         }
+        lines.extend(self.export.lines());
         if self.elsewhere > 0 && whose == ImportScope::Project {
             let sessions = counted(self.elsewhere, "transcript", "transcripts");
             lines.push(format!("skipped {sessions} of other projects; `weir import --all` imports them too"));
@@ -134,18 +182,24 @@ impl ImportReport {
         }
         lines.extend(self.unreadable.iter().map(|why| format!("cannot read {why}")));
         let text = lines.join("\n");
+        let (new, notes, deleted) = (self.all() + self.export.notes(), self.export.notes(), self.export.deleted);
+        let (places, left_out) = self.export.data();
         let data = ImportData {
             sessions: self.sessions.len(),
             from: self.times.map(|(from, _)| when::show(from)),
             to: self.times.map(|(_, to)| when::show(to)),
-            new: self.all(),
+            new,
             kinds: self.kinds,
             summaries: self.summaries,
+            notes,
             already_there: self.known,
             other_projects: self.elsewhere,
             folder_gone: self.gone,
             rows_skipped: self.skipped,
             lines_skipped: self.lines,
+            deleted,
+            places,
+            left_out,
             not_transcripts: self.others,
             unreadable: self.unreadable,
             dry_run: self.dry_run,
@@ -173,7 +227,12 @@ impl ImportReport {
         if self.summaries > 0 {
             parts.push(counted(self.summaries, "summary", "summaries"));
         }
-        parts.push(format!("{} in total", counted(self.all(), "event", "events")));
+        if self.export.notes() > 0 {
+            parts.push(counted(self.export.notes(), "note", "notes"));
+        }
+        if self.all() > 0 {
+            parts.push(format!("{} in total", counted(self.all(), "event", "events")));
+        }
         let verb = if self.dry_run { "would import" } else { "imported" };
         format!("{verb} {sessions}, {} to {}: {}", when::day(from), when::day(to), parts.join(", "))
     }

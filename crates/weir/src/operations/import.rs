@@ -1,4 +1,4 @@
-//! `ctx_import`: imports past sessions from the transcripts of clients.
+//! `ctx_import`: imports past sessions from the transcripts of clients, and the export of another program.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::when;
 /// Import this project's past sessions from client transcripts, so that ctx_search and ctx_history find them.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Import {
-    /// Transcript or folder of transcripts [default: where clients keep them]
+    /// Transcript, folder of transcripts, or export of engram [default: where clients keep them]
     #[schemars(transform = silent)]
     #[serde(default)]
     path: Option<String>,
@@ -45,6 +45,11 @@ pub(crate) struct Import {
     #[arg(long, requires = "path")]
     #[serde(skip)]
     here: bool,
+    /// Import what an export of engram has under this name into this project
+    #[schemars(skip)]
+    #[arg(long, value_name = "NAME", requires = "path", conflicts_with = "here")]
+    #[serde(skip)]
+    project_name: Option<String>,
 }
 
 impl Declared for Import {
@@ -63,11 +68,13 @@ Examples:
   weir import                         import this project's sessions from every client
   weir import --all --since 30d       import every project's sessions that began in the last 30 days
   weir import old.jsonl --here        import a transcript from another machine into this project
+  weir import engram-export.json      import the notes and prompts of engram that belong to this project
   weir search 'why argon2' --kind said
 
-Reads transcripts of Claude Code, Codex, Copilot CLI, Gemini CLI, OpenCode and Qwen Code, and plain rows from any other
-program (docs/carry-over.md describes the format). Prompts, decisions, errors and their fixes, commits, files and the
-clients' own summaries keep their original times. Running it again imports only what is new.";
+Reads transcripts of Claude Code, Codex, Copilot CLI, Gemini CLI, OpenCode and Qwen Code, plain rows from any other
+program (docs/carry-over.md describes the format), and what `engram export` writes. Prompts, decisions, errors and
+their fixes, commits, files and the clients' own summaries keep their original times. Running it again imports only
+what is new.";
 
     async fn run(self, context: &Context) -> Result<Answer<ImportData>, CommandError> {
         let client = self.client.as_deref().map(client).transpose()?;
@@ -82,7 +89,8 @@ clients' own summaries keep their original times. Running it again imports only 
             (_, true) => ImportScope::Here,
             _ => ImportScope::Project,
         };
-        let order = ImportRequest { paths, client, since, dry_run: self.dry_run, whose };
+        let order =
+            ImportRequest { paths, client, since, dry_run: self.dry_run, whose, project_name: self.project_name };
         let context = context.with_own_stores();
         let task = tokio::task::spawn_blocking(move || importing::run(&context, &order, when::now()));
         task.await.map_err(|error| CommandError::broken(&format!("the import failed: {error}")))?

@@ -172,7 +172,8 @@ impl TranscriptLocation {
         }
     }
 
-    fn open(&self) -> io::Result<impl BufRead> {
+    /// Opens the file of the transcript.
+    pub(crate) fn open(&self) -> io::Result<impl BufRead> {
         let file = foreign::open_user_file(&self.path)?;
         let input: Box<dyn Read> = match self.path.extension() {
             Some(extension) if extension == "gz" => Box::new(MultiGzDecoder::new(file).take(MAX_INFLATED_BYTES)),

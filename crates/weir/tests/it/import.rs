@@ -2,6 +2,8 @@
 //! times.
 #![expect(clippy::disallowed_methods, reason = "an import is killed after some milliseconds")]
 
+mod engram;
+
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;

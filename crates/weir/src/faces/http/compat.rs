@@ -6,7 +6,6 @@
 
 mod aliases;
 mod hooks;
-mod kinds;
 mod learnings;
 mod record;
 
@@ -36,9 +35,6 @@ impl Compat {
         (name == "engram").then_some(Self::Engram)
     }
 }
-
-/// The client of sessions that the plugins report.
-const CLIENT: &str = "engram";
 
 /// Returns the routes, which include `GET /context` in the form of engram.
 pub(crate) fn routes() -> Router<Arc<ServerState>> {

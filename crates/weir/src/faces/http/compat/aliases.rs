@@ -18,12 +18,12 @@ use super::super::request_limits::whole_body;
 use super::super::tokens::TokenScope;
 use super::super::tools::{self, ToolAnswer, ToolCall};
 use super::super::{ServerState, answer_json};
-use super::{Compat, kinds};
+use super::Compat;
 use crate::answer::{Answer, one_line};
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::tool_call;
 use crate::operations::Effect;
-use crate::{projects, when};
+use crate::{engram, projects, when};
 
 /// A tool of engram.
 pub(crate) struct Alias {
@@ -96,10 +96,9 @@ pub(super) const ALIASES: &[Alias] = &[
         ],
         effect: Effect::Adds,
         meaning: Meaning::Tool("ctx_annotate", |given| {
-            let written = format!("{}\n\n{}", one_line(&given.required("title")?, 100), given.required("content")?);
             Ok(json!({
-                "text": kinds::without_private(&written),
-                "kind": kinds::kind(&given.text("type").unwrap_or_default()).as_str(),
+                "text": engram::note_text(&given.required("title")?, &given.required("content")?),
+                "kind": engram::kind(&given.text("type").unwrap_or_default()).as_str(),
                 "topic": given.text("topic_key"),
                 "scope": given.scope()?,
             }))
@@ -274,7 +273,7 @@ impl Alias {
             _ => return Ok(Err(CommandError::broken(&format!("{} has no meaning", self.name)))),
         };
         caller.session = Some(given.session());
-        caller.client = caller.client.or_else(|| Some(super::CLIENT.to_owned()));
+        caller.client = caller.client.or_else(|| Some(engram::CLIENT.to_owned()));
         let call = ToolCall { operation, caller, arguments, cancel };
         let state = Arc::clone(state);
         // The call goes on in a task of its own, as every call does.
@@ -353,7 +352,7 @@ impl Given<'_> {
 
     /// Returns the scope that is meant.
     fn scope(&self) -> Result<Option<&'static str>, CommandError> {
-        self.text("scope").map(|scope| kinds::scope(&scope)).transpose()
+        self.text("scope").map(|scope| engram::scope(&scope)).transpose()
     }
 
     /// Returns the key of the session: the one that is named, that of the request, or one for all calls without.

@@ -10,10 +10,10 @@ use weir_store::HistoryFilter;
 
 use super::super::ServerState;
 use super::super::calls::CallContext;
-use super::kinds::without_private;
-use super::{CLIENT, learnings};
+use super::learnings;
 use crate::answer::one_line;
 use crate::context::Context;
+use crate::engram::{CLIENT, without_private};
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
 use crate::face::Face;

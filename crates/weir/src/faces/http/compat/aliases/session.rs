@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use weir_core::wording::flat;
 
 use super::super::super::ServerState;
-use super::super::kinds::without_private;
 use super::super::record::{Place, Subject};
 use super::Given;
 use crate::answer::Answer;
+use crate::engram::without_private;
 use crate::error::CommandError;
 use crate::operations::context::Reach;
 

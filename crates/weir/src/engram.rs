@@ -1,11 +1,19 @@
-//! What the words of engram mean here: its types of observations, its scopes, and its marks of private text.
+//! What the words of engram mean here: its types of observations, its scopes, its marks of private text, its export.
+//!
+//! Invariant: the server that answers its plugins and the import of its export take their meaning from here.
+
+pub(crate) mod export;
 
 use weir_core::NoteKind;
 
+use crate::answer::one_line;
 use crate::error::CommandError;
 
+/// The client of sessions that engram recorded.
+pub(crate) const CLIENT: &str = "engram";
+
 /// The types of engram, each with the kind of note that it becomes. `docs/compat.md` has the same table.
-pub(super) const KINDS: &[(&str, NoteKind)] = &[
+const KINDS: &[(&str, NoteKind)] = &[
     ("decision", NoteKind::Decision),
     ("architecture", NoteKind::Decision),
     ("pattern", NoteKind::Convention),
@@ -25,14 +33,14 @@ const PRIVATE: [&str; 2] = ["<private>", "</private>"];
 const REDACTED: &str = "[REDACTED]";
 
 /// Returns the kind of note that a type becomes. A type that is not in the table becomes a finding.
-pub(super) fn kind(of_engram: &str) -> NoteKind {
+pub(crate) fn kind(of_engram: &str) -> NoteKind {
     let of_engram = of_engram.trim();
     let known = KINDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(of_engram));
     known.map_or(NoteKind::Finding, |(_, kind)| *kind)
 }
 
 /// Returns the scope that a scope of engram means.
-pub(super) fn scope(of_engram: &str) -> Result<&'static str, CommandError> {
+pub(crate) fn scope(of_engram: &str) -> Result<&'static str, CommandError> {
     match of_engram.trim().to_ascii_lowercase().as_str() {
         "project" => Ok("project"),
         "personal" => Ok("user"),
@@ -41,8 +49,13 @@ pub(super) fn scope(of_engram: &str) -> Result<&'static str, CommandError> {
     }
 }
 
+/// Returns the text of the note that an observation becomes: its title, its content, and nothing private.
+pub(crate) fn note_text(title: &str, content: &str) -> String {
+    without_private(&format!("{}\n\n{content}", one_line(title, usize::MAX)))
+}
+
 /// Returns a text without what is marked as private. A mark without an end takes the rest of the text with it.
-pub(super) fn without_private(text: &str) -> String {
+pub(crate) fn without_private(text: &str) -> String {
     let [open, close] = PRIVATE;
     // The marks are ASCII, so positions are the same in both texts.
     let lower = text.to_ascii_lowercase();
