@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use weir_core::wording::one_line;
 use weir_fetch::api::{ApiAnswer, ApiClient, ApiError, ApiServer};
-use weir_records::{ErrorKind as RecordErrorKind, PortError, Record};
+use weir_records::{ErrorKind as RecordErrorKind, PortError, Record, is_name};
 
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
@@ -132,7 +132,10 @@ pub(crate) fn whose_token(server: &ConnectedServer) -> Result<Identity, CommandE
             .hint("check the address; an older server needs an update"));
     }
     let body = expect_success(&answer)?;
-    let field = |name: &str| body[name].as_str().map(str::to_owned).ok_or_else(|| not_a_team_server(name));
+    let field = |name: &str| {
+        let named = body[name].as_str().filter(|text| is_name(text));
+        named.map(str::to_owned).ok_or_else(|| not_a_team_server(name))
+    };
     Ok(Identity { tenant: field("tenant")?, user: field("user")? })
 }
 
