@@ -8,7 +8,7 @@ use weir_store::{Store, TeamConnection, TeamDb, TeamRecord, TeamState};
 
 use super::ledger::Ledger;
 use super::outbox::sent_bytes;
-use super::server::{Downloaded, RefusedRecord, Server, Uploaded};
+use super::server::{Downloaded, Page, RefusedRecord, Server, Uploaded};
 use crate::error::{CommandError, ErrorKind};
 
 /// How many records are sent at once, and how many bytes of texts.
@@ -275,21 +275,31 @@ impl<'a> Exchange<'a> {
         Ok(batch)
     }
 
-    /// Receives everything that is new.
+    /// Receives everything that is new, and the last record that is not, to see that the log is the same one.
     fn receive(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
+        let mut after = self.ledger.connection.position.saturating_sub(1);
         loop {
-            let page = match server.download(self.ledger.connection.position)? {
-                Downloaded::Page(page) => page,
-                Downloaded::PutBack => return Ok(Step::PutBack),
+            let page = match server.download(after)? {
+                Downloaded::Page(page) if self.is_continued_by(&page) => page,
+                Downloaded::Page(_) | Downloaded::PutBack => return Ok(Step::PutBack),
             };
-            let more = page.more && page.next > self.ledger.connection.position;
+            let more = page.more && page.next > after;
             if let Step::Cloned = self.take(page)? {
                 return Ok(Step::Cloned);
             }
             if !more {
                 return Ok(Step::Done);
             }
+            after = self.ledger.connection.position;
         }
+    }
+
+    /// Whether a page belongs to the log that was read before. One that was put back to an older state and written
+    /// since has other records at the same places.
+    fn is_continued_by(&self, page: &Page) -> bool {
+        let position = self.ledger.connection.position;
+        let last = page.records.iter().find(|received| received.position == position);
+        page.next >= position && last.is_none_or(|last| self.ledger.get(&last.record.id.to_string()).is_some())
     }
 
     /// Begins again after the server's log was put back: sends everything once more, and reads from the beginning.

@@ -79,6 +79,8 @@ pub(crate) struct Page {
 /// A record with its text, if it has one.
 #[derive(Debug)]
 pub(crate) struct ReceivedRecord {
+    /// Its place in the server's log.
+    pub(crate) position: u64,
     pub(crate) record: Record,
     pub(crate) text: Option<String>,
 }
@@ -187,7 +189,8 @@ fn page(body: &Value) -> Result<Page, CommandError> {
         match Record::from_value(one["record"].clone()) {
             Ok(record) => {
                 let text = record.body.kept().and_then(|kept| body["texts"][kept.text.to_string()].as_str());
-                records.push(ReceivedRecord { text: text.map(str::to_owned), record });
+                let position = one["seq"].as_u64().ok_or_else(|| not_a_team_server("seq"))?;
+                records.push(ReceivedRecord { position, text: text.map(str::to_owned), record });
             }
             Err(error @ PortError { kind: RecordErrorKind::Newer, .. }) => {
                 return Err(CommandError::new(ErrorKind::Failed, error.to_string()).hint("update Weir on this machine"));

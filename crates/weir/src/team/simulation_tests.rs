@@ -121,9 +121,9 @@ impl Server for Reached<'_> {
         }
         let batch = self.shelf.read_since(&self.scope, Position(after), 7).unwrap();
         let Position(head) = self.shelf.ports().log.head(&self.scope).unwrap();
-        let received = |StoredRecord { record, .. }: StoredRecord| {
+        let received = |StoredRecord { position: Position(position), record }: StoredRecord| {
             let text = record.body.kept().and_then(|_| self.shelf.text(&self.scope, record.id).unwrap());
-            ReceivedRecord { record, text: text.map(|text| String::from_utf8(text).unwrap()) }
+            ReceivedRecord { position, record, text: text.map(|text| String::from_utf8(text).unwrap()) }
         };
         let next = batch.next.0;
         let records = batch.records.into_iter().map(received).collect();
@@ -302,6 +302,23 @@ fn every_note_is_on_every_machine_exactly_once() {
         "{count} machines: {records} records, each once everywhere; {exchanges} exchanges, {offline} left out offline, \
          {uploads} uploads, {doubled} doubled, {reversed} reversed, {cut} connections cut, {clones} clones found"
     );
+}
+
+#[test]
+fn a_log_that_was_put_back_and_written_again_is_read_from_the_beginning() {
+    let [before, after] = [(); 2].map(|()| Shelf::new(memory::ports(), Writer::new().unwrap()));
+    let [mut ana, mut ben] = ["user0", "user1"].map(|user| Machine::new(user, HostId::random().unwrap()));
+    let figures = RefCell::new(Figures::default());
+    (0..3).for_each(|_| ana.write(0));
+    ana.sync(&before, None, &figures).unwrap();
+    // As many records as before are at the same places, and more.
+    (0..5).for_each(|_| ben.write(1));
+    for machine in [&ben, &ana, &ben] {
+        machine.sync(&after, None, &figures).unwrap();
+    }
+    assert_eq!(ana.titles().len(), 8);
+    assert_eq!(ana.titles(), ben.titles());
+    assert_eq!(titles_on(&after), (ana.titles(), 8));
 }
 
 /// Returns how many machines there are. `WEIR_SIMULATED_MACHINES` asks for more.
