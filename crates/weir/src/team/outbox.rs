@@ -198,12 +198,17 @@ impl Exchange<'_> {
 
     /// Adds a record of the user's own, as of a time.
     fn add(&mut self, body: Body, client: String, at: Timestamp) -> Result<RecordId, CommandError> {
+        let host = HostId::parse(&self.ledger.connection.host).map_err(broken)?;
+        let mut id = RecordId { host, index: self.ledger.connection.next_index };
+        // A teammate may have written under this identity; such a record keeps its row.
+        while self.ledger.get(&id.to_string()).is_some() {
+            id.index += 1;
+        }
         let connection = &mut self.ledger.connection;
         let last = LogicalTime { millis: connection.time_millis, count: connection.time_count };
         let time = Clock::new(last).tick(at);
-        let id = RecordId { host: HostId::parse(&connection.host).map_err(broken)?, index: connection.next_index };
         (connection.time_millis, connection.time_count) = (time.millis, time.count);
-        connection.next_index += 1;
+        connection.next_index = id.index + 1;
         let record = Record {
             id,
             time,

@@ -150,7 +150,7 @@ fn check(options: &[&str], place: &[&str]) -> String {
     for _ in 0..2 {
         people.iter().for_each(|person| drop(person.sync()));
     }
-    let notes = |machine| (0..NOTES).map(move |number| format!("Note {number} of machine {machine}."));
+    let notes = |machine: usize| (0..NOTES).map(move |number| format!("Note {number} of machine {machine}."));
     let mut expected: Vec<String> = (0..people.len()).flat_map(notes).collect();
     expected.sort();
     let log = log_of(&server, first.trim());
