@@ -2,8 +2,9 @@
 //! store, where every search finds them, offline too.
 //!
 //! Invariants: only what the user connected is sent, and nothing that a repository says changes that; a record is
-//! stored before it is sent, and sent again byte for byte; one process at a time exchanges records; whatever is interrupted, the next exchange completes it, and
-//! nothing is there twice; a teammate's text is data, and is never taken for words of the user.
+//! stored before it is sent, and sent again byte for byte; one process at a time exchanges records of a store; whatever
+//! is interrupted, the next exchange completes it, and nothing is there twice; a teammate's text is data, and is never
+//! taken for words of the user.
 
 mod apply;
 mod exchange;

@@ -154,8 +154,8 @@ impl<'a> Exchange<'a> {
             .hint("sync again; if that does not help, ask the operator of the server"))
     }
 
-    /// Reads the server's log before anything is sent for the first time. The project may have been connected before, and
-    /// what it sent then must not be sent again under another id.
+    /// Reads the server's log before anything is sent for the first time. The project may have been connected before,
+    /// and what it sent then must not be sent again under another id.
     fn recognise(&mut self, server: &dyn Server) -> Result<(), CommandError> {
         match self.receive(server)? {
             Step::Done => Ok(()),
@@ -246,8 +246,8 @@ impl<'a> Exchange<'a> {
         self.report.refused.push(format!("{what}: {reason}"));
     }
 
-    /// Returns the next records to send, with their texts. One whose text differs now is refused. One whose entry is gone
-    /// waits for the next exchange, which follows what was forgotten.
+    /// Returns the next records to send, with their texts. One whose text differs now is refused. One whose entry is
+    /// gone waits for the next exchange, which follows what was forgotten.
     fn next_batch(&mut self) -> Result<Batch, CommandError> {
         let mut batch = Batch::default();
         let mut bytes = 0;

@@ -1,5 +1,5 @@
-//! The records that this machine knows of, in memory. Invariant: a change is noted, and written with the next
-//! save, unless everything stays in memory.
+//! The records that this machine knows of, in memory. Invariant: a change is noted, and written with the next save,
+//! unless everything stays in memory.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,6 +1,6 @@
 //! One exchange of a store at a time. Invariant: while a process has the lock, no other one writes records for the
-//! store, sends or receives them, connects the project or ends its connection. Two that number their records at the same
-//! moment would look like a cloned machine to the server.
+//! store, sends or receives them, connects the project or ends its connection. Two that number their records at the
+//! same moment would look like a cloned machine to the server.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;

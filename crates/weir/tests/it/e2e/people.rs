@@ -1,6 +1,7 @@
 //! Two people with a home and a client each, Claude Code and Codex, and one team server.
 //!
-//! The clients run without a network, so a Unix socket leads from there to the server. Without it, a session is offline.
+//! The clients run without a network, so a Unix socket leads from there to the server. Without it, a session is
+//! offline.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
