@@ -67,9 +67,11 @@ pub enum ApiError {
 impl ApiClient {
     /// Creates a client. No connection is made yet.
     pub fn new(server: &ApiServer) -> Result<Self, ApiError> {
-        let shown = text::one_line(&server.url, 200);
+        // The text is not repeated, since it may have credentials.
+        let mut url = Url::parse(server.url.trim())
+            .map_err(|error| ApiError::Address(format!("the address is not a URL: {error}")))?;
+        let shown = text::one_line(&without_secrets(&url), 200);
         let wrong = |why: &str| ApiError::Address(format!("`{shown}` {why}"));
-        let mut url = Url::parse(server.url.trim()).map_err(|error| wrong(&format!("is not a URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
             return Err(wrong("does not begin with https://"));
         }
@@ -126,10 +128,24 @@ impl ApiClient {
         let retry_after =
             answer.headers().get("retry-after").and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let mut body = Vec::new();
-        let read = answer.into_body().into_reader().take(MAX_ANSWER_BYTES).read_to_end(&mut body);
-        read.map_err(|error| unanswered(error.to_string()))?;
+        let read = answer.into_body().into_reader().take(MAX_ANSWER_BYTES + 1).read_to_end(&mut body);
+        let size = read.map_err(|error| unanswered(error.to_string()))?;
+        if size as u64 > MAX_ANSWER_BYTES {
+            return Err(unanswered(format!("its answer has more than {} MiB", MAX_ANSWER_BYTES >> 20)));
+        }
         Ok(ApiAnswer { status, retry_after, body })
     }
+}
+
+/// Returns a URL without the parts that may be secret.
+fn without_secrets(url: &Url) -> String {
+    let mut bare = url.clone();
+    // A URL that cannot have them has none.
+    let _ = bare.set_username("");
+    let _ = bare.set_password(None);
+    bare.set_query(None);
+    bare.set_fragment(None);
+    bare.as_str().trim_end_matches('/').to_owned()
 }
 
 fn is_this_machine(url: &Url) -> bool {
@@ -160,7 +176,10 @@ mod tests {
             "http://weir.example.org",
             Err("`http://weir.example.org` is not encrypted, so others on the way could read the token"),
         );
-        check("https://a@weir.example.org", Err("`https://a@weir.example.org` has credentials, a query or a fragment"));
+        for url in ["https://a:secret@weir.example.org", "https://weir.example.org/?token=secret"] {
+            check(url, Err("`https://weir.example.org` has credentials, a query or a fragment"));
+        }
+        check("https://a:secret@", Err("the address is not a URL: empty host"));
         check("ftp://weir.example.org", Err("`ftp://weir.example.org` does not begin with https://"));
     }
 }

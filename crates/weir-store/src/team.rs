@@ -181,12 +181,13 @@ impl TeamDb {
         self.db.read(|c| c.query_row(rows::SELECT_CONNECTION, [], rows::connection).optional())
     }
 
-    /// Connects the project. Records of another server, tenant or project are dropped.
+    /// Connects the project. Records of another server, tenant, user or project are dropped, and so is what was to be
+    /// shared there.
     pub fn connect(&mut self, connection: &TeamConnection) -> Result<()> {
         let is_same = self.connection()?.is_some_and(|old| old.is_same_place(connection));
         self.db.write(Durability::Power, |tx| {
             if !is_same {
-                tx.execute_batch("DELETE FROM records")?;
+                tx.execute_batch("DELETE FROM records; DELETE FROM wishes")?;
             }
             rows::save_connection(tx, connection)
         })

@@ -76,13 +76,14 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<TeamRecord> {
     })
 }
 
-/// Writes a record. One that exists keeps its place in the order.
+/// Writes a record. One that exists keeps its place in the order, and content that was erased does not come back: an
+/// exchange may have read it before.
 pub(super) fn save_record(tx: &Transaction<'_>, one: &TeamRecord) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO records (id, kind, state, is_own, user, client, at, about, successor, reference, json, problem)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
          ON CONFLICT (id) DO UPDATE SET kind = ?2, state = ?3, is_own = ?4, user = ?5, client = ?6, at = ?7, about = ?8,
-             successor = ?9, reference = ?10, json = ?11, problem = ?12",
+             successor = ?9, reference = ?10, json = CASE WHEN json IS NULL THEN NULL ELSE ?11 END, problem = ?12",
     )?
     .execute(params![
         one.id,
@@ -111,7 +112,8 @@ pub(super) fn attribution(connection: &Connection, reference: Reference) -> rusq
     let found = connection.prepare_cached(&sql)?.query_row([reference.as_str()], record).optional()?;
     let Some(TeamRecord { id, is_own, user, client, .. }) = found else { return Ok(None) };
     let mut statement = connection.prepare_cached(
-        "SELECT user, min(at) FROM records WHERE about = ?1 AND kind = 'confirmed' GROUP BY user ORDER BY min(at)",
+        "SELECT user, min(at) FROM records WHERE about = ?1 AND kind = 'confirmed'
+             AND state NOT IN ('received', 'refused') GROUP BY user ORDER BY min(at)",
     )?;
     let confirmation = |row: &Row<'_>| -> rusqlite::Result<Confirmation> {
         Ok(Confirmation { user: row.get(0)?, at: Timestamp(row.get(1)?) })

@@ -64,7 +64,7 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     if arguments.get_flag("stop") {
         return stop(&folder).map(Some);
     }
-    let is_dry = arguments.get_flag("dry-run");
+    let (is_dry, is_quiet) = (arguments.get_flag("dry-run"), arguments.get_flag("quiet"));
     let asked = match arguments.get_one::<String>("server") {
         Some(url) => Some(connection(context, url, arguments)?),
         None => None,
@@ -73,6 +73,12 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     let at = if is_dry && asked.is_some() { &trial } else { &folder };
     // The store's folder must exist before anything is put next to the log.
     context.with_stores_here(|open| open.project().map(|_| ()))?;
+    let lock = match is_quiet {
+        true => team::ExchangeLock::try_take(&folder)?,
+        false => Some(team::ExchangeLock::wait(&folder)?),
+    };
+    // Another exchange is under way, and nobody waits for this one.
+    let Some(_lock) = lock else { return Ok(None) };
     let result = exchange(context, at, asked, arguments);
     if is_dry {
         let _ = std::fs::remove_dir_all(&trial);
@@ -80,9 +86,9 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     match result {
         Err(error) if !is_dry => {
             note_problem(at, &error);
-            if arguments.get_flag("quiet") { Ok(None) } else { Err(error) }
+            if is_quiet { Ok(None) } else { Err(error) }
         }
-        result => result.map(|answer| Some(answer).filter(|_| is_dry || !arguments.get_flag("quiet"))),
+        result => result.map(|answer| Some(answer).filter(|_| is_dry || !is_quiet)),
     }
 }
 
@@ -102,17 +108,18 @@ fn exchange(
         db.connect(&merged)?;
     }
     let connection = db.connection()?.ok_or_else(not_connected)?;
-    for reference in arguments.get_many::<Reference>("include").into_iter().flatten() {
+    let is_dry = arguments.get_flag("dry-run");
+    let named: Vec<Reference> = arguments.get_many::<Reference>("include").into_iter().flatten().copied().collect();
+    for reference in named.iter().filter(|_| !is_dry) {
         db.wish_to_include(*reference)?;
     }
     let token = team::read_token(Path::new(&connection.token_file))?;
     let server = ConnectedServer::at(context.env(), &connection.server, token, connection.project.clone())?;
     let (scope, from) = (context.scope(), context.config().team.from.as_deref());
-    let is_dry = arguments.get_flag("dry-run");
     context.with_stores_here(|open| {
         let now = open.now;
         let about = connection.clone();
-        let exchange = Exchange::new(db, connection, open.project()?, scope, now)?.taking_from(from);
+        let exchange = Exchange::new(db, connection, open.project()?, scope, now)?.taking_from(from).including(named);
         if is_dry {
             let (records, report) = exchange.preview()?;
             let records = records.into_iter().map(|one| json!({ "record": raw(&one.json), "text": one.text }));
@@ -130,6 +137,7 @@ fn connection(context: &Context, url: &str, arguments: &ArgMatches) -> Result<Te
         true => {
             let mut token = String::new();
             std::io::stdin()
+                .take(team::MAX_TOKEN_BYTES)
                 .read_to_string(&mut token)
                 .map_err(|error| CommandError::usage(format!("cannot read the token from standard input: {error}")))?;
             team::store_token(&context.paths().data, &token)?
@@ -176,7 +184,12 @@ fn continued(known: Option<TeamConnection>, asked: TeamConnection) -> TeamConnec
 }
 
 fn stop(folder: &Path) -> Result<Answer, CommandError> {
-    let Some(mut db) = TeamDb::open_existing(folder)? else { return Err(not_connected()) };
+    if !TeamDb::exists(folder) {
+        return Err(not_connected());
+    }
+    // An exchange that is under way would write the connection again.
+    let _lock = team::ExchangeLock::wait(folder)?;
+    let mut db = TeamDb::open(folder)?;
     let connection = db.connection()?.ok_or_else(not_connected)?;
     db.disconnect()?;
     team::forget_mark(folder);

@@ -5,7 +5,7 @@
 use weir_core::note::BoundFile;
 use weir_core::wording::one_line;
 use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference};
-use weir_records::{Kept, LogicalTime, Record, TextKey};
+use weir_records::{Kept, LogicalTime, Record, RecordId, TextKey};
 use weir_store::{Found, Selection, TeamKind, TeamRecord, TeamState};
 
 use super::SOURCE;
@@ -72,8 +72,10 @@ impl Exchange<'_> {
             }
             Some(_) => {}
             None => {
-                // Somebody else writes under this identity, or this machine has forgotten what it wrote.
-                if record.id.host.to_string() == connection.host {
+                // The user writes elsewhere under this identity, or this machine has forgotten what it wrote. What a
+                // teammate writes under it must not move the count; if it is in the way, this machine gets a new one.
+                let is_mine = record.author.user.0 == connection.user && record.id.index < RecordId::MAX_INDEX;
+                if is_mine && record.id.host.to_string() == connection.host {
                     self.ledger.connection.next_index = self.ledger.connection.next_index.max(record.id.index + 1);
                 }
                 self.observe(record.time);
@@ -111,10 +113,9 @@ impl Exchange<'_> {
         } else if !self.takes(&row.user) {
             row.state = TeamState::Held;
         } else if !has_text {
+            // It is chosen again if the log is read again.
             self.report.unreadable += 1;
-            row.state = TeamState::Held;
-        } else if self.is_own_entry(&row, kept, received)? {
-            // This machine has the entry, and has forgotten that it sent it.
+        } else if self.is_here(&row, kept, received)? {
             (row.state, row.reference) = (TeamState::Applied, Some(kept.reference));
         } else {
             row.reference = Some(self.free_reference(kept.reference)?);
@@ -123,9 +124,17 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    fn is_own_entry(&self, row: &TeamRecord, kept: &Kept, received: &ReceivedRecord) -> Result<bool, CommandError> {
-        let is_mine = row.user == self.ledger.connection.user && self.ledger.of_entry(kept.reference).is_none();
-        Ok(is_mine && self.text_of(kept.reference)? == received.text)
+    /// Whether the entry is here from before: this machine wrote or took it, and has forgotten its record since.
+    fn is_here(&self, row: &TeamRecord, kept: &Kept, received: &ReceivedRecord) -> Result<bool, CommandError> {
+        if self.ledger.of_entry(kept.reference).is_some() {
+            return Ok(false);
+        }
+        let Found::Here(entry) = self.store.find(&self.scope, kept.reference)? else { return Ok(false) };
+        let is_by_author = match entry.origin {
+            Origin::Teammate => entry.source == Some(source_of(&row.user)),
+            _ => row.user == self.ledger.connection.user,
+        };
+        Ok(is_by_author && self.text_of(kept.reference)? == received.text)
     }
 
     fn free_reference(&self, wanted: Reference) -> Result<Reference, CommandError> {
@@ -142,7 +151,7 @@ impl Exchange<'_> {
             text: text.clone().into_bytes(),
             note: (kept.kind == EntryKind::Note).then(|| note_of(kept, &received.record)),
             reference: Some(reference),
-            ..NewEntry::new(kept.kind, Origin::Teammate, Level::Project, one_line(&kept.title, 200))
+            ..NewEntry::new(kind_of(kept.kind), Origin::Teammate, Level::Project, one_line(&kept.title, 200))
         };
         let is_new = self.store.keep_received(&self.scope, entry, row.at, self.now)?;
         if is_new {
@@ -161,6 +170,8 @@ impl Exchange<'_> {
             let Some(target) = row.about.as_deref().and_then(|id| self.ledger.get(id)).cloned() else { continue };
             let is_applied = match row.kind {
                 TeamKind::Removed => self.remove(&row, &target)?,
+                // Whose notes are not taken has no say about those of others.
+                _ if !self.takes(&row.user) => false,
                 TeamKind::Confirmed => self.confirm(&row, &target)?,
                 TeamKind::Superseded | TeamKind::Kept => self.supersede(&row, &target)?,
             };
@@ -227,6 +238,14 @@ impl Exchange<'_> {
 /// Returns the source of a teammate's entry.
 fn source_of(user: &str) -> String {
     format!("{SOURCE}/{}", one_line(user, MAX_AUTHOR_CHARS).replace('/', "_"))
+}
+
+/// Returns what a received entry is here. Only sessions of this machine say something, or are imported.
+fn kind_of(kind: EntryKind) -> EntryKind {
+    match kind {
+        EntryKind::Said | EntryKind::Import => EntryKind::Document,
+        kind => kind,
+    }
 }
 
 /// Returns the fields of a note. What a person wrote is confirmed by them.

@@ -7,8 +7,8 @@ use weir_core::{Reference, Scope, Timestamp};
 use weir_store::{Store, TeamConnection, TeamDb, TeamRecord, TeamState};
 
 use super::ledger::Ledger;
-use super::outbox::FORGOTTEN;
-use super::server::{Downloaded, Server, Uploaded};
+use super::outbox::sent_bytes;
+use super::server::{Downloaded, Page, RefusedRecord, Server, Uploaded};
 use crate::error::{CommandError, ErrorKind};
 
 /// How many records are sent at once, and how many bytes of texts.
@@ -70,6 +70,8 @@ pub(crate) struct Exchange<'a> {
     pub(super) scope: Scope,
     /// Whose notes are taken; everybody's without a list.
     pub(super) from: Option<&'a [String]>,
+    /// What the user has just named to be sent too.
+    pub(super) included: Vec<Reference>,
     pub(super) now: Timestamp,
     pub(super) report: Report,
 }
@@ -95,7 +97,7 @@ impl<'a> Exchange<'a> {
         // Only what the whole project sees is shared.
         let scope = Scope { work: None, session: None, ..scope };
         let ledger = Ledger::read(db, connection)?;
-        Ok(Self { ledger, store, scope, from: None, now, report: Report::default() })
+        Ok(Self { ledger, store, scope, from: None, included: Vec::new(), now, report: Report::default() })
     }
 
     /// Limits whose notes are taken.
@@ -103,8 +105,17 @@ impl<'a> Exchange<'a> {
         Self { from, ..self }
     }
 
-    /// Returns the records that would be sent, without sending any.
+    /// Sends these entries too.
+    pub(crate) fn including(self, included: Vec<Reference>) -> Self {
+        Self { included, ..self }
+    }
+
+    /// Returns the records that would be sent, without sending any. What would be sent only because it was named now
+    /// is not remembered.
     pub(crate) fn preview(mut self) -> Result<(Vec<PreviewedRecord>, Report), CommandError> {
+        if !self.included.is_empty() {
+            self.ledger.stay_in_memory();
+        }
         self.plan()?;
         let mut all = Vec::new();
         for row in self.to_send() {
@@ -118,6 +129,9 @@ impl<'a> Exchange<'a> {
     pub(crate) fn run(mut self, server: &dyn Server) -> Result<Report, CommandError> {
         self.ledger.connection.tried_at = Some(self.now);
         self.follow_from();
+        if self.ledger.connection.synced_at.is_none() {
+            self.recognise(server)?;
+        }
         self.plan()?;
         for _ in 0..MAX_ROUNDS {
             let step = match self.send(server)? {
@@ -138,6 +152,16 @@ impl<'a> Exchange<'a> {
         }
         Err(CommandError::new(ErrorKind::Failed, "the server's log changes while it is read")
             .hint("sync again; if that does not help, ask the operator of the server"))
+    }
+
+    /// Reads the server's log before anything is sent for the first time. The project may have been connected before,
+    /// and what it sent then must not be sent again under another id.
+    fn recognise(&mut self, server: &dyn Server) -> Result<(), CommandError> {
+        match self.receive(server)? {
+            Step::Done => Ok(()),
+            Step::Cloned => self.rehost(server),
+            Step::PutBack => self.start_over(),
+        }
     }
 
     /// Notes whose notes are taken from now on. If that has changed, everything is read again.
@@ -186,6 +210,9 @@ impl<'a> Exchange<'a> {
                     return Ok(Step::Done);
                 }
                 Uploaded::Refused { count, named } => {
+                    // Only what was sent can be refused.
+                    let is_sent = |one: &&RefusedRecord| batch.rows.iter().any(|row| row.id == one.id);
+                    let named: Vec<&RefusedRecord> = named.iter().filter(is_sent).collect();
                     let ids: Vec<&str> = named.iter().map(|one| one.id.as_str()).collect();
                     for one in &named {
                         self.refuse(&one.id, &one.reason);
@@ -219,20 +246,24 @@ impl<'a> Exchange<'a> {
         self.report.refused.push(format!("{what}: {reason}"));
     }
 
-    /// Returns the next records to send, with their texts. One whose text is gone or differs now is refused.
+    /// Returns the next records to send, with their texts. One whose text differs now is refused. One whose entry is
+    /// gone waits for the next exchange, which follows what was forgotten.
     fn next_batch(&mut self) -> Result<Batch, CommandError> {
         let mut batch = Batch::default();
         let mut bytes = 0;
         for row in self.to_send() {
             let Some(json) = &row.json else { continue };
             let text = row.reference.map(|reference| self.text_of(reference)).transpose()?.flatten();
+            if row.reference.is_some() && text.is_none() {
+                continue;
+            }
             if let Some(text) = text {
                 let key = weir_records::TextKey::of(text.as_bytes()).to_string();
                 if !json.contains(&key) {
                     self.refuse(&row.id, "its text is redacted differently now; write it again");
                     continue;
                 }
-                bytes += text.len();
+                bytes += sent_bytes(&text);
                 batch.texts.insert(key, text);
             }
             batch.rows.push(row);
@@ -244,21 +275,31 @@ impl<'a> Exchange<'a> {
         Ok(batch)
     }
 
-    /// Receives everything that is new.
+    /// Receives everything that is new, and the last record that is not, to see that the log is the same one.
     fn receive(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
+        let mut after = self.ledger.connection.position.saturating_sub(1);
         loop {
-            let page = match server.download(self.ledger.connection.position)? {
-                Downloaded::Page(page) => page,
-                Downloaded::PutBack => return Ok(Step::PutBack),
+            let page = match server.download(after)? {
+                Downloaded::Page(page) if self.is_continued_by(&page) => page,
+                Downloaded::Page(_) | Downloaded::PutBack => return Ok(Step::PutBack),
             };
-            let more = page.more && page.next > self.ledger.connection.position;
+            let more = page.more && page.next > after;
             if let Step::Cloned = self.take(page)? {
                 return Ok(Step::Cloned);
             }
             if !more {
                 return Ok(Step::Done);
             }
+            after = self.ledger.connection.position;
         }
+    }
+
+    /// Whether a page belongs to the log that was read before. One that was put back to an older state and written
+    /// since has other records at the same places.
+    fn is_continued_by(&self, page: &Page) -> bool {
+        let position = self.ledger.connection.position;
+        let last = page.records.iter().find(|received| received.position == position);
+        page.next >= position && last.is_none_or(|last| self.ledger.get(&last.record.id.to_string()).is_some())
     }
 
     /// Begins again after the server's log was put back: sends everything once more, and reads from the beginning.
@@ -290,5 +331,5 @@ struct Batch {
 
 /// Whether a note is not taken because of its author.
 fn is_held(row: &TeamRecord) -> bool {
-    row.state == TeamState::Held && row.problem.as_deref() != Some(FORGOTTEN)
+    row.state == TeamState::Held && row.problem.is_none()
 }

@@ -1,4 +1,5 @@
-//! The records that this machine knows of, in memory. Invariant: a change is noted, and written with the next save.
+//! The records that this machine knows of, in memory. Invariant: a change is noted, and written with the next save,
+//! unless everything stays in memory.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,6 +16,8 @@ pub(super) struct Ledger {
     records: Vec<TeamRecord>,
     places: HashMap<String, usize>,
     changed: BTreeSet<usize>,
+    /// Whether nothing is written.
+    is_in_memory: bool,
 }
 
 impl Ledger {
@@ -22,7 +25,12 @@ impl Ledger {
     pub(super) fn read(db: TeamDb, connection: TeamConnection) -> Result<Self, CommandError> {
         let records = db.records()?;
         let places = places(&records);
-        Ok(Self { db, connection, records, places, changed: BTreeSet::new() })
+        Ok(Self { db, connection, records, places, changed: BTreeSet::new(), is_in_memory: false })
+    }
+
+    /// Writes nothing from now on.
+    pub(super) fn stay_in_memory(&mut self) {
+        self.is_in_memory = true;
     }
 
     /// Returns the database.
@@ -74,6 +82,9 @@ impl Ledger {
 
     /// Writes the connection and what has changed, in one transaction.
     pub(super) fn save(&mut self) -> Result<(), CommandError> {
+        if self.is_in_memory {
+            return Ok(());
+        }
         let changed = std::mem::take(&mut self.changed);
         let records = changed.iter().filter_map(|&place| self.records.get(place));
         Ok(self.db.save(&self.connection, records)?)
@@ -82,7 +93,9 @@ impl Ledger {
     /// Replaces records by others, and writes that in one transaction.
     pub(super) fn replace(&mut self, old: &[String], new: Vec<TeamRecord>) -> Result<(), CommandError> {
         self.save()?;
-        self.db.replace(&self.connection, old, &new)?;
+        if !self.is_in_memory {
+            self.db.replace(&self.connection, old, &new)?;
+        }
         self.records.retain(|record| !old.contains(&record.id));
         self.records.extend(new);
         self.places = places(&self.records);

@@ -2,9 +2,11 @@
 //! Invariants: nothing that hooks captured leaves, and no output unless the user named it; texts are redacted once
 //! more; each change becomes a record once.
 
+use std::collections::HashSet;
+
 use weir_core::redact::redact;
 use weir_core::{
-    Entry, EntryKind, Level, NoteKind, Origin, ProjectKey, Reference, TenantId, Timestamp, UserId, WhyGone,
+    Entry, EntryKind, Level, Note, NoteKind, Origin, ProjectKey, Reference, TenantId, Timestamp, UserId, WhyGone,
 };
 use weir_records::{
     Audience, Author, Body, Clock, HostId, Kept, LogicalTime, NoteFields, NoteFile, Record, RecordId, TextKey,
@@ -15,12 +17,12 @@ use super::exchange::Exchange;
 use super::ledger::row_of;
 use crate::error::{CommandError, ErrorKind};
 
-/// The longest text that is sent, in bytes. A server takes requests of 4 MiB.
+/// The longest text that is sent, in bytes of JSON. A server takes requests of 4 MiB.
 const MAX_TEXT_BYTES: usize = 2 << 20;
 /// Marks the row of an entry that was forgotten before it was known whether the server has it.
 pub(super) const UNSURE: &str = "unsure";
 /// Marks the row of a teammate's entry that the user has forgotten.
-pub(super) const FORGOTTEN: &str = "forgotten here";
+const FORGOTTEN: &str = "forgotten here";
 
 impl Exchange<'_> {
     /// Writes records for everything that has changed since the last exchange, and stores them.
@@ -93,21 +95,36 @@ impl Exchange<'_> {
                 self.report.unconfirmed.push(entry.reference);
                 continue;
             }
-            let superseded = note.supersedes.clone();
+            let superseded = self.superseded_by(note)?;
             let Some(by) = self.add_entry(&entry)? else { continue };
             for old in superseded {
-                let old = self.ledger.of_entry(old).filter(|row| row.state != TeamState::Refused);
-                if let Some(old) = old.map(|row| RecordId::parse(&row.id)).transpose().map_err(broken)? {
-                    self.add(Body::Superseded { old, by }, String::new(), entry.at)?;
-                }
+                self.add(Body::Superseded { old, by }, String::new(), entry.at)?;
             }
         }
         Ok(())
     }
 
+    /// Returns the records whose place a note takes. One that was never sent stands for those whose place it took.
+    fn superseded_by(&self, note: &Note) -> Result<Vec<RecordId>, CommandError> {
+        let (mut open, mut seen, mut records) = (note.supersedes.clone(), HashSet::new(), Vec::new());
+        while let Some(reference) = open.pop() {
+            if !seen.insert(reference) {
+                continue;
+            }
+            if let Some(row) = self.ledger.of_entry(reference).filter(|row| row.state != TeamState::Refused) {
+                records.push(RecordId::parse(&row.id).map_err(broken)?);
+            } else if let Found::Here(older) = self.store.find(&self.scope, reference)? {
+                open.extend(older.note.into_iter().flat_map(|older| older.supersedes));
+            }
+        }
+        Ok(records)
+    }
+
     /// Adds the other entries that the user has named.
     fn add_included(&mut self) -> Result<(), CommandError> {
-        for reference in self.ledger.db().to_include()? {
+        let mut named = self.ledger.db().to_include()?;
+        named.extend(&self.included);
+        for reference in named {
             if self.ledger.of_entry(reference).is_some() {
                 continue;
             }
@@ -151,7 +168,7 @@ impl Exchange<'_> {
     /// Adds the record that keeps an entry. Returns its id, unless its text cannot be sent.
     fn add_entry(&mut self, entry: &Entry) -> Result<Option<RecordId>, CommandError> {
         let Some(text) = self.text_of(entry.reference)? else { return Ok(None) };
-        if text.len() > MAX_TEXT_BYTES {
+        if sent_bytes(&text) > MAX_TEXT_BYTES {
             self.report.too_long.push(entry.reference);
             return Ok(None);
         }
@@ -181,12 +198,17 @@ impl Exchange<'_> {
 
     /// Adds a record of the user's own, as of a time.
     fn add(&mut self, body: Body, client: String, at: Timestamp) -> Result<RecordId, CommandError> {
+        let host = HostId::parse(&self.ledger.connection.host).map_err(broken)?;
+        let mut id = RecordId { host, index: self.ledger.connection.next_index };
+        // A teammate may have written under this identity; such a record keeps its row.
+        while self.ledger.get(&id.to_string()).is_some() {
+            id.index += 1;
+        }
         let connection = &mut self.ledger.connection;
         let last = LogicalTime { millis: connection.time_millis, count: connection.time_count };
         let time = Clock::new(last).tick(at);
-        let id = RecordId { host: HostId::parse(&connection.host).map_err(broken)?, index: connection.next_index };
         (connection.time_millis, connection.time_count) = (time.millis, time.count);
-        connection.next_index += 1;
+        connection.next_index = id.index + 1;
         let record = Record {
             id,
             time,
@@ -200,6 +222,11 @@ impl Exchange<'_> {
         self.ledger.put(TeamRecord { is_own: true, json, ..row_of(&record, TeamState::Waiting) });
         Ok(id)
     }
+}
+
+/// Returns how many bytes a text has in a request, where some characters are written as several.
+pub(super) fn sent_bytes(text: &str) -> usize {
+    serde_json::to_string(text).map_or(text.len(), |written| written.len())
 }
 
 /// Whether a path stays inside the project.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use weir_core::wording::one_line;
 use weir_fetch::api::{ApiAnswer, ApiClient, ApiError, ApiServer};
-use weir_records::{ErrorKind as RecordErrorKind, PortError, Record};
+use weir_records::{ErrorKind as RecordErrorKind, PortError, Record, is_name};
 
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
@@ -79,6 +79,8 @@ pub(crate) struct Page {
 /// A record with its text, if it has one.
 #[derive(Debug)]
 pub(crate) struct ReceivedRecord {
+    /// Its place in the server's log.
+    pub(crate) position: u64,
     pub(crate) record: Record,
     pub(crate) text: Option<String>,
 }
@@ -132,7 +134,10 @@ pub(crate) fn whose_token(server: &ConnectedServer) -> Result<Identity, CommandE
             .hint("check the address; an older server needs an update"));
     }
     let body = expect_success(&answer)?;
-    let field = |name: &str| body[name].as_str().map(str::to_owned).ok_or_else(|| not_a_team_server(name));
+    let field = |name: &str| {
+        let named = body[name].as_str().filter(|text| is_name(text));
+        named.map(str::to_owned).ok_or_else(|| not_a_team_server(name))
+    };
     Ok(Identity { tenant: field("tenant")?, user: field("user")? })
 }
 
@@ -184,7 +189,8 @@ fn page(body: &Value) -> Result<Page, CommandError> {
         match Record::from_value(one["record"].clone()) {
             Ok(record) => {
                 let text = record.body.kept().and_then(|kept| body["texts"][kept.text.to_string()].as_str());
-                records.push(ReceivedRecord { text: text.map(str::to_owned), record });
+                let position = one["seq"].as_u64().ok_or_else(|| not_a_team_server("seq"))?;
+                records.push(ReceivedRecord { position, text: text.map(str::to_owned), record });
             }
             Err(error @ PortError { kind: RecordErrorKind::Newer, .. }) => {
                 return Err(CommandError::new(ErrorKind::Failed, error.to_string()).hint("update Weir on this machine"));

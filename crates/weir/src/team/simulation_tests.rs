@@ -2,7 +2,7 @@
 //! Every note must be on every machine exactly once.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use tempfile::TempDir;
@@ -41,16 +41,37 @@ struct Reached<'a> {
     scope: Scope,
     /// Decides what goes wrong; nothing does without it.
     faults: Option<&'a RefCell<Numbers>>,
+    figures: &'a RefCell<Figures>,
+}
+
+/// How often something happened.
+#[derive(Default)]
+struct Figures {
+    exchanges: usize,
+    /// Exchanges of a machine that did not take place, since it was offline.
+    offline: usize,
+    uploads: usize,
+    /// Uploads that arrived twice.
+    doubled: usize,
+    /// Uploads whose records arrived in the reverse order.
+    reversed: usize,
+    /// Connections that were cut before, during or after an upload or a download.
+    cut: usize,
+    /// Machines that found another one with their identity.
+    clones: usize,
+    /// Records in the server's log.
+    records: usize,
 }
 
 impl Reached<'_> {
     fn fault(&self) -> u64 {
         self.faults.map_or(9, |numbers| numbers.borrow_mut().below(8))
     }
-}
 
-fn cut() -> CommandError {
-    CommandError::new(ErrorKind::Failed, "the connection was cut")
+    fn cut(&self) -> CommandError {
+        self.figures.borrow_mut().cut += 1;
+        CommandError::new(ErrorKind::Failed, "the connection was cut")
+    }
 }
 
 impl Server for Reached<'_> {
@@ -63,16 +84,23 @@ impl Server for Reached<'_> {
         };
         let mut incoming: Vec<Incoming> = records.iter().map(read).collect();
         let fault = self.fault();
+        self.figures.borrow_mut().uploads += 1;
         match fault {
-            0 => return Err(cut()),
-            1 => incoming.reverse(),
+            0 => return Err(self.cut()),
+            1 => {
+                incoming.reverse();
+                self.figures.borrow_mut().reversed += 1;
+            }
             2 => incoming.truncate(incoming.len() / 2),
-            3 => drop(self.shelf.import(&self.scope, &incoming, &Sender::Author, Timestamp(NOW))),
+            3 => {
+                drop(self.shelf.import(&self.scope, &incoming, &Sender::Author, Timestamp(NOW)));
+                self.figures.borrow_mut().doubled += 1;
+            }
             _ => {}
         }
         let results = self.shelf.import(&self.scope, &incoming, &Sender::Author, Timestamp(NOW));
         if fault == 2 || fault == 4 {
-            return Err(cut());
+            return Err(self.cut());
         }
         let refused = incoming.iter().zip(results).filter_map(|(one, result)| Some((one, result.err()?)));
         let refused: Vec<_> = refused.collect();
@@ -89,13 +117,13 @@ impl Server for Reached<'_> {
 
     fn download(&self, after: u64) -> Result<Downloaded, CommandError> {
         if self.fault() == 0 {
-            return Err(cut());
+            return Err(self.cut());
         }
         let batch = self.shelf.read_since(&self.scope, Position(after), 7).unwrap();
         let Position(head) = self.shelf.ports().log.head(&self.scope).unwrap();
-        let received = |StoredRecord { record, .. }: StoredRecord| {
+        let received = |StoredRecord { position: Position(position), record }: StoredRecord| {
             let text = record.body.kept().and_then(|_| self.shelf.text(&self.scope, record.id).unwrap());
-            ReceivedRecord { record, text: text.map(|text| String::from_utf8(text).unwrap()) }
+            ReceivedRecord { position, record, text: text.map(|text| String::from_utf8(text).unwrap()) }
         };
         let next = batch.next.0;
         let records = batch.records.into_iter().map(received).collect();
@@ -163,17 +191,25 @@ impl Machine {
         self.store().keep(&local(), entry, Timestamp(NOW)).unwrap();
     }
 
-    fn sync(&self, shelf: &Shelf, faults: Option<&RefCell<Numbers>>) -> Result<(), CommandError> {
-        let scope = Scope {
-            tenant: TenantId(TENANT.into()),
-            user: UserId(self.user.clone()),
-            ..Scope::project(ProjectKey(PROJECT.into()))
-        };
-        let server = Reached { shelf, scope, faults };
+    fn sync(
+        &self,
+        shelf: &Shelf,
+        faults: Option<&RefCell<Numbers>>,
+        figures: &RefCell<Figures>,
+    ) -> Result<(), CommandError> {
+        figures.borrow_mut().exchanges += 1;
+        let server = Reached { shelf, scope: shared(&self.user), faults, figures };
         let db = TeamDb::open(self.path()).unwrap();
         let connection = db.connection().unwrap().unwrap();
         let mut store = self.store();
-        Exchange::new(db, connection, &mut store, local(), Timestamp(NOW))?.run(&server).map(drop)
+        let report = Exchange::new(db, connection, &mut store, local(), Timestamp(NOW))?.run(&server)?;
+        figures.borrow_mut().clones += usize::from(report.is_rehosted);
+        Ok(())
+    }
+
+    /// Returns how far this machine has read the server's log.
+    fn position(&self) -> u64 {
+        TeamDb::open(self.path()).unwrap().connection().unwrap().unwrap().position
     }
 
     fn titles(&self) -> Vec<String> {
@@ -188,42 +224,101 @@ fn local() -> Scope {
     Scope::project(ProjectKey("local".into()))
 }
 
-/// Lets machines work and exchange at random, then lets each finish.
-fn check(count: usize, seed: u64) {
+/// Returns the project of the team as a user of it reaches it.
+fn shared(user: &str) -> Scope {
+    Scope {
+        tenant: TenantId(TENANT.into()),
+        user: UserId(user.to_owned()),
+        ..Scope::project(ProjectKey(PROJECT.into()))
+    }
+}
+
+/// Returns the titles of everything in the server's log, and how many records that are. Each has its own id.
+fn titles_on(shelf: &Shelf) -> (Vec<String>, usize) {
+    let mut all: Vec<StoredRecord> = Vec::new();
+    loop {
+        let after = all.last().map_or(Position(0), |last| last.position);
+        let batch = shelf.read_since(&shared("user0"), after, 500).unwrap();
+        if batch.records.is_empty() {
+            break;
+        }
+        all.extend(batch.records);
+    }
+    let ids: BTreeSet<String> = all.iter().map(|stored| stored.record.id.to_string()).collect();
+    assert_eq!(ids.len(), all.len(), "an id is there twice");
+    let mut titles: Vec<String> =
+        all.iter().filter_map(|stored| stored.record.body.kept()).map(|kept| kept.title.clone()).collect();
+    titles.sort();
+    (titles, all.len())
+}
+
+/// Lets machines work and exchange at random, then lets each finish. Returns what happened.
+fn check(count: usize, seed: u64) -> Figures {
     let shelf = Shelf::new(memory::ports(), Writer::new().unwrap());
     let hosts: Vec<HostId> = (1..count).map(|_| HostId::random().unwrap()).collect();
     let named = hosts.iter().enumerate().map(|(at, host)| Machine::new(&format!("user{at}"), *host));
     let mut machines: Vec<Machine> = named.collect();
     // A copy of the first machine's disk.
     machines.push(Machine::new("user0", hosts[0]));
-    let numbers = RefCell::new(Numbers(seed));
+    let (numbers, figures) = (RefCell::new(Numbers(seed)), RefCell::new(Figures::default()));
     for _ in 0..ROUNDS {
         for (at, machine) in machines.iter_mut().enumerate() {
             if numbers.borrow_mut().below(2) == 0 {
                 machine.write(at);
             }
-            if numbers.borrow_mut().below(3) > 0 {
+            let is_online = numbers.borrow_mut().below(3) > 0;
+            if is_online {
                 // What is cut is completed by a later exchange.
-                let _ = machine.sync(&shelf, Some(&numbers));
+                let _ = machine.sync(&shelf, Some(&numbers), &figures);
+            } else {
+                figures.borrow_mut().offline += 1;
             }
         }
     }
     for _ in 0..2 {
-        machines.iter().for_each(|machine| machine.sync(&shelf, None).unwrap());
+        machines.iter().for_each(|machine| machine.sync(&shelf, None, &figures).unwrap());
     }
     let written = machines.iter().enumerate();
     let mut expected: Vec<String> = written
         .flat_map(|(at, machine)| (1..=machine.notes).map(move |number| format!("note {number} of machine {at}")))
         .collect();
     expected.sort();
+    let (titles, records) = titles_on(&shelf);
+    assert_eq!(titles, expected, "the server");
+    let Position(head) = shelf.ports().log.head(&shared("user0")).unwrap();
     for (at, machine) in machines.iter().enumerate() {
         assert_eq!(machine.titles(), expected, "machine {at}");
+        assert_eq!(machine.position(), head, "machine {at} has read everything");
     }
+    Figures { records, ..figures.into_inner() }
 }
 
 #[test]
 fn every_note_is_on_every_machine_exactly_once() {
-    check(machine_count(), 0x9e37_79b9_7f4a_7c15);
+    let count = machine_count();
+    let Figures { exchanges, offline, uploads, doubled, reversed, cut, clones, records } =
+        check(count, 0x9e37_79b9_7f4a_7c15);
+    println!(
+        "{count} machines: {records} records, each once everywhere; {exchanges} exchanges, {offline} left out offline, \
+         {uploads} uploads, {doubled} doubled, {reversed} reversed, {cut} connections cut, {clones} clones found"
+    );
+}
+
+#[test]
+fn a_log_that_was_put_back_and_written_again_is_read_from_the_beginning() {
+    let [before, after] = [(); 2].map(|()| Shelf::new(memory::ports(), Writer::new().unwrap()));
+    let [mut ana, mut ben] = ["user0", "user1"].map(|user| Machine::new(user, HostId::random().unwrap()));
+    let figures = RefCell::new(Figures::default());
+    (0..3).for_each(|_| ana.write(0));
+    ana.sync(&before, None, &figures).unwrap();
+    // As many records as before are at the same places, and more.
+    (0..5).for_each(|_| ben.write(1));
+    for machine in [&ben, &ana, &ben] {
+        machine.sync(&after, None, &figures).unwrap();
+    }
+    assert_eq!(ana.titles().len(), 8);
+    assert_eq!(ana.titles(), ben.titles());
+    assert_eq!(titles_on(&after), (ana.titles(), 8));
 }
 
 /// Returns how many machines there are. `WEIR_SIMULATED_MACHINES` asks for more.

@@ -11,7 +11,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
 
 /// The largest file with a token, in bytes.
-const MAX_TOKEN_BYTES: u64 = 4096;
+pub(crate) const MAX_TOKEN_BYTES: u64 = 4096;
 
 /// Reads the token from a file that only its owner can read.
 pub(crate) fn read_token(path: &Path) -> Result<String, CommandError> {

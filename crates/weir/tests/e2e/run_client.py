@@ -2,7 +2,7 @@
 """Runs one real client with no network but loopback, and leaves nothing behind.
 
   run_client.py --run FOLDER --cwd PROJECT [--scenario S.json] [--var NAME=VALUE ...] [--env NAME=VALUE ...]
-                [--proxy WEIR] [--timeout SECONDS] -- COMMAND...
+                [--proxy WEIR] [--forward PORT=SOCKET] [--timeout SECONDS] -- COMMAND...
 
 It starts itself again in namespaces of its own: an empty network, a private mount table and private processes. So no
 packet leaves, and whatever the client started ends with this script. With a scenario, the scripted model answers on
@@ -10,6 +10,9 @@ loopback at {PORT}, which is replaced in the environment and in the command. Eve
 answered with "no such name".
 
 With --proxy, the client reaches the model through `weir proxy`, and a recorder in front of it logs what the client sent.
+
+With --forward, connections to that port of loopback go to a Unix socket, behind which the test has a server; and what
+the client starts for that server, such as a sync after the session, is waited for.
 
 What the client reads from its standard input is FOLDER/stdin, where there is one.
 
@@ -38,6 +41,8 @@ INSIDE = "WEIR_E2E_INSIDE"
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 # What the client started may be a moment behind the client.
 GRACE_SECONDS = 3.0
+# What it started for a server behind --forward may take as long as a request to it.
+FORWARD_SECONDS = 60.0
 # How long the proxy may take to end.
 PROXY_SECONDS = 20.0
 # Asked for by this script, to see that such questions are seen.
@@ -54,6 +59,9 @@ def main():
     for folder in (home, os.path.join(run, "tmp")):
         os.makedirs(folder, exist_ok=True)
     hosts = watch_names(run)
+    if options.forward:
+        port, _, path = options.forward.partition("=")
+        forward(int(port), path)
 
     scenario, port = None, 0
     if options.scenario:
@@ -77,7 +85,7 @@ def main():
         "status": status,
         "failures": scenario.finish() if scenario else [],
         "hosts": sorted(hosts - {WATCH_TEST}),
-        "left": still_running(),
+        "left": still_running(FORWARD_SECONDS if options.forward else GRACE_SECONDS),
         "seconds": round(time.monotonic() - begun, 2),
     }
     with open(os.path.join(run, "summary.json"), "w", encoding="utf-8") as file:
@@ -92,6 +100,7 @@ def parse():
     parser.add_argument("--var", action="append", default=[])
     parser.add_argument("--env", action="append", default=[])
     parser.add_argument("--proxy")
+    parser.add_argument("--forward")
     parser.add_argument("--timeout", type=float, default=150)
     parser.add_argument("command", nargs="+")
     return parser.parse_args()
@@ -143,9 +152,39 @@ def run_command(command, options, environment, run):
             return "timeout"
 
 
-def still_running():
+def forward(port, path):
+    """Passes connections to a port of loopback on to a Unix socket, which is reached from any network namespace."""
+    listener = socket.create_server(("127.0.0.1", port))
+
+    def accept():
+        while True:
+            near, _ = listener.accept()
+            far = socket.socket(socket.AF_UNIX)
+            try:
+                far.connect(path)
+            except OSError:
+                near.close()
+                continue
+            for source, target in ((near, far), (far, near)):
+                threading.Thread(target=pass_on, args=(source, target), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+
+
+def pass_on(source, target):
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        # One side is gone, so the other has nothing to wait for.
+        source.close()
+        target.close()
+
+
+def still_running(grace):
     """What runs in this process namespace besides this script, after a moment of grace."""
-    deadline = time.monotonic() + GRACE_SECONDS
+    deadline = time.monotonic() + grace
     while (left := others()) and time.monotonic() < deadline:
         time.sleep(0.05)
     return left

@@ -9,6 +9,8 @@ mod claude;
 mod codex;
 mod fetched;
 mod hooked;
+#[cfg(feature = "team")]
+mod people;
 mod proxied;
 mod refactor;
 mod replayed;

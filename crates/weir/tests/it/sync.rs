@@ -1,5 +1,9 @@
 //! `weir sync`: two people with a home each, and one team server.
 
+mod hazards;
+mod killed;
+mod session_end;
+
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
@@ -47,11 +51,15 @@ struct Person {
 impl Person {
     fn joined(team: &Team, token: &str) -> Self {
         let person = Self { home: Home::new(), token: token.to_owned() };
-        let path = person.home.at("token");
-        write(&path, token);
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        write(&person.home.at("token"), token);
+        person.protect_token();
         person.connect(team.server.url(), &[]);
         person
+    }
+
+    /// Makes the token readable for its owner alone.
+    fn protect_token(&self) {
+        std::fs::set_permissions(self.home.at("token"), std::fs::Permissions::from_mode(0o600)).unwrap();
     }
 
     fn connect(&self, url: &str, more: &[&str]) -> String {
@@ -216,9 +224,8 @@ fn a_copied_home_gets_an_identity_of_its_own_and_loses_nothing() {
 impl Person {
     /// Connects under the identity of somebody else's machine.
     fn connect_as(&self, other: &Person, url: &str) {
-        let path = self.home.at("token");
-        write(&path, &self.token);
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        write(&self.home.at("token"), &self.token);
+        self.protect_token();
         self.connect(url, &[]);
         let host: String = other.database(|db| db.query_row("SELECT host FROM connection", [], |row| row.get(0)));
         self.database(|db| db.execute("UPDATE connection SET host = ?1", [&host]));
