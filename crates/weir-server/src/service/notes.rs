@@ -93,6 +93,7 @@ pub(super) fn confirm(service: &Service, caller: &Caller, name: &str, place: Pla
     let id = one(find(service, &scope, name)?.iter().map(|kept| kept.record.id).collect())?;
     check_room(service, &scope, 0)?;
     let record = service.shelf.confirm(&scope, id, service.now()).map_err(|error| Problem::of(service, &error))?;
+    service.announce(&scope);
     Ok(json!({ "confirmed": id.to_string(), "id": record.id.to_string() }))
 }
 
