@@ -1,6 +1,7 @@
 //! Tests the log on a real PostgreSQL. `.ci/postgres run -- COMMAND…` starts one and tells the command where it is.
 
 mod contract;
+mod crossing;
 mod following;
 mod isolation;
 mod migrations;
