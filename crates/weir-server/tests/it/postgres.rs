@@ -2,11 +2,13 @@
 
 mod contract;
 mod crossing;
+mod deletion;
 mod following;
 mod isolation;
 mod migrations;
 mod moving;
 mod reading;
+mod resuming;
 pub(crate) mod support;
 mod tls;
 mod writing;

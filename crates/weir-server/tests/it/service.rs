@@ -30,6 +30,7 @@ mod access;
 mod hostile;
 mod isolation;
 mod limits;
+mod moving;
 mod notes;
 mod oauth;
 mod servers;
