@@ -11,4 +11,5 @@ mod reading;
 mod resuming;
 pub(crate) mod support;
 mod tls;
+mod upgrading;
 mod writing;
