@@ -148,7 +148,7 @@ impl EarlierServer {
             let (client, connection) = tokio_postgres::connect(&database.address("app"), NoTls).await.unwrap();
             tokio::spawn(connection);
             let (text, number) = (Type::TEXT, Type::INT8);
-            let enter = client.prepare_typed("SELECT weir.enter($1)", &[text.clone()]).await.unwrap();
+            let enter = client.prepare_typed("SELECT weir.enter($1)", std::slice::from_ref(&text)).await.unwrap();
             let lock = client.prepare_typed(LOCK_HEAD, &[text.clone(), text.clone()]).await.unwrap();
             let insert = client.prepare(INSERT).await.unwrap();
             let advance = client.prepare(earlier.advance).await.unwrap();
