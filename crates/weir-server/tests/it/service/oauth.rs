@@ -52,7 +52,10 @@ fn with(field: &str, value: Value) -> Value {
 
 fn only_a_token_of_the_issuer_for_this_resource_is_good(world: &World) {
     let public = encoded(key(1).public_key().as_ref());
-    let keys = json!({ "keys": [{ "kty": "OKP", "crv": "Ed25519", "kid": "k1", "alg": "EdDSA", "x": public }] });
+    // Keys for two algorithms share an id.
+    let other = json!({ "kty": "EC", "crv": "P-256", "kid": "k1", "x": encoded(&[1; 32]), "y": encoded(&[2; 32]) });
+    let own = json!({ "kty": "OKP", "crv": "Ed25519", "kid": "k1", "alg": "EdDSA", "x": public });
+    let keys = json!({ "keys": [other, own] });
     let oauth = ResourceServer::new(ISSUER, RESOURCE, &keys.to_string()).unwrap();
     let server = world.server_named("one", ServiceOptions { oauth: Some(Arc::new(oauth)), ..options() });
     let stored = server.token("acme", "ben", TokenScope::Read);
@@ -60,12 +63,36 @@ fn only_a_token_of_the_issuer_for_this_resource_is_good(world: &World) {
     let good = signed(1, &header, &claims());
     server.note(&good, API, "amber");
     assert_eq!(server.search(&stored, API, "amber"), ["amber"], "tokens of the server are good as before");
+    for also_good in [
+        with("aud", json!(["https://other.example.com", RESOURCE])),
+        with("exp", json!(NOW.0 / 1_000 - 59)),
+        with("nbf", json!(NOW.0 / 1_000 + 59)),
+        with("weir_projects", json!(["other", API])),
+    ] {
+        assert_eq!(server.search(&signed(1, &header, &also_good), API, "amber"), ["amber"], "{also_good}");
+    }
+    let brought = json!({ "kty": "OKP", "crv": "Ed25519", "x": encoded(key(2).public_key().as_ref()) });
     let wrong = [
         signed(2, &header, &claims()),
         signed(1, &json!({ "alg": "EdDSA", "kid": "k2" }), &claims()),
         signed(1, &json!({ "alg": "HS256", "kid": "k1" }), &claims()),
         signed(1, &json!({ "alg": "none", "kid": "k1" }), &claims()),
         signed(1, &json!({ "alg": "RS256", "kid": "k1" }), &claims()),
+        signed(1, &json!({ "alg": "ES256", "kid": "k1" }), &claims()),
+        signed(1, &json!({ "alg": "EdDSA" }), &claims()),
+        signed(1, &json!({ "alg": "EdDSA", "kid": "k1", "crit": ["exp"] }), &claims()),
+        signed(2, &json!({ "alg": "EdDSA", "kid": "k1", "jwk": brought }), &claims()),
+        signed(1, &header, &with("aud", json!(["https://other.example.com"]))),
+        signed(1, &header, &with("aud", json!([]))),
+        signed(1, &header, &with("aud", json!([7]))),
+        signed(1, &header, &with("iss", json!([ISSUER]))),
+        signed(1, &header, &with("exp", json!("never"))),
+        signed(1, &header, &with("exp", json!(-1))),
+        signed(1, &header, &with("nbf", json!("now"))),
+        signed(1, &header, &with("sub", json!("a\nb"))),
+        signed(1, &header, &with("weir_tenant", json!(""))),
+        signed(1, &header, &with("weir_projects", Value::Null)),
+        signed(1, &header, &with("weir_projects", json!(API))),
         signed(1, &header, &with("aud", json!("https://other.example.com"))),
         signed(1, &header, &with("aud", Value::Null)),
         signed(1, &header, &with("iss", json!("https://evil.example.com"))),
