@@ -83,7 +83,8 @@ pub fn a_confirmation_names_its_user(new: NewShelf<'_>) {
 }
 
 /// Topics that differ little, or look like something else to a database.
-const TOPICS: [&str; 8] = ["pool", "Pool", "pool ", "", "größe", "%", "a\"b\\c", "'; DROP TABLE records; --"];
+const TOPICS: [&str; 9] =
+    ["pool", "Pool", "pool ", "", "größe", "%", "a\"b\\c", "the escape \\u0000", "'; DROP TABLE records; --"];
 
 /// A topic names the notes on it that the reader sees and that are not erased, the newest, in the order of the log.
 pub fn notes_are_found_by_their_topic(new: NewShelf<'_>) {
