@@ -116,6 +116,9 @@ fn new_record(note: NewNote) -> Result<NewRecord, Problem> {
     if fields.into_iter().flatten().any(|field| field.len() > MAX_FIELD_BYTES) {
         return Err(Problem::invalid(format!("a field besides `text` has more than {MAX_FIELD_BYTES} bytes")));
     }
+    if note.topic.as_deref().is_some_and(|topic| topic.contains('\0')) {
+        return Err(Problem::invalid("`topic` has a zero byte, and could not be looked up"));
+    }
     let kind = choice("kind", note.kind.as_deref(), NoteKind::Finding, NoteKind::ALL, NoteKind::as_str)?;
     let audience = choice("audience", note.audience.as_deref(), Audience::Team, Audience::ALL, Audience::as_str)?;
     let origins = [Origin::User, Origin::Model];
