@@ -159,7 +159,7 @@ fn a_thousand_tenants_find_only_what_is_their_own(world: &World) {
         let (_, elsewhere, foreign) = &written[draw(TENANTS)];
         let path = format!("/v1/entries/{foreign}?project={}", encoded(elsewhere));
         let refused = match draw(4) {
-            _ if foreign == id => continue,
+            _ if foreign == id || number % 3 != 0 => continue,
             0 => server.get(&path, token),
             1 => server.send("DELETE", &path, token, ""),
             2 => tool("ctx_get", json!({ "reference": foreign })),
