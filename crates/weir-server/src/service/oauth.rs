@@ -174,7 +174,8 @@ fn listed<'de, D: serde::Deserializer<'de>>(from: D) -> std::result::Result<Opti
     Vec::deserialize(from).map(Some)
 }
 
-/// Returns the claims in the form of a stored token. Its id, for limits and the audit, stands for issuer, user and token.
+/// Returns the claims in the form of a stored token. Its id, for limits and the audit, stands for issuer, user and
+/// token.
 fn account(claims: Claims, ends: i64) -> Option<ApiToken> {
     let scope = TokenScope::ALL.iter().copied().rev();
     let mut granted = scope.filter(|scope| claims.scope.split(' ').any(|word| word == format!("weir:{scope}")));

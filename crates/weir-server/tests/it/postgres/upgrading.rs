@@ -29,8 +29,8 @@ struct Earlier {
     migrations: &'static [Migration],
     /// What its role may do.
     grants: &'static str,
-    /// Its statements that differ from those of other versions. The first moves the head, and takes a number of bytes if
-    /// the version counts them; the second writes the audit.
+    /// Its statements that differ from those of other versions. The first moves the head, and takes a number of bytes
+    /// if the version counts them; the second writes the audit.
     advance: &'static str,
     audit: &'static str,
 }
@@ -216,7 +216,8 @@ impl Stalls {
     }
 }
 
-/// Upgrades a database while servers write, and checks that nothing failed, waited long or was lost. Returns the figures.
+/// Upgrades a database while servers write, and checks that nothing failed, waited long or was lost. Returns the
+/// figures.
 fn check(earlier: &Earlier) -> String {
     let database = TestDatabase::empty();
     install(&database, earlier);
