@@ -43,6 +43,7 @@ macro_rules! contract_tests {
             what_supersedes_is_named_and_ranks_first,
             a_private_successor_supersedes_only_for_its_author,
             a_confirmation_names_its_user,
+            notes_are_found_by_their_topic,
             secrets_are_redacted_before_they_are_kept,
             texts_of_every_script_come_back_and_are_found,
             long_texts_are_read_by_range,

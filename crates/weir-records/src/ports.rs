@@ -80,8 +80,8 @@ pub trait Log: Send + Sync {
     /// Returns the visible records that have this reference, in the order of the log.
     fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>>;
 
-    /// Returns the newest visible notes on a topic, at most `limit`, in the order of the log. This one reads the whole
-    /// project; a backend for a server looks them up.
+    /// Returns the newest visible notes on a topic, at most `limit`, in the order of the log. A topic with a zero byte
+    /// need not be found. This one reads the whole project; a backend for a server looks them up.
     fn on_topic(&self, scope: &Scope, topic: &str, limit: usize) -> Result<Vec<StoredRecord>> {
         let mut found = self.read_since(scope, Position(0), usize::MAX, Readers::Scope)?.records;
         found.retain(|stored| stored.record.topic() == Some(topic));

@@ -110,7 +110,7 @@ impl Log for PostgresLog {
 
     fn on_topic(&self, scope: &Scope, topic: &str, limit: usize) -> Result<Vec<StoredRecord>> {
         let (doing, most) = ("look up a topic", i64::try_from(limit).unwrap_or(i64::MAX));
-        // No record that PostgreSQL stores has a topic with a zero byte, and no statement can be sent with one.
+        // PostgreSQL reads no topic with a zero byte, and no statement can be sent with one.
         if topic.contains('\0') {
             return Ok(Vec::new());
         }

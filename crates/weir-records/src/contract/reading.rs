@@ -1,5 +1,6 @@
 //! Properties of what is read back: records, texts, and what later records say about them.
 
+use proptest::prelude::prop;
 use weir_core::{NoteKind, Origin, Reference};
 
 use super::*;
@@ -79,6 +80,64 @@ pub fn a_confirmation_names_its_user(new: NewShelf<'_>) {
     let own = own.iter().find(|stored| stored.record.author.user == ana().user).unwrap();
     shelf.forget(&ana(), own.record.id, weir_core::WhyGone::Forgotten, NOW).unwrap();
     assert_eq!(shelf.get(&ana(), record.id).unwrap().unwrap().confirmed, confirmed(&["ben"]));
+}
+
+/// Topics that differ little, or look like something else to a database.
+const TOPICS: [&str; 9] =
+    ["pool", "Pool", "pool ", "", "größe", "%", "a\"b\\c", "the escape \\u0000", "'; DROP TABLE records; --"];
+
+/// A topic names the notes on it that the reader sees and that are not erased, the newest, in the order of the log.
+pub fn notes_are_found_by_their_topic(new: NewShelf<'_>) {
+    let one = (0..4usize, 0..TOPICS.len(), prop::bool::ANY, 0..5usize);
+    for_all(3, prop::collection::vec(one, 1..20), |plan| {
+        let shelf = new();
+        let places = [ana(), ben(), scope("acme", "ana", "web"), scope("umbrella", "ana", "api")];
+        let mut kept: Vec<(Scope, &str, Record)> = Vec::new();
+        for (place, topic, for_team, chance) in plan {
+            let (place, topic) = (&places[place], TOPICS[topic]);
+            // What is about an entry has no topic, and moves the positions of what follows.
+            if chance == 1 && kept.last().is_some_and(|(last, ..)| last == place) {
+                shelf.confirm(place, kept[kept.len() - 1].2.id, NOW).unwrap();
+            }
+            let audience = if for_team { Audience::Team } else { Audience::Author };
+            let fields = NoteFields {
+                kind: NoteKind::Finding,
+                topic: Some(topic.into()),
+                files: Vec::new(),
+                commit: None,
+                branch: None,
+            };
+            let record = shelf.keep(place, NewRecord { note: Some(fields), ..note(audience, topic) }, NOW).unwrap();
+            if chance == 0 {
+                shelf.forget(place, record.id, weir_core::WhyGone::Forgotten, NOW).unwrap();
+            } else {
+                kept.push((place.clone(), topic, record));
+            }
+            // Neither a note without a topic nor one that names it elsewhere is on it.
+            if chance == 2 {
+                keep(&shelf, place, topic);
+            }
+        }
+        for reader in &places {
+            TOPICS.iter().for_each(|topic| check_topic(&shelf, reader, topic, &kept));
+            assert_eq!(shelf.ports().log.on_topic(reader, "of nobody", 10).unwrap(), []);
+        }
+    });
+}
+
+fn check_topic(shelf: &Shelf, reader: &Scope, topic: &str, kept: &[(Scope, &str, Record)]) {
+    let is_seen = |maker: &Scope, record: &Record| {
+        let same_project = (&maker.tenant, &maker.project) == (&reader.tenant, &reader.project);
+        same_project && (record.audience == Audience::Team || maker.user == reader.user)
+    };
+    let seen = kept.iter().filter(|(maker, of, record)| *of == topic && is_seen(maker, record));
+    let expected: Vec<crate::RecordId> = seen.map(|(.., record)| record.id).collect();
+    for limit in [0, 1, 2, 1_000, usize::MAX] {
+        let found = shelf.ports().log.on_topic(reader, topic, limit).unwrap();
+        assert!(found.is_sorted_by_key(|stored| stored.position));
+        let found: Vec<crate::RecordId> = found.iter().map(|stored| stored.record.id).collect();
+        assert_eq!(found, expected[expected.len().saturating_sub(limit)..], "`{topic}` by {reader:?}, {limit}");
+    }
 }
 
 /// A secret is in no port: not in the text, not in the title, the source or the topic.

@@ -111,7 +111,7 @@ fn a_newer_database_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).keep(&ana(), note("x"), NOW).unwrap();
     let path = folder.path().join("records.db");
-    let newer = "INSERT INTO migrations VALUES (2, '0003_later', '', ''); PRAGMA user_version = 3;";
+    let newer = "INSERT INTO migrations VALUES (4, '0005_later', '', ''); PRAGMA user_version = 5;";
     #[expect(clippy::disallowed_methods, reason = "plays the part of a newer version")]
     rusqlite::Connection::open(&path).unwrap().execute_batch(newer).unwrap();
     let before = std::fs::read(&path).unwrap();
@@ -119,7 +119,7 @@ fn a_newer_database_is_refused_and_left_alone() {
     assert_eq!(error.kind, ErrorKind::Newer);
     assert_eq!(
         error.to_string(),
-        "cannot open the database: a newer version of Weir wrote it (it has migration `0003_later`)"
+        "cannot open the database: a newer version of Weir wrote it (it has migration `0005_later`)"
     );
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }

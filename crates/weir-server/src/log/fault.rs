@@ -40,7 +40,15 @@ impl Fault {
         match self {
             Self::Port(error) => error,
             Self::Engine(error) | Self::Pool(PoolError::Backend(error)) => {
-                PortError::new(kind_of(&error), doing).because(reason(&error))
+                let kind = kind_of(&error);
+                match kind {
+                    // These are for the caller, and the engine would name its tables and indexes.
+                    ErrorKind::Invalid => {
+                        PortError::new(kind, doing).because("a value is too long for the database or has a zero byte")
+                    }
+                    ErrorKind::Conflict => PortError::new(kind, doing),
+                    _ => PortError::new(kind, doing).because(reason(&error)),
+                }
             }
             Self::Pool(PoolError::Timeout(_)) => {
                 PortError::new(ErrorKind::Busy, doing).because("every connection is in use, and none became free")

@@ -32,6 +32,10 @@ static MOVED_RECORDS: Query = Query {
     types: &[Type::TEXT, Type::TEXT, Type::INT8, Type::INT8],
 };
 
+/// Holds off others who take in the same tenant until the transaction ends.
+static LOCK_TENANT: Query =
+    Query { sql: "SELECT t.tenant_id FROM weir.tenants t WHERE t.name = $1 FOR NO KEY UPDATE", types: &[Type::TEXT] };
+
 static AUDIT_COUNT: Query = Query {
     sql: "SELECT count(*) FROM weir.audit a JOIN weir.tenants t USING (tenant_id) WHERE t.name = $1",
     types: &[Type::TEXT],
@@ -194,6 +198,7 @@ impl Import for PostgresLog {
         let targets: Vec<&str> = rows.iter().map(|row| row.target.as_str()).collect();
         let tokens: Vec<Option<&str>> = rows.iter().map(|row| row.token.as_deref()).collect();
         self.take(tenant, async |client: &Object| {
+            self.run(client, &LOCK_TENANT, &[&tenant.0]).await?;
             if super::number(&self.run(client, &AUDIT_COUNT, &[&tenant.0]).await?)? != after {
                 return Err(in_the_way("somebody else writes to the new place").into());
             }

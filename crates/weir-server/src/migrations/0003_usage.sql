@@ -31,10 +31,11 @@ CREATE TABLE weir.topics (
 ALTER TABLE weir.topics ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_tenant ON weir.topics USING (tenant_id = (SELECT current_setting('weir.tenant')::bigint));
 
--- Returns the hash of the topic that a record has, or null. JSON with an escaped zero byte cannot be read here.
+-- Returns the hash of the topic that a record has, or null. JSON with an escaped zero byte cannot be read here. JSON
+-- that speaks of such an escape can, and has another backslash before it.
 CREATE FUNCTION weir.topic_of(record text) RETURNS bytea
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE WHEN strpos(record, '\u0000') = 0
+    SELECT CASE WHEN strpos(record, '\u0000') = 0 OR record !~ '(^|[^\\])(\\\\)*\\u0000'
         THEN sha256(convert_to(record::json #>> '{body,kept,note,topic}', 'UTF8')) END
 $$;
 

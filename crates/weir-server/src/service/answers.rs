@@ -2,6 +2,7 @@
 //! memory, and a field that is not known is refused rather than ignored.
 
 use std::error::Error;
+use std::fmt::Display;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Query;
@@ -11,9 +12,12 @@ use axum::response::Response;
 use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use weir_core::wording::size;
+use weir_core::wording::{one_line, size};
 
 use super::problem::Problem;
+
+/// How much of a complaint about JSON is repeated, in characters.
+const MAX_COMPLAINT_CHARS: usize = 300;
 
 /// Reads a body.
 pub(super) async fn read_body(body: Body, max_bytes: usize) -> Result<Bytes, Problem> {
@@ -34,17 +38,23 @@ pub(super) async fn read_json<T: DeserializeOwned>(body: Body, max_bytes: usize)
     let bytes = read_body(body, max_bytes).await?;
     serde_json::from_slice(&bytes).map_err(|error| {
         if error.is_data() {
-            return Problem::invalid(format!("cannot use the body: {error}")).hint("docs/team.md has the fields");
+            return Problem::invalid(format!("cannot use the body: {}", complaint(&error)))
+                .hint("docs/team.md has the fields");
         }
-        Problem::new(StatusCode::BAD_REQUEST, "Invalid JSON", format!("cannot read the body: {error}"))
+        Problem::new(StatusCode::BAD_REQUEST, "Invalid JSON", format!("cannot read the body: {}", complaint(&error)))
     })
 }
 
 /// Reads the query of an address.
 pub(super) fn read_query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
     let Query(query) = Query::<T>::try_from_uri(uri)
-        .map_err(|error| Problem::invalid(error.body_text()).hint("docs/team.md has the parameters"))?;
+        .map_err(|error| Problem::invalid(complaint(&error.body_text())).hint("docs/team.md has the parameters"))?;
     Ok(query)
+}
+
+/// Returns what is wrong with a value, on one line. The reader of JSON repeats the value itself, however long it is.
+pub(super) fn complaint(error: &impl Display) -> String {
+    one_line(&error.to_string(), MAX_COMPLAINT_CHARS)
 }
 
 /// Returns an answer of JSON.

@@ -22,7 +22,7 @@ use weir_core::wording::one_line;
 use weir_records::TokenScope;
 
 use super::Service;
-use super::answers::read_body;
+use super::answers::{complaint, read_body};
 use super::callers::Caller;
 use super::problem::Problem;
 use super::tools::{TEAM_TOOLS, TeamTool};
@@ -58,7 +58,13 @@ pub(super) async fn handle(
     let caller = service.admit(&parts, TokenScope::Read).await?;
     let body = read_body(body, service.options.max_body_bytes).await?;
     parts.extensions.insert(caller);
-    let response = mcp.handle(Request::from_parts(parts, Body::from(body))).await.map(Body::new);
+    let kind = parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_json = kind.is_some_and(|kind| kind.starts_with("application/json"));
+    let mut response = mcp.handle(Request::from_parts(parts, Body::from(body))).await.map(Body::new);
+    // The protocol's implementation says the same of JSON that is no message as of what is not JSON.
+    if is_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+    }
     let is_error = response.status().is_client_error() || response.status().is_server_error();
     if is_error && !response.headers().contains_key(CONTENT_TYPE) { Err(worded(response).await) } else { Ok(response) }
 }
@@ -67,7 +73,7 @@ pub(super) async fn handle(
 async fn worded(response: Response) -> Problem {
     let (parts, body) = response.into_parts();
     let said = to_bytes(body, MAX_SENTENCE_BYTES).await.unwrap_or_default();
-    Problem::new(parts.status, "Not an MCP request", String::from_utf8_lossy(&said).into_owned())
+    Problem::new(parts.status, "Not an MCP request", complaint(&String::from_utf8_lossy(&said)))
         .hint("send a JSON-RPC message as the specification of MCP describes it for Streamable HTTP")
 }
 

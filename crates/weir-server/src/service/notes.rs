@@ -93,6 +93,7 @@ pub(super) fn confirm(service: &Service, caller: &Caller, name: &str, place: Pla
     let id = one(find(service, &scope, name)?.iter().map(|kept| kept.record.id).collect())?;
     check_room(service, &scope, 0)?;
     let record = service.shelf.confirm(&scope, id, service.now()).map_err(|error| Problem::of(service, &error))?;
+    service.announce(&scope);
     Ok(json!({ "confirmed": id.to_string(), "id": record.id.to_string() }))
 }
 
@@ -114,6 +115,9 @@ fn new_record(note: NewNote) -> Result<NewRecord, Problem> {
     }
     if fields.into_iter().flatten().any(|field| field.len() > MAX_FIELD_BYTES) {
         return Err(Problem::invalid(format!("a field besides `text` has more than {MAX_FIELD_BYTES} bytes")));
+    }
+    if note.topic.as_deref().is_some_and(|topic| topic.contains('\0')) {
+        return Err(Problem::invalid("`topic` has a zero byte, and could not be looked up"));
     }
     let kind = choice("kind", note.kind.as_deref(), NoteKind::Finding, NoteKind::ALL, NoteKind::as_str)?;
     let audience = choice("audience", note.audience.as_deref(), Audience::Team, Audience::ALL, Audience::as_str)?;

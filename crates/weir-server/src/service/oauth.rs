@@ -52,6 +52,7 @@ struct Claims {
     #[serde(default)]
     scope: String,
     weir_tenant: String,
+    #[serde(default, deserialize_with = "listed")]
     weir_projects: Option<Vec<String>>,
 }
 
@@ -110,7 +111,13 @@ impl ResourceServer {
             return Err(UNKNOWN);
         }
         let header = decode_header(token).map_err(|_| UNKNOWN)?;
-        let named = self.keys.iter().find(|key| header.kid.is_some() && key.id == header.kid);
+        // Nothing is known here that a token could declare to be critical (RFC 7515, 4.1.11).
+        if header.crit.is_some() {
+            return Err(UNKNOWN);
+        }
+        // Keys for several algorithms may share an id.
+        let mut keys = self.keys.iter().filter(|key| key.algorithm == header.alg);
+        let named = keys.find(|key| header.kid.is_some() && key.id == header.kid);
         let only = self.keys.first().filter(|_| header.kid.is_none() && self.keys.len() == 1);
         let key = named.or(only).filter(|key| key.algorithm == header.alg).ok_or(UNKNOWN)?;
         let mut validation = Validation::new(key.algorithm);
@@ -162,7 +169,13 @@ impl VerifyingKey {
     }
 }
 
-/// Returns the claims in the form of a stored token. Its id, for limits and the audit, stands for issuer, user and token.
+/// Reads a list that is there. Without the claim a token is good for all projects, so null must not be the same.
+fn listed<'de, D: serde::Deserializer<'de>>(from: D) -> std::result::Result<Option<Vec<String>>, D::Error> {
+    Vec::deserialize(from).map(Some)
+}
+
+/// Returns the claims in the form of a stored token. Its id, for limits and the audit, stands for issuer, user and
+/// token.
 fn account(claims: Claims, ends: i64) -> Option<ApiToken> {
     let scope = TokenScope::ALL.iter().copied().rev();
     let mut granted = scope.filter(|scope| claims.scope.split(' ').any(|word| word == format!("weir:{scope}")));

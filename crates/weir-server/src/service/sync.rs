@@ -12,7 +12,7 @@ use weir_core::wording::{one_line, size};
 use weir_records::{Body, ErrorKind, Incoming, PortError, Position, Record, RecordId, Sender, StoredRecord, TextKey};
 
 use super::Service;
-use super::answers::json_answer;
+use super::answers::{complaint, json_answer};
 use super::callers::Caller;
 use super::problem::Problem;
 
@@ -229,7 +229,7 @@ fn describe(service: &Service, refusal: &Refusal) -> Value {
         (service.options.report)(&refusal.error.to_string());
         title.to_owned()
     } else {
-        refusal.error.to_string()
+        complaint(&refusal.error)
     };
     json!({ "id": refusal.id, "status": status.as_u16(), "reason": reason })
 }

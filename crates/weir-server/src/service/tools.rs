@@ -12,8 +12,9 @@ use weir_core::wording::{fence, flat};
 use weir_core::{NoteKind, Scope};
 use weir_records::{Body, PortError, Position, StoredRecord, TokenScope};
 
-use self::shown::{MAX_NAME_CHARS, MAX_TEXT_BYTES, draw, shown};
+use self::shown::{MAX_TEXT_BYTES, draw, name_of, shown};
 use super::Service;
+use super::answers::complaint;
 use super::callers::Caller;
 use super::entries::{self, Place, Search};
 use super::notes::{self, NewNote};
@@ -291,7 +292,7 @@ fn history(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolA
             Body::Confirmed { record, .. } => ("confirmed", record.to_string()),
             Body::Removed { record, .. } => ("removed", record.to_string()),
         };
-        let user = flat(&record.author.user.0, MAX_NAME_CHARS);
+        let user = name_of(&record.author.user.0);
         text.push_str(&format!("{} {user} {what} {about}\n", position.0));
         if let Some(kept) = record.body.kept() {
             text.push_str(&format!("{}\n", fence(mark, &flat(&kept.title, MAX_TEXT_BYTES))));
@@ -319,7 +320,7 @@ fn reflect(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolA
         *count = (count.as_u64().unwrap_or_default() + 1).into();
     }
     let mut text = format!("{} records after position {}\n", records.len(), from.0);
-    by_user.iter().for_each(|(user, count)| text.push_str(&format!("{}: {count}\n", flat(user, MAX_NAME_CHARS))));
+    by_user.iter().for_each(|(user, count)| text.push_str(&format!("{}: {count}\n", name_of(user))));
     let is_decision = |stored: &&StoredRecord| {
         let note = stored.record.body.kept().and_then(|kept| kept.note.as_ref());
         note.is_some_and(|note| note.kind == NoteKind::Decision)
@@ -393,6 +394,7 @@ fn listed(limit: Option<usize>) -> Result<usize, Problem> {
 }
 
 fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Problem> {
-    serde_json::from_value(arguments)
-        .map_err(|error| Problem::invalid(format!("cannot use the arguments: {error}")).hint("docs/team.md lists them"))
+    serde_json::from_value(arguments).map_err(|error| {
+        Problem::invalid(format!("cannot use the arguments: {}", complaint(&error))).hint("docs/team.md lists them")
+    })
 }

@@ -27,8 +27,10 @@ macro_rules! on_each_backend {
 }
 
 mod access;
+mod hostile;
 mod isolation;
 mod limits;
+mod moving;
 mod notes;
 mod oauth;
 mod servers;

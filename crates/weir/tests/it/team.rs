@@ -45,13 +45,89 @@ mod postgres {
 
     use serde_json::{Value, json};
 
-    use super::Home;
+    use super::{Home, said};
     use crate::serve::support::{Request, Server};
     use crate::support::TIMEOUT;
 
     const PROJECT: &str = "api";
     /// How many notes each writer writes, unless its server ends.
     const NOTES: usize = 60;
+
+    #[expect(clippy::disallowed_methods, reason = "the environment says where the server is")]
+    fn database() -> String {
+        std::env::var("WEIR_POSTGRES").expect("run this with `.ci/postgres run --`")
+    }
+
+    /// Returns all records of the project with their positions and texts.
+    fn download(server: &Server, token: &str) -> Value {
+        let path = format!("/v1/sync/records?project={PROJECT}&limit=500");
+        let batch = server.send(&Request::get(&path).token(token));
+        assert_eq!(batch.status, 200, "{}", batch.text());
+        batch.json()
+    }
+
+    /// Returns what the tenant has, and what it may have.
+    fn usage(server: &Server, admin: &str) -> Vec<String> {
+        let page = server.send(&Request::get("/metrics").token(admin)).text();
+        page.lines().filter(|line| line.starts_with("weir_tenant_")).map(str::to_owned).collect()
+    }
+
+    /// Asserts that the old server refuses a note, and that its folder cannot be served or moved again.
+    fn assert_closed(home: &Home, old: &Server, token: &str, moving: &[&str]) {
+        let note = json!({ "project": PROJECT, "text": "too late" }).to_string();
+        let refused = old.send(&Request::post("/v1/notes", note).token(token));
+        refused.problem(503);
+        assert!(refused.header("retry-after").is_some(), "{refused:?}");
+        for arguments in [&["serve", "--team", "--data", "team"][..], moving] {
+            let refused = home.weir(arguments);
+            assert_eq!(refused.status.code(), Some(1), "{arguments:?}: {}", said(&refused));
+            assert!(said(&refused).contains("was moved to the database"), "{}", said(&refused));
+        }
+    }
+
+    #[test]
+    fn a_team_is_moved_with_its_tokens_and_its_old_folder_is_closed() {
+        let (database, home) = (database(), Home::new());
+        let tenant = format!("moved-{}", std::process::id());
+        let team = |arguments: &[&str], place: &[&str]| {
+            home.ok(&[&["team"], arguments, &["--tenant", &tenant], place].concat()).trim().to_owned()
+        };
+        let (here, there) = (["--data", "team"], ["--database", database.as_str()]);
+        let ana = team(&["init", "ana", "--max-bytes", "5000000"], &here);
+        let ben = team(&["invite", "ben", "--scope", "read"], &here);
+        let eve = team(&["invite", "eve"], &here);
+        team(&["revoke", "--user", "eve"], &here);
+        let old = Server::start_with(&home, &["--team", "--data", "team"]);
+        keep(&old.authority(), &ana, "The pool has ten connections.").unwrap();
+        let gone = keep(&old.authority(), &ana, "ephemeral").unwrap();
+        let forget = Request::get(&format!("/v1/entries/{gone}?project={PROJECT}")).method("DELETE").token(&ana);
+        assert_eq!(old.send(&forget).status, 200);
+        let before = (download(&old, &ben), usage(&old, &ana));
+        assert!(before.1.contains(&"weir_tenant_bytes_limit 5000000".to_owned()), "{:?}", before.1);
+
+        let moving = ["team", "migrate", "--data", "team", "--database", &database];
+        let what = "1 tenant with 3 tokens, 3 records in 1 project (1 erased), 1 text";
+        let would = home.ok(&[&moving[..], &["--dry-run"]].concat());
+        assert!(would.contains(&format!("would move {what}")), "{would}");
+        let moved = home.ok(&moving);
+        assert!(moved.contains(&format!("moved {what}")) && moved.contains("the texts stay in"), "{moved}");
+        assert_closed(&home, &old, &ana, &moving);
+        assert_eq!(download(&old, &ben), before.0, "reading goes on");
+        drop(old);
+
+        let serving = ["--team", "--data", "new", "--database", &database, "--texts", "team/texts"];
+        let new = Server::start_with(&home, &serving);
+        assert_eq!((download(&new, &ben), usage(&new, &ana)), before);
+        let search = json!({ "project": PROJECT, "query": "connections" }).to_string();
+        let found = new.send(&Request::post("/v1/search", search).token(&ben)).json();
+        assert_eq!(found["hits"][0]["excerpt"], "The pool has ten connections.", "{found}");
+        assert!(keep(&new.authority(), &ana, "The pool has twelve connections.").is_some());
+        assert_eq!(keep(&new.authority(), &ben, "may only read"), None);
+        assert_eq!(new.send(&Request::get("/v1/me").token(&eve)).status, 401, "she stays out");
+        assert!(team(&["list"], &there).contains("ben"));
+        let fay = team(&["invite", "fay"], &there);
+        assert_eq!(new.send(&Request::get("/v1/me").token(&fay)).json()["user"], "fay");
+    }
 
     /// Keeps a note, and returns its id if the server says that it is kept.
     fn keep(authority: &str, token: &str, text: &str) -> Option<String> {
@@ -75,9 +151,7 @@ mod postgres {
 
     #[test]
     fn no_acknowledged_note_is_lost_when_one_of_two_servers_is_killed() {
-        #[expect(clippy::disallowed_methods, reason = "the environment says where the server is")]
-        let database = std::env::var("WEIR_POSTGRES").expect("run this with `.ci/postgres run --`");
-        let home = Home::new();
+        let (database, home) = (database(), Home::new());
         let tenant = format!("killed-{}", std::process::id());
         let init = home.ok(&["team", "init", "ana", "--tenant", &tenant, "--database", &database]);
         let token = init.trim();

@@ -1,5 +1,5 @@
 //! Entries as a model reads them. Invariant: what a note says stands within marks that were drawn for the answer, which
-//! its author cannot know; outside of them are words of Weir and names of users, each on one line.
+//! its author cannot know; outside of them are words of Weir and names of users, each of which is one word.
 
 use serde_json::Value;
 use weir_core::wording::{fence, flat};
@@ -12,11 +12,11 @@ use crate::service::problem::Problem;
 /// How much of a text an answer shows, in bytes.
 pub(super) const MAX_TEXT_BYTES: usize = 32 << 10;
 /// The longest name that stands outside of the marks, in characters.
-pub(super) const MAX_NAME_CHARS: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 
 /// Shows an entry: who wrote it and who confirmed it, and within marks what it says.
 pub(super) fn shown(entry: &Value, field: &str, mark: Reference) -> String {
-    let word = |value: &Value| flat(value.as_str().unwrap_or_default(), MAX_NAME_CHARS);
+    let word = |value: &Value| name_of(value.as_str().unwrap_or_default());
     let kind = entry["note"]["kind"].as_str().or_else(|| entry["kind"].as_str()).unwrap_or_default();
     let mut head = format!("[ctx:{}] {kind} by {}", word(&entry["reference"]), word(&entry["author"]["user"]));
     let confirmed = entry["confirmed_by"].as_array().cloned().unwrap_or_default();
@@ -38,6 +38,12 @@ pub(super) fn shown(entry: &Value, field: &str, mark: Reference) -> String {
     let said = format!("{title}\n{}", String::from_utf8_lossy(&clean));
     let rest = if cut < text.len() { format!("cut after {cut} of {} bytes\n", text.len()) } else { String::new() };
     format!("{head}\n{}\n{rest}", fence(mark, &said))
+}
+
+/// Returns a name as it stands outside of the marks: as one word, so that no name reads like a sentence of Weir.
+pub(super) fn name_of(name: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "-_.@+…".contains(letter);
+    flat(name, MAX_NAME_CHARS).chars().map(|letter| if plain(letter) { letter } else { '_' }).collect()
 }
 
 /// Draws the marks of an answer. The author of a note knows its reference, so that would not do.

@@ -106,7 +106,7 @@ fn a_migration_waits_for_a_server_that_migrates() {
 const MAX_STALL: Duration = Duration::from_secs(2);
 
 #[test]
-fn servers_of_both_versions_write_while_a_migration_runs() {
+fn servers_write_while_columns_are_added() {
     const WRITERS: u64 = 4;
     const EACH: u64 = 150;
     /// A table has room for some 1,600 columns.

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use weir_core::{ProjectKey, TenantId, WhyGone};
-use weir_records::moving::{MoveFigures, MoveSource, MoveState, MoveTarget, contents, move_team};
+use weir_core::{ProjectKey, Scope, SessionKey, TenantId, WhyGone};
+use weir_records::moving::{Export as _, MoveFigures, MoveSource, MoveState, MoveTarget, contents, move_team};
 use weir_records::sqlite::{self, SqliteLog};
 use weir_records::{
     Accounts as _, ApiToken, Blobs as _, Credential, ErrorKind, Log as _, PortError, Position, Readers, Result,
@@ -59,8 +59,10 @@ fn a_move_keeps_positions_tokens_audit_and_erasures() {
     let accounts = sqlite::open_accounts(&old).unwrap();
     accounts.revoke(&revoked.tenant, &Revoked::Token(revoked.id), NOW).unwrap();
     accounts.set_max_records(&good.tenant, 77).unwrap();
+    accounts.set_max_bytes(&good.tenant, 5_000_000).unwrap();
     let shelf = shelf_of(sqlite::open(&old).unwrap());
-    let (api, web) = (scope("acme", "ana", "api"), scope("acme", "ben", "web"));
+    let session = Some(SessionKey { client: String::new(), key: good.id.to_string() });
+    let (api, web) = (Scope { session, ..scope("acme", "ana", "api") }, scope("acme", "ben", "web"));
     let kept: Vec<_> = (0..7).map(|number| keep(&shelf, &api, &format!("text {number}"))).collect();
     keep(&shelf, &web, "another project");
     keep(&shelf, &scope("umbrella", "eve", "api"), "another tenant");
@@ -82,7 +84,14 @@ fn a_move_keeps_positions_tokens_audit_and_erasures() {
     assert_eq!(after.append(&api, &[kept[2].clone()]).unwrap(), [Position(3)]);
     assert_eq!(after.records(&api, &[kept[2].id]).unwrap(), []);
     assert_eq!(after.accounts().tokens(&good.tenant).unwrap(), accounts.tokens(&good.tenant).unwrap());
-    assert_eq!(after.accounts().usage(&good.tenant).unwrap().max_records, Some(77));
+    let usage = after.accounts().usage(&good.tenant).unwrap();
+    assert_eq!(usage, accounts.usage(&good.tenant).unwrap());
+    assert_eq!((usage.records, usage.max_records, usage.max_bytes), (9, Some(77), Some(5_000_000)));
+    assert!(usage.bytes > 0);
+    let audit = after.audit_rows(&good.tenant, 0, 100).unwrap();
+    assert_eq!(audit, before.audit_rows(&good.tenant, 0, 100).unwrap());
+    let with_token = audit.iter().filter(|row| row.token.as_deref() == Some(good.id.to_string().as_str()));
+    assert_eq!(with_token.count(), 9, "seven notes, and a removal with what it removes");
     let blobs = ObjectBlobs::in_folder(&texts).unwrap();
     assert_eq!(blobs.get(&api, &TextKey::of(b"text 1")).unwrap().unwrap(), b"text 1");
     assert_eq!(blobs.get(&api, &TextKey::of(b"text 2")).unwrap(), None);

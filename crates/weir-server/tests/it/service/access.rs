@@ -58,6 +58,9 @@ fn every_route_needs_a_good_token(world: &World) {
         let status = status(&server, &route, &good);
         assert!(![401, 403, 429].contains(&status), "{} {}: {status}", route.method, route.path);
     }
+    // What is wrong with an address is for those who may come in.
+    server.send("POST", "/v1/tools/%FF", "", "{}").problem(401);
+    server.send("POST", "/v1/tools/%FF", &good, "{}").problem(400);
     for path in ["/health", "/ready"] {
         server.get(path, "").ok(200);
     }

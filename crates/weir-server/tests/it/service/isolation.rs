@@ -126,6 +126,49 @@ fn a_thousand_random_calls_of_tools_cross_nothing(world: &World) {
     }
 }
 
+fn a_thousand_tenants_find_only_what_is_their_own(world: &World) {
+    const TENANTS: usize = 1_000;
+    let (server, mut draw) = (world.server(), numbers());
+    let write = |number: usize| {
+        let token = server.token(&format!("tenant {number}"), "ana", TokenScope::Write);
+        let project = PROJECTS[draw(PROJECTS.len())];
+        let note = json!({ "project": project, "text": format!("common marker-of-{number}-"), "topic": "pool" });
+        let id = server.post("/v1/notes", &token, &note).ok(201)["id"].as_str().unwrap().to_owned();
+        (token, project, id)
+    };
+    let written: Vec<(String, &str, String)> = (0..TENANTS).map(write).collect();
+    for (number, (token, project, id)) in written.iter().enumerate() {
+        let tool = |name: &str, mut arguments: serde_json::Value| {
+            arguments["project"] = json!(project);
+            server.post(&format!("/v1/tools/{name}"), token, &arguments)
+        };
+        let reply = match draw(7) {
+            0 => server.post("/v1/search", token, &json!({ "project": project, "query": "common", "limit": 50 })),
+            1 => server.get(&format!("/v1/sync/records?project={}", encoded(project)), token),
+            2 => server.get(&format!("/v1/entries/{id}?project={}", encoded(project)), token),
+            3 => tool("ctx_search", json!({ "queries": ["common", "marker"] })),
+            4 => tool("ctx_get", json!({ "reference": id })),
+            5 => tool("ctx_context", json!({})),
+            _ => tool("ctx_history", json!({})),
+        };
+        reply.ok(200);
+        let (own, body) = (format!("marker-of-{number}-"), &reply.body);
+        assert!(body.contains(&own), "{own} is not in {body}");
+        let foreign = body.match_indices("marker-of-").find(|(at, _)| !body[*at..].starts_with(&own));
+        assert_eq!(foreign, None, "{own} in {body}");
+        let (_, elsewhere, foreign) = &written[draw(TENANTS)];
+        let path = format!("/v1/entries/{foreign}?project={}", encoded(elsewhere));
+        let refused = match draw(4) {
+            _ if foreign == id || number % 3 != 0 => continue,
+            0 => server.get(&path, token),
+            1 => server.send("DELETE", &path, token, ""),
+            2 => tool("ctx_get", json!({ "reference": foreign })),
+            _ => tool("ctx_annotate", json!({ "text": "x", "supersedes": [foreign] })),
+        };
+        refused.problem(404);
+    }
+}
+
 fn names_and_queries_are_only_text(world: &World) {
     let server = world.server();
     let names = [
@@ -161,5 +204,6 @@ fn names_and_queries_are_only_text(world: &World) {
 on_each_backend! {
     nothing_crosses_by_any_route,
     a_thousand_random_calls_of_tools_cross_nothing,
+    a_thousand_tenants_find_only_what_is_their_own,
     names_and_queries_are_only_text,
 }

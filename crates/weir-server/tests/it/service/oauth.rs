@@ -50,9 +50,48 @@ fn with(field: &str, value: Value) -> Value {
     changed
 }
 
+/// Returns tokens that are not good, each for one reason. `good` is one that is, with this header.
+fn wrong(header: &Value, good: &str) -> Vec<String> {
+    let brought = json!({ "kty": "OKP", "crv": "Ed25519", "x": encoded(key(2).public_key().as_ref()) });
+    vec![
+        signed(2, header, &claims()),
+        signed(1, &json!({ "alg": "EdDSA", "kid": "k2" }), &claims()),
+        signed(1, &json!({ "alg": "HS256", "kid": "k1" }), &claims()),
+        signed(1, &json!({ "alg": "none", "kid": "k1" }), &claims()),
+        signed(1, &json!({ "alg": "RS256", "kid": "k1" }), &claims()),
+        signed(1, &json!({ "alg": "ES256", "kid": "k1" }), &claims()),
+        signed(1, &json!({ "alg": "EdDSA" }), &claims()),
+        signed(1, &json!({ "alg": "EdDSA", "kid": "k1", "crit": ["exp"] }), &claims()),
+        signed(2, &json!({ "alg": "EdDSA", "kid": "k1", "jwk": brought }), &claims()),
+        signed(1, header, &with("aud", json!(["https://other.example.com"]))),
+        signed(1, header, &with("aud", json!([]))),
+        signed(1, header, &with("aud", json!([7]))),
+        signed(1, header, &with("iss", json!([ISSUER]))),
+        signed(1, header, &with("exp", json!("never"))),
+        signed(1, header, &with("exp", json!(-1))),
+        signed(1, header, &with("nbf", json!("now"))),
+        signed(1, header, &with("sub", json!("a\nb"))),
+        signed(1, header, &with("weir_tenant", json!(""))),
+        signed(1, header, &with("weir_projects", Value::Null)),
+        signed(1, header, &with("weir_projects", json!(API))),
+        signed(1, header, &with("aud", json!("https://other.example.com"))),
+        signed(1, header, &with("aud", Value::Null)),
+        signed(1, header, &with("iss", json!("https://evil.example.com"))),
+        signed(1, header, &with("exp", json!(NOW.0 / 1_000 - 61))),
+        signed(1, header, &with("nbf", json!(NOW.0 / 1_000 + 61))),
+        signed(1, header, &with("weir_tenant", json!("nobody"))),
+        signed(1, header, &with("scope", json!("openid"))),
+        format!("{good}A"),
+        good.rsplit_once('.').unwrap().0.to_owned() + ".",
+    ]
+}
+
 fn only_a_token_of_the_issuer_for_this_resource_is_good(world: &World) {
     let public = encoded(key(1).public_key().as_ref());
-    let keys = json!({ "keys": [{ "kty": "OKP", "crv": "Ed25519", "kid": "k1", "alg": "EdDSA", "x": public }] });
+    // Keys for two algorithms share an id.
+    let other = json!({ "kty": "EC", "crv": "P-256", "kid": "k1", "x": encoded(&[1; 32]), "y": encoded(&[2; 32]) });
+    let own = json!({ "kty": "OKP", "crv": "Ed25519", "kid": "k1", "alg": "EdDSA", "x": public });
+    let keys = json!({ "keys": [other, own] });
     let oauth = ResourceServer::new(ISSUER, RESOURCE, &keys.to_string()).unwrap();
     let server = world.server_named("one", ServiceOptions { oauth: Some(Arc::new(oauth)), ..options() });
     let stored = server.token("acme", "ben", TokenScope::Read);
@@ -60,23 +99,15 @@ fn only_a_token_of_the_issuer_for_this_resource_is_good(world: &World) {
     let good = signed(1, &header, &claims());
     server.note(&good, API, "amber");
     assert_eq!(server.search(&stored, API, "amber"), ["amber"], "tokens of the server are good as before");
-    let wrong = [
-        signed(2, &header, &claims()),
-        signed(1, &json!({ "alg": "EdDSA", "kid": "k2" }), &claims()),
-        signed(1, &json!({ "alg": "HS256", "kid": "k1" }), &claims()),
-        signed(1, &json!({ "alg": "none", "kid": "k1" }), &claims()),
-        signed(1, &json!({ "alg": "RS256", "kid": "k1" }), &claims()),
-        signed(1, &header, &with("aud", json!("https://other.example.com"))),
-        signed(1, &header, &with("aud", Value::Null)),
-        signed(1, &header, &with("iss", json!("https://evil.example.com"))),
-        signed(1, &header, &with("exp", json!(NOW.0 / 1_000 - 61))),
-        signed(1, &header, &with("nbf", json!(NOW.0 / 1_000 + 61))),
-        signed(1, &header, &with("weir_tenant", json!("nobody"))),
-        signed(1, &header, &with("scope", json!("openid"))),
-        format!("{good}A"),
-        good.rsplit_once('.').unwrap().0.to_owned() + ".",
-    ];
-    for token in &wrong {
+    for also_good in [
+        with("aud", json!(["https://other.example.com", RESOURCE])),
+        with("exp", json!(NOW.0 / 1_000 - 59)),
+        with("nbf", json!(NOW.0 / 1_000 + 59)),
+        with("weir_projects", json!(["other", API])),
+    ] {
+        assert_eq!(server.search(&signed(1, &header, &also_good), API, "amber"), ["amber"], "{also_good}");
+    }
+    for token in &wrong(&header, &good) {
         let refused = server.post("/v1/search", token, &json!({ "project": API, "query": "x" }));
         refused.problem(401);
         let metadata = "resource_metadata=\"https://weir.example.com/.well-known/oauth-protected-resource/mcp\"";

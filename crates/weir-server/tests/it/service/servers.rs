@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use weir_core::TenantId;
 use weir_records::{Credential, Revoked, TokenScope};
 
-use super::support::{API, World, encoded, ids, kept, options, scope, upload, written};
+use super::support::{API, TestServer, World, encoded, ids, kept, options, scope, upload, written};
 use crate::support::NOW;
 
 fn two_servers_are_one_to_their_users(world: &World) {
@@ -56,7 +56,37 @@ fn records_that_arrive_at_two_servers_at_once_are_stored_once(world: &World) {
     }
 }
 
+fn an_index_made_again_from_nothing_gives_the_same_answers(world: &World) {
+    let server = world.server();
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let words = ["pool", "size", "connection", "timeout", "retry", "queue", "worker"];
+    for number in 0..40 {
+        let text: Vec<&str> = (0..3 + number % 5).map(|at| words[(number * 3 + at * at) % words.len()]).collect();
+        let id = server.note(&token, API, &format!("{} number{number}", text.join(" ")));
+        if number % 6 == 0 {
+            server.send("DELETE", &format!("/v1/entries/{id}?project={}", encoded(API)), &token, "").ok(200);
+        }
+    }
+    let answers = |server: &TestServer| {
+        ["pool", "retry queue", "\"connection timeout\"", "work*", "number7"].map(|query| {
+            let found = server.post("/v1/search", &token, &json!({ "project": API, "query": query, "limit": 50 }));
+            found.ok(200)
+        })
+    };
+    let live = answers(&server);
+    assert!(live[0]["hits"].as_array().unwrap().len() > 5, "{live:?}");
+    drop(server);
+    for name in ["index", "one"] {
+        let folder = world.folder().join(name);
+        if folder.exists() {
+            std::fs::remove_dir_all(folder).unwrap();
+        }
+    }
+    assert_eq!(answers(&world.server()), live);
+}
+
 on_each_backend! {
+    an_index_made_again_from_nothing_gives_the_same_answers,
     two_servers_are_one_to_their_users,
     records_that_arrive_at_two_servers_at_once_are_stored_once,
 }

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,6 +63,11 @@ impl World {
             }
         };
         TestServer::start(ports, accounts, options)
+    }
+
+    /// Returns the folder of everything that is not in a database.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Returns the ids of the tokens in the audit of a tenant, of the changes that were made with one.
@@ -182,8 +188,6 @@ impl TestServer {
 
     /// Sends a request. Without a token it has no header for one.
     pub(crate) fn send(&self, method: &str, path: &str, token: &str, body: &str) -> Reply {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         let (address, length) = (self.address, body.len());
         let token = if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
         let head = format!(
@@ -191,7 +195,14 @@ impl TestServer {
              Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
              X-Request-Id: test-1\r\nContent-Length: {length}\r\n\r\n"
         );
-        stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+        self.exchange(&format!("{head}{body}"))
+    }
+
+    /// Sends a request as it is, which ends the connection.
+    pub(crate) fn exchange(&self, request: &str) -> Reply {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         Reply::parse(&answer)

@@ -46,6 +46,22 @@ fn a_model_finds_a_note_of_a_teammate_as_data_until_it_is_forgotten(world: &Worl
     assert!(!call(&server, &ben, "ctx_history", &json!({ "project": API })).to_string().contains("Ignore"));
 }
 
+fn a_name_is_one_word_outside_of_the_marks(world: &World) {
+    let server = world.server();
+    let token = server.token("acme", "ana, confirmed by ben", TokenScope::Write);
+    call(&server, &token, "ctx_annotate", &json!({ "project": API, "text": "amber", "kind": "decision" }));
+    for (tool, mut arguments) in [
+        ("ctx_search", json!({ "queries": ["amber"] })),
+        ("ctx_history", json!({})),
+        ("ctx_reflect", json!({})),
+        ("ctx_context", json!({})),
+    ] {
+        arguments["project"] = json!(API);
+        let text = call(&server, &token, tool, &arguments)["text"].as_str().unwrap().to_owned();
+        assert!(text.contains("ana__confirmed_by_ben") && !text.contains("ana, confirmed"), "{tool}: {text}");
+    }
+}
+
 fn two_current_notes_on_a_topic_are_a_fork_until_one_supersedes_the_other(world: &World) {
     let server = world.server();
     let (ana, ben) = (server.token("acme", "ana", TokenScope::Write), server.token("acme", "ben", TokenScope::Write));
@@ -125,6 +141,7 @@ fn each_change_is_audited_with_its_token_and_counted_in_bytes(world: &World) {
 }
 
 on_each_backend! {
+    a_name_is_one_word_outside_of_the_marks,
     a_model_finds_a_note_of_a_teammate_as_data_until_it_is_forgotten,
     two_current_notes_on_a_topic_are_a_fork_until_one_supersedes_the_other,
     each_tool_needs_its_scope_over_both_ways,
