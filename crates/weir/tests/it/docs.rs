@@ -1,0 +1,208 @@
+//! The documents, next to the program: every block of commands runs, and the references are what the program says.
+//!
+//! A block of `sh` or `console` runs in an empty home, in a project of its own, and must succeed. A comment directly above
+//! it can say otherwise: `<!-- not run: REASON -->` skips it, and the commands of `<!-- given: COMMANDS -->` run first.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use expect_test::{expect, expect_file};
+use serde_json::Value;
+
+use crate::support::{Home, WEIR, said};
+
+/// The beginning of docs/cli.md.
+const COMMANDS_HEAD: &str = "\
+# Command line
+
+Every command, as `weir COMMAND --help` prints it. `UPDATE_EXPECT=1 cargo test -p weir --test it docs` writes this page, and the tests
+compare it with the program.
+";
+
+/// The beginning of docs/settings.md.
+const SETTINGS_HEAD: &str = "\
+# All settings
+
+Every setting with its default, as `weir config show` prints them. [Configuration](configuration.md) explains them, and has an example of the
+whole file. `UPDATE_EXPECT=1 cargo test -p weir --test it docs` writes this page, and the tests compare it with the program.
+";
+
+/// A block of commands in a page.
+struct Block {
+    /// The page, and the line of the block's fence.
+    place: String,
+    commands: String,
+    /// Commands that run first.
+    given: String,
+    /// Why it is not run.
+    not_run: Option<String>,
+}
+
+/// Returns a path of the repository.
+fn at(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// Returns the paths of the README and of the pages in `docs`.
+fn pages() -> Vec<String> {
+    let listed = fs::read_dir(at("docs")).unwrap();
+    let names = listed.map(|entry| format!("docs/{}", entry.unwrap().file_name().to_string_lossy()));
+    let mut pages: Vec<String> = names.filter(|name| name.ends_with(".md")).collect();
+    pages.push("README.md".to_owned());
+    pages.sort();
+    pages
+}
+
+/// Returns the blocks of commands in a page.
+fn blocks(page: &str, text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut comments: Vec<&str> = Vec::new();
+    let mut lines = (1_usize..).zip(text.lines());
+    while let Some((number, line)) = lines.next() {
+        let line = line.trim();
+        let (fence, form) = line.split_at(line.len() - line.trim_start_matches('`').len());
+        if fence.len() >= 3 {
+            let inside = lines.by_ref().map(|(_, line)| line).take_while(|line| !line.trim().starts_with(fence));
+            let inside: Vec<&str> = inside.collect();
+            if matches!(form, "sh" | "console") {
+                blocks.push(Block {
+                    place: format!("{page}:{number}"),
+                    commands: commands(form, &inside),
+                    given: marked(&comments, "given:").join("\n"),
+                    not_run: marked(&comments, "not run:").first().map(|reason| (*reason).to_owned()),
+                });
+            }
+        }
+        if line.starts_with("<!--") {
+            comments.push(line);
+        } else {
+            comments.clear();
+        }
+    }
+    blocks
+}
+
+/// Returns what comments say after a mark.
+fn marked<'a>(comments: &[&'a str], mark: &str) -> Vec<&'a str> {
+    let inside = comments.iter().copied().filter_map(|comment| comment.strip_prefix("<!--")?.strip_suffix("-->"));
+    inside.filter_map(|text| text.trim().strip_prefix(mark)).map(str::trim).collect()
+}
+
+/// Returns the commands of a block. In a console they begin with `$ `, and continue after a `\`.
+fn commands(form: &str, lines: &[&str]) -> String {
+    if form == "sh" {
+        return lines.join("\n");
+    }
+    let mut commands = Vec::new();
+    let mut continues = false;
+    for line in lines.iter().copied() {
+        let command = if continues { Some(line) } else { line.strip_prefix("$ ") };
+        continues = command.is_some_and(|command| command.ends_with('\\'));
+        commands.extend(command);
+    }
+    commands.join("\n")
+}
+
+/// Runs a block in a home of its own. Returns what went wrong.
+fn failure(block: &Block) -> Option<String> {
+    let mut home = Home::with_programs();
+    let programs = home.at("programs");
+    fs::create_dir(&programs).unwrap();
+    std::os::unix::fs::symlink(WEIR, programs.join("weir")).unwrap();
+    home.programs.insert(0, programs);
+    home.git(&["init", "--quiet"]);
+    let script = format!("set -euo pipefail\n{}\n{}\n", block.given, block.commands);
+    let output = home.command("bash", &["-c", &script]).output().unwrap();
+    (!output.status.success()).then(|| format!("{}: {}\n{}\n", block.place, output.status, said(&output)))
+}
+
+#[test]
+fn every_block_of_commands_runs_or_says_why_not() {
+    let (mut run, mut failures) = (0, String::new());
+    for page in pages() {
+        for block in blocks(&page, &fs::read_to_string(at(&page)).unwrap()) {
+            match &block.not_run {
+                Some(reason) => {
+                    assert!(!reason.is_empty(), "{}: no reason why it is not run", block.place);
+                    eprintln!("{}: not run: {reason}", block.place);
+                }
+                None => {
+                    run += 1;
+                    failures.extend(failure(&block));
+                }
+            }
+        }
+    }
+    eprintln!("{run} blocks of commands were run");
+    assert!(run > 0 && failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn a_block_is_its_commands_and_what_the_comments_above_it_say() {
+    let page = "<!-- given: touch a -->\n<!-- given: touch b -->\n```sh\nls a b\n```\n\n<!-- not run: it waits -->\n\
+                ```console\n$ weir serve\nlistening\n$ curl x \\\n  -H y\nanswer\n```\n```json\n{}\n```\n\
+                <!-- not run: no -->\ntext\n```sh\nls\n```\n";
+    let shown = blocks("a.md", page).into_iter().map(|block| {
+        let Block { place, commands, given, not_run } = block;
+        format!("{place} given {given:?} not run {not_run:?}: {commands:?}\n")
+    });
+    expect![[r#"
+        a.md:3 given "touch a\ntouch b" not run None: "ls a b"
+        a.md:8 given "" not run Some("it waits"): "weir serve\ncurl x \\\n  -H y"
+        a.md:20 given "" not run None: "ls"
+    "#]]
+    .assert_eq(&shown.collect::<String>());
+}
+
+#[test]
+fn the_page_of_commands_is_what_the_program_says() {
+    let home = Home::new();
+    let mut page = COMMANDS_HEAD.to_owned();
+    describe(&home, &[], &mut page);
+    expect_file![at("docs/cli.md")].assert_eq(&page);
+}
+
+/// Adds the help of a command and of those below it.
+fn describe(home: &Home, words: &[&str], page: &mut String) {
+    let help = home.ok(&[words, &["--help"]].concat());
+    let lines: Vec<&str> = help.trim_end().lines().map(str::trim_end).collect();
+    let name = [&["weir"], words].concat().join(" ");
+    writeln!(page, "\n## {name}\n\n```text\n{}\n```", lines.join("\n")).unwrap();
+    let listed = lines.iter().skip_while(|line| **line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let first_lines = listed.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+    for command in first_lines.filter_map(|line| line.split(' ').next()).filter(|command| *command != "help") {
+        describe(home, &[words, &[command]].concat(), page);
+    }
+}
+
+#[test]
+fn the_page_of_settings_is_what_the_program_says() {
+    let home = Home::new();
+    let shown = home.json(&["config", "show"]);
+    let mut page = SETTINGS_HEAD.to_owned();
+    let mut table = None;
+    for setting in shown["settings"].as_array().unwrap() {
+        if table != Some(part(setting, "table")) {
+            table = Some(part(setting, "table"));
+            let heading = table.filter(|name| !name.is_empty()).map(|name| format!("[{name}]"));
+            let heading = heading.unwrap_or_else(|| "Top of the file".to_owned());
+            writeln!(page, "\n## {heading}\n\n| setting | default | what it is |\n| --- | --- | --- |").unwrap();
+        }
+        let (name, value, about) = (part(setting, "name"), part(setting, "value"), part(setting, "about"));
+        writeln!(page, "| `{name}` | {} | {about} |", shown_value(value)).unwrap();
+    }
+    expect_file![at("docs/settings.md")].assert_eq(&page);
+}
+
+/// Returns a part of a setting.
+fn part<'a>(setting: &'a Value, name: &str) -> &'a str {
+    setting[name].as_str().unwrap()
+}
+
+/// Returns a value as code, unless it is a description.
+fn shown_value(value: &str) -> String {
+    let is_word = matches!(value, "true" | "false");
+    let is_literal = is_word || value.starts_with(|c: char| c.is_ascii_digit() || "\"[".contains(c));
+    if is_literal { format!("`{value}`") } else { value.to_owned() }
+}
