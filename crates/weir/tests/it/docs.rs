@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use expect_test::{expect, expect_file};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Home, WEIR, said};
 
@@ -104,13 +104,15 @@ fn commands(form: &str, lines: &[&str]) -> String {
     commands.join("\n")
 }
 
-/// Runs a block in a home of its own. Returns what went wrong.
+/// Runs a block in a home of its own, whose user has this program, the Rust toolchain and what the system has. Returns
+/// what went wrong.
 fn failure(block: &Block) -> Option<String> {
-    let mut home = Home::with_programs();
+    let mut home = Home::outside_tmp();
     let programs = home.at("programs");
     fs::create_dir(&programs).unwrap();
     std::os::unix::fs::symlink(WEIR, programs.join("weir")).unwrap();
-    home.programs.insert(0, programs);
+    let toolchain = Path::new(env!("CARGO")).parent().unwrap().to_owned();
+    home.programs.splice(0..0, [programs, toolchain]);
     home.git(&["init", "--quiet"]);
     let script = format!("set -euo pipefail\n{}\n{}\n", block.given, block.commands);
     let output = home.command("bash", &["-c", &script]).output().unwrap();
@@ -153,6 +155,34 @@ fn a_block_is_its_commands_and_what_the_comments_above_it_say() {
         a.md:20 given "" not run None: "ls"
     "#]]
     .assert_eq(&shown.collect::<String>());
+}
+
+#[test]
+fn the_guide_in_the_readme_is_what_a_session_is_told() {
+    let home = Home::new();
+    let file = home.project().join("src/login.rs");
+    let say = |prompt: &str| home.hook("s", "UserPromptSubmit", &json!({ "prompt": prompt }));
+    let edit = |old: &str, new: &str| {
+        let input = json!({ "file_path": file, "old_string": old, "new_string": new });
+        home.hook("s", "PostToolUse", &json!({ "tool_name": "Edit", "tool_input": input, "tool_response": {} }));
+    };
+    say("Add token refresh to the login flow in src/login.rs. The API limit is 5 requests per second.");
+    edit("fn login() {}", "fn login() { refresh_token(); }");
+    say("No, don't use a regex. Use the tokenizer module instead, and never log the token.");
+    edit("refresh_token();", "tokenizer::parse(header); schedule_refresh(expires_at);");
+    say("We decided: refresh 60 s before expiry, not after a 401.");
+    let input = json!({ "command": "cargo test login" });
+    let error = "Exit code 101\ntest login::refreshes_before_expiry ... FAILED";
+    home.hook("s", "PostToolUseFailure", &json!({ "tool_name": "Bash", "tool_input": input, "error": error }));
+    say("ok go on");
+    home.hook("s", "PreCompact", &json!({ "trigger": "auto" }));
+    let answer = home.hook("s", "SessionStart", &json!({ "source": "compact" }));
+    let guide = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    let readme = fs::read_to_string(at("README.md")).unwrap();
+    assert!(
+        readme.contains(&format!("```text\n{}\n```", guide.trim_end())),
+        "README.md has another guide than:\n{guide}"
+    );
 }
 
 #[test]
