@@ -112,7 +112,8 @@ fn failure(block: &Block) -> Option<String> {
     fs::create_dir(&programs).unwrap();
     std::os::unix::fs::symlink(WEIR, programs.join("weir")).unwrap();
     let toolchain = Path::new(env!("CARGO")).parent().unwrap().to_owned();
-    home.programs.splice(0..0, [programs, toolchain]);
+    home.programs.insert(0, toolchain);
+    home.programs.insert(0, programs);
     home.git(&["init", "--quiet"]);
     let script = format!("set -euo pipefail\n{}\n{}\n", block.given, block.commands);
     let output = home.command("bash", &["-c", &script]).output().unwrap();
