@@ -1,7 +1,13 @@
 //! The documents, next to the program: every block of commands runs, and the references are what the program says.
 //!
-//! A block of `sh` or `console` runs in an empty home, in a project of its own, and must succeed. A comment directly above
-//! it can say otherwise: `<!-- not run: REASON -->` skips it, and the commands of `<!-- given: COMMANDS -->` run first.
+//! A block of `sh` or `console` runs in an empty home, in a project of its own, and must succeed. Comments directly above it
+//! can say more:
+//!
+//! - `<!-- given: COMMANDS -->`: these run first.
+//! - `<!-- serves -->`: it is a server, which must say where it listens.
+//! - `<!-- server: COMMANDS -->`: this server runs meanwhile.
+//! - `<!-- needs: team -->`: it is run only in a build with the team server.
+//! - `<!-- not run: REASON -->`: it is not run.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -28,6 +34,21 @@ Every setting with its default, as `weir config show` prints them. [Configuratio
 whole file. `UPDATE_EXPECT=1 cargo test -p weir --test it docs` writes this page, and the tests compare it with the program.
 ";
 
+/// Has a network with nothing but a loopback, and a folder `/srv` of its own. `serve` starts a server, and returns when it
+/// says where it listens. All processes end with the first.
+const SERVE: &str = r#"
+PATH="$PATH:/usr/sbin:/sbin" ip link set lo up
+mount -t tmpfs none /srv
+serve() {
+  exec 3< <(exec bash -euo pipefail -c "$1" 2>&1)
+  while read -r line <&3; do
+    echo "$line"
+    case "$line" in *http://*) return ;; esac
+  done
+  return 1
+}
+"#;
+
 /// A block of commands in a page.
 struct Block {
     /// The page, and the line of the block's fence.
@@ -35,8 +56,32 @@ struct Block {
     commands: String,
     /// Commands that run first.
     given: String,
+    /// The server that it talks to.
+    server: Option<String>,
+    /// Whether it is a server itself.
+    serves: bool,
+    needs_team: bool,
     /// Why it is not run.
     not_run: Option<String>,
+}
+
+impl Block {
+    /// Returns the script that runs it.
+    fn script(&self) -> String {
+        let Self { commands, given, .. } = self;
+        let quoted = |commands: &str| format!("'{}'", commands.replace('\'', r"'\''"));
+        match &self.server {
+            Some(server) => format!("{SERVE}\n{given}\nserve {}\n{commands}\n", quoted(server)),
+            None if self.serves => format!("{SERVE}\n{given}\nserve {}\n", quoted(commands)),
+            None => format!("{given}\n{commands}\n"),
+        }
+    }
+
+    /// Returns why it cannot be run.
+    fn left_out(&self) -> Option<&str> {
+        let unbuilt = self.needs_team && !cfg!(feature = "team");
+        self.not_run.as_deref().or(unbuilt.then_some("this build has no team server"))
+    }
 }
 
 /// Returns a path of the repository.
@@ -70,6 +115,9 @@ fn blocks(page: &str, text: &str) -> Vec<Block> {
                     place: format!("{page}:{number}"),
                     commands: commands(form, &inside),
                     given: marked(&comments, "given:").join("\n"),
+                    server: marked(&comments, "server:").first().map(|server| (*server).to_owned()),
+                    serves: !marked(&comments, "serves").is_empty(),
+                    needs_team: marked(&comments, "needs:").contains(&"team"),
                     not_run: marked(&comments, "not run:").first().map(|reason| (*reason).to_owned()),
                 });
             }
@@ -115,8 +163,12 @@ fn failure(block: &Block) -> Option<String> {
     home.programs.insert(0, toolchain);
     home.programs.insert(0, programs);
     home.git(&["init", "--quiet"]);
-    let script = format!("set -euo pipefail\n{}\n{}\n", block.given, block.commands);
-    let output = home.command("bash", &["-c", &script]).output().unwrap();
+    let script = block.script();
+    let shell = ["bash", "-euo", "pipefail", "-c", script.as_str()];
+    let alone = ["unshare", "--user", "--map-root-user", "--net", "--mount", "--pid", "--fork", "--kill-child"];
+    let is_alone = block.serves || block.server.is_some();
+    let words = if is_alone { [&alone[..], &shell].concat() } else { shell.to_vec() };
+    let output = home.command(words[0], &words[1..]).output().unwrap();
     (!output.status.success()).then(|| format!("{}: {}\n{}\n", block.place, output.status, said(&output)))
 }
 
@@ -125,7 +177,7 @@ fn every_block_of_commands_runs_or_says_why_not() {
     let (mut run, mut failures) = (0, String::new());
     for page in pages() {
         for block in blocks(&page, &fs::read_to_string(at(&page)).unwrap()) {
-            match &block.not_run {
+            match block.left_out() {
                 Some(reason) => {
                     assert!(!reason.is_empty(), "{}: no reason why it is not run", block.place);
                     eprintln!("{}: not run: {reason}", block.place);
@@ -144,16 +196,19 @@ fn every_block_of_commands_runs_or_says_why_not() {
 #[test]
 fn a_block_is_its_commands_and_what_the_comments_above_it_say() {
     let page = "<!-- given: touch a -->\n<!-- given: touch b -->\n```sh\nls a b\n```\n\n<!-- not run: it waits -->\n\
-                ```console\n$ weir serve\nlistening\n$ curl x \\\n  -H y\nanswer\n```\n```json\n{}\n```\n\
-                <!-- not run: no -->\ntext\n```sh\nls\n```\n";
+                ```console\n$ weir x\nlistening\n$ curl y \\\n  -H z\nanswer\n```\n```json\n{}\n```\n\
+                <!-- not run: no -->\ntext\n```sh\nls\n```\n<!-- serves -->\n```sh\nserve\n```\n\
+                <!-- needs: team -->\n<!-- server: it's -->\n```sh\nask\n```\n";
     let shown = blocks("a.md", page).into_iter().map(|block| {
-        let Block { place, commands, given, not_run } = block;
-        format!("{place} given {given:?} not run {not_run:?}: {commands:?}\n")
+        let script = block.script().replace(SERVE, "SERVE");
+        format!("{} {:?} {}: {script:?}\n", block.place, block.not_run, block.needs_team)
     });
     expect![[r#"
-        a.md:3 given "touch a\ntouch b" not run None: "ls a b"
-        a.md:8 given "" not run Some("it waits"): "weir serve\ncurl x \\\n  -H y"
-        a.md:20 given "" not run None: "ls"
+        a.md:3 None false: "touch a\ntouch b\nls a b\n"
+        a.md:8 Some("it waits") false: "\nweir x\ncurl y \\\n  -H z\n"
+        a.md:20 None false: "\nls\n"
+        a.md:24 None false: "SERVE\n\nserve 'serve'\n"
+        a.md:29 None true: "SERVE\n\nserve 'it'\\''s'\nask\n"
     "#]]
     .assert_eq(&shown.collect::<String>());
 }
