@@ -1,8 +1,8 @@
 //! Prepares the pages of `docs` for mdBook, as a preprocessor that `docs/book.toml` names.
 //!
-//! Pages also link to files that are not in the book, which works on a page of the repository and not in the book: such a
-//! link becomes its text with the path of the file. Two chapters are files at the top of the repository. Invariant: what
-//! a page shows as code stays as it is.
+//! Pages also link to files that are not in the book, which works in the repository and not in the book: such a link
+//! becomes its text with the path of the file. Two chapters are files at the top of the repository. Invariant: what a
+//! page shows as code stays as it is.
 
 use std::path::Path;
 use std::{fmt, fs, io};
@@ -187,10 +187,11 @@ mod tests {
     fn a_link_out_of_the_book_becomes_its_text_and_the_path() {
         check(
             "docs/a.md",
-            "See [the list\nof names](../crates/x.rs), [`bench`](../bench) and [contents](SUMMARY.md).\n",
+            "See [the list\nof names](../crates/x.rs),\n[`bench`](../bench) and [contents](SUMMARY.md).\n",
             expect![[r#"
                 See the list
-                of names (`crates/x.rs` in the repository), `bench` (in the repository) and contents (`docs/SUMMARY.md` in the repository).
+                of names (`crates/x.rs` in the repository),
+                `bench` (in the repository) and contents (`docs/SUMMARY.md` in the repository).
             "#]],
         );
     }

@@ -1,9 +1,10 @@
 //! The documents, next to the program: every block of commands runs, and the references are what the program says.
 //!
-//! A block of `sh` or `console` runs in an empty home, in a project of its own, and must succeed. Comments directly above it
-//! can say more:
+//! A block of `sh` or `console` runs in an empty home, in a project of its own, and must succeed. Comments directly above
+//! it can say more:
 //!
-//! - `<!-- given: COMMANDS -->`: these run first.
+//! - `<!-- given: COMMANDS -->`: these run first. `$REPOSITORY` is the repository, to copy files from.
+//! - `<!-- answers: WORD -->`: it runs on a terminal, and every question gets this answer.
 //! - `<!-- serves -->`: it is a server, which must say where it listens.
 //! - `<!-- server: COMMANDS -->`: this server runs meanwhile.
 //! - `<!-- needs: team -->`: it is run only in a build with the team server.
@@ -22,20 +23,21 @@ use crate::support::{Home, WEIR, said};
 const COMMANDS_HEAD: &str = "\
 # Command line
 
-Every command, as `weir COMMAND --help` prints it. `UPDATE_EXPECT=1 cargo test -p weir --test it docs` writes this page, and the tests
-compare it with the program.
+Every command, as `weir COMMAND --help` prints it. `UPDATE_EXPECT=1 cargo test -p weir --test it docs` writes this
+page, and the tests compare it with the program.
 ";
 
 /// The beginning of docs/settings.md.
 const SETTINGS_HEAD: &str = "\
 # All settings
 
-Every setting with its default, as `weir config show` prints them. [Configuration](configuration.md) explains them, and has an example of the
-whole file. `UPDATE_EXPECT=1 cargo test -p weir --test it docs` writes this page, and the tests compare it with the program.
+Every setting with its default, as `weir config show` prints them. [Configuration](configuration.md) explains them, and
+has an example of the whole file. `UPDATE_EXPECT=1 cargo test -p weir --test it docs` writes this page, and the tests
+compare it with the program.
 ";
 
-/// Has a network with nothing but a loopback, and a folder `/srv` of its own. `serve` starts a server, and returns when it
-/// says where it listens. All processes end with the first.
+/// Has a network with nothing but a loopback, and a folder `/srv` of its own. `serve` starts a server, and returns when
+/// it says where it listens. All processes end with the first.
 const SERVE: &str = r#"
 PATH="$PATH:/usr/sbin:/sbin" ip link set lo up
 mount -t tmpfs none /srv
@@ -49,6 +51,9 @@ serve() {
 }
 "#;
 
+/// What a terminal runs, with the block in a variable.
+const ON_TERMINAL: &str = r#"script --quiet --return --command 'exec bash -euo pipefail -c "$BLOCK"' /dev/null"#;
+
 /// A block of commands in a page.
 struct Block {
     /// The page, and the line of the block's fence.
@@ -56,6 +61,8 @@ struct Block {
     commands: String,
     /// Commands that run first.
     given: String,
+    /// The answer to what it asks on a terminal.
+    answer: Option<String>,
     /// The server that it talks to.
     server: Option<String>,
     /// Whether it is a server itself.
@@ -70,10 +77,18 @@ impl Block {
     fn script(&self) -> String {
         let Self { commands, given, .. } = self;
         let quoted = |commands: &str| format!("'{}'", commands.replace('\'', r"'\''"));
-        match &self.server {
-            Some(server) => format!("{SERVE}\n{given}\nserve {}\n{commands}\n", quoted(server)),
-            None if self.serves => format!("{SERVE}\n{given}\nserve {}\n", quoted(commands)),
-            None => format!("{given}\n{commands}\n"),
+        match (&self.server, &self.answer) {
+            (Some(server), _) => format!("{SERVE}\n{given}\nserve {}\n{commands}\n", quoted(server)),
+            (None, Some(answer)) => {
+                let answers = format!("{answer}\n").repeat(9);
+                format!(
+                    "{given}\nprintf {} | SHELL=/bin/bash BLOCK={} {ON_TERMINAL}\n",
+                    quoted(&answers),
+                    quoted(commands)
+                )
+            }
+            (None, None) if self.serves => format!("{SERVE}\n{given}\nserve {}\n", quoted(commands)),
+            (None, None) => format!("{given}\n{commands}\n"),
         }
     }
 
@@ -115,6 +130,7 @@ fn blocks(page: &str, text: &str) -> Vec<Block> {
                     place: format!("{page}:{number}"),
                     commands: commands(form, &inside),
                     given: marked(&comments, "given:").join("\n"),
+                    answer: marked(&comments, "answers:").first().map(|answer| (*answer).to_owned()),
                     server: marked(&comments, "server:").first().map(|server| (*server).to_owned()),
                     serves: !marked(&comments, "serves").is_empty(),
                     needs_team: marked(&comments, "needs:").contains(&"team"),
@@ -168,7 +184,7 @@ fn failure(block: &Block) -> Option<String> {
     let alone = ["unshare", "--user", "--map-root-user", "--net", "--mount", "--pid", "--fork", "--kill-child"];
     let is_alone = block.serves || block.server.is_some();
     let words = if is_alone { [&alone[..], &shell].concat() } else { shell.to_vec() };
-    let output = home.command(words[0], &words[1..]).output().unwrap();
+    let output = home.command(words[0], &words[1..]).env("REPOSITORY", at("")).output().unwrap();
     (!output.status.success()).then(|| format!("{}: {}\n{}\n", block.place, output.status, said(&output)))
 }
 
@@ -198,9 +214,11 @@ fn a_block_is_its_commands_and_what_the_comments_above_it_say() {
     let page = "<!-- given: touch a -->\n<!-- given: touch b -->\n```sh\nls a b\n```\n\n<!-- not run: it waits -->\n\
                 ```console\n$ weir x\nlistening\n$ curl y \\\n  -H z\nanswer\n```\n```json\n{}\n```\n\
                 <!-- not run: no -->\ntext\n```sh\nls\n```\n<!-- serves -->\n```sh\nserve\n```\n\
-                <!-- needs: team -->\n<!-- server: it's -->\n```sh\nask\n```\n";
+                <!-- needs: team -->\n<!-- server: it's -->\n```sh\nask\n```\n\
+                <!-- answers: y -->\n```sh\nsetup\n```\n";
     let shown = blocks("a.md", page).into_iter().map(|block| {
-        let script = block.script().replace(SERVE, "SERVE");
+        let script = block.script().replace(SERVE, "SERVE").replace(ON_TERMINAL, "TERMINAL");
+        let script = script.replace(&"y\n".repeat(9), "y…");
         format!("{} {:?} {}: {script:?}\n", block.place, block.not_run, block.needs_team)
     });
     expect![[r#"
@@ -209,6 +227,7 @@ fn a_block_is_its_commands_and_what_the_comments_above_it_say() {
         a.md:20 None false: "\nls\n"
         a.md:24 None false: "SERVE\n\nserve 'serve'\n"
         a.md:29 None true: "SERVE\n\nserve 'it'\\''s'\nask\n"
+        a.md:33 None false: "\nprintf 'y…' | SHELL=/bin/bash BLOCK='setup' TERMINAL\n"
     "#]]
     .assert_eq(&shown.collect::<String>());
 }
