@@ -1,7 +1,7 @@
 //! The documents, next to the program: every block of commands runs, and the references are what the program says.
 //!
-//! A block of `sh` or `console` runs in an empty home, in a project of its own, and must succeed. Comments directly above
-//! it can say more:
+//! A block of `sh` or `console` runs in an empty home, in a project of its own, and must succeed. Comments above it can
+//! say more:
 //!
 //! - `<!-- given: COMMANDS -->`: these run first. `$REPOSITORY` is the repository, to copy files from.
 //! - `<!-- answers: WORD -->`: it runs on a terminal, and every question gets this answer.
