@@ -8,20 +8,28 @@
     reason = "a program for people: findings go to stdout, talk to stderr"
 )]
 
+use std::io::Read as _;
 use std::process::ExitCode;
 
+use book::BookError;
+
+mod book;
 mod tidy;
 
 const USAGE: &str = "\
 usage: cargo run -p xtask -- CHORE
 
 chores:
+  book    prepare the pages of docs for mdBook, which calls this: `mdbook build docs`
   tidy    check what neither rustc nor clippy knows about this repository";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy(),
+        ["book"] => book(),
+        // mdBook asks whether the pages are for this renderer, too.
+        ["book", "supports", _] => ExitCode::SUCCESS,
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             ExitCode::SUCCESS
@@ -49,6 +57,21 @@ fn tidy() -> ExitCode {
     } else {
         eprintln!("tidy: {} files, {} to fix", tree.len(), findings.len());
         ExitCode::FAILURE
+    }
+}
+
+fn book() -> ExitCode {
+    let mut input = String::new();
+    let read = std::io::stdin().read_to_string(&mut input).map_err(BookError::Input);
+    match read.and_then(|_| book::prepare(&input)) {
+        Ok(prepared) => {
+            println!("{prepared}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+mod book;
 mod commands;
 mod crate_tables;
 mod dependency_reasons;
@@ -25,6 +26,7 @@ mod rust_text;
 mod tree;
 mod vocabulary;
 
+pub(crate) use links::resolve;
 pub(crate) use tree::Tree;
 
 type Check = fn(&Tree) -> Vec<Finding>;
@@ -41,6 +43,7 @@ const CHECKS: &[Check] = &[
     forbidden_text::check,
     dependency_reasons::check,
     links::check,
+    book::check,
     crate_tables::check,
     gate_steps::check,
     paths::check,

@@ -51,7 +51,7 @@ fn is_relative(target: &str) -> bool {
 }
 
 /// Returns the file that a link on `page` refers to, or `None` if it leaves the repository.
-fn resolve(page: &str, link: &str) -> Option<String> {
+pub(crate) fn resolve(page: &str, link: &str) -> Option<String> {
     if link.is_empty() {
         return Some(page.to_owned());
     }

@@ -5,6 +5,7 @@
 mod advice;
 mod cli;
 mod context;
+mod docs;
 mod e2e;
 mod escape;
 mod evil;

@@ -99,6 +99,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
         EmbeddingModel::Endpoint { key: Some(_), .. } => "set, not shown".to_owned(),
         _ => "none".to_owned(),
     }),
+    setting("team", "from", "The users whose notes `weir sync` takes.", |config| {
+        config.team.from.as_deref().map_or_else(|| "everybody".to_owned(), list)
+    }),
     setting("retention", "run_days", "How long outputs of runs are kept.", |config| config.limits.run_days.to_string()),
     setting("retention", "page_days", "How long pages and files are kept.", |config| {
         config.limits.page_days.to_string()
