@@ -66,7 +66,7 @@ fn it_is_read_while_it_goes_on_and_ended_on_request() {
     assert!(home.ok(&["search", "begun"]).contains(&reference), "it is found by its words");
     assert!(wait_until(MAX_OUTLIVING, || keepers(&home).is_empty() && files_left(&home).is_empty()));
     let again = home.weir(&["run", "--end", &reference]);
-    assert_eq!(again.status.code(), Some(3), "{}", text(&again.stderr));
+    assert_eq!(again.status.code(), Some(125), "{}", text(&again.stderr));
 }
 
 #[test]
