@@ -247,7 +247,7 @@ struct NamedHost {
     port: Option<u16>,
 }
 
-impl std::str::FromStr for NamedHost {
+impl FromStr for NamedHost {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
