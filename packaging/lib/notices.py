@@ -59,7 +59,8 @@ def write(target, features=()):
 
 
 def _assemble(target, rows, texts):
-    parts = [f"Weir for {target} contains the following. Their licences are below, each text once.\n\n" + "\n".join(rows)]
+    title = f"Weir for {target} contains the following. Their licences are below, each text once."
+    parts = [title + "\n\n" + "\n".join(rows)]
     for text, users in sorted(texts.items(), key=lambda item: item[1]):
         parts.append("=" * 80 + "\n" + "\n".join(sorted(set(users))) + "\n" + "-" * 80 + "\n\n" + text)
     return "\n\n".join(parts) + "\n"

@@ -1,5 +1,6 @@
-"""Makes the folder that the Debian package and the archive contain: a prefix with bin, share and lib. Not share/weir: below ~/.local, that is where Weir stores.
+"""Makes the folder that the Debian package and the archive contain: a prefix with bin, share and lib.
 
+Nothing is in share/weir: below ~/.local, that is where Weir stores.
 Man pages and completions come from the program itself, so it must run on this machine or `WEIR_NATIVE` must name one of
 the same version that does.
 """

@@ -14,7 +14,7 @@ try {
   program = require.resolve(`weir-cli-${platform}/bin/${file}`);
 } catch {
   console.error(`error: cannot find the program for ${platform}: the package weir-cli-${platform} is not installed`);
-  console.error("hint: install weir-cli with its optional dependencies; if it still fails, this platform has no package");
+  console.error("hint: install weir-cli with its optional dependencies; otherwise this platform has no package");
   process.exit(1);
 }
 
