@@ -11,6 +11,9 @@ use super::{Finding, Tree, markdown, missing};
 /// Pages about the code, in which the name of a source file means one of ours. Their diagrams are checked too.
 const ABOUT_CODE: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md"];
 
+/// Folders that projects of users have too: a path in them may be theirs. Links into them are checked as all links are.
+const ALSO_USERS: &[&str] = &[".github"];
+
 /// The page that says how things were.
 const CHANGELOG: &str = "CHANGELOG.md";
 
@@ -58,7 +61,8 @@ struct Repository<'a> {
 impl<'a> Repository<'a> {
     fn of(tree: &'a Tree) -> Self {
         let folders = |path: &'a str| path.split_once('/').map(|(folder, _)| folder);
-        let top = tree.texts().filter_map(|(path, _)| folders(path)).collect();
+        let top =
+            tree.texts().filter_map(|(path, _)| folders(path)).filter(|name| !ALSO_USERS.contains(name)).collect();
         let crates = tree.texts().filter_map(|(path, _)| folders(path.strip_prefix("crates/")?)).collect();
         Self { tree, top, crates }
     }
@@ -105,7 +109,12 @@ mod tests {
     use super::super::findings;
 
     fn check(page: &str, text: &str, expected: Expect) {
-        let files = [("crates/weir-store/src/log.rs", ""), ("crates/weir-store/src/log/rows.rs", ""), (".ci/run", "")];
+        let files = [
+            ("crates/weir-store/src/log.rs", ""),
+            ("crates/weir-store/src/log/rows.rs", ""),
+            (".ci/run", ""),
+            (".github/workflows/release.yml", ""),
+        ];
         expected.assert_eq(&findings(super::check, &[&[(page, text)], &files[..]].concat()));
     }
 
@@ -146,7 +155,7 @@ mod tests {
     fn files_of_users_are_theirs() {
         check(
             "docs/a.md",
-            "`src/pool.rs`, `~/.cargo/config.toml`, `target/release/weir`, `.claude/settings.json`\n",
+            "`src/pool.rs`, `~/.cargo/config.toml`, `target/release/weir`, `.claude/settings.json`, `.github/hooks/a.json`\n",
             expect![""],
         );
         check("CHANGELOG.md", "`crates/weir-old`\n", expect![""]);

@@ -1,7 +1,8 @@
 //! Where this program came from, and the commands that update and remove it.
 //!
-//! A package may leave a file `weir.origin` next to the program, with one line: `cargo`, `deb`, `npm`, `pip`, `pipx`,
-//! `uv` or `brew`, and the name of the package. Without it, the path of the program tells.
+//! A package may leave a file `weir.origin` next to the program, or in `../lib/weir`, with one line: `cargo`, `deb`,
+//! `npm`, `pip`, `pipx`, `uv`, `brew` or `install.sh`, and the name of the package. Without it, the path of the program
+//! tells. A wheel does not know what will install it, so its `pip` gives way to a path of pipx or uv.
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,9 @@ use crate::foreign;
 
 /// The file that a package leaves next to the program.
 const MARKER: &str = "weir.origin";
+
+/// Where that file is instead, seen from the folder of the program, if a package has a folder for such files.
+const SHARED_MARKER: &str = "../lib/weir/weir.origin";
 
 /// The longest such file, in bytes.
 const MAX_MARKER_BYTES: u64 = 200;
@@ -39,6 +43,7 @@ pub(super) enum Installer {
     Pipx,
     Uv,
     Homebrew,
+    Script,
     Unknown,
 }
 
@@ -53,13 +58,14 @@ impl Installer {
             Self::Pipx => "pipx",
             Self::Uv => "uv",
             Self::Homebrew => "brew",
+            Self::Script => "install.sh",
             Self::Unknown => "unknown",
         }
     }
 
     fn parse(word: &str) -> Self {
-        let all = [Self::Cargo, Self::Debian, Self::Npm, Self::Pip, Self::Pipx, Self::Uv, Self::Homebrew];
-        all.into_iter().find(|one| one.as_str() == word).unwrap_or(Self::Unknown)
+        let managers = [Self::Cargo, Self::Debian, Self::Npm, Self::Pip, Self::Pipx, Self::Uv, Self::Homebrew];
+        managers.into_iter().chain([Self::Script]).find(|one| one.as_str() == word).unwrap_or(Self::Unknown)
     }
 }
 
@@ -68,7 +74,8 @@ impl Installed {
     pub(super) fn find() -> Option<Self> {
         let program = std::env::current_exe().ok()?;
         let program = program.canonicalize().unwrap_or(program);
-        let marker = foreign::read_user_file(&program.with_file_name(MARKER), MAX_MARKER_BYTES).ok();
+        let places = [MARKER, SHARED_MARKER].map(|place| program.with_file_name(place));
+        let marker = places.iter().find_map(|place| foreign::read_user_file(place, MAX_MARKER_BYTES).ok());
         let marker = marker.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let is_debian =
             std::fs::read_to_string(DEBIAN_LIST).is_ok_and(|list| list.lines().any(|line| Path::new(line) == program));
@@ -78,7 +85,11 @@ impl Installed {
     fn of(program: PathBuf, marker: Option<&str>, is_debian: bool) -> Self {
         if let Some(mut words) = marker.map(str::split_whitespace) {
             let by = Installer::parse(words.next().unwrap_or_default());
-            return Self { program, by, package: words.next().map(str::to_owned) };
+            let (by, package) = match (by, by_path(&program)) {
+                (Installer::Pip, found @ (Installer::Pipx | Installer::Uv, _)) => found,
+                _ => (by, words.next().map(str::to_owned)),
+            };
+            return Self { program, by, package };
         }
         let (by, package) = if is_debian { (Installer::Debian, Some("weir".to_owned())) } else { by_path(&program) };
         Self { program, by, package }
@@ -91,12 +102,15 @@ impl Installed {
             (Installer::Cargo, None) => {
                 "git pull && cargo install --locked --path crates/weir  (in a checkout)".to_owned()
             }
-            (Installer::Debian, Some(package)) => format!("sudo apt install --only-upgrade {package}"),
+            (Installer::Debian, Some(package)) => {
+                format!("sudo apt install ./{package}_VERSION_ARCH.deb  (the file of the new release)")
+            }
             (Installer::Npm, Some(package)) => format!("npm install --global {package}@latest"),
             (Installer::Pip, Some(package)) => format!("pip install --upgrade {package}"),
             (Installer::Pipx, Some(package)) => format!("pipx upgrade {package}"),
             (Installer::Uv, Some(package)) => format!("uv tool upgrade {package}"),
             (Installer::Homebrew, Some(package)) => format!("brew upgrade {package}"),
+            (Installer::Script, _) => format!("sh install.sh{}  (that of the new release)", self.prefix()),
             _ => format!("not known: replace {} as you installed it", self.program.display()),
         }
     }
@@ -111,8 +125,15 @@ impl Installed {
             (Installer::Pipx, Some(package)) => format!("pipx uninstall {package}"),
             (Installer::Uv, Some(package)) => format!("uv tool uninstall {package}"),
             (Installer::Homebrew, Some(package)) => format!("brew uninstall {package}"),
+            (Installer::Script, _) => format!("sh install.sh --uninstall{}", self.prefix()),
             _ => format!("rm {}", quoted(&self.program.display().to_string())),
         }
+    }
+
+    /// Returns the argument that names the folder to which the script installed.
+    fn prefix(&self) -> String {
+        let folder = self.program.parent().and_then(Path::parent);
+        folder.map(|folder| format!(" --prefix {}", quoted(&folder.display().to_string()))).unwrap_or_default()
     }
 }
 
@@ -187,6 +208,27 @@ mod tests {
             Installer::Uv,
             "uv tool upgrade weir-x",
             "uv tool uninstall weir-x",
+        );
+        check(
+            "/home/me/.local/share/uv/tools/weir-x/bin/weir",
+            Some("pip weir-cli"),
+            Installer::Uv,
+            "uv tool upgrade weir-x",
+            "uv tool uninstall weir-x",
+        );
+        check(
+            "/home/me/env/bin/weir",
+            Some("pip weir-cli"),
+            Installer::Pip,
+            "pip install --upgrade weir-cli",
+            "pip uninstall weir-cli",
+        );
+        check(
+            "/home/me/my tools/bin/weir",
+            Some("install.sh weir"),
+            Installer::Script,
+            "sh install.sh --prefix '/home/me/my tools'",
+            "sh install.sh --uninstall --prefix '/home/me/my tools'",
         );
         check("/usr/bin/weir", Some("deb weir"), Installer::Debian, "sudo apt install", "sudo apt remove weir");
         check("/opt/my tools/weir", None, Installer::Unknown, "not known", "rm '/opt/my tools/weir'");

@@ -266,7 +266,7 @@ fn check_log(database: &TestDatabase, place: &Scope, count: u64) {
     let batch = log.read_since(place, Position(0), usize::MAX, Readers::Index).unwrap();
     let positions: Vec<u64> = batch.records.iter().map(|stored| stored.position.0).collect();
     assert_eq!(positions, (1..=count).collect::<Vec<_>>());
-    // Every note is found by its topic, whoever wrote it and when.
+    // Every note is found by its topic, that of an old writer too.
     assert_eq!(log.on_topic(place, TOPIC, usize::MAX).unwrap(), batch.records);
     assert_eq!(log.accounts().usage(&place.tenant).unwrap().records, count);
     assert_eq!(owner.run("SELECT count(*) FROM weir.audit WHERE action = 'append'").unwrap(), [count.to_string()]);
