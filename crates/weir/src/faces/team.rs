@@ -41,7 +41,7 @@ Examples:
   weir team list --data /srv/weir                              list tokens, without their secrets
   weir team rotate 00112233445566ff --data /srv/weir           replace a token by a new one
   weir team revoke --user ben --data /srv/weir                 revoke all tokens of a user
-  weir team migrate --data /srv/weir --database @url --dry-run say what a move to PostgreSQL would copy
+  weir team migrate --data /srv/weir --dry-run                 say what a move to PostgreSQL would copy
   weir team delete old --data /srv/weir --confirm old          delete a tenant for good
 
 A token is printed once, and only its hash is stored. docs/team.md describes the server and its routes.";

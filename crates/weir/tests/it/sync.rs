@@ -162,7 +162,7 @@ fn what_is_forgotten_is_gone_from_both_and_from_the_server() {
 #[test]
 fn a_dry_run_shows_what_would_leave_and_sends_nothing() {
     let (team, ana) = Team::new();
-    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    let secret = ["ghp", "_0123456789abcdefghijABCDEFGHIJ012345"].concat();
     ana.note(&format!("The key was {secret}."), &[]);
     ana.home.ok(&["note", "mine alone", "--scope", "user"]);
     ana.home.hook("s1", "UserPromptSubmit", &json!({ "prompt": "captured words stay" }));

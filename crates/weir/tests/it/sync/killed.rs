@@ -18,15 +18,15 @@ const KILLS: usize = 4;
 
 /// An address that stays, before a server whose own changes. Without a server, connections are cut.
 struct Relay {
-    url: String,
+    authority: String,
     target: Arc<Mutex<String>>,
 }
 
 impl Relay {
-    fn new(server: &Server) -> Self {
+    fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let target = Arc::new(Mutex::new(server.authority()));
+        let authority = listener.local_addr().unwrap().to_string();
+        let target = Arc::new(Mutex::new(String::new()));
         let current = Arc::clone(&target);
         // The threads end with the test.
         std::thread::spawn(move || {
@@ -38,7 +38,7 @@ impl Relay {
                 }
             }
         });
-        Self { url, target }
+        Self { authority, target }
     }
 
     fn lead_to(&self, server: &Server) {
@@ -119,9 +119,14 @@ fn titles(person: &Person) -> Vec<String> {
 fn check(options: &[&str], place: &[&str]) -> String {
     let home = Home::new();
     let first = home.ok(&[&["team", "init", "user0"], place].concat());
-    let start = || Server::start_with(&home, &[&["--team"], options].concat());
+    let relay = Relay::new();
+    let reached_by = ["--team", "--allow-host", relay.authority.as_str()];
+    let start = || {
+        let server = Server::start_with(&home, &[&reached_by[..], options].concat());
+        relay.lead_to(&server);
+        server
+    };
     let mut server = start();
-    let relay = Relay::new(&server);
     let people: Vec<Person> = (0..machine_count())
         .map(|machine| {
             let name = format!("user{machine}");
@@ -130,7 +135,7 @@ fn check(options: &[&str], place: &[&str]) -> String {
             let person = Person { home: Home::new(), token };
             write(&person.home.at("token"), &person.token);
             person.protect_token();
-            person.connect(&relay.url, &[]);
+            person.connect(&format!("http://{}", relay.authority), &[]);
             person
         })
         .collect();
@@ -141,11 +146,7 @@ fn check(options: &[&str], place: &[&str]) -> String {
             threads.spawn(move || work(person, machine, &sender));
         }
         drop(sender);
-        kill_again_and_again(&ended, &mut server, people.len() * NOTES, || {
-            let server = start();
-            relay.lead_to(&server);
-            server
-        })
+        kill_again_and_again(&ended, &mut server, people.len() * NOTES, start)
     });
     for _ in 0..2 {
         people.iter().for_each(|person| drop(person.sync()));
