@@ -10,6 +10,8 @@ use weir_records::sqlite::FileBlobs;
 use weir_records::{Blobs, ErrorKind, Log, Ports, TextKey};
 use weir_server::{ObjectBlobs, Swept};
 
+#[cfg(feature = "s3")]
+use crate::s3::S3Server;
 use crate::support::{ana, files, keep, scope, shelf_of};
 
 fn open(folder: &Path) -> ObjectBlobs {
@@ -176,36 +178,6 @@ fn s3_place(endpoint: Option<&str>, secret: &str) -> weir_server::S3Place {
         access_key: "weir".into(),
         secret_key: secret.into(),
         session_token: None,
-    }
-}
-
-/// A store that speaks S3, on a free port of the loopback interface, with a bucket `weir`. It ends with the test.
-#[cfg(feature = "s3")]
-struct S3Server {
-    endpoint: String,
-    _runtime: tokio::runtime::Runtime,
-    _folder: tempfile::TempDir,
-}
-
-#[cfg(feature = "s3")]
-impl S3Server {
-    fn start(secret: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("weir")).unwrap();
-        let mut builder = s3s::service::S3ServiceBuilder::new(s3s_fs::FileSystem::new(folder.path()).unwrap());
-        builder.set_auth(s3s::auth::SimpleAuth::from_single("weir", secret));
-        let service = builder.build();
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
-        let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        runtime.spawn(async move {
-            loop {
-                let (stream, _) = listener.accept().await.unwrap();
-                let stream = hyper_util::rt::TokioIo::new(stream);
-                tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(stream, service.clone()));
-            }
-        });
-        Self { endpoint, _runtime: runtime, _folder: folder }
     }
 }
 

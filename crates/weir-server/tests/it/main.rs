@@ -5,5 +5,7 @@ mod blobs;
 mod index;
 mod pairings;
 mod postgres;
+#[cfg(feature = "s3")]
+mod s3;
 mod service;
 mod support;
