@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 
 /// An open connection.
 pub(super) struct Connection {
+    address: SocketAddr,
     stream: BufReader<TcpStream>,
 }
 
@@ -19,20 +20,19 @@ impl Connection {
     pub(super) fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
-        Self { stream: BufReader::new(stream) }
+        Self { address, stream: BufReader::new(stream) }
     }
 
     pub(super) fn post(&mut self, path: &str, headers: &str, body: &str) -> Reply {
-        let length = body.len();
-        self.send(&format!(
-            "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
-        ));
+        let (host, length) = (self.address, body.len());
+        self.send(&format!("POST {path} HTTP/1.1\r\nHost: {host}\r\n{headers}Content-Length: {length}\r\n\r\n{body}"));
         self.head().with_body(&mut self.stream)
     }
 
     /// Asks for a page, and calls `at_first_byte` when its answer begins.
     pub(super) fn get(&mut self, path: &str, headers: &str, at_first_byte: impl FnOnce()) -> Reply {
-        self.send(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}\r\n"));
+        let host = self.address;
+        self.send(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n"));
         assert!(!self.stream.fill_buf().unwrap().is_empty(), "the server closed the connection");
         at_first_byte();
         self.head().with_body(&mut self.stream)
