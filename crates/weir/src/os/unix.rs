@@ -7,12 +7,15 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{DirEntryExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
+use rustix::process::{Pid, Signal};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Whether a client's shell can run a rewritten command: it needs a POSIX shell and named pipes.
@@ -144,6 +147,16 @@ pub(crate) fn user_id() -> Option<u32> {
     Some(rustix::process::getuid().as_raw())
 }
 
+/// Makes a new process the first of a group of its own.
+pub(crate) fn lead_group(command: &mut Command) {
+    command.process_group(0);
+}
+
+/// Ends a process and all of the group that it leads.
+pub(crate) fn kill_group(leader: &mut Child) {
+    let _ = rustix::process::kill_process_group(Pid::from_child(leader), Signal::KILL);
+}
+
 /// Returns a path from the bytes of [`OsStr::as_encoded_bytes`].
 pub(crate) fn path_from(bytes: &[u8]) -> PathBuf {
     OsString::from_vec(bytes.to_vec()).into()
@@ -151,7 +164,7 @@ pub(crate) fn path_from(bytes: &[u8]) -> PathBuf {
 
 /// The shell of a rewritten command, and the pipe by which it reports its end.
 pub(crate) struct ShellEnd {
-    shell: Option<rustix::process::Pid>,
+    shell: Option<Pid>,
     pipe: File,
 }
 

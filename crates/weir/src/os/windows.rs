@@ -6,6 +6,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 /// Opens a link itself and not what it leads to: <https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-createfilew>.
@@ -90,6 +91,14 @@ pub(crate) fn not_private(_: &Metadata) -> Option<&'static str> {
 /// Returns `None`: users have no numbers here.
 pub(crate) fn user_id() -> Option<u32> {
     None
+}
+
+/// Changes nothing: this system has no process groups.
+pub(crate) fn lead_group(_: &mut Command) {}
+
+/// Ends a process. What it has started goes on.
+pub(crate) fn kill_group(leader: &mut Child) {
+    let _ = leader.kill();
 }
 
 /// Returns a path from the bytes of [`OsStr::as_encoded_bytes`], which are text here.

@@ -4,7 +4,6 @@
 //! what is not counted is named with the reason; every process is gone afterwards, with its group.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -15,6 +14,7 @@ use weir_core::wording::{counted, one_line};
 
 use super::Check;
 use crate::context::Context;
+use crate::os;
 use crate::setup::servers::{self, ConfiguredServer, Launch};
 
 /// How the report calls them.
@@ -86,8 +86,8 @@ fn tools(launch: &Launch, folder: &Path) -> Result<Vec<Value>, String> {
     };
     let mut command = Command::new(program);
     command.args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
-    command.current_dir(folder).process_group(0);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    os::lead_group(&mut command);
     let mut child = command.spawn().map_err(|error| format!("cannot start {program}: {error}"))?;
     let answer = match (child.stdin.take(), child.stdout.take()) {
         (Some(input), Some(output)) => {
@@ -106,8 +106,7 @@ fn tools(launch: &Launch, folder: &Path) -> Result<Vec<Value>, String> {
         }
         _ => Err("it has no standard input and output".to_owned()),
     };
-    let _ =
-        rustix::process::kill_process_group(rustix::process::Pid::from_child(&child), rustix::process::Signal::KILL);
+    os::kill_group(&mut child);
     let _ = child.wait();
     answer
 }
