@@ -7,6 +7,7 @@ mod context;
 mod digest;
 mod figures;
 mod hooks;
+mod http;
 mod import;
 mod index;
 mod load;

@@ -3,7 +3,6 @@
 //! Searches and notes over HTTP, at each number of connections, stand next to the same work on the store in this process
 //! and to a bare handler that answers with as many bytes. Of the pages, the time to the first byte is measured.
 
-mod client;
 mod home;
 mod pages;
 
@@ -18,9 +17,9 @@ use serde_json::json;
 use weir_core::{EntryKind, Level, Limits, NewEntry, Origin, Query, Scope, Timestamp};
 use weir_store::{Freshness, Owner, Store};
 
-use self::client::Connection;
 use self::home::Home;
 use crate::figures::Figures;
+use crate::http::Connection;
 use crate::text::word;
 
 const DEFAULT_ENTRIES: u64 = 100_000;

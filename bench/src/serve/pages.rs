@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use super::client::Connection;
 use super::home::Home;
 use crate::figures::Figures;
+use crate::http::Connection;
 
 const ROUNDS: usize = 40;
 /// The largest 95th percentile of a page, in milliseconds.

@@ -1,8 +1,7 @@
 //! The same records through the HTTP service on loopback, each with its text: four clients, and a connection for each
 //! upload.
 
-use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,6 +18,7 @@ use weir_server::{ObjectBlobs, PostgresLog, Service, ServiceOptions, TantivyInde
 use super::database::Database;
 use super::ingest::in_threads;
 use super::made::{MILLIS, Made, MadeEntry, PROJECT};
+use crate::http::Connection;
 
 /// An upload as it is sent.
 struct Upload {
@@ -105,15 +105,5 @@ async fn start(ports: Ports, accounts: Arc<dyn Accounts>) -> SocketAddr {
 
 fn send(address: SocketAddr, upload: &Upload) {
     let Upload { token, body } = upload;
-    let mut stream = TcpStream::connect(address).unwrap();
-    let head = format!(
-        "POST /v1/sync/records HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
-         Content-Length: {}\r\n\r\n",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    stream.write_all(body.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    Connection::open(address).post("/v1/sync/records", &format!("Authorization: Bearer {token}\r\n"), body).expect_ok();
 }

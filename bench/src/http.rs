@@ -4,33 +4,33 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 
 /// An open connection.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     address: SocketAddr,
     stream: BufReader<TcpStream>,
 }
 
 /// An answer.
-pub(super) struct Reply {
-    pub(super) status: u16,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Connection {
-    pub(super) fn open(address: SocketAddr) -> Self {
+    pub(crate) fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
         Self { address, stream: BufReader::new(stream) }
     }
 
-    pub(super) fn post(&mut self, path: &str, headers: &str, body: &str) -> Reply {
+    pub(crate) fn post(&mut self, path: &str, headers: &str, body: &str) -> Reply {
         let (host, length) = (self.address, body.len());
         self.send(&format!("POST {path} HTTP/1.1\r\nHost: {host}\r\n{headers}Content-Length: {length}\r\n\r\n{body}"));
         self.head().with_body(&mut self.stream)
     }
 
     /// Asks for a page, and calls `at_first_byte` when its answer begins.
-    pub(super) fn get(&mut self, path: &str, headers: &str, at_first_byte: impl FnOnce()) -> Reply {
+    pub(crate) fn get(&mut self, path: &str, headers: &str, at_first_byte: impl FnOnce()) -> Reply {
         let host = self.address;
         self.send(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n"));
         assert!(!self.stream.fill_buf().unwrap().is_empty(), "the server closed the connection");
@@ -58,11 +58,11 @@ impl Connection {
 }
 
 impl Reply {
-    pub(super) fn header(&self, wanted: &str) -> Option<&str> {
+    pub(crate) fn header(&self, wanted: &str) -> Option<&str> {
         self.headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
     }
 
-    pub(super) fn expect_ok(&self) {
+    pub(crate) fn expect_ok(&self) {
         assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
     }
 
