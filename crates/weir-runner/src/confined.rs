@@ -16,6 +16,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::Lost;
+
 pub use inside::{Fences, serve};
 
 /// Maximum size of a request or an answer in bytes.
@@ -28,17 +30,6 @@ pub struct Confined {
     process: Child,
     socket: UnixStream,
     used: Duration,
-}
-
-/// Why a request was not answered.
-#[derive(Debug, thiserror::Error)]
-pub enum Lost {
-    /// The process exited, or its answer was malformed.
-    #[error("the confined process crashed")]
-    Crashed,
-    /// The process took too long and was ended.
-    #[error("the confined process took too long")]
-    TooSlow,
 }
 
 impl Confined {

@@ -8,44 +8,20 @@ mod stop;
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use weir_core::run::Stream;
 
-use crate::{Outcome, Problem, RunError, Spec, Streams};
+use crate::{Outcome, Problem, Run, RunError};
 
-pub use confined::{Confined, Fences, Lost, serve};
+pub use confined::{Confined, Fences, serve};
 #[cfg(target_os = "macos")]
 pub(crate) use stop::Event;
 pub use stop::Stopper;
 
-/// A run to execute.
-pub struct Run<'a> {
-    /// What to start and what it may do.
-    pub spec: &'a Spec,
-    /// Unused: only Linux has a helper.
-    pub helper: PathBuf,
-    /// Time after which the run is ended.
-    pub timeout: Duration,
-    /// Maximum number of bytes the run may print.
-    pub most_output: u64,
-    /// How the output is captured.
-    pub streams: Streams,
-    /// Signals the run to stop.
-    pub stopper: &'a Stopper,
-    /// A helper that was started ahead of time: there is none.
-    pub ready: Option<Ready>,
-    /// Unused: no listener is opened inside a sandbox.
-    pub serve: Option<Listeners<'a>>,
-}
-
 /// A listener inside a sandbox: there is none.
 pub enum Listener {}
-
-/// Serves listeners that were opened inside a sandbox.
-pub type Listeners<'a> = &'a dyn Fn(Vec<Listener>) -> Box<dyn std::any::Any>;
 
 /// Executes a run if this system has a sandbox for it.
 pub fn run(

@@ -51,19 +51,19 @@ mod watch;
 pub use deadline::{call_off_deadline, set_deadline};
 pub use detached::start_detached;
 pub use os::machine_memory;
-pub use outcome::{Outcome, Problem, RunError};
-pub use spec::{Caps, Level, Network, Spec, Streams};
+pub use outcome::{Lost, Outcome, Problem, RunError};
+pub use spec::{Caps, Level, Listeners, Network, Run, Spec, Streams};
 
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{
-    Confined, Fences, HelperReaper, Listener, Listeners, Lost, Ready, Run, Stopper, Supervisor, helper_main,
-    landlock_version, leave_session, run, serve,
+    Confined, Fences, HelperReaper, Listener, Ready, Stopper, Supervisor, helper_main, landlock_version, leave_session,
+    run, serve,
 };
 #[cfg(target_os = "linux")]
 pub use {
-    confined::{Confined, Fences, Lost, serve},
+    confined::{Confined, Fences, serve},
     helper::{HelperReaper, Ready, Supervisor, leave_session},
-    run::{Listener, Listeners, Run, run},
+    run::{Listener, run},
     sandbox::{helper_main, landlock_version},
     stop::Stopper,
 };

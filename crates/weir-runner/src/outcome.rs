@@ -56,3 +56,14 @@ pub enum RunError {
     #[error("cannot keep the output: {0}")]
     Sink(#[source] std::io::Error),
 }
+
+/// Why a confined process did not answer a request.
+#[derive(Debug, thiserror::Error)]
+pub enum Lost {
+    /// The process exited, or its answer was malformed.
+    #[error("the confined process crashed")]
+    Crashed,
+    /// The process took too long and was ended.
+    #[error("the confined process took too long")]
+    TooSlow,
+}

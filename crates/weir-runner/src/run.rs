@@ -4,8 +4,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use weir_core::run::Stream;
 
@@ -13,30 +12,7 @@ use crate::control::send_spec;
 use crate::helper::{HelperReaper, Ready};
 use crate::sandbox::filter;
 use crate::watch::Watch;
-use crate::{Level, Outcome, Problem, RunError, Spec, Stopper, Streams};
-
-/// A run to execute.
-pub struct Run<'a> {
-    /// What to start and what it may do.
-    pub spec: &'a Spec,
-    /// Path of the program that acts as the helper when started with [`crate::HELPER`], usually `/proc/self/exe`.
-    pub helper: PathBuf,
-    /// Time after which the run is ended.
-    pub timeout: Duration,
-    /// Maximum number of bytes the run may print.
-    pub most_output: u64,
-    /// How the output is captured.
-    pub streams: Streams,
-    /// Signals the run to stop.
-    pub stopper: &'a Stopper,
-    /// A helper that was started ahead of time, if there is one.
-    pub ready: Option<Ready>,
-    /// Called with the listeners inside the sandbox, if it has any. The returned value is dropped after the run.
-    pub serve: Option<Listeners<'a>>,
-}
-
-/// Serves the listeners that were opened inside the sandbox: the proxy's, then the broker's.
-pub type Listeners<'a> = &'a dyn Fn(Vec<Listener>) -> Box<dyn std::any::Any>;
+use crate::{Level, Outcome, Problem, Run, RunError};
 
 /// A listener inside the sandbox.
 pub type Listener = OwnedFd;

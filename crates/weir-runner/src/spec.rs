@@ -2,6 +2,9 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::{Listener, Ready, Stopper};
 
 /// The strength of a run's sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,3 +130,27 @@ impl Spec {
         }
     }
 }
+
+/// A run to execute.
+pub struct Run<'a> {
+    /// What to start and what it may do.
+    pub spec: &'a Spec,
+    /// Path of the program that acts as the helper when started with [`crate::HELPER`], usually `/proc/self/exe`. Only
+    /// Linux has helpers, and listeners inside the sandbox.
+    pub helper: PathBuf,
+    /// Time after which the run is ended.
+    pub timeout: Duration,
+    /// Maximum number of bytes the run may print.
+    pub most_output: u64,
+    /// How the output is captured.
+    pub streams: Streams,
+    /// Signals the run to stop.
+    pub stopper: &'a Stopper,
+    /// A helper that was started ahead of time, if there is one.
+    pub ready: Option<Ready>,
+    /// Called with the listeners inside the sandbox, if it has any. The returned value is dropped after the run.
+    pub serve: Option<Listeners<'a>>,
+}
+
+/// Serves the listeners that were opened inside the sandbox: the proxy's, then the broker's.
+pub type Listeners<'a> = &'a dyn Fn(Vec<Listener>) -> Box<dyn std::any::Any>;

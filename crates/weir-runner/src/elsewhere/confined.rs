@@ -9,6 +9,8 @@ use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
+use crate::Lost;
+
 /// Maximum size of a request or an answer in bytes.
 const MAX_MESSAGE_BYTES: usize = 16 << 20;
 
@@ -18,17 +20,6 @@ pub struct Confined {
     /// Requests go to a thread, since writing to a process that does not read would block.
     requests: SyncSender<Vec<u8>>,
     answers: Receiver<io::Result<Vec<u8>>>,
-}
-
-/// Why a request was not answered.
-#[derive(Debug, thiserror::Error)]
-pub enum Lost {
-    /// The process exited, or its answer was malformed.
-    #[error("the confined process crashed")]
-    Crashed,
-    /// The process took too long and was ended.
-    #[error("the confined process took too long")]
-    TooSlow,
 }
 
 /// How a process is confined.
