@@ -13,7 +13,7 @@ use weir_records::{
 
 use super::database::{Database, check_tenant};
 use super::fault::Fault;
-use super::queries::{ENTER, Query};
+use super::queries::Query;
 use super::transaction::OpenTransaction;
 
 /// The accounts on PostgreSQL. They share the connections of a log.
@@ -87,23 +87,6 @@ impl PostgresAccounts {
         Self { database }
     }
 
-    /// Runs a statement within a transaction that has begun.
-    async fn run(
-        &self,
-        client: &Object,
-        query: &'static Query,
-        values: &[&(dyn ToSql + Sync)],
-    ) -> Result<Vec<Row>, Fault> {
-        Ok(self.database.ready(client, query).await?.run(client, values).await?)
-    }
-
-    /// Begins a transaction that writes, and enters the tenant.
-    async fn begin(&self, client: &Object, tenant: &TenantId) -> Result<(), Fault> {
-        client.batch_execute(self.database.begin_write()).await?;
-        self.run(client, &ENTER, &[&tenant.0]).await?;
-        Ok(())
-    }
-
     fn set_quota(&self, tenant: &TenantId, most: u64, query: &'static Query, target: &str) -> Result<()> {
         let doing = "set the quota of a tenant";
         check_tenant(&scope_of(tenant), doing)?;
@@ -111,8 +94,8 @@ impl PostgresAccounts {
         self.database.wait_for(doing, async {
             let client = self.database.client().await?;
             let transaction = OpenTransaction::on(&client);
-            self.begin(&client, tenant).await?;
-            if self.run(&client, query, &[&tenant.0, &most]).await?.is_empty() {
+            self.database.begin(&client, tenant).await?;
+            if self.database.run(&client, query, &[&tenant.0, &most]).await?.is_empty() {
                 return Err(PortError::new(ErrorKind::Missing, doing).because("there is no such tenant").into());
             }
             self.audit(&client, tenant, "set quota", target).await?;
@@ -123,7 +106,7 @@ impl PostgresAccounts {
     }
 
     async fn audit(&self, client: &Object, tenant: &TenantId, action: &str, target: &str) -> Result<(), Fault> {
-        self.run(client, &AUDIT, &[&tenant.0, &OPERATOR, &action, &target]).await?;
+        self.database.run(client, &AUDIT, &[&tenant.0, &OPERATOR, &action, &target]).await?;
         Ok(())
     }
 
@@ -132,7 +115,7 @@ impl PostgresAccounts {
         let missing = |what: &str| Fault::from(PortError::new(ErrorKind::Missing, ADD).because(what));
         let (tenant, id) = (&token.tenant, token.id.to_string());
         if let Some(old) = replaced.map(|old| old.to_string()) {
-            if self.run(client, &REVOKE_TOKEN, &[&tenant.0, &old, &token.created_at.0]).await?.is_empty() {
+            if self.database.run(client, &REVOKE_TOKEN, &[&tenant.0, &old, &token.created_at.0]).await?.is_empty() {
                 return Err(missing("the token to be replaced is not known or already revoked"));
             }
             self.audit(client, tenant, "revoke token", &old).await?;
@@ -143,7 +126,7 @@ impl PostgresAccounts {
         let expires_at = token.expires_at.map(|at| at.0);
         let values: [&(dyn ToSql + Sync); 8] =
             [&tenant.0, &id, &token.user.0, &scope, &projects, &hash, &token.created_at.0, &expires_at];
-        if self.run(client, &ADD_TOKEN, &values).await?.is_empty() {
+        if self.database.run(client, &ADD_TOKEN, &values).await?.is_empty() {
             return Err(missing("there is no such tenant"));
         }
         self.audit(client, tenant, "add token", &id).await
@@ -155,7 +138,7 @@ impl PostgresAccounts {
             Revoked::Token(id) => (&REVOKE_TOKEN, id.to_string(), id.to_string()),
             Revoked::User(user) => (&REVOKE_USER, user.0.clone(), format!("all of {}", user.0)),
         };
-        let count = self.run(client, query, &[&tenant.0, &name, &now]).await?.len();
+        let count = self.database.run(client, query, &[&tenant.0, &name, &now]).await?.len();
         if count > 0 {
             self.audit(client, tenant, "revoke token", &target).await?;
         }
@@ -173,7 +156,7 @@ impl Accounts for PostgresAccounts {
             let client = self.database.client().await?;
             let transaction = OpenTransaction::on(&client);
             client.batch_execute(self.database.begin_write()).await?;
-            let rows = self.run(&client, &CREATE_TENANT, &[&tenant.0]).await?;
+            let rows = self.database.run(&client, &CREATE_TENANT, &[&tenant.0]).await?;
             let is_new: Option<bool> = rows.first().map(|row| row.try_get(0)).transpose()?;
             if is_new == Some(true) {
                 self.audit(&client, tenant, "create tenant", &tenant.0).await?;
@@ -224,7 +207,7 @@ impl Accounts for PostgresAccounts {
         self.database.wait_for(ADD, async {
             let client = self.database.client().await?;
             let transaction = OpenTransaction::on(&client);
-            self.begin(&client, &token.tenant).await?;
+            self.database.begin(&client, &token.tenant).await?;
             self.add(&client, token, replaced).await?;
             client.batch_execute("COMMIT").await?;
             transaction.end();
@@ -266,7 +249,7 @@ impl Accounts for PostgresAccounts {
         self.database.wait_for(doing, async {
             let client = self.database.client().await?;
             let transaction = OpenTransaction::on(&client);
-            self.begin(&client, tenant).await?;
+            self.database.begin(&client, tenant).await?;
             let count = self.end(&client, tenant, revoked, now.0).await?;
             client.batch_execute("COMMIT").await?;
             transaction.end();

@@ -5,7 +5,7 @@
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
-use weir_core::Scope;
+use weir_core::{Scope, TenantId};
 use weir_records::{ErrorKind, PortError, Result};
 
 use super::fault::Fault;
@@ -101,6 +101,23 @@ impl Database {
             Statements::Prepared => ReadyQuery::Prepared(client.prepare_typed_cached(query.sql, query.types).await?),
             Statements::Unnamed => ReadyQuery::Unnamed(query),
         })
+    }
+
+    /// Runs a statement within a transaction that has begun.
+    pub(super) async fn run(
+        &self,
+        client: &Object,
+        query: &'static Query,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Fault> {
+        Ok(self.ready(client, query).await?.run(client, values).await?)
+    }
+
+    /// Begins a transaction that writes, and enters the tenant.
+    pub(super) async fn begin(&self, client: &Object, tenant: &TenantId) -> Result<(), Fault> {
+        client.batch_execute(&self.begin_write).await?;
+        self.run(client, &ENTER, &[&tenant.0]).await?;
+        Ok(())
     }
 
     /// Returns what begins a transaction that only reads.

@@ -14,7 +14,7 @@ use weir_records::{ApiToken, Audience, Body, ErrorKind, PortError, Position, Rec
 use super::PostgresLog;
 use super::database::check_tenant;
 use super::fault::Fault;
-use super::queries::{ADVANCE, CREATE_PROJECT, ENTER, INSERT, LOCK_HEAD, Query};
+use super::queries::{ADVANCE, CREATE_PROJECT, INSERT, LOCK_HEAD, Query};
 use super::transaction::OpenTransaction;
 use super::values::{Content, SqlHost, SqlIds, SqlRows};
 
@@ -151,8 +151,8 @@ impl Import for PostgresLog {
         let signed = |most: Option<u64>| most.map(|most| i64::try_from(most).unwrap_or(i64::MAX));
         let (records, bytes) = (signed(usage.max_records), signed(usage.max_bytes));
         self.take(tenant, async |client: &Object| {
-            self.run(client, &CREATE_TENANT, &[&tenant.0]).await?;
-            self.run(client, &SET_QUOTAS, &[&tenant.0, &records, &bytes]).await?;
+            self.database.run(client, &CREATE_TENANT, &[&tenant.0]).await?;
+            self.database.run(client, &SET_QUOTAS, &[&tenant.0, &records, &bytes]).await?;
             Ok(())
         })
     }
@@ -170,21 +170,21 @@ impl Import for PostgresLog {
         let (Some(first), Some(last)) = (records.first(), records.last()) else { return Ok(()) };
         let columns = Columns::of(records)?;
         self.take(tenant, async |client: &Object| {
-            self.run(client, &CREATE_PROJECT, &[&tenant.0, &project.0]).await?;
-            let head = self.run(client, &LOCK_HEAD, &[&tenant.0, &project.0]).await?;
+            self.database.run(client, &CREATE_PROJECT, &[&tenant.0, &project.0]).await?;
+            let head = self.database.run(client, &LOCK_HEAD, &[&tenant.0, &project.0]).await?;
             let head = head.first().ok_or_else(|| in_the_way("the project has no head"))?;
             let (tenant, project, at): (i64, i64, i64) = (head.try_get(0)?, head.try_get(1)?, head.try_get(2)?);
             if at as u64 + 1 != first.position.0 {
                 return Err(in_the_way("somebody else writes to the new place").into());
             }
-            self.run(client, &INSERT, &columns.rows.values(&tenant, &project)).await?;
+            self.database.run(client, &INSERT, &columns.rows.values(&tenant, &project)).await?;
             let Removals { ids, at } = &columns.removals;
             let mut growth = columns.bytes;
             if !at.is_empty() {
                 let values: [&(dyn ToSql + Sync); 5] = [&tenant, &project, &ids.hosts, &ids.numbers, at];
-                growth -= super::number(&self.run(client, &ERASE_REMOVED, &values).await?)? as i64;
+                growth -= super::number(&self.database.run(client, &ERASE_REMOVED, &values).await?)? as i64;
             }
-            self.run(client, &ADVANCE, &[&tenant, &project, &(last.position.0 as i64), &growth]).await?;
+            self.database.run(client, &ADVANCE, &[&tenant, &project, &(last.position.0 as i64), &growth]).await?;
             Ok(())
         })
     }
@@ -198,14 +198,16 @@ impl Import for PostgresLog {
         let targets: Vec<&str> = rows.iter().map(|row| row.target.as_str()).collect();
         let tokens: Vec<Option<&str>> = rows.iter().map(|row| row.token.as_deref()).collect();
         self.take(tenant, async |client: &Object| {
-            self.run(client, &LOCK_TENANT, &[&tenant.0]).await?;
-            if super::number(&self.run(client, &AUDIT_COUNT, &[&tenant.0]).await?)? != after {
+            self.database.run(client, &LOCK_TENANT, &[&tenant.0]).await?;
+            if super::number(&self.database.run(client, &AUDIT_COUNT, &[&tenant.0]).await?)? != after {
                 return Err(in_the_way("somebody else writes to the new place").into());
             }
             for project in projects {
-                self.run(client, &CREATE_PROJECT, &[&tenant.0, &project]).await?;
+                self.database.run(client, &CREATE_PROJECT, &[&tenant.0, &project]).await?;
             }
-            self.run(client, &TAKE_AUDIT, &[&tenant.0, &at, &of, &actors, &actions, &targets, &tokens]).await?;
+            self.database
+                .run(client, &TAKE_AUDIT, &[&tenant.0, &at, &of, &actors, &actions, &targets, &tokens])
+                .await?;
             Ok(())
         })
     }
@@ -218,22 +220,12 @@ impl PostgresLog {
         self.database.wait_for(TAKE, async {
             let client = self.database.client().await?;
             let transaction = OpenTransaction::on(&client);
-            client.batch_execute(self.database.begin_write()).await?;
-            self.run(&client, &ENTER, &[&tenant.0]).await?;
+            self.database.begin(&client, tenant).await?;
             work(&client).await?;
             client.batch_execute("COMMIT").await?;
             transaction.end();
             Ok(())
         })
-    }
-
-    async fn run(
-        &self,
-        client: &Object,
-        query: &'static Query,
-        values: &[&(dyn ToSql + Sync)],
-    ) -> Result<Vec<Row>, Fault> {
-        Ok(self.database.ready(client, query).await?.run(client, values).await?)
     }
 
     async fn take_token(&self, client: &Object, tenant: &TenantId, token: &ApiToken) -> Result<(), Fault> {
@@ -243,9 +235,9 @@ impl PostgresLog {
         let (expires_at, revoked_at) = (token.expires_at.map(|at| at.0), token.revoked_at.map(|at| at.0));
         let values: [&(dyn ToSql + Sync); 9] =
             [&tenant.0, &id, &token.user.0, &scope, &projects, &hash, &token.created_at.0, &expires_at, &revoked_at];
-        self.run(client, &TAKE_TOKEN, &values).await?;
+        self.database.run(client, &TAKE_TOKEN, &values).await?;
         if let Some(revoked_at) = revoked_at {
-            self.run(client, &REVOKE, &[&tenant.0, &id, &revoked_at]).await?;
+            self.database.run(client, &REVOKE, &[&tenant.0, &id, &revoked_at]).await?;
         }
         Ok(())
     }
