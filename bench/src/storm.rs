@@ -216,16 +216,7 @@ fn note(number: usize, n: usize) -> NewEntry {
     let title = format!("note {n} of process {number}");
     NewEntry {
         text: crate::text::paragraph((number * NOTES + n) as u64).into_bytes(),
-        note: Some(Note {
-            kind: NoteKind::Finding,
-            topic: None,
-            revision: 1,
-            supersedes: Vec::new(),
-            files: Vec::new(),
-            commit: None,
-            branch: None,
-            confirmed_at: None,
-        }),
+        note: Some(Note::new(NoteKind::Finding)),
         ..NewEntry::new(EntryKind::Note, Origin::Model, Level::Project, title)
     }
 }

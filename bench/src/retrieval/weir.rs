@@ -95,16 +95,8 @@ fn keep(store: &mut Store, entry: NewEntry, at: Timestamp) -> Reference {
 }
 
 fn entry(document: &Document) -> NewEntry {
-    let note = (document.kind == EntryKind::Note).then(|| Note {
-        kind: NoteKind::Finding,
-        topic: document.topic.clone(),
-        revision: 1,
-        supersedes: Vec::new(),
-        files: Vec::new(),
-        commit: None,
-        branch: None,
-        confirmed_at: None,
-    });
+    let note = || Note { topic: document.topic.clone(), ..Note::new(NoteKind::Finding) };
+    let note = (document.kind == EntryKind::Note).then(note);
     // Text from files has a source, which determines its form.
     let source = matches!(document.kind, EntryKind::File).then(|| document.id.clone());
     NewEntry {

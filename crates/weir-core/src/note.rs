@@ -39,6 +39,22 @@ pub struct Note {
     pub confirmed_at: Option<Timestamp>,
 }
 
+impl Note {
+    /// Creates the fields of a note that has only a text.
+    pub fn new(kind: NoteKind) -> Self {
+        Self {
+            kind,
+            topic: None,
+            revision: 1,
+            supersedes: Vec::new(),
+            files: Vec::new(),
+            commit: None,
+            branch: None,
+            confirmed_at: None,
+        }
+    }
+}
+
 /// A file with the content it had when a note was made about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoundFile {

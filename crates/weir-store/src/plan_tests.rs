@@ -400,14 +400,11 @@ fn entry(kind: EntryKind, note: Option<Note>) -> NewEntry {
 
 fn note(supersedes: Option<weir_core::Reference>) -> Note {
     Note {
-        kind: NoteKind::Decision,
         topic: Some("pool".into()),
-        revision: 1,
         supersedes: supersedes.into_iter().collect(),
         files: vec![BoundFile { path: "src/a.rs".into(), hash: "00".into() }],
-        commit: None,
         branch: Some("main".into()),
-        confirmed_at: None,
+        ..Note::new(NoteKind::Decision)
     }
 }
 

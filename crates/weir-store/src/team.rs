@@ -56,7 +56,7 @@ written_enum! {
 }
 
 /// The server that a project is connected to, and how far the exchange with it has come.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TeamConnection {
     /// The address of the server.
     pub server: String,

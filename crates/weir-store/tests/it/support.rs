@@ -104,16 +104,7 @@ pub(crate) fn note_with(note: Note, text: impl AsRef<[u8]>) -> NewEntry {
 
 /// Returns the fields of a note that has only a text.
 pub(crate) fn plain_note() -> Note {
-    Note {
-        kind: NoteKind::Finding,
-        topic: None,
-        revision: 1,
-        supersedes: Vec::new(),
-        files: Vec::new(),
-        commit: None,
-        branch: None,
-        confirmed_at: None,
-    }
+    Note::new(NoteKind::Finding)
 }
 
 /// Returns an ordinary event.

@@ -164,14 +164,7 @@ fn connection(context: &Context, url: &str, arguments: &ArgMatches) -> Result<Te
         user: identity.user,
         project,
         host: HostId::random().map_err(|error| CommandError::broken(&error.to_string()))?.to_string(),
-        next_index: 0,
-        position: 0,
-        taken_from: String::new(),
-        time_millis: 0,
-        time_count: 0,
-        tried_at: None,
-        synced_at: None,
-        problem: None,
+        ..TeamConnection::default()
     })
 }
 

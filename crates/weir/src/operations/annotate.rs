@@ -85,14 +85,12 @@ Pass - as the text to read it from standard input.";
         let (files, unbound) = context.bind(level, &self.files);
         let head = context.head();
         let note = Note {
-            kind: self.kind.map_or(NoteKind::Finding, |kind| kind.0),
             topic: self.topic.map(|topic| topic.trim().to_owned()).filter(|topic| !topic.is_empty()),
-            revision: 1,
             supersedes: parse_references(&self.supersedes)?,
             files,
             commit: head.commit,
             branch: head.branch,
-            confirmed_at: None,
+            ..Note::new(self.kind.map_or(NoteKind::Finding, |kind| kind.0))
         };
         let title = one_line(self.text.trim_start().lines().next().unwrap_or_default(), 100);
         let entry = NewEntry {

@@ -21,16 +21,7 @@ fn doubt(root: &Path, file: &BoundFile) -> Option<Doubt> {
 }
 
 fn entry(level: Level, files: Vec<BoundFile>) -> Entry {
-    let note = Note {
-        kind: NoteKind::Finding,
-        topic: None,
-        revision: 1,
-        supersedes: vec![],
-        files,
-        commit: None,
-        branch: None,
-        confirmed_at: None,
-    };
+    let note = Note { files, ..Note::new(NoteKind::Finding) };
     Entry {
         reference: Reference::from_bits(1),
         kind: EntryKind::Note,

@@ -254,13 +254,11 @@ fn note_of(kept: &Kept, record: &Record) -> Note {
     let files = fields.map(|fields| fields.files.as_slice()).unwrap_or_default();
     let inside = files.iter().filter(|file| is_inside(&file.path));
     Note {
-        kind: fields.map_or(NoteKind::Finding, |fields| fields.kind),
         topic: fields.and_then(|fields| fields.topic.clone()),
-        revision: 1,
-        supersedes: Vec::new(),
         files: inside.map(|file| BoundFile { path: file.path.clone(), hash: file.hash.clone() }).collect(),
         commit: fields.and_then(|fields| fields.commit.clone()),
         branch: fields.and_then(|fields| fields.branch.clone()),
         confirmed_at: (kept.origin == Origin::User).then(|| record.time.timestamp()),
+        ..Note::new(fields.map_or(NoteKind::Finding, |fields| fields.kind))
     }
 }

@@ -144,19 +144,11 @@ impl Machine {
         drop(machine.store());
         let connection = TeamConnection {
             server: "http://127.0.0.1".to_owned(),
-            token_file: String::new(),
             tenant: TENANT.to_owned(),
             user: user.to_owned(),
             project: PROJECT.to_owned(),
             host: host.to_string(),
-            next_index: 0,
-            position: 0,
-            taken_from: String::new(),
-            time_millis: 0,
-            time_count: 0,
-            tried_at: None,
-            synced_at: None,
-            problem: None,
+            ..TeamConnection::default()
         };
         TeamDb::open(machine.path()).unwrap().connect(&connection).unwrap();
         machine
@@ -173,19 +165,9 @@ impl Machine {
     fn write(&mut self, machine: usize) {
         self.notes += 1;
         let text = format!("note {} of machine {machine}", self.notes);
-        let note = Note {
-            kind: NoteKind::Finding,
-            topic: None,
-            revision: 1,
-            supersedes: Vec::new(),
-            files: Vec::new(),
-            commit: None,
-            branch: None,
-            confirmed_at: None,
-        };
         let entry = NewEntry {
             text: text.clone().into_bytes(),
-            note: Some(note),
+            note: Some(Note::new(NoteKind::Finding)),
             ..NewEntry::new(EntryKind::Note, Origin::User, Level::Project, text)
         };
         self.store().keep(&local(), entry, Timestamp(NOW)).unwrap();

@@ -117,16 +117,7 @@ fn entry(note: &Written, level: Level) -> NewEntry {
     let title = note.text.lines().next().unwrap_or_default();
     NewEntry {
         text: note.text.as_bytes().to_vec(),
-        note: Some(Note {
-            kind: note.kind,
-            topic: note.topic.map(str::to_owned),
-            revision: 1,
-            supersedes: vec![],
-            files: vec![],
-            commit: None,
-            branch: None,
-            confirmed_at: None,
-        }),
+        note: Some(Note { topic: note.topic.map(str::to_owned), ..Note::new(note.kind) }),
         reference: Some(Reference::parse(note.reference).unwrap()),
         ..NewEntry::new(EntryKind::Note, note.origin, level, title)
     }

@@ -42,16 +42,7 @@ impl Home {
         let folder = std::fs::read_dir(self.data().join("projects")).unwrap().next().unwrap().unwrap().path();
         let key = ProjectKey(format!("path:{}", self.project().display()));
         let mut store = Store::open(&folder, Owner::Project(key.clone()), Limits::default()).unwrap();
-        let note = Note {
-            kind: NoteKind::Warning,
-            topic: None,
-            revision: 1,
-            supersedes: vec![],
-            files: vec![],
-            commit: None,
-            branch: None,
-            confirmed_at: None,
-        };
+        let note = Note::new(NoteKind::Warning);
         let entry = NewEntry {
             text: title.into(),
             note: Some(note),

@@ -58,16 +58,7 @@ fn observation(row: &ObservationRow, import: &ExportImport<'_, '_>) -> Option<Co
     let text = engram::note_text(&row.title, &row.content);
     let id = row.key().filter(|_| !text.trim().is_empty())?;
     let topic = row.topic_key.as_deref().map(name).filter(|topic| !topic.is_empty());
-    let note = Note {
-        kind: engram::kind(&row.kind),
-        topic,
-        revision: 1,
-        supersedes: Vec::new(),
-        files: Vec::new(),
-        commit: None,
-        branch: None,
-        confirmed_at: None,
-    };
+    let note = Note { topic, ..Note::new(engram::kind(&row.kind)) };
     let is_personal = row.scope.as_deref().is_some_and(|scope| scope.trim().eq_ignore_ascii_case("personal"));
     let level = if is_personal { Level::User } else { Level::Project };
     let title = one_line(text.trim_start().lines().next().unwrap_or_default(), 100);

@@ -140,16 +140,8 @@ impl Place {
                         learned.duplicates += 1;
                         continue;
                     }
-                    let note = Note {
-                        kind: NoteKind::Finding,
-                        topic: None,
-                        revision: 1,
-                        supersedes: Vec::new(),
-                        files: Vec::new(),
-                        commit: head.commit.clone(),
-                        branch: head.branch.clone(),
-                        confirmed_at: None,
-                    };
+                    let (commit, branch) = (head.commit.clone(), head.branch.clone());
+                    let note = Note { commit, branch, ..Note::new(NoteKind::Finding) };
                     let title = one_line(&item, 100);
                     let entry = NewEntry {
                         source: Some(source.clone()),
