@@ -1,14 +1,13 @@
 //! The file with the token of a team server. Invariant: only its owner can read it.
 
 use std::io::Write as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use weir_records::Credential;
 use weir_store::private;
 
 use crate::error::{CommandError, ErrorKind};
-use crate::foreign;
+use crate::{foreign, os};
 
 /// The largest file with a token, in bytes.
 pub(crate) const MAX_TOKEN_BYTES: u64 = 4096;
@@ -18,8 +17,8 @@ pub(crate) fn read_token(path: &Path) -> Result<String, CommandError> {
     let shown = path.display();
     let failed = |why: String| CommandError::new(ErrorKind::Config, format!("cannot read the token in {shown}: {why}"));
     let about = path.metadata().map_err(|error| failed(error.to_string()))?;
-    if about.mode() & 0o077 != 0 {
-        return Err(failed("other users can read the file".to_owned()).hint(format!("chmod 600 '{shown}'")));
+    if let Some(why) = os::not_private(&about) {
+        return Err(failed(why.to_owned()).hint(format!("make it yours alone: chmod 600 '{shown}'")));
     }
     let bytes = foreign::read_user_file(path, MAX_TOKEN_BYTES).map_err(|error| failed(error.to_string()))?;
     let text = String::from_utf8_lossy(&bytes);
@@ -36,8 +35,7 @@ pub(crate) fn store_token(data: &Path, token: &str) -> Result<PathBuf, CommandEr
     let folder = data.join("team-tokens");
     private::folder(&folder).map_err(failed)?;
     let path = folder.join(name.as_str().get(..16).unwrap_or_default());
-    let mut file =
-        std::fs::File::options().write(true).create(true).truncate(true).mode(0o600).open(&path).map_err(failed)?;
+    let mut file = private::open(&path, private::options().truncate(true)).map_err(failed)?;
     writeln!(file, "{token}").map_err(failed)?;
     Ok(path)
 }
