@@ -1,13 +1,15 @@
-//! Measures the cost of a hook: each event next to `/bin/true`, and next to a peer's hooks where they can be run.
+//! Measures the cost of a hook: each event next to `/bin/true`, next to a peer's hooks where they can be run, and of
+//! several builds next to each other.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::figures::Figures;
 
@@ -70,15 +72,81 @@ fn events() -> Vec<(&'static str, &'static str, &'static str, Value)> {
     ]
 }
 
-pub(crate) fn run(weir: &str, peer: Option<&str>) -> bool {
-    let home = tempfile::tempdir().unwrap();
-    let project = home.path().join("project");
-    std::fs::create_dir(&project).unwrap();
-    let bare = |program: &str| {
+/// A home folder with a project, and nothing else in the environment.
+struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("project")).unwrap();
+        Self { folder }
+    }
+
+    fn project(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command.env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin").current_dir(&project);
+        command.env_clear().env("HOME", self.folder.path()).env("PATH", "/usr/bin:/bin").current_dir(self.project());
         command
+    }
+
+    /// Returns what the client writes to the hook of an event.
+    fn payload(&self, event: &str, more: &Value) -> String {
+        let transcript = self.folder.path().join("s1.jsonl");
+        let mut payload = json!({
+            "session_id": "s1", "cwd": self.project(), "hook_event_name": event, "transcript_path": transcript,
+        });
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        payload.to_string()
+    }
+}
+
+/// Measures every event with several builds, one after the other in each round, and each in a home of its own.
+pub(crate) fn compare(builds: &[&str]) -> bool {
+    println!(
+        "{ROUNDS} rounds of each event, builds in turn; p50 and mean CPU in ms, and the ratio of p50 to the first"
+    );
+    for (number, build) in builds.iter().enumerate() {
+        println!("{:>2}  {build}, {} bytes", number + 1, std::fs::metadata(build).unwrap().len());
+    }
+    let homes: Vec<Home> = builds.iter().map(|_| Home::new()).collect();
+    let row = |name: &str, round: &dyn Fn(&Home, &str) -> (Command, String)| {
+        let mut costs: Vec<HookCost> = builds.iter().map(|_| HookCost::default()).collect();
+        for _ in 0..ROUNDS {
+            for ((build, home), cost) in builds.iter().zip(&homes).zip(&mut costs) {
+                let (command, input) = round(home, build);
+                cost.run(command, input.as_bytes());
+            }
+        }
+        print!("{name:<18}");
+        let first = costs[0].wall.quantile(0.5);
+        for HookCost { wall, cpu } in &costs {
+            let p50 = wall.quantile(0.5);
+            print!(" {:>7.2} {:>7.2} {:>6.2}", p50 / 1e3, cpu.mean() / 1e3, p50 / first);
+        }
+        println!();
     };
+    row("--version", &|home, build| {
+        let mut command = home.command(build);
+        command.arg("--version");
+        (command, String::new())
+    });
+    for (name, event, _, more) in events() {
+        row(name, &|home, build| {
+            let mut command = home.command(build);
+            command.args(["hook", "claude", event]);
+            (command, home.payload(event, &more))
+        });
+    }
+    true
+}
+
+pub(crate) fn run(weir: &str, peer: Option<&str>) -> bool {
+    let home = Home::new();
     println!("{ROUNDS} rounds of each event, next to /bin/true; times in ms");
     println!(
         "{:<18} {:>8} {:>8} {:>8} {:>9} {:>7} {:>9} {:>9} {:>9}",
@@ -86,18 +154,16 @@ pub(crate) fn run(weir: &str, peer: Option<&str>) -> bool {
     );
     let mut good = true;
     for (name, event, script, more) in events() {
-        let mut payload = json!({ "session_id": "s1", "cwd": project, "hook_event_name": event, "transcript_path": home.path().join("s1.jsonl") });
-        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let payload = payload.to_string();
+        let payload = home.payload(event, &more);
         let (mut ours, mut nothing, mut theirs) = (HookCost::default(), HookCost::default(), HookCost::default());
         for _ in 0..ROUNDS {
-            nothing.run(bare("/bin/true"), b"");
-            let mut command = bare(weir);
+            nothing.run(home.command("/bin/true"), b"");
+            let mut command = home.command(weir);
             command.args(["hook", "claude", event]);
             ours.run(command, payload.as_bytes());
             if let Some(folder) = peer {
                 let (program, folder) = folder.split_once(' ').unwrap();
-                let mut command = bare(program);
+                let mut command = home.command(program);
                 command.arg(Path::new(folder).join(script));
                 theirs.run(command, payload.as_bytes());
             }

@@ -62,6 +62,8 @@ usage: weir-bench storm                  8 processes append events and notes, ne
        weir-bench vectors [CHUNKS…]      finding by meaning at each size (10000 100000 1000000)
        weir-bench hooks PATH-OF-WEIR [--peer 'NODE FOLDER-OF-HOOKS']
                                          every event of a hook, next to /bin/true and to a peer's hooks
+       weir-bench hooks PATH-OF-WEIR PATH…
+                                         the same of several builds, in turn
        weir-bench run PATH-OF-WEIR       `echo hi` and 1 GiB through `ctx_execute`, next to bare `sh -c`
        weir-bench serve PATH-OF-WEIR [ENTRIES]
                                          searches and notes over HTTP, next to the store and a bare handler; pages
@@ -102,6 +104,7 @@ fn main() -> ExitCode {
         ["vectors", sizes @ ..] => vectors::run(sizes),
         ["hooks", path] => hooks::run(path, None),
         ["hooks", path, "--peer", folder] => hooks::run(path, Some(folder)),
+        ["hooks", builds @ ..] if !builds.is_empty() => hooks::compare(builds),
         ["run", path] => run::run(path),
         ["serve", path] => serve::run(path, None),
         ["serve", path, entries] => serve::run(path, Some(entries.parse().unwrap())),
