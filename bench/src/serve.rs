@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::routing::post;
-use serde_json::json;
+use serde_json::{Value, json};
 use weir_core::{EntryKind, Level, Limits, NewEntry, Origin, Query, Scope, Timestamp};
 use weir_store::{Freshness, Owner, Store};
 
@@ -33,6 +33,7 @@ pub(crate) fn run(weir: &str, entries: Option<u64>) -> bool {
     println!("{:<34} {:>4} {:>10} {:>9} {:>9}", "", "at a time", "each s", "p50 ms", "p99 ms");
     let (server, address) = home.start(&["serve", "--bind", "127.0.0.1:0"]);
     let headers = format!("Content-Type: application/json\r\nAuthorization: Bearer {}\r\n", home.token());
+    wait_for_vectors(address, &headers);
     let size = sample_size(address, &headers);
     let bare = bare_handler(size);
     for connections in CONNECTIONS {
@@ -104,6 +105,23 @@ fn note_body(number: u64) -> String {
 fn note(number: u64) -> NewEntry {
     let text = format!("Measured entry {number}: {}", terms(number)).into_bytes();
     NewEntry { text, ..NewEntry::new(EntryKind::Document, Origin::Tool, Level::Project, "measured".to_owned()) }
+}
+
+/// Waits until the server has embedded everything, which it does in the background when it is quiet.
+fn wait_for_vectors(address: SocketAddr, headers: &str) {
+    let mut connection = Connection::open(address);
+    let start = Instant::now();
+    loop {
+        let answer = connection.post("/v1/tools/ctx_search", headers, &search_body(1));
+        answer.expect_ok();
+        let answer: Value = serde_json::from_slice(&answer.body).unwrap();
+        let waiting = answer["data"]["queries"][0]["without_vectors"].as_u64().expect("a number of chunks");
+        if waiting == 0 {
+            println!("embedded after {:.0} s", start.elapsed().as_secs_f64());
+            return;
+        }
+        std::thread::sleep(Duration::from_secs(2));
+    }
 }
 
 /// Returns the size of the answer to a search, in bytes.
