@@ -10,8 +10,10 @@ use crate::record::{Body, Kept, Record};
 
 /// How many records are read at once.
 const BATCH: usize = 256;
-/// How much text is indexed at once, in bytes. A batch ends with the record that exceeds it.
-const BATCH_BYTES: usize = 16 << 20;
+/// How many changes are indexed at once. An index that is far behind needs few commits this way.
+const MAX_CHANGES: usize = 16 << 10;
+/// How much text is indexed at once, in bytes. A step ends with the record that exceeds it.
+const MAX_STEP_BYTES: usize = 16 << 20;
 
 impl Shelf {
     /// Drops the index of the scope's project and makes it again from the log. Returns how many changes it followed.
@@ -50,28 +52,35 @@ impl Shelf {
         Ok(())
     }
 
-    /// Indexes one batch, and returns how many changes it had, or `None` if there was nothing to do.
+    /// Indexes as much as fits in one step, and returns how many changes that were, or `None` if there was nothing to
+    /// do.
     fn step(&self, scope: &Scope) -> Result<Option<usize>> {
         let from = self.ports.index.position(scope)?;
-        let batch = match self.ports.log.read_since(scope, from, BATCH, Readers::Index) {
-            // The log was put back to an older state, so the index has followed what is gone.
-            Err(PortError { kind: ErrorKind::Ahead, .. }) => {
-                self.ports.index.clear(scope)?;
-                return Ok(Some(0));
-            }
-            other => other?,
-        };
-        if batch.next == from {
-            return Ok(None);
-        }
-        let (mut changes, mut bytes, mut to) = (Vec::new(), 0, batch.next);
-        let count = batch.records.len();
-        for (number, StoredRecord { position, record }) in batch.records.into_iter().enumerate() {
-            changes.extend(self.change(scope, &record)?.inspect(|change| bytes += size(change)));
-            if bytes > BATCH_BYTES && number + 1 < count {
-                to = position;
+        let (mut changes, mut bytes, mut to) = (Vec::new(), 0, from);
+        while changes.len() < MAX_CHANGES && bytes <= MAX_STEP_BYTES {
+            let batch = match self.ports.log.read_since(scope, to, BATCH, Readers::Index) {
+                // The log was put back to an older state, so the index has followed what is gone.
+                Err(PortError { kind: ErrorKind::Ahead, .. }) => {
+                    self.ports.index.clear(scope)?;
+                    return Ok(Some(0));
+                }
+                other => other?,
+            };
+            if batch.next == to {
                 break;
             }
+            to = batch.next;
+            let count = batch.records.len();
+            for (number, StoredRecord { position, record }) in batch.records.into_iter().enumerate() {
+                changes.extend(self.change(scope, &record)?.inspect(|change| bytes += size(change)));
+                if bytes > MAX_STEP_BYTES && number + 1 < count {
+                    to = position;
+                    break;
+                }
+            }
+        }
+        if to == from {
+            return Ok(None);
         }
         // If another process was faster, the next step begins where it has come.
         self.ports.index.apply(scope, &changes, Step { from, to })?;
