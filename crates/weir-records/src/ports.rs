@@ -8,6 +8,7 @@
 //!
 //! The module `contract` (a feature of this crate) has the properties that every backend must have.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use weir_core::{EntryKind, Reference, Scope, Timestamp, UserId};
@@ -91,6 +92,17 @@ pub trait Log: Send + Sync {
     /// Returns how many records of the whole tenant have this text, seen or not: a blob may be deleted at zero. The
     /// number is not for users.
     fn text_uses(&self, scope: &Scope, key: &TextKey) -> Result<u64>;
+
+    /// Returns those of these texts that a record of the tenant has, as [`text_uses`](Self::text_uses) counts them.
+    fn used_texts(&self, scope: &Scope, keys: &[TextKey]) -> Result<BTreeSet<TextKey>> {
+        let mut used = BTreeSet::new();
+        for key in keys {
+            if self.text_uses(scope, key)? > 0 {
+                used.insert(*key);
+            }
+        }
+        Ok(used)
+    }
 }
 
 /// A change that an index has to follow. It has everything that an index needs, so that no index reads a log.
@@ -202,6 +214,12 @@ pub trait Index: Send + Sync {
 pub trait Blobs: Send + Sync {
     /// Stores a text and returns its key. Once this returns, the text survives a power cut.
     fn put(&self, scope: &Scope, text: &[u8]) -> Result<TextKey>;
+
+    /// Stores texts as [`put`](Self::put) does, and returns a result for each. A store that waits for its disk or for
+    /// a network waits for several at once.
+    fn put_all(&self, scope: &Scope, texts: &[&[u8]]) -> Vec<Result<TextKey>> {
+        texts.iter().map(|text| self.put(scope, text)).collect()
+    }
 
     /// Returns a text, if it is stored. A text that does not match its key is
     /// [`Damaged`](crate::ErrorKind::Damaged).

@@ -30,6 +30,9 @@ use crate::names::name_of;
 /// the table of their frames.
 const END_BYTES: u64 = 64 << 10;
 
+/// How many texts of one call are looked for or stored at once. Most of the time goes to the disk or the network.
+const MAX_CALLS_AT_ONCE: usize = 16;
+
 const READ: &str = "read a text";
 const STORE: &str = "store a text";
 const DELETE: &str = "delete a text";
@@ -91,6 +94,22 @@ impl ObjectBlobs {
         Ok(self.fetch(path, GetOptions::new().with_head(true))?.is_some())
     }
 
+    /// Runs work, several at once, and returns its results in order.
+    fn at_once<T, W>(&self, work: impl IntoIterator<Item = W>) -> Vec<object_store::Result<T>>
+    where
+        T: Send + 'static,
+        W: Future<Output = object_store::Result<T>> + Send + 'static,
+    {
+        let work: Vec<W> = work.into_iter().collect();
+        let count = work.len();
+        let all =
+            self.bridge.run(async { Ok(stream::iter(work).buffered(MAX_CALLS_AT_ONCE).collect::<Vec<_>>().await) });
+        all.unwrap_or_else(|error| {
+            let why = error.to_string();
+            (0..count).map(|_| Err(broken(why.clone()))).collect()
+        })
+    }
+
     fn delete_objects(&self, paths: Vec<object_store::Result<object_store::path::Path>>) -> object_store::Result<()> {
         let store = self.store();
         self.bridge.run(async move {
@@ -108,14 +127,37 @@ impl Blobs for ObjectBlobs {
             return Ok(key);
         }
         let stored = frames::compress(text).map_err(|error| from_system(&error, STORE))?;
+        let put = store_new(self.store(), path, stored.into());
+        self.bridge.run(put).map(|()| key).map_err(|error| from_store(&error, STORE))
+    }
+
+    fn put_all(&self, scope: &Scope, texts: &[&[u8]]) -> Vec<Result<TextKey>> {
+        let keys: Vec<TextKey> = texts.iter().map(|text| TextKey::of(text)).collect();
+        let paths: Vec<_> = keys.iter().map(|key| path_of(scope, key)).collect();
         let store = self.store();
-        let put = self.bridge.run(async move {
-            store.put_opts(&path, PutPayload::from(stored), PutOptions::from(PutMode::Create)).await
-        });
-        match put {
-            Ok(_) | Err(StoreError::AlreadyExists { .. }) => Ok(key),
-            Err(error) => Err(from_store(&error, STORE)),
-        }
+        let looks = paths.clone().into_iter().map(move |path| is_new(Arc::clone(&store), path));
+        let store = self.store();
+        let puts: Vec<_> = self
+            .at_once(looks)
+            .into_iter()
+            .zip(paths.into_iter().zip(texts))
+            .map(|(look, (path, text))| {
+                let compressed = match look {
+                    Ok(true) => Some(frames::compress(text).map_err(broken)),
+                    Ok(false) => None,
+                    Err(error) => Some(Err(error)),
+                };
+                let store = Arc::clone(&store);
+                async move {
+                    match compressed {
+                        None => Ok(()),
+                        Some(text) => store_new(store, path, text?.into()).await,
+                    }
+                }
+            })
+            .collect();
+        let named = keys.into_iter().zip(self.at_once(puts));
+        named.map(|(key, put)| put.map(|()| key).map_err(|error| from_store(&error, STORE))).collect()
     }
 
     fn get(&self, scope: &Scope, key: &TextKey) -> Result<Option<Vec<u8>>> {
@@ -165,6 +207,32 @@ impl Blobs for ObjectBlobs {
             sync_folder(&folder.join(name)).map_err(|error| from_system(&error, DELETE))?;
         }
         Ok(true)
+    }
+}
+
+/// Returns an error that does not come from the store.
+fn broken(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
+    StoreError::Generic { store: "texts", source: source.into() }
+}
+
+/// Returns whether a text is not stored yet.
+async fn is_new(store: Arc<dyn ObjectStore>, path: object_store::path::Path) -> object_store::Result<bool> {
+    match store.get_opts(&path, GetOptions::new().with_head(true)).await {
+        Ok(_) => Ok(false),
+        Err(StoreError::NotFound { .. }) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// Stores a text unless it is stored already.
+async fn store_new(
+    store: Arc<dyn ObjectStore>,
+    path: object_store::path::Path,
+    text: PutPayload,
+) -> object_store::Result<()> {
+    match store.put_opts(&path, text, PutOptions::from(PutMode::Create)).await {
+        Ok(_) | Err(StoreError::AlreadyExists { .. }) => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

@@ -22,6 +22,7 @@ mod tls;
 mod transaction;
 mod values;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio_postgres::Row;
@@ -35,7 +36,7 @@ use self::database::Database;
 pub use self::deletion::{delete_tenant, delete_tokens};
 use self::fault::Fault;
 pub use self::options::{PostgresOptions, Statements};
-use self::queries::{ABOUT, HEAD, NAMED, ON_TOPIC, READ_SINCE, RECORDS, TEXT_USES};
+use self::queries::{ABOUT, HEAD, NAMED, ON_TOPIC, READ_SINCE, RECORDS, TEXT_USES, USED_TEXTS};
 pub use self::schema::migrate;
 use self::values::SqlIds;
 use crate::bridge::Bridge;
@@ -125,6 +126,15 @@ impl Log for PostgresLog {
         let (doing, key) = ("count the uses of a text", key.as_bytes().as_slice());
         let rows = self.database.read(doing, scope, &TEXT_USES, &[&scope.tenant.0, &key])?;
         number(&rows).map_err(|fault| fault.at(doing))
+    }
+
+    fn used_texts(&self, scope: &Scope, keys: &[TextKey]) -> Result<BTreeSet<TextKey>> {
+        let doing = "look for the uses of texts";
+        let wanted: Vec<&[u8]> = keys.iter().map(|key| key.as_bytes().as_slice()).collect();
+        let rows = self.database.read(doing, scope, &USED_TEXTS, &[&scope.tenant.0, &wanted])?;
+        let used: Result<Vec<&[u8]>, Fault> = rows.iter().map(|row| Ok(row.try_get(0)?)).collect();
+        let used: BTreeSet<&[u8]> = used.map_err(|fault| fault.at(doing))?.into_iter().collect();
+        Ok(keys.iter().filter(|key| used.contains(key.as_bytes().as_slice())).copied().collect())
     }
 }
 

@@ -43,7 +43,7 @@ impl Shelf {
         let taken = self.take_text(scope, &record, &scope.user)?;
         let appended = self.append(scope, record.audience, Body::Removed { record: id, why }, now);
         if let Some(taken) = &taken {
-            self.settle(scope, taken)?;
+            self.settle(scope, std::slice::from_ref(taken))?;
         }
         let stored = appended?;
         self.follow_up_to(scope, stored.position)?;
@@ -63,19 +63,21 @@ impl Shelf {
         Ok(Some(TakenText { key, text }))
     }
 
-    /// Makes the blobs agree with the log: a text that a record has is stored, and one that none has is not. The record
+    /// Makes the blobs agree with the log: a text that a record has is stored, and one that none has is not. A record
     /// may not have been removed after all, somebody may have kept the same text meanwhile, or the last two records
     /// with it may have been removed at the same time.
-    pub(super) fn settle(&self, scope: &Scope, taken: &TakenText) -> Result<()> {
-        if self.ports.log.text_uses(scope, &taken.key)? == 0 {
-            self.ports.blobs.delete(scope, &taken.key)?;
+    pub(super) fn settle(&self, scope: &Scope, taken: &[TakenText]) -> Result<()> {
+        let keys = || taken.iter().map(|taken| taken.key);
+        let mut used = self.ports.log.used_texts(scope, &keys().collect::<Vec<_>>())?;
+        let unused: Vec<TextKey> = keys().filter(|key| !used.contains(key)).collect();
+        for key in &unused {
+            self.ports.blobs.delete(scope, key)?;
         }
-        if let Some(text) = &taken.text
-            && self.ports.log.text_uses(scope, &taken.key)? > 0
-        {
-            self.ensure_text(scope, &taken.key, text)?;
+        if !unused.is_empty() {
+            used.extend(self.ports.log.used_texts(scope, &unused)?);
         }
-        Ok(())
+        let texts = taken.iter().filter(|taken| used.contains(&taken.key)).filter_map(|taken| taken.text.as_deref());
+        self.ports.blobs.put_all(scope, &texts.collect::<Vec<_>>()).into_iter().try_for_each(|put| put.map(drop))
     }
 
     fn left(&self, scope: &Scope, id: RecordId, taken: Option<&TakenText>) -> Result<Left> {

@@ -41,22 +41,26 @@ impl Shelf {
         sender: &Sender,
         now: Timestamp,
     ) -> Vec<Result<Position>> {
-        let (mut results, mut good, mut records, mut texts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for (at, one) in incoming.iter().enumerate() {
-            let admitted = self.admit(scope, one, sender, now);
-            results.push(admitted.map(|text| {
-                good.push(at);
-                records.push(one.record.clone());
-                texts.extend(text.map(|text| (at, text)));
-                Position(0)
-            }));
+        let mut results: Vec<Result<Position>> = Vec::with_capacity(incoming.len());
+        results.extend(incoming.iter().map(|one| check(scope, one, sender).map(|()| Position(0))));
+        for (result, one) in results.iter_mut().zip(incoming).filter(|(result, _)| result.is_ok()) {
+            if let Err(error) = self.writer.clock.observe(one.record.time, now) {
+                *result = Err(refused(&one.record, ErrorKind::Invalid).because(error));
+            }
         }
+        let taken = self.take_texts(scope, incoming, &mut results);
+        let good: Vec<usize> = (0..results.len()).filter(|&at| results[at].is_ok()).collect();
+        let records: Vec<Record> = good.iter().map(|&at| incoming[at].record.clone()).collect();
         for (at, result) in good.into_iter().zip(self.append_each(scope, &records)) {
             results[at] = result;
         }
-        for (at, text) in texts {
-            if let (Err(error), true) = (self.settle(scope, &text), results[at].is_ok()) {
-                results[at] = Err(error);
+        let (places, texts): (Vec<usize>, Vec<TakenText>) = taken.into_iter().unzip();
+        if let Err(error) = self.settle(scope, &texts) {
+            // It is not known which of them are stored, so all have to be sent again.
+            for at in places {
+                if results[at].is_ok() {
+                    results[at] = Err(PortError::new(error.kind, "store the texts").because(error.to_string()));
+                }
             }
         }
         results
@@ -74,39 +78,65 @@ impl Shelf {
         }
     }
 
-    /// Checks a record, and stores its text or takes that of the record that it removes. Returns the text, which has to
-    /// be settled once the record is in the log or refused.
-    fn admit(&self, scope: &Scope, one: &Incoming, sender: &Sender, now: Timestamp) -> Result<Option<TakenText>> {
-        let Incoming { record, text } = one;
-        let refused = |kind| PortError::new(kind, format!("take in record {}", record.id));
-        record.check(scope)?;
-        if *sender == Sender::Author && record.author.user != scope.user {
-            return Err(refused(ErrorKind::NotAuthor));
+    /// Stores the texts of the records that are good so far, and takes those of the records that they remove. Returns
+    /// the texts with the places of their records: they have to be settled once the records are in the log or refused.
+    fn take_texts(
+        &self,
+        scope: &Scope,
+        incoming: &[Incoming],
+        results: &mut [Result<Position>],
+    ) -> Vec<(usize, TakenText)> {
+        let mut taken = Vec::new();
+        let of = |at: usize| incoming[at].text.as_deref();
+        let with_text: Vec<usize> = (0..incoming.len()).filter(|&at| results[at].is_ok() && of(at).is_some()).collect();
+        let texts: Vec<&[u8]> = with_text.iter().filter_map(|&at| of(at)).collect();
+        for ((at, text), stored) in with_text.into_iter().zip(&texts).zip(self.ports.blobs.put_all(scope, &texts)) {
+            match stored {
+                Ok(key) => taken.push((at, TakenText { key, text: Some(text.to_vec()) })),
+                Err(error) => results[at] = Err(error),
+            }
         }
-        if record.to_json()?.len() > MAX_JSON_BYTES {
-            return Err(refused(ErrorKind::Invalid).because("it is too long"));
+        for (at, (one, result)) in incoming.iter().zip(results).enumerate().filter(|(_, (_, result))| result.is_ok()) {
+            match self.take_removed(scope, &one.record) {
+                Ok(text) => taken.extend(text.map(|text| (at, text))),
+                Err(error) => *result = Err(error),
+            }
         }
-        self.writer.clock.observe(record.time, now).map_err(|error| refused(ErrorKind::Invalid).because(error))?;
-        let matches = match (record.body.kept(), text) {
-            (None, None) => true,
-            (Some(kept), Some(text)) => kept.bytes == text.len() as u64 && kept.text == TextKey::of(text),
-            _ => false,
-        };
-        if !matches {
-            return Err(refused(ErrorKind::Invalid).because("its text is missing or is another"));
-        }
-        if let Some(text) = text {
-            let key = self.ports.blobs.put(scope, text)?;
-            return Ok(Some(TakenText { key, text: Some(text.clone()) }));
-        }
-        if let Body::Removed { record: target, .. } = &record.body
-            && let Some(target) = self.one(scope, *target)?
-        {
-            record.check_removal_of(&target)?;
-            return self.take_text(scope, &target, &record.author.user);
-        }
-        Ok(None)
+        taken
     }
+
+    /// Takes the text of the record that this one removes, if it removes one.
+    fn take_removed(&self, scope: &Scope, record: &Record) -> Result<Option<TakenText>> {
+        let Body::Removed { record: target, .. } = &record.body else { return Ok(None) };
+        let Some(target) = self.one(scope, *target)? else { return Ok(None) };
+        record.check_removal_of(&target)?;
+        self.take_text(scope, &target, &record.author.user)
+    }
+}
+
+/// Checks a record that comes with its text.
+fn check(scope: &Scope, one: &Incoming, sender: &Sender) -> Result<()> {
+    let Incoming { record, text } = one;
+    record.check(scope)?;
+    if *sender == Sender::Author && record.author.user != scope.user {
+        return Err(refused(record, ErrorKind::NotAuthor));
+    }
+    if record.to_json()?.len() > MAX_JSON_BYTES {
+        return Err(refused(record, ErrorKind::Invalid).because("it is too long"));
+    }
+    let matches = match (record.body.kept(), text) {
+        (None, None) => true,
+        (Some(kept), Some(text)) => kept.bytes == text.len() as u64 && kept.text == TextKey::of(text),
+        _ => false,
+    };
+    if !matches {
+        return Err(refused(record, ErrorKind::Invalid).because("its text is missing or is another"));
+    }
+    Ok(())
+}
+
+fn refused(record: &Record, kind: ErrorKind) -> PortError {
+    PortError::new(kind, format!("take in record {}", record.id))
 }
 
 impl Incoming {

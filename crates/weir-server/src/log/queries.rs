@@ -170,6 +170,12 @@ pub(super) static TEXT_USES: Query = Query {
     types: &[Type::TEXT, Type::BYTEA],
 };
 
+/// Returns those of the texts that a record of the tenant has.
+pub(super) static USED_TEXTS: Query = Query {
+    sql: concat!("SELECT DISTINCT r.text FROM weir.records r WHERE r.tenant_id = ", tenant!(), " AND r.text = ANY($2)"),
+    types: &[Type::TEXT, Type::BYTEA_ARRAY],
+};
+
 /// Locks the head of the project until the transaction ends. Nobody else appends to the project meanwhile.
 pub(super) static LOCK_HEAD: Query = Query {
     sql: concat!(
