@@ -22,9 +22,9 @@ pub(crate) struct SeenOutputs {
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 pub(crate) struct OutputCount {
     /// The number of outputs.
-    outputs: u64,
+    pub outputs: u64,
     /// Their size as clients reported it, in bytes.
-    bytes: u64,
+    pub bytes: u64,
 }
 
 impl OutputCount {
@@ -56,8 +56,13 @@ impl SeenOutputs {
         Some(Self { since, outcomes })
     }
 
+    /// Returns the start of the first day that is counted, in UTC.
+    pub(crate) fn since(&self) -> Timestamp {
+        self.since
+    }
+
     /// Returns what became of outputs, in words, with their number and size.
-    fn rows(&self) -> impl Iterator<Item = (&'static str, OutputCount)> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&'static str, OutputCount)> {
         self.outcomes.iter().map(|(outcome, count)| (words(*outcome), *count))
     }
 
