@@ -55,6 +55,12 @@ impl Store {
         self.log.read(|c| events::failures(c, session, MAX_FAILURES))
     }
 
+    /// Returns the newest events of the scope's session that belong to no entry, newest first.
+    pub fn newest_events(&self, scope: &Scope, most: usize) -> Result<Vec<Event>> {
+        let Some(session) = &scope.session else { return Ok(Vec::new()) };
+        self.log.read(|c| events::newest(c, session, most))
+    }
+
     /// Removes events of the scope's session if there are too many: the least important ones, and of those the oldest.
     /// Returns how many were removed.
     pub fn thin(&mut self, scope: &Scope, now: Timestamp) -> Result<usize> {
