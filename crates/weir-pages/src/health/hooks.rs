@@ -6,7 +6,7 @@ use weir_core::wording::size;
 use crate::charts::ranges::{Range, Span, ranges};
 use crate::charts::{Figure, Swatch, as_table, px};
 use crate::components::{Cell, Column, Row, Table, empty, section};
-use crate::figures::{count, counted, known, milliseconds};
+use crate::figures::{count, counted, milliseconds};
 use crate::moment::Moment;
 use crate::shell::Shell;
 use crate::text::Text;
@@ -159,7 +159,10 @@ fn hook_table(hooks: &[LastHook], shell: &Shell) -> Table {
 
 fn day_table(days: &[HookDay]) -> Table {
     let row = |day: &HookDay| {
-        let time = |value: fn(HookTimes) -> f64| Cell::plain(known(day.times.map(|times| milliseconds(value(times)))));
+        let time = |value: fn(HookTimes) -> f64| match day.times {
+            Some(times) => Cell::plain(milliseconds(value(times))),
+            None => Cell::muted("none"),
+        };
         let calls = count(day.times.map_or(0, |times| times.calls));
         Row {
             name: html! { (day.at.weekday_and_month()) },
