@@ -103,7 +103,7 @@ impl HookDay {
 
     /// Returns the lowest limit that at least this many of 100 hooks kept, in microseconds.
     pub fn within(&self, of_100: u64) -> u64 {
-        let needed = (self.count() * of_100).div_ceil(100);
+        let needed = self.count().saturating_mul(of_100).div_ceil(100);
         let mut so_far = 0;
         let reached = self.hooks.iter().find(|hooks| {
             so_far += hooks.count;
