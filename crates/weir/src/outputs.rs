@@ -113,7 +113,7 @@ fn words(outcome: Outcome) -> &'static str {
         Outcome::Cut => "cut by the client",
         Outcome::Fixed => "not replaceable in the client",
         Outcome::Compared => "left alone for comparison",
-        Outcome::Failed => "not stored",
+        Outcome::Failed => "not stored in time",
     }
 }
 

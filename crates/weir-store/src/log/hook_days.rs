@@ -33,7 +33,7 @@ weir_core::written_enum! {
         Fixed = "fixed",
         /// Weir would have shown something smaller, but the session is left alone for comparison.
         Compared = "compared",
-        /// The output could not be stored, so it was not replaced.
+        /// The output could not be stored in time, so it was not replaced.
         Failed = "failed",
     }
 }
