@@ -6,6 +6,7 @@
 pub(crate) mod area;
 pub(crate) mod bars;
 pub(crate) mod course;
+pub(crate) mod ranges;
 pub(crate) mod spark;
 pub(crate) mod stacks;
 

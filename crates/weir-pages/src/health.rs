@@ -1,4 +1,6 @@
-//! Health: what fails and its fix first, then what passes; the last hooks, and how big the store is.
+//! Health: what fails and its fix first, then what passes; hooks and what became of outputs, and how big the store is.
+
+mod hooks;
 
 use maud::{Markup, html};
 use weir_core::wording::size;
@@ -11,8 +13,9 @@ use crate::moment::Moment;
 use crate::routes::Page;
 use crate::shell::{Content, Shell};
 use crate::text::Text;
+pub use hooks::{HookDay, HookTimes, LastHook, OutputRow, SeenOutputs};
 
-/// The checks of `weir doctor`, the last hooks, and the course of the store.
+/// The checks of `weir doctor`, hooks, outputs, and the course of the store.
 #[derive(Debug, Clone)]
 pub struct Health {
     /// The checks, in any order.
@@ -21,6 +24,10 @@ pub struct Health {
     pub took: f64,
     /// The last hook of each client.
     pub hooks: Vec<LastHook>,
+    /// How long hooks took, day by day, the newest last.
+    pub hook_days: Vec<HookDay>,
+    /// What became of the outputs that hooks saw.
+    pub outputs: Option<SeenOutputs>,
     /// What the texts that are kept now took, day by day, the newest last.
     pub store: Vec<StoreDay>,
     /// What the store takes now, with its log and its index, in bytes.
@@ -55,21 +62,6 @@ pub enum CheckState {
     Fine,
 }
 
-/// The last hook that a client called.
-#[derive(Debug, Clone)]
-pub struct LastHook {
-    /// The name of the client.
-    pub client: Text,
-    /// The client's event that it was called for.
-    pub event: Text,
-    /// When.
-    pub at: Moment,
-    /// How long it took, in milliseconds.
-    pub millis: f64,
-    /// How many hooks the client has called so far.
-    pub calls: u64,
-}
-
 /// How big the texts were on a day.
 #[derive(Debug, Clone, Copy)]
 pub struct StoreDay {
@@ -101,7 +93,12 @@ impl Health {
                     ul.checks.panel { @for check in &fine { (check.render()) } }
                 }))
             }
-            div.columns { (self.hook_section(shell)) (self.store_section()) }
+            div.columns {
+                (hooks::hook_times(&self.hook_days))
+                (self.store_section())
+                (hooks::last_hooks(&self.hooks, shell))
+                (hooks::seen_outputs(self.outputs.as_ref(), shell))
+            }
         };
         let keys: &[Key] = &[Key { keys: &["r"], does: "check again" }, COPY];
         shell.document(&Content { page: Page::Health, title: "Health", keys, main })
@@ -125,18 +122,6 @@ impl Health {
                 @if all > 0 { "Checked just now, in " (milliseconds(self.took)) "." }
             }
         }
-    }
-
-    fn hook_section(&self, shell: &Shell) -> Markup {
-        let content = if self.hooks.is_empty() {
-            empty("No hook has been called.", html! { "A client calls one at every step of a session." })
-        } else {
-            html! {
-                div.panel { (hook_table(&self.hooks, shell)) }
-                p.hint { "Only the last hook of each client is recorded, so there is no course over days." }
-            }
-        };
-        section("h-hooks", "Last hooks", html! { @if !self.hooks.is_empty() { "in this project" } }, content)
     }
 
     fn store_section(&self) -> Markup {
@@ -199,21 +184,6 @@ impl Check {
                 }
             }
         }
-    }
-}
-
-fn hook_table(hooks: &[LastHook], shell: &Shell) -> Table {
-    let row = |hook: &LastHook| Row {
-        name: html! { (hook.client) span.sub { (hook.event) ", " (hook.at.show(shell.now)) } },
-        cells: vec![Cell::plain(milliseconds(hook.millis)), Cell::plain(count(hook.calls))],
-        is_chosen: false,
-    };
-    Table {
-        is_stacked: false,
-        columns: vec![Column::name("Client"), Column::figure("Took"), Column::figure("Hooks so far")],
-        rows: hooks.iter().map(row).collect(),
-        total: None,
-        has_keys: false,
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod feed;
 pub(crate) mod files;
 pub(crate) mod forget;
 pub(crate) mod history;
+pub(crate) mod hook_days;
 pub(crate) mod hooks;
 pub(crate) mod imports;
 pub(crate) mod meter;
@@ -43,6 +44,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0010_meter", sql: include_str!("log/migrations/0010_meter.sql") },
     Migration { name: "0011_confirmed", sql: include_str!("log/migrations/0011_confirmed.sql") },
     Migration { name: "0012_identity_of_projects", sql: include_str!("log/migrations/0012_identity_of_projects.sql") },
+    Migration { name: "0013_hook_days", sql: include_str!("log/migrations/0013_hook_days.sql") },
 ];
 
 /// Reads a column with the stored name of an enum's variant.

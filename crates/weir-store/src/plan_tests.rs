@@ -16,8 +16,8 @@ use weir_core::{
 use weir_embed::Embed as _;
 
 use crate::{
-    EntryFilter, Found, Guide, HistoryFilter, HookUse, KnownProject, LockPolicy, MapChange, MapFile, NewFile, NewPage,
-    Owner, Selection, SessionFile, SessionFilter, Stamp, Store, Validators,
+    EntryFilter, Found, Guide, HistoryFilter, HookDay, HookRun, HookUse, KnownProject, LockPolicy, MapChange, MapFile,
+    NewFile, NewPage, Outcome, Owner, SeenOutput, Selection, SessionFile, SessionFilter, Stamp, Store, Validators,
 };
 
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -68,7 +68,8 @@ fn steps_of(work: impl FnOnce()) -> BTreeMap<String, i32> {
     STEPS.with_borrow(|all| all.iter().map(|(sql, steps)| (sql.clone(), steps.most)).collect())
 }
 
-/// Tables that do not grow with use: one row each, or one per project, migration or client.
+/// Tables that do not grow without bounds: one row each, one per project or migration, or a few per client and day for
+/// some days.
 const SMALL_TABLES: &[&str] =
     &["owner", "totals", "progress", "migrations", "projects", "hooks", "sqlite_schema", "sqlite_master", "map_roots"];
 
@@ -156,11 +157,15 @@ fn explain(db: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     statement.raw_query().mapped(|row| row.get(3)).collect()
 }
 
+fn hook_run(at: Timestamp) -> HookRun {
+    let output = Some(SeenOutput { outcome: Outcome::Small, bytes: 40 });
+    HookRun { client: "test".into(), event: "PostToolUse".into(), at, micros: 900, output }
+}
+
 /// Makes every call that a hook may make.
 fn call_as_hooks_do(store: &mut Store, scope: &Scope, now: Timestamp) {
     let told = Event { kind: EventKind::Tool, priority: Priority::P3, text: "it ran".into(), data: None };
-    let seen = HookUse { client: "test".into(), event: "PostToolUse".into(), at: now, micros: 900, count: 1 };
-    store.record(scope, &[told], &seen).unwrap();
+    store.record(scope, &[told], &hook_run(now)).unwrap();
     store.failures(scope).unwrap();
     store.last_session(scope).unwrap();
     store.newest_notes(scope, 2).unwrap();
@@ -177,12 +182,16 @@ fn call_as_hooks_do(store: &mut Store, scope: &Scope, now: Timestamp) {
 
 fn check_what_hooks_ask(store: &mut Store, scope: &Scope, now: Timestamp) {
     let error = Event { kind: EventKind::Error, priority: Priority::P1, text: "it broke".into(), data: None };
-    let seen = HookUse { client: "test".into(), event: "PostToolUse".into(), at: now, micros: 900, count: 1 };
     let other = Scope { session: Some(SessionKey { client: "test".into(), key: "s2".into() }), ..scope.clone() };
     for scope in [scope, &other, scope] {
-        store.record(scope, std::slice::from_ref(&error), &seen).unwrap();
+        store.record(scope, std::slice::from_ref(&error), &hook_run(now)).unwrap();
     }
-    assert_eq!(store.hooks_seen().unwrap(), [HookUse { count: 3, ..seen }]);
+    let HookRun { client, event, at, micros, .. } = hook_run(now);
+    assert_eq!(store.hooks_seen().unwrap(), [HookUse { client, event, at, micros, count: 3 }]);
+    assert_eq!(store.outcomes(None).unwrap().iter().map(|sum| sum.count).collect::<Vec<_>>(), [3]);
+    assert_eq!(store.hook_days(now).unwrap().iter().map(HookDay::count).collect::<Vec<_>>(), [3]);
+    assert_eq!(store.newest_events(scope, 2).unwrap(), [error.clone(), error.clone()]);
+    assert_eq!(store.net_since(scope, now).unwrap(), 0);
     assert_eq!(store.failures(scope).unwrap(), [error.clone(), error]);
     assert_eq!(store.newest_notes(scope, 2).unwrap().len(), 1, "three of four are superseded");
     assert_eq!(store.notes(scope, 9).unwrap().len(), 4, "a review lists the superseded too");

@@ -15,6 +15,7 @@ pub(crate) mod hold;
 pub(crate) mod location;
 mod meter;
 mod payload;
+mod report;
 pub(crate) mod rewrite;
 mod seen;
 mod trial;
@@ -28,9 +29,9 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use weir_clients::{Client, Hook, Point, Reply, Start, Wire, capture};
+use weir_clients::{Client, Hook, Point, Reply, Start, Wire};
 use weir_core::{Event, Limits, Scope, SessionKey, Timestamp};
-use weir_store::{HookUse, Patience, ShownLines, Spool, SpoolRecord, Store, StoreError};
+use weir_store::{HookRun, Outcome, Patience, ShownLines, Spool, SpoolRecord, Store, StoreError};
 
 use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
@@ -38,8 +39,10 @@ use crate::face::Face;
 use crate::run::unfinished::{self, AuditDepth};
 use crate::{team, when};
 pub(crate) use file_state::FileState;
+use hold::HoldDecision;
 use location::SessionLocation;
 use payload::Payload;
+use report::HookReport;
 use rewrite::RewriteStatus;
 pub(crate) use seen::RequestedResult;
 
@@ -167,7 +170,7 @@ impl HookContext<'_> {
             Ok(store) => store,
             // The store cannot be read either, but the hook's events still go to the spool.
             Err(failed) if failed.error.may_pass() => {
-                let (told, seen) = (report.events(None), Some(report.arrival(now)));
+                let (told, seen) = (report.events(None), Some(report.run(now, None)));
                 let spooled =
                     SpoolRecord { told, seen, texts_lost: loses_texts(&hook.point), ..SpoolRecord::default() };
                 let put = place.spool().put(&place.scope, &spooled, &Limits::default(), now);
@@ -181,8 +184,8 @@ impl HookContext<'_> {
         }
         let (scope, folder, aside) = (place.scope.clone(), place.folder.clone(), SpoolRecord::default());
         let face = Face::Mcp;
-        let call =
-            Call { client, hook: &hook, payload: &payload, paths, scope, folder, store, now, files, face, aside };
+        let (payload, outcome) = (&payload, None);
+        let call = Call { client, hook: &hook, payload, paths, scope, folder, store, now, files, face, aside, outcome };
         let said = call.run(&report, rewritten).map_err(|error| error.in_store(&place.folder))?;
         let Some(said) = said else { return Ok(None) };
         let reply = (client.reply)(&wire, &hook, &said);
@@ -194,39 +197,6 @@ impl HookContext<'_> {
 fn conversation(client: &Client, hook: &Hook) -> String {
     let subagent = hook.subagent.as_ref().map_or("", |subagent| &subagent.key);
     format!("{}\0{}\0{subagent}", client.session, hook.session)
-}
-
-/// The information that a hook carries.
-struct HookReport<'a> {
-    client: &'static Client,
-    hook: &'a Hook,
-    event: &'a str,
-    started: Instant,
-}
-
-impl HookReport<'_> {
-    /// Returns the hook's events, including the fix of an earlier failure if the hook reports one.
-    fn events(&self, store: Option<(&Store, &Scope)>) -> Vec<Event> {
-        let mut told: Vec<Event> = capture::events(self.hook);
-        told.extend(store.and_then(|(store, scope)| repaired(store, scope, self.hook)));
-        told
-    }
-
-    /// Returns the record that the hook arrived, with the time taken so far.
-    fn arrival(&self, now: Timestamp) -> HookUse {
-        HookUse {
-            client: self.client.name.to_owned(),
-            event: self.event.to_owned(),
-            at: now,
-            micros: self.started.elapsed().as_micros() as u64,
-            count: 1,
-        }
-    }
-}
-
-/// Returns the fix of an earlier failure, if the hook reports one. If the failures cannot be read, there is no fix.
-fn repaired(store: &Store, scope: &Scope, hook: &Hook) -> Option<Event> {
-    capture::may_fix(hook).then(|| capture::fix(hook, &store.failures(scope).ok()?)).flatten()
 }
 
 /// Defers a write that may succeed later, by marking it in the data for the spool. Other failures are returned.
@@ -258,6 +228,8 @@ struct Call<'a> {
     face: Face,
     /// The data that could not be written to the store.
     aside: SpoolRecord,
+    /// What became of the output that the hook reports, once that is known.
+    outcome: Option<Outcome>,
 }
 
 impl Call<'_> {
@@ -269,10 +241,12 @@ impl Call<'_> {
             self.append(std::mem::take(&mut told))?;
         }
         let said = self.answer(rewritten);
-        self.record(told, report.arrival(self.now))?;
-        let mut is_untouched = false;
+        let is_untouched = matches!(said, Ok(Some(_))) && trial::is_untouched(&self);
+        if is_untouched && self.outcome == Some(Outcome::Held) {
+            self.outcome = Some(Outcome::Compared);
+        }
+        self.record(told, report.run(self.now, self.outcome))?;
         if let Ok(Some(said)) = &said {
-            is_untouched = trial::is_untouched(&self);
             meter::note(&mut self, said, is_untouched);
         }
         if !self.aside.is_empty() {
@@ -311,11 +285,18 @@ impl Call<'_> {
             Point::AfterTool(call, done) if rewritten == RewriteStatus::Killed => {
                 let shown = hold::killed(self, call, done)?;
                 rewrite::clear(self, call);
+                self.outcome = Some(Outcome::Held);
                 Ok(Some(if hook.takes.output { Reply::Output(shown) } else { Reply::Context(shown) }))
             }
             Point::AfterTool(call, done) => match hold::output(self, call, done, rewritten)? {
-                Some(shown) => Ok(Some(Reply::Output(shown))),
-                None => guides::waiting(self),
+                HoldDecision::Replaced(shown) => {
+                    self.outcome = Some(Outcome::Held);
+                    Ok(Some(Reply::Output(shown)))
+                }
+                HoldDecision::LeftAlone(outcome) => {
+                    self.outcome = Some(outcome);
+                    guides::waiting(self)
+                }
             },
             Point::Prompt { .. } => guides::waiting(self),
             _ => Ok(None),
@@ -342,7 +323,7 @@ impl Call<'_> {
     }
 
     /// Records the hook's events, and that the hook arrived.
-    fn record(&mut self, mut told: Vec<Event>, seen: HookUse) -> Result<(), CommandError> {
+    fn record(&mut self, mut told: Vec<Event>, seen: HookRun) -> Result<(), CommandError> {
         if let Point::AfterTool(used, done) = &self.hook.point
             && let Err(error) = hold::repeats::note_written(self, used, done)
         {

@@ -27,6 +27,7 @@ mod needs;
 mod operations;
 mod os;
 mod outlining;
+mod outputs;
 mod permission;
 mod project;
 mod projects;

@@ -2,8 +2,8 @@
 //! next request, the tokens that Weir has kept out of the window, and whether a piece of work has just ended, which is
 //! the best time to compact.
 //!
-//! Invariants: the client waits for this again and again, so nothing is set up that is not needed, and nothing is
-//! written; failures and unknown values are left out of the line.
+//! Invariants: the client waits for this again and again, so nothing is set up that is not needed, two short statements
+//! are all that is asked of the store, and nothing is written; failures and unknown values are left out of the line.
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::Path;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use clap::Command;
 use serde_json::Value;
 use weir_core::{EventKind, SessionKey, Timestamp};
-use weir_store::{HistoryFilter, Patience};
+use weir_store::Patience;
 
 use crate::env::{Env, Paths};
 use crate::hook::location::SessionLocation;
@@ -94,8 +94,11 @@ fn fullness(tokens: u64, window: &Value) -> String {
 
 /// Returns the minimum cost of the next request: the whole window, read from the cache.
 fn next_request(tokens: u64, told: &Value, paths: Option<&Paths>) -> Option<String> {
-    let prices = Prices::read(paths.and_then(prices::user_file).as_deref()).ok()?;
-    let rates = prices.of(told["model"]["id"].as_str()?);
+    let model = told["model"]["id"].as_str()?;
+    let rates = match paths.and_then(prices::user_file) {
+        Some(file) => Prices::read(Some(&file)).ok()?.of(model),
+        None => prices::built_in_rates(model)?,
+    };
     let dollars = tokens as f64 * rates.read * rates.dollars?;
     Some(format!("next from ${dollars:.2}"))
 }
@@ -113,18 +116,15 @@ impl SessionFacts {
         let folder = told["workspace"]["current_dir"].as_str().or(told["cwd"].as_str())?;
         let key = told["session_id"].as_str()?.to_owned();
         let session = SessionKey { client: weir_clients::find("claude")?.session.to_owned(), key };
-        let place = SessionLocation::find(env, paths, Path::new(folder), session.clone()).ok()?;
+        let place = SessionLocation::find(env, paths, Path::new(folder), session).ok()?;
         if !place.folder.join("log.db").exists() {
             return None;
         }
         let store = place.open(paths, Patience::InAll(STORE_WAIT)).ok()?;
-        let rows = store.metered(Some(Timestamp(now.0 - PERIOD_MILLIS))).ok()?;
-        let net = rows.iter().filter(|row| row.session == session).map(|row| row.reading.net()).sum();
-        let filter =
-            HistoryFilter { session: Some(session.key.clone()), limit: MAX_RECENT_EVENTS, ..HistoryFilter::default() };
-        let newest = store.history(&place.scope, &filter).ok()?;
-        let ended = newest.iter().find_map(|moment| match moment.logged.event.kind {
-            EventKind::Git if moment.logged.event.text.starts_with("git commit") => Some("committed"),
+        let net = store.net_since(&place.scope, Timestamp(now.0 - PERIOD_MILLIS)).ok()?;
+        let newest = store.newest_events(&place.scope, MAX_RECENT_EVENTS).ok()?;
+        let ended = newest.iter().find_map(|event| match event.kind {
+            EventKind::Git if event.text.starts_with("git commit") => Some("committed"),
             EventKind::Fix => Some("repaired"),
             _ => None,
         });

@@ -2,6 +2,7 @@
 
 use weir_core::Timestamp;
 use weir_pages::entry::{AskedAgain, Piece};
+use weir_pages::health::HookTimes;
 use weir_pages::today::Account;
 use weir_pages::{Moment, Money, Paging, Shell};
 
@@ -96,5 +97,19 @@ fn a_list_of_pages_that_do_not_exist() {
         notes.pager = Paging { page, size, total };
         notes.counts.doubtful = u64::MAX;
         check(&notes.render(&shell()));
+    }
+}
+
+#[test]
+fn hooks_that_took_no_time_or_all_of_it() {
+    for millis in [0.0, 0.5, 9_223_372_036_854_775.0] {
+        let mut health = samples::machine::health(&plainly);
+        for day in &mut health.hook_days {
+            let times = HookTimes { half_millis: 0.0, most_millis: millis, calls: u64::MAX };
+            day.times = Some(times);
+        }
+        let outputs = health.outputs.as_mut().unwrap();
+        outputs.outcomes.iter_mut().for_each(|row| (row.outputs, row.bytes) = (u64::MAX, u64::MAX));
+        check(&health.render(&shell()));
     }
 }

@@ -1,8 +1,8 @@
 //! Appends events. Invariant: appending an event adds one row, with one position in the order, and changes nothing
 //! else.
 
-use rusqlite::{Connection, Transaction, params};
-use weir_core::{Event, EventKind, Priority, Timestamp};
+use rusqlite::{Connection, Row, Transaction, params};
+use weir_core::{Event, EventKind, Priority, SessionKey, Timestamp};
 
 use super::scopes::ScopeIds;
 use super::written;
@@ -35,15 +35,26 @@ pub(crate) fn failures(connection: &Connection, session: i64, most: usize) -> ru
         "SELECT kind, priority, text, data FROM events INDEXED BY events_failures
          WHERE session_id = ?1 AND kind IN ('error', 'fix') ORDER BY id DESC LIMIT ?2",
     )?;
-    let rows = statement.query_map(params![session, most.cast_signed()], |row| {
-        Ok(Event {
-            kind: written(row, 0, EventKind::parse)?,
-            priority: written(row, 1, Priority::parse)?,
-            text: row.get(2)?,
-            data: row.get(3)?,
-        })
-    })?;
-    rows.collect()
+    statement.query_map(params![session, most.cast_signed()], read)?.collect()
+}
+
+/// Returns the newest events of a session that belong to no entry, newest first.
+pub(crate) fn newest(connection: &Connection, session: &SessionKey, most: usize) -> rusqlite::Result<Vec<Event>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT kind, priority, text, data FROM events
+         WHERE session_id = (SELECT id FROM sessions WHERE client = ?1 AND key = ?2) AND entry_id IS NULL
+         ORDER BY at DESC, id DESC LIMIT ?3",
+    )?;
+    statement.query_map(params![session.client, session.key, most.cast_signed()], read)?.collect()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Event> {
+    Ok(Event {
+        kind: written(row, 0, EventKind::parse)?,
+        priority: written(row, 1, Priority::parse)?,
+        text: row.get(2)?,
+        data: row.get(3)?,
+    })
 }
 
 /// Returns the ids and priorities of a session's events that refer to no entry, oldest first.

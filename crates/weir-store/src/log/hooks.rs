@@ -1,51 +1,9 @@
-//! The state of hooks besides their events: when the last one ran, and guides. Invariant: hooks are found by their
-//! client, guides by their session.
+//! What hooks need besides events: guides, and earlier sessions. Invariant: both are found by their session.
 
 use std::ops::RangeInclusive;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_core::{SessionKey, Timestamp};
-
-/// The last hook of a client.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HookUse {
-    /// The client, by its name in commands.
-    pub client: String,
-    /// The client's event that the hook ran for.
-    pub event: String,
-    /// When the hook ran.
-    pub at: Timestamp,
-    /// How long Weir took, in microseconds, up to its last write.
-    pub micros: u64,
-    /// Number of hooks so far.
-    pub count: u64,
-}
-
-/// Records that a hook ran. A hook from the spool may be older than the last one.
-pub(crate) fn record(tx: &Transaction<'_>, seen: &HookUse) -> rusqlite::Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO hooks (client, event, at, micros, count) VALUES (?1, ?2, ?3, ?4, 1)
-         ON CONFLICT (client) DO UPDATE SET event = CASE WHEN ?3 < at THEN event ELSE ?2 END,
-             micros = CASE WHEN ?3 < at THEN micros ELSE ?4 END, at = max(at, ?3), count = count + 1",
-    )?
-    .execute(params![seen.client, seen.event, seen.at.0, seen.micros.cast_signed()])
-    .map(drop)
-}
-
-/// Returns the last hook of every client.
-pub(crate) fn last_of_each_client(connection: &Connection) -> rusqlite::Result<Vec<HookUse>> {
-    let mut statement = connection.prepare_cached("SELECT client, event, at, micros, count FROM hooks")?;
-    let rows = statement.query_map([], |row| {
-        Ok(HookUse {
-            client: row.get(0)?,
-            event: row.get(1)?,
-            at: Timestamp(row.get(2)?),
-            micros: row.get::<_, i64>(3)?.cast_unsigned(),
-            count: row.get::<_, i64>(4)?.cast_unsigned(),
-        })
-    })?;
-    rows.collect()
-}
 
 /// Stores the guide of a session, replacing older ones.
 pub(crate) fn keep_guide(tx: &Transaction<'_>, session: i64, guide: &Guide, now: Timestamp) -> rusqlite::Result<()> {

@@ -78,6 +78,15 @@ pub(crate) fn add(
     .map(drop)
 }
 
+/// Returns the tokens that a session was spared since a time, or got in addition if negative. The day of the time is
+/// included in full.
+pub(crate) fn net(connection: &Connection, session: &SessionKey, since: Timestamp) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached("SELECT sum(given - shown) FROM meter WHERE day >= ?1 AND client = ?2 AND session = ?3")?
+        .query_row(params![since.0.div_euclid(DAY), session.client, session.key], |row| row.get::<_, Option<i64>>(0))
+        .map(Option::unwrap_or_default)
+}
+
 /// Returns the sums between two times, by day, oldest first. The days of both times are included in full.
 pub(crate) fn between(
     connection: &Connection,

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use weir_core::run::{Ended, RunFacts};
 use weir_core::{EntryKind, Event, EventKind, Level, Limits, NewEntry, Origin, Priority, Scope, SessionKey, Timestamp};
 
-use crate::log::hooks::{Guide, HookUse};
+use crate::log::hook_days::{HookRun, Outcome, SeenOutput};
+use crate::log::hooks::Guide;
 use crate::store::{redact_labels, redacted_event, redacted_text};
 
 /// What a hook could not write to the log.
@@ -13,7 +14,7 @@ pub struct SpoolRecord {
     /// The events that the hook reported.
     pub told: Vec<Event>,
     /// The record that the hook ran.
-    pub seen: Option<HookUse>,
+    pub seen: Option<HookRun>,
     /// An output to keep. Its text is already redacted.
     pub output: Option<NewEntry>,
     /// A guide to store for the session.
@@ -62,6 +63,7 @@ pub(super) fn encode(scope: &Scope, spooled: &SpoolRecord, limits: &Limits, at: 
         "told": told,
         "seen": spooled.seen.as_ref().map(|seen| json!({
             "client": seen.client, "event": seen.event, "at": seen.at.0, "micros": seen.micros,
+            "output": seen.output.map(|output| json!([output.outcome.as_str(), output.bytes])),
         })),
         "output": output.as_ref().map(output_as_json),
         "guide": guide.map(|guide| json!({ "text": redacted_text(&guide.text), "waiting": guide.waiting })),
@@ -122,13 +124,16 @@ fn event_from_json(event: &Value) -> Option<Event> {
     })
 }
 
-fn seen_from_json(seen: &Value) -> Option<HookUse> {
-    Some(HookUse {
+fn seen_from_json(seen: &Value) -> Option<HookRun> {
+    Some(HookRun {
         client: text(&seen["client"])?,
         event: text(&seen["event"])?,
         at: Timestamp(seen["at"].as_i64()?),
         micros: seen["micros"].as_u64()?,
-        count: 1,
+        // Records from before outputs were counted have none.
+        output: optional(&seen["output"], |output| {
+            Some(SeenOutput { outcome: Outcome::parse(output[0].as_str()?)?, bytes: output[1].as_u64()? })
+        })?,
     })
 }
 

@@ -9,7 +9,8 @@ use weir_core::{Entry, Event, Priority, Scope, SessionKey, Timestamp};
 use super::{Store, redacted_event};
 use crate::db::Durability;
 use crate::error::Result;
-use crate::log::hooks::{self, Guide, HookUse};
+use crate::log::hook_days::{self, HookDay, HookRun, HookUse, OutcomeSum};
+use crate::log::hooks::{self, Guide};
 use crate::log::{events, notes, scopes};
 
 /// Number of a session's failures that are searched for one that was repaired.
@@ -20,28 +21,44 @@ const MAX_SESSION_EVENTS: usize = 5_000;
 
 impl Store {
     /// Appends the events of a hook and records that the hook ran, in one transaction.
-    pub fn record(&mut self, scope: &Scope, told: &[Event], seen: &HookUse) -> Result<()> {
+    pub fn record(&mut self, scope: &Scope, told: &[Event], run: &HookRun) -> Result<()> {
         self.check_scope(scope)?;
         let told: Vec<Event> = told.iter().map(redacted_event).collect();
         let own = self.own_scope(scope);
         self.log.write(Durability::Process, |tx| -> rusqlite::Result<()> {
-            let scope_ids = scopes::find_or_make(tx, &own, seen.at)?;
+            let scope_ids = scopes::find_or_make(tx, &own, run.at)?;
             for event in &told {
-                events::append(tx, scope_ids, event, seen.at)?;
+                events::append(tx, scope_ids, event, run.at)?;
             }
-            hooks::record(tx, seen)
+            hook_days::record(tx, run)
         })
     }
 
     /// Returns the last hook of every client.
     pub fn hooks_seen(&self) -> Result<Vec<HookUse>> {
-        self.log.read(hooks::last_of_each_client)
+        self.log.read(hook_days::last_of_each_client)
+    }
+
+    /// Returns the days since a time on which hooks ran, oldest first.
+    pub fn hook_days(&self, since: Timestamp) -> Result<Vec<HookDay>> {
+        self.log.read(|c| hook_days::days(c, since))
+    }
+
+    /// Returns what became of the outputs that hooks reported since a time, by client.
+    pub fn outcomes(&self, since: Option<Timestamp>) -> Result<Vec<OutcomeSum>> {
+        self.log.read(|c| hook_days::outcomes(c, since))
     }
 
     /// Returns the newest failures and repairs of the scope's session, newest first.
     pub fn failures(&self, scope: &Scope) -> Result<Vec<Event>> {
         let Some(session) = self.scope_ids(scope)?.session else { return Ok(Vec::new()) };
         self.log.read(|c| events::failures(c, session, MAX_FAILURES))
+    }
+
+    /// Returns the newest events of the scope's session that belong to no entry, newest first.
+    pub fn newest_events(&self, scope: &Scope, most: usize) -> Result<Vec<Event>> {
+        let Some(session) = &scope.session else { return Ok(Vec::new()) };
+        self.log.read(|c| events::newest(c, session, most))
     }
 
     /// Removes events of the scope's session if there are too many: the least important ones, and of those the oldest.

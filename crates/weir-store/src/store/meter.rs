@@ -15,6 +15,12 @@ impl Store {
         self.log.write(Durability::Process, |tx| meter::add(tx, session, reading, now))
     }
 
+    /// Returns the tokens that the scope's session was spared since a time, or got in addition if negative.
+    pub fn net_since(&self, scope: &Scope, since: Timestamp) -> Result<i64> {
+        let Some(session) = &scope.session else { return Ok(0) };
+        self.log.read(|c| meter::net(c, session, since))
+    }
+
     /// Returns the readings since a time, by day, session and tool.
     pub fn metered(&self, since: Option<Timestamp>) -> Result<Vec<MeterRow>> {
         self.log.read(|c| meter::between(c, since, None))

@@ -9,7 +9,7 @@ use super::{Owner, Store};
 use crate::blobs::FinishedText;
 use crate::db::{Durability, Patience};
 use crate::error::{Fault, Result, StoreError};
-use crate::log::{events, files, hooks, scopes, spooled};
+use crate::log::{events, files, hook_days, hooks, scopes, spooled};
 use crate::spool::{DecodedRecord, Spool};
 
 /// Number of records that one transaction takes in, so that other writers are not held up.
@@ -105,7 +105,7 @@ fn apply(writer: EntryWriter<'_>, scope: &Scope, read: DecodedRecord) -> Result<
         files::not_shown(tx, scope_ids.session)?;
     }
     if let Some(seen) = &spooled.seen {
-        hooks::record(tx, seen)?;
+        hook_days::record_late(tx, seen)?;
     }
     Ok(())
 }

@@ -6,13 +6,15 @@ use super::Store;
 use crate::db::{Db, Durability, with_suffix};
 use crate::error::{Result, StoreError, from_system};
 use crate::layout::{INDEX_FILE, LOG_FILE, StorePart};
-use crate::log::{self, ageing, retention};
+use crate::log::{self, ageing, hook_days, retention};
 use crate::shown::ShownLines;
 
 /// Number of events that one transaction looks at.
 const BATCH_EVENTS: usize = 2_000;
 /// One day in milliseconds. Orphaned files are looked for this often.
 const DAY: i64 = 24 * 60 * 60 * 1000;
+/// Number of days for which hooks are counted by day.
+const MAX_HOOK_DAYS: i64 = 90;
 /// Minimum change of the index's size, in bytes, that is written down. A change also has to exceed a sixteenth of the
 /// size.
 const MIN_RECORDED_SIZE_CHANGE: i64 = 1 << 20;
@@ -26,8 +28,8 @@ pub(super) enum Room {
 }
 
 impl Store {
-    /// Removes expired entries, some of the expired events and, once a day, orphaned files. Costs almost nothing if
-    /// there is nothing to do.
+    /// Removes expired entries, some of the expired events and, once a day, orphaned files and the days of old hooks.
+    /// Costs almost nothing if there is nothing to do.
     pub fn tidy(&mut self, now: Timestamp) -> Result<()> {
         if self.log.is_read_only() {
             return Ok(());
@@ -41,13 +43,14 @@ impl Store {
         Ok(())
     }
 
-    /// Removes files that no row refers to. The search for them takes no lock.
+    /// Removes files that no row refers to, and merges the days of old hooks. The search for files takes no lock.
     pub(super) fn remove_orphans(&mut self, now: Timestamp) -> Result<usize> {
         ShownLines::tidy(&self.folder, false);
         let orphans = self.log.read_at_once(|c| self.blobs.orphans(c))?;
         let blobs = &self.blobs;
         self.log.write(Durability::Process, |tx| {
             retention::set_tidied_at(tx, now)?;
+            hook_days::merge_before(tx, Timestamp(now.0 - MAX_HOOK_DAYS * DAY))?;
             blobs.remove_orphans(tx, &orphans)
         })
     }

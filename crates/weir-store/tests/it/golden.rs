@@ -9,7 +9,7 @@ use weir_core::{
     Ended, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, Reference, RunFacts,
 };
 use weir_store::{
-    Conversation, Found, Guide, HistoryFilter, HookUse, ImportPosition, KnownProject, NewFile, NewPage, Owner,
+    Conversation, Found, Guide, HistoryFilter, HookRun, HookUse, ImportPosition, KnownProject, NewFile, NewPage, Owner,
     SessionFile, Stamp, Store, Validators,
 };
 
@@ -310,7 +310,7 @@ fn furnish(store: &mut Store) -> Vec<Reference> {
 /// Records what a hook would.
 fn tell_as_hooks_do(store: &mut Store) {
     let told = Event { kind: EventKind::Fix, priority: Priority::P2, text: "fixed: cargo test".into(), data: None };
-    let seen = HookUse { client: "claude".into(), event: "Stop".into(), at: at(200_000), micros: 1_200, count: 1 };
+    let seen = HookRun { client: "claude".into(), event: "Stop".into(), at: at(200_000), micros: 1_200, output: None };
     store.record(&here(), &[told], &seen).unwrap();
     store.keep_guide(&here(), &Guide { text: "where it stood".into(), waiting: true }, at(200_001)).unwrap();
 }

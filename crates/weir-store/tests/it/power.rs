@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use weir_core::{EntryKind, Event, EventKind, Limits, NewEntry, Priority, Query, Reference};
-use weir_store::{Depth, Found, HookUse, NewFile, Owner, Patience, Stamp, Store};
+use weir_store::{Depth, Found, HookRun, NewFile, Owner, Patience, Stamp, Store};
 
 use crate::faults::in_namespace;
 use crate::process::{self, ChildGuard};
@@ -161,7 +161,7 @@ fn workload() {
                 let owner = Owner::Project(project());
                 let mut hook = Store::open_for_hook(&folder, owner, limits(), Patience::default()).unwrap();
                 let told = Event { kind: EventKind::Tool, priority: Priority::P3, text: "ran".into(), data: None };
-                let seen = HookUse { client: "test".into(), event: "e".into(), at: now, micros: 1, count: 1 };
+                let seen = HookRun { client: "test".into(), event: "e".into(), at: now, micros: 1, output: None };
                 hook.record(&here(), &[told], &seen).unwrap();
                 hook.close_after_hook().unwrap();
             }

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use weir_core::{EntryKind, Event, EventKind, Level, Limits, NewEntry, Origin, Priority, Timestamp};
-use weir_store::{Guide, HistoryFilter, HookUse, Spool, SpoolRecord, Store, StoreError};
+use weir_store::{Guide, HistoryFilter, HookRun, Spool, SpoolRecord, Store, StoreError};
 
 use crate::support::{NOW, at, here, open};
 
 fn told(text: &str, at: Timestamp) -> SpoolRecord {
     let event = Event { kind: EventKind::Prompt, priority: Priority::P1, text: text.to_owned(), data: None };
-    let seen = HookUse { client: "test".into(), event: "Stop".into(), at, micros: 5, count: 1 };
+    let seen = HookRun { client: "test".into(), event: "Stop".into(), at, micros: 5, output: None };
     SpoolRecord { told: vec![event], seen: Some(seen), ..SpoolRecord::default() }
 }
 

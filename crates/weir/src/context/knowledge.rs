@@ -22,6 +22,8 @@ pub(crate) struct Knowledge {
     setup: Arc<StoreSetup>,
     stores: Arc<Mutex<Stores>>,
     freshness: Freshness,
+    /// The other project of this user that was asked for last, with its stores.
+    other: Arc<Mutex<Option<Self>>>,
 }
 
 /// What is needed to open the stores.
@@ -74,7 +76,8 @@ struct Stores {
 impl Knowledge {
     /// Returns the stores with this setup, none of them open.
     fn new(setup: StoreSetup) -> Self {
-        Self { setup: Arc::new(setup), stores: Arc::default(), freshness: Freshness::default() }
+        let (stores, other) = (Arc::default(), Arc::default());
+        Self { setup: Arc::new(setup), stores, freshness: Freshness::default(), other }
     }
 
     /// Returns the stores of the project that a call on this machine is made in.
@@ -87,7 +90,8 @@ impl Knowledge {
         Self::new(StoreSetup::of(machine, None))
     }
 
-    /// Returns the stores of another project of this user, which must have one already.
+    /// Returns the stores of another project of this user, which must have one already. Those of the project that was
+    /// asked for last stay open for the next call, unless another one still uses them.
     pub(crate) fn of_known(&self, project: &KnownProject) -> Result<Self, CommandError> {
         let StoreSetup { project_folder, user_folder, limits, .. } = &*self.setup;
         let data = user_folder.parent().unwrap_or(user_folder);
@@ -104,7 +108,12 @@ impl Knowledge {
             return Err(CommandError::new(ErrorKind::NotFound, message)
                 .hint("run a command of Weir in that folder to begin a new one"));
         }
-        Ok(Self::new(StoreSetup {
+        let mut last = lock(&self.other);
+        let is_same = |other: &&Self| other.setup.project_folder == project_folder && other.setup.owner.0 == owner;
+        if let Some(other) = last.as_ref().filter(is_same).filter(|other| other.is_alone()) {
+            return Ok(other.clone());
+        }
+        let other = Self::new(StoreSetup {
             project_folder,
             user_folder: user_folder.clone(),
             owner: ProjectKey(owner),
@@ -112,7 +121,9 @@ impl Knowledge {
             embedding: EmbeddingModel::Off,
             model: LazyModel::default(),
             local: None,
-        }))
+        });
+        *last = Some(other.clone());
+        Ok(other)
     }
 
     /// Returns the stores of a project that is not on this machine.
@@ -131,7 +142,8 @@ impl Knowledge {
 
     /// Returns the same stores, opened separately, so that other calls do not wait for them.
     pub(super) fn with_own_stores(&self) -> Self {
-        Self { setup: Arc::clone(&self.setup), stores: Arc::default(), freshness: self.freshness }
+        let (stores, other) = (Arc::default(), Arc::default());
+        Self { setup: Arc::clone(&self.setup), stores, freshness: self.freshness, other }
     }
 
     /// Returns the same stores, opened separately, for calls among many that read: they wait for no lock, and leave
@@ -304,6 +316,6 @@ impl Stores {
 }
 
 /// Locks the stores even after a panic: one failed call must not close them for all later ones.
-fn lock(stores: &Mutex<Stores>) -> MutexGuard<'_, Stores> {
+fn lock<T>(stores: &Mutex<T>) -> MutexGuard<'_, T> {
     stores.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -20,7 +20,7 @@ use std::path::Path;
 use weir_clients::{Done, Purpose, Text, Tool, ToolCall};
 use weir_core::wording::{one_line, size};
 use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, Scope, Timestamp};
-use weir_store::{BlobReader, KeepError, LONGEST_TEXT, Store, TextWriter};
+use weir_store::{BlobReader, KeepError, LONGEST_TEXT, Outcome, Store, TextWriter};
 
 pub(super) use self::show::OutputContext;
 use super::payload::{Payload, copy};
@@ -44,58 +44,94 @@ const MAX_SMALL_FILE_BYTES: u64 = 1 << 20;
 /// The text before the reference in every replacement of an output.
 pub(crate) const HELD_AS: &str = "held as [ctx:";
 
-/// Returns the replacement of an output, if it is held back.
+/// What is done with an output.
+pub(super) enum HoldDecision {
+    /// This text is shown in its place.
+    Replaced(String),
+    /// The output is shown as it is, for this reason. It is [`Outcome::Held`] if the relay has already shortened it.
+    LeftAlone(Outcome),
+}
+
+impl HoldDecision {
+    /// Shows the replacement if there is one.
+    fn of(replacement: Option<String>, otherwise: Outcome) -> Self {
+        replacement.map_or(Self::LeftAlone(otherwise), Self::Replaced)
+    }
+}
+
+/// Decides about an output, and stores it if it is held back.
 pub(super) fn output(
     call: &mut Call<'_>,
     used: &ToolCall,
     done: &Done,
     rewritten: RewriteStatus,
-) -> Result<Option<String>, CommandError> {
-    let saved = done.output.saved.as_deref();
-    // A saved output must be readable, because the text in the payload is only a part of it.
-    if saved.is_some_and(|path| open(path).is_none()) {
-        return Ok(None);
+) -> Result<HoldDecision, CommandError> {
+    if let Some(outcome) = settled(call, used, done, rewritten) {
+        return Ok(HoldDecision::LeftAlone(outcome));
     }
-    if !call.hook.takes.output || done.output.cut || used.input.to_string().contains(OPT_OUT_MARK) {
-        return Ok(None);
-    }
-    let text = &done.output.text;
-    // A rewritten command, which the relay has already digested.
-    if rewritten == RewriteStatus::Relayed && text.here().is_some_and(|text| text.contains(HELD_AS)) {
-        return Ok(None);
-    }
-    if saved.is_none() && text.bytes() < repeats::MIN_BYTES as u64 {
-        return Ok(None);
-    }
+    let (saved, text) = (done.output.saved.as_deref(), &done.output.text);
     let purpose = weir_clients::purpose(used);
     if purpose == Purpose::Settled {
-        return Ok(None);
+        return Ok(HoldDecision::LeftAlone(Outcome::Settled));
     }
     let here = text.here().filter(|_| saved.is_none());
     if let Some(text) = here
         && text.len() as u64 <= MAX_SURELY_SMALL_BYTES
     {
-        return repeats::output(call, used, done, text);
+        return Ok(HoldDecision::of(repeats::output(call, used, done, text)?, Outcome::Small));
     }
     let config = config::read(&call.paths.config)?.hold;
     if config.leaves_alone(used, &call.hook.folder) {
-        return Ok(None);
+        return Ok(HoldDecision::LeftAlone(Outcome::Excluded));
     }
     let limit = config.limit(purpose);
     let is_part = matches!(used.tool, Tool::Read { part: true, .. });
+    let why_short = if purpose == Purpose::AskedFor { Outcome::AskedFor } else { Outcome::Small };
     if let Some(text) = here
         && (is_part || weir_digest::whole(&text.as_bytes(), limit).map_err(unreadable)?.is_some())
     {
-        return repeats::output(call, used, done, text);
+        return Ok(HoldDecision::of(repeats::output(call, used, done, text)?, why_short));
+    }
+    if is_part {
+        return Ok(HoldDecision::LeftAlone(Outcome::AskedFor));
     }
     // A text that was asked for and that the client saved: the client's own excerpt and the path cost less.
-    if is_part || (saved.is_some() && purpose == Purpose::AskedFor) {
-        return Ok(None);
+    if saved.is_some() && purpose == Purpose::AskedFor {
+        return Ok(HoldDecision::LeftAlone(Outcome::Cut));
     }
-    match held(call, used, done)? {
-        HoldOutcome::Back(shown) => Ok(Some(shown)),
-        HoldOutcome::KeepError(_) => Ok(None),
+    Ok(match held(call, used, done)? {
+        HoldOutcome::Back(shown) => HoldDecision::Replaced(shown),
+        HoldOutcome::KeepError(_) => HoldDecision::LeftAlone(Outcome::Failed),
+    })
+}
+
+/// Returns the outcome of an output that is left alone whatever its purpose.
+fn settled(call: &Call<'_>, used: &ToolCall, done: &Done, rewritten: RewriteStatus) -> Option<Outcome> {
+    let (saved, text) = (done.output.saved.as_deref(), &done.output.text);
+    // A saved output must be readable, because the text in the payload is only a part of it.
+    if saved.is_some_and(|path| open(path).is_none()) {
+        return Some(Outcome::Cut);
     }
+    // The relay of a rewritten command has shown the output, in full if it was small.
+    let is_relayed = rewritten == RewriteStatus::Relayed;
+    let is_digest = || text.here().is_some_and(|text| text.contains(HELD_AS));
+    if !call.hook.takes.output {
+        return Some(match is_relayed {
+            true if is_digest() => Outcome::Held,
+            true => Outcome::Small,
+            false => Outcome::Fixed,
+        });
+    }
+    if done.output.cut {
+        return Some(Outcome::Cut);
+    }
+    if used.input.to_string().contains(OPT_OUT_MARK) {
+        return Some(Outcome::Excluded);
+    }
+    if is_relayed && is_digest() {
+        return Some(Outcome::Held);
+    }
+    (saved.is_none() && text.bytes() < repeats::MIN_BYTES as u64).then_some(Outcome::Small)
 }
 
 impl HoldConfig {

@@ -10,7 +10,7 @@ use weir_store::{Patience, SpoolRecord};
 use super::location::SessionLocation;
 use super::payload::Payload;
 use super::rewrite::RewriteStatus;
-use super::{Call, HookContext, STORE_WAIT, faults, hold, meter, trial};
+use super::{Call, HoldDecision, HookContext, STORE_WAIT, faults, hold, meter, trial};
 use crate::error::CommandError;
 use crate::face::Face;
 
@@ -55,8 +55,12 @@ impl HookContext<'_> {
             files,
             face,
             aside: SpoolRecord::default(),
+            outcome: None,
         };
-        let said = hold::output(&mut call, used, done, RewriteStatus::No)?.map(Reply::Output);
+        let said = match hold::output(&mut call, used, done, RewriteStatus::No)? {
+            HoldDecision::Replaced(shown) => Some(Reply::Output(shown)),
+            HoldDecision::LeftAlone(_) => None,
+        };
         let is_untouched = trial::is_untouched(&call);
         if let Some(said) = &said {
             meter::note(&mut call, said, is_untouched);

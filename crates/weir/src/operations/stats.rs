@@ -8,12 +8,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use weir_core::Timestamp;
 use weir_core::wording::counted;
-use weir_store::{MeterAction, MeterRow};
+use weir_store::{MeterAction, MeterRow, OutcomeSum};
 
 use super::{Declared, Effect};
 use crate::answer::Answer;
 use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
+use crate::outputs::{SeenOutputs, SeenOutputsData};
 use crate::replay::report::table::{Table, number};
 use crate::schema::silent;
 use crate::when;
@@ -55,20 +56,41 @@ Examples:
 
 Every output that hooks or `weir proxy` replace is counted: the tokens that the client would have shown by
 itself, and those that the model got. What Weir says without being asked and the answers of its tools are its own cost. Tokens
-of tool descriptions and prices are not in it: `weir replay` works those out from your transcripts.";
+of tool descriptions and prices are not in it: `weir replay` works those out from your transcripts.
+
+Hooks also count the outputs that they left alone, and why, for 90 days.
+What passes through `weir proxy` is not among them.";
 
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<StatsData>, CommandError> {
         let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
-        let mut rows = context.with_stores(move |open| Ok(open.project()?.metered(since)?)).await?;
+        let (mut rows, mut seen) = context
+            .with_stores(move |open| {
+                let store = open.project()?;
+                Ok((store.metered(since)?, store.outcomes(since)?))
+            })
+            .await?;
         rows.retain(|row| self.client.as_ref().is_none_or(|client| row.session.client == *client));
+        seen.retain(|sum| self.client.as_ref().is_none_or(|client| is_of(sum, client)));
+        let outputs = SeenOutputs::of(&seen);
         if rows.is_empty() {
-            let text = "nothing was held back, told or asked for here yet: `weir setup` connects your clients";
-            return Ok(Answer::nothing(text.to_owned(), StatsData::Nothing { sessions: 0 }));
+            let text = match &outputs {
+                Some(outputs) => format!("Nothing was held back, told or asked for here yet.\n\n{}", outputs.table()),
+                None => {
+                    "nothing was held back, told or asked for here yet: `weir setup` connects your clients".to_owned()
+                }
+            };
+            let outputs = outputs.as_ref().map(SeenOutputs::data);
+            return Ok(Answer::nothing(text, StatsData::Nothing { sessions: 0, outputs }));
         }
         let comparison = trial::Arms::of(&rows).map(|arms| arms.compare(context)).transpose()?.flatten();
         rows.retain(|row| row.reading.what != MeterAction::Untouched);
-        Ok(StatsReport { rows, comparison }.answer())
+        Ok(StatsReport { rows, comparison, outputs }.answer())
     }
+}
+
+/// Whether these outputs are of a client, by the name that its sessions have.
+fn is_of(sum: &OutcomeSum, client: &str) -> bool {
+    weir_clients::find(&sum.client).is_some_and(|found| found.session == client)
 }
 
 /// The tokens kept out of conversations, and those that Weir added.
@@ -123,6 +145,8 @@ pub(crate) enum StatsData {
     Nothing {
         /// Always 0.
         sessions: usize,
+        /// The outputs that hooks saw.
+        outputs: Option<SeenOutputsData>,
     },
     /// What was recorded.
     Report(Box<ReportData>),
@@ -137,6 +161,8 @@ pub(crate) struct ReportData {
     sessions: Vec<SessionTotals>,
     /// The number of sessions in which Weir added more than it held back.
     did_not_pay: usize,
+    /// The outputs that hooks saw, and what became of them.
+    outputs: Option<SeenOutputsData>,
     /// The comparison with sessions that were left alone.
     comparison: Option<trial::ComparisonData>,
 }
@@ -172,6 +198,8 @@ struct StatsReport {
     rows: Vec<MeterRow>,
     /// The comparison with sessions that were left alone, if there are any.
     comparison: Option<trial::Comparison>,
+    /// The outputs that hooks saw, if there are any.
+    outputs: Option<SeenOutputs>,
 }
 
 impl StatsReport {
@@ -181,6 +209,7 @@ impl StatsReport {
         let (days, tools) = (self.sums(|row| row.day), self.sums(|row| row.reading.tool.clone()));
         let lost = sessions.values().filter(|sum| sum.net() < 0).count();
         let mut parts = vec![head(&all, sessions.len(), &days), by_tool(&tools), by_day(&days)];
+        parts.extend(self.outputs.as_ref().map(SeenOutputs::table));
         parts.extend((lost > 0).then(|| lossy(&sessions, lost)));
         parts.extend(self.comparison.as_ref().map(trial::Comparison::text));
         parts.push(
@@ -198,6 +227,7 @@ impl StatsReport {
             days: days.iter().map(|(day, sum)| (when::day(*day), sum.data())).collect(),
             sessions: sessions.iter().map(of_session).collect(),
             did_not_pay: lost,
+            outputs: self.outputs.as_ref().map(SeenOutputs::data),
             comparison: self.comparison.as_ref().map(trial::Comparison::data),
         };
         Answer::new(parts.join("\n\n"), StatsData::Report(Box::new(data)))

@@ -18,6 +18,19 @@ pub(crate) fn user_file(paths: &Paths) -> Option<PathBuf> {
     own.exists().then_some(own)
 }
 
+/// Returns the built-in prices of a model, if it is listed. Only its part of the table is parsed.
+pub(crate) fn built_in_rates(model: &str) -> Option<Rates> {
+    let part = BUILT_IN.split("[[model]]").skip(1).find(|part| lists(part, model))?;
+    toml::from_str::<Price>(part).ok().map(|price| price.rates())
+}
+
+/// Whether a part of the built-in table lists a model.
+fn lists(part: &str, model: &str) -> bool {
+    let names = part.split_once("names = [").and_then(|(_, rest)| rest.split_once(']')).map_or("", |(names, _)| names);
+    // Every second piece is between quotes.
+    names.split('"').skip(1).step_by(2).any(|name| is_named(model, name))
+}
+
 /// A table of prices.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -134,14 +147,19 @@ impl Prices {
     pub(crate) fn of(&self, model: &str) -> Rates {
         let named = |price: &&Price| price.names.iter().any(|name| is_named(model, name));
         let found = self.models.iter().find(named);
-        let price = found.unwrap_or(&self.fallback);
-        let write = price.cache_write.unwrap_or(price.input);
+        found.map_or_else(|| Rates { dollars: None, ..self.fallback.rates() }, Price::rates)
+    }
+}
+
+impl Price {
+    fn rates(&self) -> Rates {
+        let write = self.cache_write.unwrap_or(self.input);
         Rates {
-            write: write / price.input,
-            write_hour: price.cache_write_hour.unwrap_or(write) / price.input,
-            read: price.cache_read / price.input,
-            output: price.output / price.input,
-            dollars: found.map(|price| price.input / 1e6),
+            write: write / self.input,
+            write_hour: self.cache_write_hour.unwrap_or(write) / self.input,
+            read: self.cache_read / self.input,
+            output: self.output / self.input,
+            dollars: Some(self.input / 1e6),
         }
     }
 }
@@ -177,6 +195,18 @@ mod tests {
         assert_eq!((rates.write, rates.write_hour, rates.read, rates.output), (1.25, 1.25, 0.1, 5.0));
         let used = Usage { input: 1, cache_write: 100, cache_write_hour: 0, cache_read: 1000, output: 10 };
         assert_eq!(rates.cost(&used), 1.0 + 125.0 + 100.0 + 50.0);
+    }
+
+    #[test]
+    fn a_part_of_the_table_says_what_the_whole_table_says() {
+        let prices = Prices::read(None).unwrap();
+        let names: Vec<&String> = prices.models.iter().flat_map(|price| &price.names).collect();
+        assert!(names.len() > 30, "{names:?}");
+        for name in names {
+            assert_eq!(built_in_rates(name), Some(prices.of(name)), "{name}");
+        }
+        assert_eq!(built_in_rates("claude-opus-4-5-20251101"), Some(prices.of("claude-opus-4-5")));
+        assert_eq!(built_in_rates("unknown"), None);
     }
 
     #[test]

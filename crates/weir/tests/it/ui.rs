@@ -59,6 +59,11 @@ fn what_takes_long_is_made_in_the_background() {
         };
         assert!(wait_until(TIMEOUT, has_come), "{path} never came");
     }
+    let has_hooks = || {
+        let page = pages.page(&format!("{project}/health"));
+        ["half within", "99 of 100 within", ">held back<"].iter().all(|text| page.contains(text))
+    };
+    assert!(wait_until(TIMEOUT, has_hooks), "the hooks and outputs of the day never came");
     let window = pages.page("/window");
     for text in ["How sure is this?", "1 long session of Claude Code", "Not known"] {
         assert!(window.contains(text), "no {text}:\n{window}");

@@ -1,6 +1,6 @@
 //! Window, Health and Settings.
 
-use weir_pages::health::{Check, CheckState, Health, LastHook, StoreDay};
+use weir_pages::health::{Check, CheckState, Health, HookDay, HookTimes, LastHook, OutputRow, SeenOutputs, StoreDay};
 use weir_pages::message::Message;
 use weir_pages::settings::{FileState, Group, Ignored, SetBy, Setting, Settings, SettingsFile};
 use weir_pages::window::{ClientChoice, SessionCost, SettingPreview, SizeCost, Window};
@@ -115,11 +115,27 @@ pub(crate) fn health(say: Say<'_>) -> Health {
         millis,
         calls,
     };
+    let times = [(2.0, 6.0), (2.0, 6.0), (3.0, 8.0), (0.0, 0.0), (0.0, 0.0), (2.0, 6.0), (3.0, 16.0)];
+    let hook_day = |(at, (half_millis, most_millis)): (usize, (f64, f64))| HookDay {
+        at: days_ago(13 - at as i64),
+        times: (half_millis > 0.0).then_some(HookTimes { half_millis, most_millis, calls: 640 + at as u64 }),
+    };
+    let outcome = |outcome: &str, outputs: u64, bytes: u64| OutputRow { outcome: say(outcome), outputs, bytes };
     let sizes = [31.2, 31.9, 32.6, 32.6, 32.6, 33.4, 34.1, 35.2, 36.0, 36.2, 36.2, 36.2, 37.1, 38.4];
     Health {
         checks: checks(say),
         took: 84.0,
         hooks: vec![hook("Claude Code", "PostToolUse", 2.4, 9_318), hook("Codex", "Stop", 11.0, 640)],
+        hook_days: times.into_iter().cycle().take(14).enumerate().map(hook_day).collect(),
+        outputs: Some(SeenOutputs {
+            since: days_ago(40),
+            outcomes: vec![
+                outcome("held back", 118, 9_400_000),
+                outcome("small", 4_210, 1_310_000),
+                outcome("asked for", 1_022, 6_750_000),
+                outcome("not replaceable in the client", 77, 210_000),
+            ],
+        }),
         store: sizes
             .iter()
             .enumerate()
@@ -141,6 +157,8 @@ pub(crate) fn unmeasured(say: Say<'_>) -> Health {
         }],
         took: 1_840.0,
         hooks: vec![],
+        hook_days: vec![],
+        outputs: None,
         store: vec![],
         store_now: None,
         store_limit: None,

@@ -2,7 +2,7 @@
 //! parameters are parsed before a store is asked, and one that is not known is refused: it may have been meant to
 //! narrow the answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
@@ -29,6 +29,9 @@ use crate::operations::context::{ContextData, Reach, RecentContext};
 pub(super) const MARKDOWN: &str = "text/markdown; charset=utf-8";
 /// Says which parameters were not understood.
 const REMARK: HeaderName = HeaderName::from_static("weir-remark");
+
+/// The schema of the parameters.
+static SCHEMA: LazyLock<Map<String, Value>> = LazyLock::new(|| crate::schema::of::<RecentContext>().1);
 
 /// The parameters of an address, or why they cannot be read.
 pub(super) type Parameters = Result<Query<Vec<(String, String)>>, QueryRejection>;
@@ -82,8 +85,7 @@ fn wanted(parameters: Parameters) -> Result<RecentContext, Problem> {
             .hint("write them as name=value with percent-encoding, joined by &".to_owned())
     })?;
     let arguments = parameters.into_iter().map(|(name, value)| (name, Value::String(value)));
-    let (_, schema) = crate::schema::of::<RecentContext>();
-    let (arguments, unknown) = coerce(RecentContext::TOOL, Map::from_iter(arguments), &schema);
+    let (arguments, unknown) = coerce(RecentContext::TOOL, Map::from_iter(arguments), &SCHEMA);
     if let Some(name) = unknown.first() {
         let error = CommandError::usage(format!("GET /context has no parameter `{}`", one_line(name, 60)));
         return Err(error.hint("it takes project, scope, limit, compact and budget").into());

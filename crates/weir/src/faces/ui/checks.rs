@@ -11,19 +11,20 @@ use tokio::sync::watch;
 use weir_core::Timestamp;
 use weir_core::time::DAY;
 use weir_pages::health::{Check, CheckState};
-use weir_store::HookUse;
+use weir_store::{HookDay, HookUse};
 
 use super::clock::day_of;
 use super::known::ViewedProject;
 use crate::context::LockedStores;
 use crate::error::CommandError;
 use crate::operations::{Arguments, OPERATIONS};
+use crate::outputs::SeenOutputs;
 
 /// How long a result counts as made just now.
 const MAX_AGE: Duration = Duration::from_secs(10);
 /// How long a page waits for a result.
 const MAX_WAIT: Duration = Duration::from_secs(2);
-/// How many days the course of the store covers.
+/// How many days the course of the store and the times of hooks cover.
 const DAYS: usize = 14;
 /// The tool of the operation that checks.
 const DOCTOR: &str = "ctx_doctor";
@@ -52,10 +53,14 @@ pub(super) struct Report {
     pub(super) store: Option<StoreReport>,
 }
 
-/// How a store has grown, and who calls hooks.
+/// How a store has grown, who calls hooks, and what became of outputs.
 pub(super) struct StoreReport {
     /// The last hook of each client.
     pub(super) hooks: Vec<HookUse>,
+    /// The days on which hooks ran, oldest first.
+    pub(super) hook_days: Vec<HookDay>,
+    /// What became of the outputs that hooks saw.
+    pub(super) outputs: Option<SeenOutputs>,
     /// What the store takes now, in bytes.
     pub(super) now: u64,
     /// What the texts that are kept now took at the end of each day, in bytes, the newest last.
@@ -162,7 +167,7 @@ fn read(check: &Value) -> Check {
     }
 }
 
-/// Returns how the project's store has grown.
+/// Returns how the project's store has grown, and what hooks recorded in it.
 fn grown(open: &mut LockedStores<'_>) -> Result<StoreReport, CommandError> {
     let today = day_of(open.now);
     let store = open.project()?;
@@ -175,6 +180,8 @@ fn grown(open: &mut LockedStores<'_>) -> Result<StoreReport, CommandError> {
     });
     Ok(StoreReport {
         hooks: store.hooks_seen()?,
+        hook_days: store.hook_days(from)?,
+        outputs: SeenOutputs::of(&store.outcomes(None)?),
         now: overview.bytes,
         days: days.collect(),
         limit: store.limits().quota_bytes,

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use weir_core::Timestamp;
 use weir_core::time::DAY;
-use weir_pages::health::{Health, LastHook, StoreDay};
+use weir_pages::health::{Health, HookDay, HookTimes, LastHook, OutputRow, SeenOutputs, StoreDay};
 use weir_pages::message::Message;
 use weir_pages::{Page, Shell};
 use weir_store::HookUse;
@@ -14,6 +14,7 @@ use super::checks::{Report, StoreReport};
 use super::clock::{day_of, noon_of};
 use super::view::View;
 use crate::error::CommandError;
+use crate::outputs::OutputCount;
 
 /// How many seconds later a page looks again for checks that are being made.
 const LOOK_AGAIN_SECONDS: u64 = 2;
@@ -49,6 +50,8 @@ fn health(view: &View<'_>, report: &Report) -> Result<Health, CommandError> {
         checks,
         took: report.took.as_secs_f64() * 1e3,
         hooks: store.map(|store| hooks(view, store)).unwrap_or_default(),
+        hook_days: store.map(|store| hook_days(view, store)).unwrap_or_default(),
+        outputs: store.and_then(outputs),
         store: store.map(|store| days(view, store)).unwrap_or_default(),
         store_now: store.map(|store| store.now),
         store_limit: store.map(|store| store.limit),
@@ -65,6 +68,34 @@ fn hooks(view: &View<'_>, store: &StoreReport) -> Vec<LastHook> {
         calls: seen.count,
     };
     store.hooks.iter().map(hook).collect()
+}
+
+fn hook_days(view: &View<'_>, store: &StoreReport) -> Vec<HookDay> {
+    let today = day_of(view.clock.now).0;
+    let millis = |micros: u64| micros as f64 / 1e3;
+    let day = |ago: usize| {
+        let day = Timestamp(today - ago as i64 * DAY);
+        let counted = store.hook_days.iter().find(|counted| counted.day == day);
+        HookDay {
+            at: noon_of(day),
+            times: counted.map(|counted| HookTimes {
+                half_millis: millis(counted.within(50)),
+                most_millis: millis(counted.within(99)),
+                calls: counted.count(),
+            }),
+        }
+    };
+    (0..store.days.len()).rev().map(day).collect()
+}
+
+fn outputs(store: &StoreReport) -> Option<SeenOutputs> {
+    let seen = store.outputs.as_ref()?;
+    let row = |(outcome, count): (&'static str, OutputCount)| OutputRow {
+        outcome: outcome.into(),
+        outputs: count.outputs,
+        bytes: count.bytes,
+    };
+    Some(SeenOutputs { since: noon_of(seen.since()), outcomes: seen.rows().map(row).collect() })
 }
 
 fn days(view: &View<'_>, store: &StoreReport) -> Vec<StoreDay> {

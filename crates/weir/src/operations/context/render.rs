@@ -164,7 +164,8 @@ fn fit(sections: &[Section; 3], view: &View<'_>, closing: &[String]) -> (String,
     let most = view.budget.tokens();
     let mut shown = sections.each_ref().map(|section| section.lines.len());
     let mut text = write(sections, shown, view, closing);
-    if weir_tokens::count(&text) > most {
+    // A token has at least one byte, so a short text needs no count.
+    if text.len() > most && weir_tokens::count(&text) > most {
         // The sum of the lines estimates how many fit; counting the whole text makes sure.
         let mut costs = sections
             .each_ref()

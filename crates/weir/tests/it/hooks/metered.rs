@@ -132,3 +132,43 @@ fn a_share_of_sessions_is_left_alone_to_compare_with() {
     assert_eq!(session.weir(&["stats"]).output().unwrap().status.code(), Some(5));
     assert!(session.ran("seq 1 5001", &numbers(5_001)).is_null() && session.faults().contains("hold_out"));
 }
+
+#[test]
+fn every_output_is_counted_once_with_the_reason_for_which_it_was_left_alone() {
+    let session = Session::new();
+    super::write(&session.home.path().join(".config/weir/config.toml"), "[hold]\noff = [\"Bash(npm*)\"]\n");
+    let (source, log) = (numbers(500), numbers(5_000));
+    let prose: String = (0..60).map(|n| format!("a sentence that is like no other, number {n} of them\n")).collect();
+    session.hook("UserPromptSubmit", json!({ "prompt": "Count everything" }));
+    let outputs = [
+        ("make", "done", "small"),
+        ("cat prose.txt", prose.as_str(), "asked"),
+        ("make all", source.as_str(), "small"),
+        ("make log", log.as_str(), "held"),
+        ("npm test", log.as_str(), "excluded"),
+        ("seq 1 5000 # weir:off", log.as_str(), "excluded"),
+    ];
+    for (command, output, _) in outputs {
+        session.ran(command, output);
+    }
+    let input = json!({ "file_path": "a.txt", "content": "text" });
+    session.hook("PostToolUse", json!({ "tool_name": "Write", "tool_input": input, "tool_response": prose }));
+    let seen = stats(&session, &[])["outputs"].clone();
+    let count = |outcome: &str| outputs.iter().filter(|(.., expected)| *expected == outcome).count();
+    for outcome in ["small", "asked", "held", "excluded"] {
+        assert_eq!(seen["outcomes"][outcome]["outputs"], count(outcome), "{outcome}: {seen}");
+    }
+    assert_eq!(seen["outcomes"]["settled"]["outputs"], 1, "{seen}");
+    assert_eq!(seen["all"]["outputs"], outputs.len() + 1, "{seen}");
+    let parts = seen["outcomes"].as_object().unwrap().values();
+    let bytes: u64 = parts.map(|part| part["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(seen["all"]["bytes"], bytes, "{seen}");
+    assert_eq!(seen["outcomes"]["held"]["bytes"], log.len(), "{seen}");
+    assert_eq!(stats(&session, &["--client", "claude-code"])["outputs"], seen);
+    let said = session.ok(&["stats"]);
+    assert!(said.contains("Hooks saw 7 outputs since ") && said.contains("excluded by your settings"), "{said}");
+    let doctor = session.weir(&["doctor"]).output().unwrap();
+    let doctor = String::from_utf8(doctor.stdout).unwrap();
+    assert!(doctor.contains(": 1 held back, 2 small, 1 asked for, 1 always shown as they are, 2 excluded"), "{doctor}");
+    assert_eq!(session.faults(), "");
+}

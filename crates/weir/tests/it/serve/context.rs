@@ -59,6 +59,11 @@ fn a_program_with_a_token_may_ask_for_any_project_of_the_user() {
     assert!(!harbour.contains("ferry"), "{harbour}");
     let path = other.to_str().unwrap().replace('/', "%2F");
     assert_eq!(server.get(&format!("/context?project={path}")).text(), harbour);
+    // The stores of the other project stay open, and what is kept there meanwhile is seen.
+    assert!(home.weir_in(&other, &["note", "The crane is broken"]).status.success());
+    let later = server.get("/context?project=harbour").text();
+    assert!(later.contains("The crane is broken") && later.contains("Ships wait outside"), "{later}");
+    assert!(server.get("/context").text().contains("ferry"), "its own project is what it was");
     let problem = server.get("/context?project=harbor").problem(404);
     assert_eq!(problem["hint"], "the known projects with the most similar names: harbour, project", "{problem}");
     // The arguments of a tool come from a model, which sees its own project.
