@@ -12,7 +12,7 @@ use super::fields::Place;
 
 /// The format of the index: of the payload, of the tokens and of what the documents have. An index of another format is
 /// made again.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 
 /// The state of every project in the index.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -3,13 +3,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::ArgMatches;
 use weir_core::{Scope, TenantId};
 use weir_records::{Accounts, DeletedTenant, ErrorKind as PortKind, Index as _, PortError, Ports, sqlite};
 use weir_server::{
-    Bridge, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions, TantivyIndex, delete_tenant, delete_tokens,
-    migrate as migrate_schema,
+    Bridge, CopyPlace, Copying, IndexCopier, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions, Started,
+    TantivyIndex, delete_tenant, delete_tokens, migrate as migrate_schema,
 };
 
 use super::migrate;
@@ -21,12 +22,18 @@ use crate::error::{CommandError, ErrorKind};
 const ROLE: &str = "weir_app";
 /// What a folder has that `weir team init` has prepared.
 const DATABASE_FILE: &str = "records.db";
+/// The file in a server's folder that has the name of its copies.
+const COPY_NAME_FILE: &str = "copy-name";
+/// How often an index is copied to a bucket, in minutes.
+const DEFAULT_COPY_MINUTES: u64 = 10;
 
 /// Where the data of a server is.
 pub(super) struct Place {
     folder: Option<PathBuf>,
     texts: Option<TextsPlace>,
     database: Option<PostgresOptions>,
+    /// How often the index is copied, in minutes, if something says so.
+    copy_minutes: Option<u64>,
 }
 
 /// A database that a team moves to.
@@ -50,6 +57,10 @@ pub(super) struct Deleted {
 pub(super) struct Storage {
     pub(super) ports: Ports,
     pub(super) accounts: Arc<dyn Accounts>,
+    /// How the index was found, if it says so.
+    pub(super) index_started: Option<Started>,
+    /// How the index is copied, if it is.
+    pub(super) copying: Option<Copying>,
 }
 
 impl Place {
@@ -68,7 +79,9 @@ impl Place {
             // Not every command has an option for texts.
             Ok(None) | Err(_) => None,
         };
-        Ok(Self { folder: path("data"), texts, database })
+        // Only a server copies an index.
+        let copy_minutes = arguments.try_get_one::<u64>("copy-index").ok().flatten().copied();
+        Ok(Self { folder: path("data"), texts, database, copy_minutes })
     }
 
     /// Creates what is missing, and returns the names of the migrations that ran on a database of its own.
@@ -102,18 +115,35 @@ impl Place {
         let Some(options) = &self.database else {
             let folder = self.unmoved_folder()?;
             let accounts = Arc::new(sqlite::open_accounts(folder).map_err(failed)?);
-            return Ok(Storage { ports: sqlite::open(folder).map_err(failed)?, accounts });
+            let ports = sqlite::open(folder).map_err(failed)?;
+            return Ok(Storage { ports, accounts, index_started: None, copying: None });
         };
         let folder = self.folder()?;
         let bridge = Bridge::start().map_err(failed)?;
         let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
         let accounts = Arc::new(log.accounts());
-        let ports = Ports {
-            log: Arc::new(log),
-            index: Arc::new(TantivyIndex::open(&folder.join("index")).map_err(in_use)?),
-            blobs: Arc::new(self.blobs()?),
+        let (blobs, index_folder) = (Arc::new(self.blobs()?), folder.join("index"));
+        let (index, copying) = match self.copy_every() {
+            None => (Arc::new(TantivyIndex::open(&index_folder).map_err(in_use)?), None),
+            Some(every) => {
+                let place = CopyPlace::open(Arc::clone(&blobs), &folder.join(COPY_NAME_FILE)).map_err(failed)?;
+                let index = Arc::new(TantivyIndex::open_or_restore(&index_folder, &place).map_err(in_use)?);
+                let copier = Arc::new(IndexCopier::new(place, Arc::clone(&index)));
+                (index, Some(Copying { copier, every }))
+            }
         };
-        Ok(Storage { ports, accounts })
+        let index_started = Some(index.started().clone());
+        Ok(Storage { ports: Ports { log: Arc::new(log), index, blobs }, accounts, index_started, copying })
+    }
+
+    /// Returns how often the index is copied, if it is.
+    fn copy_every(&self) -> Option<Duration> {
+        let usual = match &self.texts {
+            Some(TextsPlace::S3(_)) => DEFAULT_COPY_MINUTES,
+            Some(TextsPlace::Folder(_)) | None => 0,
+        };
+        let minutes = self.copy_minutes.unwrap_or(usual);
+        (minutes > 0).then(|| Duration::from_secs(60 * minutes))
     }
 
     /// Opens the database that a team moves to.
@@ -157,6 +187,8 @@ impl Place {
             index.remove_tenant(tenant).map_err(failed)?;
         }
         blobs.remove_tenant(tenant).map_err(failed)?;
+        // They have the words of all tenants, and are made again by the servers that go on.
+        CopyPlace::remove_all(&blobs).map_err(failed)?;
         let DeletedTenant { existed, records, .. } = delete_tenant(&owner, &bridge, tenant).map_err(failed)?;
         blobs.remove_tenant(tenant).map_err(failed)?;
         Ok(Deleted { existed: existed || tokens > 0, records, tokens, from_index: index.is_some() })
