@@ -15,6 +15,7 @@ mod progress;
 mod remote_copy;
 mod search;
 mod stem;
+mod vectors;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ use self::fields::{Fact, Fields, Place};
 use self::progress::Progress;
 pub use self::remote_copy::{Copied, CopyPlace, IndexCopier};
 use self::remote_copy::{CopyVersion, META_FILE, RESTORE, clear_staging};
+use self::search::Asked;
+pub use self::vectors::{Meaning, Vectors};
 use self::writer::{Queue, Writing};
 use crate::folder::create_private_folder;
 
@@ -51,6 +54,7 @@ pub struct TantivyIndex {
     /// How many merges have failed. Searches only become slower by it.
     failed_merges: AtomicU64,
     started: Started,
+    vectors: Vectors,
 }
 
 /// How an index was found when it was opened.
@@ -106,12 +110,17 @@ impl TantivyIndex {
     /// Opens the index in a folder, which is created if it does not exist. An index that is damaged or of another
     /// version is made again; [`Self::started`] says so.
     pub fn open(folder: &Path) -> Result<Self> {
+        Self::open_with(folder, &Vectors::Off)
+    }
+
+    /// Opens the index in a folder, with or without vectors. See [`Self::open`].
+    pub fn open_with(folder: &Path, vectors: &Vectors) -> Result<Self> {
         create_private_folder(folder).map_err(|error| from_system(&error, OPEN))?;
-        let opened = match Self::open_files(folder) {
+        let opened = match Self::open_files(folder, vectors) {
             Err(error) if is_unusable(&error) => wipe(folder).and_then(|lock| {
                 drop(lock);
                 let reason = Failure::of(&error).at(OPEN).to_string();
-                Ok(Self { started: Started::MadeAgain { reason }, ..Self::open_files(folder)? })
+                Ok(Self { started: Started::MadeAgain { reason }, ..Self::open_files(folder, vectors)? })
             }),
             other => other,
         };
@@ -120,11 +129,11 @@ impl TantivyIndex {
 
     /// Opens the index in a folder. If there is none that can be used, it begins with the newest copy that can. Without
     /// such a copy it follows the log from the beginning; [`Self::started`] says why.
-    pub fn open_or_restore(folder: &Path, copies: &CopyPlace) -> Result<Self> {
+    pub fn open_or_restore(folder: &Path, vectors: &Vectors, copies: &CopyPlace) -> Result<Self> {
         create_private_folder(folder).map_err(|error| from_system(&error, OPEN))?;
         let mut refused = Vec::new();
         if folder.join(META_FILE).exists() {
-            match Self::open_files(folder) {
+            match Self::open_files(folder, vectors) {
                 Err(error) if is_unusable(&error) => refused.push(from_engine(&error, OPEN).to_string()),
                 opened => return opened.map_err(|error| from_engine(&error, OPEN)),
             }
@@ -140,7 +149,8 @@ impl TantivyIndex {
                     break;
                 }
             };
-            match Self::restore(folder, copies, copy) {
+            let restored = Self::restore(folder, copies, copy).and_then(|()| Self::open_restored(folder, vectors));
+            match restored {
                 Ok(index) => return Ok(Self { started: Started::Restored { refused }, ..index }),
                 Err(error) if error.kind == ErrorKind::Busy => return Err(error),
                 Err(error) => refused.push(error.to_string()),
@@ -150,7 +160,7 @@ impl TantivyIndex {
         // What a failure has left is no index.
         let opened = wipe(folder).and_then(|lock| {
             drop(lock);
-            Self::open_files(folder)
+            Self::open_files(folder, vectors)
         });
         let index = opened.map_err(|error| from_engine(&error, OPEN))?;
         if refused.is_empty() {
@@ -180,20 +190,23 @@ impl TantivyIndex {
         self.write("remove a tenant from the index", Place::of_tenant(tenant), Work::RemoveTenant).map(drop)
     }
 
+    /// Brings a copy into the folder.
+    fn restore(folder: &Path, copies: &CopyPlace, copy: CopyVersion) -> Result<()> {
+        let _lock = wipe(folder).map_err(|error| from_engine(&error, RESTORE))?;
+        copies.fetch(copy, folder)
+    }
+
     /// Opens a copy, if it is whole.
-    fn restore(folder: &Path, copies: &CopyPlace, copy: CopyVersion) -> Result<Self> {
-        let lock = wipe(folder).map_err(|error| from_engine(&error, RESTORE))?;
-        copies.fetch(copy, folder)?;
-        drop(lock);
-        let restored = Self::open_files(folder).and_then(|opened| Ok((opened.index.validate_checksum()?, opened)));
-        match restored {
+    fn open_restored(folder: &Path, vectors: &Vectors) -> Result<Self> {
+        let opened = Self::open_files(folder, vectors);
+        match opened.and_then(|opened| Ok((opened.index.validate_checksum()?, opened))) {
             Ok((damaged, opened)) if damaged.is_empty() => Ok(opened),
             Ok(_) => Err(PortError::new(ErrorKind::Damaged, RESTORE).because("it was damaged when it was copied")),
             Err(error) => Err(from_engine(&error, RESTORE)),
         }
     }
 
-    fn open_files(folder: &Path) -> tantivy::Result<Self> {
+    fn open_files(folder: &Path, vectors: &Vectors) -> tantivy::Result<Self> {
         let (schema, fields) = Fields::schema();
         // No text is stored, so there is nothing to compress.
         let settings = IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
@@ -205,16 +218,16 @@ impl TantivyIndex {
         let metas = index.load_metas()?;
         let is_empty = metas.payload.is_none() && metas.segments.is_empty();
         let (progress, started) = if is_empty {
-            (Progress::default(), Started::Empty)
+            (Progress::new(vectors.model().unwrap_or_default()), Started::Empty)
         } else {
-            (Progress::parse(metas.payload.as_deref())?, Started::Found)
+            (Progress::parse(metas.payload.as_deref(), vectors.model())?, Started::Found)
         };
         // Files are kept for as long as something describes their segment.
         drop(metas);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let (progress, queue, failed_merges) = (RwLock::new(progress), Queue::default(), AtomicU64::new(0));
-        let folder = folder.to_owned();
-        let opened = Self { folder, index, reader, fields, progress, queue, writing, failed_merges, started };
+        let (folder, vectors) = (folder.to_owned(), vectors.clone());
+        let opened = Self { folder, index, reader, fields, progress, queue, writing, failed_merges, started, vectors };
         opened.clean_up()?;
         Ok(opened)
     }
@@ -234,7 +247,11 @@ impl TantivyIndex {
             last.insert(id, change);
         }
         let indexed = last.into_iter().map(|(id, change)| match change {
-            IndexChange::Put(record) => Change { id, document: Some(self.fields.document(place, record)) },
+            IndexChange::Put(record) => {
+                let meaning = self.vectors.meaning();
+                let vector = meaning.map(|meaning| meaning.values(&record.title, &record.text)).unwrap_or_default();
+                Change { id, document: Some(self.fields.document(place, record, &vector)) }
+            }
             IndexChange::Remove(_) => Change { id, document: None },
         });
         indexed.collect()
@@ -270,7 +287,8 @@ impl Index for TantivyIndex {
 
     fn search(&self, scope: &Scope, query: &SearchQuery) -> Result<IndexHits> {
         let state = self.progress().project(&Place::of(scope));
-        search::search(&self.reader.searcher(), &self.fields, scope, query, state)
+        let vector = self.vectors.meaning().and_then(|meaning| meaning.query(query.vector.as_deref()?));
+        search::search(&self.reader.searcher(), &self.fields, &Asked { scope, query, state, vector })
             .map_err(|error| from_engine(&error, "search"))
     }
 

@@ -44,7 +44,7 @@ pub use self::observe::AnsweredRequest;
 use self::problem::Problem;
 use self::rates::Rates;
 use self::tools::TeamTool;
-use crate::index::Started;
+use crate::index::{Meaning, Started};
 
 /// The largest body of a request, in bytes.
 pub const DEFAULT_BODY_BYTES: usize = 4 << 20;
@@ -91,6 +91,8 @@ pub struct ServiceOptions {
     pub index_started: Option<Started>,
     /// How the index is copied, if it is.
     pub copying: Option<Copying>,
+    /// The model that queries are embedded with, if the index has its vectors.
+    pub meaning: Option<Meaning>,
 }
 
 /// A tool that only a developer's machine has.
@@ -120,6 +122,7 @@ impl ServiceOptions {
             local_tools: Vec::new(),
             index_started: None,
             copying: None,
+            meaning: None,
         }
     }
 }

@@ -287,7 +287,8 @@ impl TantivyIndex {
     fn recover(&self, writing: &mut Writing) {
         // Dropping the writer forgets what it has not committed, and stops its merges.
         (writing.writer, writing.merging) = (None, None);
-        let committed = self.index.load_metas().and_then(|metas| Progress::parse(metas.payload.as_deref()));
+        let committed =
+            self.index.load_metas().and_then(|metas| Progress::parse(metas.payload.as_deref(), self.vectors.model()));
         // If the files cannot be read either, the next call fails as well and comes back here.
         if let Ok(progress) = committed {
             drop(self.publish(progress));

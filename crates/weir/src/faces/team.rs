@@ -87,7 +87,7 @@ pub(crate) fn command() -> Command {
 }
 
 /// Returns the options of `weir serve` that are about a team.
-pub(crate) fn serve_options() -> [Arg; 8] {
+pub(crate) fn serve_options() -> [Arg; 9] {
     let [data, database] = places();
     [
         Arg::new("team")
@@ -110,6 +110,11 @@ pub(crate) fn serve_options() -> [Arg; 8] {
                 "Copy the index to the place of the texts this often if it has changed, and at the end; a server \
                  without an index begins with the newest copy; 0 turns it off [default: 10 with s3://, otherwise 0]",
             ),
+        Arg::new("semantic")
+            .long("semantic")
+            .action(ArgAction::SetTrue)
+            .requires("database")
+            .help("Search by meaning too, with the model inside the program; an index without vectors is made again"),
         oauth("oauth-issuer", "URL", ["resource", "oauth-keys"])
             .requires("team")
             .help("Accept access tokens of this OAuth issuer too"),

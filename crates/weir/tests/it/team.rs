@@ -23,6 +23,7 @@ fn what_a_team_server_cannot_do_with_its_options_is_refused() {
         &["serve", "--team", "--data", "team", "--compat", "engram"],
         &["serve", "--team", "--data", "team", "--texts", "texts"],
         &["serve", "--team", "--data", "team", "--copy-index", "5"],
+        &["serve", "--team", "--data", "team", "--semantic"],
         &["team"],
         &["team", "list"],
         &["team", "revoke", "--data", "team"],
@@ -187,6 +188,26 @@ mod postgres {
             }
         }
         assert_eq!(acknowledged.difference(&found).count(), 0, "{} of {}", acknowledged.len(), found.len());
+    }
+
+    #[test]
+    fn a_semantic_server_finds_what_is_said_in_other_words() {
+        let (database, home) = (database(), Home::new());
+        let tenant = format!("semantic-{}", std::process::id());
+        let init = home.ok(&["team", "init", "ana", "--tenant", &tenant, "--database", &database]);
+        let token = init.trim();
+        let search = |options: &[&str]| {
+            let place = ["--team", "--data", "team", "--database", &database, "--texts", "texts"];
+            let server = Server::start_with(&home, &[&place[..], options].concat());
+            keep(&server.authority(), token, "delete folders recursively").unwrap();
+            let query = json!({ "project": PROJECT, "query": "remove a directory and everything inside" });
+            let found = server.send(&Request::post("/v1/search", query.to_string()).token(token)).json();
+            let hits = found["hits"].as_array().unwrap().len();
+            (hits, found["by_meaning"].clone(), server.send(&Request::get("/ready")).json()["index"].clone())
+        };
+        assert_eq!(search(&[]), (0, json!(false), json!("empty")));
+        assert_eq!(search(&["--semantic"]), (2, json!(true), json!("rebuilt")), "both notes have vectors now");
+        assert_eq!(search(&["--semantic"]), (3, json!(true), json!("found")));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use object_store::{
 use weir_core::{EntryKind, ProjectKey, Scope, TenantId, Timestamp, UserId, WhyGone};
 use weir_records::{Audience, Index as _, NewRecord, Ports, Record, RecordId, SearchQuery, Shelf, Writer, memory};
 
+use super::super::Vectors;
 use super::*;
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
@@ -127,7 +128,8 @@ fn copies_whole(steps: usize) -> bool {
     assert!(!folder.path().join("index").join("copying").exists());
 
     let elsewhere = place(objects, &folder.path().join("other"));
-    let restored = Arc::new(TantivyIndex::open_or_restore(&folder.path().join("new"), &elsewhere).unwrap());
+    let restored =
+        Arc::new(TantivyIndex::open_or_restore(&folder.path().join("new"), &Vectors::Off, &elsewhere).unwrap());
     assert_eq!(restored.started(), &Started::Restored { refused: Vec::new() }, "after {steps} steps");
     let position = restored.position(&scope()).unwrap();
     assert!(position == after || (position == before && !is_done), "{position:?} after {steps} steps");

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use weir_core::WhyGone::Forgotten;
 use weir_records::memory::MemoryIndex;
 use weir_records::{Index as _, Ports, Position, RecordId, Shelf};
-use weir_server::{Copied, CopyPlace, IndexCopier, ObjectBlobs, Started, TantivyIndex};
+use weir_server::{Copied, CopyPlace, IndexCopier, ObjectBlobs, Started, TantivyIndex, Vectors};
 
 use super::{ranked, text};
 use crate::support::{NOW, ana, assert_no_trace, files, keep, shelf_of, with_index};
@@ -44,7 +44,7 @@ impl Servers {
     fn start(&self, name: &str) -> Running {
         let folder = self.folder.path().join(name);
         let place = CopyPlace::open(Arc::clone(&self.objects), &folder.join("name")).unwrap();
-        let index = Arc::new(TantivyIndex::open_or_restore(&folder.join("index"), &place).unwrap());
+        let index = Arc::new(TantivyIndex::open_or_restore(&folder.join("index"), &Vectors::Off, &place).unwrap());
         let shelf = shelf_of(Ports { index: index.clone(), ..self.others.clone() });
         Running { copier: IndexCopier::new(place, Arc::clone(&index)), index, shelf }
     }

@@ -23,7 +23,7 @@ const COPY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Serves until a signal arrives. Open requests may finish.
 pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandError> {
     let door = Door::of(arguments)?;
-    let Storage { ports, accounts, index_started, copying } = Place::of(env, arguments)?.open()?;
+    let Storage { ports, accounts, index_started, copying, meaning } = Place::of(env, arguments)?.open()?;
     let (limits, runtime, started) = (limits(arguments), runtime()?, index_started.clone());
     let usual = ServiceOptions::new(when::now, report);
     let log: Option<fn(&AnsweredRequest<'_>)> = match log_format(arguments) {
@@ -39,6 +39,7 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
         max_call_time: limits.request_timeout.unwrap_or(usual.max_call_time),
         index_started,
         copying,
+        meaning,
         local_tools: OPERATIONS.iter().map(|one| LocalTool { tool: one.tool, command: one.command }).collect(),
         ..usual
     };

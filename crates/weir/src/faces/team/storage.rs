@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use weir_core::{Scope, TenantId};
+use weir_embed::Embed as _;
 use weir_records::{Accounts, DeletedTenant, ErrorKind as PortKind, Index as _, PortError, Ports, sqlite};
 use weir_server::{
-    Bridge, CopyPlace, Copying, IndexCopier, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions, Started,
-    TantivyIndex, delete_tenant, delete_tokens, migrate as migrate_schema,
+    Bridge, CopyPlace, Copying, IndexCopier, Meaning, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions,
+    Started, TantivyIndex, Vectors, delete_tenant, delete_tokens, migrate as migrate_schema,
 };
 
 use super::migrate;
@@ -34,6 +35,8 @@ pub(super) struct Place {
     database: Option<PostgresOptions>,
     /// How often the index is copied, in minutes, if something says so.
     copy_minutes: Option<u64>,
+    /// Whether the index has vectors.
+    is_semantic: bool,
 }
 
 /// A database that a team moves to.
@@ -61,6 +64,8 @@ pub(super) struct Storage {
     pub(super) index_started: Option<Started>,
     /// How the index is copied, if it is.
     pub(super) copying: Option<Copying>,
+    /// The model of the index's vectors, if it has any.
+    pub(super) meaning: Option<Meaning>,
 }
 
 impl Place {
@@ -81,7 +86,8 @@ impl Place {
         };
         // Only a server copies an index.
         let copy_minutes = arguments.try_get_one::<u64>("copy-index").ok().flatten().copied();
-        Ok(Self { folder: path("data"), texts, database, copy_minutes })
+        let is_semantic = arguments.try_get_one::<bool>("semantic").ok().flatten().copied().unwrap_or_default();
+        Ok(Self { folder: path("data"), texts, database, copy_minutes, is_semantic })
     }
 
     /// Creates what is missing, and returns the names of the migrations that ran on a database of its own.
@@ -116,24 +122,27 @@ impl Place {
             let folder = self.unmoved_folder()?;
             let accounts = Arc::new(sqlite::open_accounts(folder).map_err(failed)?);
             let ports = sqlite::open(folder).map_err(failed)?;
-            return Ok(Storage { ports, accounts, index_started: None, copying: None });
+            return Ok(Storage { ports, accounts, index_started: None, copying: None, meaning: None });
         };
         let folder = self.folder()?;
         let bridge = Bridge::start().map_err(failed)?;
         let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
         let accounts = Arc::new(log.accounts());
         let (blobs, index_folder) = (Arc::new(self.blobs()?), folder.join("index"));
+        let meaning = if self.is_semantic { Some(built_in_model()?) } else { None };
+        let vectors = meaning.clone().map_or(Vectors::Off, Vectors::Of);
         let (index, copying) = match self.copy_every() {
-            None => (Arc::new(TantivyIndex::open(&index_folder).map_err(in_use)?), None),
+            None => (Arc::new(TantivyIndex::open_with(&index_folder, &vectors).map_err(in_use)?), None),
             Some(every) => {
                 let place = CopyPlace::open(Arc::clone(&blobs), &folder.join(COPY_NAME_FILE)).map_err(failed)?;
-                let index = Arc::new(TantivyIndex::open_or_restore(&index_folder, &place).map_err(in_use)?);
+                let index = TantivyIndex::open_or_restore(&index_folder, &vectors, &place).map_err(in_use)?;
+                let index = Arc::new(index);
                 let copier = Arc::new(IndexCopier::new(place, Arc::clone(&index)));
                 (index, Some(Copying { copier, every }))
             }
         };
         let index_started = Some(index.started().clone());
-        Ok(Storage { ports: Ports { log: Arc::new(log), index, blobs }, accounts, index_started, copying })
+        Ok(Storage { ports: Ports { log: Arc::new(log), index, blobs }, accounts, index_started, copying, meaning })
     }
 
     /// Returns how often the index is copied, if it is.
@@ -180,7 +189,9 @@ impl Place {
         let mut owner = options.clone();
         owner.role = None;
         let (blobs, bridge) = (self.blobs()?, Bridge::start().map_err(failed)?);
-        let index = self.folder.as_ref().map(|folder| TantivyIndex::open(&folder.join("index")));
+        // The server may have vectors or not.
+        let open = |folder: &PathBuf| TantivyIndex::open_with(&folder.join("index"), &Vectors::AsTheyAre);
+        let index = self.folder.as_ref().map(open);
         let index = index.transpose().map_err(in_use)?;
         let tokens = delete_tokens(&owner, &bridge, tenant).map_err(failed)?;
         if let Some(index) = &index {
@@ -223,6 +234,16 @@ impl Place {
         Err(CommandError::new(ErrorKind::NotFound, format!("there is no data of a team in {shown}"))
             .hint(format!("`weir team init USER --data {shown}` creates it")))
     }
+}
+
+/// Returns the model inside the program.
+fn built_in_model() -> Result<Meaning, CommandError> {
+    let model = weir_embed::built_in().ok_or_else(|| {
+        CommandError::usage("--semantic is not supported by this build, which has no model")
+            .hint("build it with the feature `built-in` of weir-embed, or leave --semantic out")
+    })?;
+    let embed = move |text: &str| model.embed(&[text]).ok()?.into_iter().next().flatten();
+    Ok(Meaning::new(model.name(), model.width(), embed))
 }
 
 /// Reads the address of a database, or the file that has it.
