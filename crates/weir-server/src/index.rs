@@ -131,14 +131,14 @@ impl TantivyIndex {
     /// such a copy it follows the log from the beginning; [`Self::started`] says why.
     pub fn open_or_restore(folder: &Path, vectors: &Vectors, copies: &CopyPlace) -> Result<Self> {
         create_private_folder(folder).map_err(|error| from_system(&error, OPEN))?;
-        let mut refused = Vec::new();
+        let mut refused: Vec<String> = Vec::new();
         if folder.join(META_FILE).exists() {
             match Self::open_files(folder, vectors) {
                 Err(error) if is_unusable(&error) => refused.push(from_engine(&error, OPEN).to_string()),
                 opened => return opened.map_err(|error| from_engine(&error, OPEN)),
             }
         }
-        let mut tried = Vec::new();
+        let mut tried: Vec<CopyVersion> = Vec::new();
         // Each time the newest of those that are there: a copy may be replaced by a newer one while it is fetched.
         for _ in 0..MAX_TRIED_COPIES {
             let copy = match copies.newest_but(&tried) {

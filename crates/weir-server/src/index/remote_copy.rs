@@ -21,8 +21,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use object_store::path::Path as ObjectPath;
-use tantivy::Directory as _;
 use tantivy::directory::MmapDirectory;
+use tantivy::{Directory as _, TantivyError};
 use weir_records::{ErrorKind, HostId, PortError, Result};
 
 pub(super) use self::manifest::META_FILE;
@@ -144,7 +144,8 @@ impl CopyPlace {
         let json = self.objects.read_object(path, MAX_MANIFEST_BYTES, RESTORE)?.ok_or_else(missing)?;
         let manifest = Manifest::parse(&json, RESTORE)?;
         let failed = |error: io::Error| from_system(&error, RESTORE);
-        let directory = MmapDirectory::open(folder).map_err(|error| from_engine(&error.into(), RESTORE))?;
+        let directory =
+            MmapDirectory::open(folder).map_err(|error| from_engine(&TantivyError::from(error), RESTORE))?;
         // Before the files, so that the engine deletes them if the rest does not arrive.
         let names: Vec<&str> = manifest.files.iter().map(|file| file.name.as_str()).collect();
         let managed = serde_json::to_vec(&names).map_err(|error| failed(error.into()))?;
