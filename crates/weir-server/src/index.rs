@@ -157,7 +157,7 @@ impl TantivyIndex {
             }
             tried.push(copy);
         }
-        // What a failure has left is no index.
+        // A failure may have left files that are not an index.
         let opened = wipe(folder).and_then(|lock| {
             drop(lock);
             Self::open_files(folder, vectors)

@@ -45,7 +45,7 @@ impl ObjectBlobs {
         listed.map_err(|error| from_store(&error, doing))
     }
 
-    /// Deletes objects. One that is gone already is no failure.
+    /// Deletes objects. One that is gone already does not count as a failure.
     pub(crate) fn remove_objects(&self, paths: Vec<Path>, doing: &str) -> Result<()> {
         if paths.is_empty() {
             return Ok(());

@@ -4,10 +4,10 @@
 //! server takes the newest copy that it can use, and then has one of its own. The copies of servers that are gone are
 //! deleted by those that go on.
 //!
-//! Invariants: a manifest is written after everything that it names, and what it does not name is deleted after that, so
-//! a copy that is interrupted leaves the one before as it was. A copy is data: it is checked against its hashes before
-//! it is opened, and one that does not match is not used. The positions in the log are in the same file that makes the
-//! others an index, so the two are never of different times.
+//! Invariants: a manifest is written after everything that it names, and what it does not name is deleted after that,
+//! so a copy that is interrupted leaves the one before as it was. A copy is data: it is checked against its hashes
+//! before it is opened, and one that does not match is not used. The positions in the log are in the same file that
+//! makes the others an index, so the two are never of different times.
 
 mod manifest;
 mod staging;
@@ -135,8 +135,7 @@ impl CopyPlace {
         Ok(made.filter(|copy| !tried.contains(copy)).max())
     }
 
-    /// Brings a copy into a folder that has no index and that nobody else uses. What is left behind by a failure is no
-    /// index.
+    /// Brings a copy into a folder that has no index and that nobody else uses. After a failure, there is still none.
     pub(super) fn fetch(&self, copy: CopyVersion, folder: &Path) -> Result<()> {
         let server = copy.server;
         let missing = || PortError::new(ErrorKind::Damaged, RESTORE).because("its manifest is gone");
@@ -280,7 +279,7 @@ fn stored(objects: &ObjectBlobs, doing: &str) -> Result<BTreeMap<HostId, StoredC
     Ok(found)
 }
 
-/// Deletes copies: their manifests first, so that no one begins to read what is about to go.
+/// Deletes copies: their manifests first, so that nobody starts to read what is about to go.
 fn remove(objects: &ObjectBlobs, copies: &[(&HostId, &StoredCopy)]) -> Result<()> {
     let manifests = copies.iter().map(|(server, _)| path_of(**server, MANIFEST)).collect();
     objects.remove_objects(manifests, CLEAN_UP)?;

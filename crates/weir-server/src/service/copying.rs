@@ -1,5 +1,5 @@
-//! Copies the index to the store of the texts from time to time. Invariant: it holds the service only while it works, so
-//! that it ends with the service; a copy that fails is counted and reported, and nothing else depends on it.
+//! Copies the index to the store of the texts from time to time. Invariants: it holds the service only while it works,
+//! so that it ends with the service; a copy that fails is counted and reported, and nothing else depends on it.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
