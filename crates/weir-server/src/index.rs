@@ -53,6 +53,8 @@ pub struct TantivyIndex {
     writing: Mutex<Writing>,
     /// How many merges have failed. Searches only become slower by it.
     failed_merges: AtomicU64,
+    /// How many commits have removed something since the start.
+    removals: AtomicU64,
     started: Started,
     vectors: Vectors,
 }
@@ -225,9 +227,19 @@ impl TantivyIndex {
         // Files are kept for as long as something describes their segment.
         drop(metas);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let (progress, queue, failed_merges) = (RwLock::new(progress), Queue::default(), AtomicU64::new(0));
-        let (folder, vectors) = (folder.to_owned(), vectors.clone());
-        let opened = Self { folder, index, reader, fields, progress, queue, writing, failed_merges, started, vectors };
+        let opened = Self {
+            folder: folder.to_owned(),
+            index,
+            reader,
+            fields,
+            progress: RwLock::new(progress),
+            queue: Queue::default(),
+            writing,
+            failed_merges: AtomicU64::new(0),
+            removals: AtomicU64::new(0),
+            started,
+            vectors: vectors.clone(),
+        };
         opened.clean_up()?;
         Ok(opened)
     }

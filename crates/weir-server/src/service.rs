@@ -148,7 +148,8 @@ impl Service {
         let service = Arc::new(Self { shelf, accounts, options, rates, figures: Figures::default(), changed });
         tokio::spawn(indexer::run(Arc::downgrade(&service), waiting));
         if let Some(copying) = &service.options.copying {
-            tokio::spawn(copying::run(Arc::downgrade(&service), copying.every));
+            let copier = Arc::downgrade(&copying.copier);
+            tokio::spawn(copying::run(Arc::downgrade(&service), copier, copying.every));
         }
         Ok(service)
     }

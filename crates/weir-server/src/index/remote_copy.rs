@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use object_store::path::Path as ObjectPath;
@@ -57,6 +58,8 @@ pub struct IndexCopier {
     place: CopyPlace,
     index: Arc<TantivyIndex>,
     known: Mutex<Known>,
+    /// How many removals the last copy has followed.
+    removals: AtomicU64,
 }
 
 /// What became of a copy.
@@ -194,14 +197,21 @@ impl CopyPlace {
 impl IndexCopier {
     /// Returns what copies an index to a place.
     pub fn new(place: CopyPlace, index: Arc<TantivyIndex>) -> Self {
-        Self { place, index, known: Mutex::default() }
+        Self { place, index, known: Mutex::default(), removals: AtomicU64::new(0) }
+    }
+
+    /// Returns whether the copy may have words that were removed from the index since it was opened.
+    pub fn is_urgent(&self) -> bool {
+        self.index.removals.load(Ordering::Relaxed) != self.removals.load(Ordering::Relaxed)
     }
 
     /// Copies the index as it is, if it has changed since the last copy. Writers wait only while its files are linked.
     pub fn copy(&self) -> Result<Copied> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let removals = self.index.removals.load(Ordering::Relaxed);
         let mark = self.index.mark().map_err(|error| from_engine(&error, COPY))?;
         if known.mark == Some(mark) {
+            self.removals.store(removals, Ordering::Relaxed);
             return Ok(Copied::Unchanged);
         }
         let staging = Staging::of(&self.index, COPY)?;
@@ -225,6 +235,7 @@ impl IndexCopier {
         known.files = lasting.map(|file| (file.name.clone(), file.parts.clone())).collect();
         known.mark = Some(mark);
         self.place.clean_up(&manifest)?;
+        self.removals.store(removals, Ordering::Relaxed);
         Ok(Copied::Made { bytes: manifest.bytes(), written_bytes })
     }
 

@@ -206,6 +206,8 @@ impl TantivyIndex {
         drop(searcher);
         if is_changed {
             writing.is_unclean |= removes;
+            // Counted before anything can fail: a copy too many does no harm.
+            self.removals.fetch_add(u64::from(removes), Ordering::Relaxed);
             self.commit(writing, progress)?;
         }
         Ok(applied)

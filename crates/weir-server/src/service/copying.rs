@@ -11,8 +11,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::Service;
 use crate::index::{Copied, IndexCopier};
 
-/// The shortest time between two copies.
-const MIN_EVERY: Duration = Duration::from_secs(1);
+/// How often it is looked whether a copy is due. One that has words which were removed from the index is due then.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// How an index is copied.
 #[derive(Clone)]
@@ -54,15 +54,18 @@ impl CopyFigures {
     }
 }
 
-/// Copies the index each time the interval has passed.
-pub(super) async fn run(service: Weak<Service>, every: Duration) {
-    let every = every.max(MIN_EVERY);
-    let mut ticks = interval_at(Instant::now() + every, every);
+/// Copies the index each time the interval has passed, and soon after something was removed from it.
+pub(super) async fn run(service: Weak<Service>, copier: Weak<IndexCopier>, every: Duration) {
+    let mut ticks = interval_at(Instant::now() + LOOK_EVERY, LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut copied_at = Instant::now();
     loop {
         ticks.tick().await;
-        let Some(service) = service.upgrade() else { return };
-        service.copy_index().await;
+        let (Some(service), Some(copier)) = (service.upgrade(), copier.upgrade()) else { return };
+        if copied_at.elapsed() >= every || copier.is_urgent() {
+            copied_at = Instant::now();
+            service.copy_index().await;
+        }
     }
 }
 

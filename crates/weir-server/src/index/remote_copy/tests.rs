@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 
 use async_trait::async_trait;
 use futures_util::StreamExt as _;

@@ -96,7 +96,9 @@ fn check_that_a_lost_index_is_restored(servers: &Servers) {
     one.keep_many(60..80);
     one.copy();
     let copied = one.index.position(&ana()).unwrap();
+    assert!(!one.copier.is_urgent());
     one.shelf.forget(&ana(), forgotten.id, Forgotten, NOW).unwrap();
+    assert!(one.copier.is_urgent(), "the copy has a word that was removed");
     one.keep_many(80..100);
     let live = one.answers();
     assert!(live.iter().any(|hits| hits.len() > 5));
@@ -108,6 +110,7 @@ fn check_that_a_lost_index_is_restored(servers: &Servers) {
     assert_eq!(one.index.holds(&ana(), &[forgotten.id]).unwrap(), 0);
     assert_no_trace(&servers.folder.path().join("one"), &["ephemer"]);
     one.copy();
+    assert!(!one.copier.is_urgent());
     drop(one);
     let one = servers.start("one");
     assert_eq!(one.index.started(), &Started::Found);
