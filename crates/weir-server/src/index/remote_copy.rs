@@ -211,7 +211,6 @@ impl IndexCopier {
         let removals = self.index.removals.load(Ordering::Relaxed);
         let mark = self.index.mark().map_err(|error| from_engine(&error, COPY))?;
         if known.mark == Some(mark) {
-            self.removals.store(removals, Ordering::Relaxed);
             return Ok(Copied::Unchanged);
         }
         let staging = Staging::of(&self.index, COPY)?;
