@@ -6,6 +6,7 @@
 mod bridge;
 mod error;
 mod frames;
+mod objects;
 mod place;
 mod sweep;
 
@@ -64,7 +65,8 @@ impl ObjectBlobs {
         Self::in_store(place::open_s3(place)?)
     }
 
-    fn in_store(store: Arc<dyn ObjectStore>) -> Result<Self> {
+    /// Opens the texts in a store.
+    pub(crate) fn in_store(store: Arc<dyn ObjectStore>) -> Result<Self> {
         let bridge = Bridge::new().map_err(|error| from_system(&error, "start the threads of the texts"))?;
         Ok(Self { store, bridge, folder: None })
     }

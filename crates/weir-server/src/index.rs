@@ -12,30 +12,39 @@ mod error;
 mod fields;
 mod lookup;
 mod progress;
+mod remote_copy;
 mod search;
 mod stem;
+mod vectors;
 mod writer;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 
-use tantivy::directory::{INDEX_WRITER_LOCK, MmapDirectory};
+use tantivy::directory::{DirectoryLock, INDEX_WRITER_LOCK, MmapDirectory};
 use tantivy::{Directory as _, IndexReader, IndexSettings, ReloadPolicy};
 use weir_core::{Scope, TenantId};
-use weir_records::{Index, IndexChange, IndexHits, Position, RecordId, Result, SearchQuery, Step};
+use weir_records::{
+    ErrorKind, Index, IndexChange, IndexHits, PortError, Position, RecordId, Result, SearchQuery, Step,
+};
 
 use self::edit::{Change, Work};
 use self::error::{Failure, from_engine, from_system, is_unusable};
 use self::fields::{Fact, Fields, Place};
 use self::progress::Progress;
+pub use self::remote_copy::{Copied, CopyPlace, IndexCopier};
+use self::remote_copy::{CopyVersion, META_FILE, RESTORE, clear_staging};
+use self::search::Asked;
+pub use self::vectors::{Meaning, Vectors};
 use self::writer::{Queue, Writing};
 use crate::folder::create_private_folder;
 
 /// The index on tantivy. Only one process can have its folder open.
 pub struct TantivyIndex {
+    folder: PathBuf,
     index: tantivy::Index,
     reader: IndexReader,
     fields: Fields,
@@ -44,7 +53,10 @@ pub struct TantivyIndex {
     writing: Mutex<Writing>,
     /// How many merges have failed. Searches only become slower by it.
     failed_merges: AtomicU64,
+    /// How many commits have removed something since the start.
+    removals: AtomicU64,
     started: Started,
+    vectors: Vectors,
 }
 
 /// How an index was found when it was opened.
@@ -52,13 +64,30 @@ pub struct TantivyIndex {
 pub enum Started {
     /// As it was left.
     Found,
-    /// The folder was empty.
+    /// The folder was empty. It follows the log from the beginning.
     Empty,
-    /// It could not be used, and is empty now. It follows the log from the beginning.
+    /// There was none that could be used, and it begins with a copy. It follows the log from there.
+    Restored {
+        /// Why what was there, or newer copies, could not be used.
+        refused: Vec<String>,
+    },
+    /// Neither what was there nor a copy could be used, and it is empty now. It follows the log from the beginning.
     MadeAgain {
         /// Why it could not be used.
         reason: String,
     },
+}
+
+impl Started {
+    /// Returns it in one word.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Found => "found",
+            Self::Empty => "empty",
+            Self::Restored { .. } => "restored",
+            Self::MadeAgain { .. } => "rebuilt",
+        }
+    }
 }
 
 /// The size and the health of an index.
@@ -74,21 +103,72 @@ pub struct IndexFigures {
     pub failed_merges: u64,
 }
 
+/// How many copies are tried before the index is made again from the log.
+const MAX_TRIED_COPIES: usize = 3;
+
 const OPEN: &str = "open the index";
 
 impl TantivyIndex {
     /// Opens the index in a folder, which is created if it does not exist. An index that is damaged or of another
     /// version is made again; [`Self::started`] says so.
     pub fn open(folder: &Path) -> Result<Self> {
+        Self::open_with(folder, &Vectors::Off)
+    }
+
+    /// Opens the index in a folder, with or without vectors. See [`Self::open`].
+    pub fn open_with(folder: &Path, vectors: &Vectors) -> Result<Self> {
         create_private_folder(folder).map_err(|error| from_system(&error, OPEN))?;
-        let opened = match Self::open_files(folder) {
-            Err(error) if is_unusable(&error) => wipe(folder).and_then(|()| {
+        let opened = match Self::open_files(folder, vectors) {
+            Err(error) if is_unusable(&error) => wipe(folder).and_then(|lock| {
+                drop(lock);
                 let reason = Failure::of(&error).at(OPEN).to_string();
-                Ok(Self { started: Started::MadeAgain { reason }, ..Self::open_files(folder)? })
+                Ok(Self { started: Started::MadeAgain { reason }, ..Self::open_files(folder, vectors)? })
             }),
             other => other,
         };
         opened.map_err(|error| from_engine(&error, OPEN))
+    }
+
+    /// Opens the index in a folder. If there is none that can be used, it begins with the newest copy that can. Without
+    /// such a copy it follows the log from the beginning; [`Self::started`] says why.
+    pub fn open_or_restore(folder: &Path, vectors: &Vectors, copies: &CopyPlace) -> Result<Self> {
+        create_private_folder(folder).map_err(|error| from_system(&error, OPEN))?;
+        let mut refused: Vec<String> = Vec::new();
+        if folder.join(META_FILE).exists() {
+            match Self::open_files(folder, vectors) {
+                Err(error) if is_unusable(&error) => refused.push(from_engine(&error, OPEN).to_string()),
+                opened => return opened.map_err(|error| from_engine(&error, OPEN)),
+            }
+        }
+        let mut tried: Vec<CopyVersion> = Vec::new();
+        // Each time the newest of those that are there: a copy may be replaced by a newer one while it is fetched.
+        for _ in 0..MAX_TRIED_COPIES {
+            let copy = match copies.newest_but(&tried) {
+                Ok(Some(copy)) => copy,
+                Ok(None) => break,
+                Err(error) => {
+                    refused.push(error.to_string());
+                    break;
+                }
+            };
+            let restored = Self::restore(folder, copies, copy).and_then(|()| Self::open_restored(folder, vectors));
+            match restored {
+                Ok(index) => return Ok(Self { started: Started::Restored { refused }, ..index }),
+                Err(error) if error.kind == ErrorKind::Busy => return Err(error),
+                Err(error) => refused.push(error.to_string()),
+            }
+            tried.push(copy);
+        }
+        // A failure may have left files that are not an index.
+        let opened = wipe(folder).and_then(|lock| {
+            drop(lock);
+            Self::open_files(folder, vectors)
+        });
+        let index = opened.map_err(|error| from_engine(&error, OPEN))?;
+        if refused.is_empty() {
+            return Ok(index);
+        }
+        Ok(Self { started: Started::MadeAgain { reason: refused.join("; ") }, ..index })
     }
 
     /// Returns how the index was found.
@@ -112,7 +192,23 @@ impl TantivyIndex {
         self.write("remove a tenant from the index", Place::of_tenant(tenant), Work::RemoveTenant).map(drop)
     }
 
-    fn open_files(folder: &Path) -> tantivy::Result<Self> {
+    /// Brings a copy into the folder.
+    fn restore(folder: &Path, copies: &CopyPlace, copy: CopyVersion) -> Result<()> {
+        let _lock = wipe(folder).map_err(|error| from_engine(&error, RESTORE))?;
+        copies.fetch(copy, folder)
+    }
+
+    /// Opens a copy, if it is whole.
+    fn open_restored(folder: &Path, vectors: &Vectors) -> Result<Self> {
+        let opened = Self::open_files(folder, vectors);
+        match opened.and_then(|opened| Ok((opened.index.validate_checksum()?, opened))) {
+            Ok((damaged, opened)) if damaged.is_empty() => Ok(opened),
+            Ok(_) => Err(PortError::new(ErrorKind::Damaged, RESTORE).because("it was damaged when it was copied")),
+            Err(error) => Err(from_engine(&error, RESTORE)),
+        }
+    }
+
+    fn open_files(folder: &Path, vectors: &Vectors) -> tantivy::Result<Self> {
         let (schema, fields) = Fields::schema();
         // No text is stored, so there is nothing to compress.
         let settings = IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
@@ -120,18 +216,30 @@ impl TantivyIndex {
         let index = tantivy::Index::builder().schema(schema).settings(settings).open_or_create(directory)?;
         index.tokenizers().register(analysis::TOKENIZER, analysis::WordTokenizer::default());
         let writing = Mutex::new(Writing::open(&index)?);
+        clear_staging(folder)?;
         let metas = index.load_metas()?;
         let is_empty = metas.payload.is_none() && metas.segments.is_empty();
         let (progress, started) = if is_empty {
-            (Progress::default(), Started::Empty)
+            (Progress::new(vectors.model().unwrap_or_default()), Started::Empty)
         } else {
-            (Progress::parse(metas.payload.as_deref())?, Started::Found)
+            (Progress::parse(metas.payload.as_deref(), vectors.model())?, Started::Found)
         };
         // Files are kept for as long as something describes their segment.
         drop(metas);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let (progress, queue, failed_merges) = (RwLock::new(progress), Queue::default(), AtomicU64::new(0));
-        let opened = Self { index, reader, fields, progress, queue, writing, failed_merges, started };
+        let opened = Self {
+            folder: folder.to_owned(),
+            index,
+            reader,
+            fields,
+            progress: RwLock::new(progress),
+            queue: Queue::default(),
+            writing,
+            failed_merges: AtomicU64::new(0),
+            removals: AtomicU64::new(0),
+            started,
+            vectors: vectors.clone(),
+        };
         opened.clean_up()?;
         Ok(opened)
     }
@@ -151,7 +259,11 @@ impl TantivyIndex {
             last.insert(id, change);
         }
         let indexed = last.into_iter().map(|(id, change)| match change {
-            IndexChange::Put(record) => Change { id, document: Some(self.fields.document(place, record)) },
+            IndexChange::Put(record) => {
+                let meaning = self.vectors.meaning();
+                let vector = meaning.map(|meaning| meaning.values(&record.title, &record.text)).unwrap_or_default();
+                Change { id, document: Some(self.fields.document(place, record, &vector)) }
+            }
             IndexChange::Remove(_) => Change { id, document: None },
         });
         indexed.collect()
@@ -187,7 +299,8 @@ impl Index for TantivyIndex {
 
     fn search(&self, scope: &Scope, query: &SearchQuery) -> Result<IndexHits> {
         let state = self.progress().project(&Place::of(scope));
-        search::search(&self.reader.searcher(), &self.fields, scope, query, state)
+        let vector = self.vectors.meaning().and_then(|meaning| meaning.query(query.vector.as_deref()?));
+        search::search(&self.reader.searcher(), &self.fields, &Asked { scope, query, state, vector })
             .map_err(|error| from_engine(&error, "search"))
     }
 
@@ -200,14 +313,16 @@ impl Index for TantivyIndex {
     }
 }
 
-/// Deletes the files of an index that cannot be used, unless another process uses it.
-fn wipe(folder: &Path) -> tantivy::Result<()> {
-    let _lock = MmapDirectory::open(folder)?.acquire_lock(&INDEX_WRITER_LOCK)?;
+/// Deletes the files of an index that cannot be used, unless another process uses it, and returns the lock that keeps
+/// others out.
+fn wipe(folder: &Path) -> tantivy::Result<DirectoryLock> {
+    let lock = MmapDirectory::open(folder)?.acquire_lock(&INDEX_WRITER_LOCK)?;
+    clear_staging(folder)?;
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.is_file() {
+        if path.is_file() && !path.ends_with(&INDEX_WRITER_LOCK.filepath) {
             fs::remove_file(path)?;
         }
     }
-    Ok(())
+    Ok(lock)
 }

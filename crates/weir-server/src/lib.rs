@@ -32,9 +32,9 @@ mod service;
 
 pub use blobs::{Listing, ObjectBlobs, S3Place, StoredText, Swept};
 pub use bridge::Bridge;
-pub use index::{IndexFigures, Started, TantivyIndex};
+pub use index::{Copied, CopyPlace, IndexCopier, IndexFigures, Meaning, Started, TantivyIndex, Vectors};
 pub use log::{PostgresAccounts, PostgresLog, PostgresOptions, Statements, delete_tenant, delete_tokens, migrate};
 pub use service::{
-    AnsweredRequest, DEFAULT_BODY_BYTES, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS, LocalTool, ResourceServer,
-    Service, ServiceOptions,
+    AnsweredRequest, Copying, DEFAULT_BODY_BYTES, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS, LocalTool,
+    ResourceServer, Service, ServiceOptions,
 };

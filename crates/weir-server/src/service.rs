@@ -6,6 +6,7 @@
 
 mod answers;
 mod callers;
+mod copying;
 mod entries;
 mod figures;
 mod indexer;
@@ -36,12 +37,14 @@ use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Wri
 
 use self::answers::{json_answer, read_json, read_query};
 use self::callers::Caller;
+pub use self::copying::Copying;
 use self::figures::Figures;
 pub use self::oauth::ResourceServer;
 pub use self::observe::AnsweredRequest;
 use self::problem::Problem;
 use self::rates::Rates;
 use self::tools::TeamTool;
+use crate::index::{Meaning, Started};
 
 /// The largest body of a request, in bytes.
 pub const DEFAULT_BODY_BYTES: usize = 4 << 20;
@@ -84,6 +87,12 @@ pub struct ServiceOptions {
     pub log: Option<fn(&AnsweredRequest<'_>)>,
     /// The tools of a developer's machine, which a server does not offer.
     pub local_tools: Vec<LocalTool>,
+    /// How the index was found, if it says so.
+    pub index_started: Option<Started>,
+    /// How the index is copied, if it is.
+    pub copying: Option<Copying>,
+    /// The model that queries are embedded with, if the index has its vectors.
+    pub meaning: Option<Meaning>,
 }
 
 /// A tool that only a developer's machine has.
@@ -111,6 +120,9 @@ impl ServiceOptions {
             oauth: None,
             log: None,
             local_tools: Vec::new(),
+            index_started: None,
+            copying: None,
+            meaning: None,
         }
     }
 }
@@ -127,14 +139,18 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts the service, and the task that indexes what is new. It must be called on a runtime; the task ends with
-    /// the service.
+    /// Starts the service, and the tasks that index what is new and copy the index. It must be called on a runtime; the
+    /// tasks end with the service.
     pub fn start(ports: Ports, accounts: Arc<dyn Accounts>, options: ServiceOptions) -> PortResult<Arc<Self>> {
         let (changed, waiting) = mpsc::channel(MAX_WAITING);
         let rates = Rates::new(options.burst, options.requests_per_second);
         let shelf = Shelf::new(ports, Writer::new()?);
         let service = Arc::new(Self { shelf, accounts, options, rates, figures: Figures::default(), changed });
         tokio::spawn(indexer::run(Arc::downgrade(&service), waiting));
+        if let Some(copying) = &service.options.copying {
+            let copier = Arc::downgrade(&copying.copier);
+            tokio::spawn(copying::run(Arc::downgrade(&service), copier, copying.every));
+        }
         Ok(service)
     }
 

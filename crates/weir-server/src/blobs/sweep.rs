@@ -1,7 +1,5 @@
 //! Lists texts, and removes those that nothing has any more.
 
-use futures_util::TryStreamExt as _;
-use object_store::ObjectMeta;
 use object_store::path::Path;
 use weir_core::{Scope, TenantId, Timestamp};
 use weir_records::{Blobs as _, Log, Result, TextKey};
@@ -9,6 +7,8 @@ use weir_records::{Blobs as _, Log, Result, TextKey};
 use super::ObjectBlobs;
 use super::error::{from_store, from_system};
 use crate::names::name_of;
+
+const LIST: &str = "list texts";
 
 /// A text in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl ObjectBlobs {
     pub fn list(&self, scope: &Scope, first_byte: u8) -> Result<Listing> {
         let shard = format!("{first_byte:02x}");
         let mut listing = Listing::default();
-        for object in self.objects(Path::from(format!("{}/{shard}", name_of(&[&scope.tenant.0]))))? {
+        for object in self.list_objects(Path::from(format!("{}/{shard}", name_of(&[&scope.tenant.0]))), LIST)? {
             let name = object.location.filename().and_then(|name| name.strip_suffix(".zst"));
             match name.map(TextKey::parse) {
                 Some(Ok(key)) => listing.texts.push(StoredText {
@@ -105,7 +105,7 @@ impl ObjectBlobs {
     pub fn remove_tenant(&self, tenant: &TenantId) -> Result<u64> {
         let doing = "remove the texts of a tenant";
         let name = name_of(&[&tenant.0]);
-        let objects = self.objects(Path::from(name.as_str()))?;
+        let objects = self.list_objects(Path::from(name.as_str()), LIST)?;
         let count = objects.len() as u64;
         if let Some(folder) = &self.folder {
             // Unfinished files too, which are not listed.
@@ -117,12 +117,5 @@ impl ObjectBlobs {
         let paths = objects.into_iter().map(|object| Ok(object.location)).collect();
         self.delete_objects(paths).map_err(|error| from_store(&error, doing))?;
         Ok(count)
-    }
-
-    /// Returns everything below a path.
-    fn objects(&self, path: Path) -> Result<Vec<ObjectMeta>> {
-        let store = self.store();
-        let listed = self.bridge.run(async move { store.list(Some(&path)).try_collect().await });
-        listed.map_err(|error| from_store(&error, "list texts"))
     }
 }

@@ -25,6 +25,8 @@ pub(super) mod columns {
     pub(in crate::index) const AT: &str = "at";
     /// How many words the record has.
     pub(in crate::index) const WORDS: &str = "length";
+    /// Its vector, if the index has vectors and the model knows its text.
+    pub(in crate::index) const VECTOR: &str = "vector";
 }
 
 /// How many folders above a source can be filtered by. One that is deeper is found by its whole source only.
@@ -45,6 +47,7 @@ pub(super) struct Fields {
     number: Field,
     at: Field,
     length: Field,
+    vector: Field,
 }
 
 /// A project of a tenant, by its name in the index.
@@ -138,6 +141,7 @@ impl Fields {
             number: schema.add_u64_field(columns::NUMBER, number()),
             at: schema.add_i64_field(columns::AT, number()),
             length: schema.add_u64_field(columns::WORDS, number()),
+            vector: schema.add_u64_field(columns::VECTOR, number()),
         };
         (schema.build(), fields)
     }
@@ -147,8 +151,8 @@ impl Fields {
         Term::from_field_text(self.facts, &fact.text())
     }
 
-    /// Returns a record as it is added.
-    pub(super) fn document(&self, place: &Place, record: &IndexedRecord) -> IndexedDocument {
+    /// Returns a record as it is added, with its vector if it has one.
+    pub(super) fn document(&self, place: &Place, record: &IndexedRecord, vector: &[u64]) -> IndexedDocument {
         let hidden = words::hidden_words(&format!("{}\n{}", record.title, record.text));
         let mut document = TantivyDocument::new();
         let mut length = 0;
@@ -168,6 +172,9 @@ impl Fields {
         document.add_u64(self.number, record.id.index);
         document.add_i64(self.at, record.at.0);
         document.add_u64(self.length, length);
+        for value in vector {
+            document.add_u64(self.vector, *value);
+        }
         IndexedDocument { document, words: length }
     }
 }

@@ -12,12 +12,14 @@ use super::fields::Place;
 
 /// The format of the index: of the payload, of the tokens and of what the documents have. An index of another format is
 /// made again.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// The state of every project in the index.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Progress {
     format: u32,
+    /// The model of the vectors; empty if there are none.
+    model: String,
     /// The projects of each tenant, by their names in the index.
     tenants: BTreeMap<String, BTreeMap<String, ProjectState>>,
 }
@@ -36,19 +38,24 @@ pub(super) struct ProjectState {
     pub(super) words: u64,
 }
 
-impl Default for Progress {
-    fn default() -> Self {
-        Self { format: FORMAT, tenants: BTreeMap::new() }
-    }
-}
-
 impl Progress {
-    /// Reads the payload of a commit.
-    pub(super) fn parse(payload: Option<&str>) -> tantivy::Result<Self> {
+    /// Returns the state of an empty index, whose vectors will be of this model.
+    pub(super) fn new(model: &str) -> Self {
+        Self { format: FORMAT, model: model.to_owned(), tenants: BTreeMap::new() }
+    }
+
+    /// Reads the payload of a commit. If a model is given, the vectors must be of this one.
+    pub(super) fn parse(payload: Option<&str>, model: Option<&str>) -> tantivy::Result<Self> {
         let wrong = |reason: &str| TantivyError::DataCorruption(DataCorruption::comment_only(reason));
         let payload = payload.ok_or_else(|| wrong("the last commit has no payload"))?;
         let progress: Self = serde_json::from_str(payload).map_err(|_| wrong("the payload cannot be read"))?;
-        if progress.format == FORMAT { Ok(progress) } else { Err(wrong("the payload has another format")) }
+        if progress.format != FORMAT {
+            return Err(wrong("the payload has another format"));
+        }
+        if model.is_some_and(|model| model != progress.model) {
+            return Err(wrong("the vectors are of another model"));
+        }
+        Ok(progress)
     }
 
     /// Returns the payload of a commit.

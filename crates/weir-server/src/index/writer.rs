@@ -7,12 +7,14 @@
 //! [`Index::holds`]: weir_records::Index::holds
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::{fs, io};
 
 use tantivy::index::SegmentId;
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
-use tantivy::{FutureResult, Index, IndexWriter, SegmentMeta};
+use tantivy::{Directory as _, FutureResult, Index, IndexWriter, SegmentMeta};
 use weir_records::{ErrorKind, PortError, Result};
 
 use super::TantivyIndex;
@@ -20,6 +22,7 @@ use super::edit::{Edit, Work};
 use super::error::Failure;
 use super::fields::Place;
 use super::progress::Progress;
+use super::remote_copy::META_FILE;
 
 /// The memory of the writer, in bytes. What exceeds it becomes a segment on the disk before the commit.
 const WRITER_BYTES: usize = 20_000_000;
@@ -141,6 +144,31 @@ impl TantivyIndex {
         Ok(())
     }
 
+    /// Returns what tells one commit or merge from another.
+    pub(super) fn mark(&self) -> tantivy::Result<blake3::Hash> {
+        Ok(blake3::hash(&self.index.directory().atomic_read(Path::new(META_FILE))?))
+    }
+
+    /// Links the files of the last commit into a folder, and returns their names.
+    pub(super) fn link_files(&self, folder: &Path) -> tantivy::Result<Vec<String>> {
+        let mut writing = lock(&self.writing);
+        // Nothing is committed, merged or deleted until the lock is given back.
+        self.finish_merge(&mut writing);
+        let metas = self.index.load_metas()?;
+        let mut names = vec![META_FILE.to_owned()];
+        for file in metas.list_segment_files() {
+            match link(&self.folder.join(&file), &folder.join(&file)) {
+                Ok(()) => names.push(file.to_string_lossy().into_owned()),
+                // A segment has these only at times.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && is_optional(&file) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        fs::write(folder.join(META_FILE), self.index.directory().atomic_read(Path::new(META_FILE))?)?;
+        names.sort();
+        Ok(names)
+    }
+
     fn write_batch(&self, writing: &mut Writing, batch: Vec<Job>) {
         let mut outcomes = Vec::new();
         let mut works = Vec::new();
@@ -178,6 +206,8 @@ impl TantivyIndex {
         drop(searcher);
         if is_changed {
             writing.is_unclean |= removes;
+            // Counted before anything can fail: a copy too many does no harm.
+            self.removals.fetch_add(u64::from(removes), Ordering::Relaxed);
             self.commit(writing, progress)?;
         }
         Ok(applied)
@@ -259,12 +289,26 @@ impl TantivyIndex {
     fn recover(&self, writing: &mut Writing) {
         // Dropping the writer forgets what it has not committed, and stops its merges.
         (writing.writer, writing.merging) = (None, None);
-        let committed = self.index.load_metas().and_then(|metas| Progress::parse(metas.payload.as_deref()));
+        let committed =
+            self.index.load_metas().and_then(|metas| Progress::parse(metas.payload.as_deref(), self.vectors.model()));
         // If the files cannot be read either, the next call fails as well and comes back here.
         if let Ok(progress) = committed {
             drop(self.publish(progress));
         }
     }
+}
+
+/// Gives a file another name, or copies it where the system cannot do that.
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => fs::copy(from, to).map(drop),
+        linked => linked,
+    }
+}
+
+/// Returns whether a segment need not have this file: removed records, or documents that are being written.
+fn is_optional(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "del" || ending == "temp")
 }
 
 /// A segment that may be merged.

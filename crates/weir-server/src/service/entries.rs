@@ -66,6 +66,7 @@ pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Resu
         return Err(Problem::invalid(format!("`query` has more than {MAX_QUERY_BYTES} bytes")));
     }
     let query = SearchQuery {
+        vector: service.options.meaning.as_ref().and_then(|meaning| meaning.embed(&search.query)),
         kind: search.kind.as_deref().map(kind_of).transpose()?,
         author: search.author.map(UserId),
         source: search.source,
@@ -86,7 +87,7 @@ pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Resu
         shown.insert("score".to_owned(), hit.score.into());
         hits.push(Value::Object(shown));
     }
-    Ok(json!({ "hits": hits, "behind": found.behind }))
+    Ok(json!({ "hits": hits, "behind": found.behind, "by_meaning": found.used_vector }))
 }
 
 /// Returns the entries with a record id or a reference. One entry has its text; of several, each has an excerpt.

@@ -18,6 +18,7 @@ use weir_records::{PortError, TokenId};
 use super::Service;
 use super::answers::json_answer;
 use super::callers::Caller;
+use super::copying::CopyFigures;
 use super::problem::Problem;
 
 /// The media type of the page.
@@ -31,6 +32,7 @@ pub(super) struct Figures {
     /// By route and status.
     requests: Mutex<BTreeMap<(String, u16), u64>>,
     index_failures: AtomicU64,
+    pub(super) copies: CopyFigures,
 }
 
 impl Figures {
@@ -51,7 +53,7 @@ pub(super) async fn health() -> Response {
     json_answer(StatusCode::OK, &json!({ "status": "ok" }))
 }
 
-/// Says whether the log and the accounts answer.
+/// Says whether the log and the accounts answer, and how the index was found when the server was started.
 pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
     let looked = service.call(|service| {
         let failed = |error: PortError| Problem::of(service, &error);
@@ -63,7 +65,11 @@ pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Respons
         Ok(())
     });
     looked.await?;
-    Ok(json_answer(StatusCode::OK, &json!({ "status": "ready" })))
+    let mut body = json!({ "status": "ready" });
+    if let Some(started) = &service.options.index_started {
+        body["index"] = started.as_str().into();
+    }
+    Ok(json_answer(StatusCode::OK, &body))
 }
 
 /// Returns the counters of the process, and the figures of the caller's tenant.
@@ -101,6 +107,7 @@ pub(super) fn page(service: &Service, caller: &Caller) -> Result<Response, Probl
     let name = "weir_index_failures_total";
     let _ =
         writeln!(page, "# HELP {name} Projects that could not be indexed.\n# TYPE {name} counter\n{name} {failures}");
+    write_start(service, &mut page);
     let name = "weir_http_requests_total";
     let _ = writeln!(page, "# HELP {name} Requests to this server, by route and status.\n# TYPE {name} counter");
     let requests = service.figures.requests.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,6 +119,18 @@ pub(super) fn page(service: &Service, caller: &Caller) -> Result<Response, Probl
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROMETHEUS));
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
+}
+
+/// Adds how the index was found, and what has become of its copies.
+fn write_start(service: &Service, page: &mut String) {
+    if let Some(started) = &service.options.index_started {
+        let (name, how) = ("weir_index_started", started.as_str());
+        let help = "How the index was found when the server was started.";
+        let _ = writeln!(page, "# HELP {name} {help}\n# TYPE {name} gauge\n{name}{{how=\"{how}\"}} 1");
+    }
+    if service.options.copying.is_some() {
+        service.figures.copies.write(page);
+    }
 }
 
 /// Returns how many positions the index is behind the log.

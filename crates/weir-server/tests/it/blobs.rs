@@ -169,7 +169,7 @@ fn a_place_is_shown_without_its_key() {
     assert!(shown.contains("objects.example.com") && !shown.contains("secret"), "{shown}");
 }
 
-fn s3_place(endpoint: Option<&str>, secret: &str) -> weir_server::S3Place {
+pub(crate) fn s3_place(endpoint: Option<&str>, secret: &str) -> weir_server::S3Place {
     weir_server::S3Place {
         endpoint: endpoint.map(str::to_owned),
         region: "us-east-1".into(),

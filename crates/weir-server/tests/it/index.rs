@@ -1,7 +1,9 @@
 //! Tests what only the index on tantivy has: files that many tenants share, commits, merges and a rebuild.
 
+mod copies;
 mod large;
 mod traces;
+mod vectors;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -53,7 +55,7 @@ fn an_index_that_cannot_be_read_is_made_again_and_says_so() {
         |folder| std::fs::write(folder.join("meta.json"), "{").unwrap(),
         |folder| {
             let meta = std::fs::read_to_string(folder.join("meta.json")).unwrap();
-            std::fs::write(folder.join("meta.json"), meta.replace("\\\"format\\\":1", "\\\"format\\\":0")).unwrap();
+            std::fs::write(folder.join("meta.json"), meta.replace("\\\"format\\\":2", "\\\"format\\\":0")).unwrap();
         },
         |folder| {
             let postings = files(folder).into_iter().find(|path| path.extension().is_some_and(|ext| ext == "idx"));

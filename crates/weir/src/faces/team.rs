@@ -29,6 +29,8 @@ pub(crate) use tokens::run;
 
 /// The name of the command.
 pub(crate) const TEAM: &str = "team";
+/// The longest time between two copies of an index, in minutes: a day.
+const MAX_COPY_MINUTES: u64 = 24 * 60;
 /// The tenant of a server that has one.
 const DEFAULT_TENANT: &str = "team";
 
@@ -85,7 +87,7 @@ pub(crate) fn command() -> Command {
 }
 
 /// Returns the options of `weir serve` that are about a team.
-pub(crate) fn serve_options() -> [Arg; 7] {
+pub(crate) fn serve_options() -> [Arg; 9] {
     let [data, database] = places();
     [
         Arg::new("team")
@@ -99,6 +101,20 @@ pub(crate) fn serve_options() -> [Arg; 7] {
         texts()
             .requires("database")
             .help("Keep the texts in this folder, or in s3://BUCKET/PREFIX; all servers of the database share them"),
+        Arg::new("copy-index")
+            .long("copy-index")
+            .value_name("MINUTES")
+            .value_parser(value_parser!(u64).range(0..=MAX_COPY_MINUTES))
+            .requires("database")
+            .help(
+                "Copy the index to the place of the texts this often if it has changed, and at the end; a server \
+                 without an index begins with the newest copy; 0 turns it off [default: 10 with s3://, otherwise 0]",
+            ),
+        Arg::new("semantic")
+            .long("semantic")
+            .action(ArgAction::SetTrue)
+            .requires("database")
+            .help("Search by meaning too, with the model inside the program; an index without vectors is made again"),
         oauth("oauth-issuer", "URL", ["resource", "oauth-keys"])
             .requires("team")
             .help("Accept access tokens of this OAuth issuer too"),

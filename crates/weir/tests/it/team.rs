@@ -22,6 +22,8 @@ fn what_a_team_server_cannot_do_with_its_options_is_refused() {
         &["serve", "--data", "team"],
         &["serve", "--team", "--data", "team", "--compat", "engram"],
         &["serve", "--team", "--data", "team", "--texts", "texts"],
+        &["serve", "--team", "--data", "team", "--copy-index", "5"],
+        &["serve", "--team", "--data", "team", "--semantic"],
         &["team"],
         &["team", "list"],
         &["team", "revoke", "--data", "team"],
@@ -186,6 +188,69 @@ mod postgres {
             }
         }
         assert_eq!(acknowledged.difference(&found).count(), 0, "{} of {}", acknowledged.len(), found.len());
+    }
+
+    #[test]
+    fn a_semantic_server_finds_what_is_said_in_other_words() {
+        let (database, home) = (database(), Home::new());
+        let tenant = format!("semantic-{}", std::process::id());
+        let init = home.ok(&["team", "init", "ana", "--tenant", &tenant, "--database", &database]);
+        let token = init.trim();
+        let search = |options: &[&str]| {
+            let place = ["--team", "--data", "team", "--database", &database, "--texts", "texts"];
+            let server = Server::start_with(&home, &[&place[..], options].concat());
+            keep(&server.authority(), token, "delete folders recursively").unwrap();
+            let query = json!({ "project": PROJECT, "query": "remove a directory and everything inside" });
+            let found = server.send(&Request::post("/v1/search", query.to_string()).token(token)).json();
+            let hits = found["hits"].as_array().unwrap().len();
+            (hits, found["by_meaning"].clone(), server.send(&Request::get("/ready")).json()["index"].clone())
+        };
+        assert_eq!(search(&[]), (0, json!(false), json!("empty")));
+        assert_eq!(search(&["--semantic"]), (2, json!(true), json!("rebuilt")), "both notes have vectors now");
+        assert_eq!(search(&["--semantic"]), (3, json!(true), json!("found")));
+    }
+
+    #[test]
+    fn a_new_server_begins_with_the_copy_that_another_left_at_its_end() {
+        let (database, home) = (database(), Home::new());
+        let tenant = format!("copied-{}", std::process::id());
+        let init = home.ok(&["team", "init", "ana", "--tenant", &tenant, "--database", &database]);
+        let token = init.trim();
+        let start = |data: &str| {
+            let options = ["--team", "--data", data, "--database", &database, "--texts", "texts"];
+            Server::start_with(&home, &[&options[..], &["--copy-index", "60"]].concat())
+        };
+        let check = |server: &Server, index: &str, lag: u64| {
+            assert_eq!(server.send(&Request::get("/ready")).json()["index"], index);
+            let page = server.send(&Request::get("/metrics").token(token)).text();
+            for line in [format!("weir_index_started{{how=\"{index}\"}} 1"), format!("weir_index_lag_records {lag}")] {
+                assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+            }
+            let search = json!({ "project": PROJECT, "query": "connections" }).to_string();
+            let found = server.send(&Request::post("/v1/search", search).token(token)).json();
+            assert_eq!(found["hits"][0]["excerpt"], "The pool has ten connections.", "{found}");
+        };
+        let mut one = start("one");
+        assert_eq!(one.send(&Request::get("/ready")).json()["index"], "empty");
+        keep(&one.authority(), token, "The pool has ten connections.").unwrap();
+        let search = json!({ "project": PROJECT, "query": "connections" }).to_string();
+        assert_eq!(one.send(&Request::post("/v1/search", search).token(token)).status, 200);
+        one.terminate();
+        assert!(one.wait_for_end().success());
+        check(&start("two"), "restored", 0);
+        check(&start("one"), "found", 0);
+
+        let copies = home.project().join("texts").join("index-copies");
+        for copy in std::fs::read_dir(copies).unwrap() {
+            for file in std::fs::read_dir(copy.unwrap().path()).unwrap() {
+                std::fs::write(file.unwrap().path(), "damaged").unwrap();
+            }
+        }
+        let three = start("three");
+        let reason = "cannot restore the index from a copy: the stored data is damaged (its manifest cannot be read)";
+        assert!(three.next_line().contains("weir team invite"));
+        assert_eq!(three.next_line(), format!("weir: {reason}"));
+        check(&three, "rebuilt", 1);
     }
 }
 

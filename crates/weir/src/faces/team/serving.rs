@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::ArgMatches;
-use weir_server::{AnsweredRequest, LocalTool, ResourceServer, Service, ServiceOptions};
+use weir_server::{AnsweredRequest, LocalTool, ResourceServer, Service, ServiceOptions, Started};
 
 use super::storage::{Place, Storage, failed};
 use crate::env::Env;
@@ -12,15 +13,18 @@ use crate::error::{CommandError, ErrorKind};
 use crate::faces::http::command::{Door, announce, hosts, limits, log_format, runtime};
 use crate::faces::http::guard::guarded;
 use crate::faces::http::observe::{LogFormat, log_json, log_text};
-use crate::faces::paint;
+use crate::faces::{paint, signal};
 use crate::operations::OPERATIONS;
 use crate::when;
+
+/// How long the last copy of the index may take. One that is not finished leaves the copy before as it was.
+const COPY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Serves until a signal arrives. Open requests may finish.
 pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandError> {
     let door = Door::of(arguments)?;
-    let Storage { ports, accounts } = Place::of(env, arguments)?.open()?;
-    let (limits, runtime) = (limits(arguments), runtime()?);
+    let Storage { ports, accounts, index_started, copying, meaning } = Place::of(env, arguments)?.open()?;
+    let (limits, runtime, started) = (limits(arguments), runtime()?, index_started.clone());
     let usual = ServiceOptions::new(when::now, report);
     let log: Option<fn(&AnsweredRequest<'_>)> = match log_format(arguments) {
         LogFormat::Off => None,
@@ -33,6 +37,9 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
         version: env!("CARGO_PKG_VERSION"),
         max_body_bytes: limits.max_body_bytes,
         max_call_time: limits.request_timeout.unwrap_or(usual.max_call_time),
+        index_started,
+        copying,
+        meaning,
         local_tools: OPERATIONS.iter().map(|one| LocalTool { tool: one.tool, command: one.command }).collect(),
         ..usual
     };
@@ -41,11 +48,40 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
         let service = Service::start(ports, accounts, options).map_err(failed)?;
         let hosts = hosts(listening.address(), arguments);
         announce(&listening, "`weir team invite` prints a token for a user of the team");
-        listening.serve(service.router_behind(|routes| guarded(routes, hosts)), limits).await
+        started.iter().for_each(say_how_it_started);
+        let router = Arc::clone(&service).router_behind(|routes| guarded(routes, hosts));
+        let served = listening.serve(router, limits).await;
+        copy_at_the_end(&service).await;
+        served
     });
     // Work that was cut off must not keep the program from exiting.
     runtime.shutdown_background();
     served
+}
+
+/// Copies the index, if it is to be copied. A second signal ends it at once.
+async fn copy_at_the_end(service: &Arc<Service>) {
+    let unfinished = "weir: ended before the index was copied; the copy before is still whole";
+    tokio::select! {
+        () = service.copy_index() => {}
+        () = tokio::time::sleep(COPY_TIMEOUT) => paint::warn(unfinished),
+        () = signal::asked_to_end() => paint::warn(unfinished),
+    }
+}
+
+/// Says that an index was restored or has to be made again, and why.
+fn say_how_it_started(started: &Started) {
+    match started {
+        Started::Found | Started::Empty => {}
+        Started::Restored { refused } => {
+            refused.iter().for_each(|reason| report(reason));
+            paint::warn("weir: the index begins with a copy, and follows the log from there");
+        }
+        Started::MadeAgain { reason } => {
+            report(reason);
+            paint::warn("weir: the index is made again from the log; searches miss what is not in it yet");
+        }
+    }
 }
 
 /// Reads what is known of an issuer of access tokens.

@@ -3,13 +3,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::ArgMatches;
 use weir_core::{Scope, TenantId};
+use weir_embed::Embed as _;
 use weir_records::{Accounts, DeletedTenant, ErrorKind as PortKind, Index as _, PortError, Ports, sqlite};
 use weir_server::{
-    Bridge, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions, TantivyIndex, delete_tenant, delete_tokens,
-    migrate as migrate_schema,
+    Bridge, CopyPlace, Copying, IndexCopier, Meaning, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions,
+    Started, TantivyIndex, Vectors, delete_tenant, delete_tokens, migrate as migrate_schema,
 };
 
 use super::migrate;
@@ -21,12 +23,20 @@ use crate::error::{CommandError, ErrorKind};
 const ROLE: &str = "weir_app";
 /// What a folder has that `weir team init` has prepared.
 const DATABASE_FILE: &str = "records.db";
+/// The file in a server's folder that has the name of its copies.
+const COPY_NAME_FILE: &str = "copy-name";
+/// How often an index is copied to a bucket, in minutes.
+const DEFAULT_COPY_MINUTES: u64 = 10;
 
 /// Where the data of a server is.
 pub(super) struct Place {
     folder: Option<PathBuf>,
     texts: Option<TextsPlace>,
     database: Option<PostgresOptions>,
+    /// How often the index is copied, in minutes, if something says so.
+    copy_minutes: Option<u64>,
+    /// Whether the index has vectors.
+    is_semantic: bool,
 }
 
 /// A database that a team moves to.
@@ -50,6 +60,12 @@ pub(super) struct Deleted {
 pub(super) struct Storage {
     pub(super) ports: Ports,
     pub(super) accounts: Arc<dyn Accounts>,
+    /// How the index was found, if it says so.
+    pub(super) index_started: Option<Started>,
+    /// How the index is copied, if it is.
+    pub(super) copying: Option<Copying>,
+    /// The model of the index's vectors, if it has any.
+    pub(super) meaning: Option<Meaning>,
 }
 
 impl Place {
@@ -68,7 +84,10 @@ impl Place {
             // Not every command has an option for texts.
             Ok(None) | Err(_) => None,
         };
-        Ok(Self { folder: path("data"), texts, database })
+        // Only a server copies an index.
+        let copy_minutes = arguments.try_get_one::<u64>("copy-index").ok().flatten().copied();
+        let is_semantic = arguments.try_get_one::<bool>("semantic").ok().flatten().copied().unwrap_or_default();
+        Ok(Self { folder: path("data"), texts, database, copy_minutes, is_semantic })
     }
 
     /// Creates what is missing, and returns the names of the migrations that ran on a database of its own.
@@ -102,18 +121,38 @@ impl Place {
         let Some(options) = &self.database else {
             let folder = self.unmoved_folder()?;
             let accounts = Arc::new(sqlite::open_accounts(folder).map_err(failed)?);
-            return Ok(Storage { ports: sqlite::open(folder).map_err(failed)?, accounts });
+            let ports = sqlite::open(folder).map_err(failed)?;
+            return Ok(Storage { ports, accounts, index_started: None, copying: None, meaning: None });
         };
         let folder = self.folder()?;
         let bridge = Bridge::start().map_err(failed)?;
         let log = PostgresLog::open(options, &bridge).map_err(unprepared)?;
         let accounts = Arc::new(log.accounts());
-        let ports = Ports {
-            log: Arc::new(log),
-            index: Arc::new(TantivyIndex::open(&folder.join("index")).map_err(in_use)?),
-            blobs: Arc::new(self.blobs()?),
+        let (blobs, index_folder) = (Arc::new(self.blobs()?), folder.join("index"));
+        let meaning = if self.is_semantic { Some(built_in_model()?) } else { None };
+        let vectors = meaning.clone().map_or(Vectors::Off, Vectors::Of);
+        let (index, copying) = match self.copy_every() {
+            None => (Arc::new(TantivyIndex::open_with(&index_folder, &vectors).map_err(in_use)?), None),
+            Some(every) => {
+                let place = CopyPlace::open(Arc::clone(&blobs), &folder.join(COPY_NAME_FILE)).map_err(failed)?;
+                let index = TantivyIndex::open_or_restore(&index_folder, &vectors, &place).map_err(in_use)?;
+                let index = Arc::new(index);
+                let copier = Arc::new(IndexCopier::new(place, Arc::clone(&index)));
+                (index, Some(Copying { copier, every }))
+            }
         };
-        Ok(Storage { ports, accounts })
+        let index_started = Some(index.started().clone());
+        Ok(Storage { ports: Ports { log: Arc::new(log), index, blobs }, accounts, index_started, copying, meaning })
+    }
+
+    /// Returns how often the index is copied, if it is.
+    fn copy_every(&self) -> Option<Duration> {
+        let usual = match &self.texts {
+            Some(TextsPlace::S3(_)) => DEFAULT_COPY_MINUTES,
+            Some(TextsPlace::Folder(_)) | None => 0,
+        };
+        let minutes = self.copy_minutes.unwrap_or(usual);
+        (minutes > 0).then(|| Duration::from_secs(60 * minutes))
     }
 
     /// Opens the database that a team moves to.
@@ -150,13 +189,17 @@ impl Place {
         let mut owner = options.clone();
         owner.role = None;
         let (blobs, bridge) = (self.blobs()?, Bridge::start().map_err(failed)?);
-        let index = self.folder.as_ref().map(|folder| TantivyIndex::open(&folder.join("index")));
+        // The server may have vectors or not.
+        let open = |folder: &PathBuf| TantivyIndex::open_with(&folder.join("index"), &Vectors::AsTheyAre);
+        let index = self.folder.as_ref().map(open);
         let index = index.transpose().map_err(in_use)?;
         let tokens = delete_tokens(&owner, &bridge, tenant).map_err(failed)?;
         if let Some(index) = &index {
             index.remove_tenant(tenant).map_err(failed)?;
         }
         blobs.remove_tenant(tenant).map_err(failed)?;
+        // They have the words of all tenants, and are made again by the servers that go on.
+        CopyPlace::remove_all(&blobs).map_err(failed)?;
         let DeletedTenant { existed, records, .. } = delete_tenant(&owner, &bridge, tenant).map_err(failed)?;
         blobs.remove_tenant(tenant).map_err(failed)?;
         Ok(Deleted { existed: existed || tokens > 0, records, tokens, from_index: index.is_some() })
@@ -191,6 +234,16 @@ impl Place {
         Err(CommandError::new(ErrorKind::NotFound, format!("there is no data of a team in {shown}"))
             .hint(format!("`weir team init USER --data {shown}` creates it")))
     }
+}
+
+/// Returns the model inside the program.
+fn built_in_model() -> Result<Meaning, CommandError> {
+    let model = weir_embed::built_in().ok_or_else(|| {
+        CommandError::usage("--semantic is not supported by this build, which has no model")
+            .hint("build it with the feature `built-in` of weir-embed, or leave --semantic out")
+    })?;
+    let embed = move |text: &str| model.embed(&[text]).ok()?.into_iter().next().flatten();
+    Ok(Meaning::new(model.name(), model.width(), embed))
 }
 
 /// Reads the address of a database, or the file that has it.
