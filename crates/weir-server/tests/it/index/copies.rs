@@ -162,6 +162,9 @@ fn size(path: &Path) -> u64 {
     fs::metadata(path).unwrap().len()
 }
 
+/// Damages the files of a copy.
+type Damage = fn(&Path);
+
 #[test]
 fn a_damaged_copy_is_not_used_and_the_index_is_made_from_the_log() {
     fn largest_part(copies: &Path) -> PathBuf {
@@ -171,7 +174,7 @@ fn a_damaged_copy_is_not_used_and_the_index_is_made_from_the_log() {
     fn manifest(copies: &Path) -> PathBuf {
         files(copies).into_iter().find(|path| path.ends_with("manifest.json")).unwrap()
     }
-    let damages: [(fn(&Path), &str); 5] = [
+    let damages: [(Damage, &str); 5] = [
         (
             |copies| {
                 let mut bytes = fs::read(largest_part(copies)).unwrap();
