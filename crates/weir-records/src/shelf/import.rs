@@ -11,9 +11,6 @@ use crate::id::TextKey;
 use crate::ports::Position;
 use crate::record::{Body, Record};
 
-/// Maximum size of the JSON of a record. What is longer belongs in its text.
-const MAX_JSON_BYTES: usize = 256 << 10;
-
 /// A record from elsewhere.
 #[derive(Debug, Clone)]
 pub struct Incoming {
@@ -83,9 +80,7 @@ impl Shelf {
         if *sender == Sender::Author && record.author.user != scope.user {
             return Err(refused(ErrorKind::NotAuthor));
         }
-        if record.to_json()?.len() > MAX_JSON_BYTES {
-            return Err(refused(ErrorKind::Invalid).because("it is too long"));
-        }
+        record.check_size()?;
         self.writer.clock.observe(record.time, now).map_err(|error| refused(ErrorKind::Invalid).because(error))?;
         let matches = match (record.body.kept(), text) {
             (None, None) => true,
@@ -96,6 +91,7 @@ impl Shelf {
             return Err(refused(ErrorKind::Invalid).because("its text is missing or is another"));
         }
         if let Some(text) = text {
+            self.check_clear(scope, record)?;
             let key = self.ports.blobs.put(scope, text)?;
             return Ok(Some(TakenText { key, text: Some(text.clone()) }));
         }
