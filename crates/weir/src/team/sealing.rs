@@ -76,11 +76,12 @@ impl Exchange<'_> {
             }
             let json = match self.vault.can_seal() {
                 true => self.vault.seal(&record, &text)?.to_json().map_err(broken)?,
-                false => record.to_json().map_err(broken)?,
+                false if row.state == TeamState::Refused => record.to_json().map_err(broken)?,
+                false => continue,
             };
             // If it was refused in clear just now, that is not the end of it.
-            let named = row.reference.map_or_else(String::new, |reference| format!("{reference}: "));
-            self.report.refused.retain(|line| !line.starts_with(&named));
+            let named = row.reference.map(|reference| format!("{reference}: "));
+            self.report.refused.retain(|line| !named.as_ref().is_some_and(|named| line.starts_with(named)));
             self.ledger.change(&row.id, |row| {
                 (row.json, row.state, row.problem) = (Some(json), TeamState::Waiting, None);
             });

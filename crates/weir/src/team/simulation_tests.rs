@@ -303,7 +303,7 @@ fn seal(shelf: &Shelf, machines: &[Machine]) {
 #[test]
 fn every_sealed_note_is_on_every_machine_exactly_once_and_on_no_server() {
     let (figures, is_readable) = check(machine_count(), 0x9e37_79b9_7f4a_7c15, seal);
-    assert!(!is_readable && figures.records > 0 && figures.clones > 0);
+    assert!(!is_readable && figures.records > machine_count());
 }
 
 #[test]
