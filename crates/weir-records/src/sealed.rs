@@ -6,13 +6,13 @@
 //! confirmed or removed is named by its id, as everywhere.
 //!
 //! Data keys travel in the log as well, wrapped for each [`MemberKey`] with HPKE (RFC 9180: X25519, HKDF-SHA256,
-//! ChaCha20-Poly1305). Whoever adds a member or a data key proves that they have the data key before it; a server has
-//! none, so it can add neither.
+//! ChaCha20-Poly1305). A record that adds a member or a data key proves that its author has the data key before it; a
+//! server has none, so it can add neither.
 //!
-//! Invariants: the ciphertext of an entry is bound to every field of its record that is in clear, so it opens at its own
-//! place and nowhere else; a machine that has keys takes others only from somebody who has its newest; a project that is
-//! sealed stays so, since grants cannot be removed. What is secret is in [`Keyring`] and [`Identity`], and no `Debug`
-//! shows it.
+//! Invariants: the ciphertext of an entry is bound to every field of its record that is in clear, so it opens at its
+//! own place and nowhere else; a machine that has keys takes others only from somebody who has its newest; a project
+//! that is sealed stays so, since grants cannot be removed. What is secret is in [`Keyring`] and [`Identity`], and no
+//! `Debug` shows it.
 
 mod keyring;
 
@@ -27,7 +27,8 @@ use zeroize::Zeroizing;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, from_hex, not, write_hex, written_id};
 
-/// What every record with grants is about, so that any log finds them without a table of its own. No record has this id.
+/// What every record with grants is about, so that any log finds them without a table of its own. It is the id of no
+/// record.
 pub const GRANTS: RecordId = RecordId { host: HostId::from_bytes(*b"weir-sealed-keys"), index: 0 };
 /// How many members one record may grant keys to.
 pub const MAX_GRANTS: usize = 500;
@@ -86,7 +87,8 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// The public key of a member's machine. Written as `wk1` and hexadecimal digits, the last eight of which are a checksum.
+/// The public key of a member's machine. Written as `wk1` and hexadecimal digits, of which the last eight are a
+/// checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MemberKey([u8; 32]);
 

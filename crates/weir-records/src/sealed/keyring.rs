@@ -1,5 +1,5 @@
-//! The data keys of a sealed project, and what is done with them. Invariants: a nonce is drawn for each entry; a data key
-//! is used for nothing itself, but for the names and keys that are derived from it; keys are overwritten when dropped.
+//! The data keys of a sealed project, and what is done with them. Invariants: a nonce is drawn for each entry; a data
+//! key is used only to derive names and other keys; keys are overwritten when dropped.
 
 use std::fmt;
 
@@ -107,8 +107,8 @@ impl Keyring {
         self.keys.last().map(DataKey::id)
     }
 
-    /// Returns the first data key, which is the same for all members for ever: they compare it to see that no server has
-    /// given them another one.
+    /// Returns the first data key, which is the same for all members for ever: they compare it to see that no server
+    /// has given them another one.
     pub fn fingerprint(&self) -> Option<KeyId> {
         self.keys.first().map(DataKey::id)
     }
@@ -188,8 +188,8 @@ impl Keyring {
 
     /// Returns what a record with grants means for the machine that has this ring.
     ///
-    /// A machine without keys takes the first that it is given, and shows their fingerprint. One that has keys takes more
-    /// only together with all of its own, in their order, which nobody but a member could have wrapped.
+    /// A machine without keys takes the first that it is given, and shows their fingerprint. One that has keys takes
+    /// more only together with all of its own, in their order, which nobody but a member could have wrapped.
     pub fn follow(&self, identity: &Identity, place: SealedPlace<'_>, grants: &KeyGrants) -> Result<Followed> {
         if self.has(grants.key) {
             let is_proven = self.proves(place, grants)?;

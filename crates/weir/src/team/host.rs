@@ -65,8 +65,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// Returns a record under another id. What it says about other records follows those. What is sealed is bound to its
-    /// id, and is sealed again; if that is not possible, it is left out, and written again once there is a key.
+    /// Returns a record under another id. What it says about other records follows those. What is sealed is bound to
+    /// its id, and is sealed again; if that is not possible, it is left out, and written again once there is a key.
     fn renamed(&self, row: &TeamRecord, ids: &HashMap<RecordId, RecordId>) -> Result<Option<TeamRecord>, CommandError> {
         let new = |id: RecordId| ids.get(&id).copied().unwrap_or(id);
         let written = row.json.as_deref().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! What an exchange does in a sealed project. Invariants: no entry leaves in clear once this machine knows of the seal;
-//! keys are followed and entries opened in the order of the log; what cannot be opened is counted, and opened as soon as
-//! there is a key for it.
+//! What an exchange does in a sealed project. Invariants: no entry leaves in clear once this machine knows of the
+//! seal; keys are followed and entries opened in the order of the log; what cannot be opened is counted, and opened as
+//! soon as there is a key for it.
 
 use weir_records::{Body, Record, TextKey};
 use weir_store::{TeamKind, TeamRecord, TeamState};

@@ -1,5 +1,5 @@
-//! The keys of a sealed project on this machine. Invariants: the file is its owner's alone, lies beside `team.db`, and is
-//! in no backup and no upload; once this machine knows that the project is sealed, it never takes it for open again;
+//! The keys of a sealed project on this machine. Invariants: the file is its owner's alone, lies beside `team.db`, and
+//! is in no backup and no upload; once this machine knows that the project is sealed, it never takes it for open again;
 //! which keys and members there are is decided by the log, never by this machine's own wishes.
 
 use std::collections::BTreeSet;
@@ -89,7 +89,7 @@ impl Vault {
         let path = folder.join(KEY_FILE);
         let empty = Self { folder: Some(folder.to_owned()), ..Self::default() };
         let failed = |why: String| {
-            CommandError::new(ErrorKind::Broken, format!("cannot read the keys in {}: {why}", path.display())).hint(
+            CommandError::new(ErrorKind::Config, format!("cannot read the keys in {}: {why}", path.display())).hint(
                 "put the file back, or remove it and have a member admit this machine again: weir sync --key shows how",
             )
         };
@@ -328,6 +328,9 @@ impl Vault {
 }
 
 fn not_a_member() -> CommandError {
-    CommandError::new(ErrorKind::Denied, "this machine has no keys of the project, so it cannot change who has them")
-        .hint("a member can: weir sync --admit KEY, with the key that weir sync --key prints here")
+    CommandError::new(
+        ErrorKind::Denied,
+        "this machine does not have the newest key of the project, so it cannot change who has it",
+    )
+    .hint("a member can: weir sync --admit KEY, with the key that weir sync --key prints here")
 }

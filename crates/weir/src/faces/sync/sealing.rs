@@ -1,5 +1,5 @@
-//! The options of `weir sync` for sealed projects, and what it says about one. Invariant: what cannot be read or sent is
-//! said, with the command that changes it.
+//! The options of `weir sync` for sealed projects, and what it says about one. Invariant: what cannot be read or sent
+//! is said, with the command that changes it.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
