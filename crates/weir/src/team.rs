@@ -21,8 +21,9 @@ mod token;
 mod vault;
 mod words;
 
-pub(crate) use exchange::{Exchange, PreviewedRecord, Report, SealReport};
+pub(crate) use exchange::{Exchange, PreviewedRecord, Report};
 pub(crate) use lock::ExchangeLock;
+pub(crate) use sealing::SealReport;
 pub(crate) use server::{ConnectedServer, whose_token};
 pub(crate) use session_end::{forget_mark, mark_synced, sync_after_session};
 pub(crate) use token::{MAX_TOKEN_BYTES, read_token, store_token};

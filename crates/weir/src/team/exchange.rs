@@ -10,7 +10,7 @@ use weir_store::{Store, TeamConnection, TeamDb, TeamRecord, TeamState};
 
 use super::ledger::Ledger;
 use super::outbox::sent_bytes;
-use super::sealing::is_sealed;
+use super::sealing::{SealReport, is_sealed};
 use super::server::{Downloaded, Page, RefusedRecord, Server, Uploaded};
 use super::vault::{KeyWish, SealState, Vault};
 use crate::error::{CommandError, ErrorKind};
@@ -50,27 +50,9 @@ pub(crate) struct Report {
     pub(crate) is_put_back: bool,
     /// How many records with keys are new whose author is not known to be a member.
     pub(crate) unproven: usize,
-    /// What there is to say about the seal, if the project is sealed.
+    /// What there is to say about the seal, if the project is sealed, and what the user has changed about it.
     pub(crate) sealed: Option<SealReport>,
-}
-
-/// How a sealed project looks from this machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SealReport {
-    /// Whether the log says that the project is sealed. Otherwise only the user of this machine has said so.
-    pub(crate) is_sealed: bool,
-    /// Whether this machine has the newest key.
-    pub(crate) can_seal: bool,
-    /// Whether others have a newer key, which this machine was not given.
-    pub(crate) is_left_out: bool,
-    /// What all members compare.
-    pub(crate) fingerprint: Option<String>,
-    /// The key of this machine.
-    pub(crate) own_key: Option<String>,
-    /// The machines that have the newest key.
-    pub(crate) members: Vec<String>,
-    /// How many entries this machine cannot read.
-    pub(crate) locked: usize,
+    pub(crate) key_change: Option<KeyWish>,
 }
 
 /// A note of somebody else that is new here.

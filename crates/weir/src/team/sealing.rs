@@ -5,13 +5,32 @@
 use weir_records::{Body, Record, TextKey};
 use weir_store::{TeamKind, TeamRecord, TeamState};
 
-use super::exchange::{Exchange, SealReport, Step};
+use super::exchange::{Exchange, Step};
 use super::outbox::{MAX_SEALED_TEXT_BYTES, broken, sent_bytes};
 use super::server::{Page, Server};
 use crate::error::CommandError;
 
 /// Marks the row of a sealed entry that this machine has no key for.
 pub(super) const LOCKED: &str = "sealed";
+
+/// How a sealed project looks from this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SealReport {
+    /// Whether the log says that the project is sealed. Otherwise only the user of this machine has said so.
+    pub(crate) is_sealed: bool,
+    /// Whether this machine has the newest key.
+    pub(crate) can_seal: bool,
+    /// Whether others have a newer key, which this machine was not given.
+    pub(crate) is_left_out: bool,
+    /// What all members compare.
+    pub(crate) fingerprint: Option<String>,
+    /// The key of this machine.
+    pub(crate) own_key: Option<String>,
+    /// The machines that have the newest key.
+    pub(crate) members: Vec<String>,
+    /// How many entries this machine cannot read.
+    pub(crate) locked: usize,
+}
 
 impl Exchange<'_> {
     /// Follows the keys in a page, and opens what is sealed.
@@ -50,6 +69,7 @@ impl Exchange<'_> {
             self.add(Body::Granted(Box::new(grants)), String::new(), self.now)?;
             self.ledger.save()?;
         }
+        self.report.key_change = Some(wish);
         match self.send(server)? {
             Step::Done => self.recognise(server),
             Step::Cloned => self.rehost(server),

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +25,7 @@ const NEW_KEY_FILE: &str = "team.key.new";
 const MAX_KEY_FILE_BYTES: u64 = 1 << 20;
 
 /// A change of who can read a project.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KeyWish {
     /// Seal it, for this machine alone at first.
     Seal,
@@ -98,8 +97,7 @@ impl Vault {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(empty),
             Err(error) => return Err(failed(error.to_string())),
         };
-        let mode = path.metadata().map_err(|error| failed(error.to_string()))?.mode();
-        if mode & 0o077 != 0 {
+        if is_open_to_others(&path) {
             return Err(
                 failed("other users can read the file".to_owned()).hint(format!("chmod 600 '{}'", path.display()))
             );
@@ -325,6 +323,18 @@ impl Vault {
         }
         self.identity.as_ref().ok_or_else(not_a_member)
     }
+}
+
+/// Whether other users of this machine can read a file.
+#[cfg(unix)]
+fn is_open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    path.metadata().is_ok_and(|about| about.mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_open_to_others(_: &Path) -> bool {
+    false
 }
 
 fn not_a_member() -> CommandError {

@@ -66,6 +66,18 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
             lines.push(format!("{count} that this machine cannot read: ask a member to run `{}`", admission(seal)));
         }
     }
+    lines.extend(
+        match report.key_change {
+            Some(KeyWish::Seal) => {
+                Some("notes that were sent before stay on the server in clear until they are forgotten")
+            }
+            Some(KeyWish::Revoke(_)) => {
+                Some("a removed machine keeps what it has read; its token ends with `weir team revoke`")
+            }
+            Some(KeyWish::Admit(_)) | None => None,
+        }
+        .map(str::to_owned),
+    );
     if report.unproven > 0 {
         let count = counted(report.unproven, "record with keys is", "records with keys are");
         lines.push(format!("{count} not by a member, as far as this machine can tell, and ignored"));
