@@ -45,7 +45,7 @@ fn take(shelf: &Shelf, scope: &Scope, record: &Record, text: Option<&str>) -> cr
     shelf.import(scope, &[incoming], &Sender::Author, NOW).pop().unwrap()
 }
 
-/// Once a project is sealed, no port takes an entry in clear, whoever sends it; what the log had before can be sent
+/// Once a project is sealed, no port takes an entry in clear from any user; what the log had before can be sent
 /// again, and other projects go on. The seal cannot be removed, by its author either.
 pub fn a_sealed_project_takes_no_entry_in_clear(new: NewShelf<'_>) {
     let shelf = new();
