@@ -226,7 +226,8 @@ impl Vault {
                 return Ok(true);
             }
             Followed::NotForUs => return Ok(true),
-            Followed::Extended(_) | Followed::Unproven => return Ok(false),
+            // Who is left out cannot tell who is a member.
+            Followed::Extended(_) | Followed::Unproven => return Ok(self.known.is_left_out),
         }
         if self.ring.newest() == Some(grants.key) {
             self.known.members.extend(grants.grants.iter().map(|grant| grant.member));

@@ -129,6 +129,16 @@ fn nothing_leaves_in_clear_once_a_key_was_asked_for() {
 }
 
 #[test]
+fn a_project_can_be_sealed_before_its_first_note_leaves() {
+    let (team, ana) = Team::new();
+    ana.home.ok(&["sync", "--stop"]);
+    ana.write_secret();
+    let told = ana.connect(team.server.url(), &["--seal"]);
+    assert!(told.contains("sent 2 records") && told.contains("sealed for 1 machine;"), "{told}");
+    team.check_unread();
+}
+
+#[test]
 fn a_dry_run_shows_the_ciphertext_and_what_is_sealed_in_it() {
     let (team, ana, _) = Team::sealed();
     ana.write_secret();
