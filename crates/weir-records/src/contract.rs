@@ -9,6 +9,7 @@ mod following;
 mod isolation;
 mod reading;
 mod removing;
+mod sealing;
 mod searching;
 mod writing;
 
@@ -18,6 +19,7 @@ use proptest::prelude::Strategy;
 use proptest::test_runner::{Config, TestRunner};
 pub use reading::*;
 pub use removing::*;
+pub use sealing::*;
 pub use searching::*;
 use weir_core::{EntryKind, ProjectKey, Scope, TenantId, Timestamp, UserId};
 pub use writing::*;
@@ -55,6 +57,8 @@ macro_rules! contract_tests {
             what_was_removed_never_comes_back,
             only_its_author_removes_a_record,
             a_removal_from_elsewhere_leaves_nothing,
+            a_sealed_project_takes_no_entry_in_clear,
+            a_sealed_entry_is_kept_and_forgotten,
             words_are_found_within_filters,
             any_query_is_safe,
             an_unused_vector_is_declared,

@@ -15,6 +15,8 @@ pub enum ErrorKind {
     NotAuthor,
     /// No such record is visible in the scope.
     Missing,
+    /// The project is sealed, and this is in clear or needs what is.
+    Sealed,
     /// The record or the argument contradicts itself.
     Invalid,
     /// A newer version of Weir wrote this.
@@ -43,6 +45,7 @@ impl ErrorKind {
             Self::OutOfScope => "the record is outside the scope of the call",
             Self::NotAuthor => "only the author of the record may do this",
             Self::Missing => "no such record is visible in this scope",
+            Self::Sealed => "the project is sealed, and its server takes and has no text in clear",
             Self::Invalid => "the request is not valid",
             Self::Newer => "a newer version of Weir wrote it",
             Self::Ahead => "the position is beyond the end of the log, which was put back to an older state",

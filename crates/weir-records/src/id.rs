@@ -12,7 +12,7 @@ pub struct HostId([u8; 16]);
 
 impl HostId {
     /// Creates an identity from random bytes.
-    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
@@ -129,6 +129,8 @@ macro_rules! written_id {
     )+ };
 }
 
+pub(crate) use written_id;
+
 written_id!(HostId, RecordId, TextKey);
 
 pub(crate) fn write_hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
@@ -152,7 +154,7 @@ pub(crate) fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-fn not(text: &str, what: &str) -> PortError {
+pub(crate) fn not(text: &str, what: &str) -> PortError {
     let shown: String = text.chars().take(80).collect();
     PortError::new(ErrorKind::Invalid, format!("read `{shown}` as {what}"))
 }

@@ -8,7 +8,7 @@
 //! The ports are [`Log`], [`Index`] and [`Blobs`]. [`memory`] and [`sqlite`] implement them; every pairing of the two
 //! passes the same suite, `contract` (a feature of this crate), and so must every other backend. [`Shelf`] is the
 //! service on top of any three. [`Accounts`] is a fourth port, for tenants and tokens; a shelf does not know it.
-//! [`moving`] takes a team from SQLite to another database.
+//! [`moving`] takes a team from SQLite to another database. [`sealed`] is for projects that their server cannot read.
 //!
 //! ```
 //! use weir_core::{EntryKind, ProjectKey, Scope, TenantId, Timestamp, UserId};
@@ -43,6 +43,7 @@ pub mod memory;
 pub mod moving;
 mod ports;
 mod record;
+pub mod sealed;
 mod shelf;
 pub mod sqlite;
 mod written;

@@ -11,10 +11,18 @@ use weir_core::{EntryKind, Level, NoteKind, Origin, ProjectKey, Reference, Scope
 use crate::clock::LogicalTime;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{RecordId, TextKey};
+use crate::sealed::{GRANTS, KeyGrants, MAX_GRANTS, SealedEntry};
 use crate::written;
 
-/// The format of the JSON that this version writes, and the newest that it reads.
-pub const FORMAT: u64 = 1;
+/// The newest format of JSON that this version writes and reads. A record is written in the oldest format that has its
+/// body, so that older versions read what they know.
+pub const FORMAT: u64 = 2;
+/// The format that has no sealed bodies.
+const CLEAR_FORMAT: u64 = 1;
+/// Maximum size of the JSON of a record. What is longer belongs in its text.
+const MAX_JSON_BYTES: usize = 256 << 10;
+/// Maximum size of the JSON of a sealed record, which has the text in it.
+const MAX_SEALED_JSON_BYTES: usize = 2 << 20;
 
 weir_core::written_enum! {
     /// Who sees a record besides its author.
@@ -85,6 +93,10 @@ pub enum Body {
         #[serde(with = "written::word")]
         why: WhyGone,
     },
+    /// An entry was kept that only the members of the project can read.
+    Sealed(Box<SealedEntry>),
+    /// Members were given the keys of the project, which is sealed from here on.
+    Granted(Box<KeyGrants>),
 }
 
 /// An entry, without its text.
@@ -149,13 +161,22 @@ impl Body {
     /// Returns the record that this one is about, if it is about another.
     pub fn about(&self) -> Option<RecordId> {
         match self {
-            Self::Kept(_) => None,
+            Self::Kept(_) | Self::Sealed(_) => None,
+            Self::Granted(_) => Some(GRANTS),
             Self::Superseded { old, .. } => Some(*old),
             Self::Confirmed { record, .. } | Self::Removed { record, .. } => Some(*record),
         }
     }
 
-    /// Returns the entry, if the record keeps one.
+    /// Returns the format of its JSON, and how large that may be, in bytes.
+    fn written_form(&self) -> (u64, usize) {
+        match self {
+            Self::Sealed(_) | Self::Granted(_) => (FORMAT, MAX_SEALED_JSON_BYTES),
+            _ => (CLEAR_FORMAT, MAX_JSON_BYTES),
+        }
+    }
+
+    /// Returns the entry, if the record keeps one in clear.
     pub fn kept(&self) -> Option<&Kept> {
         match self {
             Self::Kept(kept) => Some(kept),
@@ -195,6 +216,10 @@ impl Record {
             Body::Superseded { old, by } if old == by => "a record cannot supersede itself",
             Body::Superseded { by, .. } if *by == self.id => "it names itself as the newer record",
             Body::Confirmed { by, .. } if *by != self.author.user => "it confirms in the name of another user",
+            Body::Granted(_) if self.audience != Audience::Team => "it grants keys that the team does not see",
+            Body::Granted(granted) if !(1..=MAX_GRANTS).contains(&granted.grants.len()) => {
+                "it grants keys to nobody, or to too many"
+            }
             _ => return Ok(()),
         };
         Err(refused(ErrorKind::Invalid).because(wrong))
@@ -210,7 +235,30 @@ impl Record {
         if matches!(self.body, Body::Removed { .. }) {
             return Err(refused(ErrorKind::Invalid).because("it is a removal itself"));
         }
+        if matches!(self.body, Body::Granted(_)) {
+            return Err(refused(ErrorKind::Invalid).because("a project that is sealed stays sealed"));
+        }
         Ok(())
+    }
+
+    /// Checks that the record may follow these records of its project, which are about [`GRANTS`]. A sealed project
+    /// takes no entry in clear. Every backend asks this in the transaction that appends.
+    pub fn check_sealed<'a>(&self, about_grants: impl IntoIterator<Item = &'a Record>) -> Result<()> {
+        let is_sealed = || about_grants.into_iter().any(|earlier| matches!(earlier.body, Body::Granted(_)));
+        if self.body.kept().is_some() && is_sealed() {
+            let error = PortError::new(ErrorKind::Sealed, format!("append record {}", self.id));
+            return Err(error.because("run `weir sync` of a version that can seal it"));
+        }
+        Ok(())
+    }
+
+    /// Checks the size of the record's JSON.
+    pub(crate) fn check_size(&self) -> Result<()> {
+        let (_, most) = self.body.written_form();
+        if self.to_json()?.len() <= most {
+            return Ok(());
+        }
+        Err(PortError::new(ErrorKind::Invalid, format!("take in record {}", self.id)).because("it is too long"))
     }
 
     /// Checks that this record, a removal, may erase `target`. Those who saw the target must hear of it.
@@ -226,10 +274,11 @@ impl Record {
     /// Returns whether this record, a removal that came first, erases `target` when that arrives.
     pub fn erases_on_arrival(&self, target: &Record) -> bool {
         let is_removal = matches!(&self.body, Body::Removed { record, .. } if *record == target.id);
-        is_removal && self.author.user == target.author.user && !matches!(target.body, Body::Removed { .. })
+        let can_go = !matches!(target.body, Body::Removed { .. } | Body::Granted(_));
+        is_removal && self.author.user == target.author.user && can_go
     }
 
-    /// Returns the record as JSON of the current format.
+    /// Returns the record as JSON, of the oldest format that has its body.
     pub fn to_json(&self) -> Result<String> {
         #[derive(Serialize)]
         struct WithFormat<'a> {
@@ -237,7 +286,8 @@ impl Record {
             #[serde(flatten)]
             record: &'a Record,
         }
-        serde_json::to_string(&WithFormat { format: FORMAT, record: self })
+        let (format, _) = self.body.written_form();
+        serde_json::to_string(&WithFormat { format, record: self })
             .map_err(|error| PortError::new(ErrorKind::Invalid, format!("write record {}", self.id)).because(error))
     }
 
@@ -251,14 +301,21 @@ impl Record {
     pub fn from_value(mut value: serde_json::Value) -> Result<Self> {
         let format = value.as_object_mut().and_then(|fields| fields.shift_remove("format"));
         match format.as_ref().and_then(serde_json::Value::as_u64) {
-            Some(FORMAT) => {}
+            Some(CLEAR_FORMAT..=FORMAT) => {}
             Some(newer) if newer > FORMAT => {
                 let reason = format!("it has format {newer}, and this version reads up to {FORMAT}; update Weir");
                 return Err(PortError::new(ErrorKind::Newer, READ).because(reason));
             }
             _ => return Err(PortError::new(ErrorKind::Invalid, READ).because("it does not say its format")),
         }
-        serde_json::from_value(value).map_err(|error| PortError::new(ErrorKind::Invalid, READ).because(error))
+        let record: Self =
+            serde_json::from_value(value).map_err(|error| PortError::new(ErrorKind::Invalid, READ).because(error))?;
+        let (written, _) = record.body.written_form();
+        // A record has one written form.
+        if format.and_then(|format| format.as_u64()) == Some(written) {
+            return Ok(record);
+        }
+        Err(PortError::new(ErrorKind::Invalid, READ).because("it has another format than its body"))
     }
 
     /// Returns the scope in which the record was made, without work and session.

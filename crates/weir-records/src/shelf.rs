@@ -27,6 +27,7 @@ use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId};
 use crate::ports::{Batch, Blobs, Index, Log, Position, Readers, StoredRecord};
 use crate::record::{Audience, Author, Body, Record};
+use crate::sealed::GRANTS;
 
 /// The three ports. Clones share them.
 #[derive(Clone)]
@@ -128,6 +129,22 @@ impl Shelf {
     /// Returns at most `limit` visible records after a position, for a machine that follows this log.
     pub fn read_since(&self, scope: &Scope, after: Position, limit: usize) -> Result<Batch> {
         self.ports.log.read_since(scope, after, limit, Readers::Scope)
+    }
+
+    /// Returns whether the project of the scope is sealed: then its entries can be read by its members alone.
+    pub fn is_sealed(&self, scope: &Scope) -> Result<bool> {
+        let grants = self.ports.log.about(scope, &[GRANTS])?;
+        Ok(grants.iter().any(|stored| matches!(stored.record.body, Body::Granted(_))))
+    }
+
+    /// Checks that a record in clear may be appended, before its text is stored: the project is not sealed, or the log
+    /// has had the record since before it was.
+    fn check_clear(&self, scope: &Scope, record: &Record) -> Result<()> {
+        if self.is_sealed(scope)? && self.one(scope, record.id)?.as_ref() != Some(record) {
+            let error = PortError::new(ErrorKind::Sealed, format!("take in record {}", record.id));
+            return Err(error.because("run `weir sync` of a version that can seal it"));
+        }
+        Ok(())
     }
 
     /// Returns a record of any body that is visible in the scope.

@@ -30,6 +30,8 @@ written_enum! {
         Confirmed = "confirmed",
         /// It was removed.
         Removed = "removed",
+        /// Nothing: it gives the keys of a sealed project to members.
+        Granted = "granted",
     }
 }
 

@@ -4,7 +4,7 @@
 //! Invariants: only what the user connected is sent, and nothing that a repository says changes that; a record is
 //! stored before it is sent, and sent again byte for byte; one process at a time exchanges records of a store; whatever
 //! is interrupted, the next exchange completes it, and nothing is there twice; a teammate's text is data, and is never
-//! taken for words of the user.
+//! taken for words of the user; in a sealed project, nothing leaves in clear.
 
 mod apply;
 mod exchange;
@@ -12,18 +12,22 @@ mod host;
 mod ledger;
 mod lock;
 mod outbox;
+mod sealing;
 mod server;
 mod session_end;
 #[cfg(test)]
 mod simulation_tests;
 mod token;
+mod vault;
 mod words;
 
-pub(crate) use exchange::{Exchange, Report};
+pub(crate) use exchange::{Exchange, PreviewedRecord, Report};
 pub(crate) use lock::ExchangeLock;
+pub(crate) use sealing::SealReport;
 pub(crate) use server::{ConnectedServer, whose_token};
 pub(crate) use session_end::{forget_mark, mark_synced, sync_after_session};
 pub(crate) use token::{MAX_TOKEN_BYTES, read_token, store_token};
+pub(crate) use vault::{KeyWish, Vault};
 pub(crate) use words::{Remarks, confirmed, forgotten, remarks, standing};
 
 /// What the source of a teammate's entry begins with, before their name.

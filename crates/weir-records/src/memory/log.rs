@@ -10,6 +10,7 @@ use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{RecordId, TextKey};
 use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
+use crate::sealed::GRANTS;
 
 /// The log in memory.
 #[derive(Debug, Default)]
@@ -118,6 +119,8 @@ impl State {
             }
             return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)));
         }
+        let grants = project.about.get(&GRANTS).into_iter().flatten();
+        record.check_sealed(grants.filter_map(|at| project.records.get(*at)?.as_ref()))?;
         if let Body::Removed { record: target, .. } = &record.body
             && let Some((known, at)) = self.ids.get(&(place.0.clone(), *target))
             && known == place

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::id::HostId;
+use crate::sealed::KeyId;
 
 fn record(body: Body) -> Record {
     Record {
@@ -37,6 +38,10 @@ fn kept() -> Body {
     }))
 }
 
+fn key() -> KeyId {
+    KeyId::parse(&"05".repeat(16)).unwrap()
+}
+
 fn bodies() -> Vec<Body> {
     let other = |index| RecordId { host: HostId::from_bytes([9; 16]), index };
     vec![
@@ -44,6 +49,8 @@ fn bodies() -> Vec<Body> {
         Body::Superseded { old: other(1), by: other(2) },
         Body::Confirmed { record: other(1), by: UserId("ana".into()) },
         Body::Removed { record: other(1), why: WhyGone::Forgotten },
+        Body::Sealed(Box::new(SealedEntry { key: key(), content: "AAAA".into() })),
+        Body::Granted(Box::new(KeyGrants { key: key(), proven_by: key(), grants: Vec::new(), proof: "00".into() })),
     ]
 }
 
@@ -69,10 +76,10 @@ fn refusal(json: &str) -> PortError {
 
 #[test]
 fn a_newer_format_is_refused_by_name() {
-    let json = record(kept()).to_json().unwrap().replace("\"format\":1", "\"format\":2");
+    let json = record(kept()).to_json().unwrap().replace("\"format\":1", "\"format\":3");
     let error = refusal(&json);
     assert_eq!(error.kind, ErrorKind::Newer);
-    expect!["cannot read a record: a newer version of Weir wrote it (it has format 2, and this version reads up to 1; update Weir)"]
+    expect!["cannot read a record: a newer version of Weir wrote it (it has format 3, and this version reads up to 2; update Weir)"]
         .assert_eq(&error.to_string());
 }
 
@@ -99,6 +106,8 @@ fn what_is_not_a_record_is_refused() {
         "{}".into(),
         json.replace("\"format\":1,", ""),
         json.replace("\"format\":1", "\"format\":0"),
+        // A record has one written form.
+        json.replace("\"format\":1", "\"format\":2"),
         json.replace("\"team\"", "\"everybody\""),
         json.replace("\"note\",\"origin\"", "\"nonsense\",\"origin\""),
         json.replace("-3\"", "-03\""),

@@ -100,7 +100,8 @@ impl Shelf {
                 text: self.indexed_text(scope, kept)?,
             }))),
             Body::Removed { record, .. } => Some(IndexChange::Remove(*record)),
-            Body::Superseded { .. } | Body::Confirmed { .. } => None,
+            // What is sealed is searched on the machines of members.
+            Body::Superseded { .. } | Body::Confirmed { .. } | Body::Sealed(_) | Body::Granted(_) => None,
         })
     }
 

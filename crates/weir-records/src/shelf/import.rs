@@ -11,9 +11,6 @@ use crate::id::TextKey;
 use crate::ports::Position;
 use crate::record::{Body, Record};
 
-/// Maximum size of the JSON of a record. What is longer belongs in its text.
-const MAX_JSON_BYTES: usize = 256 << 10;
-
 /// A record from elsewhere.
 #[derive(Debug, Clone)]
 pub struct Incoming {
@@ -48,6 +45,7 @@ impl Shelf {
                 *result = Err(refused(&one.record, ErrorKind::Invalid).because(error));
             }
         }
+        self.refuse_clear(scope, incoming, &mut results);
         let taken = self.take_texts(scope, incoming, &mut results);
         let good: Vec<usize> = (0..results.len()).filter(|&at| results[at].is_ok()).collect();
         let records: Vec<Record> = good.iter().map(|&at| incoming[at].record.clone()).collect();
@@ -74,6 +72,21 @@ impl Shelf {
                 let one = |record| self.ports.log.append(scope, std::slice::from_ref(record));
                 let first = |positions: Vec<Position>| positions.first().copied().unwrap_or_default();
                 records.iter().map(|record| one(record).map(first)).collect()
+            }
+        }
+    }
+
+    /// Refuses clear records of a sealed project, except those that the log has already.
+    fn refuse_clear(&self, scope: &Scope, incoming: &[Incoming], results: &mut [Result<Position>]) {
+        if incoming.iter().all(|one| one.text.is_none()) || matches!(self.is_sealed(scope), Ok(false)) {
+            return;
+        }
+        for (result, one) in results.iter_mut().zip(incoming) {
+            if result.is_ok()
+                && one.text.is_some()
+                && let Err(error) = self.check_clear(scope, &one.record)
+            {
+                *result = Err(error);
             }
         }
     }
@@ -121,9 +134,7 @@ fn check(scope: &Scope, one: &Incoming, sender: &Sender) -> Result<()> {
     if *sender == Sender::Author && record.author.user != scope.user {
         return Err(refused(record, ErrorKind::NotAuthor));
     }
-    if record.to_json()?.len() > MAX_JSON_BYTES {
-        return Err(refused(record, ErrorKind::Invalid).because("it is too long"));
-    }
+    record.check_size()?;
     let matches = match (record.body.kept(), text) {
         (None, None) => true,
         (Some(kept), Some(text)) => kept.bytes == text.len() as u64 && kept.text == TextKey::of(text),

@@ -48,6 +48,9 @@ impl NewRecord {
 impl Shelf {
     /// Keeps an entry for the user of the scope. Secrets in it are redacted first.
     pub fn keep(&self, scope: &Scope, new: NewRecord, now: Timestamp) -> Result<Record> {
+        if self.is_sealed(scope)? {
+            return Err(PortError::new(ErrorKind::Sealed, "keep an entry"));
+        }
         let text = redact(&new.text).text;
         let note = new.note.map(|note| NoteFields { topic: note.topic.map(redacted), ..note });
         let key = self.ports.blobs.put(scope, &text)?;

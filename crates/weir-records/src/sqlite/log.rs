@@ -14,6 +14,7 @@ use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{RecordId, TextKey};
 use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
+use crate::sealed::GRANTS;
 
 /// The migrations of the database, which also has the accounts.
 pub(super) const MIGRATIONS: &[Migration] = &[
@@ -156,6 +157,10 @@ fn append(tx: &Transaction<'_>, record: &Record) -> Result<Position, Fault> {
     let scope = Scope { tenant: record.tenant.clone(), ..Scope::project(record.project.clone()) };
     if let Body::Removed { record: target, .. } = &record.body {
         erase(tx, record, *target)?;
+    }
+    if record.body.kept().is_some() {
+        let grants = about(tx, &scope, GRANTS)?;
+        record.check_sealed(grants.iter().map(|stored| &stored.record))?;
     }
     let is_erased = about(tx, &scope, record.id)?.iter().any(|earlier| earlier.record.erases_on_arrival(record));
     let bytes = if is_erased { 0 } else { size(record, &json) };

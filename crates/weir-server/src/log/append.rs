@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use deadpool_postgres::Object;
 use tokio_postgres::types::ToSql;
 use weir_core::Scope;
+use weir_records::sealed::GRANTS;
 use weir_records::{Body, ErrorKind, PortError, Position, Record, RecordId, Result};
 
 use super::database::{Database, check_tenant};
@@ -86,7 +87,7 @@ async fn create_project(database: &Database, client: &Object, scope: &Scope) -> 
 struct Wanted {
     /// Those of the records, and of what they remove.
     known: SqlIds,
-    /// Those of the records.
+    /// Those that earlier records may be about: the records, and the keys of the project.
     new: SqlIds,
 }
 
@@ -97,7 +98,7 @@ impl Wanted {
             _ => None,
         });
         let new = || records.iter().map(|record| record.id);
-        Self { known: new().chain(removed).collect(), new: new().collect() }
+        Self { known: new().chain(removed).collect(), new: new().chain([GRANTS]).collect() }
     }
 }
 

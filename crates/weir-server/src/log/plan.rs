@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use weir_records::sealed::GRANTS;
 use weir_records::{Body, ErrorKind, PortError, Position, Record, RecordId, Result};
 
 /// What the log has that matters for an append.
@@ -12,7 +13,7 @@ pub(super) struct LogState {
     pub(super) head: Position,
     /// What the tenant has under the ids of the new records, and of those that they remove.
     pub(super) known: BTreeMap<RecordId, KnownRecord>,
-    /// The records of the project that are about the new ones, by what they are about.
+    /// The records of the project that are about the new ones or about its keys, by what they are about.
     pub(super) earlier: BTreeMap<RecordId, Vec<Record>>,
 }
 
@@ -77,6 +78,7 @@ impl<'a> AppendPlan<'a> {
             }
             return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)));
         }
+        record.check_sealed(log.earlier.get(&GRANTS).into_iter().flatten())?;
         if let Body::Removed { record: target, .. } = &record.body {
             self.erase(log, record, *target)?;
             self.removed.push(*target);

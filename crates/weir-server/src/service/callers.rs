@@ -86,6 +86,16 @@ impl Caller {
             ..Scope::project(project)
         })
     }
+
+    /// Returns the scope of a call that reads or writes texts, unless the project is sealed: a server has none of it.
+    pub(super) fn clear_scope(&self, service: &Service, project: String) -> Result<Scope, Problem> {
+        let scope = self.scope(project)?;
+        match service.shelf.is_sealed(&scope) {
+            Ok(false) => Ok(scope),
+            Ok(true) => Err(Problem::sealed()),
+            Err(error) => Err(Problem::of(service, &error)),
+        }
+    }
 }
 
 /// Returns the token with the secret that a request has, revoked or not.

@@ -57,7 +57,7 @@ pub(super) struct Place {
 
 /// Searches a project.
 pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Result<Value, Problem> {
-    let scope = caller.scope(search.project)?;
+    let scope = caller.clear_scope(service, search.project)?;
     let limit = search.limit.unwrap_or(DEFAULT_HITS);
     if !(1..=MAX_HITS).contains(&limit) {
         return Err(Problem::invalid(format!("`limit` must be between 1 and {MAX_HITS}")));
@@ -92,7 +92,7 @@ pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Resu
 
 /// Returns the entries with a record id or a reference. One entry has its text; of several, each has an excerpt.
 pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Value, Problem> {
-    let scope = caller.scope(place.project)?;
+    let scope = caller.clear_scope(service, place.project)?;
     let mut found = find(service, &scope, name)?;
     if let [only] = found.as_slice() {
         let text = service.shelf.text(&scope, only.record.id).map_err(|error| Problem::of(service, &error))?;

@@ -4,8 +4,8 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use weir_core::wording::{flat, one_line};
-use weir_core::{EntryKind, NoteKind, Origin, WhyGone};
-use weir_records::{Audience, NewRecord, NoteFields, PortError, RecordId};
+use weir_core::{EntryKind, NoteKind, Origin, Scope, WhyGone};
+use weir_records::{Audience, Body, NewRecord, NoteFields, PortError, RecordId};
 
 use super::Service;
 use super::callers::Caller;
@@ -66,7 +66,7 @@ pub(super) fn keep_replacing(
     }
     let replaced: Vec<RecordId> =
         replaced.iter().map(|id| RecordId::parse(id)).collect::<Result<_, _>>().map_err(failed)?;
-    let scope = caller.scope(note.project.clone())?;
+    let scope = caller.clear_scope(service, note.project.clone())?;
     for old in &replaced {
         find(service, &scope, &old.to_string())?;
     }
@@ -89,7 +89,7 @@ pub(super) fn keep_replacing(
 
 /// Confirms an entry in the name of the caller.
 pub(super) fn confirm(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Value, Problem> {
-    let scope = caller.scope(place.project)?;
+    let scope = caller.clear_scope(service, place.project)?;
     let id = one(find(service, &scope, name)?.iter().map(|kept| kept.record.id).collect())?;
     check_room(service, &scope, 0)?;
     let record = service.shelf.confirm(&scope, id, service.now()).map_err(|error| Problem::of(service, &error))?;
@@ -100,12 +100,22 @@ pub(super) fn confirm(service: &Service, caller: &Caller, name: &str, place: Pla
 /// Removes an entry of the caller from the log, the index and the texts.
 pub(super) fn forget(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Value, Problem> {
     let scope = caller.scope(place.project)?;
-    let id = one(find(service, &scope, name)?.iter().map(|kept| kept.record.id).collect())?;
+    let id = match sealed(service, &scope, name)? {
+        Some(id) => id,
+        None => one(find(service, &scope, name)?.iter().map(|kept| kept.record.id).collect())?,
+    };
     let forgotten = service.shelf.forget(&scope, id, WhyGone::Forgotten, service.now());
     let forgotten = forgotten.map_err(|error| Problem::of(service, &error))?;
     let left = forgotten.left;
     let left = json!({ "log": left.in_log, "index": left.in_index, "texts": left.in_blobs });
     Ok(json!({ "forgotten": id.to_string(), "id": forgotten.removal.id.to_string(), "left": left }))
+}
+
+/// Returns the id of a sealed entry, if this is one. The server knows no reference of it.
+fn sealed(service: &Service, scope: &Scope, name: &str) -> Result<Option<RecordId>, Problem> {
+    let Ok(id) = RecordId::parse(name) else { return Ok(None) };
+    let found = service.shelf.ports().log.records(scope, &[id]).map_err(|error| Problem::of(service, &error))?;
+    Ok(found.iter().find(|stored| matches!(stored.record.body, Body::Sealed(_))).map(|stored| stored.record.id))
 }
 
 fn new_record(note: NewNote) -> Result<NewRecord, Problem> {

@@ -41,6 +41,13 @@ impl Problem {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid request", detail)
     }
 
+    /// Returns the error for a call that needs the texts of a sealed project.
+    pub(super) fn sealed() -> Self {
+        let (status, title) = sort_of(ErrorKind::Sealed);
+        Self::new(status, title, "this project is sealed: search, read and write it on a member's machine")
+            .hint("run `weir sync` there, and then `weir search`, `weir get` or `weir note`")
+    }
+
     /// Returns the error for a failure of a port.
     pub(super) fn of(service: &Service, error: &PortError) -> Self {
         let (status, title) = sort_of(error.kind);
@@ -122,6 +129,7 @@ pub(super) fn sort_of(kind: ErrorKind) -> (StatusCode, &'static str) {
         ErrorKind::OutOfScope => (StatusCode::FORBIDDEN, "Out of scope"),
         ErrorKind::NotAuthor => (StatusCode::FORBIDDEN, "Not the author"),
         ErrorKind::Missing => (StatusCode::NOT_FOUND, "Not found"),
+        ErrorKind::Sealed => (StatusCode::UNPROCESSABLE_ENTITY, "Sealed project"),
         ErrorKind::Invalid => (StatusCode::UNPROCESSABLE_ENTITY, "Invalid request"),
         ErrorKind::Newer => (StatusCode::UNPROCESSABLE_ENTITY, "Newer format"),
         ErrorKind::Ahead => (StatusCode::CONFLICT, "Position beyond the head"),

@@ -114,6 +114,9 @@ pub(super) fn download(service: &Service, caller: &Caller, range: &Range) -> Res
             }
         }
         let written = record.to_json().map_err(failed)?;
+        if let Body::Sealed(_) = &record.body {
+            bytes += written.len();
+        }
         let value: Value = serde_json::from_str(&written).map_err(|error| Problem::invalid(error.to_string()))?;
         records.push(json!({ "seq": position.0, "record": value }));
         if bytes > MAX_TEXT_BYTES && number + 1 < count {

@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use weir_core::wording::{fence, flat};
 use weir_core::{NoteKind, Scope};
-use weir_records::{Body, PortError, Position, StoredRecord, TokenScope};
+use weir_records::{PortError, Position, StoredRecord, TokenScope};
 
-use self::shown::{MAX_TEXT_BYTES, draw, name_of, shown};
+use self::shown::{MAX_TEXT_BYTES, draw, happened, name_of, shown};
 use super::Service;
 use super::answers::complaint;
 use super::callers::Caller;
@@ -286,12 +286,7 @@ fn history(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolA
     let next = listed.last().filter(|_| cut > 0).map_or(from.0.saturating_add(1), |last| last.position.0);
     let (mut text, mut data) = (String::new(), Vec::new());
     for StoredRecord { position, record } in &listed {
-        let (what, about) = match &record.body {
-            Body::Kept(kept) => ("noted", format!("[ctx:{}]", kept.reference.as_str())),
-            Body::Superseded { old, by } => ("superseded", format!("{old} by {by}")),
-            Body::Confirmed { record, .. } => ("confirmed", record.to_string()),
-            Body::Removed { record, .. } => ("removed", record.to_string()),
-        };
+        let (what, about) = happened(record);
         let user = name_of(&record.author.user.0);
         text.push_str(&format!("{} {user} {what} {about}\n", position.0));
         if let Some(kept) = record.body.kept() {
@@ -312,7 +307,7 @@ fn history(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolA
 
 fn reflect(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
     let Place { project } = read(arguments)?;
-    let (scope, mark) = (caller.scope(project)?, draw(service)?);
+    let (scope, mark) = (caller.clear_scope(service, project)?, draw(service)?);
     let (records, from) = newest(service, &scope, Option::default())?;
     let mut by_user: Map<String, Value> = Map::new();
     for stored in &records {
@@ -340,7 +335,7 @@ fn context(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolA
     if before.is_some() {
         return Err(Problem::invalid("ctx_context has no argument `before`"));
     }
-    let (scope, mark) = (caller.scope(project)?, draw(service)?);
+    let (scope, mark) = (caller.clear_scope(service, project)?, draw(service)?);
     let limit = listed(limit)?;
     let (records, from) = newest(service, &scope, before)?;
     let (mut text, mut notes) = (String::new(), Vec::new());

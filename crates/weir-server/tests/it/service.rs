@@ -33,6 +33,7 @@ mod limits;
 mod moving;
 mod notes;
 mod oauth;
+mod sealed;
 mod servers;
 mod support;
 mod syncing;

@@ -1,6 +1,8 @@
 //! `weir sync`: connects a project to a team server, and exchanges notes with it. Invariants: only these options
 //! connect a project, never anything in a repository; a dry run sends nothing.
 
+mod sealing;
+
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +16,7 @@ use weir_store::{TeamConnection, TeamDb};
 use crate::answer::{Answer, references};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::team::{self, ConnectedServer, Exchange, Report};
+use crate::team::{self, ConnectedServer, Exchange, Report, Vault};
 use crate::when;
 
 /// The name of the command.
@@ -31,6 +33,8 @@ Examples:
   weir sync                             send new notes, and take those of teammates
   weir sync --dry-run                   print exactly what would leave, and send nothing
   weir sync --include k7f2m9q4xz        share this output too
+  weir sync --seal                      seal the project, so that its server cannot read it
+  weir sync --key                       print the key of this machine, for a member to admit
   weir sync --stop                      end the connection; notes stay
 
 The notes of the project are shared; a model's decision only once you have confirmed it. Captured events never are, and
@@ -46,7 +50,7 @@ pub(crate) fn command() -> Command {
     let stop = flag("stop", "End the connection and forget the server");
     let stop = stop.conflicts_with_all(["server", "include", "dry-run"]);
     let parse = |text: &str| Reference::parse(text).map_err(|error| error.to_string());
-    Command::new(SYNC)
+    let command = Command::new(SYNC)
         .about("Share the project's notes with a team server, and take those of teammates")
         .after_help(AFTER_HELP)
         .arg(server.help("Connect this project to a team server"))
@@ -55,7 +59,8 @@ pub(crate) fn command() -> Command {
         .arg(include.value_parser(parse).help("Share these entries too, whatever they are"))
         .arg(flag("dry-run", "Print what would be sent, and send nothing"))
         .arg(flag("quiet", "Print nothing; `weir doctor` shows a failure"))
-        .arg(stop)
+        .arg(stop);
+    sealing::with_options(command)
 }
 
 /// Runs the command. Returns `None` if nothing is to be printed.
@@ -63,6 +68,9 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     let folder = context.project_folder();
     if arguments.get_flag("stop") {
         return stop(&folder).map(Some);
+    }
+    if arguments.get_flag("key") {
+        return sealing::print_key(context).map(Some);
     }
     let (is_dry, is_quiet) = (arguments.get_flag("dry-run"), arguments.get_flag("quiet"));
     let asked = match arguments.get_one::<String>("server") {
@@ -116,13 +124,16 @@ fn exchange(
     let token = team::read_token(Path::new(&connection.token_file))?;
     let server = ConnectedServer::at(context.env(), &connection.server, token, connection.project.clone())?;
     let (scope, from) = (context.scope(), context.config().team.from.as_deref());
+    let (vault, wish) = (Vault::read(&context.project_folder())?, sealing::wish(arguments));
+    let vault = if is_dry { vault.in_memory() } else { vault };
     context.with_stores_here(|open| {
         let now = open.now;
         let about = connection.clone();
         let exchange = Exchange::new(db, connection, open.project()?, scope, now)?.taking_from(from).including(named);
+        let exchange = exchange.sealed_by(vault, wish);
         if is_dry {
             let (records, report) = exchange.preview()?;
-            let records = records.into_iter().map(|one| json!({ "record": raw(&one.json), "text": one.text }));
+            let records = records.into_iter().map(sealing::previewed);
             return Ok(preview(&about, records.collect(), &report));
         }
         team::mark_synced(at);
@@ -186,6 +197,7 @@ fn stop(folder: &Path) -> Result<Answer, CommandError> {
     let connection = db.connection()?.ok_or_else(not_connected)?;
     db.disconnect()?;
     team::forget_mark(folder);
+    Vault::read(folder)?.expect_nothing()?;
     let text = format!(
         "no longer connected to {}; notes that are here stay here, and those that were sent stay there",
         one_line(&connection.server, 120)
@@ -217,8 +229,16 @@ fn preview(connection: &TeamConnection, records: Vec<Value>, report: &Report) ->
     let count = counted(records.len(), "record", "records");
     let head = format!("would send {count} to {} and nothing else:", one_line(&connection.server, 120));
     let lines = records.iter().map(ToString::to_string);
-    let text = [head].into_iter().chain(lines).chain(waiting(report)).collect::<Vec<_>>().join("\n");
-    Answer::new(text, json!({ "would_send": records, "unconfirmed": references(&report.unconfirmed) }))
+    let mut lines: Vec<String> = [head].into_iter().chain(lines).chain(waiting(report)).collect();
+    if records.iter().any(|one| one.get("sealed").is_some()) {
+        lines.push(
+            "each `record` would leave as it is here; what is `sealed` in it stays readable for members alone".into(),
+        );
+    }
+    lines.extend(sealing::lines(report));
+    let unconfirmed = references(&report.unconfirmed);
+    let data = json!({ "would_send": records, "unconfirmed": unconfirmed, "sealed": sealing::data(report) });
+    Answer::new(lines.join("\n"), data)
 }
 
 fn waiting(report: &Report) -> Option<String> {
@@ -248,6 +268,7 @@ fn describe(connection: &TeamConnection, report: &Report) -> Answer {
         lines.push(format!("{} was removed by {}, here too; {left}", one.reference, one_line(&one.user, 60)));
     }
     lines.extend(remarks(report));
+    lines.extend(sealing::lines(report));
     Answer::new(lines.join("\n"), data(report))
 }
 
@@ -294,5 +315,6 @@ fn data(report: &Report) -> Value {
         "unreadable": report.unreadable,
         "new_host": report.is_rehosted,
         "put_back": report.is_put_back,
+        "sealed": sealing::data(report),
     })
 }

@@ -5,13 +5,14 @@
 use weir_core::note::BoundFile;
 use weir_core::wording::one_line;
 use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference};
-use weir_records::{Kept, LogicalTime, Record, RecordId, TextKey};
+use weir_records::{Body, Kept, LogicalTime, Record, RecordId, TextKey};
 use weir_store::{Found, Selection, TeamKind, TeamRecord, TeamState};
 
 use super::SOURCE;
 use super::exchange::{Exchange, Received, Removed, Step};
 use super::ledger::row_of;
 use super::outbox::{broken, is_inside};
+use super::sealing::LOCKED;
 use super::server::{Page, ReceivedRecord};
 use crate::error::CommandError;
 
@@ -22,8 +23,9 @@ const MAX_AHEAD_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 impl Exchange<'_> {
     /// Takes in a page. The position moves past it at the end.
-    pub(super) fn take(&mut self, page: Page) -> Result<Step, CommandError> {
+    pub(super) fn take(&mut self, mut page: Page) -> Result<Step, CommandError> {
         self.report.unreadable += page.unreadable;
+        self.unseal(&mut page)?;
         for received in &page.records {
             if let Step::Cloned = self.stage(received)? {
                 return Ok(Step::Cloned);
@@ -34,7 +36,7 @@ impl Exchange<'_> {
             let id = received.record.id.to_string();
             let is_open = |row: &&TeamRecord| row.state == TeamState::Received && row.kind == TeamKind::Kept;
             if let Some(row) = self.ledger.get(&id).filter(is_open).cloned()
-                && let Some(kept) = received.record.body.kept()
+                && let Some(kept) = received.kept()
             {
                 self.keep(&row, kept, received)?;
             }
@@ -82,6 +84,7 @@ impl Exchange<'_> {
                 let row = row_of(record, TeamState::Received);
                 match row.kind {
                     TeamKind::Kept => self.choose(row, received)?,
+                    TeamKind::Granted => self.ledger.put(TeamRecord { state: TeamState::Applied, ..row }),
                     _ => self.ledger.put(row),
                 }
             }
@@ -100,25 +103,33 @@ impl Exchange<'_> {
 
     /// Chooses the reference of a received entry: that of its author, unless it is taken here.
     fn choose(&mut self, mut row: TeamRecord, received: &ReceivedRecord) -> Result<(), CommandError> {
-        let Some(kept) = received.record.body.kept() else { return Ok(()) };
         if row.reference.is_some() {
             return Ok(());
         }
+        row.problem = None;
         let is_erased = |one: &TeamRecord| {
             one.kind == TeamKind::Removed && one.about.as_deref() == Some(row.id.as_str()) && one.user == row.user
         };
-        let has_text = received.text.as_ref().is_some_and(|text| TextKey::of(text.as_bytes()) == kept.text);
+        let kept = received
+            .kept()
+            .filter(|kept| received.text().is_some_and(|text| TextKey::of(text.as_bytes()) == kept.text));
         if self.ledger.records().iter().any(is_erased) {
             row.state = TeamState::Erased;
         } else if !self.takes(&row.user) {
             row.state = TeamState::Held;
-        } else if !has_text {
+        } else if let Some(kept) = kept {
+            if self.is_here(&row, kept, received)? {
+                (row.state, row.reference) = (TeamState::Applied, Some(kept.reference));
+            } else {
+                row.reference = Some(self.free_reference(kept.reference)?);
+            }
+        } else if let Body::Sealed(sealed) = &received.record.body
+            && !self.vault.has(sealed.key)
+        {
+            row.problem = Some(LOCKED.to_owned());
+        } else {
             // It is chosen again if the log is read again.
             self.report.unreadable += 1;
-        } else if self.is_here(&row, kept, received)? {
-            (row.state, row.reference) = (TeamState::Applied, Some(kept.reference));
-        } else {
-            row.reference = Some(self.free_reference(kept.reference)?);
         }
         self.ledger.put(row);
         Ok(())
@@ -134,7 +145,7 @@ impl Exchange<'_> {
             Origin::Teammate => entry.source == Some(source_of(&row.user)),
             _ => row.user == self.ledger.connection.user,
         };
-        Ok(is_by_author && self.text_of(kept.reference)? == received.text)
+        Ok(is_by_author && self.text_of(kept.reference)?.as_deref() == received.text())
     }
 
     fn free_reference(&self, wanted: Reference) -> Result<Reference, CommandError> {
@@ -145,10 +156,10 @@ impl Exchange<'_> {
 
     /// Keeps a received entry in the log.
     fn keep(&mut self, row: &TeamRecord, kept: &Kept, received: &ReceivedRecord) -> Result<(), CommandError> {
-        let (Some(reference), Some(text)) = (row.reference, &received.text) else { return Ok(()) };
+        let (Some(reference), Some(text)) = (row.reference, received.text()) else { return Ok(()) };
         let entry = NewEntry {
             source: Some(source_of(&row.user)),
-            text: text.clone().into_bytes(),
+            text: text.as_bytes().to_vec(),
             note: (kept.kind == EntryKind::Note).then(|| note_of(kept, &received.record)),
             reference: Some(reference),
             ..NewEntry::new(kind_of(kept.kind), Origin::Teammate, Level::Project, one_line(&kept.title, 200))
@@ -173,7 +184,7 @@ impl Exchange<'_> {
                 // Whose notes are not taken has no say about those of others.
                 _ if !self.takes(&row.user) => false,
                 TeamKind::Confirmed => self.confirm(&row, &target)?,
-                TeamKind::Superseded | TeamKind::Kept => self.supersede(&row, &target)?,
+                TeamKind::Superseded | TeamKind::Kept | TeamKind::Granted => self.supersede(&row, &target)?,
             };
             if is_applied {
                 self.ledger.change(&row.id, |row| row.state = TeamState::Applied);

@@ -4,11 +4,15 @@
 use std::collections::BTreeMap;
 
 use weir_core::{Reference, Scope, Timestamp};
+use weir_records::Record;
+use weir_records::sealed::OpenedEntry;
 use weir_store::{Store, TeamConnection, TeamDb, TeamRecord, TeamState};
 
 use super::ledger::Ledger;
 use super::outbox::sent_bytes;
+use super::sealing::{SealReport, is_sealed};
 use super::server::{Downloaded, Page, RefusedRecord, Server, Uploaded};
+use super::vault::{KeyWish, SealState, Vault};
 use crate::error::{CommandError, ErrorKind};
 
 /// How many records are sent at once, and how many bytes of texts.
@@ -44,6 +48,11 @@ pub(crate) struct Report {
     pub(crate) is_rehosted: bool,
     /// Whether the server's log was put back to an older state.
     pub(crate) is_put_back: bool,
+    /// How many records with keys are new whose author is not known to be a member.
+    pub(crate) unproven: usize,
+    /// What there is to say about the seal, if the project is sealed, and what the user has changed about it.
+    pub(crate) sealed: Option<SealReport>,
+    pub(crate) key_change: Option<KeyWish>,
 }
 
 /// A note of somebody else that is new here.
@@ -72,6 +81,12 @@ pub(crate) struct Exchange<'a> {
     pub(super) from: Option<&'a [String]>,
     /// What the user has just named to be sent too.
     pub(super) included: Vec<Reference>,
+    /// The keys, if the project is sealed.
+    pub(super) vault: Vault,
+    /// What the user has just said about them.
+    pub(super) wish: Option<KeyWish>,
+    /// How far it was sealed when the records to be sent were written.
+    pub(super) planned_as: SealState,
     pub(super) now: Timestamp,
     pub(super) report: Report,
 }
@@ -97,7 +112,15 @@ impl<'a> Exchange<'a> {
         // Only what the whole project sees is shared.
         let scope = Scope { work: None, session: None, ..scope };
         let ledger = Ledger::read(db, connection)?;
-        Ok(Self { ledger, store, scope, from: None, included: Vec::new(), now, report: Report::default() })
+        let (vault, included, report) = (Vault::default().at(&ledger.connection), Vec::new(), Report::default());
+        let planned_as = vault.state();
+        Ok(Self { ledger, store, scope, from: None, included, vault, wish: None, planned_as, now, report })
+    }
+
+    /// Uses the keys of this machine, and changes who has keys if that is asked for.
+    pub(crate) fn sealed_by(self, vault: Vault, wish: Option<KeyWish>) -> Self {
+        let vault = vault.at(&self.ledger.connection);
+        Self { planned_as: vault.state(), vault, wish, ..self }
     }
 
     /// Limits whose notes are taken.
@@ -113,15 +136,19 @@ impl<'a> Exchange<'a> {
     /// Returns the records that would be sent, without sending any. What would be sent only because it was named now
     /// is not remembered.
     pub(crate) fn preview(mut self) -> Result<(Vec<PreviewedRecord>, Report), CommandError> {
-        if !self.included.is_empty() {
+        // What is sealed is sealed again when it is sent, since the server may have it in clear from before.
+        if !self.included.is_empty() || self.vault.is_restricted() {
             self.ledger.stay_in_memory();
         }
         self.plan()?;
         let mut all = Vec::new();
         for row in self.to_send() {
             let text = row.reference.map(|reference| self.text_of(reference)).transpose()?.flatten();
-            all.extend(row.json.map(|json| PreviewedRecord { json, text }));
+            let Some(json) = row.json else { continue };
+            let opened = Record::from_json(&json).ok().and_then(|record| self.vault.open(&record));
+            all.push(PreviewedRecord { json, text, opened });
         }
+        self.report.sealed = self.seal_report();
         Ok((all, self.report))
     }
 
@@ -129,9 +156,10 @@ impl<'a> Exchange<'a> {
     pub(crate) fn run(mut self, server: &dyn Server) -> Result<Report, CommandError> {
         self.ledger.connection.tried_at = Some(self.now);
         self.follow_from();
-        if self.ledger.connection.synced_at.is_none() {
+        if self.ledger.connection.synced_at.is_none() || self.vault.is_restricted() {
             self.recognise(server)?;
         }
+        self.change_keys(server)?;
         self.plan()?;
         for _ in 0..MAX_ROUNDS {
             let step = match self.send(server)? {
@@ -139,11 +167,14 @@ impl<'a> Exchange<'a> {
                 other => other,
             };
             match step {
+                // The project was sealed meanwhile, or there is a key for what could not be sealed.
+                Step::Done if self.vault.state() != self.planned_as => self.plan()?,
                 Step::Done => {
                     self.ledger.connection.synced_at = Some(self.now);
                     self.ledger.connection.problem = None;
                     self.ledger.save()?;
                     self.report.held = self.ledger.records().iter().filter(|row| is_held(row)).count();
+                    self.report.sealed = self.seal_report();
                     return Ok(self.report);
                 }
                 Step::Cloned => self.rehost(server)?,
@@ -155,8 +186,8 @@ impl<'a> Exchange<'a> {
     }
 
     /// Reads the server's log before anything is sent for the first time. The project may have been connected before,
-    /// and what it sent then must not be sent again under another id.
-    fn recognise(&mut self, server: &dyn Server) -> Result<(), CommandError> {
+    /// and what it sent then must not be sent again under another id. In a sealed project, the newest keys come first.
+    pub(super) fn recognise(&mut self, server: &dyn Server) -> Result<(), CommandError> {
         match self.receive(server)? {
             Step::Done => Ok(()),
             Step::Cloned => self.rehost(server),
@@ -187,11 +218,11 @@ impl<'a> Exchange<'a> {
 
     fn to_send(&self) -> Vec<TeamRecord> {
         let is_open = |row: &&TeamRecord| row.is_own && matches!(row.state, TeamState::Waiting | TeamState::Tried);
-        self.ledger.records().iter().filter(is_open).cloned().collect()
+        self.ledger.records().iter().filter(is_open).filter(|row| self.may_leave(row)).cloned().collect()
     }
 
     /// Sends everything that waits.
-    fn send(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
+    pub(super) fn send(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
         loop {
             let batch = self.next_batch()?;
             if batch.rows.is_empty() {
@@ -236,7 +267,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    fn refuse(&mut self, id: &str, reason: &str) {
+    pub(super) fn refuse(&mut self, id: &str, reason: &str) {
         let mut entry = None;
         self.ledger.change(id, |row| {
             (row.state, row.problem) = (TeamState::Refused, Some(reason.to_owned()));
@@ -257,7 +288,9 @@ impl<'a> Exchange<'a> {
             if row.reference.is_some() && text.is_none() {
                 continue;
             }
-            if let Some(text) = text {
+            if is_sealed(json) {
+                bytes += json.len();
+            } else if let Some(text) = text {
                 let key = weir_records::TextKey::of(text.as_bytes()).to_string();
                 if !json.contains(&key) {
                     self.refuse(&row.id, "its text is redacted differently now; write it again");
@@ -277,7 +310,11 @@ impl<'a> Exchange<'a> {
 
     /// Receives everything that is new, and the last record that is not, to see that the log is the same one.
     fn receive(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
+        if self.vault.must_read_again() {
+            self.ledger.connection.position = 0;
+        }
         let mut after = self.ledger.connection.position.saturating_sub(1);
+        let mut ring = self.vault.state();
         loop {
             let page = match server.download(after)? {
                 Downloaded::Page(page) if self.is_continued_by(&page) => page,
@@ -287,7 +324,13 @@ impl<'a> Exchange<'a> {
             if let Step::Cloned = self.take(page)? {
                 return Ok(Step::Cloned);
             }
-            if !more {
+            // There are keys now for what was passed over.
+            if self.vault.must_read_again() && self.vault.state() != ring {
+                ring = self.vault.state();
+                self.ledger.connection.position = 0;
+                self.ledger.save()?;
+            } else if !more {
+                self.vault.has_read_all()?;
                 return Ok(Step::Done);
             }
             after = self.ledger.connection.position;
@@ -303,8 +346,9 @@ impl<'a> Exchange<'a> {
     }
 
     /// Begins again after the server's log was put back: sends everything once more, and reads from the beginning.
-    fn start_over(&mut self) -> Result<(), CommandError> {
+    pub(super) fn start_over(&mut self) -> Result<(), CommandError> {
         self.report.is_put_back = true;
+        self.vault.has_been_put_back();
         self.ledger.connection.position = 0;
         let is_sent = |row: &&TeamRecord| row.is_own && row.state == TeamState::Sent && row.json.is_some();
         let sent: Vec<String> = self.ledger.records().iter().filter(is_sent).map(|row| row.id.clone()).collect();
@@ -321,6 +365,8 @@ pub(crate) struct PreviewedRecord {
     pub(crate) json: String,
     /// Its text, if it has one.
     pub(crate) text: Option<String>,
+    /// What is sealed in it, if something is.
+    pub(crate) opened: Option<OpenedEntry>,
 }
 
 #[derive(Default)]

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use weir_records::sealed::OpenedEntry;
 use weir_records::{Body, HostId, Record, RecordId};
 use weir_store::{TeamKind, TeamRecord, TeamState};
 
@@ -29,12 +30,15 @@ impl Exchange<'_> {
             let id = RecordId::parse(&row.id).map_err(broken)?;
             ids.insert(id, RecordId { host, index: index as u64 });
         }
-        let renamed = open.iter().map(|row| renamed(row, &ids)).collect::<Result<Vec<_>, _>>()?;
+        let mut renamed_rows = Vec::new();
+        for row in &open {
+            renamed_rows.extend(self.renamed(row, &ids)?);
+        }
         let old: Vec<String> = open.iter().chain(&dropped).map(|row| row.id.clone()).collect();
         self.ledger.connection.host = host.to_string();
-        self.ledger.connection.next_index = renamed.len() as u64;
+        self.ledger.connection.next_index = open.len() as u64;
         self.report.is_rehosted = true;
-        self.ledger.replace(&old, renamed)
+        self.ledger.replace(&old, renamed_rows)
     }
 
     fn is_unsure(&self, row: &TeamRecord) -> bool {
@@ -60,21 +64,36 @@ impl Exchange<'_> {
             after = page.next;
         }
     }
+
+    /// Returns a record under another id. What it says about other records follows those. What is sealed is bound to
+    /// its id, and is sealed again; if that is not possible, it is left out, and written again once there is a key.
+    fn renamed(&self, row: &TeamRecord, ids: &HashMap<RecordId, RecordId>) -> Result<Option<TeamRecord>, CommandError> {
+        let new = |id: RecordId| ids.get(&id).copied().unwrap_or(id);
+        let written = row.json.as_deref().unwrap_or_default();
+        let mut record = Record::from_json(written).map_err(broken)?;
+        let opened = self.vault.open(&record);
+        record.id = new(record.id);
+        match &mut record.body {
+            Body::Kept(_) | Body::Granted(_) => {}
+            Body::Superseded { old, by } => (*old, *by) = (new(*old), new(*by)),
+            Body::Confirmed { record, .. } | Body::Removed { record, .. } => *record = new(*record),
+            Body::Sealed(_) => {
+                let Some(OpenedEntry { entry, text }) = opened.filter(|_| self.vault.can_seal()) else {
+                    return Ok(None);
+                };
+                record.body = Body::Kept(Box::new(entry));
+                record = self.vault.seal(&record, &text)?;
+            }
+        }
+        row_under(&record, row).map(Some)
+    }
 }
 
-/// Returns a record under another id. What it says about other records follows those.
-fn renamed(row: &TeamRecord, ids: &HashMap<RecordId, RecordId>) -> Result<TeamRecord, CommandError> {
-    let new = |id: RecordId| ids.get(&id).copied().unwrap_or(id);
-    let written = row.json.as_deref().unwrap_or_default();
-    let mut record = Record::from_json(written).map_err(broken)?;
-    record.id = new(record.id);
-    match &mut record.body {
-        Body::Kept(_) => {}
-        Body::Superseded { old, by } => (*old, *by) = (new(*old), new(*by)),
-        Body::Confirmed { record, .. } | Body::Removed { record, .. } => *record = new(*record),
-    }
+/// Returns the row of a record that has another id now.
+fn row_under(record: &Record, row: &TeamRecord) -> Result<TeamRecord, CommandError> {
     let (about, successor) = match &record.body {
         Body::Superseded { by, .. } => (record.body.about(), Some(by.to_string())),
+        Body::Granted(_) => (None, None),
         body => (body.about(), None),
     };
     Ok(TeamRecord {

@@ -110,7 +110,8 @@ fn places(records: &[TeamRecord]) -> HashMap<String, usize> {
 /// Returns the row of a record, without an entry and without what is sent.
 pub(super) fn row_of(record: &Record, state: TeamState) -> TeamRecord {
     let (kind, about, successor) = match &record.body {
-        Body::Kept(_) => (TeamKind::Kept, None, None),
+        Body::Kept(_) | Body::Sealed(_) => (TeamKind::Kept, None, None),
+        Body::Granted(_) => (TeamKind::Granted, None, None),
         Body::Superseded { old, by } => (TeamKind::Superseded, Some(old.to_string()), Some(by.to_string())),
         Body::Confirmed { record, .. } => (TeamKind::Confirmed, Some(record.to_string()), None),
         Body::Removed { record, .. } => (TeamKind::Removed, Some(record.to_string()), None),

@@ -19,6 +19,8 @@ use crate::error::{CommandError, ErrorKind};
 
 /// The longest text that is sent, in bytes of JSON. A server takes requests of 4 MiB.
 const MAX_TEXT_BYTES: usize = 2 << 20;
+/// The longest text that is sealed, in bytes of JSON. It is sent within its record, where it takes a third more.
+pub(super) const MAX_SEALED_TEXT_BYTES: usize = 1 << 20;
 /// Marks the row of an entry that was forgotten before it was known whether the server has it.
 pub(super) const UNSURE: &str = "unsure";
 /// Marks the row of a teammate's entry that the user has forgotten.
@@ -27,9 +29,18 @@ const FORGOTTEN: &str = "forgotten here";
 impl Exchange<'_> {
     /// Writes records for everything that has changed since the last exchange, and stores them.
     pub(super) fn plan(&mut self) -> Result<(), CommandError> {
-        // Notes first: they have the time at which they were written, and a clock does not go back.
-        self.add_notes()?;
-        self.add_included()?;
+        self.planned_as = self.vault.state();
+        // It may be the second time in an exchange.
+        self.report.unconfirmed.clear();
+        self.report.too_long.clear();
+        if self.vault.is_restricted() {
+            self.seal_waiting()?;
+        }
+        if !self.vault.is_restricted() || self.vault.can_seal() {
+            // Notes first: they have the time at which they were written, and a clock does not go back.
+            self.add_notes()?;
+            self.add_included()?;
+        }
         self.follow_forgotten()?;
         self.add_confirmations()?;
         self.ledger.save()
@@ -168,7 +179,8 @@ impl Exchange<'_> {
     /// Adds the record that keeps an entry. Returns its id, unless its text cannot be sent.
     fn add_entry(&mut self, entry: &Entry) -> Result<Option<RecordId>, CommandError> {
         let Some(text) = self.text_of(entry.reference)? else { return Ok(None) };
-        if sent_bytes(&text) > MAX_TEXT_BYTES {
+        let most = if self.vault.is_restricted() { MAX_SEALED_TEXT_BYTES } else { MAX_TEXT_BYTES };
+        if sent_bytes(&text) > most {
             self.report.too_long.push(entry.reference);
             return Ok(None);
         }
@@ -191,13 +203,29 @@ impl Exchange<'_> {
             bytes: text.len() as u64,
         };
         let client = self.store.client_of(entry.reference)?.unwrap_or_default();
-        let id = self.add(Body::Kept(Box::new(kept)), client, entry.at)?;
-        self.ledger.change(&id.to_string(), |row| row.reference = Some(entry.reference));
-        Ok(Some(id))
+        let clear = self.new_record(Body::Kept(Box::new(kept)), client, entry.at)?;
+        let record = self.as_sent(clear, &text)?;
+        self.put_own(&record)?;
+        self.ledger.change(&record.id.to_string(), |row| row.reference = Some(entry.reference));
+        Ok(Some(record.id))
     }
 
     /// Adds a record of the user's own, as of a time.
-    fn add(&mut self, body: Body, client: String, at: Timestamp) -> Result<RecordId, CommandError> {
+    pub(super) fn add(&mut self, body: Body, client: String, at: Timestamp) -> Result<RecordId, CommandError> {
+        let record = self.new_record(body, client, at)?;
+        self.put_own(&record)?;
+        Ok(record.id)
+    }
+
+    /// Stores a record of the user's own, to be sent.
+    fn put_own(&mut self, record: &Record) -> Result<(), CommandError> {
+        let json = Some(record.to_json().map_err(broken)?);
+        self.ledger.put(TeamRecord { is_own: true, json, ..row_of(record, TeamState::Waiting) });
+        Ok(())
+    }
+
+    /// Returns a record of the user's own, with the next id.
+    fn new_record(&mut self, body: Body, client: String, at: Timestamp) -> Result<Record, CommandError> {
         let host = HostId::parse(&self.ledger.connection.host).map_err(broken)?;
         let mut id = RecordId { host, index: self.ledger.connection.next_index };
         // A teammate may have written under this identity; such a record keeps its row.
@@ -209,7 +237,7 @@ impl Exchange<'_> {
         let time = Clock::new(last).tick(at);
         (connection.time_millis, connection.time_count) = (time.millis, time.count);
         connection.next_index = id.index + 1;
-        let record = Record {
+        Ok(Record {
             id,
             time,
             tenant: TenantId(connection.tenant.clone()),
@@ -217,10 +245,7 @@ impl Exchange<'_> {
             author: Author { user: UserId(connection.user.clone()), client },
             audience: Audience::Team,
             body,
-        };
-        let json = Some(record.to_json().map_err(broken)?);
-        self.ledger.put(TeamRecord { is_own: true, json, ..row_of(&record, TeamState::Waiting) });
-        Ok(id)
+        })
     }
 }
 

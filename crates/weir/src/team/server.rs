@@ -8,7 +8,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use weir_core::wording::one_line;
 use weir_fetch::api::{ApiAnswer, ApiClient, ApiError, ApiServer};
-use weir_records::{ErrorKind as RecordErrorKind, PortError, Record, is_name};
+use weir_records::sealed::OpenedEntry;
+use weir_records::{ErrorKind as RecordErrorKind, Kept, PortError, Record, is_name};
 
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
@@ -83,6 +84,20 @@ pub(crate) struct ReceivedRecord {
     pub(crate) position: u64,
     pub(crate) record: Record,
     pub(crate) text: Option<String>,
+    /// What was sealed in it, once it is opened.
+    pub(crate) opened: Option<OpenedEntry>,
+}
+
+impl ReceivedRecord {
+    /// Returns the entry that the record keeps, if it can be read.
+    pub(super) fn kept(&self) -> Option<&Kept> {
+        self.record.body.kept().or_else(|| self.opened.as_ref().map(|opened| &opened.entry))
+    }
+
+    /// Returns the text of that entry.
+    pub(super) fn text(&self) -> Option<&str> {
+        self.text.as_deref().or_else(|| self.opened.as_ref().map(|opened| opened.text.as_str()))
+    }
 }
 
 /// A server behind HTTP.
@@ -190,7 +205,7 @@ fn page(body: &Value) -> Result<Page, CommandError> {
             Ok(record) => {
                 let text = record.body.kept().and_then(|kept| body["texts"][kept.text.to_string()].as_str());
                 let position = one["seq"].as_u64().ok_or_else(|| not_a_team_server("seq"))?;
-                records.push(ReceivedRecord { position, text: text.map(str::to_owned), record });
+                records.push(ReceivedRecord { position, text: text.map(str::to_owned), record, opened: None });
             }
             Err(error @ PortError { kind: RecordErrorKind::Newer, .. }) => {
                 return Err(CommandError::new(ErrorKind::Failed, error.to_string()).hint("update Weir on this machine"));

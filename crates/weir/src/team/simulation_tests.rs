@@ -14,8 +14,9 @@ use weir_records::{
 };
 use weir_store::{Owner, Store, TeamConnection, TeamDb};
 
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Report};
 use super::server::{Downloaded, Page, ReceivedRecord, RefusedRecord, Server, Uploaded};
+use super::vault::{KeyWish, Vault};
 use crate::error::{CommandError, ErrorKind};
 
 const PROJECT: &str = "api";
@@ -123,7 +124,7 @@ impl Server for Reached<'_> {
         let Position(head) = self.shelf.ports().log.head(&self.scope).unwrap();
         let received = |StoredRecord { position: Position(position), record }: StoredRecord| {
             let text = record.body.kept().and_then(|_| self.shelf.text(&self.scope, record.id).unwrap());
-            ReceivedRecord { position, record, text: text.map(|text| String::from_utf8(text).unwrap()) }
+            ReceivedRecord { position, record, text: text.map(|text| String::from_utf8(text).unwrap()), opened: None }
         };
         let next = batch.next.0;
         let records = batch.records.into_iter().map(received).collect();
@@ -179,14 +180,26 @@ impl Machine {
         faults: Option<&RefCell<Numbers>>,
         figures: &RefCell<Figures>,
     ) -> Result<(), CommandError> {
+        self.sync_and(Option::default(), shelf, faults, figures).map(drop)
+    }
+
+    /// Exchanges, and changes who has the keys of the project.
+    fn sync_and(
+        &self,
+        wish: Option<KeyWish>,
+        shelf: &Shelf,
+        faults: Option<&RefCell<Numbers>>,
+        figures: &RefCell<Figures>,
+    ) -> Result<Report, CommandError> {
         figures.borrow_mut().exchanges += 1;
         let server = Reached { shelf, scope: shared(&self.user), faults, figures };
         let db = TeamDb::open(self.path()).unwrap();
         let connection = db.connection().unwrap().unwrap();
         let mut store = self.store();
-        let report = Exchange::new(db, connection, &mut store, local(), Timestamp(NOW))?.run(&server)?;
+        let exchange = Exchange::new(db, connection, &mut store, local(), Timestamp(NOW))?;
+        let report = exchange.sealed_by(Vault::read(self.path())?, wish).run(&server)?;
         figures.borrow_mut().clones += usize::from(report.is_rehosted);
-        Ok(())
+        Ok(report)
     }
 
     /// Returns how far this machine has read the server's log.
@@ -234,14 +247,16 @@ fn titles_on(shelf: &Shelf) -> (Vec<String>, usize) {
     (titles, all.len())
 }
 
-/// Lets machines work and exchange at random, then lets each finish. Returns what happened.
-fn check(count: usize, seed: u64) -> Figures {
+/// Lets machines work and exchange at random, then lets each finish. Returns what happened, and whether the server can
+/// read the titles.
+fn check(count: usize, seed: u64, prepare: impl Fn(&Shelf, &[Machine])) -> (Figures, bool) {
     let shelf = Shelf::new(memory::ports(), Writer::new().unwrap());
     let hosts: Vec<HostId> = (1..count).map(|_| HostId::random().unwrap()).collect();
     let named = hosts.iter().enumerate().map(|(at, host)| Machine::new(&format!("user{at}"), *host));
     let mut machines: Vec<Machine> = named.collect();
     // A copy of the first machine's disk.
     machines.push(Machine::new("user0", hosts[0]));
+    prepare(&shelf, &machines);
     let (numbers, figures) = (RefCell::new(Numbers(seed)), RefCell::new(Figures::default()));
     for _ in 0..ROUNDS {
         for (at, machine) in machines.iter_mut().enumerate() {
@@ -266,20 +281,37 @@ fn check(count: usize, seed: u64) -> Figures {
         .collect();
     expected.sort();
     let (titles, records) = titles_on(&shelf);
-    assert_eq!(titles, expected, "the server");
+    let is_readable = !titles.is_empty();
+    assert!(titles == expected || !is_readable, "the server has some in clear: {titles:?}");
     let Position(head) = shelf.ports().log.head(&shared("user0")).unwrap();
     for (at, machine) in machines.iter().enumerate() {
         assert_eq!(machine.titles(), expected, "machine {at}");
         assert_eq!(machine.position(), head, "machine {at} has read everything");
     }
-    Figures { records, ..figures.into_inner() }
+    (Figures { records, ..figures.into_inner() }, is_readable)
+}
+
+/// Seals the project on the first machine, and admits all others.
+fn seal(shelf: &Shelf, machines: &[Machine]) {
+    let figures = RefCell::new(Figures::default());
+    let ask = |wish| machines[0].sync_and(Some(wish), shelf, None, &figures).unwrap().sealed.unwrap();
+    assert!(ask(KeyWish::Seal).can_seal);
+    let keys = machines[1..].iter().map(|machine| Vault::read(machine.path()).unwrap().expect_sealed().unwrap());
+    assert_eq!(ask(KeyWish::Admit(keys.collect())).members.len(), machines.len());
+}
+
+#[test]
+fn every_sealed_note_is_on_every_machine_exactly_once_and_on_no_server() {
+    let (figures, is_readable) = check(machine_count(), 0x9e37_79b9_7f4a_7c15, seal);
+    assert!(!is_readable && figures.records > machine_count());
 }
 
 #[test]
 fn every_note_is_on_every_machine_exactly_once() {
     let count = machine_count();
-    let Figures { exchanges, offline, uploads, doubled, reversed, cut, clones, records } =
-        check(count, 0x9e37_79b9_7f4a_7c15);
+    let (figures, is_readable) = check(count, 0x9e37_79b9_7f4a_7c15, |_, _| ());
+    assert!(is_readable);
+    let Figures { exchanges, offline, uploads, doubled, reversed, cut, clones, records } = figures;
     println!(
         "{count} machines: {records} records, each once everywhere; {exchanges} exchanges, {offline} left out offline, \
          {uploads} uploads, {doubled} doubled, {reversed} reversed, {cut} connections cut, {clones} clones found"

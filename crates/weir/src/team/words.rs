@@ -8,6 +8,7 @@ use weir_core::wording::{counted, one_line};
 use weir_core::{Entry, EntryKind, Level, Reference, Scope};
 use weir_store::{Attribution, TeamDb};
 
+use super::vault::Vault;
 use crate::context::LockedStores;
 use crate::error::CommandError;
 use crate::when;
@@ -71,6 +72,13 @@ pub(crate) fn standing(folder: &Path) -> Result<Option<Standing>, CommandError> 
         counted(number(received), "note", "notes"),
         counted(number(waiting), "record waits", "records wait"),
     );
+    let vault = Vault::read(folder)?.at(&connection);
+    text.push_str(match (vault.is_sealed(), vault.can_seal()) {
+        (true, true) => ", sealed",
+        (true, false) => ", sealed without a key for this machine: `weir sync` says how to get one",
+        (false, _) if vault.is_restricted() => ", to be sealed before a note is sent: `weir sync --seal`",
+        (false, _) => "",
+    });
     if refused > 0 {
         text.push_str(&format!(", {} refused", counted(number(refused), "record was", "records were")));
     }

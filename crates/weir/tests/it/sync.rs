@@ -2,6 +2,7 @@
 
 mod hazards;
 mod killed;
+mod sealed;
 mod session_end;
 
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,6 +1,7 @@
 //! Tests what an append writes, without a database.
 
 use weir_core::{EntryKind, Origin, ProjectKey, Reference, TenantId, UserId, WhyGone};
+use weir_records::sealed::{KeyGrants, KeyId, SealedEntry};
 use weir_records::{Audience, Author, HostId, Kept, LogicalTime, TextKey};
 
 use super::*;
@@ -118,4 +119,16 @@ fn a_removal_reaches_no_other_project() {
     elsewhere.known.get_mut(&id(1)).unwrap().is_here = false;
     let records = [removal(2, "ana", 1)];
     assert_eq!(plan(&records, elsewhere).unwrap().erased, []);
+}
+
+#[test]
+fn a_sealed_project_takes_no_entry_in_clear() {
+    let key = KeyId::parse(&"05".repeat(16)).unwrap();
+    let granted = KeyGrants { key, proven_by: key, grants: Vec::new(), proof: String::new() };
+    let seal = record(9, "ana", Body::Granted(Box::new(granted)));
+    let sealed = record(2, "ben", Body::Sealed(Box::new(SealedEntry { key, content: "AAAA".into() })));
+    assert_eq!(kind(std::slice::from_ref(&seal), &[note(1)]), ErrorKind::Sealed);
+    assert_eq!(kind(&[], &[seal.clone(), note(1)]), ErrorKind::Sealed);
+    check(&[note(1), seal.clone()], &[note(1), sealed], &[(2, 3, true)], &[]);
+    assert_eq!(kind(&[seal], &[removal(1, "ana", 9)]), ErrorKind::Invalid);
 }

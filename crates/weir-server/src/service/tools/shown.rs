@@ -4,7 +4,7 @@
 use serde_json::Value;
 use weir_core::wording::{fence, flat};
 use weir_core::{Reference, terminal};
-use weir_records::HostId;
+use weir_records::{Body, HostId, Record};
 
 use crate::service::Service;
 use crate::service::problem::Problem;
@@ -38,6 +38,18 @@ pub(super) fn shown(entry: &Value, field: &str, mark: Reference) -> String {
     let said = format!("{title}\n{}", String::from_utf8_lossy(&clean));
     let rest = if cut < text.len() { format!("cut after {cut} of {} bytes\n", text.len()) } else { String::new() };
     format!("{head}\n{}\n{rest}", fence(mark, &said))
+}
+
+/// Returns what happened with a record, and to what. Of what is sealed, a server knows the id.
+pub(super) fn happened(record: &Record) -> (&'static str, String) {
+    match &record.body {
+        Body::Kept(kept) => ("noted", format!("[ctx:{}]", kept.reference.as_str())),
+        Body::Superseded { old, by } => ("superseded", format!("{old} by {by}")),
+        Body::Confirmed { record, .. } => ("confirmed", record.to_string()),
+        Body::Removed { record, .. } => ("removed", record.to_string()),
+        Body::Sealed(_) => ("sealed", record.id.to_string()),
+        Body::Granted(granted) => ("granted", format!("keys to {} members", granted.grants.len())),
+    }
 }
 
 /// Returns a name as it stands outside of the marks: as one word, so that no name reads like a sentence of Weir.

@@ -1,0 +1,122 @@
+//! The options of `weir sync` for sealed projects, and what it says about one. Invariant: what cannot be read or sent
+//! is said, with the command that changes it.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::{Value, json};
+use weir_core::wording::counted;
+use weir_records::sealed::MemberKey;
+
+use super::raw;
+use crate::answer::Answer;
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::team::{ExchangeLock, KeyWish, PreviewedRecord, Report, SealReport, Vault};
+
+/// Adds the options.
+pub(super) fn with_options(command: Command) -> Command {
+    let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    let keys = |name: &'static str| Arg::new(name).long(name).value_name("KEY").num_args(1..);
+    let parse = |text: &str| MemberKey::parse(text).map_err(|error| error.to_string());
+    let seal = flag("seal", "Seal this project: the server gets notes as ciphertext from now on, for good");
+    let key = flag("key", "Print the key of this machine, which a member passes to --admit");
+    let admit = keys("admit").value_parser(parse).help("Let these machines read the sealed project, older notes too");
+    let revoke =
+        keys("revoke").value_parser(parse).help("Seal new notes with a new key, which these machines do not get");
+    command
+        .arg(seal.conflicts_with_all(["admit", "revoke", "key", "stop", "dry-run"]))
+        .arg(key.conflicts_with_all(["admit", "revoke", "stop", "dry-run", "server", "include"]))
+        .arg(admit.conflicts_with_all(["revoke", "stop", "dry-run"]))
+        .arg(revoke.conflicts_with_all(["stop", "dry-run"]))
+}
+
+/// Returns what the options ask for.
+pub(super) fn wish(arguments: &ArgMatches) -> Option<KeyWish> {
+    let keys = |name: &str| arguments.get_many::<MemberKey>(name).map(|keys| keys.copied().collect::<Vec<_>>());
+    if arguments.get_flag("seal") {
+        return Some(KeyWish::Seal);
+    }
+    keys("admit").map(KeyWish::Admit).or_else(|| keys("revoke").map(KeyWish::Revoke))
+}
+
+/// Returns the key of this machine, and holds back what would leave in clear from now on.
+pub(super) fn print_key(context: &Context) -> Result<Answer, CommandError> {
+    let folder = context.project_folder();
+    // The store's folder must exist before anything is put next to the log.
+    context.with_stores_here(|open| open.project().map(|_| ()))?;
+    let _lock = ExchangeLock::wait(&folder)?;
+    let key = Vault::read(&folder)?.expect_sealed()?.to_string();
+    Ok(Answer::new(key.clone(), json!({ "key": key })))
+}
+
+/// Returns a record that would be sent, with what is sealed in it.
+pub(super) fn previewed(one: PreviewedRecord) -> Value {
+    match one.opened {
+        Some(opened) => json!({ "record": raw(&one.json), "sealed": opened }),
+        None => json!({ "record": raw(&one.json), "text": one.text }),
+    }
+}
+
+/// Says how the project is sealed.
+pub(super) fn lines(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(seal) = &report.sealed {
+        lines.push(standing(seal));
+        if seal.locked > 0 {
+            let count = counted(seal.locked, "sealed record", "sealed records");
+            lines.push(format!("{count} that this machine cannot read: ask a member to run `{}`", admission(seal)));
+        }
+    }
+    lines.extend(
+        match report.key_change {
+            Some(KeyWish::Seal) => {
+                Some("notes that were sent before stay on the server in clear until they are forgotten")
+            }
+            Some(KeyWish::Revoke(_)) => {
+                Some("a removed machine keeps what it has read; its token ends with `weir team revoke`")
+            }
+            Some(KeyWish::Admit(_)) | None => None,
+        }
+        .map(str::to_owned),
+    );
+    if report.unproven > 0 {
+        let count = counted(report.unproven, "record with keys is", "records with keys are");
+        lines.push(format!("{count} not by a member, as far as this machine can tell, and ignored"));
+    }
+    lines
+}
+
+/// Returns the same as data.
+pub(super) fn data(report: &Report) -> Value {
+    let Some(seal) = &report.sealed else { return Value::Null };
+    json!({
+        "sealed": seal.is_sealed,
+        "member": seal.can_seal,
+        "fingerprint": seal.fingerprint,
+        "key": seal.own_key,
+        "members": seal.members,
+        "locked": seal.locked,
+        "unproven": report.unproven,
+    })
+}
+
+fn standing(seal: &SealReport) -> String {
+    if !seal.is_sealed {
+        return "this machine expects a sealed project, and this one is not: no note is sent. Seal it with \
+                `weir sync --seal`, or run `weir sync --stop` and connect again to send notes in clear"
+            .to_owned();
+    }
+    if seal.can_seal {
+        let machines = counted(seal.members.len(), "machine", "machines");
+        let fingerprint = seal.fingerprint.as_deref().unwrap_or_default();
+        return format!("sealed for {machines}; the fingerprint is {fingerprint} on each of them");
+    }
+    let why = match seal.is_left_out {
+        true => "the members have a new key, which this machine was not given",
+        false => "the project is sealed, and this machine has no key",
+    };
+    format!("{why}: no note is sent. Ask a member to run `{}`", admission(seal))
+}
+
+fn admission(seal: &SealReport) -> String {
+    format!("weir sync --admit {}", seal.own_key.as_deref().unwrap_or("KEY"))
+}
