@@ -35,6 +35,8 @@ macro_rules! contract_tests {
         $crate::contract_tests! { @$form [$($given)*]
             appending_again_changes_nothing,
             a_cloned_host_is_a_conflict,
+            a_host_belongs_to_the_user_who_sent_from_it_first,
+            a_host_with_records_belongs_to_their_author,
             an_append_is_all_or_nothing,
             a_cursor_never_skips_while_others_append,
             a_cursor_goes_past_what_it_does_not_show,

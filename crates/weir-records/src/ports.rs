@@ -13,7 +13,7 @@ use std::ops::Range;
 use weir_core::{EntryKind, Reference, Scope, Timestamp, UserId};
 
 use crate::error::Result;
-use crate::id::{RecordId, TextKey};
+use crate::id::{HostId, RecordId, TextKey};
 use crate::record::{Audience, Record};
 
 /// A place in the log of one project. The first record is at 1, and 0 is before it.
@@ -64,6 +64,13 @@ pub trait Log: Send + Sync {
     /// machine that still has it can bring it back. See [`Record::check`] and [`Record::check_removal_of`].
     fn append(&self, scope: &Scope, records: &[Record]) -> Result<Vec<Position>>;
 
+    /// Binds those of these hosts to the user of the scope that are bound to nobody, and returns those that are bound to
+    /// somebody else, in order. A host belongs to one user of a tenant for good.
+    ///
+    /// A host that has records already is bound to their author, or to no user at all if they have several authors:
+    /// then it is that of a server. What is bound to the user, and that others were refused, is in the audit.
+    fn bind_hosts(&self, scope: &Scope, hosts: &[HostId]) -> Result<Vec<HostId>>;
+
     /// Reads at most `limit` records after a position. A position beyond the head is
     /// [`Ahead`](crate::ErrorKind::Ahead).
     fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch>;
@@ -91,6 +98,12 @@ pub trait Log: Send + Sync {
     /// Returns how many records of the whole tenant have this text, seen or not: a blob may be deleted at zero. The
     /// number is not for users.
     fn text_uses(&self, scope: &Scope, key: &TextKey) -> Result<u64>;
+}
+
+/// Returns how the audit names the hosts that were refused in one call: the first of them, and how many more there are.
+pub fn refused_hosts(hosts: &[HostId]) -> Option<String> {
+    let (first, rest) = hosts.split_first()?;
+    Some(if rest.is_empty() { first.to_string() } else { format!("{first} and {} more", rest.len()) })
 }
 
 /// A change that an index has to follow. It has everything that an index needs, so that no index reads a log.

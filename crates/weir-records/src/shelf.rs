@@ -64,6 +64,11 @@ impl Writer {
         self.host
     }
 
+    /// Returns whether this writer may still give an id to a record.
+    fn may_give(&self, id: RecordId) -> bool {
+        id.host == self.host && id.index >= self.next.load(Ordering::Relaxed)
+    }
+
     fn next_id(&self) -> RecordId {
         RecordId { host: self.host, index: self.next.fetch_add(1, Ordering::Relaxed) }
     }

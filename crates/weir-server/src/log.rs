@@ -13,6 +13,7 @@ mod append;
 mod database;
 mod deletion;
 mod fault;
+mod hosts;
 mod moving;
 mod options;
 mod plan;
@@ -27,7 +28,7 @@ use std::sync::Arc;
 use tokio_postgres::Row;
 use weir_core::{Reference, Scope};
 use weir_records::{
-    Batch, ErrorKind, Log, PortError, Position, Readers, Record, RecordId, Result, StoredRecord, TextKey,
+    Batch, ErrorKind, HostId, Log, PortError, Position, Readers, Record, RecordId, Result, StoredRecord, TextKey,
 };
 
 pub use self::accounts::PostgresAccounts;
@@ -65,6 +66,10 @@ impl Log for PostgresLog {
             return Ok(Vec::new());
         }
         append::append(&self.database, scope, records)
+    }
+
+    fn bind_hosts(&self, scope: &Scope, hosts: &[HostId]) -> Result<Vec<HostId>> {
+        hosts::bind(&self.database, scope, hosts)
     }
 
     fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch> {

@@ -1,13 +1,15 @@
 //! Takes in records that were written elsewhere. Invariants: one result for each record, and a bad one does not fail
 //! the others; taking in the same record again changes nothing; a record comes with its text, since the key alone would
-//! give access to the text of anybody in the tenant.
+//! give access to the text of anybody in the tenant; what a user sends has a host that nobody else has sent from.
+
+use std::collections::BTreeSet;
 
 use weir_core::{Scope, Timestamp};
 
 use super::Shelf;
 use super::forget::TakenText;
 use crate::error::{ErrorKind, PortError, Result};
-use crate::id::TextKey;
+use crate::id::{HostId, TextKey};
 use crate::ports::Position;
 use crate::record::{Body, Record};
 
@@ -41,16 +43,20 @@ impl Shelf {
         sender: &Sender,
         now: Timestamp,
     ) -> Vec<Result<Position>> {
-        let (mut results, mut good, mut records, mut texts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut results, mut texts) = (Vec::new(), Vec::new());
         for (at, one) in incoming.iter().enumerate() {
             let admitted = self.admit(scope, one, sender, now);
             results.push(admitted.map(|text| {
-                good.push(at);
-                records.push(one.record.clone());
                 texts.extend(text.map(|text| (at, text)));
                 Position(0)
             }));
         }
+        if *sender == Sender::Author {
+            self.refuse_foreign_hosts(scope, incoming, &mut results);
+        }
+        let admitted = incoming.iter().zip(&results).enumerate().filter(|(_, (_, result))| result.is_ok());
+        let (good, records): (Vec<usize>, Vec<Record>) =
+            admitted.map(|(at, (one, _))| (at, one.record.clone())).unzip();
         for (at, result) in good.into_iter().zip(self.append_each(scope, &records)) {
             results[at] = result;
         }
@@ -60,6 +66,31 @@ impl Shelf {
             }
         }
         results
+    }
+
+    /// Binds the hosts of the records that were admitted to the user of the scope, and refuses records of other users'
+    /// hosts, and ids that this server gives itself.
+    fn refuse_foreign_hosts(&self, scope: &Scope, incoming: &[Incoming], results: &mut [Result<Position>]) {
+        let own = self.writer.host();
+        let admitted = incoming.iter().zip(results.iter()).filter(|(_, result)| result.is_ok());
+        let hosts: BTreeSet<HostId> = admitted.map(|(one, _)| one.record.id.host).filter(|host| *host != own).collect();
+        let hosts: Vec<HostId> = hosts.into_iter().collect();
+        let bound = if hosts.is_empty() { Ok(Vec::new()) } else { self.ports.log.bind_hosts(scope, &hosts) };
+        for (Incoming { record, .. }, result) in incoming.iter().zip(results).filter(|(_, result)| result.is_ok()) {
+            match &bound {
+                Ok(others) if others.contains(&record.id.host) || self.writer.may_give(record.id) => {
+                    *result = Err(PortError::new(ErrorKind::ForeignHost, format!("take in record {}", record.id)));
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    let same = PortError::new(error.kind, error.at.clone());
+                    *result = Err(match &error.source {
+                        Some(reason) => same.because(reason.to_string()),
+                        None => same,
+                    });
+                }
+            }
+        }
     }
 
     /// Appends records at once, or one by one if some are refused.

@@ -9,9 +9,10 @@ use weir_core::{Reference, Scope};
 use weir_ledger::Migration;
 
 use super::db::{Database, Fault};
+use super::hosts;
 use super::moving::check_unlocked;
 use crate::error::{ErrorKind, PortError, Result};
-use crate::id::{RecordId, TextKey};
+use crate::id::{HostId, RecordId, TextKey};
 use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
 
@@ -21,6 +22,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0002_accounts", sql: include_str!("log/migrations/0002_accounts.sql") },
     Migration { name: "0003_moving", sql: include_str!("log/migrations/0003_moving.sql") },
     Migration { name: "0004_usage", sql: include_str!("log/migrations/0004_usage.sql") },
+    Migration { name: "0005_hosts", sql: include_str!("log/migrations/0005_hosts.sql") },
 ];
 
 /// The log in SQLite.
@@ -50,6 +52,10 @@ impl Log for SqliteLog {
             self.database.wipe_write_ahead_log(doing)?;
         }
         Ok(positions)
+    }
+
+    fn bind_hosts(&self, scope: &Scope, hosts: &[HostId]) -> Result<Vec<HostId>> {
+        hosts::bind(&self.database, scope, hosts)
     }
 
     fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch> {

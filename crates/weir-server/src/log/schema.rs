@@ -22,6 +22,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { name: "0002_accounts", sql: include_str!("../migrations/0002_accounts.sql") },
     Migration { name: "0003_usage", sql: include_str!("../migrations/0003_usage.sql") },
     Migration { name: "0004_earlier", sql: include_str!("../migrations/0004_earlier.sql") },
+    Migration { name: "0005_hosts", sql: include_str!("../migrations/0005_hosts.sql") },
 ];
 
 /// The oldest PostgreSQL that this was tested with, as `server_version_num` has it.
@@ -39,14 +40,14 @@ const BEGIN_ALONE: &str = "BEGIN; SET LOCAL lock_timeout = '60s'; SELECT pg_advi
      CREATE TABLE IF NOT EXISTS weir.migrations (position integer PRIMARY KEY, name text NOT NULL, \
      checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())";
 
-/// What the role of the program may do: read, append, move heads, erase the content of a record, add and revoke tokens,
-/// and set quotas. It may not delete, change what stays of an erased record, or change the audit. A migration that adds
+/// What the role of the program may do: read, append, move heads, erase the content of a record, bind hosts, add and
+/// revoke tokens, and set quotas. It may not delete, change what stays of an erased record, or change the audit. A migration that adds
 /// a table adds it here.
 const GRANTS: &str = "
     GRANT USAGE ON SCHEMA weir TO APP;
     GRANT SELECT ON weir.migrations, weir.tenants, weir.projects, weir.heads, weir.records, weir.audit, weir.tokens,
-        weir.earlier_usage, weir.topics TO APP;
-    GRANT INSERT ON weir.records, weir.audit, weir.tokens TO APP;
+        weir.earlier_usage, weir.topics, weir.hosts TO APP;
+    GRANT INSERT ON weir.records, weir.audit, weir.tokens, weir.hosts TO APP;
     GRANT UPDATE (max_records, max_bytes) ON weir.tenants TO APP;
     GRANT UPDATE (revoked_at) ON weir.tokens TO APP;
     GRANT UPDATE (position, bytes) ON weir.heads TO APP;

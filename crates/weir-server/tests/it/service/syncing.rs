@@ -42,6 +42,28 @@ fn a_cloned_host_is_a_conflict_and_the_other_records_are_taken(world: &World) {
     server.post(SYNC, &stranger, &body).ok(200);
 }
 
+fn a_host_of_another_user_is_refused_and_the_audit_has_it(world: &World) {
+    let (server, id) = (world.server(), ids());
+    let (ana, ben) = (server.token("acme", "ana", TokenScope::Write), server.token("acme", "ben", TokenScope::Write));
+    let first = written(&kept(&scope("acme", "ana"), id(0), "first"));
+    server.post(SYNC, &ana, &upload(API, &[first], &["first"])).ok(200);
+    let own = scope("acme", "ben");
+    let records = [written(&kept(&own, id(9), "under her host")), written(&kept(&own, ids()(0), "under his own"))];
+    let body = upload(API, &records, &["under her host", "under his own"]);
+    let problem = server.post(SYNC, &ben, &body).problem(409);
+    assert_eq!((&problem["title"], &problem["accepted"]), (&json!("Host of another user"), &json!(1)), "{problem}");
+    assert!(problem["hint"].as_str().unwrap().contains("needs a host of its own"), "{problem}");
+    assert_eq!((&problem["refused_count"], &problem["refused"][0]["status"]), (&json!(1), &json!(409)), "{problem}");
+    assert_eq!(problem["refused"][0]["id"], id(9).to_string(), "{problem}");
+    let reason = problem["refused"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("its host belongs to another user"), "{problem}");
+    let second = written(&kept(&scope("acme", "ana"), id(9), "hers"));
+    server.post(SYNC, &ana, &upload(API, &[second], &["hers"])).ok(200);
+    let setup = ["operator create tenant", "operator add token", "operator add token"];
+    let uploads = ["ana bind host", "ana append", "ben bind host", "ben refuse host", "ben append", "ana append"];
+    assert_eq!(world.audit("acme"), [&setup[..], &uploads].concat());
+}
+
 fn what_cannot_be_taken_is_named_one_by_one(world: &World) {
     let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
     let token = server.token("acme", "ana", TokenScope::Write);
@@ -111,6 +133,7 @@ fn a_position_beyond_the_head_is_refused_with_what_to_do(world: &World) {
 on_each_backend! {
     an_upload_can_be_repeated_and_a_download_misses_nothing,
     a_cloned_host_is_a_conflict_and_the_other_records_are_taken,
+    a_host_of_another_user_is_refused_and_the_audit_has_it,
     what_cannot_be_taken_is_named_one_by_one,
     a_removal_from_a_machine_leaves_nothing,
     a_private_record_is_its_authors_alone,
