@@ -35,6 +35,6 @@ pub use bridge::Bridge;
 pub use index::{IndexFigures, Started, TantivyIndex};
 pub use log::{PostgresAccounts, PostgresLog, PostgresOptions, Statements, delete_tenant, delete_tokens, migrate};
 pub use service::{
-    AnsweredRequest, DEFAULT_BODY_BYTES, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS, LocalTool, ResourceServer,
-    Service, ServiceOptions,
+    AnsweredRequest, ClientAddress, DEFAULT_BODY_BYTES, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS, LocalTool,
+    ResourceServer, Service, ServiceOptions,
 };

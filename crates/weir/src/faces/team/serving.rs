@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use axum::extract::Request;
+use axum::middleware::map_request;
 use clap::ArgMatches;
-use weir_server::{AnsweredRequest, LocalTool, ResourceServer, Service, ServiceOptions};
+use weir_server::{AnsweredRequest, ClientAddress, LocalTool, ResourceServer, Service, ServiceOptions};
 
 use super::storage::{Place, Storage, failed};
 use crate::env::Env;
@@ -12,6 +14,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::faces::http::command::{Door, announce, hosts, limits, log_format, runtime};
 use crate::faces::http::guard::guarded;
 use crate::faces::http::observe::{LogFormat, log_json, log_text};
+use crate::faces::http::peer::Peer;
 use crate::faces::paint;
 use crate::operations::OPERATIONS;
 use crate::when;
@@ -41,11 +44,20 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
         let service = Service::start(ports, accounts, options).map_err(failed)?;
         let hosts = hosts(listening.address(), arguments);
         announce(&listening, "`weir team invite` prints a token for a user of the team");
-        listening.serve(service.router_behind(|routes| guarded(routes, hosts)), limits).await
+        let routes = service.router_behind(|routes| guarded(routes, hosts)).layer(map_request(with_client_address));
+        listening.serve(routes, limits).await
     });
     // Work that was cut off must not keep the program from exiting.
     runtime.shutdown_background();
     served
+}
+
+/// Tells the service where a request came from. What a proxy says about that is not read.
+async fn with_client_address(mut request: Request) -> Request {
+    if let Some(peer) = request.extensions().get::<Peer>().copied() {
+        request.extensions_mut().insert(ClientAddress(peer.client.ip()));
+    }
+    request
 }
 
 /// Reads what is known of an issuer of access tokens.
