@@ -42,6 +42,7 @@ macro_rules! contract_tests {
             a_cursor_goes_past_what_it_does_not_show,
             a_position_beyond_the_head_is_refused,
             what_is_kept_is_read_back,
+            a_reference_names_the_oldest_that_the_reader_sees,
             what_supersedes_is_named_and_ranks_first,
             a_private_successor_supersedes_only_for_its_author,
             a_confirmation_names_its_user,

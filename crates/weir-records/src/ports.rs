@@ -84,8 +84,9 @@ pub trait Log: Send + Sync {
     /// Returns the visible records that supersede, confirm or remove these, in the order of the log.
     fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>>;
 
-    /// Returns the visible records that have this reference, in the order of the log.
-    fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>>;
+    /// Returns the oldest visible records that have this reference, at most `limit`, in the order of the log. Using a
+    /// reference again hides nothing that it named before.
+    fn named(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<StoredRecord>>;
 
     /// Returns the newest visible notes on a topic, at most `limit`, in the order of the log. A topic with a zero byte
     /// need not be found. This one reads the whole project; a backend for a server looks them up.

@@ -102,10 +102,10 @@ impl Shelf {
         Ok(self.with_standing(scope, found)?.pop())
     }
 
-    /// Returns the visible records with this reference, oldest first. There may be several, because machines draw
-    /// references on their own.
-    pub fn find(&self, scope: &Scope, reference: Reference) -> Result<Vec<KeptRecord>> {
-        let found = self.ports.log.named(scope, reference)?;
+    /// Returns the visible records with this reference, oldest first, at most `limit`. There may be several, because
+    /// machines draw references on their own.
+    pub fn find(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<KeptRecord>> {
+        let found = self.ports.log.named(scope, reference, limit)?;
         self.with_standing(scope, found)
     }
 

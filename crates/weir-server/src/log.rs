@@ -106,10 +106,11 @@ impl Log for PostgresLog {
         collect(&rows, 0).map_err(|fault| fault.at(doing))
     }
 
-    fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>> {
+    fn named(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<StoredRecord>> {
         let (doing, name) = ("look up a reference", reference.as_str());
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
         let (tenant, project, user) = (&scope.tenant.0, &scope.project.0, &scope.user.0);
-        let rows = self.database.read(doing, scope, &NAMED, &[tenant, project, user, &name])?;
+        let rows = self.database.read(doing, scope, &NAMED, &[tenant, project, user, &name, &most])?;
         collect(&rows, 0).map_err(|fault| fault.at(doing))
     }
 

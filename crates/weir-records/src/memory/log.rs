@@ -102,11 +102,12 @@ impl Log for MemoryLog {
         Ok(state.visible(scope, at.into_iter()))
     }
 
-    fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>> {
+    fn named(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<StoredRecord>> {
         let state = lock(&self.state);
         let Some(project) = state.projects.get(&place(scope)) else { return Ok(Vec::new()) };
         let mut found = state.visible(scope, 0..project.records.len());
         found.retain(|stored| stored.record.body.kept().is_some_and(|kept| kept.reference == reference));
+        found.truncate(limit);
         Ok(found)
     }
 

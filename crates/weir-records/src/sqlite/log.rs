@@ -114,14 +114,15 @@ impl Log for SqliteLog {
         })
     }
 
-    fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>> {
+    fn named(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<StoredRecord>> {
         self.database.read("look up a reference", |tx| {
             let mut statement = tx.prepare_cached(
                 "SELECT position, json FROM records INDEXED BY records_reference
                  WHERE tenant = ?1 AND project = ?2 AND reference = ?3
-                     AND json IS NOT NULL AND (audience = 'team' OR author = ?4) ORDER BY position",
+                     AND json IS NOT NULL AND (audience = 'team' OR author = ?4) ORDER BY position LIMIT ?5",
             )?;
-            let values = params![scope.tenant.0, scope.project.0, reference.as_str(), scope.user.0];
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let values = params![scope.tenant.0, scope.project.0, reference.as_str(), scope.user.0, limit];
             collect(statement.query_map(values, raw)?)
         })
     }

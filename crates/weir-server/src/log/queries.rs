@@ -163,18 +163,20 @@ pub(super) static ABOUT: Query = Query {
     types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY],
 };
 
-/// The records with this reference.
+/// The oldest records with this reference. They are looked up apart, so that the planner does not read the project in
+/// the order of its positions until it has found enough of them.
 pub(super) static NAMED: Query = Query {
     sql: concat!(
-        "SELECT r.position, r.json FROM weir.records r WHERE r.tenant_id = ",
+        "SELECT s.position, s.json FROM (SELECT r.position, r.json FROM weir.records r WHERE r.tenant_id = ",
         tenant!(),
         " AND r.project_id = ",
         project!(),
         " AND r.reference = $4 AND ",
         visible!(),
-        " ORDER BY r.position"
+        one_by_one!(),
+        " ORDER BY s.position LIMIT $5"
     ),
-    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT],
+    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8],
 };
 
 /// The newest notes on this topic, newest first.
