@@ -33,7 +33,9 @@ mod service;
 pub use blobs::{Listing, ObjectBlobs, S3Place, StoredText, Swept};
 pub use bridge::Bridge;
 pub use index::{IndexFigures, Started, TantivyIndex};
-pub use log::{PostgresAccounts, PostgresLog, PostgresOptions, Statements, delete_tenant, delete_tokens, migrate};
+pub use log::{
+    PostgresAccounts, PostgresLog, PostgresOptions, SCHEMA, Statements, delete_tenant, delete_tokens, migrate,
+};
 pub use service::{
     AnsweredRequest, ClientAddress, DEFAULT_BODY_BYTES, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS, LocalTool,
     ResourceServer, Service, ServiceOptions,

@@ -37,7 +37,7 @@ pub use self::deletion::{delete_tenant, delete_tokens};
 use self::fault::Fault;
 pub use self::options::{PostgresOptions, Statements};
 use self::queries::{ABOUT, HEAD, NAMED, ON_TOPIC, READ_SINCE, RECORDS, TEXT_USES};
-pub use self::schema::migrate;
+pub use self::schema::{SCHEMA, migrate};
 use self::values::SqlIds;
 use crate::bridge::Bridge;
 

@@ -25,6 +25,9 @@ const MIGRATIONS: &[Migration] = &[
     Migration { name: "0005_hosts", sql: include_str!("../migrations/0005_hosts.sql") },
 ];
 
+/// The number of the schema that this version has and knows: how many migrations have run.
+pub const SCHEMA: usize = MIGRATIONS.len();
+
 /// The oldest PostgreSQL that this was tested with, as `server_version_num` has it.
 const MIN_SERVER_VERSION: i32 = 150_000;
 /// How long a migration waits for a lock. Everybody who comes after it waits too, so it gives up soon and tries again.
@@ -113,6 +116,7 @@ pub(super) async fn check(client: &Client) -> Result<(), Fault> {
 
 async fn bring_up_to_date(client: &Client, role: &str) -> Result<Vec<&'static str>, Fault> {
     check_server(client).await?;
+    check_own(client).await?;
     let mut ran = Vec::new();
     let mut deadline = Instant::now() + MAX_WAIT;
     loop {
@@ -143,6 +147,21 @@ async fn check_server(client: &Client) -> Result<(), Fault> {
     }
     if encoding != "UTF8" {
         return Err(refused(format!("its encoding is {encoding}; create it with `ENCODING 'UTF8'`")).into());
+    }
+    Ok(())
+}
+
+/// Refuses a schema `weir` of another program: one that has tables, and no ledger of migrations.
+async fn check_own(client: &Client) -> Result<(), Fault> {
+    let sql = "SELECT count(*), count(*) FILTER (WHERE c.relname = 'migrations')
+               FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+               WHERE n.nspname = 'weir' AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')";
+    let rows = client.query_typed(sql, &[]).await?;
+    let Some(row) = rows.first() else { return Ok(()) };
+    let (found, ledgers): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+    if found > 0 && ledgers == 0 {
+        let reason = "its schema `weir` belongs to another program; use another database";
+        return Err(PortError::new(ErrorKind::Unavailable, "migrate the database").because(reason).into());
     }
     Ok(())
 }

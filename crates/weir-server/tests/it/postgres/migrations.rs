@@ -71,6 +71,21 @@ fn a_newer_database_is_refused_and_left_alone() {
 }
 
 #[test]
+fn a_schema_of_another_program_is_refused_and_left_alone() {
+    let database = TestDatabase::empty();
+    let owner = database.session("owner");
+    owner.run("CREATE SCHEMA weir; CREATE TABLE weir.theirs (x integer)").unwrap();
+    let error = database.migrate().unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unavailable);
+    assert!(error.to_string().contains("its schema `weir` belongs to another program"), "{error}");
+    let tables = "SELECT relname FROM pg_class WHERE relnamespace = 'weir'::regnamespace AND relkind = 'r'";
+    assert_eq!(owner.run(tables).unwrap(), ["theirs"]);
+    // What others have in another schema is in nobody's way.
+    owner.run("DROP SCHEMA weir CASCADE; CREATE TABLE theirs (x integer)").unwrap();
+    assert_eq!(database.migrate().unwrap(), MIGRATIONS);
+}
+
+#[test]
 fn a_different_past_is_refused() {
     let database = TestDatabase::new();
     database.session("owner").run("UPDATE weir.migrations SET checksum = ''").unwrap();

@@ -8,8 +8,8 @@ use clap::ArgMatches;
 use weir_core::{Scope, TenantId};
 use weir_records::{Accounts, DeletedTenant, ErrorKind as PortKind, Index as _, PortError, Ports, sqlite};
 use weir_server::{
-    Bridge, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions, TantivyIndex, delete_tenant, delete_tokens,
-    migrate as migrate_schema,
+    Bridge, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions, SCHEMA, TantivyIndex, delete_tenant,
+    delete_tokens, migrate as migrate_schema,
 };
 
 use super::migrate;
@@ -35,6 +35,15 @@ pub(super) struct NewPlace {
     pub(super) accounts: PostgresAccounts,
     /// Its name, for people.
     pub(super) place: String,
+}
+
+/// A database that is ready.
+#[derive(Default)]
+pub(super) struct Prepared {
+    /// The names of the migrations that have just run.
+    pub(super) ran: Vec<&'static str>,
+    /// The number of its schema.
+    pub(super) schema: usize,
 }
 
 /// What was deleted with a tenant.
@@ -71,17 +80,22 @@ impl Place {
         Ok(Self { folder: path("data"), texts, database })
     }
 
-    /// Creates what is missing, and returns the names of the migrations that ran on a database of its own.
-    pub(super) fn prepare(&self) -> Result<Vec<&'static str>, CommandError> {
+    /// Creates what is missing, and runs the migrations that have not run. A database that is newer than this program,
+    /// or that belongs to another one, is refused.
+    pub(super) fn prepare(&self) -> Result<Prepared, CommandError> {
         match (&self.database, &self.folder) {
             (Some(options), _) => {
                 let mut owner = options.clone();
                 owner.role = None;
                 let bridge = Bridge::start().map_err(failed)?;
-                migrate_schema(&owner, ROLE, &bridge).map_err(failed)
+                let ran = migrate_schema(&owner, ROLE, &bridge).map_err(refused)?;
+                Ok(Prepared { ran, schema: SCHEMA })
             }
-            (None, Some(folder)) => sqlite::open_accounts(folder).map(|_| Vec::new()).map_err(failed),
-            (None, None) => Ok(Vec::new()),
+            (None, Some(folder)) => {
+                let ran = sqlite::prepare(folder).map_err(refused)?;
+                Ok(Prepared { ran, schema: sqlite::SCHEMA })
+            }
+            (None, None) => Ok(Prepared::default()),
         }
     }
 
@@ -222,6 +236,17 @@ pub(super) fn failed(error: PortError) -> CommandError {
         _ => error.to_string(),
     };
     CommandError::new(kind, message)
+}
+
+/// Returns why a database cannot be prepared.
+fn refused(error: PortError) -> CommandError {
+    let is_newer = error.kind == PortKind::Newer;
+    let error = failed(error);
+    if is_newer {
+        error.hint("nothing was changed; use the version of Weir that prepared it, or a newer one")
+    } else {
+        error
+    }
 }
 
 fn unprepared(error: PortError) -> CommandError {
