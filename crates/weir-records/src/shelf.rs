@@ -11,16 +11,17 @@ mod keep;
 mod search;
 mod standing;
 
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use forget::{Forgotten, Left};
 pub use import::{Incoming, Sender};
 pub use keep::NewRecord;
 pub use search::{Found, Hit};
 pub use standing::{Confirmation, KeptRecord};
-use weir_core::{Reference, Scope, Timestamp};
+use weir_core::{Reference, Scope, TenantId, Timestamp};
 
 use crate::clock::{Clock, LogicalTime};
 use crate::error::{ErrorKind, PortError, Result};
@@ -39,12 +40,14 @@ pub struct Ports {
     pub blobs: Arc<dyn Blobs>,
 }
 
-/// What gives records their ids and times.
+/// What gives records their ids and times. Each tenant has a clock of its own, so that none moves that of another.
 #[derive(Debug)]
 pub struct Writer {
     host: HostId,
     next: AtomicU64,
-    clock: Clock,
+    /// What every clock continues after.
+    last: LogicalTime,
+    clocks: Mutex<HashMap<TenantId, Clock>>,
 }
 
 impl Writer {
@@ -56,7 +59,7 @@ impl Writer {
     /// Creates a writer that continues as a host: with the index after its last record, and the last time it has given
     /// or seen.
     pub fn resume(host: HostId, next: u64, last: LogicalTime) -> Self {
-        Self { host, next: AtomicU64::new(next), clock: Clock::new(last) }
+        Self { host, next: AtomicU64::new(next), last, clocks: Mutex::default() }
     }
 
     /// Returns the host.
@@ -67,6 +70,21 @@ impl Writer {
     /// Returns whether this writer may still give an id to a record.
     fn may_give(&self, id: RecordId) -> bool {
         id.host == self.host && id.index >= self.next.load(Ordering::Relaxed)
+    }
+
+    /// Returns the time of a new record of a tenant.
+    fn tick(&self, tenant: &TenantId, now: Timestamp) -> LogicalTime {
+        self.with_clock(tenant, |clock| clock.tick(now))
+    }
+
+    /// Follows the time of a record of a tenant from elsewhere.
+    fn observe(&self, tenant: &TenantId, seen: LogicalTime, now: Timestamp) {
+        self.with_clock(tenant, |clock| clock.observe(seen, now));
+    }
+
+    fn with_clock<T>(&self, tenant: &TenantId, work: impl FnOnce(&Clock) -> T) -> T {
+        let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
+        work(clocks.entry(tenant.clone()).or_insert_with(|| Clock::new(self.last)))
     }
 
     fn next_id(&self) -> RecordId {
@@ -150,7 +168,7 @@ impl Shelf {
         let client = scope.session.as_ref().map(|session| session.client.clone()).unwrap_or_default();
         let record = Record {
             id: self.writer.next_id(),
-            time: self.writer.clock.tick(now),
+            time: self.writer.tick(&scope.tenant, now),
             tenant: scope.tenant.clone(),
             project: scope.project.clone(),
             author: Author { user: scope.user.clone(), client },

@@ -60,6 +60,9 @@ impl Shelf {
         for (at, result) in good.into_iter().zip(self.append_each(scope, &records)) {
             results[at] = result;
         }
+        for (one, _) in incoming.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
+            self.writer.observe(&scope.tenant, one.record.time, now);
+        }
         for (at, text) in texts {
             if let (Err(error), true) = (self.settle(scope, &text), results[at].is_ok()) {
                 results[at] = Err(error);
@@ -117,7 +120,7 @@ impl Shelf {
         if record.to_json()?.len() > MAX_JSON_BYTES {
             return Err(refused(ErrorKind::Invalid).because("it is too long"));
         }
-        self.writer.clock.observe(record.time, now).map_err(|error| refused(ErrorKind::Invalid).because(error))?;
+        record.time.check(now).map_err(|error| refused(ErrorKind::Invalid).because(error))?;
         let matches = match (record.body.kept(), text) {
             (None, None) => true,
             (Some(kept), Some(text)) => kept.bytes == text.len() as u64 && kept.text == TextKey::of(text),
