@@ -38,5 +38,5 @@ pub use log::{
 };
 pub use service::{
     AnsweredRequest, ClientAddress, DEFAULT_BODY_BYTES, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS, LocalTool,
-    ResourceServer, Service, ServiceOptions,
+    RequestWatcher, ResourceServer, Service, ServiceOptions,
 };

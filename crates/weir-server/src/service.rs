@@ -39,7 +39,7 @@ use self::answers::{json_answer, read_json, read_query};
 use self::callers::Caller;
 use self::figures::Figures;
 pub use self::oauth::ResourceServer;
-pub use self::observe::AnsweredRequest;
+pub use self::observe::{AnsweredRequest, RequestWatcher};
 use self::problem::Problem;
 use self::rates::{Pace, Rates};
 pub use self::strangers::ClientAddress;
@@ -92,6 +92,8 @@ pub struct ServiceOptions {
     pub oauth: Option<Arc<ResourceServer>>,
     /// Writes a line about each request, if one is wanted.
     pub log: Option<fn(&AnsweredRequest<'_>)>,
+    /// Is told of each request too, for traces.
+    pub watch: Option<RequestWatcher>,
     /// The tools of a developer's machine, which a server does not offer.
     pub local_tools: Vec<LocalTool>,
 }
@@ -122,6 +124,7 @@ impl ServiceOptions {
             max_tenant_bytes: DEFAULT_TENANT_BYTES,
             oauth: None,
             log: None,
+            watch: None,
             local_tools: Vec::new(),
         }
     }

@@ -1,5 +1,8 @@
 //! `weir team` and `weir serve --team`, as an operator and two users meet them.
 
+#[cfg(feature = "team")]
+mod traces;
+
 use crate::support::{Home, said};
 
 #[cfg(not(feature = "team"))]

@@ -9,6 +9,7 @@ use clap::ArgMatches;
 use weir_server::{AnsweredRequest, ClientAddress, LocalTool, ResourceServer, Service, ServiceOptions};
 
 use super::storage::{Place, Storage, failed};
+use super::traces::{TraceOptions, Traces};
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::http::command::{Door, announce, hosts, limits, log_format, runtime};
@@ -23,7 +24,7 @@ use crate::when;
 pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandError> {
     let door = Door::of(arguments)?;
     let Storage { ports, accounts } = Place::of(env, arguments)?.open()?;
-    let (limits, runtime) = (limits(arguments), runtime()?);
+    let (limits, runtime, trace_options) = (limits(arguments), runtime()?, TraceOptions::of(env)?);
     let usual = ServiceOptions::new(when::now, report);
     let log: Option<fn(&AnsweredRequest<'_>)> = match log_format(arguments) {
         LogFormat::Off => None,
@@ -41,11 +42,17 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
     };
     let served = runtime.block_on(async {
         let listening = door.open().await?;
+        let traces = trace_options.map(Traces::start).transpose()?;
+        let options = ServiceOptions { watch: traces.as_ref().map(Traces::watcher), ..options };
         let service = Service::start(ports, accounts, options).map_err(failed)?;
         let hosts = hosts(listening.address(), arguments);
         announce(&listening, "`weir team invite` prints a token for a user of the team");
         let routes = service.router_behind(|routes| guarded(routes, hosts)).layer(map_request(with_client_address));
-        listening.serve(routes, limits).await
+        let served = listening.serve(routes, limits).await;
+        if let Some(traces) = traces {
+            traces.finish().await;
+        }
+        served
     });
     // Work that was cut off must not keep the program from exiting.
     runtime.shutdown_background();
