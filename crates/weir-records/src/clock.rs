@@ -56,7 +56,7 @@ impl LogicalTime {
 /// The error for a time that is too far ahead to be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "its time is {} hours ahead of the clock here, and at most {} are taken; set the clock of the machine that wrote it",
+    "its time is {} hours ahead of the clock here, and at most {} are taken; set the clock of the machine it is from",
     .0 / HOUR, MAX_AHEAD_MILLIS / HOUR
 )]
 pub struct ClockAhead(i64);

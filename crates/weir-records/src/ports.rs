@@ -64,8 +64,8 @@ pub trait Log: Send + Sync {
     /// machine that still has it can bring it back. See [`Record::check`] and [`Record::check_removal_of`].
     fn append(&self, scope: &Scope, records: &[Record]) -> Result<Vec<Position>>;
 
-    /// Binds those of these hosts to the user of the scope that are bound to nobody, and returns those that are bound to
-    /// somebody else, in order. A host belongs to one user of a tenant for good.
+    /// Binds those of these hosts that are bound to nobody to the user of the scope, and returns those that are bound
+    /// to somebody else, in order. A host belongs to one user of a tenant for good.
     ///
     /// A host that has records already is bound to their author, or to no user at all if they have several authors:
     /// then it is that of a server. What is bound to the user, and that others were refused, is in the audit.

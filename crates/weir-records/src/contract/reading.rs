@@ -35,7 +35,7 @@ pub fn what_is_kept_is_read_back(new: NewShelf<'_>) {
     assert_eq!(shelf.get(&ben(), crate::RecordId { index: 999, ..kept.id }).unwrap(), None);
 }
 
-/// Of many records with one reference, the oldest that the reader sees are given out, at most as many as were asked for.
+/// Of many records with one reference, the oldest that the reader sees are given out, up to the number asked for.
 pub fn a_reference_names_the_oldest_that_the_reader_sees(new: NewShelf<'_>) {
     let (shelf, reference) = (new(), Reference::from_bits(77));
     let with_reference = |audience, text: &str| NewRecord { reference: Some(reference), ..note(audience, text) };

@@ -44,8 +44,8 @@ const BEGIN_ALONE: &str = "BEGIN; SET LOCAL lock_timeout = '60s'; SELECT pg_advi
      checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())";
 
 /// What the role of the program may do: read, append, move heads, erase the content of a record, bind hosts, add and
-/// revoke tokens, and set quotas. It may not delete, change what stays of an erased record, or change the audit. A migration that adds
-/// a table adds it here.
+/// revoke tokens, and set quotas. It may not delete, change what stays of an erased record, or change the audit. A
+/// migration that adds a table adds it here.
 const GRANTS: &str = "
     GRANT USAGE ON SCHEMA weir TO APP;
     GRANT SELECT ON weir.migrations, weir.tenants, weir.projects, weir.heads, weir.records, weir.audit, weir.tokens,

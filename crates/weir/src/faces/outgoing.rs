@@ -1,5 +1,5 @@
-//! The HTTP client of the faces, for servers that the user named. Invariant: TLS trusts the certificates that this machine
-//! trusts, and nothing else.
+//! The HTTP client of the faces, for servers that the user named. Invariant: TLS trusts the certificates that this
+//! machine trusts, and nothing else.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 //! name one.
 //!
 //! The spans are written as JSON, one of the two encodings of OTLP over HTTP, by the HTTP client that the program has.
-//! The SDK of OpenTelemetry would bring some thirty crates for one kind of span: its exporter needs prost and a client of
-//! its own, and gRPC needs tonic.
+//! OpenTelemetry's own crates (API, SDK, exporter, protocol) would bring prost and another HTTP client, or tonic for
+//! gRPC, for one kind of span.
 //!
 //! Invariants: a request never waits for a span; spans wait in a queue of bounded length; what could not be sent is
 //! counted and reported.

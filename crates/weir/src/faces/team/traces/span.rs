@@ -1,7 +1,7 @@
 //! Requests as spans, in the JSON form of OTLP. Pure: it makes no request and reads no clock.
 //!
-//! Invariant: a span has the method, the route and the status of a request, and how long it took. It has no path, query,
-//! token or body, and no name of a tenant, user or project.
+//! Invariant: a span has the method, the route and the status of a request, and how long it took. It has no path, no
+//! query, no token, no body, and no name of a tenant, user or project.
 
 use serde_json::{Value, json};
 use weir_core::Timestamp;
