@@ -68,7 +68,8 @@ pub trait Log: Send + Sync {
     /// to somebody else, in order. A host belongs to one user of a tenant for good.
     ///
     /// A host that has records already is bound to their author, or to no user at all if they have several authors:
-    /// then it is that of a server. What is bound to the user, and that others were refused, is in the audit.
+    /// then it is that of a server. A scope without a user binds to no user at all too. What is bound to a user, and
+    /// that hosts of others were refused, is in the audit.
     fn bind_hosts(&self, scope: &Scope, hosts: &[HostId]) -> Result<Vec<HostId>>;
 
     /// Reads at most `limit` records after a position. A position beyond the head is

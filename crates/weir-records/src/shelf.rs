@@ -11,7 +11,7 @@ mod keep;
 mod search;
 mod standing;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ pub use import::{Incoming, Sender};
 pub use keep::NewRecord;
 pub use search::{Found, Hit};
 pub use standing::{Confirmation, KeptRecord};
-use weir_core::{Reference, Scope, TenantId, Timestamp};
+use weir_core::{Reference, Scope, TenantId, Timestamp, UserId};
 
 use crate::clock::{Clock, LogicalTime};
 use crate::error::{ErrorKind, PortError, Result};
@@ -96,12 +96,14 @@ impl Writer {
 pub struct Shelf {
     ports: Ports,
     writer: Writer,
+    /// The tenants in which the host of the writer is bound to nobody.
+    claimed: Mutex<HashSet<TenantId>>,
 }
 
 impl Shelf {
     /// Creates a shelf on three ports.
     pub fn new(ports: Ports, writer: Writer) -> Self {
-        Self { ports, writer }
+        Self { ports, writer, claimed: Mutex::default() }
     }
 
     /// Returns the ports.
@@ -163,8 +165,22 @@ impl Shelf {
         self.one(scope, id)?.ok_or_else(|| PortError::new(ErrorKind::Missing, format!("{doing} record {id}")))
     }
 
+    /// Binds the host of the writer to no user of a tenant, before its first record there: several users write by it,
+    /// and one of them could otherwise send records under the ids that it gives next.
+    fn claim_host(&self, scope: &Scope) -> Result<()> {
+        let claimed = || self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
+        if claimed().contains(&scope.tenant) {
+            return Ok(());
+        }
+        let nobody = Scope { user: UserId(String::new()), session: None, ..scope.clone() };
+        self.ports.log.bind_hosts(&nobody, &[self.writer.host])?;
+        claimed().insert(scope.tenant.clone());
+        Ok(())
+    }
+
     /// Appends a new record by the user of the scope.
     fn append(&self, scope: &Scope, audience: Audience, body: Body, now: Timestamp) -> Result<StoredRecord> {
+        self.claim_host(scope)?;
         let client = scope.session.as_ref().map(|session| session.client.clone()).unwrap_or_default();
         let record = Record {
             id: self.writer.next_id(),

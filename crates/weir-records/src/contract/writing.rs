@@ -38,7 +38,7 @@ pub fn a_cloned_host_is_a_conflict(new: NewShelf<'_>) {
 }
 
 /// A host belongs to the user who sent records of it first, in all projects of the tenant. Others are refused, and
-/// nothing is left of what they sent. Nobody sends under ids that the server gives itself.
+/// nothing is left of what they sent. Nobody sends under ids that a server gives itself.
 pub fn a_host_belongs_to_the_user_who_sent_from_it_first(new: NewShelf<'_>) {
     let (server, machine) = (new(), new());
     let (first, second) = (keep(&machine, &ana(), "first"), keep(&machine, &ana(), "second"));
@@ -59,10 +59,14 @@ pub fn a_host_belongs_to_the_user_who_sent_from_it_first(new: NewShelf<'_>) {
         assert_eq!(send(&thief, &by(&thief, later), "second"), Err(ErrorKind::ForeignHost));
         assert_eq!(server.ports().log.head(&thief).unwrap(), Position(u64::from(thief.project == ana().project)));
     }
-    let of_server = RecordId { host: server.writer().host(), index: 100 };
-    assert_eq!(send(&ana(), &by(&ana(), of_server), "second"), Err(ErrorKind::ForeignHost));
+    let other_server = beside(&server);
+    keep(&other_server, &ana(), "by the other server");
+    for host in [server.writer().host(), other_server.writer().host()] {
+        let of_server = RecordId { host, index: 100 };
+        assert_eq!(send(&ana(), &by(&ana(), of_server), "second"), Err(ErrorKind::ForeignHost));
+    }
     assert_eq!(server.ports().blobs.get(&ana(), &TextKey::of(b"second")).unwrap(), None);
-    assert_eq!(send(&ana(), &second, "second"), Ok(Position(2)));
+    assert_eq!(send(&ana(), &second, "second"), Ok(Position(3)));
     let elsewhere = scope("acme", "ana", "web");
     assert_eq!(send(&elsewhere, &by(&elsewhere, later), "second"), Ok(Position(1)));
     let stranger = scope("umbrella", "ben", "api");
@@ -72,10 +76,17 @@ pub fn a_host_belongs_to_the_user_who_sent_from_it_first(new: NewShelf<'_>) {
 /// A host whose records were taken before hosts were bound belongs to their author, and one with records of several
 /// users, which is that of a server, to nobody.
 pub fn a_host_with_records_belongs_to_their_author(new: NewShelf<'_>) {
-    let shelf = new();
-    let (shared, log) = (beside(&shelf), &shelf.ports().log);
-    let of_ana = keep(&shelf, &ana(), "of ana").id.host;
-    let of_server = [keep(&shared, &ana(), "hers").id.host, keep(&shared, &ben(), "his").id.host][0];
+    let (shelf, machine, server) = (new(), new(), new());
+    let log = &shelf.ports().log;
+    // Appended as an earlier version does, without a word about their hosts.
+    let earlier = |from: &Shelf, scope: &Scope| {
+        let record = keep(from, scope, "earlier");
+        log.append(scope, std::slice::from_ref(&record)).unwrap();
+        record.id.host
+    };
+    let of_ana = earlier(&machine, &ana());
+    let of_server = earlier(&server, &ana());
+    assert_eq!(earlier(&server, &ben()), of_server);
     let unused = HostId::random().unwrap();
     let sorted = |mut hosts: Vec<HostId>| {
         hosts.sort_unstable();

@@ -35,7 +35,7 @@ pub(super) fn bind(database: &Database, scope: &Scope, hosts: &[HostId]) -> Resu
                 others.push(host);
             }
         }
-        if let Some(target) = refused_hosts(&others) {
+        if let Some(target) = refused_hosts(&others).filter(|_| !scope.user.0.is_empty()) {
             audit(tx, scope, "refuse host", &target)?;
         }
         Ok(others)
@@ -59,7 +59,7 @@ fn bind_one(tx: &Transaction<'_>, scope: &Scope, host: HostId) -> Result<bool, F
         None => user_of(tx, scope, host)?,
     };
     let is_own = user.as_deref() == Some(scope.user.0.as_str());
-    if is_new && is_own {
+    if is_new && is_own && !scope.user.0.is_empty() {
         audit(tx, scope, "bind host", &host.to_string())?;
     }
     Ok(is_own)

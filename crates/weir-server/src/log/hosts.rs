@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 use weir_core::Scope;
 use weir_records::{HostId, Result, refused_hosts};
 
@@ -36,12 +37,15 @@ pub(super) fn bind(database: &Database, scope: &Scope, hosts: &[HostId]) -> Resu
         // What somebody else has bound at the same moment is seen by now.
         let all = users(&database.run(&client, &HOST_USERS, &[&scope.tenant.0, &wanted]).await?)?;
         let others: Vec<HostId> = hosts.iter().copied().filter(|host| !is_own(&all, host)).collect();
-        let own = bound.iter().filter(|(_, user)| **user == scope.user.0);
-        let own = own.map(|(host, _)| ("bind host", host.to_string()));
-        let refused = refused_hosts(&others).map(|target| ("refuse host", target));
-        let (actions, targets): (Vec<&str>, Vec<String>) = own.chain(refused).unzip();
-        let token = scope.session.as_ref().map(|session| session.key.as_str()).filter(|key| !key.is_empty());
-        database.run(&client, &AUDIT_TENANT, &[&scope.tenant.0, &scope.user.0, &actions, &targets, &token]).await?;
+        if !scope.user.0.is_empty() {
+            let own = bound.iter().filter(|(_, user)| **user == scope.user.0);
+            let own = own.map(|(host, _)| ("bind host", host.to_string()));
+            let refused = refused_hosts(&others).map(|target| ("refuse host", target));
+            let (actions, targets): (Vec<&str>, Vec<String>) = own.chain(refused).unzip();
+            let token = scope.session.as_ref().map(|session| session.key.as_str()).filter(|key| !key.is_empty());
+            let values: [&(dyn ToSql + Sync); 5] = [&scope.tenant.0, &scope.user.0, &actions, &targets, &token];
+            database.run(&client, &AUDIT_TENANT, &values).await?;
+        }
         client.batch_execute("COMMIT").await?;
         transaction.end();
         Ok(others)

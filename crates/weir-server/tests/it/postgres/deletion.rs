@@ -76,7 +76,7 @@ fn nothing_is_left_of_a_deleted_tenant_but_its_audit() {
         "audit 3",
         "earlier_usage 1",
         "heads 1",
-        "hosts 1",
+        "hosts 2",
         "projects 1",
         "records 1",
         "tenants 1",
