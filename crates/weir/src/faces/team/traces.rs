@@ -181,9 +181,10 @@ impl Traces {
 
     /// Sends what waits, within a bounded time.
     pub(super) async fn finish(self) {
-        let rest = async {
-            if self.sender.send(Message::End).await.is_ok() {
-                let _ = self.sending.await;
+        let Self { sender, sending, .. } = self;
+        let rest = async move {
+            if sender.send(Message::End).await.is_ok() {
+                let _ = sending.await;
             }
         };
         if timeout(FINISH_TIMEOUT, rest).await.is_err() {
