@@ -1,16 +1,19 @@
 //! Time that orders records of several machines: a hybrid logical clock, after Kulkarni et al. (2014).
 //!
-//! Invariants: a clock never gives the same time twice, and never one before what it has given or seen. It stays close
-//! to the time of day, since a time far ahead of it is refused.
+//! Invariants: a clock never gives the same time twice, and never one before what it has given or followed. It stays
+//! close to the time of day: a time far ahead is refused, and one that is ahead by more than a clock may be wrong is
+//! taken without following it. So one machine with a wrong clock does not move all others, who would then be refused.
 
 use std::sync::{Mutex, PoisonError};
 
 use weir_core::Timestamp;
 use weir_core::time::DAY;
 
-/// How far ahead of this machine's time of day another machine may be, in milliseconds. One time in the year 3000
-/// would otherwise put every later record there.
-const MAX_AHEAD: i64 = DAY;
+/// How far ahead of this machine's time of day a record from elsewhere may be, in milliseconds.
+const MAX_AHEAD_MILLIS: i64 = DAY;
+/// How far ahead a record may be to be followed, in milliseconds.
+const MAX_FOLLOWED_MILLIS: i64 = HOUR;
+const HOUR: i64 = 60 * 60 * 1000;
 
 /// A moment that orders records: the time of day, and a count of what happened within the same millisecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -31,6 +34,17 @@ impl LogicalTime {
         Timestamp(self.millis)
     }
 
+    /// Checks that a record from elsewhere may have this time.
+    pub fn check(self, now: Timestamp) -> Result<(), ClockAhead> {
+        let ahead = self.millis.saturating_sub(now.0);
+        if ahead > MAX_AHEAD_MILLIS { Err(ClockAhead(ahead)) } else { Ok(()) }
+    }
+
+    /// Returns whether a clock follows this time if it sees it.
+    pub fn is_followed(self, now: Timestamp) -> bool {
+        self.millis.saturating_sub(now.0) <= MAX_FOLLOWED_MILLIS
+    }
+
     fn next(self) -> Self {
         match self.count.checked_add(1) {
             Some(count) => Self { count, ..self },
@@ -39,9 +53,12 @@ impl LogicalTime {
     }
 }
 
-/// The error for a time that is too far ahead to be taken over.
+/// The error for a time that is too far ahead to be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("its clock is {} hours ahead", .0 / (60 * 60 * 1000))]
+#[error(
+    "its time is {} hours ahead of the clock here, and at most {} are taken; set the clock of the machine it is from",
+    .0 / HOUR, MAX_AHEAD_MILLIS / HOUR
+)]
 pub struct ClockAhead(i64);
 
 /// The clock of one writer.
@@ -64,15 +81,12 @@ impl Clock {
         next
     }
 
-    /// Takes over the time of a record from elsewhere, so that every later record of this clock comes after it.
-    pub fn observe(&self, seen: LogicalTime, now: Timestamp) -> Result<(), ClockAhead> {
-        let ahead = seen.millis.saturating_sub(now.0);
-        if ahead > MAX_AHEAD {
-            return Err(ClockAhead(ahead));
+    /// Follows the time of a record from elsewhere, so that every later record of this clock comes after it.
+    pub fn observe(&self, seen: LogicalTime, now: Timestamp) {
+        if seen.is_followed(now) {
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            *last = seen.max(*last);
         }
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = seen.max(*last);
-        Ok(())
     }
 }
 
@@ -92,7 +106,7 @@ mod tests {
             for (now, seen) in steps {
                 if let Some((millis, count)) = seen {
                     let seen = LogicalTime { millis, count };
-                    clock.observe(seen, Timestamp(now)).unwrap();
+                    clock.observe(seen, Timestamp(now));
                     latest = latest.max(seen);
                 }
                 let time = clock.tick(Timestamp(now));
@@ -106,7 +120,7 @@ mod tests {
     #[test]
     fn a_clock_follows_the_time_of_day_again_once_that_has_caught_up() {
         let clock = Clock::new(LogicalTime::ZERO);
-        clock.observe(LogicalTime { millis: 100, count: 7 }, Timestamp(10)).unwrap();
+        clock.observe(LogicalTime { millis: 100, count: 7 }, Timestamp(10));
         assert_eq!(clock.tick(Timestamp(10)), LogicalTime { millis: 100, count: 8 });
         assert_eq!(clock.tick(Timestamp(101)), LogicalTime { millis: 101, count: 0 });
     }
@@ -118,12 +132,26 @@ mod tests {
     }
 
     #[test]
-    fn a_time_far_ahead_is_refused_and_changes_nothing() {
-        let clock = Clock::new(LogicalTime::ZERO);
-        for millis in [DAY + 2, i64::MAX] {
-            let error = clock.observe(LogicalTime { millis, count: 0 }, Timestamp(1)).unwrap_err();
-            assert!(error.to_string().starts_with("its clock is "), "{error}");
+    fn a_time_ahead_is_followed_taken_or_refused_by_how_far_it_is() {
+        for (millis, is_taken, is_followed) in [
+            (HOUR + 1, true, true),
+            (HOUR + 2, true, false),
+            (DAY + 1, true, false),
+            (DAY + 2, false, false),
+            (i64::MAX, false, false),
+            (i64::MIN, true, true),
+        ] {
+            let (seen, now) = (LogicalTime { millis, count: 0 }, Timestamp(1));
+            assert_eq!(seen.check(now).is_ok(), is_taken, "{millis}");
+            let clock = Clock::new(LogicalTime::ZERO);
+            clock.observe(seen, now);
+            let expected = if is_followed && millis > 1 { seen.next() } else { LogicalTime { millis: 1, count: 0 } };
+            assert_eq!(clock.tick(now), expected, "{millis}");
         }
-        assert_eq!(clock.tick(Timestamp(1)), LogicalTime { millis: 1, count: 0 });
+        let error = LogicalTime { millis: 30 * HOUR, count: 0 }.check(Timestamp(0)).unwrap_err();
+        assert!(
+            error.to_string().starts_with("its time is 30 hours ahead of the clock here, and at most 24"),
+            "{error}"
+        );
     }
 }

@@ -57,7 +57,7 @@ pub use error::{ErrorKind, PortError, Result};
 pub use id::{HostId, RecordId, TextKey};
 pub use ports::{
     Batch, Blobs, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, Position, Readers, SearchQuery, Step,
-    StoredRecord,
+    StoredRecord, refused_hosts,
 };
 pub use record::{Audience, Author, Body, FORMAT, Kept, NoteFields, NoteFile, Record};
 pub use shelf::{

@@ -14,7 +14,7 @@ use std::ops::Range;
 use weir_core::{EntryKind, Reference, Scope, Timestamp, UserId};
 
 use crate::error::Result;
-use crate::id::{RecordId, TextKey};
+use crate::id::{HostId, RecordId, TextKey};
 use crate::record::{Audience, Record};
 
 /// A place in the log of one project. The first record is at 1, and 0 is before it.
@@ -65,6 +65,14 @@ pub trait Log: Send + Sync {
     /// machine that still has it can bring it back. See [`Record::check`] and [`Record::check_removal_of`].
     fn append(&self, scope: &Scope, records: &[Record]) -> Result<Vec<Position>>;
 
+    /// Binds those of these hosts that are bound to nobody to the user of the scope, and returns those that are bound
+    /// to somebody else, in order. A host belongs to one user of a tenant for good.
+    ///
+    /// A host that has records already is bound to their author, or to no user at all if they have several authors:
+    /// then it is that of a server. A scope without a user binds to no user at all too. What is bound to a user, and
+    /// that hosts of others were refused, is in the audit.
+    fn bind_hosts(&self, scope: &Scope, hosts: &[HostId]) -> Result<Vec<HostId>>;
+
     /// Reads at most `limit` records after a position. A position beyond the head is
     /// [`Ahead`](crate::ErrorKind::Ahead).
     fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch>;
@@ -78,8 +86,9 @@ pub trait Log: Send + Sync {
     /// Returns the visible records that supersede, confirm or remove these, in the order of the log.
     fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>>;
 
-    /// Returns the visible records that have this reference, in the order of the log.
-    fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>>;
+    /// Returns the oldest visible records that have this reference, at most `limit`, in the order of the log. Using a
+    /// reference again hides nothing that it named before.
+    fn named(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<StoredRecord>>;
 
     /// Returns the newest visible notes on a topic, at most `limit`, in the order of the log. A topic with a zero byte
     /// need not be found. This one reads the whole project; a backend for a server looks them up.
@@ -103,6 +112,12 @@ pub trait Log: Send + Sync {
         }
         Ok(used)
     }
+}
+
+/// Returns how the audit names the hosts that were refused in one call: the first of them, and how many more there are.
+pub fn refused_hosts(hosts: &[HostId]) -> Option<String> {
+    let (first, rest) = hosts.split_first()?;
+    Some(if rest.is_empty() { first.to_string() } else { format!("{first} and {} more", rest.len()) })
 }
 
 /// A change that an index has to follow. It has everything that an index needs, so that no index reads a log.

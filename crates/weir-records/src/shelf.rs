@@ -11,16 +11,17 @@ mod keep;
 mod search;
 mod standing;
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use forget::{Forgotten, Left};
 pub use import::{Incoming, Sender};
 pub use keep::NewRecord;
 pub use search::{Found, Hit};
 pub use standing::{Confirmation, KeptRecord};
-use weir_core::{Reference, Scope, Timestamp};
+use weir_core::{Reference, Scope, TenantId, Timestamp, UserId};
 
 use crate::clock::{Clock, LogicalTime};
 use crate::error::{ErrorKind, PortError, Result};
@@ -40,12 +41,14 @@ pub struct Ports {
     pub blobs: Arc<dyn Blobs>,
 }
 
-/// What gives records their ids and times.
+/// What gives records their ids and times. Each tenant has a clock of its own, so that none moves that of another.
 #[derive(Debug)]
 pub struct Writer {
     host: HostId,
     next: AtomicU64,
-    clock: Clock,
+    /// What every clock continues after.
+    last: LogicalTime,
+    clocks: Mutex<HashMap<TenantId, Clock>>,
 }
 
 impl Writer {
@@ -57,12 +60,32 @@ impl Writer {
     /// Creates a writer that continues as a host: with the index after its last record, and the last time it has given
     /// or seen.
     pub fn resume(host: HostId, next: u64, last: LogicalTime) -> Self {
-        Self { host, next: AtomicU64::new(next), clock: Clock::new(last) }
+        Self { host, next: AtomicU64::new(next), last, clocks: Mutex::default() }
     }
 
     /// Returns the host.
     pub fn host(&self) -> HostId {
         self.host
+    }
+
+    /// Returns whether this writer may still give an id to a record.
+    fn may_give(&self, id: RecordId) -> bool {
+        id.host == self.host && id.index >= self.next.load(Ordering::Relaxed)
+    }
+
+    /// Returns the time of a new record of a tenant.
+    fn tick(&self, tenant: &TenantId, now: Timestamp) -> LogicalTime {
+        self.with_clock(tenant, |clock| clock.tick(now))
+    }
+
+    /// Follows the time of a record of a tenant from elsewhere.
+    fn observe(&self, tenant: &TenantId, seen: LogicalTime, now: Timestamp) {
+        self.with_clock(tenant, |clock| clock.observe(seen, now));
+    }
+
+    fn with_clock<T>(&self, tenant: &TenantId, work: impl FnOnce(&Clock) -> T) -> T {
+        let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
+        work(clocks.entry(tenant.clone()).or_insert_with(|| Clock::new(self.last)))
     }
 
     fn next_id(&self) -> RecordId {
@@ -74,12 +97,14 @@ impl Writer {
 pub struct Shelf {
     ports: Ports,
     writer: Writer,
+    /// The tenants in which the host of the writer is bound to nobody.
+    claimed: Mutex<HashSet<TenantId>>,
 }
 
 impl Shelf {
     /// Creates a shelf on three ports.
     pub fn new(ports: Ports, writer: Writer) -> Self {
-        Self { ports, writer }
+        Self { ports, writer, claimed: Mutex::default() }
     }
 
     /// Returns the ports.
@@ -98,10 +123,10 @@ impl Shelf {
         Ok(self.with_standing(scope, found)?.pop())
     }
 
-    /// Returns the visible records with this reference, oldest first. There may be several, because machines draw
-    /// references on their own.
-    pub fn find(&self, scope: &Scope, reference: Reference) -> Result<Vec<KeptRecord>> {
-        let found = self.ports.log.named(scope, reference)?;
+    /// Returns the visible records with this reference, oldest first, at most `limit`. There may be several, because
+    /// machines draw references on their own.
+    pub fn find(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<KeptRecord>> {
+        let found = self.ports.log.named(scope, reference, limit)?;
         self.with_standing(scope, found)
     }
 
@@ -157,12 +182,26 @@ impl Shelf {
         self.one(scope, id)?.ok_or_else(|| PortError::new(ErrorKind::Missing, format!("{doing} record {id}")))
     }
 
+    /// Binds the host of the writer to no user of a tenant, before its first record there: several users write by it,
+    /// and one of them could otherwise send records under the ids that it gives next.
+    fn claim_host(&self, scope: &Scope) -> Result<()> {
+        let claimed = || self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
+        if claimed().contains(&scope.tenant) {
+            return Ok(());
+        }
+        let nobody = Scope { user: UserId(String::new()), session: None, ..scope.clone() };
+        self.ports.log.bind_hosts(&nobody, &[self.writer.host])?;
+        claimed().insert(scope.tenant.clone());
+        Ok(())
+    }
+
     /// Appends a new record by the user of the scope.
     fn append(&self, scope: &Scope, audience: Audience, body: Body, now: Timestamp) -> Result<StoredRecord> {
+        self.claim_host(scope)?;
         let client = scope.session.as_ref().map(|session| session.client.clone()).unwrap_or_default();
         let record = Record {
             id: self.writer.next_id(),
-            time: self.writer.clock.tick(now),
+            time: self.writer.tick(&scope.tenant, now),
             tenant: scope.tenant.clone(),
             project: scope.project.clone(),
             author: Author { user: scope.user.clone(), client },

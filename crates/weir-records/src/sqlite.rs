@@ -7,6 +7,7 @@ mod accounts;
 mod db;
 mod deletion;
 mod files;
+mod hosts;
 mod index;
 mod log;
 mod moving;
@@ -25,6 +26,16 @@ use crate::shelf::Ports;
 
 /// The database of the log and of the accounts.
 const DATABASE: &str = "records.db";
+
+/// The number of the schema that this version has and knows: how many migrations have run.
+pub const SCHEMA: usize = log::MIGRATIONS.len();
+
+/// Creates the database of a folder or brings it up to this version, and returns the names of the migrations that ran.
+/// A database that is newer or of another program is refused, and left as it is.
+pub fn prepare(folder: &Path) -> Result<Vec<&'static str>> {
+    let (_, ran) = db::Database::prepare(&folder.join(DATABASE), log::MIGRATIONS)?;
+    Ok(ran)
+}
 
 /// Opens the three ports in a folder, which is created if it does not exist.
 pub fn open(folder: &Path) -> Result<Ports> {

@@ -33,8 +33,10 @@ mod service;
 pub use blobs::{Listing, ObjectBlobs, S3Place, StoredText, Swept};
 pub use bridge::Bridge;
 pub use index::{Copied, CopyPlace, IndexCopier, IndexFigures, Meaning, Started, TantivyIndex, Vectors};
-pub use log::{PostgresAccounts, PostgresLog, PostgresOptions, Statements, delete_tenant, delete_tokens, migrate};
+pub use log::{
+    PostgresAccounts, PostgresLog, PostgresOptions, SCHEMA, Statements, delete_tenant, delete_tokens, migrate,
+};
 pub use service::{
-    AnsweredRequest, Copying, DEFAULT_BODY_BYTES, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS, LocalTool,
-    ResourceServer, Service, ServiceOptions,
+    AnsweredRequest, ClientAddress, Copying, DEFAULT_BODY_BYTES, DEFAULT_TENANT_BYTES, DEFAULT_TENANT_RECORDS,
+    LocalTool, RequestWatcher, ResourceServer, Service, ServiceOptions,
 };

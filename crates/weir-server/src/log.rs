@@ -13,6 +13,7 @@ mod append;
 mod database;
 mod deletion;
 mod fault;
+mod hosts;
 mod moving;
 mod options;
 mod plan;
@@ -28,7 +29,7 @@ use std::sync::Arc;
 use tokio_postgres::Row;
 use weir_core::{Reference, Scope};
 use weir_records::{
-    Batch, ErrorKind, Log, PortError, Position, Readers, Record, RecordId, Result, StoredRecord, TextKey,
+    Batch, ErrorKind, HostId, Log, PortError, Position, Readers, Record, RecordId, Result, StoredRecord, TextKey,
 };
 
 pub use self::accounts::PostgresAccounts;
@@ -37,7 +38,7 @@ pub use self::deletion::{delete_tenant, delete_tokens};
 use self::fault::Fault;
 pub use self::options::{PostgresOptions, Statements};
 use self::queries::{ABOUT, HEAD, NAMED, ON_TOPIC, READ_SINCE, RECORDS, TEXT_USES, USED_TEXTS};
-pub use self::schema::migrate;
+pub use self::schema::{SCHEMA, migrate};
 use self::values::SqlIds;
 use crate::bridge::Bridge;
 
@@ -66,6 +67,10 @@ impl Log for PostgresLog {
             return Ok(Vec::new());
         }
         append::append(&self.database, scope, records)
+    }
+
+    fn bind_hosts(&self, scope: &Scope, hosts: &[HostId]) -> Result<Vec<HostId>> {
+        hosts::bind(&self.database, scope, hosts)
     }
 
     fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch> {
@@ -102,10 +107,11 @@ impl Log for PostgresLog {
         collect(&rows, 0).map_err(|fault| fault.at(doing))
     }
 
-    fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>> {
+    fn named(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<StoredRecord>> {
         let (doing, name) = ("look up a reference", reference.as_str());
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
         let (tenant, project, user) = (&scope.tenant.0, &scope.project.0, &scope.user.0);
-        let rows = self.database.read(doing, scope, &NAMED, &[tenant, project, user, &name])?;
+        let rows = self.database.read(doing, scope, &NAMED, &[tenant, project, user, &name, &most])?;
         collect(&rows, 0).map_err(|fault| fault.at(doing))
     }
 

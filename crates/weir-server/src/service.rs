@@ -16,6 +16,7 @@ mod oauth;
 mod observe;
 mod problem;
 mod rates;
+mod strangers;
 mod sync;
 mod tools;
 
@@ -40,9 +41,11 @@ use self::callers::Caller;
 pub use self::copying::Copying;
 use self::figures::Figures;
 pub use self::oauth::ResourceServer;
-pub use self::observe::AnsweredRequest;
+pub use self::observe::{AnsweredRequest, RequestWatcher};
 use self::problem::Problem;
-use self::rates::Rates;
+use self::rates::{Pace, Rates};
+pub use self::strangers::ClientAddress;
+use self::strangers::{Network, Strangers};
 use self::tools::TeamTool;
 use crate::index::{Meaning, Started};
 
@@ -57,6 +60,9 @@ const DEFAULT_CALL_TIME: Duration = Duration::from_secs(60);
 /// How many requests a token may make at once, and how many more each second.
 const DEFAULT_BURST: u32 = 200;
 const DEFAULT_REQUESTS_PER_SECOND: u32 = 50;
+/// How many requests without a good token an address may make at once, and how many more each second.
+const DEFAULT_STRANGER_BURST: u32 = 30;
+const DEFAULT_STRANGERS_PER_SECOND: u32 = 1;
 /// How many projects wait to be indexed. More are indexed when somebody searches them.
 const MAX_WAITING: usize = 1_024;
 
@@ -77,6 +83,10 @@ pub struct ServiceOptions {
     pub burst: u32,
     /// How many more it may make each second.
     pub requests_per_second: u32,
+    /// How many requests without a good token an address may make at once.
+    pub stranger_burst: u32,
+    /// How many more it may make each second.
+    pub strangers_per_second: u32,
     /// How many records a tenant may have if nothing else was set for it.
     pub max_tenant_records: u64,
     /// How many bytes a tenant may have if nothing else was set for it.
@@ -85,6 +95,8 @@ pub struct ServiceOptions {
     pub oauth: Option<Arc<ResourceServer>>,
     /// Writes a line about each request, if one is wanted.
     pub log: Option<fn(&AnsweredRequest<'_>)>,
+    /// Is told of each request too, for traces.
+    pub watch: Option<RequestWatcher>,
     /// The tools of a developer's machine, which a server does not offer.
     pub local_tools: Vec<LocalTool>,
     /// How the index was found, if it says so.
@@ -115,10 +127,13 @@ impl ServiceOptions {
             max_call_time: DEFAULT_CALL_TIME,
             burst: DEFAULT_BURST,
             requests_per_second: DEFAULT_REQUESTS_PER_SECOND,
+            stranger_burst: DEFAULT_STRANGER_BURST,
+            strangers_per_second: DEFAULT_STRANGERS_PER_SECOND,
             max_tenant_records: DEFAULT_TENANT_RECORDS,
             max_tenant_bytes: DEFAULT_TENANT_BYTES,
             oauth: None,
             log: None,
+            watch: None,
             local_tools: Vec::new(),
             index_started: None,
             copying: None,
@@ -133,6 +148,7 @@ pub struct Service {
     accounts: Arc<dyn Accounts>,
     options: ServiceOptions,
     rates: Rates,
+    strangers: Strangers,
     figures: Figures,
     /// Where projects with new records are announced.
     changed: mpsc::Sender<Scope>,
@@ -143,9 +159,11 @@ impl Service {
     /// tasks end with the service.
     pub fn start(ports: Ports, accounts: Arc<dyn Accounts>, options: ServiceOptions) -> PortResult<Arc<Self>> {
         let (changed, waiting) = mpsc::channel(MAX_WAITING);
-        let rates = Rates::new(options.burst, options.requests_per_second);
+        let rates = Rates::new(Pace::new(options.burst, options.requests_per_second));
+        let strangers = Strangers::new(Pace::new(options.stranger_burst, options.strangers_per_second));
         let shelf = Shelf::new(ports, Writer::new()?);
-        let service = Arc::new(Self { shelf, accounts, options, rates, figures: Figures::default(), changed });
+        let figures = Figures::default();
+        let service = Arc::new(Self { shelf, accounts, options, rates, strangers, figures, changed });
         tokio::spawn(indexer::run(Arc::downgrade(&service), waiting));
         if let Some(copying) = &service.options.copying {
             let copier = Arc::downgrade(&copying.copier);
@@ -211,8 +229,24 @@ impl Service {
 
     /// Returns the caller of a request, or the answer that refuses it.
     async fn admit(self: &Arc<Self>, parts: &Parts, needed: TokenScope) -> Result<Caller, Problem> {
-        let headers = parts.headers.clone();
-        self.call(move |service| Caller::of(service, &headers, needed)).await
+        let (headers, network) = (parts.headers.clone(), Network::of(&parts.extensions));
+        let turn = self.strangers.turn(network, self.now()).await;
+        let admitted = self.call(move |service| Caller::of(service, &headers, needed)).await;
+        drop(turn);
+        match admitted {
+            Err(refused) if refused.status() == StatusCode::UNAUTHORIZED => {
+                Err(match self.strangers.take(network, self.now()) {
+                    Ok(()) => refused,
+                    Err(seconds) => {
+                        let detail = "this address makes too many requests without a good token";
+                        Problem::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests", detail)
+                            .hint(format!("check the token, and try again in {seconds} s"))
+                            .retry_after(seconds)
+                    }
+                })
+            }
+            other => other,
+        }
     }
 
     /// Announces that a project has records that are not indexed.

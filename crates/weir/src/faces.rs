@@ -12,6 +12,7 @@ mod man;
 pub(crate) mod mcp;
 mod notes;
 mod origin;
+mod outgoing;
 mod overview;
 mod paint;
 mod policy;

@@ -75,7 +75,7 @@ fn check_reader(shelf: &Shelf, reader: &Scope, made: &[(Scope, Record)]) {
         assert_eq!(shelf.get(reader, record.id).unwrap().is_some(), is_seen);
         assert_eq!(shelf.text(reader, record.id).unwrap().is_some(), is_seen);
         assert_eq!(shelf.text_range(reader, record.id, 0..9).unwrap().is_some(), is_seen);
-        let named = shelf.find(reader, record.body.kept().unwrap().reference).unwrap();
+        let named = shelf.find(reader, record.body.kept().unwrap().reference, 10).unwrap();
         assert_eq!(named.len(), usize::from(is_seen));
         if !is_seen {
             check_stranger(shelf, (reader, &bait), maker, record);

@@ -27,12 +27,29 @@ pub fn what_is_kept_is_read_back(new: NewShelf<'_>) {
     let kept = shelf.keep(&ana(), given, NOW).unwrap();
     let read = shelf.get(&ben(), kept.id).unwrap().unwrap();
     assert_eq!(read, KeptRecord { record: kept.clone(), superseded_by: None, confirmed: Vec::new() });
-    assert_eq!(shelf.find(&ben(), reference).unwrap(), std::slice::from_ref(&read));
+    assert_eq!(shelf.find(&ben(), reference, 10).unwrap(), std::slice::from_ref(&read));
     let entry = read.entry().unwrap();
     assert_eq!((entry.note.as_ref(), entry.origin, entry.bytes), (Some(&fields), Origin::Model, 0));
     assert_eq!(shelf.text(&ben(), kept.id).unwrap().unwrap(), b"");
-    assert_eq!(shelf.find(&ben(), Reference::from_bits(78)).unwrap(), []);
+    assert_eq!(shelf.find(&ben(), Reference::from_bits(78), 10).unwrap(), []);
     assert_eq!(shelf.get(&ben(), crate::RecordId { index: 999, ..kept.id }).unwrap(), None);
+}
+
+/// Of many records with one reference, the oldest that the reader sees are given out, up to the number asked for.
+pub fn a_reference_names_the_oldest_that_the_reader_sees(new: NewShelf<'_>) {
+    let (shelf, reference) = (new(), Reference::from_bits(77));
+    let with_reference = |audience, text: &str| NewRecord { reference: Some(reference), ..note(audience, text) };
+    let keep = |scope: &Scope, audience| shelf.keep(scope, with_reference(audience, "named"), NOW).unwrap().id;
+    let hidden = keep(&ana(), Audience::Author);
+    let shown: Vec<crate::RecordId> = (0..5).map(|_| keep(&ana(), Audience::Team)).collect();
+    let found = |reader: &Scope, limit| -> Vec<crate::RecordId> {
+        shelf.find(reader, reference, limit).unwrap().iter().map(|kept| kept.record.id).collect()
+    };
+    for limit in 0..7 {
+        assert_eq!(found(&ben(), limit), shown[..limit.min(5)]);
+    }
+    assert_eq!(found(&ana(), 2), [hidden, shown[0]]);
+    assert_eq!(found(&ana(), usize::MAX).len(), 6);
 }
 
 /// A superseded record names its successor and ranks after it. If the successor goes, it stands again.

@@ -17,7 +17,7 @@ fn assert_gone(shelf: &Shelf, reader: &Scope, record: &Record, word: &str) {
     assert_eq!(shelf.text(reader, record.id).unwrap(), None);
     assert_eq!(ports.log.records(reader, &[record.id]).unwrap(), []);
     let reference = record.body.kept().unwrap().reference;
-    assert_eq!(ports.log.named(reader, reference).unwrap(), []);
+    assert_eq!(ports.log.named(reader, reference, 10).unwrap(), []);
     assert_eq!(ports.log.text_uses(reader, &text_key(record)).unwrap(), 0);
     assert_eq!(ports.blobs.get(reader, &text_key(record)).unwrap(), None);
     assert_eq!(ports.index.holds(reader, &[record.id]).unwrap(), 0);

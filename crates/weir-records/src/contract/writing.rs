@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::{Body, LogicalTime, Position, Readers, RecordId};
+use crate::{Author, Body, HostId, LogicalTime, Position, Readers, RecordId, Sender, TextKey};
 
 /// Appending a record again returns its position and adds nothing.
 pub fn appending_again_changes_nothing(new: NewShelf<'_>) {
@@ -35,6 +35,69 @@ pub fn a_cloned_host_is_a_conflict(new: NewShelf<'_>) {
     let other_tenant = scope("umbrella", "ana", "api");
     let clone = Shelf::new(shelf.ports().clone(), Writer::resume(host, 0, LogicalTime::ZERO));
     assert_eq!(clone.keep(&other_tenant, note(Audience::Team, "x"), NOW).unwrap().id, record.id);
+}
+
+/// A host belongs to the user who sent records of it first, in all projects of the tenant. Others are refused, and
+/// nothing is left of what they sent. Nobody sends under ids that a server gives itself.
+pub fn a_host_belongs_to_the_user_who_sent_from_it_first(new: NewShelf<'_>) {
+    let (server, machine) = (new(), new());
+    let (first, second) = (keep(&machine, &ana(), "first"), keep(&machine, &ana(), "second"));
+    let send = |scope: &Scope, record: &Record, text: &str| {
+        let one = Incoming::new(record.clone(), Some(text.as_bytes().to_vec()));
+        server.import(scope, &[one], &Sender::Author, NOW).remove(0).map_err(|error| error.kind)
+    };
+    let by = |scope: &Scope, id: RecordId| Record {
+        id,
+        tenant: scope.tenant.clone(),
+        project: scope.project.clone(),
+        author: Author { user: scope.user.clone(), client: String::new() },
+        ..second.clone()
+    };
+    let later = RecordId { index: 100, ..first.id };
+    assert_eq!(send(&ana(), &first, "first"), Ok(Position(1)));
+    for thief in [ben(), scope("acme", "ben", "web")] {
+        assert_eq!(send(&thief, &by(&thief, later), "second"), Err(ErrorKind::ForeignHost));
+        assert_eq!(server.ports().log.head(&thief).unwrap(), Position(u64::from(thief.project == ana().project)));
+    }
+    let other_server = beside(&server);
+    keep(&other_server, &ana(), "by the other server");
+    for host in [server.writer().host(), other_server.writer().host()] {
+        let of_server = RecordId { host, index: 100 };
+        assert_eq!(send(&ana(), &by(&ana(), of_server), "second"), Err(ErrorKind::ForeignHost));
+    }
+    assert_eq!(server.ports().blobs.get(&ana(), &TextKey::of(b"second")).unwrap(), None);
+    assert_eq!(send(&ana(), &second, "second"), Ok(Position(3)));
+    let elsewhere = scope("acme", "ana", "web");
+    assert_eq!(send(&elsewhere, &by(&elsewhere, later), "second"), Ok(Position(1)));
+    let stranger = scope("umbrella", "ben", "api");
+    assert_eq!(send(&stranger, &by(&stranger, later), "second"), Ok(Position(1)));
+}
+
+/// A host whose records were taken before hosts were bound belongs to their author, and one with records of several
+/// users, which is that of a server, to nobody.
+pub fn a_host_with_records_belongs_to_their_author(new: NewShelf<'_>) {
+    let (shelf, machine, server) = (new(), new(), new());
+    let log = &shelf.ports().log;
+    // Appended as an earlier version does, without a word about their hosts.
+    let earlier = |from: &Shelf, scope: &Scope| {
+        let record = keep(from, scope, "earlier");
+        log.append(scope, std::slice::from_ref(&record)).unwrap();
+        record.id.host
+    };
+    let of_ana = earlier(&machine, &ana());
+    let of_server = earlier(&server, &ana());
+    assert_eq!(earlier(&server, &ben()), of_server);
+    let unused = HostId::random().unwrap();
+    let sorted = |mut hosts: Vec<HostId>| {
+        hosts.sort_unstable();
+        hosts
+    };
+    let all = [of_ana, of_server, unused, of_ana];
+    for _ in 0..2 {
+        assert_eq!(log.bind_hosts(&ben(), &all).unwrap(), sorted(vec![of_ana, of_server]));
+        assert_eq!(log.bind_hosts(&ana(), &all).unwrap(), sorted(vec![of_server, unused]));
+    }
+    assert_eq!(log.bind_hosts(&scope("umbrella", "eve", "api"), &all).unwrap(), []);
 }
 
 /// If one record of a call is refused, none of them is appended, and no removal among them has erased anything.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use weir_core::{Reference, Scope, TenantId};
+use weir_core::{Reference, Scope, TenantId, UserId};
 
 use super::{Place, lock, place};
 use crate::error::{ErrorKind, PortError, Result};
-use crate::id::{RecordId, TextKey};
+use crate::id::{HostId, RecordId, TextKey};
 use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
 use crate::sealed::GRANTS;
@@ -23,6 +23,8 @@ struct State {
     projects: BTreeMap<Place, Project>,
     /// Where each record is.
     ids: BTreeMap<(TenantId, RecordId), (Place, usize)>,
+    /// Whose each host is; `None` for that of a server.
+    hosts: BTreeMap<(TenantId, HostId), Option<UserId>>,
 }
 
 #[derive(Debug, Default)]
@@ -50,6 +52,15 @@ impl Log for MemoryLog {
             state.undo(&place(scope), done);
         }
         appended
+    }
+
+    fn bind_hosts(&self, scope: &Scope, hosts: &[HostId]) -> Result<Vec<HostId>> {
+        let mut state = lock(&self.state);
+        let is_foreign = |host: &HostId| state.bind(scope, *host).as_ref() != Some(&scope.user);
+        let mut others: Vec<HostId> = hosts.iter().copied().filter(is_foreign).collect();
+        others.sort_unstable();
+        others.dedup();
+        Ok(others)
     }
 
     fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch> {
@@ -92,11 +103,12 @@ impl Log for MemoryLog {
         Ok(state.visible(scope, at.into_iter()))
     }
 
-    fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>> {
+    fn named(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<StoredRecord>> {
         let state = lock(&self.state);
         let Some(project) = state.projects.get(&place(scope)) else { return Ok(Vec::new()) };
         let mut found = state.visible(scope, 0..project.records.len());
         found.retain(|stored| stored.record.body.kept().is_some_and(|kept| kept.reference == reference));
+        found.truncate(limit);
         Ok(found)
     }
 
@@ -109,6 +121,24 @@ impl Log for MemoryLog {
 }
 
 impl State {
+    /// Binds a host unless it is bound, and returns its user.
+    fn bind(&mut self, scope: &Scope, host: HostId) -> Option<UserId> {
+        let key = (scope.tenant.clone(), host);
+        if let Some(user) = self.hosts.get(&key) {
+            return user.clone();
+        }
+        let of_tenant = self.projects.iter().filter(|((tenant, _), _)| *tenant == scope.tenant);
+        let records = of_tenant.flat_map(|(_, project)| &project.records).flatten();
+        let authors: Vec<&UserId> =
+            records.filter(|record| record.id.host == host).map(|record| &record.author.user).collect();
+        let user = match authors.as_slice() {
+            [] => Some(scope.user.clone()),
+            [first, rest @ ..] => Some((*first).clone()).filter(|_| rest.iter().all(|author| author == first)),
+        };
+        self.hosts.insert(key, user.clone());
+        user
+    }
+
     fn append(&mut self, place: &Place, record: &Record, done: &mut Done) -> Result<Position> {
         let id = (place.0.clone(), record.id);
         let project = self.projects.entry(place.clone()).or_default();

@@ -1,13 +1,15 @@
 //! Takes in records that were written elsewhere. Invariants: one result for each record, and a bad one does not fail
 //! the others; taking in the same record again changes nothing; a record comes with its text, since the key alone would
-//! give access to the text of anybody in the tenant.
+//! give access to the text of anybody in the tenant; what a user sends has a host that nobody else has sent from.
+
+use std::collections::BTreeSet;
 
 use weir_core::{Scope, Timestamp};
 
 use super::Shelf;
 use super::forget::TakenText;
 use crate::error::{ErrorKind, PortError, Result};
-use crate::id::TextKey;
+use crate::id::{HostId, TextKey};
 use crate::ports::Position;
 use crate::record::{Body, Record};
 
@@ -39,11 +41,9 @@ impl Shelf {
         now: Timestamp,
     ) -> Vec<Result<Position>> {
         let mut results: Vec<Result<Position>> = Vec::with_capacity(incoming.len());
-        results.extend(incoming.iter().map(|one| check(scope, one, sender).map(|()| Position(0))));
-        for (result, one) in results.iter_mut().zip(incoming).filter(|(result, _)| result.is_ok()) {
-            if let Err(error) = self.writer.clock.observe(one.record.time, now) {
-                *result = Err(refused(&one.record, ErrorKind::Invalid).because(error));
-            }
+        results.extend(incoming.iter().map(|one| check(scope, one, sender, now).map(|()| Position(0))));
+        if *sender == Sender::Author {
+            self.refuse_foreign_hosts(scope, incoming, &mut results);
         }
         self.refuse_clear(scope, incoming, &mut results);
         let taken = self.take_texts(scope, incoming, &mut results);
@@ -52,16 +52,38 @@ impl Shelf {
         for (at, result) in good.into_iter().zip(self.append_each(scope, &records)) {
             results[at] = result;
         }
+        for (one, _) in incoming.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
+            self.writer.observe(&scope.tenant, one.record.time, now);
+        }
         let (places, texts): (Vec<usize>, Vec<TakenText>) = taken.into_iter().unzip();
         if let Err(error) = self.settle(scope, &texts) {
             // It is not known which of them are stored, so all have to be sent again.
             for at in places {
                 if results[at].is_ok() {
-                    results[at] = Err(PortError::new(error.kind, "store the texts").because(error.to_string()));
+                    results[at] = Err(copy_of(&error));
                 }
             }
         }
         results
+    }
+
+    /// Binds the hosts of the records that were admitted to the user of the scope, and refuses records of other users'
+    /// hosts, and ids that this server gives itself.
+    fn refuse_foreign_hosts(&self, scope: &Scope, incoming: &[Incoming], results: &mut [Result<Position>]) {
+        let own = self.writer.host();
+        let admitted = incoming.iter().zip(results.iter()).filter(|(_, result)| result.is_ok());
+        let hosts: BTreeSet<HostId> = admitted.map(|(one, _)| one.record.id.host).filter(|host| *host != own).collect();
+        let hosts: Vec<HostId> = hosts.into_iter().collect();
+        let bound = if hosts.is_empty() { Ok(Vec::new()) } else { self.ports.log.bind_hosts(scope, &hosts) };
+        for (Incoming { record, .. }, result) in incoming.iter().zip(results).filter(|(_, result)| result.is_ok()) {
+            match &bound {
+                Ok(others) if others.contains(&record.id.host) || self.writer.may_give(record.id) => {
+                    *result = Err(PortError::new(ErrorKind::ForeignHost, format!("take in record {}", record.id)));
+                }
+                Ok(_) => {}
+                Err(error) => *result = Err(copy_of(error)),
+            }
+        }
     }
 
     /// Appends records at once, or one by one if some are refused.
@@ -128,13 +150,14 @@ impl Shelf {
 }
 
 /// Checks a record that comes with its text.
-fn check(scope: &Scope, one: &Incoming, sender: &Sender) -> Result<()> {
+fn check(scope: &Scope, one: &Incoming, sender: &Sender, now: Timestamp) -> Result<()> {
     let Incoming { record, text } = one;
     record.check(scope)?;
     if *sender == Sender::Author && record.author.user != scope.user {
         return Err(refused(record, ErrorKind::NotAuthor));
     }
     record.check_size()?;
+    record.time.check(now).map_err(|error| refused(record, ErrorKind::Invalid).because(error))?;
     let matches = match (record.body.kept(), text) {
         (None, None) => true,
         (Some(kept), Some(text)) => kept.bytes == text.len() as u64 && kept.text == TextKey::of(text),
@@ -144,6 +167,15 @@ fn check(scope: &Scope, one: &Incoming, sender: &Sender) -> Result<()> {
         return Err(refused(record, ErrorKind::Invalid).because("its text is missing or is another"));
     }
     Ok(())
+}
+
+/// Returns the same error, for another record.
+fn copy_of(error: &PortError) -> PortError {
+    let copy = PortError::new(error.kind, error.at.clone());
+    match &error.source {
+        Some(reason) => copy.because(reason.to_string()),
+        None => copy,
+    }
 }
 
 fn refused(record: &Record, kind: ErrorKind) -> PortError {

@@ -66,13 +66,23 @@ pub(super) struct Database {
 impl Database {
     /// Opens a database, creating or migrating it first if necessary.
     pub(super) fn open(path: &Path, migrations: &'static [Migration]) -> Result<Self> {
+        let (database, _) = Self::prepare(path, migrations)?;
+        Ok(database)
+    }
+
+    /// Opens a database as [`Self::open`] does, and also returns the names of the migrations that ran.
+    pub(super) fn prepare(path: &Path, migrations: &'static [Migration]) -> Result<(Self, Vec<&'static str>)> {
         if let Some(folder) = path.parent() {
             private::folder(folder).map_err(|error| from_system(&error, "create the folder of a database"))?;
         }
         let database = Self { path: path.to_owned(), migrations, idle: Mutex::default() };
-        let connection = database.connect().map_err(|fault| fault.at("open the database"))?;
+        let opened = database.connect().and_then(|(connection, ran)| {
+            check_own(&connection)?;
+            Ok((connection, ran))
+        });
+        let (connection, ran) = opened.map_err(|fault| fault.at("open the database"))?;
         database.put_back(connection);
-        Ok(database)
+        Ok((database, ran))
     }
 
     /// Runs statements that only read. All of them see the same state.
@@ -116,7 +126,7 @@ impl Database {
 
     fn connection(&self) -> Result<Connection, Fault> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(|| self.connect(), Ok)
+        idle.map_or_else(|| self.connect().map(|(connection, _)| connection), Ok)
     }
 
     fn put_back(&self, connection: Connection) {
@@ -127,7 +137,7 @@ impl Database {
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the one place of this crate that opens a database")]
-    fn connect(&self) -> Result<Connection, Fault> {
+    fn connect(&self) -> Result<(Connection, Vec<&'static str>), Fault> {
         let system = |error: std::io::Error| from_system(&error, "create a database");
         // The engine would make the file readable by others, and gives its side files the mode of the main file.
         private::open(&self.path, &private::options()).map_err(system)?;
@@ -143,22 +153,38 @@ impl Database {
              PRAGMA cache_size = -8000;
              PRAGMA journal_size_limit = 16777216;",
         )?;
-        bring_up_to_date(&mut connection, self.migrations)?;
-        Ok(connection)
+        let ran = bring_up_to_date(&mut connection, self.migrations)?;
+        Ok((connection, ran))
     }
 }
 
-/// Runs the migrations that have not run yet. In the common case, where there are none, this reads one number.
-fn bring_up_to_date(connection: &mut Connection, migrations: &[Migration]) -> Result<(), Fault> {
+/// Runs the migrations that have not run yet, and returns their names. In the common case, where there are none, this
+/// reads one number.
+fn bring_up_to_date(connection: &mut Connection, migrations: &[Migration]) -> Result<Vec<&'static str>, Fault> {
+    let mut ran = Vec::new();
     if weir_ledger::sqlite::version(connection)? == migrations.len() {
-        return Ok(());
+        return Ok(ran);
     }
+    check_own(connection)?;
     weir_ledger::sqlite::check(connection, migrations)?;
     set_write_ahead_logging(connection)?;
     for (position, migration) in migrations.iter().enumerate() {
         let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let is_due = weir_ledger::sqlite::version(&tx)? <= position;
         weir_ledger::sqlite::run_once(&tx, position, migration)?;
         tx.commit()?;
+        ran.extend(is_due.then_some(migration.name));
+    }
+    Ok(ran)
+}
+
+/// Refuses the database of another program: one that has tables, and no ledger of migrations.
+fn check_own(connection: &Connection) -> Result<(), Fault> {
+    let count = "SELECT count(*), count(*) FILTER (WHERE name = 'migrations') FROM sqlite_schema WHERE type = 'table'";
+    let (tables, ledgers): (i64, i64) = connection.query_row(count, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if tables > 0 && ledgers == 0 {
+        let error = PortError::new(ErrorKind::Unavailable, "open the database");
+        return Err(error.because("it has tables of another program").into());
     }
     Ok(())
 }

@@ -26,6 +26,7 @@ impl SqliteAccounts {
             let delete = |sql: &str| tx.execute(sql, params![tenant.0]).map(|count| count as u64);
             let records = delete("DELETE FROM records WHERE tenant = ?1")?;
             let heads = delete("DELETE FROM heads WHERE tenant = ?1")?;
+            delete("DELETE FROM hosts WHERE tenant = ?1")?;
             let tokens = delete("DELETE FROM tokens WHERE tenant = ?1")?;
             let tenants = delete("DELETE FROM tenants WHERE name = ?1")?;
             let existed = records + heads + tokens + tenants > 0;

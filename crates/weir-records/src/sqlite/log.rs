@@ -9,9 +9,10 @@ use weir_core::{Reference, Scope};
 use weir_ledger::Migration;
 
 use super::db::{Database, Fault};
+use super::hosts;
 use super::moving::check_unlocked;
 use crate::error::{ErrorKind, PortError, Result};
-use crate::id::{RecordId, TextKey};
+use crate::id::{HostId, RecordId, TextKey};
 use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
 use crate::record::{Body, Record};
 use crate::sealed::GRANTS;
@@ -22,6 +23,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0002_accounts", sql: include_str!("log/migrations/0002_accounts.sql") },
     Migration { name: "0003_moving", sql: include_str!("log/migrations/0003_moving.sql") },
     Migration { name: "0004_usage", sql: include_str!("log/migrations/0004_usage.sql") },
+    Migration { name: "0005_hosts", sql: include_str!("log/migrations/0005_hosts.sql") },
 ];
 
 /// The log in SQLite.
@@ -51,6 +53,10 @@ impl Log for SqliteLog {
             self.database.wipe_write_ahead_log(doing)?;
         }
         Ok(positions)
+    }
+
+    fn bind_hosts(&self, scope: &Scope, hosts: &[HostId]) -> Result<Vec<HostId>> {
+        hosts::bind(&self.database, scope, hosts)
     }
 
     fn read_since(&self, scope: &Scope, after: Position, limit: usize, readers: Readers) -> Result<Batch> {
@@ -109,14 +115,15 @@ impl Log for SqliteLog {
         })
     }
 
-    fn named(&self, scope: &Scope, reference: Reference) -> Result<Vec<StoredRecord>> {
+    fn named(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<StoredRecord>> {
         self.database.read("look up a reference", |tx| {
             let mut statement = tx.prepare_cached(
                 "SELECT position, json FROM records INDEXED BY records_reference
                  WHERE tenant = ?1 AND project = ?2 AND reference = ?3
-                     AND json IS NOT NULL AND (audience = 'team' OR author = ?4) ORDER BY position",
+                     AND json IS NOT NULL AND (audience = 'team' OR author = ?4) ORDER BY position LIMIT ?5",
             )?;
-            let values = params![scope.tenant.0, scope.project.0, reference.as_str(), scope.user.0];
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let values = params![scope.tenant.0, scope.project.0, reference.as_str(), scope.user.0, limit];
             collect(statement.query_map(values, raw)?)
         })
     }

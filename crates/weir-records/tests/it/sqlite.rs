@@ -111,7 +111,7 @@ fn a_newer_database_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).keep(&ana(), note("x"), NOW).unwrap();
     let path = folder.path().join("records.db");
-    let newer = "INSERT INTO migrations VALUES (4, '0005_later', '', ''); PRAGMA user_version = 5;";
+    let newer = "INSERT INTO migrations VALUES (5, '0006_later', '', ''); PRAGMA user_version = 6;";
     #[expect(clippy::disallowed_methods, reason = "plays the part of a newer version")]
     rusqlite::Connection::open(&path).unwrap().execute_batch(newer).unwrap();
     let before = std::fs::read(&path).unwrap();
@@ -119,7 +119,34 @@ fn a_newer_database_is_refused_and_left_alone() {
     assert_eq!(error.kind, ErrorKind::Newer);
     assert_eq!(
         error.to_string(),
-        "cannot open the database: a newer version of Weir wrote it (it has migration `0005_later`)"
+        "cannot open the database: a newer version of Weir wrote it (it has migration `0006_later`)"
     );
     assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_folder_is_prepared_once_and_says_what_ran() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(sqlite::prepare(folder.path()).unwrap().len(), sqlite::SCHEMA);
+    assert_eq!(sqlite::prepare(folder.path()).unwrap(), [""; 0]);
+    open(folder.path()).keep(&ana(), note("x"), NOW).unwrap();
+}
+
+#[test]
+fn a_database_of_another_program_is_refused_and_left_alone() {
+    // The second one has the number of our schema by chance.
+    for version in [0, sqlite::SCHEMA] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("records.db");
+        let theirs = format!("CREATE TABLE theirs (x); PRAGMA user_version = {version};");
+        #[expect(clippy::disallowed_methods, reason = "plays the part of another program")]
+        rusqlite::Connection::open(&path).unwrap().execute_batch(&theirs).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let error = sqlite::prepare(folder.path()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cannot open the database: the backend cannot be used (it has tables of another program)"
+        );
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
 }

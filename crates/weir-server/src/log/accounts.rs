@@ -13,7 +13,7 @@ use weir_records::{
 
 use super::database::{Database, check_tenant};
 use super::fault::Fault;
-use super::queries::Query;
+use super::queries::{CREATE_TENANT, Query};
 use super::transaction::OpenTransaction;
 
 /// The accounts on PostgreSQL. They share the connections of a log.
@@ -46,8 +46,6 @@ static REVOKE_USER: Query = Query {
               AND tenant_id = (SELECT t.tenant_id FROM weir.tenants t WHERE t.name = $1) RETURNING id",
     types: &[Type::TEXT, Type::TEXT, Type::INT8],
 };
-
-static CREATE_TENANT: Query = Query { sql: "SELECT weir.create_tenant($1)", types: &[Type::TEXT] };
 
 static SET_MAX_BYTES: Query = Query {
     sql: "UPDATE weir.tenants SET max_bytes = $2 WHERE name = $1 RETURNING name",

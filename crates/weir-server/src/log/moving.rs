@@ -14,7 +14,7 @@ use weir_records::{ApiToken, Audience, Body, ErrorKind, PortError, Position, Rec
 use super::PostgresLog;
 use super::database::check_tenant;
 use super::fault::Fault;
-use super::queries::{ADVANCE, CREATE_PROJECT, INSERT, LOCK_HEAD, Query};
+use super::queries::{ADVANCE, CREATE_PROJECT, CREATE_TENANT, INSERT, LOCK_HEAD, Query};
 use super::transaction::OpenTransaction;
 use super::values::{Content, SqlHost, SqlIds, SqlRows};
 
@@ -48,8 +48,6 @@ static AUDIT_ROWS: Query = Query {
           WHERE t.name = $1 ORDER BY a.audit_id LIMIT $3 OFFSET $2",
     types: &[Type::TEXT, Type::INT8, Type::INT8],
 };
-
-static CREATE_TENANT: Query = Query { sql: "SELECT weir.create_tenant($1)", types: &[Type::TEXT] };
 
 static SET_QUOTAS: Query = Query {
     sql: "UPDATE weir.tenants SET max_records = $2, max_bytes = $3

@@ -73,6 +73,35 @@ pub(super) static ENTER: Query = Query { sql: "SELECT weir.enter($1)", types: &[
 pub(super) static CREATE_PROJECT: Query =
     Query { sql: "SELECT weir.create_project($1, $2)", types: &[Type::TEXT, Type::TEXT] };
 
+/// Creates a tenant if it does not exist, and enters it.
+pub(super) static CREATE_TENANT: Query = Query { sql: "SELECT weir.create_tenant($1)", types: &[Type::TEXT] };
+
+/// The users of these hosts, as far as they are bound.
+pub(super) static HOST_USERS: Query = Query {
+    sql: concat!("SELECT h.host, h.user_name FROM weir.hosts h WHERE h.host = ANY ($2) AND h.tenant_id = ", tenant!()),
+    types: &[Type::TEXT, Type::UUID_ARRAY],
+};
+
+/// Binds these hosts to the authors of their records, or to the user `$3` if they have none. It reads all records of a
+/// host, once in the life of the host.
+pub(super) static BIND_HOSTS: Query = Query {
+    sql: "INSERT INTO weir.hosts (tenant_id, host, user_name)
+          SELECT t.tenant_id, wanted.host, coalesce((
+              SELECT CASE WHEN min(r.author) <> max(r.author) THEN '' ELSE min(r.author) END FROM weir.records r
+              WHERE r.tenant_id = t.tenant_id AND r.host = wanted.host AND r.author <> ''), $3)
+          FROM weir.tenants t CROSS JOIN unnest($2) AS wanted (host) WHERE t.name = $1
+          ON CONFLICT (tenant_id, host) DO NOTHING RETURNING host, user_name",
+    types: &[Type::TEXT, Type::UUID_ARRAY, Type::TEXT],
+};
+
+/// Adds to the audit of a tenant what the user `$2` did to no project in particular, with the token `$5`.
+pub(super) static AUDIT_TENANT: Query = Query {
+    sql: "INSERT INTO weir.audit (tenant_id, actor, action, target, token)
+          SELECT t.tenant_id, $2, done.action, done.target, $5
+          FROM weir.tenants t CROSS JOIN unnest($3, $4) AS done (action, target) WHERE t.name = $1",
+    types: &[Type::TEXT, Type::TEXT, Type::TEXT_ARRAY, Type::TEXT_ARRAY, Type::TEXT],
+};
+
 /// The position of the newest record.
 pub(super) static HEAD: Query = Query {
     sql: concat!(
@@ -134,18 +163,20 @@ pub(super) static ABOUT: Query = Query {
     types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY],
 };
 
-/// The records with this reference.
+/// The oldest records with this reference. They are looked up apart, so that the planner does not read the project in
+/// the order of its positions until it has found enough of them.
 pub(super) static NAMED: Query = Query {
     sql: concat!(
-        "SELECT r.position, r.json FROM weir.records r WHERE r.tenant_id = ",
+        "SELECT s.position, s.json FROM (SELECT r.position, r.json FROM weir.records r WHERE r.tenant_id = ",
         tenant!(),
         " AND r.project_id = ",
         project!(),
         " AND r.reference = $4 AND ",
         visible!(),
-        " ORDER BY r.position"
+        one_by_one!(),
+        " ORDER BY s.position LIMIT $5"
     ),
-    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT],
+    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8],
 };
 
 /// The newest notes on this topic, newest first.

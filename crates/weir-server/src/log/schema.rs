@@ -22,7 +22,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { name: "0002_accounts", sql: include_str!("../migrations/0002_accounts.sql") },
     Migration { name: "0003_usage", sql: include_str!("../migrations/0003_usage.sql") },
     Migration { name: "0004_earlier", sql: include_str!("../migrations/0004_earlier.sql") },
+    Migration { name: "0005_hosts", sql: include_str!("../migrations/0005_hosts.sql") },
 ];
+
+/// The number of the schema that this version has and knows: how many migrations have run.
+pub const SCHEMA: usize = MIGRATIONS.len();
 
 /// The oldest PostgreSQL that this was tested with, as `server_version_num` has it.
 const MIN_SERVER_VERSION: i32 = 150_000;
@@ -39,14 +43,14 @@ const BEGIN_ALONE: &str = "BEGIN; SET LOCAL lock_timeout = '60s'; SELECT pg_advi
      CREATE TABLE IF NOT EXISTS weir.migrations (position integer PRIMARY KEY, name text NOT NULL, \
      checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())";
 
-/// What the role of the program may do: read, append, move heads, erase the content of a record, add and revoke tokens,
-/// and set quotas. It may not delete, change what stays of an erased record, or change the audit. A migration that adds
-/// a table adds it here.
+/// What the role of the program may do: read, append, move heads, erase the content of a record, bind hosts, add and
+/// revoke tokens, and set quotas. It may not delete, change what stays of an erased record, or change the audit. A
+/// migration that adds a table adds it here.
 const GRANTS: &str = "
     GRANT USAGE ON SCHEMA weir TO APP;
     GRANT SELECT ON weir.migrations, weir.tenants, weir.projects, weir.heads, weir.records, weir.audit, weir.tokens,
-        weir.earlier_usage, weir.topics TO APP;
-    GRANT INSERT ON weir.records, weir.audit, weir.tokens TO APP;
+        weir.earlier_usage, weir.topics, weir.hosts TO APP;
+    GRANT INSERT ON weir.records, weir.audit, weir.tokens, weir.hosts TO APP;
     GRANT UPDATE (max_records, max_bytes) ON weir.tenants TO APP;
     GRANT UPDATE (revoked_at) ON weir.tokens TO APP;
     GRANT UPDATE (position, bytes) ON weir.heads TO APP;
@@ -112,6 +116,7 @@ pub(super) async fn check(client: &Client) -> Result<(), Fault> {
 
 async fn bring_up_to_date(client: &Client, role: &str) -> Result<Vec<&'static str>, Fault> {
     check_server(client).await?;
+    check_own(client).await?;
     let mut ran = Vec::new();
     let mut deadline = Instant::now() + MAX_WAIT;
     loop {
@@ -142,6 +147,21 @@ async fn check_server(client: &Client) -> Result<(), Fault> {
     }
     if encoding != "UTF8" {
         return Err(refused(format!("its encoding is {encoding}; create it with `ENCODING 'UTF8'`")).into());
+    }
+    Ok(())
+}
+
+/// Refuses a schema `weir` of another program: one that has tables, and no ledger of migrations.
+async fn check_own(client: &Client) -> Result<(), Fault> {
+    let sql = "SELECT count(*), count(*) FILTER (WHERE c.relname = 'migrations')
+               FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+               WHERE n.nspname = 'weir' AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')";
+    let rows = client.query_typed(sql, &[]).await?;
+    let Some(row) = rows.first() else { return Ok(()) };
+    let (found, ledgers): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+    if found > 0 && ledgers == 0 {
+        let reason = "its schema `weir` belongs to another program; use another database";
+        return Err(PortError::new(ErrorKind::Unavailable, "migrate the database").because(reason).into());
     }
     Ok(())
 }

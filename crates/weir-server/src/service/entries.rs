@@ -55,6 +55,13 @@ pub(super) struct Place {
     pub(super) project: String,
 }
 
+/// The entries with a record id or a reference, oldest first: one or more.
+pub(super) struct Named {
+    pub(super) entries: Vec<KeptRecord>,
+    /// Whether there are more than these.
+    pub(super) has_more: bool,
+}
+
 /// Searches a project.
 pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Result<Value, Problem> {
     let scope = caller.clear_scope(service, search.project)?;
@@ -93,7 +100,7 @@ pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Resu
 /// Returns the entries with a record id or a reference. One entry has its text; of several, each has an excerpt.
 pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Value, Problem> {
     let scope = caller.clear_scope(service, place.project)?;
-    let mut found = find(service, &scope, name)?;
+    let Named { entries: found, has_more } = find(service, &scope, name)?;
     if let [only] = found.as_slice() {
         let text = service.shelf.text(&scope, only.record.id).map_err(|error| Problem::of(service, &error))?;
         let mut shown = describe(service, &scope, only)?;
@@ -101,8 +108,6 @@ pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) 
         shown.insert("text".to_owned(), String::from_utf8_lossy(&text).into());
         return Ok(json!({ "entries": [shown] }));
     }
-    let count = found.len();
-    found.truncate(MAX_NAMESAKES);
     let mut entries = Vec::new();
     for kept in &found {
         let mut shown = describe(service, &scope, kept)?;
@@ -110,7 +115,11 @@ pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) 
         entries.push(Value::Object(shown));
     }
     let hint = "several entries have this reference; ask for one by its id";
-    Ok(json!({ "entries": entries, "count": count, "hint": hint }))
+    if has_more {
+        let hint = format!("{hint}; these are the {MAX_NAMESAKES} oldest, and there are more");
+        return Ok(json!({ "entries": entries, "more": true, "hint": hint }));
+    }
+    Ok(json!({ "entries": entries, "count": found.len(), "hint": hint }))
 }
 
 /// Describes an entry with the beginning of its text, unless it was removed.
@@ -138,17 +147,19 @@ pub(super) fn fork(service: &Service, scope: &Scope, kept: &KeptRecord) -> Resul
 }
 
 /// Returns the entries with a record id or a reference, or the answer that there are none.
-pub(super) fn find(service: &Service, scope: &Scope, name: &str) -> Result<Vec<KeptRecord>, Problem> {
+pub(super) fn find(service: &Service, scope: &Scope, name: &str) -> Result<Named, Problem> {
     let found = match (RecordId::parse(name), Reference::parse(name)) {
         (Ok(id), _) => service.shelf.get(scope, id).map(|found| found.into_iter().collect()),
-        (Err(_), Ok(reference)) => service.shelf.find(scope, reference),
+        (Err(_), Ok(reference)) => service.shelf.find(scope, reference, MAX_NAMESAKES + 1),
         (Err(_), Err(_)) => {
             let detail = format!("`{}` is neither a record id nor a reference", one_line(name, 80));
             return Err(Problem::invalid(detail).hint("use `id` or `reference` of a hit"));
         }
     };
-    let found: Vec<KeptRecord> = found.map_err(|error| Problem::of(service, &error))?;
-    if found.is_empty() { Err(missing(name)) } else { Ok(found) }
+    let mut entries: Vec<KeptRecord> = found.map_err(|error| Problem::of(service, &error))?;
+    let has_more = entries.len() > MAX_NAMESAKES;
+    entries.truncate(MAX_NAMESAKES);
+    if entries.is_empty() { Err(missing(name)) } else { Ok(Named { entries, has_more }) }
 }
 
 fn missing(name: &str) -> Problem {

@@ -9,7 +9,7 @@ use weir_records::{Audience, Body, NewRecord, NoteFields, PortError, RecordId};
 
 use super::Service;
 use super::callers::Caller;
-use super::entries::{Place, find, fork};
+use super::entries::{Named, Place, find, fork};
 use super::problem::Problem;
 use super::sync::check_room;
 
@@ -90,7 +90,7 @@ pub(super) fn keep_replacing(
 /// Confirms an entry in the name of the caller.
 pub(super) fn confirm(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Value, Problem> {
     let scope = caller.clear_scope(service, place.project)?;
-    let id = one(find(service, &scope, name)?.iter().map(|kept| kept.record.id).collect())?;
+    let id = one(&find(service, &scope, name)?)?;
     check_room(service, &scope, 0)?;
     let record = service.shelf.confirm(&scope, id, service.now()).map_err(|error| Problem::of(service, &error))?;
     service.announce(&scope);
@@ -102,7 +102,7 @@ pub(super) fn forget(service: &Service, caller: &Caller, name: &str, place: Plac
     let scope = caller.scope(place.project)?;
     let id = match sealed(service, &scope, name)? {
         Some(id) => id,
-        None => one(find(service, &scope, name)?.iter().map(|kept| kept.record.id).collect())?,
+        None => one(&find(service, &scope, name)?)?,
     };
     let forgotten = service.shelf.forget(&scope, id, WhyGone::Forgotten, service.now());
     let forgotten = forgotten.map_err(|error| Problem::of(service, &error))?;
@@ -154,13 +154,14 @@ fn choice<T: Copy>(
     })
 }
 
-/// Returns the only id, or the answer that there are several.
-fn one(ids: Vec<RecordId>) -> Result<RecordId, Problem> {
-    match ids.as_slice() {
-        [only] => Ok(*only),
+/// Returns the id of the only entry, or the answer that there are several.
+fn one(named: &Named) -> Result<RecordId, Problem> {
+    match named.entries.as_slice() {
+        [only] if !named.has_more => Ok(only.record.id),
         several => {
-            let shown: Vec<String> = several.iter().map(ToString::to_string).collect();
-            Err(Problem::invalid(format!("{} entries have this reference", several.len()))
+            let shown: Vec<String> = several.iter().map(|kept| kept.record.id.to_string()).collect();
+            let more = if named.has_more { "more than " } else { "" };
+            Err(Problem::invalid(format!("{more}{} entries have this reference", several.len()))
                 .hint(format!("name one by its id: {}", shown.join(", "))))
         }
     }

@@ -1,5 +1,5 @@
-//! Watches every request: gives it an id, counts it and has a line written about it. Invariants: each answer has the id
-//! of its request, and each problem repeats it; no line has a token, a query or a body.
+//! Watches every request: gives it an id, counts it and has a line and a span written about it. Invariants: each answer
+//! has the id of its request, and each problem repeats it; no line and no span has a token, a query or a body.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,12 +17,17 @@ use super::Service;
 
 /// Names a request, in both directions.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Names the trace that a request belongs to (W3C Trace Context).
+const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
 /// The longest id that is taken from a client.
 const MAX_ID_CHARS: usize = 128;
 /// The route of a request that matches none.
 const NO_ROUTE: &str = "none";
 
-/// A request that was answered, for the log.
+/// Is told of every request that was answered.
+pub type RequestWatcher = Arc<dyn Fn(&AnsweredRequest<'_>) + Send + Sync>;
+
+/// A request that was answered, for the log and for traces.
 pub struct AnsweredRequest<'a> {
     /// Its id.
     pub id: &'a str,
@@ -36,6 +41,8 @@ pub struct AnsweredRequest<'a> {
     pub status: u16,
     /// How long the answer took.
     pub took: Duration,
+    /// The trace that it belongs to, as the client wrote it. Nothing has checked it.
+    pub traceparent: Option<&'a str>,
 }
 
 /// Passes a request on, and watches it.
@@ -45,17 +52,32 @@ pub(super) async fn observe(State(service): State<Arc<Service>>, request: Reques
     let (method, path) = (request.method().as_str().to_owned(), request.uri().path().to_owned());
     let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
     let route = route.unwrap_or_else(|| NO_ROUTE.to_owned());
+    let traceparent = traceparent(request.headers());
     let mut response = named(next.run(request).await, &id).await;
     if let Ok(id) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, id);
     }
     let status = response.status().as_u16();
     service.figures.answered(&route, status);
+    let (id, method, path, route) = (id.as_str(), method.as_str(), path.as_str(), route.as_str());
+    let (took, traceparent) = (begun.elapsed(), traceparent.as_deref());
+    let answered = AnsweredRequest { id, method, path, route, status, took, traceparent };
     if let Some(log) = service.options.log {
-        let (id, method, path, route) = (id.as_str(), method.as_str(), path.as_str(), route.as_str());
-        log(&AnsweredRequest { id, method, path, route, status, took: begun.elapsed() });
+        log(&answered);
+    }
+    if let Some(watch) = &service.options.watch {
+        watch(&answered);
     }
     response
+}
+
+/// Returns the trace that a request names, if it names one.
+fn traceparent(headers: &HeaderMap) -> Option<String> {
+    let mut all = headers.get_all(TRACE_PARENT).iter();
+    match (all.next(), all.next()) {
+        (Some(only), None) => only.to_str().ok().map(str::to_owned),
+        _ => None,
+    }
 }
 
 /// Adds the id to a problem. Its body is in memory as a whole already.

@@ -217,6 +217,10 @@ fn refusal(service: &Service, refused: &[Refusal]) -> Problem {
         let hint = "another machine has the identity of this one; this machine needs a new one, and sends its records \
                     again under it";
         Problem::new(StatusCode::CONFLICT, "Cloned host", detail).hint(hint)
+    } else if has(ErrorKind::ForeignHost) {
+        let hint = "the host was used by another user first; this machine needs a host of its own, and sends its \
+                    records again under it: `weir sync` does so by itself";
+        Problem::new(StatusCode::CONFLICT, "Host of another user", detail).hint(hint)
     } else if let Some(passing) = passing {
         Problem::of(service, &passing.error)
     } else {

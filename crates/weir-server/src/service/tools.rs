@@ -12,7 +12,7 @@ use weir_core::wording::{fence, flat};
 use weir_core::{NoteKind, Scope};
 use weir_records::{PortError, Position, StoredRecord, TokenScope};
 
-use self::shown::{MAX_TEXT_BYTES, draw, happened, name_of, shown};
+use self::shown::{MAX_TEXT_BYTES, draw, happened, name_of, shown, shown_all};
 use super::Service;
 use super::answers::complaint;
 use super::callers::Caller;
@@ -241,10 +241,7 @@ fn search(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAn
 fn get(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
     let GetArguments { project, reference } = read(arguments)?;
     let data = entries::get(service, caller, &reference, Place { project })?;
-    let mark = draw(service)?;
-    let found = data["entries"].as_array().cloned().unwrap_or_default();
-    let field = if found.len() == 1 { "text" } else { "excerpt" };
-    Ok(ToolAnswer { text: found.iter().map(|entry| shown(entry, field, mark)).collect(), data })
+    Ok(ToolAnswer { text: shown_all(&data, draw(service)?), data })
 }
 
 fn annotate(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {

@@ -13,7 +13,7 @@ mod metering;
 mod metrics;
 pub(crate) mod observe;
 mod openapi;
-mod peer;
+pub(crate) mod peer;
 pub(crate) mod problem;
 pub(crate) mod request_limits;
 mod stall;

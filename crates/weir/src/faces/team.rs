@@ -14,6 +14,8 @@ mod storage;
 mod texts;
 #[cfg(feature = "team")]
 mod tokens;
+#[cfg(feature = "team")]
+mod traces;
 
 use std::path::PathBuf;
 

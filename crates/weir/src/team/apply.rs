@@ -18,8 +18,6 @@ use crate::error::CommandError;
 
 /// How many characters of the name of an author are kept with an entry.
 const MAX_AUTHOR_CHARS: usize = 60;
-/// How far ahead of this machine's time a record's may be to move the clock, in milliseconds.
-const MAX_AHEAD_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 impl Exchange<'_> {
     /// Takes in a page. The position moves past it at the end.
@@ -96,7 +94,7 @@ impl Exchange<'_> {
     fn observe(&mut self, time: LogicalTime) {
         let connection = &mut self.ledger.connection;
         let last = LogicalTime { millis: connection.time_millis, count: connection.time_count };
-        if time > last && time.millis.saturating_sub(self.now.0) <= MAX_AHEAD_MILLIS {
+        if time > last && time.is_followed(self.now) {
             (connection.time_millis, connection.time_count) = (time.millis, time.count);
         }
     }

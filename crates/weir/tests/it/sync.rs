@@ -222,6 +222,23 @@ fn a_copied_home_gets_an_identity_of_its_own_and_loses_nothing() {
     }
 }
 
+#[test]
+fn a_machine_with_the_host_of_a_teammate_takes_one_of_its_own_and_loses_nothing() {
+    let (team, ana) = Team::new();
+    let ben = team.invite("ben");
+    ana.note("Written by ana.", &[]);
+    assert_eq!(ana.sync()["new_host"], false);
+    let host: String = ana.database(|db| db.query_row("SELECT host FROM connection", [], |row| row.get(0)));
+    ben.database(|db| db.execute("UPDATE connection SET host = ?1", [&host]));
+    ben.sync();
+    ben.note("Written by ben.", &[]);
+    let report = ben.sync();
+    assert_eq!((&report["new_host"], &report["sent"]), (&json!(true), &json!(1)), "{report}");
+    ana.note("Written by ana again.", &[]);
+    assert_eq!(ana.sync()["new_host"], false);
+    assert!(ana.search("written").contains("by ben (teammate)"));
+}
+
 impl Person {
     /// Connects under the identity of somebody else's machine.
     fn connect_as(&self, other: &Person, url: &str) {

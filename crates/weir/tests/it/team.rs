@@ -1,5 +1,8 @@
 //! `weir team` and `weir serve --team`, as an operator and two users meet them.
 
+#[cfg(feature = "team")]
+mod traces;
+
 use crate::support::{Home, said};
 
 #[cfg(not(feature = "team"))]
@@ -332,15 +335,40 @@ mod built {
     }
 
     #[test]
-    fn a_folder_without_a_team_and_a_second_one_in_it_are_refused() {
+    fn a_prepared_folder_is_left_as_it_is_and_one_that_is_not_ours_is_refused() {
+        let home = Home::new();
+        let init = ["team", "init", "eve", "--data", "team"];
+        let first = home.weir(&init);
+        assert!(said(&first).contains("prepared the database: 0001_records, "), "{}", said(&first));
+        let before = team(&home, &["list"]);
+        let again = home.ok(&init);
+        assert!(again.starts_with("already prepared, schema "), "{again}");
+        assert!(again.contains("`team` exists, and nothing was changed"), "{again}");
+        assert_eq!(team(&home, &["list"]), before);
+
+        let path = home.project().join("team/records.db");
+        for (sql, why) in [
+            ("INSERT INTO migrations VALUES (99, '0099_later', '', ''); PRAGMA user_version = 100", "`0099_later`"),
+            ("DROP TABLE migrations; PRAGMA user_version = 0", "it has tables of another program"),
+        ] {
+            #[expect(clippy::disallowed_methods, reason = "plays the part of another program")]
+            rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+            for arguments in [&init[..], &["serve", "--team", "--data", "team"]] {
+                let refused = home.weir(arguments);
+                assert_eq!(refused.status.code(), Some(4), "{arguments:?}: {}", said(&refused));
+                assert!(said(&refused).contains(why), "{arguments:?}: {}", said(&refused));
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_without_a_team_is_refused_and_so_is_a_token_of_nobody() {
         let home = Home::new();
         let refused = home.weir(&["serve", "--team", "--data", "team"]);
         assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
         assert!(said(&refused).contains("weir team init"), "{}", said(&refused));
         assert!(!home.project().join("team").exists(), "nothing was created");
         team(&home, &["init", "ana"]);
-        let again = home.weir(&["team", "init", "eve", "--data", "team"]);
-        assert_eq!(again.status.code(), Some(1), "{}", said(&again));
         assert!(team(&home, &["init", "ana", "--max-records", "5"]).contains("5 records"));
         let unknown = home.weir(&["team", "revoke", "0011223344556677", "--data", "team"]);
         assert_eq!(unknown.status.code(), Some(3), "{}", said(&unknown));

@@ -14,6 +14,14 @@ pub(super) const MAX_TEXT_BYTES: usize = 32 << 10;
 /// The longest name that stands outside of the marks, in characters.
 const MAX_NAME_CHARS: usize = 60;
 
+/// Shows the entries that have a name: the text of the only one, or the beginnings of several.
+pub(super) fn shown_all(data: &Value, mark: Reference) -> String {
+    let found = data["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let field = if found.len() == 1 { "text" } else { "excerpt" };
+    let hint = data["hint"].as_str().map(|hint| format!("{hint}\n"));
+    found.iter().map(|entry| shown(entry, field, mark)).chain(hint).collect()
+}
+
 /// Shows an entry: who wrote it and who confirmed it, and within marks what it says.
 pub(super) fn shown(entry: &Value, field: &str, mark: Reference) -> String {
     let word = |value: &Value| name_of(value.as_str().unwrap_or_default());

@@ -18,10 +18,11 @@ const PROJECTS: [&str; 3] = ["api", "web", "github.com/acme/api"];
 const USERS: [&str; 2] = ["ana", "ben"];
 const TOPIC: &str = "pool";
 /// How many rows each table has of a tenant, in the order of their names.
-const ROWS: [(&str, usize); 8] = [
-    ("audit", 3),
+const ROWS: [(&str, usize); 9] = [
+    ("audit", 4),
     ("earlier_usage", 1),
     ("heads", 1),
+    ("hosts", 1),
     ("projects", 1),
     ("records", 2),
     ("tenants", 1),
@@ -102,6 +103,7 @@ fn fill(log: &dyn Log, accounts: &dyn Accounts) -> Vec<Team> {
         let session = Some(SessionKey { client: String::new(), key: token.id.to_string() });
         let scope = Scope { tenant, user, session, ..Scope::project(project) };
         let records = records_of(&scope, host);
+        assert_eq!(log.bind_hosts(&scope, &[host]).unwrap(), []);
         assert_eq!(log.append(&scope, &records).unwrap(), [Position(1), Position(2)]);
         Team { scope, token, records }
     };
@@ -124,15 +126,16 @@ fn check_team<L: Log + Export>(log: &L, accounts: &dyn Accounts, team: &Team, st
     assert_eq!(log.head(scope).unwrap(), Position(2));
     assert_eq!(only(log.records(scope, &ids).unwrap()), records);
     assert_eq!(only(log.about(scope, &ids).unwrap()), records[1..]);
-    assert_eq!(only(log.named(scope, reference()).unwrap()), records[..1]);
+    assert_eq!(only(log.named(scope, reference(), 10).unwrap()), records[..1]);
     assert_eq!(only(log.on_topic(scope, TOPIC, 10).unwrap()), records[..1]);
     assert_eq!(log.text_uses(scope, &text()).unwrap(), 1);
     let moved = log.moved_records(tenant, &scope.project, Position(0), 100).unwrap();
     let moved: Vec<Record> = moved.into_iter().filter_map(|one| one.record).collect();
     assert_eq!(moved, records);
     let audited = log.audit_rows(tenant, 0, 100).unwrap();
-    assert_eq!((audited.len(), log.audit_count(tenant).unwrap()), (3, 3));
-    assert_eq!(audited.iter().filter_map(|row| row.token.clone()).collect::<Vec<_>>(), [token.id.to_string()]);
+    assert_eq!((audited.len(), log.audit_count(tenant).unwrap()), (4, 4));
+    assert!(audited.iter().filter_map(|row| row.token.as_ref()).eq(&[token.id.to_string(), token.id.to_string()]));
+    assert_eq!(log.bind_hosts(scope, &[ids[0].host]).unwrap(), []);
     assert_eq!(accounts.tokens(tenant).unwrap(), std::slice::from_ref(token));
     assert_eq!(accounts.token(token.id).unwrap().as_ref(), Some(token));
     assert_eq!(accounts.usage(tenant).unwrap().records, 2);
@@ -150,7 +153,7 @@ fn check_stranger<L: Log + Export>(log: &L, accounts: &dyn Accounts, team: &Team
         for found in [
             log.records(&elsewhere, &ids).unwrap(),
             log.about(&elsewhere, &ids).unwrap(),
-            log.named(&elsewhere, reference()).unwrap(),
+            log.named(&elsewhere, reference(), 10).unwrap(),
             log.on_topic(&elsewhere, TOPIC, 10).unwrap(),
             log.read_since(&elsewhere, Position(0), 100, Readers::Index).unwrap().records,
         ] {

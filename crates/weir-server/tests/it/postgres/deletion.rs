@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use weir_core::{NoteKind, Scope, Timestamp};
 use weir_records::{
-    Accounts as _, ApiToken, Blobs as _, Credential, Index as _, Log as _, NewRecord, NoteFields, Ports, Position,
-    SearchQuery, Shelf, TextKey, TokenScope,
+    Accounts as _, ApiToken, Blobs as _, Credential, HostId, Index as _, Log as _, NewRecord, NoteFields, Ports,
+    Position, SearchQuery, Shelf, TextKey, TokenScope,
 };
 use weir_server::{ObjectBlobs, PostgresLog, delete_tenant, delete_tokens};
 
@@ -36,6 +36,7 @@ fn fill(shelf: &Shelf, log: &PostgresLog, place: &Scope) {
         revoked_at: None,
     };
     log.accounts().add_token(&token, None).unwrap();
+    assert_eq!(log.bind_hosts(place, &[HostId::random().unwrap()]).unwrap(), []);
 }
 
 fn text_of(place: &Scope) -> String {
@@ -71,8 +72,17 @@ fn nothing_is_left_of_a_deleted_tenant_but_its_audit() {
     let number =
         |name: &str| owner.run(&format!("SELECT tenant_id FROM weir.tenants WHERE name = '{name}'")).unwrap().concat();
     let (our_number, their_number) = (number("acme"), number("umbrella"));
-    let full =
-        ["audit 2", "earlier_usage 1", "heads 1", "projects 1", "records 1", "tenants 1", "tokens 1", "topics 1"];
+    let full = [
+        "audit 3",
+        "earlier_usage 1",
+        "heads 1",
+        "hosts 2",
+        "projects 1",
+        "records 1",
+        "tenants 1",
+        "tokens 1",
+        "topics 1",
+    ];
     assert_eq!(rows_of(&owner, &our_number), full);
 
     let options = database.options("owner");
@@ -82,7 +92,7 @@ fn nothing_is_left_of_a_deleted_tenant_but_its_audit() {
     let deleted = delete_tenant(&options, bridge(), &ours.tenant).unwrap();
     assert_eq!((deleted.existed, deleted.records, deleted.tokens), (true, 1, 0));
 
-    assert_eq!(rows_of(&owner, &our_number), ["audit 3"]);
+    assert_eq!(rows_of(&owner, &our_number), ["audit 4"]);
     assert_eq!(rows_of(&owner, &their_number), full);
     assert_eq!(log.accounts().usage(&ours.tenant).unwrap(), weir_records::TenantUsage::default());
     assert_eq!(log.on_topic(&ours, "pool", 10).unwrap(), []);

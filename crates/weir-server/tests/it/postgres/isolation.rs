@@ -99,6 +99,8 @@ fn the_role_of_the_program_only_appends_moves_heads_erases_and_revokes() {
         "DELETE FROM weir.heads",
         "UPDATE weir.tokens SET scope = 'admin'",
         "DELETE FROM weir.tokens",
+        "UPDATE weir.hosts SET user_name = 'x'",
+        "DELETE FROM weir.hosts",
         "UPDATE weir.tenants SET name = 'x'",
         "UPDATE weir.audit SET actor = 'x'",
         "DELETE FROM weir.audit",

@@ -62,12 +62,27 @@ fn a_database_that_lacks_a_migration_is_refused() {
 fn a_newer_database_is_refused_and_left_alone() {
     let database = TestDatabase::new();
     let owner = database.session("owner");
-    owner.run("INSERT INTO weir.migrations (position, name, checksum) VALUES (4, '0005_later', '')").unwrap();
-    let expected = "a newer version of Weir wrote it (it has migration `0005_later`)";
+    owner.run("INSERT INTO weir.migrations (position, name, checksum) VALUES (5, '0006_later', '')").unwrap();
+    let expected = "a newer version of Weir wrote it (it has migration `0006_later`)";
     let (kind, text) = refused(&database);
     assert_eq!((kind, text), (ErrorKind::Newer, format!("cannot open the database: {expected}")));
     assert_eq!(database.migrate().unwrap_err().kind, ErrorKind::Newer);
-    assert_eq!(owner.run("SELECT count(*) FROM weir.migrations").unwrap(), ["5"]);
+    assert_eq!(owner.run("SELECT count(*) FROM weir.migrations").unwrap(), ["6"]);
+}
+
+#[test]
+fn a_schema_of_another_program_is_refused_and_left_alone() {
+    let database = TestDatabase::empty();
+    let owner = database.session("owner");
+    owner.run("CREATE SCHEMA weir; CREATE TABLE weir.theirs (x integer)").unwrap();
+    let error = database.migrate().unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unavailable);
+    assert!(error.to_string().contains("its schema `weir` belongs to another program"), "{error}");
+    let tables = "SELECT relname FROM pg_class WHERE relnamespace = 'weir'::regnamespace AND relkind = 'r'";
+    assert_eq!(owner.run(tables).unwrap(), ["theirs"]);
+    // What others have in another schema is in nobody's way.
+    owner.run("DROP SCHEMA weir CASCADE; CREATE TABLE theirs (x integer)").unwrap();
+    assert_eq!(database.migrate().unwrap(), MIGRATIONS);
 }
 
 #[test]

@@ -11,7 +11,9 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, NoTls, Statement};
 use weir_core::{EntryKind, NoteKind, Origin, Reference, Scope};
 use weir_ledger::Migration;
-use weir_records::{Accounts as _, Body, Kept, Log as _, NoteFields, Position, Readers, Record, RecordId, TextKey};
+use weir_records::{
+    Accounts as _, Body, HostId, Kept, Log as _, NoteFields, Position, Readers, Record, RecordId, TextKey,
+};
 
 use super::support::{MIGRATIONS, TestDatabase, bridge, ids, record, scope};
 
@@ -40,6 +42,8 @@ const RECORDS: Migration =
 const ACCOUNTS: Migration =
     Migration { name: "0002_accounts", sql: include_str!("../../../src/migrations/0002_accounts.sql") };
 const USAGE: Migration = Migration { name: "0003_usage", sql: include_str!("../../../src/migrations/0003_usage.sql") };
+const EARLIER: Migration =
+    Migration { name: "0004_earlier", sql: include_str!("../../../src/migrations/0004_earlier.sql") };
 
 /// The version without usage in bytes, tokens in the audit and topics.
 const BEFORE_USAGE: Earlier = Earlier {
@@ -60,9 +64,9 @@ const BEFORE_USAGE: Earlier = Earlier {
             SELECT $1, $2, $3, done.action, done.target FROM unnest($4, $5) AS done (action, target)",
 };
 
-/// The version before the newest migration.
+/// The version before the newest migration, which binds no hosts.
 const BEFORE_NEWEST: Earlier = Earlier {
-    migrations: &[RECORDS, ACCOUNTS, USAGE],
+    migrations: &[RECORDS, ACCOUNTS, USAGE, EARLIER],
     grants: "
         GRANT USAGE ON SCHEMA weir TO APP;
         GRANT SELECT ON weir.migrations, weir.tenants, weir.projects, weir.heads, weir.records, weir.audit, weir.tokens,
@@ -269,6 +273,10 @@ fn check_log(database: &TestDatabase, place: &Scope, count: u64) {
     // Every note is found by its topic, that of an old writer too.
     assert_eq!(log.on_topic(place, TOPIC, usize::MAX).unwrap(), batch.records);
     assert_eq!(log.accounts().usage(&place.tenant).unwrap().records, count);
+    // The host of an old writer is that of its user, although the old writer did not say so.
+    let hosts: Vec<HostId> = batch.records.iter().take(1).map(|stored| stored.record.id.host).collect();
+    assert_eq!(log.bind_hosts(&scope("acme", "ben", "api"), &hosts).unwrap(), hosts);
+    assert_eq!(log.bind_hosts(place, &hosts).unwrap(), []);
     assert_eq!(owner.run("SELECT count(*) FROM weir.audit WHERE action = 'append'").unwrap(), [count.to_string()]);
 }
 

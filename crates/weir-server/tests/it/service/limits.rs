@@ -1,8 +1,10 @@
 //! Tests the limits of a tenant and of a token.
 
+use std::net::Ipv4Addr;
+
 use serde_json::json;
 use weir_core::{TenantId, WhyGone};
-use weir_records::{Body, TokenScope};
+use weir_records::{Body, Credential, TokenScope};
 use weir_server::ServiceOptions;
 
 use super::support::{API, World, ids, kept, options, record, scope, upload, written};
@@ -38,6 +40,31 @@ fn a_token_that_asks_too_often_waits_and_others_do_not(world: &World) {
     assert!(refused.head.contains("retry-after: 1"), "{}", refused.head);
     search(&ben).ok(200);
     server.get("/health", "").ok(200);
+}
+
+fn an_address_without_a_good_token_waits_and_a_good_token_does_not(world: &World) {
+    let few = ServiceOptions { stranger_burst: 3, strangers_per_second: 1, ..options() };
+    let server = world.server_named("one", few);
+    let good = server.token("acme", "ana", TokenScope::Read);
+    let unknown = Credential::draw().unwrap().to_string();
+    for wrong in ["", "x", &unknown] {
+        server.get("/v1/me", wrong).problem(401);
+    }
+    for (method, path) in [("GET", "/v1/me"), ("POST", "/v1/sync/records"), ("POST", "/mcp"), ("GET", "/metrics")] {
+        let refused = server.send(method, path, &unknown, "{}");
+        let problem = refused.problem(429);
+        assert!(refused.head.contains("retry-after: 1"), "{}", refused.head);
+        assert!(problem["hint"].as_str().unwrap().contains("check the token"), "{problem}");
+        server.send(method, path, "", "{}").problem(429);
+    }
+    // Others behind the same address go on, and so do other addresses.
+    server.get("/v1/me", &good).ok(200);
+    server.get("/health", "").ok(200);
+    let request = "GET /v1/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    // Two addresses may share a bucket, and eight do not.
+    let is_heard = |last: u8| server.exchange_from(Ipv4Addr::new(127, 0, 0, last), request).status == 401;
+    assert!((2..10).any(is_heard));
+    assert_eq!(server.exchange(request).status, 429);
 }
 
 fn a_body_beyond_the_limit_is_refused(world: &World) {
@@ -88,6 +115,7 @@ fn each_change_is_in_the_audit(world: &World) {
 on_each_backend! {
     a_tenant_over_its_quota_can_repeat_and_remove_but_not_add,
     a_token_that_asks_too_often_waits_and_others_do_not,
+    an_address_without_a_good_token_waits_and_a_good_token_does_not,
     a_body_beyond_the_limit_is_refused,
     the_figures_show_the_lag_of_the_index_to_admins,
     each_change_is_in_the_audit,

@@ -1,9 +1,10 @@
 //! Tests notes: writing, finding, confirming, superseding and forgetting them.
 
-use serde_json::json;
-use weir_records::TokenScope;
+use serde_json::{Value, json};
+use weir_core::Reference;
+use weir_records::{Body, TokenScope};
 
-use super::support::{API, World, encoded};
+use super::support::{API, World, encoded, ids, kept, scope, upload, written};
 
 fn a_note_of_one_user_is_found_by_another_with_its_author(world: &World) {
     let server = world.server();
@@ -58,8 +59,39 @@ fn a_secret_in_a_note_is_redacted_and_a_wrong_field_is_named(world: &World) {
     server.get(&format!("/v1/entries/%20?project={}", encoded(API)), &token).problem(422);
 }
 
+fn a_reference_of_many_entries_shows_the_oldest_and_says_that_there_are_more(world: &World) {
+    let server = world.server();
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let (own, id) = (scope("acme", "ana"), ids());
+    let texts: Vec<String> = (0..30).map(|number| format!("namesake {number}")).collect();
+    let named = |(index, text): (u64, &String)| {
+        let mut record = kept(&own, id(index), text);
+        if let Body::Kept(entry) = &mut record.body {
+            entry.reference = Reference::from_bits(7);
+        }
+        written(&record)
+    };
+    let records: Vec<Value> = (0..).zip(&texts).map(named).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let reference = Reference::from_bits(7);
+    let path = format!("/v1/entries/{}?project={}", reference.as_str(), encoded(API));
+    for (most, shown, count, more) in [(20, 20, json!(20), json!(null)), (30, 20, json!(null), json!(true))] {
+        server.post("/v1/sync/records", &token, &upload(API, &records[..most], &texts[..most])).ok(200);
+        let found = server.get(&path, &token).ok(200);
+        assert_eq!((&found["count"], &found["more"]), (&count, &more), "{found}");
+        let excerpts = found["entries"].as_array().unwrap().iter().map(|entry| entry["excerpt"].as_str().unwrap());
+        assert_eq!(excerpts.collect::<Vec<_>>(), texts[..shown]);
+        let detail = server.send("DELETE", &path, &token, "").problem(422)["detail"].as_str().unwrap().to_owned();
+        assert_eq!(detail.starts_with("more than 20 entries"), more == true, "{detail}");
+        assert!(detail.contains("20 entries have this reference"), "{detail}");
+    }
+    let get = server.post("/v1/tools/ctx_get", &token, &json!({ "project": API, "reference": reference.as_str() }));
+    assert!(get.ok(200)["text"].as_str().unwrap().contains("and there are more"));
+}
+
 on_each_backend! {
     a_note_of_one_user_is_found_by_another_with_its_author,
     only_the_author_forgets_a_note_and_then_it_is_gone,
     a_secret_in_a_note_is_redacted_and_a_wrong_field_is_named,
+    a_reference_of_many_entries_shows_the_oldest_and_says_that_there_are_more,
 }

@@ -1,24 +1,25 @@
 //! A server on a socket, its storage, and a small client.
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
 use weir_core::{EntryKind, Origin, ProjectKey, Reference, Scope, TenantId, Timestamp, UserId};
 use weir_records::{
     Accounts, ApiToken, Audience, Author, Body, Credential, HostId, Kept, LogicalTime, Ports, Record, RecordId,
     TextKey, TokenScope, sqlite,
 };
-use weir_server::{LocalTool, ObjectBlobs, PostgresLog, Service, ServiceOptions, TantivyIndex};
+use weir_server::{ClientAddress, LocalTool, ObjectBlobs, PostgresLog, Service, ServiceOptions, TantivyIndex};
 
 use crate::postgres::support::{TestDatabase, bridge};
 use crate::support::NOW;
@@ -117,6 +118,7 @@ impl World {
 pub(crate) fn options() -> ServiceOptions {
     ServiceOptions {
         burst: 1_000_000,
+        stranger_burst: 1_000_000,
         local_tools: vec![
             LocalTool { tool: "ctx_execute", command: Some("run") },
             LocalTool { tool: "context_edit", command: None },
@@ -129,7 +131,7 @@ pub(crate) fn options() -> ServiceOptions {
 pub(crate) struct TestServer {
     pub(crate) accounts: Arc<dyn Accounts>,
     address: SocketAddr,
-    _runtime: Runtime,
+    runtime: Runtime,
 }
 
 impl TestServer {
@@ -143,7 +145,7 @@ impl TestServer {
             tokio::spawn(accept(listener, service));
             address
         });
-        Self { accounts, address, _runtime: runtime }
+        Self { accounts, address, runtime }
     }
 
     /// Issues a token for all projects of a tenant, which is created if it does not exist.
@@ -200,12 +202,19 @@ impl TestServer {
 
     /// Sends a request as it is, which ends the connection.
     pub(crate) fn exchange(&self, request: &str) -> Reply {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        Reply::parse(&answer)
+        exchanged(TcpStream::connect(self.address).unwrap(), request)
+    }
+
+    /// Sends a request as it is from another address of this machine, which ends the connection.
+    pub(crate) fn exchange_from(&self, source: Ipv4Addr, request: &str) -> Reply {
+        let connected = self.runtime.block_on(async {
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind(SocketAddr::new(IpAddr::V4(source), 0)).unwrap();
+            socket.connect(self.address).await.unwrap()
+        });
+        let stream = connected.into_std().unwrap();
+        stream.set_nonblocking(false).unwrap();
+        exchanged(stream, request)
     }
 
     /// Keeps a note and returns its id.
@@ -243,12 +252,21 @@ impl TestServer {
     }
 }
 
+/// Sends a request on a connection, and reads the answer until its end.
+fn exchanged(mut stream: TcpStream, request: &str) -> Reply {
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    Reply::parse(&answer)
+}
+
 async fn accept(listener: TcpListener, service: Arc<Service>) {
-    let routes = TowerToHyperService::new(service.router());
+    let routes = service.router();
     loop {
-        let (stream, _) = listener.accept().await.unwrap();
-        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), routes.clone());
-        tokio::spawn(connection);
+        let (stream, client) = listener.accept().await.unwrap();
+        let routes = TowerToHyperService::new(routes.clone().layer(Extension(ClientAddress(client.ip()))));
+        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), routes));
     }
 }
 

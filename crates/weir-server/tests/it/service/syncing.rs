@@ -5,6 +5,7 @@ use weir_core::WhyGone;
 use weir_records::{Audience, Body, TokenScope};
 
 use super::support::{API, World, encoded, ids, kept, record, scope, upload, written};
+use crate::support::NOW;
 
 const SYNC: &str = "/v1/sync/records";
 
@@ -40,6 +41,55 @@ fn a_cloned_host_is_a_conflict_and_the_other_records_are_taken(world: &World) {
     let stranger = server.token("umbrella", "ana", TokenScope::Write);
     let body = upload(API, &[written(&kept(&scope("umbrella", "ana"), id(0), "x"))], &["x"]);
     server.post(SYNC, &stranger, &body).ok(200);
+}
+
+fn a_host_of_another_user_is_refused_and_the_audit_has_it(world: &World) {
+    let (server, id) = (world.server(), ids());
+    let (ana, ben) = (server.token("acme", "ana", TokenScope::Write), server.token("acme", "ben", TokenScope::Write));
+    let first = written(&kept(&scope("acme", "ana"), id(0), "first"));
+    server.post(SYNC, &ana, &upload(API, &[first], &["first"])).ok(200);
+    let own = scope("acme", "ben");
+    let records = [written(&kept(&own, id(9), "under her host")), written(&kept(&own, ids()(0), "under his own"))];
+    let body = upload(API, &records, &["under her host", "under his own"]);
+    let problem = server.post(SYNC, &ben, &body).problem(409);
+    assert_eq!((&problem["title"], &problem["accepted"]), (&json!("Host of another user"), &json!(1)), "{problem}");
+    assert!(problem["hint"].as_str().unwrap().contains("needs a host of its own"), "{problem}");
+    assert_eq!((&problem["refused_count"], &problem["refused"][0]["status"]), (&json!(1), &json!(409)), "{problem}");
+    assert_eq!(problem["refused"][0]["id"], id(9).to_string(), "{problem}");
+    let reason = problem["refused"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("its host belongs to another user"), "{problem}");
+    let second = written(&kept(&scope("acme", "ana"), id(9), "hers"));
+    server.post(SYNC, &ana, &upload(API, &[second], &["hers"])).ok(200);
+    let setup = ["operator create tenant", "operator add token", "operator add token"];
+    let uploads = ["ana bind host", "ana append", "ben bind host", "ben refuse host", "ben append", "ana append"];
+    assert_eq!(world.audit("acme"), [&setup[..], &uploads].concat());
+}
+
+fn a_clock_that_is_ahead_is_refused_or_moves_at_most_its_own_tenant(world: &World) {
+    const MINUTE: i64 = 60 * 1000;
+    let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
+    let (ana, eve) =
+        (server.token("acme", "ana", TokenScope::Write), server.token("umbrella", "eve", TokenScope::Write));
+    let send = |index: u64, minutes: i64| {
+        let mut record = kept(&own, id(index), "ahead");
+        record.time.millis = NOW.0 + minutes * MINUTE;
+        server.post(SYNC, &ana, &upload(API, &[written(&record)], &["ahead"]))
+    };
+    // Returns by how many minutes a new note is ahead.
+    let ahead = |token: &str| {
+        let note = server.note(token, API, "on the server");
+        let records = server.download(token, API, 100);
+        let record = records.iter().find(|record| record["id"] == note.as_str()).unwrap();
+        (record["time"]["millis"].as_i64().unwrap() - NOW.0) / MINUTE
+    };
+    let problem = send(0, 25 * 60).problem(422);
+    let reason = problem["refused"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("its time is 25 hours ahead of the clock here, and at most 24 are taken"), "{problem}");
+    assert!(reason.contains("set the clock of the machine"), "{problem}");
+    send(1, 23 * 60).ok(200);
+    assert_eq!((ahead(&ana), ahead(&eve)), (0, 0));
+    send(2, 30).ok(200);
+    assert_eq!((ahead(&ana), ahead(&eve)), (30, 0));
 }
 
 fn what_cannot_be_taken_is_named_one_by_one(world: &World) {
@@ -111,6 +161,8 @@ fn a_position_beyond_the_head_is_refused_with_what_to_do(world: &World) {
 on_each_backend! {
     an_upload_can_be_repeated_and_a_download_misses_nothing,
     a_cloned_host_is_a_conflict_and_the_other_records_are_taken,
+    a_host_of_another_user_is_refused_and_the_audit_has_it,
+    a_clock_that_is_ahead_is_refused_or_moves_at_most_its_own_tenant,
     what_cannot_be_taken_is_named_one_by_one,
     a_removal_from_a_machine_leaves_nothing,
     a_private_record_is_its_authors_alone,

@@ -3,9 +3,7 @@
 //! logged.
 
 use std::error::Error;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
-use std::time::Duration;
+use std::net::SocketAddr;
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -14,20 +12,11 @@ use axum::http::request::Parts;
 use axum::http::uri::{Authority, Scheme};
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, Version};
 use axum::response::Response;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer}; // tidy: allow(executor)
-use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::CommandError;
 use crate::faces::http::problem::Problem;
+use crate::faces::outgoing::{HttpClient, client, is_loopback};
 
-/// How long a connection to the API may take to be made.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long a connection without a request is kept for the next one.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// The headers that belong to a connection and not to a request or an answer. `Host` is that of the API, and the client
 /// has been told to continue by the time its body is passed on.
 const OF_CONNECTION: [&str; 11] = [
@@ -50,7 +39,7 @@ pub(super) struct Upstream {
     authority: Authority,
     /// What its paths begin with.
     prefix: String,
-    client: Client<HttpsConnector<HttpConnector>, Body>,
+    client: HttpClient,
 }
 
 /// The body of a request to pass on.
@@ -135,11 +124,6 @@ fn unusable(url: &str, why: &str) -> CommandError {
         .hint("name the address of the API, such as https://api.anthropic.com or https://api.openai.com")
 }
 
-fn is_loopback(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost") || bare.parse().is_ok_and(|address: IpAddr| address.is_loopback())
-}
-
 /// Returns the headers that are passed on, in their order.
 fn passed_on(headers: &HeaderMap) -> HeaderMap {
     let named = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
@@ -154,38 +138,6 @@ fn passed_on(headers: &HeaderMap) -> HeaderMap {
         }
     }
     passed
-}
-
-fn client(scheme: &Scheme) -> Result<Client<HttpsConnector<HttpConnector>, Body>, CommandError> {
-    let mut connector = HttpConnector::new();
-    connector.enforce_http(false);
-    connector.set_nodelay(true);
-    connector.set_connect_timeout(Some(CONNECT_TIMEOUT));
-    let roots = if *scheme == Scheme::HTTPS { trusted_roots()? } else { RootCertStore::empty() };
-    let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| CommandError::broken(&format!("cannot use TLS: {error}")))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let connector =
-        HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(connector);
-    let spawner = TokioExecutor::new(); // tidy: allow(executor)
-    Ok(Client::builder(spawner)
-        .timer(TokioTimer::new())
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(IDLE_TIMEOUT)
-        .build(connector))
-}
-
-/// Returns the certificates that this machine trusts.
-fn trusted_roots() -> Result<RootCertStore, CommandError> {
-    let mut roots = RootCertStore::empty();
-    let (added, _) = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if added == 0 {
-        return Err(CommandError::new(ErrorKind::Failed, "cannot find any certificate that this machine trusts")
-            .hint("install the package ca-certificates, or set SSL_CERT_FILE to a file with certificates"));
-    }
-    Ok(roots)
 }
 
 #[cfg(test)]

@@ -28,9 +28,9 @@ pub(super) fn run(place: &Place, arguments: &ArgMatches) -> Result<Answer, Comma
         let figures = contents(&source).map_err(failed)?;
         return Ok(Answer::new(format!("would move {}", describe(&figures)), data(&figures)));
     }
-    let ran = place.prepare()?;
-    if !ran.is_empty() {
-        paint::warn(&format!("weir: prepared the database: {}", ran.join(", ")));
+    let prepared = place.prepare()?;
+    if !prepared.ran.is_empty() {
+        paint::warn(&format!("weir: prepared the database: {}", prepared.ran.join(", ")));
     }
     let new = place.postgres()?;
     let texts = place.copied_texts()?;

@@ -4,15 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::Request;
+use axum::middleware::map_request;
 use clap::ArgMatches;
-use weir_server::{AnsweredRequest, LocalTool, ResourceServer, Service, ServiceOptions, Started};
+use weir_server::{AnsweredRequest, ClientAddress, LocalTool, ResourceServer, Service, ServiceOptions, Started};
 
 use super::storage::{Place, Storage, failed};
+use super::traces::{TraceOptions, Traces};
 use crate::env::Env;
 use crate::error::{CommandError, ErrorKind};
 use crate::faces::http::command::{Door, announce, hosts, limits, log_format, runtime};
 use crate::faces::http::guard::guarded;
 use crate::faces::http::observe::{LogFormat, log_json, log_text};
+use crate::faces::http::peer::Peer;
 use crate::faces::{paint, signal};
 use crate::operations::OPERATIONS;
 use crate::when;
@@ -24,7 +28,8 @@ const COPY_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandError> {
     let door = Door::of(arguments)?;
     let Storage { ports, accounts, index_started, copying, meaning } = Place::of(env, arguments)?.open()?;
-    let (limits, runtime, started) = (limits(arguments), runtime()?, index_started.clone());
+    let (limits, runtime, trace_options) = (limits(arguments), runtime()?, TraceOptions::of(env)?);
+    let started = index_started.clone();
     let usual = ServiceOptions::new(when::now, report);
     let log: Option<fn(&AnsweredRequest<'_>)> = match log_format(arguments) {
         LogFormat::Off => None,
@@ -45,13 +50,18 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
     };
     let served = runtime.block_on(async {
         let listening = door.open().await?;
+        let traces = trace_options.map(Traces::start).transpose()?;
+        let options = ServiceOptions { watch: traces.as_ref().map(Traces::watcher), ..options };
         let service = Service::start(ports, accounts, options).map_err(failed)?;
         let hosts = hosts(listening.address(), arguments);
         announce(&listening, "`weir team invite` prints a token for a user of the team");
         started.iter().for_each(say_how_it_started);
         let router = Arc::clone(&service).router_behind(|routes| guarded(routes, hosts));
-        let served = listening.serve(router, limits).await;
+        let served = listening.serve(router.layer(map_request(with_client_address)), limits).await;
         copy_at_the_end(&service).await;
+        if let Some(traces) = traces {
+            traces.finish().await;
+        }
         served
     });
     // Work that was cut off must not keep the program from exiting.
@@ -82,6 +92,14 @@ fn say_how_it_started(started: &Started) {
             paint::warn("weir: the index is made again from the log; searches miss what is not in it yet");
         }
     }
+}
+
+/// Tells the service where a request came from. What a proxy says about that is not read.
+async fn with_client_address(mut request: Request) -> Request {
+    if let Some(peer) = request.extensions().get::<Peer>().copied() {
+        request.extensions_mut().insert(ClientAddress(peer.client.ip()));
+    }
+    request
 }
 
 /// Reads what is known of an issuer of access tokens.

@@ -11,7 +11,7 @@ use weir_embed::Embed as _;
 use weir_records::{Accounts, DeletedTenant, ErrorKind as PortKind, Index as _, PortError, Ports, sqlite};
 use weir_server::{
     Bridge, CopyPlace, Copying, IndexCopier, Meaning, ObjectBlobs, PostgresAccounts, PostgresLog, PostgresOptions,
-    Started, TantivyIndex, Vectors, delete_tenant, delete_tokens, migrate as migrate_schema,
+    SCHEMA, Started, TantivyIndex, Vectors, delete_tenant, delete_tokens, migrate as migrate_schema,
 };
 
 use super::migrate;
@@ -45,6 +45,15 @@ pub(super) struct NewPlace {
     pub(super) accounts: PostgresAccounts,
     /// Its name, for people.
     pub(super) place: String,
+}
+
+/// A database that is ready.
+#[derive(Default)]
+pub(super) struct Prepared {
+    /// The names of the migrations that have just run.
+    pub(super) ran: Vec<&'static str>,
+    /// The number of its schema.
+    pub(super) schema: usize,
 }
 
 /// What was deleted with a tenant.
@@ -90,17 +99,22 @@ impl Place {
         Ok(Self { folder: path("data"), texts, database, copy_minutes, is_semantic })
     }
 
-    /// Creates what is missing, and returns the names of the migrations that ran on a database of its own.
-    pub(super) fn prepare(&self) -> Result<Vec<&'static str>, CommandError> {
+    /// Creates what is missing, and runs the migrations that have not run. A database that is newer than this program,
+    /// or that belongs to another one, is refused.
+    pub(super) fn prepare(&self) -> Result<Prepared, CommandError> {
         match (&self.database, &self.folder) {
             (Some(options), _) => {
                 let mut owner = options.clone();
                 owner.role = None;
                 let bridge = Bridge::start().map_err(failed)?;
-                migrate_schema(&owner, ROLE, &bridge).map_err(failed)
+                let ran = migrate_schema(&owner, ROLE, &bridge).map_err(refused)?;
+                Ok(Prepared { ran, schema: SCHEMA })
             }
-            (None, Some(folder)) => sqlite::open_accounts(folder).map(|_| Vec::new()).map_err(failed),
-            (None, None) => Ok(Vec::new()),
+            (None, Some(folder)) => {
+                let ran = sqlite::prepare(folder).map_err(refused)?;
+                Ok(Prepared { ran, schema: sqlite::SCHEMA })
+            }
+            (None, None) => Ok(Prepared::default()),
         }
     }
 
@@ -275,6 +289,17 @@ pub(super) fn failed(error: PortError) -> CommandError {
         _ => error.to_string(),
     };
     CommandError::new(kind, message)
+}
+
+/// Returns why a database cannot be prepared.
+fn refused(error: PortError) -> CommandError {
+    let is_newer = error.kind == PortKind::Newer;
+    let error = failed(error);
+    if is_newer {
+        error.hint("nothing was changed; use the version of Weir that prepared it, or a newer one")
+    } else {
+        error
+    }
 }
 
 fn unprepared(error: PortError) -> CommandError {

@@ -10,7 +10,7 @@ use weir_records::{
     Accounts, ApiToken, Credential, MAX_NAME_BYTES, Revoked, TokenId, TokenScope, TokenStanding, is_name,
 };
 
-use super::storage::{Place, failed};
+use super::storage::{Place, Prepared, failed};
 use super::{delete, migrate};
 use crate::answer::{Answer, counted, one_line};
 use crate::env::Env;
@@ -51,7 +51,7 @@ struct Team {
 /// Creates a tenant with a token of its admin, or changes the quota of one that exists.
 fn init(place: &Place, tenant: TenantId, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let user = UserId(named(arguments, "user")?);
-    let ran = place.prepare()?;
+    let Prepared { ran, schema } = place.prepare()?;
     if !ran.is_empty() {
         paint::warn(&format!("weir: prepared the database: {}", ran.join(", ")));
     }
@@ -77,11 +77,15 @@ fn init(place: &Place, tenant: TenantId, arguments: &ArgMatches) -> Result<Answe
             Ok(Answer::new(text, json!({ "tenant": tenant, "max_records": quota })))
         }
         (false, None) if !ran.is_empty() => {
-            let text = format!("the tenant `{tenant}` exists, and its database is up to date");
-            Ok(Answer::new(text, json!({ "tenant": tenant, "migrations": ran })))
+            let text = format!("the tenant `{tenant}` exists, and its database has schema {schema} now");
+            Ok(Answer::new(text, json!({ "tenant": tenant, "schema": schema, "migrations": ran })))
         }
-        (false, None) => Err(CommandError::new(ErrorKind::Failed, format!("the tenant `{tenant}` exists already"))
-            .hint("`weir team invite` prints a token for another user")),
+        (false, None) => {
+            let what =
+                format!("already prepared, schema {schema}: the tenant `{tenant}` exists, and nothing was changed");
+            let text = format!("{what}; `weir team invite` prints a token for a user");
+            Ok(Answer::new(text, json!({ "tenant": tenant, "schema": schema, "migrations": ran })))
+        }
     }
 }
 

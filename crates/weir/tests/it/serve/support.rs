@@ -28,10 +28,16 @@ impl Server {
 
     /// Starts a server with more options.
     pub(crate) fn start_with(home: &Home, options: &[&str]) -> Self {
+        Self::start_in(home, options, &[])
+    }
+
+    /// Starts a server with more options and variables.
+    pub(crate) fn start_in(home: &Home, options: &[&str], variables: &[(&str, &str)]) -> Self {
         let token = print_token(home, "run");
         let bind: &[&str] = if options.contains(&"--bind") { &[] } else { &["--bind", "127.0.0.1:0"] };
         let arguments = [&["serve"], bind, options].concat();
-        let mut process = home.weir_command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+        let mut command = home.weir_command(&arguments);
+        let mut process = command.envs(variables.iter().copied()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, errors) = channel();
         let stderr = process.stderr.take().unwrap();
         // The thread ends with the program's output.
