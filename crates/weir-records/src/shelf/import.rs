@@ -13,6 +13,10 @@ use crate::record::{Body, Record};
 
 /// Maximum size of the JSON of a record. What is longer belongs in its text.
 const MAX_JSON_BYTES: usize = 256 << 10;
+/// Maximum size of a title, of another field, or of the path of a file, in bytes.
+const MAX_FIELD_BYTES: usize = 16 << 10;
+/// How many files a note may be about.
+const MAX_FILES: usize = 1_000;
 
 /// A record from elsewhere.
 #[derive(Debug, Clone)]
@@ -86,6 +90,9 @@ impl Shelf {
         if record.to_json()?.len() > MAX_JSON_BYTES {
             return Err(refused(ErrorKind::Invalid).because("it is too long"));
         }
+        if let Some(wrong) = too_much(record) {
+            return Err(refused(ErrorKind::Invalid).because(wrong));
+        }
         self.writer.clock.observe(record.time, now).map_err(|error| refused(ErrorKind::Invalid).because(error))?;
         let matches = match (record.body.kept(), text) {
             (None, None) => true,
@@ -107,6 +114,27 @@ impl Shelf {
         }
         Ok(None)
     }
+}
+
+/// Says which field of a record is longer than any machine writes it, if one is.
+fn too_much(record: &Record) -> Option<&'static str> {
+    let is_long = |text: &str| text.len() > MAX_FIELD_BYTES;
+    let kept = record.body.kept()?;
+    if is_long(&kept.title) {
+        return Some("its title is too long");
+    }
+    if kept.source.as_deref().is_some_and(is_long) {
+        return Some("its source is too long");
+    }
+    let note = kept.note.as_ref()?;
+    let fields = [&note.topic, &note.commit, &note.branch];
+    if fields.into_iter().flatten().any(|field| is_long(field)) {
+        return Some("its topic, commit or branch is too long");
+    }
+    if note.files.len() > MAX_FILES {
+        return Some("it is about too many files");
+    }
+    note.files.iter().any(|file| is_long(&file.path) || is_long(&file.hash)).then_some("the path of a file is too long")
 }
 
 impl Incoming {

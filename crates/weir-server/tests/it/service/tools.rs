@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use weir_core::TenantId;
 use weir_records::{Credential, Revoked, TokenScope};
 
-use super::support::{API, TestServer, World};
+use super::support::{API, TestServer, World, ids, kept, scope, upload, written};
 use crate::support::NOW;
 
 const READING: [&str; 6] = ["ctx_search", "ctx_get", "ctx_history", "ctx_reflect", "ctx_context", "ctx_stats"];
@@ -89,6 +89,29 @@ fn two_current_notes_on_a_topic_are_a_fork_until_one_supersedes_the_other(world:
     assert_eq!(get(&first["id"])["fork"][0]["author"]["user"], "ben", "both stand again");
 }
 
+fn the_newest_records_are_shown_page_by_page_and_none_is_skipped_silently(world: &World) {
+    let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let texts: Vec<String> = (0..130).map(|number| format!("text {number}")).collect();
+    let records: Vec<Value> = (0..).zip(&texts).map(|(index, text)| written(&kept(&own, id(index), text))).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    server.post("/v1/sync/records", &token, &upload(API, &records, &texts)).ok(200);
+    let (mut seen, mut before) = (Vec::new(), Value::Null);
+    loop {
+        let page = call(&server, &token, "ctx_history", &json!({ "project": API, "limit": 40, "before": before }));
+        let listed = page["data"]["records"].as_array().unwrap();
+        assert!(listed.len() <= 40);
+        seen.extend(listed.iter().map(|record| record["seq"].as_u64().unwrap()));
+        before = page["data"]["before"].clone();
+        if before.is_null() {
+            break;
+        }
+    }
+    assert!(seen.into_iter().eq((1..=130).rev()));
+    let text = call(&server, &token, "ctx_context", &json!({ "project": API, "limit": 3 }))["text"].clone();
+    assert!(text.as_str().unwrap().contains("notes up to position 127 are not shown"), "{text}");
+}
+
 fn each_tool_needs_its_scope_over_both_ways(world: &World) {
     let server = world.server();
     let (reader, writer) =
@@ -144,6 +167,7 @@ on_each_backend! {
     a_name_is_one_word_outside_of_the_marks,
     a_model_finds_a_note_of_a_teammate_as_data_until_it_is_forgotten,
     two_current_notes_on_a_topic_are_a_fork_until_one_supersedes_the_other,
+    the_newest_records_are_shown_page_by_page_and_none_is_skipped_silently,
     each_tool_needs_its_scope_over_both_ways,
     each_change_is_audited_with_its_token_and_counted_in_bytes,
 }
