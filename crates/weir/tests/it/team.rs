@@ -244,6 +244,11 @@ mod built {
         assert_eq!(post(&server, "/v1/notes", &ana, &note).status, 201);
         let said = team(&home, &["migrate", "--dry-run"]);
         assert!(said.contains("would move 1 tenant with 1 token, 1 record in 1 project (0 erased), 1 text"), "{said}");
+        team(&home, &["init", "eve", "--tenant", "old"]);
+        team(&home, &["delete", "old", "--confirm", "old"]);
+        let said = team(&home, &["migrate", "--dry-run"]);
+        assert!(said.contains("would move 1 tenant with 1 token"), "{said}");
+        assert!(said.contains("3 rows of the audit of 1 deleted tenant are not moved, and stay in "), "{said}");
         assert_eq!(team(&home, &["migrate", "--cancel"]), "no move has begun");
         assert_eq!(post(&server, "/v1/notes", &ana, &note).status, 201);
     }
