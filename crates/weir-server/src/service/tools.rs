@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use weir_records::{PortError, TokenScope};
 
 use self::newest::{context, history, reflect};
-use self::shown::{draw, shown};
+use self::shown::{draw, named, shown};
 use super::Service;
 use super::answers::complaint;
 use super::callers::Caller;
@@ -92,7 +92,7 @@ pub(super) static TEAM_TOOLS: [TeamTool; 8] = [
             needed("text", "string", ""),
             optional("kind", "string", "decision, finding, convention, todo or warning"),
             optional("topic", "string", ""),
-            optional("supersedes", "array", "Record ids of notes that this one replaces"),
+            optional("supersedes", "array", "Record ids or references of notes that this one replaces"),
         ],
         run: annotate,
     },
@@ -232,16 +232,26 @@ fn get(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswe
     let mark = draw(service)?;
     let found = data["entries"].as_array().cloned().unwrap_or_default();
     let field = if found.len() == 1 { "text" } else { "excerpt" };
-    Ok(ToolAnswer { text: found.iter().map(|entry| shown(entry, field, mark)).collect(), data })
+    let mut text: String = found.iter().map(|entry| shown(entry, field, mark)).collect();
+    if let Some(count) = data["count"].as_u64() {
+        text.push_str(&format!("{count} entries have this reference; get one by its record id for the whole text\n"));
+        if let hidden @ 1.. = count.saturating_sub(found.len() as u64) {
+            text.push_str(&format!("{hidden} of them are not shown; ctx_search finds them by their words\n"));
+        }
+    }
+    Ok(ToolAnswer { text, data })
 }
 
 fn annotate(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
     let AnnotateArguments { project, text, kind, topic, supersedes } = read(arguments)?;
     let note = NewNote::of_tool(project, text, kind, topic);
     let data = notes::keep_replacing(service, caller, note, &supersedes)?;
-    let mut text = format!("kept as {}\n", data["reference"].as_str().unwrap_or_default());
-    if data["fork"].as_array().is_some_and(|fork| !fork.is_empty()) {
-        text.push_str("others have current notes on this topic too; name them in `supersedes` to replace them\n");
+    let word = |field: &str| data[field].as_str().unwrap_or_default();
+    let mut text = format!("kept as [ctx:{}] {}\n", word("reference"), word("id"));
+    if let Some(fork) = data["fork"].as_array().filter(|fork| !fork.is_empty()) {
+        let others = named(fork);
+        text.push_str(&format!("others have current notes on this topic too: {others}\n"));
+        text.push_str("name their ids in `supersedes` to replace them\n");
     }
     Ok(ToolAnswer { text, data })
 }

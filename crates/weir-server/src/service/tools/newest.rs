@@ -47,9 +47,12 @@ pub(super) fn history(service: &Service, caller: &Caller, arguments: Value) -> R
             Body::Removed { record, .. } => ("removed", record.to_string()),
         };
         let user = name_of(&record.author.user.0);
-        text.push_str(&format!("{} {user} {what} {about}\n", position.0));
-        if let Some(kept) = record.body.kept() {
-            text.push_str(&format!("{}\n", fence(mark, &flat(&kept.title, MAX_TEXT_BYTES))));
+        match record.body.kept() {
+            None => text.push_str(&format!("{} {user} {what} {about}\n", position.0)),
+            Some(kept) => {
+                let title = fence(mark, &flat(&kept.title, MAX_TEXT_BYTES));
+                text.push_str(&format!("{} {user} {what} {about} {}\n{title}\n", position.0, record.id));
+            }
         }
         data.push(json!({
             "seq": position.0, "id": record.id.to_string(), "what": what, "about": about,

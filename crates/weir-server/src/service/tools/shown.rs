@@ -11,14 +11,17 @@ use crate::service::problem::Problem;
 
 /// How much of a text an answer shows, in bytes.
 pub(super) const MAX_TEXT_BYTES: usize = 32 << 10;
+/// How many other notes a line names.
+const MAX_NAMED: usize = 20;
 /// The longest name that stands outside of the marks, in characters.
 const MAX_NAME_CHARS: usize = 60;
 
-/// Shows an entry: who wrote it and who confirmed it, and within marks what it says.
+/// Shows an entry: its reference and its record id, who wrote it and who confirmed it, and within marks what it says.
 pub(super) fn shown(entry: &Value, field: &str, mark: Reference) -> String {
     let word = |value: &Value| name_of(value.as_str().unwrap_or_default());
     let kind = entry["note"]["kind"].as_str().or_else(|| entry["kind"].as_str()).unwrap_or_default();
-    let mut head = format!("[ctx:{}] {kind} by {}", word(&entry["reference"]), word(&entry["author"]["user"]));
+    let (reference, id, user) = (word(&entry["reference"]), word(&entry["id"]), word(&entry["author"]["user"]));
+    let mut head = format!("[ctx:{reference}] {id} {kind} by {user}");
     let confirmed = entry["confirmed_by"].as_array().cloned().unwrap_or_default();
     match confirmed.iter().map(word).collect::<Vec<_>>().join(", ") {
         nobody if nobody.is_empty() => head.push_str(", not confirmed by a person"),
@@ -38,6 +41,17 @@ pub(super) fn shown(entry: &Value, field: &str, mark: Reference) -> String {
     let said = format!("{title}\n{}", String::from_utf8_lossy(&clean));
     let rest = if cut < text.len() { format!("cut after {cut} of {} bytes\n", text.len()) } else { String::new() };
     format!("{head}\n{}\n{rest}", fence(mark, &said))
+}
+
+/// Names other notes by their record ids and users, as `entries::fork` describes them.
+pub(super) fn named(others: &[Value]) -> String {
+    let word = |value: &Value| name_of(value.as_str().unwrap_or_default());
+    let one = |other: &Value| format!("{} by {}", word(&other["id"]), word(&other["author"]["user"]));
+    let mut names: Vec<String> = others.iter().take(MAX_NAMED).map(one).collect();
+    if others.len() > MAX_NAMED {
+        names.push(format!("and {} more", others.len() - MAX_NAMED));
+    }
+    names.join(", ")
 }
 
 /// Returns a name as it stands outside of the marks: as one word, so that no name reads like a sentence of Weir.
