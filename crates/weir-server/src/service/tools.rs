@@ -10,6 +10,7 @@ mod shown;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use weir_core::wording::counted;
 use weir_records::{PortError, TokenScope};
 
 use self::newest::{context, history, reflect};
@@ -126,7 +127,7 @@ pub(super) static TEAM_TOOLS: [TeamTool; 8] = [
     },
     TeamTool {
         name: "ctx_stats",
-        description: "Count the records of a project.",
+        description: "Show how far the log of a project and its index are.",
         scope: TokenScope::Read,
         arguments: &[PROJECT],
         run: stats,
@@ -269,8 +270,23 @@ fn forget(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAn
             Err(problem) => return Err(problem.field("forgotten_before", forgotten)),
         }
     }
-    let text = format!("forgot {} entries; nothing is left of them on this server\n", forgotten.len());
-    Ok(ToolAnswer { text, data: json!({ "forgotten": forgotten }) })
+    Ok(ToolAnswer { text: proof_of(&forgotten), data: json!({ "forgotten": forgotten }) })
+}
+
+/// Says what was forgotten, and what was found of it afterwards.
+fn proof_of(forgotten: &[Value]) -> String {
+    let entries = counted(forgotten.len(), "entry", "entries");
+    let left = |port: &str| -> u64 { forgotten.iter().filter_map(|proof| proof["left"][port].as_u64()).sum() };
+    match (left("log"), left("index"), left("texts")) {
+        (0, 0, 0) => format!(
+            "forgot {entries}; nothing is left in the log, the index and the texts of this server; backups and the \
+             files of a database may keep copies until they are replaced\n"
+        ),
+        (log, index, texts) => format!(
+            "forgot {entries}, but not completely: {log} left in the log, {index} in the index and {texts} in the \
+             texts; tell the operator of the server\n"
+        ),
+    }
 }
 
 fn stats(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
@@ -280,14 +296,31 @@ fn stats(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAns
     let ports = service.shelf.ports();
     // The position is read first, since the log only grows.
     let indexed = ports.index.position(&scope).map_err(failed)?.0;
-    let records = ports.log.head(&scope).map_err(failed)?.0;
-    let behind = records.saturating_sub(indexed);
-    let text = format!("{records} records; the index is {behind} behind\n");
-    Ok(ToolAnswer { text, data: json!({ "records": records, "behind": behind }) })
+    let head = ports.log.head(&scope).map_err(failed)?.0;
+    let behind = head.saturating_sub(indexed);
+    let text = format!(
+        "the newest record has position {head}, which counts erased records and private ones of others too; the index \
+         is {behind} behind\n"
+    );
+    Ok(ToolAnswer { text, data: json!({ "head": head, "behind": behind }) })
 }
 
 fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Problem> {
     serde_json::from_value(arguments).map_err(|error| {
         Problem::invalid(format!("cannot use the arguments: {}", complaint(&error))).hint("docs/team.md lists them")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_forgotten_entry_is_said() {
+        let proof = |log: u64, texts: u64| json!({ "left": { "log": log, "index": 0, "texts": texts } });
+        let gone = proof_of(&[proof(0, 0)]);
+        assert!(gone.starts_with("forgot 1 entry; nothing is left in the log"), "{gone}");
+        let left = proof_of(&[proof(0, 0), proof(1, 1), proof(0, 1)]);
+        assert!(left.starts_with("forgot 3 entries, but not completely: 1 left in the log, 0 in the index and 2 in"));
+    }
 }
