@@ -41,6 +41,11 @@ impl Places {
         Self { project, ..self.clone() }
     }
 
+    /// Returns the folder of the project.
+    pub(super) fn project(&self) -> &Path {
+        &self.project
+    }
+
     /// Whether a folder is the home folder.
     pub(super) fn is_home(&self, folder: &Path) -> bool {
         self.home == folder

@@ -243,6 +243,41 @@ fn links_and_modes_are_kept() {
     assert_eq!((std::fs::read_to_string(&real).unwrap().as_str(), mode(&real)), ("{}", 0o640));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_of_a_repository_leads_setup_nowhere_else() {
+    let own = "{ \"theme\": \"dark\" }";
+    let links: [(&str, &str); 5] = [
+        (".claude/settings.json", "../../.claude/settings.json"),
+        (".claude/settings.json", "../../absent.json"),
+        (".claude/settings.json", "absent/../../../absent.json"),
+        (".claude", "../.claude"),
+        (".claude", "../absent"),
+    ];
+    for (link, to) in links {
+        let home = Home::new();
+        write(&home.at(".claude/settings.json"), own);
+        let link = home.project().join(link);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(to, &link).unwrap();
+        let output = home.weir(&["setup", "claude", "--project", "--yes"]);
+        let said = text(&output.stderr);
+        assert!(said.contains("it is a link that leads out of the project"), "{to}: {said}");
+        assert!(!output.status.success() && !home.project().join(".mcp.json").exists(), "{to}");
+        home.ok(&["teardown", "claude", "--project", "--yes"]);
+        assert_eq!(std::fs::read_to_string(home.at(".claude/settings.json")).unwrap(), own, "{to}");
+        assert!(link.is_symlink() && !home.at("absent").exists() && !home.at("absent.json").exists(), "{to}");
+    }
+    // A link that stays in the project is kept.
+    let home = Home::new();
+    let real = home.project().join("shared.json");
+    write(&real, own);
+    std::fs::create_dir(home.project().join(".claude")).unwrap();
+    std::os::unix::fs::symlink("../shared.json", home.project().join(".claude/settings.json")).unwrap();
+    home.ok(&["setup", "claude", "--project", "--yes"]);
+    assert!(std::fs::read_to_string(&real).unwrap().contains("hook claude Stop"));
+}
+
 #[test]
 fn a_program_hears_what_was_done() {
     let home = Home::new();
