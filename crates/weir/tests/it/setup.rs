@@ -44,7 +44,7 @@ impl Home {
     fn path_of(&self, part: &Part) -> PathBuf {
         let base = match part.place.base {
             Base::Home => self.path().to_owned(),
-            Base::Config => self.at(".config"),
+            Base::Config | Base::Application => self.at(".config"),
             Base::Variable(_, folder) => self.at(folder),
             Base::Project => self.project(),
         };
