@@ -334,6 +334,10 @@ fn doctor_reads_memory_files_and_starts_servers_only_when_asked() {
     let said = text(&home.weir(&["doctor", "--mcp"]).stdout);
     assert!(said.contains("MCP servers: probe (Claude Code): 1 tool, described in "), "{said}");
     assert!(started.exists() && !said.contains("foreign"), "{said}");
+    write(&home.at(".claude.json"), "{ \"mcpServers\": { broken");
+    let said = text(&home.weir(&["doctor", "--mcp"]).stdout);
+    let reason = "~/.claude.json (Claude Code): not counted: the settings cannot be parsed";
+    assert!(said.contains(reason) && said.contains("; 1 not counted;"), "{said}");
 }
 
 #[test]
