@@ -10,7 +10,8 @@ import subprocess
 import tempfile
 
 import tree
-from project import AUTHORS, DEBIAN_NAME, LICENCES, MARKER, PACKAGING, ROOT, SUMMARY, die, epoch, repository, version
+from project import AUTHORS, DEBIAN_NAME, LICENCES, MARKER, PACKAGING, ROOT, SUMMARY
+from project import debian_version, die, epoch, repository, version
 
 MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 LIBRARIES = {"libgcc_s.so.1": "libgcc-s1", "libm.so.6": None, "libc.so.6": None}
@@ -65,7 +66,7 @@ def _control(program, architecture, size):
             depends += [LIBRARIES[library]] if LIBRARIES[library] else []
     fields = {
         "Package": DEBIAN_NAME,
-        "Version": version(),
+        "Version": debian_version(version()),
         "Architecture": architecture,
         "Maintainer": os.environ.get("WEIR_MAINTAINER", AUTHORS),
         "Installed-Size": str(size),

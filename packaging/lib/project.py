@@ -44,6 +44,23 @@ def version():
     return found.group(1) if found else die("Cargo.toml has no version")
 
 
+def python_version(semantic):
+    """The same version as Python writes it: 1.0.0-rc.1 is 1.0.0rc1. A hyphen would end the version in a wheel's name."""
+    number, _, release = semantic.partition("-")
+    if not release and re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", number):
+        return number
+    sorts = {"alpha": "a", "beta": "b", "rc": "rc", "dev": ".dev"}
+    found = re.fullmatch(r"([a-z]+)\.?([0-9]+)", release)
+    if not found or found.group(1) not in sorts or "+" in number:
+        return die(f"cannot write version {semantic} for Python", f"use -{'.1, -'.join(sorts)}.1, or no suffix")
+    return f"{number}{sorts[found.group(1)]}{found.group(2)}"
+
+
+def debian_version(semantic):
+    """The same version as Debian sorts it: a tilde comes before everything, so 1.0.0~rc.1 is older than 1.0.0."""
+    return semantic.replace("-", "~", 1)
+
+
 def repository():
     """The address of the public repository, or None: the project does not have one yet, so a release names it."""
     return os.environ.get("WEIR_REPOSITORY", "").rstrip("/") or None

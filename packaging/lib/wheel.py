@@ -9,7 +9,7 @@ import time
 import zipfile
 
 from project import AUTHORS, KEYWORDS, LICENCE, LICENCES, MARKER, NAME, NOTICES, PACKAGING, ROOT, SUMMARY
-from project import epoch, repository, version
+from project import epoch, python_version, repository, version
 
 # What the manylinux policies allow a program to need.
 ALLOWED = {"libgcc_s.so.1", "libm.so.6", "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
@@ -17,7 +17,7 @@ ALLOWED = {"libgcc_s.so.1", "libm.so.6", "libc.so.6", "ld-linux-x86-64.so.2", "l
 
 def build(out, program, notices):
     """Returns the path of the wheel."""
-    stem = f"{NAME.replace('-', '_')}-{version()}"
+    stem = f"{NAME.replace('-', '_')}-{python_version(version())}"
     tag = _tag(program)
     path = out / f"{stem}-py3-none-{tag}.whl"
     info, scripts = f"{stem}.dist-info", f"{stem}.data/scripts"
@@ -65,7 +65,7 @@ def _digest(data):
 
 
 def _metadata():
-    lines = ["Metadata-Version: 2.4", f"Name: {NAME}", f"Version: {version()}", f"Summary: {SUMMARY}"]
+    lines = ["Metadata-Version: 2.4", f"Name: {NAME}", f"Version: {python_version(version())}", f"Summary: {SUMMARY}"]
     lines += [f"Author: {AUTHORS}", f"License-Expression: {LICENCE}", f"Keywords: {','.join(KEYWORDS)}"]
     lines += [f"License-File: {name}" for name in [*LICENCES, NOTICES]]
     lines += ["Classifier: Environment :: Console", "Classifier: Topic :: Software Development"]

@@ -4,6 +4,7 @@
 "use strict";
 
 const { spawn } = require("node:child_process");
+const { closeSync, openSync } = require("node:fs");
 const { constants } = require("node:os");
 
 const platform = `${process.platform}-${process.arch}`;
@@ -19,11 +20,24 @@ try {
 }
 
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+// Ctrl-C and the end of a terminal reach the program as well as the shim. If the shim passed them on, the program would
+// take the second one as a wish to end at once.
+const fromTerminal = hasTerminal() ? ["SIGINT", "SIGHUP"] : [];
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-  process.on(signal, () => child.kill(signal));
+  process.on(signal, () => fromTerminal.includes(signal) || child.kill(signal));
 }
 child.on("error", (error) => {
   console.error(`error: cannot start ${program}: ${error.message}`);
   process.exit(1);
 });
 child.on("exit", (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));
+
+function hasTerminal() {
+  if (process.platform === "win32") return true;
+  try {
+    closeSync(openSync("/dev/tty", "r"));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -147,7 +147,7 @@ impl Place {
     fn below_home(&self) -> String {
         match self.base {
             Base::Home | Base::Project => self.path.to_owned(),
-            Base::Config => format!(".config/{}", self.path),
+            Base::Config | Base::Application => format!(".config/{}", self.path),
             Base::Variable(_, folder) => format!("{folder}/{}", self.path),
         }
     }
@@ -160,6 +160,9 @@ pub enum Base {
     Home,
     /// The user's XDG configuration folder.
     Config,
+    /// Where desktop programs keep the user's settings: the XDG configuration folder on Linux,
+    /// `~/Library/Application Support` on macOS, `%APPDATA%` on Windows.
+    Application,
     /// The folder that this environment variable names, or this folder in the home folder if it is not set.
     Variable(&'static str, &'static str),
     /// The project.
@@ -288,6 +291,11 @@ const fn home(path: &'static str) -> Place {
 /// Returns a place in the user's configuration folder.
 const fn config(path: &'static str) -> Place {
     Place { base: Base::Config, path, or: None }
+}
+
+/// Returns a place in the folder of desktop programs.
+const fn application(path: &'static str) -> Place {
+    Place { base: Base::Application, path, or: None }
 }
 
 /// Returns a place in the project.

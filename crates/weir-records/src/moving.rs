@@ -6,7 +6,8 @@
 //!
 //! Invariants: a record keeps its position, so that the cursors of clients stay valid; an erased record keeps its id
 //! and its position; a pass that was interrupted continues where it was, and copies nothing twice; a failure takes the
-//! lock back, and the old server goes on.
+//! lock back, and the old server goes on. A tenant that was deleted does not exist at the new place either: its audit
+//! stays behind, and is counted.
 
 mod check;
 mod copy;
@@ -151,6 +152,21 @@ pub struct MoveFigures {
     pub texts: u64,
     /// Texts that records have and that cannot be read at the old place either.
     pub lost_texts: u64,
+    /// Tenants that were deleted. Nothing of them is moved.
+    pub deleted_tenants: u64,
+    /// Rows of their audit, which stay at the old place.
+    pub left_audit_rows: u64,
+}
+
+impl MoveFigures {
+    /// Counts what stays behind.
+    fn count_left(&mut self, source: &MoveSource<'_>) -> Result<()> {
+        for tenant in source.log.deleted_tenants()? {
+            self.deleted_tenants += 1;
+            self.left_audit_rows += source.log.audit_count(&tenant)?;
+        }
+        Ok(())
+    }
 }
 
 /// How far a move is.
@@ -216,6 +232,7 @@ pub fn contents(source: &MoveSource<'_>) -> Result<MoveFigures> {
         }
         figures.texts += texts.len() as u64;
     }
+    figures.count_left(source)?;
     Ok(figures)
 }
 

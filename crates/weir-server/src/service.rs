@@ -219,7 +219,7 @@ impl Service {
                 Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "Broken", "the call failed; this is a bug"))
             }
             Err(_) => {
-                let seconds = self.options.max_call_time.as_secs();
+                let seconds = self.options.max_call_time.as_secs_f64();
                 let detail = format!("the call was not done after {seconds} s, and may still be carried out");
                 Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Time limit", detail)
                     .hint("repeat an upload as it is, since nothing is stored twice; look before you repeat a note"))

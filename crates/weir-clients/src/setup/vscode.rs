@@ -3,17 +3,17 @@
 
 use serde_json::{Value, json};
 
-use super::{Basis, EntryContent, Hooks, Recipe, config, home, project, project_part, user_part};
+use super::{Basis, EntryContent, Hooks, Recipe, application, home, project, project_part, user_part};
 
 /// VS Code with GitHub Copilot.
 pub(super) const VSCODE: Recipe = Recipe {
     name: "vscode",
     title: "VS Code",
     programs: &["code"],
-    traces: &[config("Code/User")],
+    traces: &[application("Code/User")],
     parts: &[
         user_part(home(".copilot/hooks/weir-vscode.json"), EntryContent::Hooks(&HOOKS)),
-        user_part(config("Code/User/mcp.json"), EntryContent::Server(&["servers"], stdio)),
+        user_part(application("Code/User/mcp.json"), EntryContent::Server(&["servers"], stdio)),
         project_part(project(".github/hooks/weir-vscode.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".vscode/mcp.json"), EntryContent::Server(&["servers"], stdio)),
     ],

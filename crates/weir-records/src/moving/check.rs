@@ -47,6 +47,7 @@ pub(super) fn compare(
             figures.lost_texts += compare_texts(source.blobs, blobs, tenant, &texts)?;
         }
     }
+    figures.count_left(source)?;
     Ok(figures)
 }
 

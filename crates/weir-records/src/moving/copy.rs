@@ -12,6 +12,7 @@ use crate::record::Body;
 
 /// Copies what is missing. `tell` gets the number of records that are there, and of all of them.
 pub(super) fn copy(source: &MoveSource<'_>, target: &MoveTarget<'_>, tell: &dyn Fn(u64, u64)) -> Result<()> {
+    check_deleted(source, target)?;
     let tenants = source.log.tenants()?;
     let (mut done, of) = (0, total(source, &tenants)?);
     for tenant in &tenants {
@@ -21,6 +22,18 @@ pub(super) fn copy(source: &MoveSource<'_>, target: &MoveTarget<'_>, tell: &dyn 
             done += pass.project(&project, &|here| tell(done + here, of))?;
         }
         pass.audit()?;
+    }
+    Ok(())
+}
+
+/// Checks that a tenant that was deleted is not at the new place, where an earlier pass may have copied it to.
+fn check_deleted(source: &MoveSource<'_>, target: &MoveTarget<'_>) -> Result<()> {
+    for tenant in source.log.deleted_tenants()? {
+        if target.accounts.has_tenant(&tenant)? {
+            let name = tenant.0;
+            let reason = format!("the new place has the tenant `{name}`, which was deleted here; delete it there too");
+            return Err(PortError::new(ErrorKind::Invalid, "move the team").because(reason));
+        }
     }
     Ok(())
 }

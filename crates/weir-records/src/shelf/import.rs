@@ -13,6 +13,11 @@ use crate::id::{HostId, TextKey};
 use crate::ports::Position;
 use crate::record::{Body, Record};
 
+/// Maximum size of a title, of another field, or of the path of a file, in bytes.
+const MAX_FIELD_BYTES: usize = 16 << 10;
+/// How many files a note may be about.
+const MAX_FILES: usize = 1_000;
+
 /// A record from elsewhere.
 #[derive(Debug, Clone)]
 pub struct Incoming {
@@ -157,6 +162,9 @@ fn check(scope: &Scope, one: &Incoming, sender: &Sender, now: Timestamp) -> Resu
         return Err(refused(record, ErrorKind::NotAuthor));
     }
     record.check_size()?;
+    if let Some(wrong) = too_much(record) {
+        return Err(refused(record, ErrorKind::Invalid).because(wrong));
+    }
     record.time.check(now).map_err(|error| refused(record, ErrorKind::Invalid).because(error))?;
     let matches = match (record.body.kept(), text) {
         (None, None) => true,
@@ -180,6 +188,27 @@ fn copy_of(error: &PortError) -> PortError {
 
 fn refused(record: &Record, kind: ErrorKind) -> PortError {
     PortError::new(kind, format!("take in record {}", record.id))
+}
+
+/// Says which field of a record is longer than any machine writes it, if one is.
+fn too_much(record: &Record) -> Option<&'static str> {
+    let is_long = |text: &str| text.len() > MAX_FIELD_BYTES;
+    let kept = record.body.kept()?;
+    if is_long(&kept.title) {
+        return Some("its title is too long");
+    }
+    if kept.source.as_deref().is_some_and(is_long) {
+        return Some("its source is too long");
+    }
+    let note = kept.note.as_ref()?;
+    let fields = [&note.topic, &note.commit, &note.branch];
+    if fields.into_iter().flatten().any(|field| is_long(field)) {
+        return Some("its topic, commit or branch is too long");
+    }
+    if note.files.len() > MAX_FILES {
+        return Some("it is about too many files");
+    }
+    note.files.iter().any(|file| is_long(&file.path) || is_long(&file.hash)).then_some("the path of a file is too long")
 }
 
 impl Incoming {

@@ -17,11 +17,20 @@ use crate::record::{Audience, Record};
 const LOCK: &str = "lock the log for a move";
 
 impl SqliteLog {
-    /// Returns every tenant that has something here, in the order of their names.
+    /// Returns every tenant, in the order of their names. One that was deleted is none, though its audit is left.
     pub fn tenants(&self) -> Result<Vec<TenantId>> {
+        self.names("SELECT name FROM tenants UNION SELECT tenant FROM heads ORDER BY 1")
+    }
+
+    /// Returns every tenant that was deleted and has rows in the audit, in the order of their names.
+    pub fn deleted_tenants(&self) -> Result<Vec<TenantId>> {
+        self.names(
+            "SELECT tenant FROM audit EXCEPT SELECT name FROM tenants EXCEPT SELECT tenant FROM heads ORDER BY 1",
+        )
+    }
+
+    fn names(&self, sql: &str) -> Result<Vec<TenantId>> {
         self.database.read("list the tenants", |tx| {
-            let sql =
-                "SELECT name FROM tenants UNION SELECT tenant FROM heads UNION SELECT tenant FROM audit ORDER BY 1";
             let mut statement = tx.prepare(sql)?;
             let names = statement.query_map([], |row| Ok(TenantId(row.get(0)?)))?;
             Ok(names.collect::<rusqlite::Result<_>>()?)

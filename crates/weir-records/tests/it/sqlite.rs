@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use weir_core::{EntryKind, ProjectKey, Scope, TenantId, Timestamp, UserId, WhyGone};
-use weir_records::{Audience, ErrorKind, NewRecord, SearchQuery, Shelf, Writer, sqlite};
+use weir_records::moving::{MoveSource, contents};
+use weir_records::{Accounts as _, Audience, ErrorKind, NewRecord, SearchQuery, Shelf, Writer, sqlite};
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
@@ -149,4 +150,20 @@ fn a_database_of_another_program_is_refused_and_left_alone() {
         );
         assert_eq!(std::fs::read(&path).unwrap(), before);
     }
+}
+
+#[test]
+fn a_deleted_tenant_is_none_that_would_be_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, accounts, blobs) = sqlite::open_for_move(folder.path()).unwrap();
+    for name in ["acme", "old"] {
+        accounts.create_tenant(&TenantId(name.into())).unwrap();
+    }
+    open(folder.path()).keep(&ana(), note("enduring"), NOW).unwrap();
+    let source = MoveSource { log: &log, accounts: &accounts, blobs: &blobs };
+    let figures = contents(&source).unwrap();
+    assert_eq!((figures.tenants, figures.deleted_tenants, figures.left_audit_rows), (2, 0, 0));
+    assert!(accounts.delete_tenant(&TenantId("old".into())).unwrap().existed);
+    let figures = contents(&source).unwrap();
+    assert_eq!((figures.tenants, figures.deleted_tenants, figures.left_audit_rows), (1, 1, 2));
 }

@@ -17,6 +17,8 @@ use super::sync::check_room;
 const MAX_TITLE_CHARS: usize = 80;
 /// How many notes one note takes the place of.
 const MAX_REPLACED: usize = 20;
+/// How many entries with one reference an answer names.
+const MAX_NAMED: usize = 20;
 /// The longest title, topic or name of a branch or commit, in bytes.
 const MAX_FIELD_BYTES: usize = 1 << 10;
 
@@ -35,7 +37,7 @@ pub(super) struct NewNote {
     origin: Option<String>,
     /// `author` if nobody else shall see it; the team does otherwise.
     audience: Option<String>,
-    /// The record whose place it takes.
+    /// The record whose place it takes, by its id or its reference.
     supersedes: Option<String>,
 }
 
@@ -53,7 +55,8 @@ pub(super) fn keep(service: &Service, caller: &Caller, note: NewNote) -> Result<
     keep_replacing(service, caller, note, &old)
 }
 
-/// Keeps a note in the place of others. They must exist before anything is stored.
+/// Keeps a note in the place of others, which are named by record ids or references. They must exist before anything is
+/// stored.
 pub(super) fn keep_replacing(
     service: &Service,
     caller: &Caller,
@@ -64,17 +67,19 @@ pub(super) fn keep_replacing(
     if replaced.len() > MAX_REPLACED {
         return Err(Problem::invalid(format!("a note replaces at most {MAX_REPLACED} others")));
     }
-    let replaced: Vec<RecordId> =
-        replaced.iter().map(|id| RecordId::parse(id)).collect::<Result<_, _>>().map_err(failed)?;
     let scope = caller.clear_scope(service, note.project.clone())?;
-    for old in &replaced {
-        find(service, &scope, &old.to_string())?;
+    let mut old: Vec<RecordId> = Vec::new();
+    for name in replaced {
+        let id = one(&find(service, &scope, name)?)?;
+        if !old.contains(&id) {
+            old.push(id);
+        }
     }
     let new = new_record(note)?;
     check_room(service, &scope, new.text.len())?;
     let record = service.shelf.keep(&scope, new, service.now()).map_err(failed)?;
     service.announce(&scope);
-    for old in replaced {
+    for old in old {
         service.shelf.supersede(&scope, old, record.id, service.now()).map_err(|error| {
             Problem::of(service, &error)
                 .hint("the note was kept, but the older one does not count as superseded")

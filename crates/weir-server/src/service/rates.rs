@@ -1,7 +1,7 @@
 //! How often a token may be used: a bucket for each, which every request takes from and time fills again.
 //!
-//! Invariants: memory is bounded by the tokens that were used lately; a clock that goes back fills nothing. Each server
-//! counts for itself.
+//! Invariants: memory is bounded by the tokens that were used lately; a clock that goes back fills nothing, and from
+//! there on time fills the buckets again. Each server counts for itself.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -60,7 +60,7 @@ impl Pace {
 
     fn filled(self, bucket: Bucket, now: Timestamp) -> Bucket {
         let passed = now.0.saturating_sub(bucket.at).max(0) as f64;
-        Bucket { left: (bucket.left + passed * self.per_milli).min(self.burst), at: now.0.max(bucket.at) }
+        Bucket { left: (bucket.left + passed * self.per_milli).min(self.burst), at: now.0 }
     }
 }
 
@@ -103,5 +103,14 @@ mod tests {
         assert_eq!(take(id, 0), Err(1));
         assert_eq!([take(id, 60_000), take(id, 60_000), take(id, 60_000)], [Ok(()); 3]);
         assert_eq!(take(id, 60_000), Err(1));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_locks_nobody_out() {
+        const HOUR: i64 = 60 * 60 * 1000;
+        let id = TokenId::parse("00112233445566ff").unwrap();
+        let rates = Rates::new(1, 2);
+        let take = |at| rates.take(id, Timestamp(at));
+        assert_eq!([take(HOUR), take(HOUR), take(0), take(400), take(600)], [Ok(()), Err(1), Err(1), Err(1), Ok(())]);
     }
 }

@@ -1,6 +1,8 @@
 //! Takes in records of a user's machines, and gives out what is new. Invariants: an upload can be repeated, and changes
 //! nothing the second time; what is refused is named one by one; an answer never skips a record, whatever it cuts.
 
+mod page;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::http::StatusCode;
@@ -9,8 +11,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use weir_core::Scope;
 use weir_core::wording::{one_line, size};
-use weir_records::{Body, ErrorKind, Incoming, PortError, Position, Record, RecordId, Sender, StoredRecord, TextKey};
+use weir_records::{Body, ErrorKind, Incoming, PortError, Position, Record, RecordId, Sender};
 
+use self::page::Page;
 use super::Service;
 use super::answers::{complaint, json_answer};
 use super::callers::Caller;
@@ -21,8 +24,8 @@ const MAX_UPLOADED: usize = 1_000;
 /// How many records one download has at most, and without a limit of the caller.
 const MAX_DOWNLOADED: usize = 500;
 const DEFAULT_DOWNLOADED: usize = 100;
-/// How much text one download has, in bytes. It ends with the record that exceeds it.
-const MAX_TEXT_BYTES: usize = 8 << 20;
+/// How many records of a download are in memory besides its page. Each may have 256 KiB.
+const MAX_READ: usize = 50;
 /// How many refused records an answer names.
 const MAX_NAMED: usize = 100;
 
@@ -97,41 +100,28 @@ pub(super) fn download(service: &Service, caller: &Caller, range: &Range) -> Res
         let problem = Problem::of(service, &error);
         if is_ahead { problem.hint("read again from `after=0`; records that you have keep their ids") } else { problem }
     };
-    let batch = service.shelf.read_since(&scope, Position(range.after), limit).map_err(failed)?;
-    let (mut records, mut texts, mut missing) = (Vec::new(), Map::new(), Vec::new());
-    let (mut bytes, mut next) = (0, batch.next);
-    let count = batch.records.len();
-    for (number, StoredRecord { position, record }) in batch.records.into_iter().enumerate() {
-        if let Some(kept) = record.body.kept() {
-            match text_of(service, &scope, &record, &kept.text)? {
-                Given::Text(text) => {
-                    bytes += text.len();
-                    texts.insert(kept.text.to_string(), text.into());
-                }
-                Given::Lost => missing.push(kept.text.to_string()),
-                // The removal is further on in the log.
-                Given::Removed => continue,
-            }
-        }
-        let written = record.to_json().map_err(failed)?;
-        if let Body::Sealed(_) = &record.body {
-            bytes += written.len();
-        }
-        let value: Value = serde_json::from_str(&written).map_err(|error| Problem::invalid(error.to_string()))?;
-        records.push(json!({ "seq": position.0, "record": value }));
-        if bytes > MAX_TEXT_BYTES && number + 1 < count {
-            next = position;
-            break;
-        }
+    let (mut page, mut next, mut left) = (Page::default(), Position(range.after), limit);
+    while left > 0 && !page.is_full() {
+        let wanted = left.min(MAX_READ);
+        let batch = service.shelf.read_since(&scope, next, wanted).map_err(failed)?;
+        // Fewer than asked for are the last ones.
+        left = if batch.records.len() < wanted { 0 } else { left - wanted };
+        next = page.add(service, &scope, batch)?;
     }
     let Position(head) = service.shelf.ports().log.head(&scope).map_err(failed)?;
-    let mut answer = json!({
-        "records": records, "texts": texts, "next": next.0, "head": head.max(next.0), "more": next.0 < head,
-    });
-    if let (false, Some(fields)) = (missing.is_empty(), answer.as_object_mut()) {
-        fields.insert("missing_texts".to_owned(), missing.into());
+    // The page is moved into the answer: it is large, and `json!` would copy it.
+    let Page { records, texts, missing, .. } = page;
+    let mut answer = Map::new();
+    let mut add = |name: &str, value: Value| drop(answer.insert(name.to_owned(), value));
+    add("records", records.into());
+    add("texts", texts.into());
+    add("next", next.0.into());
+    add("head", head.max(next.0).into());
+    add("more", (next.0 < head).into());
+    if !missing.is_empty() {
+        add("missing_texts", missing.into());
     }
-    Ok(json_answer(StatusCode::OK, &answer))
+    Ok(json_answer(StatusCode::OK, &Value::Object(answer)))
 }
 
 /// Checks that new records fit into the quota of the tenant. Over it, only removals are taken, and records that the log
@@ -239,28 +229,4 @@ fn describe(service: &Service, refusal: &Refusal) -> Value {
         complaint(&refusal.error)
     };
     json!({ "id": refusal.id, "status": status.as_u16(), "reason": reason })
-}
-
-/// The text of a record.
-enum Given {
-    Text(String),
-    /// It cannot be read any more, or is not text.
-    Lost,
-    /// The record was removed since it was read.
-    Removed,
-}
-
-fn text_of(service: &Service, scope: &Scope, record: &Record, key: &TextKey) -> Result<Given, Problem> {
-    let found = match service.shelf.ports().blobs.get(scope, key) {
-        Ok(Some(text)) => Ok(Some(text)),
-        // Asks the log again, since the record may have been removed.
-        Ok(None) | Err(PortError { kind: ErrorKind::Damaged, .. }) => service.shelf.text(scope, record.id),
-        Err(error) => Err(error),
-    };
-    match found {
-        Ok(Some(text)) => Ok(String::from_utf8(text).map_or(Given::Lost, Given::Text)),
-        Ok(None) => Ok(Given::Removed),
-        Err(PortError { kind: ErrorKind::Damaged, .. }) => Ok(Given::Lost),
-        Err(error) => Err(Problem::of(service, &error)),
-    }
 }

@@ -3,16 +3,18 @@
 //! Invariants: what a note says is data of its author, so it is shown within marks that were drawn for the answer and
 //! that its author cannot know; an argument that is not known is refused; a tool never acts on a machine.
 
+mod look_back;
+mod newest;
 mod shown;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use weir_core::wording::{fence, flat};
-use weir_core::{NoteKind, Scope};
-use weir_records::{PortError, Position, StoredRecord, TokenScope};
+use weir_core::wording::counted;
+use weir_records::{PortError, TokenScope};
 
-use self::shown::{MAX_TEXT_BYTES, draw, happened, name_of, shown, shown_all};
+use self::newest::{context, history, reflect};
+use self::shown::{draw, named, shown, shown_all};
 use super::Service;
 use super::answers::complaint;
 use super::callers::Caller;
@@ -24,11 +26,6 @@ use super::problem::Problem;
 const MAX_QUERIES: usize = 5;
 /// How many entries one call may forget.
 const MAX_FORGOTTEN: usize = 20;
-/// How many records a list has without a limit of the caller, and at most.
-const DEFAULT_LISTED: usize = 20;
-const MAX_LISTED: usize = 100;
-/// How many positions of the log one call looks back.
-const MAX_LOOKED_BACK: u64 = 1_000;
 
 /// A tool of a team.
 pub(super) struct TeamTool {
@@ -96,7 +93,7 @@ pub(super) static TEAM_TOOLS: [TeamTool; 8] = [
             needed("text", "string", ""),
             optional("kind", "string", "decision, finding, convention, todo or warning"),
             optional("topic", "string", ""),
-            optional("supersedes", "array", "Record ids of notes that this one replaces"),
+            optional("supersedes", "array", "Record ids or references of notes that this one replaces"),
         ],
         run: annotate,
     },
@@ -130,7 +127,7 @@ pub(super) static TEAM_TOOLS: [TeamTool; 8] = [
     },
     TeamTool {
         name: "ctx_stats",
-        description: "Count the records of a project.",
+        description: "Show how far the log of a project and its index are.",
         scope: TokenScope::Read,
         arguments: &[PROJECT],
         run: stats,
@@ -207,14 +204,6 @@ struct ForgetArguments {
     refs: Vec<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ListArguments {
-    project: String,
-    before: Option<u64>,
-    limit: Option<usize>,
-}
-
 fn search(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
     let SearchArguments { project, queries, kind, source, limit } = read(arguments)?;
     if !(1..=MAX_QUERIES).contains(&queries.len()) {
@@ -248,9 +237,12 @@ fn annotate(service: &Service, caller: &Caller, arguments: Value) -> Result<Tool
     let AnnotateArguments { project, text, kind, topic, supersedes } = read(arguments)?;
     let note = NewNote::of_tool(project, text, kind, topic);
     let data = notes::keep_replacing(service, caller, note, &supersedes)?;
-    let mut text = format!("kept as {}\n", data["reference"].as_str().unwrap_or_default());
-    if data["fork"].as_array().is_some_and(|fork| !fork.is_empty()) {
-        text.push_str("others have current notes on this topic too; name them in `supersedes` to replace them\n");
+    let word = |field: &str| data[field].as_str().unwrap_or_default();
+    let mut text = format!("kept as [ctx:{}] {}\n", word("reference"), word("id"));
+    if let Some(fork) = data["fork"].as_array().filter(|fork| !fork.is_empty()) {
+        let others = named(fork);
+        text.push_str(&format!("others have current notes on this topic too: {others}\n"));
+        text.push_str("name their ids in `supersedes` to replace them\n");
     }
     Ok(ToolAnswer { text, data })
 }
@@ -268,88 +260,23 @@ fn forget(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAn
             Err(problem) => return Err(problem.field("forgotten_before", forgotten)),
         }
     }
-    let text = format!("forgot {} entries; nothing is left of them on this server\n", forgotten.len());
-    Ok(ToolAnswer { text, data: json!({ "forgotten": forgotten }) })
+    Ok(ToolAnswer { text: proof_of(&forgotten), data: json!({ "forgotten": forgotten }) })
 }
 
-fn history(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
-    let ListArguments { project, before, limit } = read(arguments)?;
-    let (scope, mark) = (caller.scope(project)?, draw(service)?);
-    let limit = listed(limit)?;
-    let (mut records, from) = newest(service, &scope, before)?;
-    let cut = records.len().saturating_sub(limit);
-    let mut listed = records.split_off(cut);
-    listed.reverse();
-    let next = listed.last().filter(|_| cut > 0).map_or(from.0.saturating_add(1), |last| last.position.0);
-    let (mut text, mut data) = (String::new(), Vec::new());
-    for StoredRecord { position, record } in &listed {
-        let (what, about) = happened(record);
-        let user = name_of(&record.author.user.0);
-        text.push_str(&format!("{} {user} {what} {about}\n", position.0));
-        if let Some(kept) = record.body.kept() {
-            text.push_str(&format!("{}\n", fence(mark, &flat(&kept.title, MAX_TEXT_BYTES))));
-        }
-        data.push(json!({
-            "seq": position.0, "id": record.id.to_string(), "what": what, "about": about,
-            "author": { "user": record.author.user.0.as_str(), "client": record.author.client.as_str() },
-            "at": record.time.millis,
-        }));
+/// Says what was forgotten, and what was found of it afterwards.
+fn proof_of(forgotten: &[Value]) -> String {
+    let entries = counted(forgotten.len(), "entry", "entries");
+    let left = |port: &str| -> u64 { forgotten.iter().filter_map(|proof| proof["left"][port].as_u64()).sum() };
+    match (left("log"), left("index"), left("texts")) {
+        (0, 0, 0) => format!(
+            "forgot {entries}; nothing is left in the log, the index and the texts of this server; backups and the \
+             files of a database may keep copies until they are replaced\n"
+        ),
+        (log, index, texts) => format!(
+            "forgot {entries}, but not completely: {log} left in the log, {index} in the index and {texts} in the \
+             texts; tell the operator of the server\n"
+        ),
     }
-    let more = next > 1;
-    if more {
-        text.push_str(&format!("older records: before {next}\n"));
-    }
-    Ok(ToolAnswer { text, data: json!({ "records": data, "before": more.then_some(next) }) })
-}
-
-fn reflect(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
-    let Place { project } = read(arguments)?;
-    let (scope, mark) = (caller.clear_scope(service, project)?, draw(service)?);
-    let (records, from) = newest(service, &scope, Option::default())?;
-    let mut by_user: Map<String, Value> = Map::new();
-    for stored in &records {
-        let count = by_user.entry(stored.record.author.user.0.clone()).or_insert_with(|| 0.into());
-        *count = (count.as_u64().unwrap_or_default() + 1).into();
-    }
-    let mut text = format!("{} records after position {}\n", records.len(), from.0);
-    by_user.iter().for_each(|(user, count)| text.push_str(&format!("{}: {count}\n", name_of(user))));
-    let is_decision = |stored: &&StoredRecord| {
-        let note = stored.record.body.kept().and_then(|kept| kept.note.as_ref());
-        note.is_some_and(|note| note.kind == NoteKind::Decision)
-    };
-    let mut decided = Vec::new();
-    for stored in records.iter().rev().filter(is_decision).take(DEFAULT_LISTED) {
-        if let Some(entry) = entries::described(service, &scope, stored.record.id)? {
-            text.push_str(&shown(&entry, "excerpt", mark));
-            decided.push(entry);
-        }
-    }
-    Ok(ToolAnswer { text, data: json!({ "records": records.len(), "by_user": by_user, "decided": decided }) })
-}
-
-fn context(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
-    let ListArguments { project, before, limit } = read(arguments)?;
-    if before.is_some() {
-        return Err(Problem::invalid("ctx_context has no argument `before`"));
-    }
-    let (scope, mark) = (caller.clear_scope(service, project)?, draw(service)?);
-    let limit = listed(limit)?;
-    let (records, from) = newest(service, &scope, before)?;
-    let (mut text, mut notes) = (String::new(), Vec::new());
-    for stored in records.iter().rev().filter(|stored| stored.record.body.kept().is_some()) {
-        if notes.len() == limit {
-            break;
-        }
-        let entry = entries::described(service, &scope, stored.record.id)?;
-        if let Some(entry) = entry.filter(|entry| entry["superseded_by"].is_null()) {
-            text.push_str(&shown(&entry, "excerpt", mark));
-            notes.push(entry);
-        }
-    }
-    if from.0 > 0 {
-        text.push_str(&format!("notes up to position {} are not shown; ctx_search finds them\n", from.0));
-    }
-    Ok(ToolAnswer { text, data: json!({ "notes": notes, "after": from.0 }) })
 }
 
 fn stats(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
@@ -359,34 +286,31 @@ fn stats(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAns
     let ports = service.shelf.ports();
     // The position is read first, since the log only grows.
     let indexed = ports.index.position(&scope).map_err(failed)?.0;
-    let records = ports.log.head(&scope).map_err(failed)?.0;
-    let behind = records.saturating_sub(indexed);
-    let text = format!("{records} records; the index is {behind} behind\n");
-    Ok(ToolAnswer { text, data: json!({ "records": records, "behind": behind }) })
-}
-
-/// Returns the records before a position, or the newest, as far as one call looks back, and the position before them.
-fn newest(service: &Service, scope: &Scope, before: Option<u64>) -> Result<(Vec<StoredRecord>, Position), Problem> {
-    let failed = |error: PortError| Problem::of(service, &error);
-    let head = service.shelf.ports().log.head(scope).map_err(failed)?.0;
-    let end = before.map_or(head, |before| before.saturating_sub(1).min(head));
-    let from = Position(end.saturating_sub(MAX_LOOKED_BACK));
-    let limit = usize::try_from(end - from.0).unwrap_or(usize::MAX);
-    let mut records = service.shelf.read_since(scope, from, limit).map_err(failed)?.records;
-    records.retain(|stored| stored.position.0 <= end);
-    Ok((records, from))
-}
-
-fn listed(limit: Option<usize>) -> Result<usize, Problem> {
-    let limit = limit.unwrap_or(DEFAULT_LISTED);
-    if (1..=MAX_LISTED).contains(&limit) {
-        return Ok(limit);
-    }
-    Err(Problem::invalid(format!("`limit` must be between 1 and {MAX_LISTED}")))
+    let head = ports.log.head(&scope).map_err(failed)?.0;
+    let behind = head.saturating_sub(indexed);
+    let text = format!(
+        "the newest record has position {head}, which counts erased records and private ones of others too; the index \
+         is {behind} behind\n"
+    );
+    Ok(ToolAnswer { text, data: json!({ "head": head, "behind": behind }) })
 }
 
 fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Problem> {
     serde_json::from_value(arguments).map_err(|error| {
         Problem::invalid(format!("cannot use the arguments: {}", complaint(&error))).hint("docs/team.md lists them")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_forgotten_entry_is_said() {
+        let proof = |log: u64, texts: u64| json!({ "left": { "log": log, "index": 0, "texts": texts } });
+        let gone = proof_of(&[proof(0, 0)]);
+        assert!(gone.starts_with("forgot 1 entry; nothing is left in the log"), "{gone}");
+        let left = proof_of(&[proof(0, 0), proof(1, 1), proof(0, 1)]);
+        assert!(left.starts_with("forgot 3 entries, but not completely: 1 left in the log, 0 in the index and 2 in"));
+    }
 }

@@ -2,7 +2,7 @@
 //! symbolic link stays one.
 
 use std::io::{ErrorKind as IoKind, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
@@ -31,6 +31,23 @@ pub(super) fn target(path: &Path) -> PathBuf {
         path = path.parent().map_or_else(|| link.clone(), |folder| folder.join(&link));
     }
     path
+}
+
+/// Returns whether a path stays in a folder when all symbolic links on its way are followed, whether it exists or not.
+pub(super) fn stays_inside(path: &Path, folder: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else { return false };
+    let path = target(path);
+    let is_plain = |rest: &Path| rest.components().all(|part| matches!(part, Component::Normal(_)));
+    for ancestor in path.ancestors() {
+        if let Ok(real) = ancestor.canonicalize() {
+            return real.starts_with(&folder) && path.strip_prefix(ancestor).is_ok_and(is_plain);
+        }
+        // A link to something that does not exist yet.
+        if ancestor.is_symlink() {
+            return false;
+        }
+    }
+    false
 }
 
 /// Returns the folders that must be created for a file, outermost first.

@@ -20,7 +20,7 @@ pub(super) struct Places {
 }
 
 /// The variables that recipes name, and those that setup itself uses.
-const VARIABLES: [&str; 4] = ["PATH", "XDG_CONFIG_HOME", "CODEX_HOME", "COPILOT_HOME"];
+const VARIABLES: [&str; 5] = ["PATH", "XDG_CONFIG_HOME", "APPDATA", "CODEX_HOME", "COPILOT_HOME"];
 
 impl Places {
     /// Returns the folders for a call.
@@ -41,6 +41,11 @@ impl Places {
         Self { project, ..self.clone() }
     }
 
+    /// Returns the folder of the project.
+    pub(super) fn project(&self) -> &Path {
+        &self.project
+    }
+
     /// Whether a folder is the home folder.
     pub(super) fn is_home(&self, folder: &Path) -> bool {
         self.home == folder
@@ -51,6 +56,7 @@ impl Places {
         let base = match place.base {
             Base::Home => self.home.clone(),
             Base::Config => self.config.clone(),
+            Base::Application => self.application(std::env::consts::OS),
             Base::Variable(name, folder) => absolute(&self.variables, name).unwrap_or_else(|| self.home.join(folder)),
             Base::Project => self.project.clone(),
         };
@@ -107,6 +113,15 @@ impl Places {
         whose == SetupScope::User
     }
 
+    /// Returns where desktop programs of a system keep the user's settings.
+    fn application(&self, system: &str) -> PathBuf {
+        match system {
+            "macos" => self.home.join("Library/Application Support"),
+            "windows" => absolute(&self.variables, "APPDATA").unwrap_or_else(|| self.home.join("AppData/Roaming")),
+            _ => self.config.clone(),
+        }
+    }
+
     fn on_path<'a>(&'a self, program: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
         let path = self.variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value);
         let folders = path.into_iter().flat_map(std::env::split_paths).filter(|folder| folder.is_absolute());
@@ -127,4 +142,30 @@ fn is_program(path: &Path) -> bool {
     }
     #[cfg(not(unix))]
     path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn desktop_programs_have_their_settings_where_their_system_keeps_them() {
+        let places = |variables: &[(&str, &str)]| Places {
+            home: "/home/ana".into(),
+            config: "/home/ana/.config".into(),
+            project: "/project".into(),
+            variables: variables.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            ledger: "/ledger".into(),
+        };
+        let (none, named): (&[(&str, &str)], &[(&str, &str)]) = (&[], &[("APPDATA", "/roaming")]);
+        for (system, variables, expected) in [
+            ("linux", none, "/home/ana/.config"),
+            ("macos", none, "/home/ana/Library/Application Support"),
+            ("windows", none, "/home/ana/AppData/Roaming"),
+            ("windows", named, "/roaming"),
+            ("linux", named, "/home/ana/.config"),
+        ] {
+            assert_eq!(places(variables).application(system), Path::new(expected), "{system} {variables:?}");
+        }
+    }
 }

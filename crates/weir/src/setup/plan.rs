@@ -1,4 +1,5 @@
-//! Plans what setup and teardown write, before anything is written.
+//! Plans what setup and teardown write, before anything is written. Invariant: for a project, nothing outside of its
+//! folder is read or written, whatever links the repository has.
 
 use std::path::{Path, PathBuf};
 
@@ -50,6 +51,8 @@ struct Target {
     recipes: Vec<&'static Recipe>,
     parts: Vec<(&'static Recipe, &'static Part)>,
     text: Option<String>,
+    /// Whether it is a file of a project, and a symbolic link leads out of that project. Its text is not read.
+    is_outside: bool,
 }
 
 /// A setting of a client's own that the user wants changed.
@@ -71,6 +74,9 @@ pub(super) fn setup(
     let ledger = Ledger::read(&places.ledger)?;
     let mut plan = SetupPlan::default();
     for target in targets(places, recipes, whose)? {
+        if target.is_outside {
+            return Err(outside(&target));
+        }
         let mut after = target.text.clone().unwrap_or_default();
         for (recipe, part) in &target.parts {
             let call = Call { program: &program, client: recipe.name };
@@ -112,6 +118,10 @@ pub(super) fn teardown(
     let ledger = Ledger::read(&places.ledger)?;
     let mut plan = SetupPlan::default();
     for target in targets(places, recipes, whose)? {
+        if target.is_outside {
+            plan.notes.push(format!("{} stays as it is: it is a link that leads out of the project", target.name));
+            continue;
+        }
         let known = ledger.of(&target.path);
         let stays = |client: &&String| !recipes.iter().any(|recipe| recipe.name == **client);
         let clients: Vec<String> = known.iter().flat_map(|known| known.clients.iter().filter(stays)).cloned().collect();
@@ -212,9 +222,10 @@ fn targets(places: &Places, recipes: &[&'static Recipe], whose: SetupScope) -> R
             let at = match targets.iter().position(|target| target.path == path) {
                 Some(at) => at,
                 None => {
-                    let text = files::read(&path)?;
+                    let is_outside = whose == SetupScope::Project && !files::stays_inside(&named, places.project());
+                    let text = if is_outside { None } else { files::read(&path)? };
                     let name = places.short(&named);
-                    targets.push(Target { path, name, recipes: Vec::new(), parts: Vec::new(), text });
+                    targets.push(Target { path, name, recipes: Vec::new(), parts: Vec::new(), text, is_outside });
                     targets.len() - 1
                 }
             };
@@ -308,6 +319,12 @@ fn clients_of(target: &Target, known: Option<&LedgerRecord>) -> Vec<String> {
         }
     }
     clients
+}
+
+fn outside(target: &Target) -> CommandError {
+    let message = format!("cannot write {}: it is a link that leads out of the project", target.name);
+    CommandError::new(ErrorKind::Failed, message)
+        .hint("nothing was written; replace the link by a file, or leave out --project to set up your own settings")
 }
 
 fn unusable(path: &Path, why: &Unusable) -> CommandError {

@@ -1,5 +1,5 @@
-//! Lists the MCP servers in the user's own settings of clients. Invariant: the settings of a project are never read,
-//! since a repository could name any program there.
+//! Lists the MCP servers in the user's own settings of clients. Invariants: the settings of a project are never read,
+//! since a repository could name any program there; settings that cannot be used are listed, with the reason.
 
 use serde_json::{Map, Value};
 use weir_clients::setup::{EntryContent, Part, RECIPES, Setting, SetupScope};
@@ -42,37 +42,45 @@ pub(crate) fn configured(context: &Context) -> Vec<ConfiguredServer> {
     for recipe in RECIPES {
         for part in recipe.parts_for(SetupScope::User).filter(|part| !part.is_hooks()) {
             let path = places.path(&part.place);
-            match files::read(&path).map(|text| servers(part, &text.unwrap_or_default())) {
-                Ok(Some(servers)) => found.extend(servers.iter().map(|(name, entry)| ConfiguredServer {
-                    client: recipe.title,
-                    name: name.clone(),
-                    launch: launch(entry),
+            let listed = match files::read(&path) {
+                Ok(Some(text)) => servers(part, &text),
+                Ok(None) => Ok(Map::new()),
+                Err(_) => Err("the settings cannot be read"),
+            };
+            let client = recipe.title;
+            match listed {
+                Ok(servers) => found.extend(servers.iter().map(|(name, entry)| {
+                    let (name, launch) = (name.clone(), launch(entry));
+                    ConfiguredServer { client, name, launch }
                 })),
-                Ok(None) => {}
-                Err(_) => found.push(ConfiguredServer {
-                    client: recipe.title,
-                    name: places.short(&path),
-                    launch: Launch::Not("the settings cannot be read"),
-                }),
+                Err(why) => {
+                    let (name, launch) = (places.short(&path), Launch::Not(why));
+                    found.push(ConfiguredServer { client, name, launch });
+                }
             }
         }
     }
     found
 }
 
-/// Returns the entries of servers in a file.
-fn servers(part: &Part, text: &str) -> Option<Map<String, Value>> {
+/// Returns the entries of servers in a file, or why they cannot be told.
+fn servers(part: &Part, text: &str) -> Result<Map<String, Value>, &'static str> {
+    if text.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    let broken = "the settings cannot be parsed";
     let value = match &part.what {
-        EntryContent::Server(at, _) => Setting { place: part.place, at }.get(text).ok().flatten()?,
+        EntryContent::Server(at, _) => Setting { place: part.place, at }.get(text).map_err(|_| broken)?,
         EntryContent::ServerTable(table) => {
-            let mut all: Value = toml::from_str(text).ok()?;
-            all.get_mut(*table)?.take()
+            let all: Value = toml::from_str(text.trim_start_matches('\u{feff}')).map_err(|_| broken)?;
+            all.get(*table).cloned()
         }
-        EntryContent::Hooks(_) | EntryContent::Plugin(_) => return None,
+        EntryContent::Hooks(_) | EntryContent::Plugin(_) => None,
     };
     match value {
-        Value::Object(servers) => Some(servers),
-        _ => None,
+        None => Ok(Map::new()),
+        Some(Value::Object(servers)) => Ok(servers),
+        Some(_) => Err("its list of servers is not an object"),
     }
 }
 
@@ -110,6 +118,30 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn settings_that_cannot_be_used_are_not_taken_for_empty_ones() {
+        let parts = RECIPES.iter().flat_map(|recipe| recipe.parts_for(SetupScope::User));
+        let (mut json, mut toml) = (0, 0);
+        for part in parts.filter(|part| !part.is_hooks()) {
+            let (broken, wrong) = match &part.what {
+                EntryContent::Server(at, _) => {
+                    json += 1;
+                    let list = at.iter().rev().fold("[]".to_owned(), |inner, key| format!("{{\"{key}\": {inner}}}"));
+                    ("{ \"a\": 1, b }", list)
+                }
+                EntryContent::ServerTable(table) => {
+                    toml += 1;
+                    ("a = = 1", format!("{table} = 1\n"))
+                }
+                EntryContent::Hooks(_) | EntryContent::Plugin(_) => continue,
+            };
+            assert_eq!(servers(part, broken), Err("the settings cannot be parsed"), "{}", part.place.path);
+            assert_eq!(servers(part, &wrong), Err("its list of servers is not an object"), "{}", part.place.path);
+            assert_eq!(servers(part, "\n"), Ok(Map::new()), "{}", part.place.path);
+        }
+        assert!(json > 0 && toml > 0);
+    }
 
     #[test]
     fn a_server_is_started_as_its_client_writes_it() {

@@ -44,7 +44,7 @@ impl Home {
     fn path_of(&self, part: &Part) -> PathBuf {
         let base = match part.place.base {
             Base::Home => self.path().to_owned(),
-            Base::Config => self.at(".config"),
+            Base::Config | Base::Application => self.at(".config"),
             Base::Variable(_, folder) => self.at(folder),
             Base::Project => self.project(),
         };
@@ -243,6 +243,41 @@ fn links_and_modes_are_kept() {
     assert_eq!((std::fs::read_to_string(&real).unwrap().as_str(), mode(&real)), ("{}", 0o640));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_of_a_repository_leads_setup_nowhere_else() {
+    let own = "{ \"theme\": \"dark\" }";
+    let links: [(&str, &str); 5] = [
+        (".claude/settings.json", "../../.claude/settings.json"),
+        (".claude/settings.json", "../../absent.json"),
+        (".claude/settings.json", "absent/../../../absent.json"),
+        (".claude", "../.claude"),
+        (".claude", "../absent"),
+    ];
+    for (link, to) in links {
+        let home = Home::new();
+        write(&home.at(".claude/settings.json"), own);
+        let link = home.project().join(link);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(to, &link).unwrap();
+        let output = home.weir(&["setup", "claude", "--project", "--yes"]);
+        let said = text(&output.stderr);
+        assert!(said.contains("it is a link that leads out of the project"), "{to}: {said}");
+        assert!(!output.status.success() && !home.project().join(".mcp.json").exists(), "{to}");
+        home.ok(&["teardown", "claude", "--project", "--yes"]);
+        assert_eq!(std::fs::read_to_string(home.at(".claude/settings.json")).unwrap(), own, "{to}");
+        assert!(link.is_symlink() && !home.at("absent").exists() && !home.at("absent.json").exists(), "{to}");
+    }
+    // A link that stays in the project is kept.
+    let home = Home::new();
+    let real = home.project().join("shared.json");
+    write(&real, own);
+    std::fs::create_dir(home.project().join(".claude")).unwrap();
+    std::os::unix::fs::symlink("../shared.json", home.project().join(".claude/settings.json")).unwrap();
+    home.ok(&["setup", "claude", "--project", "--yes"]);
+    assert!(std::fs::read_to_string(&real).unwrap().contains("hook claude Stop"));
+}
+
 #[test]
 fn a_program_hears_what_was_done() {
     let home = Home::new();
@@ -299,6 +334,10 @@ fn doctor_reads_memory_files_and_starts_servers_only_when_asked() {
     let said = text(&home.weir(&["doctor", "--mcp"]).stdout);
     assert!(said.contains("MCP servers: probe (Claude Code): 1 tool, described in "), "{said}");
     assert!(started.exists() && !said.contains("foreign"), "{said}");
+    write(&home.at(".claude.json"), "{ \"mcpServers\": { broken");
+    let said = text(&home.weir(&["doctor", "--mcp"]).stdout);
+    let reason = "~/.claude.json (Claude Code): not counted: the settings cannot be parsed";
+    assert!(said.contains(reason) && said.contains("; 1 not counted;"), "{said}");
 }
 
 #[test]

@@ -304,6 +304,45 @@ mod built {
     }
 
     #[test]
+    fn what_a_limit_refuses_has_an_id_and_is_counted_and_logged() {
+        let home = Home::new();
+        let ana = team(&home, &["init", "ana"]);
+        let options = ["--team", "--data", "team", "--max-body", "1", "--log", "text"];
+        let server = Server::start_with(&home, &options);
+        let long = json!({ "project": PROJECT, "text": "x".repeat(2 << 20) });
+        let refused =
+            server.send(&Request::post("/v1/notes", long.to_string()).token(&ana).header("X-Request-Id", "a-1"));
+        let problem = refused.problem(413);
+        assert_eq!((refused.header("x-request-id"), &problem["request_id"]), (Some("a-1"), &json!("a-1")), "{problem}");
+        assert!(problem["hint"].as_str().unwrap().contains("fewer records"), "{problem}");
+        let figures = server.send(&Request::get("/metrics").token(&ana)).text();
+        assert!(figures.contains("weir_http_requests_total{route=\"/v1/notes\",status=\"413\"} 1\n"), "{figures}");
+        let lines: Vec<String> = std::iter::repeat_with(|| server.next_line()).take(3).collect();
+        assert!(lines.iter().any(|line| line.contains("413") && line.contains("a-1")), "{lines:?}");
+    }
+
+    #[test]
+    fn a_note_that_may_still_be_kept_is_not_called_cancelled() {
+        let home = Home::new();
+        let ana = team(&home, &["init", "ana"]);
+        let server = Server::start_with(&home, &["--team", "--data", "team", "--request-timeout", "4"]);
+        let lock = write_lock(&home);
+        let late = post(&server, "/v1/notes", &ana, &json!({ "project": PROJECT, "text": "kept after all" }));
+        drop(lock);
+        let problem = late.problem(503);
+        assert!(problem["detail"].as_str().unwrap().contains("may still be carried out"), "{problem}");
+        assert!(problem["hint"].as_str().unwrap().contains("look before you repeat a note"), "{problem}");
+    }
+
+    /// Keeps the server from writing until the returned connection is dropped.
+    #[expect(clippy::disallowed_methods, reason = "holds the database as another program would")]
+    fn write_lock(home: &Home) -> rusqlite::Connection {
+        let connection = rusqlite::Connection::open(home.project().join("team").join("records.db")).unwrap();
+        connection.execute_batch("PRAGMA busy_timeout = 30000; BEGIN IMMEDIATE").unwrap();
+        connection
+    }
+
+    #[test]
     fn a_dry_run_of_a_move_says_what_there_is_and_changes_nothing() {
         let home = Home::new();
         let ana = team(&home, &["init", "ana"]);
@@ -312,6 +351,11 @@ mod built {
         assert_eq!(post(&server, "/v1/notes", &ana, &note).status, 201);
         let said = team(&home, &["migrate", "--dry-run"]);
         assert!(said.contains("would move 1 tenant with 1 token, 1 record in 1 project (0 erased), 1 text"), "{said}");
+        team(&home, &["init", "eve", "--tenant", "old"]);
+        team(&home, &["delete", "old", "--confirm", "old"]);
+        let said = team(&home, &["migrate", "--dry-run"]);
+        assert!(said.contains("would move 1 tenant with 1 token"), "{said}");
+        assert!(said.contains("3 rows of the audit of 1 deleted tenant are not moved, and stay in "), "{said}");
         assert_eq!(team(&home, &["migrate", "--cancel"]), "no move has begun");
         assert_eq!(post(&server, "/v1/notes", &ana, &note).status, 201);
     }

@@ -11,6 +11,8 @@ use crate::service::problem::Problem;
 
 /// How much of a text an answer shows, in bytes.
 pub(super) const MAX_TEXT_BYTES: usize = 32 << 10;
+/// How many other notes a line names.
+const MAX_NAMED: usize = 20;
 /// The longest name that stands outside of the marks, in characters.
 const MAX_NAME_CHARS: usize = 60;
 
@@ -22,11 +24,12 @@ pub(super) fn shown_all(data: &Value, mark: Reference) -> String {
     found.iter().map(|entry| shown(entry, field, mark)).chain(hint).collect()
 }
 
-/// Shows an entry: who wrote it and who confirmed it, and within marks what it says.
+/// Shows an entry: its reference and its record id, who wrote it and who confirmed it, and within marks what it says.
 pub(super) fn shown(entry: &Value, field: &str, mark: Reference) -> String {
     let word = |value: &Value| name_of(value.as_str().unwrap_or_default());
     let kind = entry["note"]["kind"].as_str().or_else(|| entry["kind"].as_str()).unwrap_or_default();
-    let mut head = format!("[ctx:{}] {kind} by {}", word(&entry["reference"]), word(&entry["author"]["user"]));
+    let (reference, id, user) = (word(&entry["reference"]), word(&entry["id"]), word(&entry["author"]["user"]));
+    let mut head = format!("[ctx:{reference}] {id} {kind} by {user}");
     let confirmed = entry["confirmed_by"].as_array().cloned().unwrap_or_default();
     match confirmed.iter().map(word).collect::<Vec<_>>().join(", ") {
         nobody if nobody.is_empty() => head.push_str(", not confirmed by a person"),
@@ -58,6 +61,17 @@ pub(super) fn happened(record: &Record) -> (&'static str, String) {
         Body::Sealed(_) => ("sealed", record.id.to_string()),
         Body::Granted(granted) => ("granted", format!("keys to {} members", granted.grants.len())),
     }
+}
+
+/// Names other notes by their record ids and users, as `entries::fork` describes them.
+pub(super) fn named(others: &[Value]) -> String {
+    let word = |value: &Value| name_of(value.as_str().unwrap_or_default());
+    let one = |other: &Value| format!("{} by {}", word(&other["id"]), word(&other["author"]["user"]));
+    let mut names: Vec<String> = others.iter().take(MAX_NAMED).map(one).collect();
+    if others.len() > MAX_NAMED {
+        names.push(format!("and {} more", others.len() - MAX_NAMED));
+    }
+    names.join(", ")
 }
 
 /// Returns a name as it stands outside of the marks: as one word, so that no name reads like a sentence of Weir.

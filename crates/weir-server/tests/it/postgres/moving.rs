@@ -105,6 +105,25 @@ fn a_move_keeps_positions_tokens_audit_and_erasures() {
 }
 
 #[test]
+fn a_move_does_not_bring_a_deleted_tenant_back() {
+    let (database, folder) = (TestDatabase::new(), tempfile::tempdir().unwrap());
+    let (old, texts) = (folder.path().join("old"), folder.path().join("texts"));
+    let (acme, gone) = (token(&old, "acme"), token(&old, "gone"));
+    let accounts = sqlite::open_accounts(&old).unwrap();
+    accounts.delete_tenant(&gone.tenant).unwrap();
+    // A pass before the deletion may have copied it.
+    let new = database.log().accounts();
+    new.create_tenant(&gone.tenant).unwrap();
+    let error = move_to(&old, &database, &texts).unwrap_err().to_string();
+    assert!(error.contains("the new place has the tenant `gone`, which was deleted here"), "{error}");
+    assert_eq!(sqlite::move_state(&old).unwrap(), MoveState::Here);
+    delete_tenant(&database.options("owner"), bridge(), &gone.tenant).unwrap();
+    let figures = move_to(&old, &database, &texts).unwrap();
+    assert_eq!((figures.tenants, figures.deleted_tenants, figures.left_audit_rows), (1, 1, 3));
+    assert_eq!((new.has_tenant(&acme.tenant).unwrap(), new.has_tenant(&gone.tenant).unwrap()), (true, false));
+}
+
+#[test]
 fn a_move_under_load_loses_nothing() {
     let (database, folder) = (TestDatabase::new(), tempfile::tempdir().unwrap());
     let (old, texts) = (folder.path().join("old"), folder.path().join("texts"));

@@ -1,8 +1,8 @@
 //! Tests uploads and downloads.
 
 use serde_json::{Value, json};
-use weir_core::WhyGone;
-use weir_records::{Audience, Body, TokenScope};
+use weir_core::{NoteKind, WhyGone};
+use weir_records::{Audience, Body, Kept, NoteFields, NoteFile, TokenScope};
 
 use super::support::{API, World, encoded, ids, kept, record, scope, upload, written};
 use crate::support::NOW;
@@ -118,6 +118,55 @@ fn what_cannot_be_taken_is_named_one_by_one(world: &World) {
     assert_eq!(server.download(&token, API, 10).len(), 1);
 }
 
+/// Returns the fields of a note that is about files with paths of this many bytes.
+fn about_files(count: usize, path_bytes: usize) -> Option<NoteFields> {
+    let file = |number: usize| NoteFile { path: format!("{number:0path_bytes$}"), hash: "0".repeat(64) };
+    let files = (0..count).map(file).collect();
+    Some(NoteFields { kind: NoteKind::Finding, topic: None, files, commit: None, branch: None })
+}
+
+fn a_field_that_no_machine_writes_is_refused(world: &World) {
+    let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let long = || "x".repeat(20 << 10);
+    let topic = NoteFields { topic: Some(long()), ..about_files(0, 0).unwrap() };
+    let changes: [(&str, &dyn Fn(&mut Kept)); 5] = [
+        ("its title is too long", &|kept: &mut Kept| kept.title = long()),
+        ("its source is too long", &|kept: &mut Kept| kept.source = Some(long())),
+        ("its topic, commit or branch is too long", &|kept: &mut Kept| kept.note = Some(topic.clone())),
+        ("it is about too many files", &|kept: &mut Kept| kept.note = about_files(1_001, 1)),
+        ("the path of a file is too long", &|kept: &mut Kept| kept.note = about_files(1, 20 << 10)),
+    ];
+    for (index, (reason, change)) in (0..).zip(changes) {
+        let mut record = kept(&own, id(index), "text");
+        if let Body::Kept(entry) = &mut record.body {
+            change(entry);
+        }
+        let problem = server.post(SYNC, &token, &upload(API, &[written(&record)], &["text"])).problem(422);
+        assert!(problem["refused"].to_string().contains(reason), "{reason}: {problem}");
+    }
+}
+
+fn a_page_is_cut_by_the_size_of_its_records_and_misses_none(world: &World) {
+    let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let heavy = |index| {
+        let mut record = kept(&own, id(index), "text");
+        if let Body::Kept(entry) = &mut record.body {
+            entry.note = about_files(900, 150);
+        }
+        written(&record)
+    };
+    let records: Vec<Value> = (0..48).map(heavy).collect();
+    for some in records.chunks(12) {
+        server.post(SYNC, &token, &upload(API, some, &["text"])).ok(200);
+    }
+    let page = server.get(&format!("{SYNC}?project={}&limit=500", encoded(API)), &token);
+    assert!(page.body.len() < 9 << 20, "a page of {} bytes", page.body.len());
+    assert_eq!(page.ok(200)["more"], true);
+    assert!(server.download(&token, API, 500) == records, "the pages have every record once, in order");
+}
+
 fn a_removal_from_a_machine_leaves_nothing(world: &World) {
     let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
     let token = server.token("acme", "ana", TokenScope::Write);
@@ -164,6 +213,8 @@ on_each_backend! {
     a_host_of_another_user_is_refused_and_the_audit_has_it,
     a_clock_that_is_ahead_is_refused_or_moves_at_most_its_own_tenant,
     what_cannot_be_taken_is_named_one_by_one,
+    a_field_that_no_machine_writes_is_refused,
+    a_page_is_cut_by_the_size_of_its_records_and_misses_none,
     a_removal_from_a_machine_leaves_nothing,
     a_private_record_is_its_authors_alone,
     a_position_beyond_the_head_is_refused_with_what_to_do,

@@ -101,7 +101,7 @@ impl Listening {
     }
 
     /// Like [`Self::serve`], for routes that are within the limits of a request already.
-    pub(super) async fn run(self, router: Router, limits: ServerLimits) -> Result<(), CommandError> {
+    pub(crate) async fn run(self, router: Router, limits: ServerLimits) -> Result<(), CommandError> {
         let service = TowerToHyperService::new(router);
         let free = Arc::new(Semaphore::new(limits.max_connections));
         let open = GracefulShutdown::new();

@@ -26,9 +26,39 @@ const BODY_TIMEOUT_FACTOR: u32 = 3;
 /// How much of a body that is too large is read and thrown away, so that the client gets to read the answer.
 const MAX_DISCARDED_BYTES: usize = 64 << 20;
 
+/// What an answer says about a limit. Servers differ in what a client can do about it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LimitAdvice {
+    /// What became of a call that was not answered in time.
+    pub late: &'static str,
+    /// What to do about such a call.
+    pub late_hint: &'static str,
+    /// What to do about a body that is too large.
+    pub large_hint: &'static str,
+}
+
+/// The advice of a server that has a project, and whose calls end when they are dropped.
+const USUAL_ADVICE: LimitAdvice = LimitAdvice {
+    late: "was cancelled",
+    late_hint: "ask for less at once, or start the run in the background",
+    large_hint: "send a long text in parts, or name a file of the project instead",
+};
+
+/// The limits of a request, and what to say about them.
+#[derive(Clone, Copy)]
+struct Bounds {
+    limits: ServerLimits,
+    advice: LimitAdvice,
+}
+
 /// Returns the same routes within the limits.
 pub(super) fn limited(router: Router, limits: ServerLimits) -> Router {
-    router.layer(from_fn_with_state(limits, limit))
+    limited_with(router, limits, USUAL_ADVICE)
+}
+
+/// Returns the same routes within the limits, with advice of their own.
+pub(crate) fn limited_with(router: Router, limits: ServerLimits, advice: LimitAdvice) -> Router {
+    router.layer(from_fn_with_state(Bounds { limits, advice }, limit))
 }
 
 /// Reads a body to its end.
@@ -38,7 +68,7 @@ pub(crate) async fn whole_body(body: Body) -> Result<Bytes, Problem> {
         Err(error) => error,
     };
     if has_cause::<LengthLimitError>(&error) {
-        return Err(too_large("the body is larger than the limit".to_owned()));
+        return Err(too_large("the body is larger than the limit".to_owned(), USUAL_ADVICE.large_hint));
     }
     let detail = format!("cannot read the body: {error}");
     if has_cause::<SlowBody>(&error) {
@@ -47,7 +77,8 @@ pub(crate) async fn whole_body(body: Body) -> Result<Bytes, Problem> {
     Err(Problem::new(StatusCode::BAD_REQUEST, "Broken body", detail).header(CONNECTION, close()))
 }
 
-async fn limit(State(limits): State<ServerLimits>, request: Request, next: Next) -> Response {
+async fn limit(State(bounds): State<Bounds>, request: Request, next: Next) -> Response {
+    let Bounds { limits, advice } = bounds;
     let body_time = limits.header_timeout * BODY_TIMEOUT_FACTOR;
     let bound = |most: usize| move |body: Body| Body::new(BoundedBody::new(body, most, body_time));
     if let Some(bytes) = announced_length(request.headers()).filter(|bytes| *bytes > limits.max_body_bytes as u64) {
@@ -55,16 +86,16 @@ async fn limit(State(limits): State<ServerLimits>, request: Request, next: Next)
         if !request.headers().contains_key(EXPECT) {
             discard(bound(MAX_DISCARDED_BYTES)(request.into_body())).await;
         }
-        return too_large(detail).into_response();
+        return too_large(detail, advice.large_hint).into_response();
     }
     let request = request.map(bound(limits.max_body_bytes));
     let Some(limit) = limits.request_timeout else { return next.run(request).await };
     match tokio::time::timeout(limit, next.run(request)).await {
         Ok(response) => response,
         Err(_) => {
-            let detail = format!("the request was not answered within {} s, and was cancelled", limit.as_secs());
+            let detail = format!("the request was not answered within {} s, and {}", limit.as_secs(), advice.late);
             Problem::new(StatusCode::GATEWAY_TIMEOUT, "Time limit", detail)
-                .hint("ask for less at once, or start the run in the background".to_owned())
+                .hint(advice.late_hint.to_owned())
                 .into_response()
         }
     }
@@ -79,9 +110,9 @@ async fn discard(mut body: Body) {
     while let Some(Ok(_)) = body.frame().await {}
 }
 
-fn too_large(detail: String) -> Problem {
+fn too_large(detail: String, hint: &str) -> Problem {
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Body too large", detail)
-        .hint("send a long text in parts, or name a file of the project instead".to_owned())
+        .hint(hint.to_owned())
         .header(CONNECTION, close())
 }
 

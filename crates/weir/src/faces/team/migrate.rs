@@ -26,7 +26,9 @@ pub(super) fn run(place: &Place, arguments: &ArgMatches) -> Result<Answer, Comma
     }
     if arguments.get_flag("dry-run") {
         let figures = contents(&source).map_err(failed)?;
-        return Ok(Answer::new(format!("would move {}", describe(&figures)), data(&figures)));
+        let lines: Vec<String> =
+            [format!("would move {}", describe(&figures))].into_iter().chain(left_audit(&figures, folder)).collect();
+        return Ok(Answer::new(lines.join("\n"), data(&figures)));
     }
     let prepared = place.prepare()?;
     if !prepared.ran.is_empty() {
@@ -77,6 +79,7 @@ fn arrived(figures: &MoveFigures, place: &str, folder: &Path, texts_stay: bool) 
             many(figures.lost_texts, "text", "texts")
         ));
     }
+    lines.extend(left_audit(figures, folder));
     let texts = if texts_stay {
         lines.push(format!("the texts stay in {}", folder.join("texts").display()));
         format!(" --texts {}", folder.join("texts").display())
@@ -85,6 +88,18 @@ fn arrived(figures: &MoveFigures, place: &str, folder: &Path, texts_stay: bool) 
     };
     lines.push(format!("stop the old server, and start `weir serve --team --data DIR --database URL`{texts}"));
     lines.join("\n")
+}
+
+/// Says what of deleted tenants stays where it is, if there were any.
+fn left_audit(figures: &MoveFigures, folder: &Path) -> Option<String> {
+    (figures.deleted_tenants > 0).then(|| {
+        format!(
+            "{} of {} are not moved, and stay in {}",
+            many(figures.left_audit_rows, "row of the audit", "rows of the audit"),
+            many(figures.deleted_tenants, "deleted tenant", "deleted tenants"),
+            folder.join("records.db").display(),
+        )
+    })
 }
 
 fn describe(figures: &MoveFigures) -> String {
@@ -114,6 +129,8 @@ fn data(figures: &MoveFigures) -> Value {
         "audit_rows": figures.audit_rows,
         "texts": figures.texts,
         "lost_texts": figures.lost_texts,
+        "deleted_tenants": figures.deleted_tenants,
+        "left_audit_rows": figures.left_audit_rows,
     })
 }
 

@@ -1,4 +1,5 @@
-//! `weir serve --team`: the service of a team behind the sockets and guards of `weir serve`.
+//! `weir serve --team`: the service of a team behind the sockets and guards of `weir serve`. Invariant: what a guard or
+//! a limit refuses is observed like every other answer, so it has a request ID, is counted and is logged.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,12 +18,20 @@ use crate::faces::http::command::{Door, announce, hosts, limits, log_format, run
 use crate::faces::http::guard::guarded;
 use crate::faces::http::observe::{LogFormat, log_json, log_text};
 use crate::faces::http::peer::Peer;
+use crate::faces::http::request_limits::{LimitAdvice, limited_with};
 use crate::faces::{paint, signal};
 use crate::operations::OPERATIONS;
 use crate::when;
 
 /// How long the last copy of the index may take. One that is not finished leaves the copy before as it was.
 const COPY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What to do about a limit. A call blocks in the storage, and nothing takes it back.
+const ADVICE: LimitAdvice = LimitAdvice {
+    late: "may still be carried out",
+    late_hint: "repeat an upload as it is, since nothing is stored twice; look before you repeat a note",
+    large_hint: "send fewer records at once, or shorter texts",
+};
 
 /// Serves until a signal arrives. Open requests may finish.
 pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandError> {
@@ -41,7 +50,7 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
         log,
         version: env!("CARGO_PKG_VERSION"),
         max_body_bytes: limits.max_body_bytes,
-        max_call_time: limits.request_timeout.unwrap_or(usual.max_call_time),
+        max_call_time: limits.request_timeout.map_or(usual.max_call_time, call_time),
         index_started,
         copying,
         meaning,
@@ -56,8 +65,9 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
         let hosts = hosts(listening.address(), arguments);
         announce(&listening, "`weir team invite` prints a token for a user of the team");
         started.iter().for_each(say_how_it_started);
-        let router = Arc::clone(&service).router_behind(|routes| guarded(routes, hosts));
-        let served = listening.serve(router.layer(map_request(with_client_address)), limits).await;
+        let behind = |routes| limited_with(guarded(routes, hosts), limits, ADVICE);
+        let router = Arc::clone(&service).router_behind(behind).layer(map_request(with_client_address));
+        let served = listening.run(router, limits).await;
         copy_at_the_end(&service).await;
         if let Some(traces) = traces {
             traces.finish().await;
@@ -100,6 +110,12 @@ async fn with_client_address(mut request: Request) -> Request {
         request.extensions_mut().insert(ClientAddress(peer.client.ip()));
     }
     request
+}
+
+/// Returns how long a call of the storage may take. It is a little less than its request, so that the answer that says
+/// what became of the call is the one that is sent.
+fn call_time(request_timeout: Duration) -> Duration {
+    request_timeout * 9 / 10
 }
 
 /// Reads what is known of an issuer of access tokens.

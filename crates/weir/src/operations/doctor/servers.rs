@@ -1,16 +1,17 @@
 //! Counts what the tool descriptions of the MCP servers in the user's settings cost, with `--mcp`.
 //!
 //! Invariants: a server is started only if the user asks on the command line, and only as the user's own settings say;
-//! what is not counted is named with the reason; every process is gone afterwards, with its group.
+//! what is not counted is named with the reason; whatever a server does, it takes a bounded time and amount of memory;
+//! every process is gone afterwards, with its group.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use weir_core::wording::{counted, one_line};
+use weir_core::wording::{counted, one_line, size};
 
 use super::Check;
 use crate::context::Context;
@@ -21,8 +22,8 @@ use crate::setup::servers::{self, ConfiguredServer, Launch};
 const NAME: &str = "MCP servers";
 /// The name of Weir's own server.
 const OURS: &str = "weir";
-/// How long a server may take to list its tools, in seconds. Some download themselves first.
-const MAX_ANSWER_SECONDS: u64 = 30;
+/// How long a server may take to list its tools. Some download themselves first.
+const MAX_ANSWER_TIME: Duration = Duration::from_secs(30);
 /// How much of a server's output is read, in bytes.
 const MAX_ANSWER_BYTES: u64 = 8 << 20;
 /// The maximum number of pages of a list of tools.
@@ -48,7 +49,7 @@ pub(super) fn check(context: &Context, is_started: bool) -> Vec<Check> {
     let folder = context.env().home.as_deref().unwrap_or(Path::new("/"));
     let (mut checks, mut total, mut left_out) = (Vec::new(), 0, 0);
     for server in &configured {
-        let text = match tools(&server.launch, folder) {
+        let text = match tools(&server.launch, folder, MAX_ANSWER_TIME) {
             Ok(tools) => {
                 let tokens: usize = tools.iter().map(|tool| weir_tokens::count(&tool.to_string())).sum();
                 total += tokens;
@@ -79,7 +80,7 @@ fn title(server: &ConfiguredServer) -> String {
 
 /// Starts a server, asks it for its tools, and ends it.
 #[expect(clippy::disallowed_methods, reason = "the user asks to start what their own settings start without a sandbox")]
-fn tools(launch: &Launch, folder: &Path) -> Result<Vec<Value>, String> {
+fn tools(launch: &Launch, folder: &Path, time: Duration) -> Result<Vec<Value>, String> {
     let (program, arguments, variables) = match launch {
         Launch::Program { program, arguments, variables } => (program, arguments, variables),
         Launch::Not(why) => return Err((*why).to_owned()),
@@ -91,18 +92,14 @@ fn tools(launch: &Launch, folder: &Path) -> Result<Vec<Value>, String> {
     let mut child = command.spawn().map_err(|error| format!("cannot start {program}: {error}"))?;
     let answer = match (child.stdin.take(), child.stdout.take()) {
         (Some(input), Some(output)) => {
-            let (sender, answers) = mpsc::channel();
-            // Ends with the output of the server, which is ended below.
-            std::thread::spawn(move || {
-                for line in BufReader::new(output.take(MAX_ANSWER_BYTES)).lines().map_while(Result::ok) {
-                    let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
-                    if sender.send(message).is_err() {
-                        return;
-                    }
-                }
-            });
-            let deadline = Instant::now() + Duration::from_secs(MAX_ANSWER_SECONDS);
-            ask(&mut Conversation { input, answers, deadline })
+            let (heard, said) = mpsc::channel();
+            let (messages, waiting) = mpsc::channel();
+            let reader = heard.clone();
+            // Both end with the server, which is ended below. What is written may wait for it as long as it likes.
+            std::thread::spawn(move || listen(output, &reader));
+            std::thread::spawn(move || tell(input, &waiting, &heard));
+            let deadline = Instant::now() + time;
+            ask(&mut Conversation { messages, said, time, deadline, noise: 0 })
         }
         _ => Err("it has no standard input and output".to_owned()),
     };
@@ -111,29 +108,83 @@ fn tools(launch: &Launch, folder: &Path) -> Result<Vec<Value>, String> {
     answer
 }
 
+/// What is heard of a server.
+enum Heard {
+    Message(Value),
+    /// A line that is not JSON, which some servers write.
+    Noise,
+    /// Nothing more comes, for this reason.
+    Ended(String),
+}
+
+/// Reads the output of a server until it ends.
+fn listen(output: impl Read, heard: &Sender<Heard>) {
+    let mut output = BufReader::new(output.take(MAX_ANSWER_BYTES));
+    let mut line = Vec::new();
+    let why = loop {
+        line.clear();
+        match output.read_until(b'\n', &mut line) {
+            Ok(0) if output.get_ref().limit() == 0 => {
+                break format!("its output has {} or more", size(MAX_ANSWER_BYTES));
+            }
+            Ok(0) => break "it ended without an answer".to_owned(),
+            Ok(_) => {}
+            Err(error) => break format!("cannot read its output: {error}"),
+        }
+        let message = serde_json::from_slice(&line).map_or(Heard::Noise, Heard::Message);
+        if heard.send(message).is_err() {
+            return;
+        }
+    };
+    // Nobody listens any more if the answer was complete.
+    let _ = heard.send(Heard::Ended(why));
+}
+
+/// Writes messages to a server until there are no more.
+fn tell(mut input: impl Write, messages: &Receiver<Value>, heard: &Sender<Heard>) {
+    for message in messages {
+        if let Err(error) = writeln!(input, "{message}").and_then(|()| input.flush()) {
+            let _ = heard.send(Heard::Ended(format!("it does not read: {error}")));
+            return;
+        }
+    }
+}
+
 /// The exchange of messages with a server.
 struct Conversation {
-    input: ChildStdin,
-    answers: Receiver<Value>,
+    messages: Sender<Value>,
+    said: Receiver<Heard>,
+    /// How long all of it may take, and until when.
+    time: Duration,
     deadline: Instant,
+    /// How many lines were not JSON.
+    noise: usize,
 }
 
 impl Conversation {
-    fn send(&mut self, message: &Value) -> Result<(), String> {
-        writeln!(self.input, "{message}")
-            .and_then(|()| self.input.flush())
-            .map_err(|error| format!("it does not read: {error}"))
+    fn send(&self, message: Value) {
+        // If nobody takes it, the reason has been told.
+        let _ = self.messages.send(message);
     }
 
     /// Sends a request and returns its result.
     fn request(&mut self, id: usize, method: &str, parameters: &Value) -> Result<Value, String> {
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters }))?;
+        self.send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters }));
         loop {
             let left = self.deadline.saturating_duration_since(Instant::now());
-            let mut message = self.answers.recv_timeout(left).map_err(|error| match error {
-                mpsc::RecvTimeoutError::Timeout => format!("no answer in {MAX_ANSWER_SECONDS} seconds"),
-                mpsc::RecvTimeoutError::Disconnected => "it ended without an answer".to_owned(),
-            })?;
+            let late = |_| Heard::Ended(format!("no answer in {} seconds", self.time.as_secs()));
+            let mut message = match self.said.recv_timeout(left).unwrap_or_else(late) {
+                Heard::Message(message) => message,
+                Heard::Noise => {
+                    self.noise += 1;
+                    continue;
+                }
+                Heard::Ended(why) if self.noise == 0 => return Err(why),
+                Heard::Ended(why) => {
+                    let noise = counted(self.noise, "line is", "lines are");
+                    return Err(format!("{why}; of its output, {noise} not JSON"));
+                }
+            };
             if message["id"] == id {
                 let failed = message["error"]["message"].as_str().map(|why| format!("it answers: {why}"));
                 return failed.map_or_else(|| Ok(message["result"].take()), Err);
@@ -146,7 +197,7 @@ fn ask(with: &mut Conversation) -> Result<Vec<Value>, String> {
     let client = json!({ "name": "weir-doctor", "version": env!("CARGO_PKG_VERSION") });
     let about = json!({ "protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client });
     with.request(0, "initialize", &about)?;
-    with.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+    with.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let (mut tools, mut page) = (Vec::new(), json!({}));
     for id in 1..=MAX_PAGES {
         let mut listed = with.request(id, "tools/list", &page)?;
@@ -167,14 +218,18 @@ mod tests {
     use super::*;
 
     fn shell(script: &str) -> Result<Vec<Value>, String> {
+        shell_within(MAX_ANSWER_TIME, script)
+    }
+
+    fn shell_within(time: Duration, script: &str) -> Result<Vec<Value>, String> {
         let arguments = vec!["-c".to_owned(), script.to_owned()];
-        tools(&Launch::Program { program: "sh".to_owned(), arguments, variables: Vec::new() }, Path::new("/"))
+        tools(&Launch::Program { program: "sh".to_owned(), arguments, variables: Vec::new() }, Path::new("/"), time)
     }
 
     #[test]
     fn tools_are_listed_page_by_page() {
         let script = r#"
-            echo noise
+            echo noise; printf '\377\n'
             read a; echo '{"jsonrpc":"2.0","id":0,"result":{}}'
             read b; read c; echo '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"one"}],"nextCursor":"x"}}'
             read d; echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"two"}]}}'
@@ -189,7 +244,30 @@ mod tests {
         assert_eq!(shell(refusing).unwrap_err(), "it answers: log in first");
         assert_eq!(shell("read a").unwrap_err(), "it ended without an answer");
         let missing = Launch::Program { program: "/nowhere/server".to_owned(), arguments: vec![], variables: vec![] };
-        assert!(tools(&missing, Path::new("/")).unwrap_err().starts_with("cannot start /nowhere/server: "));
-        assert_eq!(tools(&Launch::Not("it is disabled"), Path::new("/")).unwrap_err(), "it is disabled");
+        assert!(
+            tools(&missing, Path::new("/"), MAX_ANSWER_TIME).unwrap_err().starts_with("cannot start /nowhere/server: ")
+        );
+        let disabled = Launch::Not("it is disabled");
+        assert_eq!(tools(&disabled, Path::new("/"), MAX_ANSWER_TIME).unwrap_err(), "it is disabled");
+    }
+
+    #[test]
+    fn a_server_that_says_too_much_or_nothing_usable_is_named_with_the_reason() {
+        let endless = "read a; head -c 9000000 /dev/zero | tr '\\0' x; read b";
+        let why = shell(endless).unwrap_err();
+        assert!(why.starts_with("its output has 8.0 MiB or more"), "{why}");
+        let foreign = "read a; printf '{\"id\":0,\"result\":{\"a\":\"\\377\"}}\\n'";
+        assert_eq!(shell(foreign).unwrap_err(), "it ended without an answer; of its output, 1 line is not JSON");
+    }
+
+    #[test]
+    fn a_server_that_stops_reading_does_not_keep_the_report_waiting() {
+        let stuck = r#"
+            read a; echo '{"id":0,"result":{}}'
+            read b; read c; printf '{"id":1,"result":{"tools":[],"nextCursor":"'
+            head -c 200000 /dev/zero | tr '\0' x; echo '"}}'
+            exec sleep 600
+        "#;
+        assert_eq!(shell_within(Duration::from_secs(2), stuck).unwrap_err(), "no answer in 2 seconds");
     }
 }

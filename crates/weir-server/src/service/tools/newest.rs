@@ -1,0 +1,134 @@
+//! The tools that show the newest records: `ctx_history`, `ctx_reflect` and `ctx_context`. Invariant: an answer says
+//! what it left out.
+
+use std::ops::ControlFlow;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use weir_core::NoteKind;
+use weir_core::wording::{fence, flat};
+use weir_records::{RecordId, StoredRecord};
+
+use super::look_back::look_back;
+use super::shown::{MAX_TEXT_BYTES, draw, happened, name_of, shown};
+use super::{ToolAnswer, read};
+use crate::service::Service;
+use crate::service::callers::Caller;
+use crate::service::entries::{self, Place};
+use crate::service::problem::Problem;
+
+/// How many records a list has without a limit of the caller, and at most.
+const DEFAULT_LISTED: usize = 20;
+const MAX_LISTED: usize = 100;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListArguments {
+    project: String,
+    before: Option<u64>,
+    limit: Option<usize>,
+}
+
+/// Lists records, newest first.
+pub(super) fn history(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
+    let ListArguments { project, before, limit } = read(arguments)?;
+    let (scope, mark) = (caller.scope(project)?, draw(service)?);
+    let limit = listed(limit)?;
+    let (mut text, mut data) = (String::new(), Vec::new());
+    let rest = look_back(service, &scope, before, |stored| {
+        if data.len() == limit {
+            return Ok(ControlFlow::Break(()));
+        }
+        let StoredRecord { position, record } = stored;
+        let (what, about) = happened(&record);
+        let user = name_of(&record.author.user.0);
+        match record.body.kept() {
+            None => text.push_str(&format!("{} {user} {what} {about}\n", position.0)),
+            Some(kept) => {
+                let title = fence(mark, &flat(&kept.title, MAX_TEXT_BYTES));
+                text.push_str(&format!("{} {user} {what} {about} {}\n{title}\n", position.0, record.id));
+            }
+        }
+        data.push(json!({
+            "seq": position.0, "id": record.id.to_string(), "what": what, "about": about,
+            "author": { "user": record.author.user.0.as_str(), "client": record.author.client.as_str() },
+            "at": record.time.millis,
+        }));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let next = (rest.0 > 0).then(|| rest.0.saturating_add(1));
+    if let Some(next) = next {
+        text.push_str(&format!("older records: before {next}\n"));
+    }
+    Ok(ToolAnswer { text, data: json!({ "records": data, "before": next }) })
+}
+
+/// Sums up the newest records: how many by whom, and what was decided.
+pub(super) fn reflect(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
+    let Place { project } = read(arguments)?;
+    let (scope, mark) = (caller.clear_scope(service, project)?, draw(service)?);
+    let (mut count, mut by_user, mut decisions) = (0u64, Map::new(), Vec::new());
+    let everything: Option<u64> = None;
+    let rest = look_back(service, &scope, everything, |StoredRecord { record, .. }| {
+        count += 1;
+        let written = by_user.entry(record.author.user.0.clone()).or_insert_with(|| 0.into());
+        *written = (written.as_u64().unwrap_or_default() + 1).into();
+        let note = record.body.kept().and_then(|kept| kept.note.as_ref());
+        if note.is_some_and(|note| note.kind == NoteKind::Decision) {
+            decisions.push(record.id);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let mut text = format!("{count} records after position {}\n", rest.0);
+    by_user.iter().for_each(|(user, count)| text.push_str(&format!("{}: {count}\n", name_of(user))));
+    let hidden: Vec<RecordId> = decisions.split_off(decisions.len().min(DEFAULT_LISTED));
+    let mut decided = Vec::new();
+    for id in decisions {
+        if let Some(entry) = entries::described(service, &scope, id)? {
+            text.push_str(&shown(&entry, "excerpt", mark));
+            decided.push(entry);
+        }
+    }
+    if !hidden.is_empty() {
+        text.push_str(&format!("{} older decisions are not shown; ctx_search finds them\n", hidden.len()));
+    }
+    let data = json!({ "records": count, "by_user": by_user, "decided": decided, "more_decided": hidden.len() });
+    Ok(ToolAnswer { text, data })
+}
+
+/// Shows the newest notes that nothing supersedes.
+pub(super) fn context(service: &Service, caller: &Caller, arguments: Value) -> Result<ToolAnswer, Problem> {
+    let ListArguments { project, before, limit } = read(arguments)?;
+    if before.is_some() {
+        return Err(Problem::invalid("ctx_context has no argument `before`"));
+    }
+    let (scope, mark) = (caller.clear_scope(service, project)?, draw(service)?);
+    let limit = listed(limit)?;
+    let (mut text, mut notes) = (String::new(), Vec::new());
+    let rest = look_back(service, &scope, before, |StoredRecord { record, .. }| {
+        if record.body.kept().is_none() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if notes.len() == limit {
+            return Ok(ControlFlow::Break(()));
+        }
+        let entry = entries::described(service, &scope, record.id)?;
+        if let Some(entry) = entry.filter(|entry| entry["superseded_by"].is_null()) {
+            text.push_str(&shown(&entry, "excerpt", mark));
+            notes.push(entry);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if rest.0 > 0 {
+        text.push_str(&format!("notes up to position {} are not shown; ctx_search finds them\n", rest.0));
+    }
+    Ok(ToolAnswer { text, data: json!({ "notes": notes, "after": rest.0 }) })
+}
+
+fn listed(limit: Option<usize>) -> Result<usize, Problem> {
+    let limit = limit.unwrap_or(DEFAULT_LISTED);
+    if (1..=MAX_LISTED).contains(&limit) {
+        return Ok(limit);
+    }
+    Err(Problem::invalid(format!("`limit` must be between 1 and {MAX_LISTED}")))
+}
