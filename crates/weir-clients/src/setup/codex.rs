@@ -19,7 +19,7 @@ pub(super) const CODEX: Recipe = Recipe {
         project_part(project(".codex/hooks.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".codex/config.toml"), EntryContent::ServerTable("mcp_servers")),
     ],
-    then: Some("start codex, enter `/hooks` and trust those of weir; until then it passes over them in silence"),
+    then: Some("start codex, enter `/hooks` and trust those of weir; until then Codex skips them silently"),
     plugin: Some(Packed::Key(folder("config.toml"), "plugins")),
     trust: Some(Trust { place: folder("config.toml"), lacking: untrusted }),
     window: Some(Window {

@@ -53,16 +53,16 @@ Examples:
   weir stats --since 7d --client claude-code
   weir stats --json
 
-Every output that hooks or `weir proxy` replace is counted: the tokens that the client would have shown by
-itself, and those that the model got. What Weir says without being asked and the answers of its tools are its own cost. Tokens
-of tool descriptions and prices are not in it: `weir replay` works those out from your transcripts.";
+Every output that hooks or `weir proxy` replace is counted: the tokens that the client would have shown by itself, \
+and those that the model got. What Weir says without being asked and the answers of its tools are its own cost. \
+Tokens of tool descriptions and prices are not in it: `weir replay` works those out from your transcripts.";
 
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<StatsData>, CommandError> {
         let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
         let mut rows = context.with_stores(move |open| Ok(open.project()?.metered(since)?)).await?;
         rows.retain(|row| self.client.as_ref().is_none_or(|client| row.session.client == *client));
         if rows.is_empty() {
-            let text = "nothing was held back, told or asked for here yet: `weir setup` connects your clients";
+            let text = "nothing was held back, told or asked for here yet; `weir` says which clients are connected";
             return Ok(Answer::nothing(text.to_owned(), StatsData::Nothing { sessions: 0 }));
         }
         let comparison = trial::Arms::of(&rows).map(|arms| arms.compare(context)).transpose()?.flatten();

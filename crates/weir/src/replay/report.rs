@@ -22,6 +22,10 @@ const MAX_BAR_CHARS: f64 = 24.0;
 /// The longest name of a session in the chart, in characters.
 const MAX_NAME_CHARS: usize = 44;
 
+/// What is said if there are no transcripts.
+const NO_TRANSCRIPTS: &str =
+    "There are no transcripts to replay. Clients write one for each session; `weir setup` needs none.";
+
 /// A replayed session.
 pub(super) struct ReplayedSession {
     /// The name of the session.
@@ -106,7 +110,7 @@ impl ReplayReport {
         let sum = self.sum();
         let data = data::of(self, &sum);
         if self.sessions.is_empty() {
-            let text = format!("There are no transcripts to replay.\n{}", self.remarks(&sum).join("\n"));
+            let text = format!("{NO_TRANSCRIPTS}\n{}", self.remarks(&sum).join("\n"));
             return Answer::nothing(text.trim_end().to_owned(), data);
         }
         let parts = [
