@@ -270,7 +270,7 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
     expect![[r#"
         ✓ Claude Code: its program is not on the PATH, set up for the user
         ✗ Codex: its program is not on the PATH, set up for the user; 10 hooks are not trusted yet
-          fix: start codex, enter `/hooks` and trust those of weir; until then Codex skips them silently
+          fix: start codex and trust the hooks of weir when it asks, or with `/hooks`; until then Codex skips them
         ✓ project store: 0 entries, 0.0 of 2048 MiB"#]]
     .assert_eq(&lines(&home));
     home.ok(&["setup", "claude", "--project", "--yes"]);
@@ -278,7 +278,7 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
         ✗ Claude Code: its program is not on the PATH, set up for the user and for this project, so its hooks run more than once
           fix: weir teardown claude --project
         ✗ Codex: its program is not on the PATH, set up for the user; 10 hooks are not trusted yet
-          fix: start codex, enter `/hooks` and trust those of weir; until then Codex skips them silently"#]].assert_eq(&lines(&home));
+          fix: start codex and trust the hooks of weir when it asks, or with `/hooks`; until then Codex skips them"#]].assert_eq(&lines(&home));
 }
 
 #[test]
