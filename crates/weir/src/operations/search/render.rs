@@ -149,7 +149,7 @@ fn meaning_line(model_problem: Option<&str>, found: &[QueryResult]) -> Option<St
     }
     let waiting = found.iter().map(|one| one.findings.without_vectors).max().unwrap_or_default();
     let waiting = (waiting > 0).then(|| counted(waiting as usize, "chunk is", "chunks are"));
-    waiting.map(|waiting| format!("{waiting} matched by keywords only until embedded"))
+    waiting.map(|waiting| format!("{waiting} found by words only so far, not by meaning"))
 }
 
 /// Names entries whose text could not be read.
