@@ -36,7 +36,7 @@ pub(crate) struct Execute {
     intent: Option<String>,
     /// Seconds
     #[serde(default)]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", help = "End the run after this many seconds [default: 50 unless configured]")]
     timeout: Option<u32>,
     /// Process this file: FILE_CONTENT holds its text and FILE_PATH its path
     #[serde(skip)]
