@@ -68,7 +68,9 @@ install() {
   say "installed weir $version to $prefix/bin/weir"
   case ":$PATH:" in *":$prefix/bin:"*) ;; *) say "hint: $prefix/bin is not in your PATH" ;; esac
   say "next: weir setup"
-  say "to remove it: weir uninstall, then sh install.sh --uninstall --prefix '$prefix'"
+  elsewhere=""
+  [ "$prefix" = "$HOME/.local" ] || elsewhere=" --prefix '$prefix'"
+  say "to remove it: weir uninstall, then sh install.sh --uninstall$elsewhere"
 }
 
 # The platform of an archive that runs here. A static program runs with every C library, so it comes first.

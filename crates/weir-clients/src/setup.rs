@@ -191,6 +191,8 @@ pub struct Hooks {
     pub typed: bool,
     /// The key and the value of the timeout.
     pub timeout: (&'static str, u64),
+    /// The events that the client gives less time, with that time. Codex warns at each start about more.
+    pub limits: &'static [(&'static str, u64)],
     /// The version that the file must name, if any.
     pub version: Option<u64>,
     /// The events, each with a matcher for the tools it is wanted for, or `None` for all.

@@ -45,9 +45,9 @@ Prices use the session's own usage figures. Nothing is written to your store, an
 const AFTER_HELP: &str = "\
 How to read it:
   touched        results that would have been replaced by something smaller
-  used later     names, paths and numbers that first appeared in a replaced result and that the model used afterwards
+  used later     names, paths and numbers first seen in a replaced result and used afterwards
   visible        those that the replacement still shows
-  asked again    results with something not visible; the model is assumed to ask for each of them again
+  asked again    results with something not visible, each assumed to be asked for again
   net            tokens saved, minus the cost of asking again and of Weir's tool descriptions
 
 Examples:

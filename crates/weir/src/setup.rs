@@ -63,7 +63,7 @@ pub(crate) fn commands() -> [Command; 2] {
             "Examples:\n  weir setup                       say what changes for the clients found, and ask\n  \
              weir setup --diff --dry-run      show every line that would change\n  weir setup claude codex --yes\n  \
              weir setup claude --project\n\nOther settings are not changed, and `weir \
-             teardown` undoes everything. Exits with 6 if nothing\nwas written because you did not confirm.",
+             teardown` undoes everything. Exits with 6 if nothing was written because you did not confirm.",
         )
         .arg(clients())
         .args(flags())
@@ -80,8 +80,9 @@ pub(crate) fn commands() -> [Command; 2] {
     let teardown = Command::new("teardown")
         .about("Undo what `weir setup` wrote")
         .after_help(
-            "Examples:\n  weir teardown\n  weir teardown codex --yes\n\nA file that has not changed since setup gets its \
-             old text back, byte for byte. From a file that\nhas changed, only Weir's entries are removed. The stores are kept.",
+            "Examples:\n  weir teardown\n  weir teardown codex --yes\n\nA file that has not changed since setup gets \
+             its old text back, byte for byte. From a file that has changed, only Weir's entries are removed. The \
+             stores are kept.",
         )
         .arg(clients())
         .args(flags());
@@ -143,7 +144,7 @@ pub(crate) fn run(
     if agreed {
         plan.carry_out(&places)?;
         let mut text = report_text(task, &recipes, &plan, true);
-        text.extend(past_sessions(transcripts).filter(|_| task == SetupCommand::Setup));
+        text.extend((task == SetupCommand::Setup).then(|| what_next(transcripts)));
         return Ok(Answer::new(text, data(task, &plan, true)));
     }
     let see = if arguments.get_flag("diff") { "" } else { "\n--diff shows each change line by line" };
@@ -234,12 +235,16 @@ pub(crate) fn current_window(context: &Context, recipe: &Recipe) -> Option<u64> 
     }
 }
 
-/// Mentions past sessions, if there are any.
-fn past_sessions(found: usize) -> Option<String> {
-    let transcripts = counted(found, "transcript", "transcripts");
-    (found > 0).then(|| {
-        format!("\nfound {transcripts} of earlier sessions: `weir import --dry-run` shows those of this project")
-    })
+/// Names the next step, and mentions past sessions, if there are any.
+fn what_next(transcripts: usize) -> String {
+    let mut text = "\nnext: start your client in a project; `weir` then shows there what was held back".to_owned();
+    if transcripts > 0 {
+        let found = counted(transcripts, "transcript", "transcripts");
+        text.push_str(&format!(
+            "\n{found} of earlier sessions found: `weir import --dry-run` shows what this project has"
+        ));
+    }
+    text
 }
 
 /// Returns the named clients, or those that are installed.

@@ -1,4 +1,4 @@
-//! Codex. It silently ignores hooks that the user has not reviewed.
+//! Codex. It skips hooks that the user has not reviewed, and asks for that only at a terminal.
 
 use toml_edit::Document;
 
@@ -19,7 +19,7 @@ pub(super) const CODEX: Recipe = Recipe {
         project_part(project(".codex/hooks.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".codex/config.toml"), EntryContent::ServerTable("mcp_servers")),
     ],
-    then: Some("start codex, enter `/hooks` and trust those of weir; until then it passes over them in silence"),
+    then: Some("start codex and trust the hooks of weir when it asks, or with `/hooks`; until then Codex skips them"),
     plugin: Some(Packed::Key(folder("config.toml"), "plugins")),
     trust: Some(Trust { place: folder("config.toml"), lacking: untrusted }),
     window: Some(Window {
@@ -43,6 +43,7 @@ const HOOKS: Hooks = Hooks {
     command: "command",
     typed: true,
     timeout: ("timeout", 10),
+    limits: &[("SessionEnd", 3)],
     version: None,
     events: &[
         ("SessionStart", None),

@@ -33,6 +33,7 @@ const HOOKS: Hooks = Hooks {
     command: "bash",
     typed: true,
     timeout: ("timeoutSec", 10),
+    limits: &[],
     version: Some(1),
     events: &[
         ("sessionStart", None),

@@ -29,6 +29,7 @@ const HOOKS: Hooks = Hooks {
     command: "command",
     typed: false,
     timeout: ("timeout", 10),
+    limits: &[],
     version: Some(1),
     events: &[
         ("sessionStart", None),

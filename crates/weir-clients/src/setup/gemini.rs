@@ -37,6 +37,7 @@ const HOOKS: Hooks = Hooks {
     command: "command",
     typed: true,
     timeout: ("timeout", 10_000),
+    limits: &[],
     version: None,
     events: &[
         ("SessionStart", None),

@@ -31,7 +31,7 @@ pub(super) fn add(text: &str, hooks: &Hooks, call: Call<'_>) -> Result<String, U
             match ours_in(&list).first() {
                 Some(hook) => update_command(hook, &command),
                 None => {
-                    list.append(input(&written(hooks, &command, *matcher)));
+                    list.append(input(&written(hooks, event, &command, *matcher)));
                 }
             }
         }
@@ -58,8 +58,9 @@ pub(super) fn remove(text: &str) -> Result<String, Unusable> {
     })
 }
 
-fn written(hooks: &Hooks, command: &str, matcher: Option<&str>) -> Value {
-    let (timeout, after) = hooks.timeout;
+fn written(hooks: &Hooks, event: &str, command: &str, matcher: Option<&str>) -> Value {
+    let (timeout, usual) = hooks.timeout;
+    let after = hooks.limits.iter().find(|(limited, _)| *limited == event).map_or(usual, |(_, limit)| *limit);
     let mut hook = json!({});
     if hooks.typed {
         hook["type"] = json!("command");

@@ -32,6 +32,7 @@ const HOOKS: Hooks = Hooks {
     command: "command",
     typed: true,
     timeout: ("timeout", 10),
+    limits: &[],
     version: None,
     events: &[
         ("SessionStart", None),

@@ -4,10 +4,10 @@ use super::*;
 use crate::sealed::{Identity, Keyring, SealedPlace};
 use crate::{Author, Body, Kept, LogicalTime, Position, RecordId, Sender, TextKey};
 
-/// Returns a record of a scope's user, by a host that the suite does not use.
+/// Returns a record of a scope's user, by a host of theirs that the suite does not use.
 fn record(scope: &Scope, index: u64, body: Body) -> Record {
     Record {
-        id: RecordId { host: crate::HostId::from_bytes([42; 16]), index },
+        id: RecordId { host: crate::HostId::from_bytes([scope.user.0.as_bytes()[0]; 16]), index },
         time: LogicalTime { millis: NOW.0, count: 0 },
         tenant: scope.tenant.clone(),
         project: scope.project.clone(),

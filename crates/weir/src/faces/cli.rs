@@ -48,6 +48,7 @@ pub(crate) fn run() -> ExitCode {
     match dispatch(&matches) {
         Ok(code) => code,
         Err(error) => {
+            paint::clear_progress();
             let mut stderr = anstream::stderr().lock();
             let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
             let text = error.to_string();
@@ -59,6 +60,10 @@ pub(crate) fn run() -> ExitCode {
         }
     }
 }
+
+/// The places of the options that every command has: after its own, and before `--help`, which has 999.
+const JSON_ORDER: usize = 997;
+const FOLDER_ORDER: usize = 998;
 
 /// What is called without a command.
 const OVERVIEW: &str = "";
@@ -72,30 +77,35 @@ Everything stays on this machine, unless you connect a project to a team server.
 
 const AFTER_HELP: &str = "\
 One minute:
-  weir                                                      show how things stand, and the next step
-  weir setup                                                connect your clients; says what changes, and asks
-  weir run 'make test'                                      run a command; long output is held back
-  weir note \"We use port 7071 in tests\" --kind convention   store a note
-  weir search port tests                                    find the note
-  weir get k7f2m9q4xz                                       read an entry by its reference
-  weir history                                              list what happened
-  weir replay                                               show what Weir would have saved in your past sessions
-  weir window                                               show what a smaller window would have cost
-  weir ui                                                   look at all of it in a browser
-  weir mcp                                                  serve all of this to a client
-  weir serve                                                serve all of this over HTTP
+  weir                                    show how things stand, and the next step
+  weir replay                             show what Weir would have saved so far
+  weir setup                              connect your clients; shows what changes
+  weir run 'make test'                    run a command; long output is held back
+  weir history                            list what happened
+  weir get k7f2m9q4xz                     read an entry by its reference
+  weir note \"We use port 7071 in tests\"   store a note
+  weir search port tests                  find the note
+  weir stats                              count the tokens that were held back
+  weir ui                                 look at all of it in a browser
+  weir doctor                             check everything, and say how to fix it
 
 Every command has --help with examples, and --json for scripts.";
 
 /// Returns the complete command line: the operations, and the commands besides them.
 fn command() -> Command {
-    let json = Arg::new("json").long("json").action(ArgAction::SetTrue).global(true).help("Print the answer as JSON");
+    let json = Arg::new("json")
+        .long("json")
+        .action(ArgAction::SetTrue)
+        .global(true)
+        .display_order(JSON_ORDER)
+        .help("Print the answer as JSON");
     let folder = Arg::new("folder")
         .short('C')
         .long("folder")
         .value_name("FOLDER")
         .value_parser(value_parser!(PathBuf))
         .global(true)
+        .display_order(FOLDER_ORDER)
         .help("Run as if started in this folder");
     let mcp = Command::new("mcp")
         .about("Serve the operations to an MCP client on standard input and output")
@@ -314,6 +324,7 @@ fn finish_with(answer: Answer, json: bool, words: &[String]) -> Result<ExitCode,
 }
 
 fn show(answer: Answer, json: bool, words: &[String]) -> Result<ExitCode, CommandError> {
+    paint::clear_progress();
     if let Some(raw) = answer.raw {
         // Frame by frame, since the text may be larger than memory.
         let mut stdout = std::io::stdout().lock();

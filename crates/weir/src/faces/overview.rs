@@ -1,10 +1,12 @@
 //! `weir` without arguments: how things stand, and the one next step. Invariants: it is never an error, and it makes no
 //! store.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::{Value, json};
 use weir_core::Timestamp;
 use weir_core::time::DAY;
-use weir_store::{MeterAction, StoreOverview};
+use weir_store::{MeterAction, SessionSummary, StoreOverview};
 
 use crate::answer::{Answer, counted, size};
 use crate::context::Context;
@@ -12,8 +14,8 @@ use crate::env::Env;
 use crate::error::CommandError;
 use crate::face::Face;
 use crate::replay::report::table::number;
-use crate::sessions;
 use crate::setup::health::{self, ClientsOverview};
+use crate::{sessions, when};
 
 /// Returns how things stand in the folder of the call.
 pub(crate) fn answer(env: &Env) -> Answer {
@@ -29,9 +31,9 @@ pub(crate) fn answer(env: &Env) -> Answer {
     let clients = health::overview(&context);
     let store = StoreState::read(&context);
     let next = next_step(&clients, &store);
-    let mut lines = vec![format!("weir {version} in {}", context.project().root.display()), String::new()];
+    let mut lines = vec![format!("weir {version} in {}", short(env, &context.project().root)), String::new()];
     lines.push(format!("clients  {}", clients_line(&clients)));
-    lines.extend(store.lines());
+    lines.extend(store.lines(env));
     lines.push(String::new());
     lines.push(format!("next: {next}"));
     let data = json!({
@@ -58,13 +60,13 @@ enum StoreState {
 
 struct Facts {
     overview: StoreOverview,
-    folder: String,
+    folder: PathBuf,
     /// The number of outputs held back today.
     held: u64,
     /// The tokens kept out of conversations today, less those that Weir added.
     net: i64,
     /// The newest session.
-    last: Option<String>,
+    last: Option<SessionSummary>,
 }
 
 impl StoreState {
@@ -82,19 +84,19 @@ impl StoreState {
             Ok(Facts {
                 held: held.map(|row| row.reading.times).sum(),
                 net: rows.iter().map(|row| row.reading.net()).sum(),
-                last: store.sessions(None, 1)?.first().map(sessions::line),
+                last: store.sessions(None, 1)?.into_iter().next(),
                 overview: store.overview()?,
-                folder: folder.display().to_string(),
+                folder,
             })
         });
         facts.map_or_else(Self::Unusable, Self::Read)
     }
 
-    fn lines(&self) -> Vec<String> {
+    fn lines(&self, env: &Env) -> Vec<String> {
         match self {
             Self::Absent => vec!["store    none yet for this folder".to_owned()],
             Self::Unusable(error) => vec![format!("✗ store: {}", error.message)],
-            Self::Read(facts) => facts.lines(),
+            Self::Read(facts) => facts.lines(env),
         }
     }
 
@@ -103,20 +105,20 @@ impl StoreState {
             Self::Absent => Value::Null,
             Self::Unusable(error) => json!({ "problem": error.message }),
             Self::Read(facts) => json!({
-                "folder": facts.folder,
+                "folder": facts.folder.display().to_string(),
                 "entries": facts.overview.entries,
                 "sessions": facts.overview.sessions,
                 "bytes": facts.overview.bytes,
                 "held_today": facts.held,
                 "net_today": facts.net,
-                "last_session": facts.last,
+                "last_session": facts.last.as_ref().map(sessions::line),
             }),
         }
     }
 }
 
 impl Facts {
-    fn lines(&self) -> Vec<String> {
+    fn lines(&self, env: &Env) -> Vec<String> {
         let today = match self.held {
             0 => "nothing held back".to_owned(),
             held => format!("{} held back", counted(usize::try_from(held).unwrap_or(usize::MAX), "output", "outputs")),
@@ -125,17 +127,29 @@ impl Facts {
             0 => String::new(),
             net => format!(", net {}{} tokens", if net > 0 { "+" } else { "" }, number(net)),
         };
+        let last = match &self.last {
+            Some(session) => format!("{} {}", when::show(session.to), sessions::heading(session)),
+            None => "no session yet".to_owned(),
+        };
         let entries = usize::try_from(self.overview.entries).unwrap_or(usize::MAX);
         vec![
             format!("today    {today}{net} (since 00:00 UTC)"),
-            format!("last     {}", self.last.as_deref().unwrap_or("no session yet")),
+            format!("last     {last}"),
             format!(
                 "store    {}, {} in {}",
                 counted(entries, "entry", "entries"),
                 size(self.overview.bytes),
-                self.folder
+                short(env, &self.folder)
             ),
         ]
+    }
+}
+
+/// Returns a path as a person writes it.
+fn short(env: &Env, path: &Path) -> String {
+    match env.home.as_deref().and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
     }
 }
 

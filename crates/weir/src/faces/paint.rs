@@ -2,11 +2,15 @@
 
 use std::io::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use weir_core::Reference;
 
 use crate::context::ConsentPrompt;
+
+/// Whether a line of progress is on the terminal.
+static HAS_PROGRESS: AtomicBool = AtomicBool::new(false);
 
 /// Writes text to standard output, with colour if it is a terminal that supports it. There, the given words are bold.
 pub(crate) fn print(text: &str, words: &[String]) -> std::io::Result<()> {
@@ -33,7 +37,15 @@ pub(crate) fn show_progress(progress: &str) {
     use std::io::IsTerminal as _;
     let stderr = std::io::stderr();
     if stderr.is_terminal() {
+        HAS_PROGRESS.store(!progress.is_empty(), Ordering::Relaxed);
         let _ = write!(stderr.lock(), "\r\u{1b}[K{progress}\r");
+    }
+}
+
+/// Removes the line of progress, so that what follows does not end in the rest of it.
+pub(crate) fn clear_progress() {
+    if HAS_PROGRESS.swap(false, Ordering::Relaxed) {
+        let _ = write!(std::io::stderr().lock(), "\r\u{1b}[K");
     }
 }
 
@@ -50,6 +62,7 @@ pub(crate) fn can_ask() -> bool {
 
 /// Shows a text and a question to the person at the terminal. Returns what was typed, in lower case.
 pub(crate) fn ask(about: &str, question: &str) -> String {
+    clear_progress();
     let _ = write!(std::io::stderr().lock(), "{}\n\n{question} ", safe(about));
     let mut answer = String::new();
     // Without an answer, nothing is agreed to.

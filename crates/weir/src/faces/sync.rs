@@ -28,7 +28,7 @@ const MAX_NAMED: usize = 10;
 
 const AFTER_HELP: &str = "\
 Examples:
-  weir sync --server https://weir.example.org --token-file ~/.weir-token   connect this project, and sync
+  weir sync --server https://weir.example.org --token-file ~/.weir-token   connect and sync
   weir team invite ben --data /srv/weir | weir sync --server http://127.0.0.1:4747 --token-file -
   weir sync                             send new notes, and take those of teammates
   weir sync --dry-run                   print exactly what would leave, and send nothing
@@ -37,8 +37,8 @@ Examples:
   weir sync --key                       print the key of this machine, for a member to admit
   weir sync --stop                      end the connection; notes stay
 
-The notes of the project are shared; a model's decision only once you have confirmed it. Captured events never are, and
-outputs only by --include. Clients with hooks sync when a session ends. docs/team.md says more.";
+The notes of the project are shared; a model's decision only once you have confirmed it. Captured events never are, \
+and outputs only by --include. Clients with hooks sync when a session ends. docs/team.md says more.";
 
 /// Returns the command.
 pub(crate) fn command() -> Command {

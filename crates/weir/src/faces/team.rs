@@ -38,14 +38,14 @@ const DEFAULT_TENANT: &str = "team";
 
 const AFTER_HELP: &str = "\
 Examples:
-  weir team init ana --data /srv/weir                          create the team, and print a token of its admin
+  weir team init ana --data /srv/weir                          create it, and print its admin's token
   weir serve --team --data /srv/weir                           serve it
   weir team invite ben --data /srv/weir --valid-for 90d        print a token that may read and write
   weir team invite bot --data /srv/weir --scope read --project github.com/acme/api
   weir team list --data /srv/weir                              list tokens, without their secrets
   weir team rotate 00112233445566ff --data /srv/weir           replace a token by a new one
   weir team revoke --user ben --data /srv/weir                 revoke all tokens of a user
-  weir team migrate --data /srv/weir --dry-run                 say what a move to PostgreSQL would copy
+  weir team migrate --data /srv/weir --dry-run                 say what would go to PostgreSQL
   weir team delete old --data /srv/weir --confirm old          delete a tenant for good
 
 A token is printed once, and only its hash is stored. docs/team.md describes the server and its routes.";

@@ -101,8 +101,13 @@ pub(crate) fn run(
         Some(_) => "nothing was removed",
         None => "nothing was removed: cannot ask for confirmation here; use --yes to remove without asking",
     };
+    // Who was asked has seen the plan.
+    let text = match ask {
+        Some(_) if !arguments.get_flag("dry-run") => why.to_owned(),
+        _ => format!("{plan}\n{why}"),
+    };
     let exit_code = (!arguments.get_flag("dry-run")).then_some(ErrorKind::Denied.exit_code());
-    Ok(Answer { exit_code, ..Answer::new(format!("{plan}\n{why}"), data(&lines, &program, "planned")) })
+    Ok(Answer { exit_code, ..Answer::new(text, data(&lines, &program, "planned")) })
 }
 
 fn data(lines: &[String], program: &str, state: &str) -> Value {

@@ -39,6 +39,7 @@ pub(crate) fn run(context: &Context) -> Result<Answer, CommandError> {
     match (overview.set_up.as_slice(), overview.wrong.is_empty()) {
         ([], true) => lines.push("clients  none is set up".to_owned()),
         ([], false) => {}
+        ([title], _) => lines.push(format!("clients  {title} starts this copy")),
         (titles, _) => lines.push(format!("clients  {} start this copy", titles.join(", "))),
     }
     let wrong = overview.wrong.iter().map(|one| json!({ "client": one.title, "what": one.text, "fix": one.fix }));

@@ -68,7 +68,7 @@ Examples:
   weir context --project api --budget 500    another project, in at most 500 tokens
   weir context --scope work                  only the notes of this branch
 
-Shows the last 5 sessions, the last 10 prompts and the newest notes that are not superseded. The limit is for notes
+Shows the last 5 sessions, the last 10 prompts and the newest notes that are not superseded. The limit is for notes \
 alone; 0, a negative number or no number means 20. The same store always produces the same text.";
 
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<ContextData>, CommandError> {

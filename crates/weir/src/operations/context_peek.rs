@@ -73,8 +73,8 @@ Examples:
   weir outline src/lib.rs --level verbose
   weir outline src/lib.rs --json
 
-If an outline would not be shorter than the file, the file itself is shown. For a folder, the most important files in it
-are shown.";
+If an outline would not be shorter than the file, the file itself is shown. For a folder, the most important files in \
+it are shown.";
 
     async fn run(self, context: &Context) -> Result<Answer<PeekData>, CommandError> {
         if self.paths.is_empty() || self.paths.len() > MAX_FILES {

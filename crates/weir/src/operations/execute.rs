@@ -36,7 +36,7 @@ pub(crate) struct Execute {
     intent: Option<String>,
     /// Seconds
     #[serde(default)]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", help = "End the run after this many seconds [default: 50 unless configured]")]
     timeout: Option<u32>,
     /// Process this file: FILE_CONTENT holds its text and FILE_PATH its path
     #[serde(skip)]
@@ -69,6 +69,8 @@ impl Declared for Execute {
     const TOOL: &'static str = run::TOOL;
     const COMMAND: Option<&'static str> = Some("run");
     const EFFECT: Effect = Effect::Runs;
+    const ABOUT: Option<&'static str> =
+        Some("Run a command or code in a sandbox: only the project is writable, no network");
     const LISTING: Listing = Listing::Core;
     const EXAMPLES: &'static str = "\
 Examples:
@@ -79,9 +81,9 @@ Examples:
   weir run --background 'npm run dev'; weir run --end k7f2m9q4xz
   weir run -l python --file app.log 'print(FILE_CONTENT.count(\"x\"))'
 
-On a terminal, the output is shown while it arrives. Exits with the exit code of the code it ran: 124 after a timeout, 128
-plus the signal number if a signal ended it, 125 if Weir itself failed or ended it, 126 if the rules or the sandbox did
-not let it start.";
+On a terminal, the output is shown while it arrives; in a pipe, long output is a digest with a reference. Exits with \
+the exit code of the code it ran: 124 after a timeout, 128 plus the signal number if a signal ended it, 125 if Weir \
+itself failed or ended it, 126 if the rules or the sandbox did not let it start.";
 
     /// Joins several words from a shell into one command, quoted so that its meaning is the same.
     fn adapt_from_shell(mut self) -> Result<Self, CommandError> {

@@ -61,7 +61,7 @@ Examples:
   weir search 'how to configure retries' --source example
   weir fetch https://example.com/changelog --fresh
 
-HTML is converted to Markdown without menus; JSON, feeds and text keep their structure. Hosts on this machine and in
+HTML is converted to Markdown without menus; JSON, feeds and text keep their structure. Hosts on this machine and in \
 private networks are refused unless `[fetch]` in the configuration allows them.";
 
     async fn run(self, context: &Context) -> Result<Answer<FetchData>, CommandError> {

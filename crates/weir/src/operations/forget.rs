@@ -67,6 +67,7 @@ impl Declared for Forget {
     const TOOL: &'static str = "ctx_forget";
     const COMMAND: Option<&'static str> = Some("forget");
     const EFFECT: Effect = Effect::Removes;
+    const ABOUT: Option<&'static str> = Some("Remove entries permanently: first a dry run, then again with --confirm");
     const EXAMPLES: &'static str = "\
 Examples:
   weir forget k7f2m9q4xz                      shows what would be removed

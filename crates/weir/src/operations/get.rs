@@ -88,10 +88,14 @@ Examples:
   weir get k7f2m9q4xz --intent 'why was the connection refused'
   weir get k7f2m9q4xz --raw > output.txt
 
-If the entry is gone, the answer says when and why (for example expired, evicted or forgotten). Exits with 3 in that case.";
+If the entry is gone, the answer says when and why (for example expired, evicted or forgotten). Exits with 3 in that \
+case.";
 
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<GetData>, CommandError> {
-        let reference = Reference::parse(&self.reference).map_err(|error| CommandError::usage(error.to_string()))?;
+        let reference = Reference::parse(&self.reference).map_err(|error| {
+            let (history, search) = (context.face().history(), context.face().search());
+            CommandError::usage(error.to_string()).hint(format!("{history} and {search} list references"))
+        })?;
         let lines = self.lines.as_deref().map(LineRange::parse).transpose()?.unwrap_or(LineRange::ALL);
         let pattern = self.pattern.as_deref().map(parse_pattern).transpose()?;
         let budget = Budget::new(self.budget);

@@ -21,6 +21,10 @@ const DEFAULT_BUDGET: u32 = 1_000;
 /// The default number of events or sessions in an answer.
 const DEFAULT_LIMIT: u32 = 30;
 
+/// Tells a person without events how to get some.
+const NOTHING_YET: &str =
+    "nothing here yet: `weir setup` connects your clients, and `weir import` imports their past sessions";
+
 /// List past events, newest first.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct History {
@@ -122,7 +126,7 @@ Examples:
         if moments.is_empty() {
             let mut text = match is_filtered {
                 true => "no events match: remove a filter",
-                false => "nothing here yet",
+                false => context.face().word(NOTHING_YET, "nothing here yet"),
             }
             .to_owned();
             text.extend(moved.iter().map(|hint| format!("\n{hint}")));

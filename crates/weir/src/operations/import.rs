@@ -59,22 +59,20 @@ impl Declared for Import {
     const TOOL: &'static str = "ctx_import";
     const COMMAND: Option<&'static str> = Some("import");
     const EFFECT: Effect = Effect::Adds;
-    const ABOUT: Option<&'static str> = Some(
-        "Import this project's past sessions from client transcripts, so that `weir search` and `weir history` find them",
-    );
+    const ABOUT: Option<&'static str> = Some("Import this project's past sessions from the transcripts of clients");
     const EXAMPLES: &'static str = "\
 Examples:
   weir import --dry-run               show what can be imported for this project
   weir import                         import this project's sessions from every client
   weir import --all --since 30d       import every project's sessions that began in the last 30 days
   weir import old.jsonl --here        import a transcript from another machine into this project
-  weir import engram-export.json      import the notes and prompts of engram that belong to this project
+  weir import engram-export.json      import what engram kept for this project
   weir search 'why argon2' --kind said
 
-Reads transcripts of Claude Code, Codex, Copilot CLI, Gemini CLI, OpenCode and Qwen Code, plain rows from any other
-program (docs/carry-over.md describes the format), and what `engram export` writes. Prompts, decisions, errors and
-their fixes, commits, files and the clients' own summaries keep their original times. Running it again imports only
-what is new.";
+Afterwards, `weir search` and `weir history` find them. Reads transcripts of Claude Code, Codex, Copilot CLI, Gemini \
+CLI, OpenCode and Qwen Code, plain rows from any other program (docs/carry-over.md describes the format), and what \
+`engram export` writes. Prompts, decisions, errors and their fixes, commits, files and the clients' own summaries \
+keep their original times. Running it again imports only what is new.";
 
     async fn run(self, context: &Context) -> Result<Answer<ImportData>, CommandError> {
         let client = self.client.as_deref().map(client).transpose()?;

@@ -58,8 +58,8 @@ Examples:
   weir search 'how to install' --source handbook
 
 Folders are read the way git sees them: ignored and hidden files are skipped, and symbolic links are not followed.
-Indexing a folder again reads only files that changed and removes files that are gone. Secrets and files that rules deny
-are never read.";
+Indexing a folder again reads only files that changed and removes files that are gone. Secrets and files that rules \
+deny are never read.";
 
     /// Treats `-` as standard input, whether given as a path or as a text.
     fn adapt_from_shell(mut self) -> Result<Self, CommandError> {

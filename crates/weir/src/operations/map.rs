@@ -45,6 +45,7 @@ impl Declared for Map {
     const TOOL: &'static str = "context_map";
     const COMMAND: Option<&'static str> = Some("map");
     const EFFECT: Effect = Effect::Reads;
+    const ABOUT: Option<&'static str> = Some("Map this project: its most important files, with their main symbols");
     const LISTING: Listing = Listing::Unlisted;
     const EXAMPLES: &'static str = "\
 Examples:
@@ -52,9 +53,9 @@ Examples:
   weir map --focus src/store.rs --query 'retry on a busy database'
   weir map crates/core --budget 3000
 
-Files are ranked by what the focus files use and what uses them, by the words of the query, by how near they are, and by
-which files were changed together. The first map of a project reads all of it; later maps read only what changed. Files
-that git ignores, secrets and files that rules deny are never read.";
+Files are ranked by what the focus files use and what uses them, by the words of the query, by how near they are, and \
+by which files were changed together. The first map of a project reads all of it; later maps read only what changed. \
+Files that git ignores, secrets and files that rules deny are never read.";
 
     async fn run(self, context: &Context) -> Result<Answer<MapData>, CommandError> {
         let folder = match self.path.as_deref() {

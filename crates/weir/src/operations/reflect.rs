@@ -60,8 +60,8 @@ Examples:
   weir reflect --markdown --budget 2000 > HANDOVER.md
   weir history --sessions                   the sessions to choose from
 
-The numbers in brackets are event numbers from `weir history`. The same events always produce the same text; nothing is
-invented.";
+The numbers in brackets are event numbers from `weir history`. The same events always produce the same text; nothing \
+is invented.";
 
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<ReflectData>, CommandError> {
         let now = when::now();

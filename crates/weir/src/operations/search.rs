@@ -120,10 +120,10 @@ Examples:
   weir search parseHttp            finds parse_http and HttpParser too
   weir search 'deploy*' --scope work
   weir search timeouts --source docs --timeline
-  weir search token --kind said --source decision    decisions; other sources: prompt, correction, error, summary …
+  weir search token --kind said --source decision    decisions; also prompt, correction, error, …
 
-Words match by their stems, and misspelt words by the closest known word. Semantic search also finds texts that say the
-same in other words. Exits with 3 if nothing is found.";
+Words match by their stems, and misspelt words by the closest known word. Semantic search also finds texts that say \
+the same in other words. Exits with 3 if nothing is found.";
 
     /// Joins the arguments of a shell into one query.
     fn adapt_from_shell(mut self) -> Result<Self, CommandError> {

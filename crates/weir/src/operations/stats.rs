@@ -54,12 +54,12 @@ Examples:
   weir stats --since 7d --client claude-code
   weir stats --json
 
-Every output that hooks or `weir proxy` replace is counted: the tokens that the client would have shown by
-itself, and those that the model got. What Weir says without being asked and the answers of its tools are its own cost. Tokens
-of tool descriptions and prices are not in it: `weir replay` works those out from your transcripts.
+Every output that hooks or `weir proxy` replace is counted: the tokens that the client would have shown by itself, \
+and those that the model got. What Weir says without being asked and the answers of its tools are its own cost. \
+Tokens of tool descriptions and prices are not in it: `weir replay` works those out from your transcripts.
 
-Hooks also count the outputs that they left alone, and why, for 90 days.
-What passes through `weir proxy` is not among them.";
+Hooks also count the outputs that they left alone, and why, for 90 days. What passes through `weir proxy` is not among \
+them.";
 
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<StatsData>, CommandError> {
         let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
@@ -75,9 +75,7 @@ What passes through `weir proxy` is not among them.";
         if rows.is_empty() {
             let text = match &outputs {
                 Some(outputs) => format!("Nothing was held back, told or asked for here yet.\n\n{}", outputs.table()),
-                None => {
-                    "nothing was held back, told or asked for here yet: `weir setup` connects your clients".to_owned()
-                }
+                None => "nothing was held back, told or asked for here yet; `weir` says which clients are connected".to_owned(),
             };
             let outputs = outputs.as_ref().map(SeenOutputs::data);
             return Ok(Answer::nothing(text, StatsData::Nothing { sessions: 0, outputs }));

@@ -106,7 +106,8 @@ impl ReplayReport {
         let sum = self.sum();
         let data = data::of(self, &sum);
         if self.sessions.is_empty() {
-            let text = format!("There are no transcripts to replay.\n{}", self.remarks(&sum).join("\n"));
+            let none = "There are no transcripts to replay. Clients write one per session; `weir setup` needs none.";
+            let text = format!("{none}\n{}", self.remarks(&sum).join("\n"));
             return Answer::nothing(text.trim_end().to_owned(), data);
         }
         let parts = [
@@ -267,7 +268,8 @@ impl ReplayReport {
             ));
         }
         if sum.priced > 0 {
-            remarks.push(format!("Prices as of {}; `--prices FILE` uses others.", self.prices_of));
+            let prices = format!("Prices as of {}; `--prices FILE` uses others.", self.prices_of);
+            remarks.push(format!("{prices} `weir replay --help` explains the columns."));
         }
         if self.left_out > 0 {
             remarks.push(format!(

@@ -5,6 +5,11 @@ use weir_core::wording::counted;
 
 use super::plan::SetupPlan;
 
+/// The width of the explanation, in columns: what every terminal has.
+const MAX_COLUMNS: usize = 80;
+/// The width of the labels, in columns.
+const LABEL_COLUMNS: usize = 9;
+
 /// What setup says before it asks.
 pub(super) struct Explanation<'a> {
     /// The clients to be set up.
@@ -16,7 +21,7 @@ pub(super) struct Explanation<'a> {
 }
 
 impl Explanation<'_> {
-    /// Returns five lines, and an offer to look at past sessions first.
+    /// Returns five points, and an offer to look at past sessions first.
     pub(super) fn text(&self) -> String {
         let has_hooks = self.recipes.iter().any(|recipe| recipe.has_hooks());
         let (called, often, changes) = match has_hooks {
@@ -24,8 +29,8 @@ impl Explanation<'_> {
                 "clients start `weir mcp` with each session, and hooks of Weir before and after tool calls, at your \
                  requests, and when a session starts, compacts or ends",
                 "a few times per tool call, for some milliseconds each; nothing runs between sessions",
-                "the model gets a long output as a digest with a reference to all of it; a command that runs without \
-                 asking you may get a line before it that stores its output, and does what it did. `weir:off` in a \
+                "the model gets long output as a digest with a reference to all of it; a command that runs without \
+                 asking you may get a line before it that stores its output, and does what it did; `weir:off` in a \
                  command or WEIR_OFF=1 turns that off",
             ),
             false => (
@@ -35,21 +40,22 @@ impl Explanation<'_> {
             ),
         };
         let data = &self.data;
+        let stored = format!(
+            "requests, tool output and events in {data}, after secrets that Weir recognises are removed; by default, \
+             nothing is sent anywhere"
+        );
+        let undo = "`weir teardown` restores every file; `weir uninstall --purge` also removes what is stored";
         let mut lines = vec![
-            format!("called   {called}"),
-            format!("often    {often}"),
-            format!(
-                "stored   requests, tool output and events in {data}, after secrets that Weir recognises are removed; by \
-                 default, nothing is sent anywhere"
-            ),
-            format!("changes  {changes}"),
-            "undo     `weir teardown` restores every file; `weir uninstall --purge` also removes what is stored"
-                .to_owned(),
+            point("called", called),
+            point("often", often),
+            point("stored", &stored),
+            point("changes", changes),
+            point("undo", undo),
         ];
         if self.transcripts > 0 {
             lines.push(format!(
-                "\nfirst, if you like: `weir replay` shows what Weir would have done in your past sessions \
-                 ({} found); it writes nothing",
+                "\nfirst, if you like: `weir replay` shows what Weir would have done in your past\n\
+                 sessions ({} found); it writes nothing",
                 counted(self.transcripts, "transcript", "transcripts")
             ));
         }
@@ -57,11 +63,30 @@ impl Explanation<'_> {
     }
 }
 
+/// Returns a point with its text in a column beside the label.
+fn point(label: &str, text: &str) -> String {
+    let (mut shown, mut columns) = (format!("{label:<LABEL_COLUMNS$}"), LABEL_COLUMNS);
+    for (number, word) in text.split(' ').enumerate() {
+        let wide = word.chars().count();
+        if number > 0 && columns + 1 + wide > MAX_COLUMNS {
+            shown.push('\n');
+            shown.push_str(&" ".repeat(LABEL_COLUMNS));
+            columns = LABEL_COLUMNS;
+        } else if number > 0 {
+            shown.push(' ');
+            columns += 1;
+        }
+        shown.push_str(word);
+        columns += wide;
+    }
+    shown
+}
+
 /// Lists the files that would be written, with the clients that they belong to.
 pub(super) fn files(plan: &SetupPlan) -> String {
     let lines = plan.steps.iter().map(|step| {
         let clients: Vec<&str> = step.recipes.iter().map(|recipe| recipe.title).collect();
-        format!("  {} {} ({})", step.verb(), step.name, clients.join(", "))
+        format!("  {} ({})", step.planned(), clients.join(", "))
     });
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -145,7 +145,7 @@ pub(super) fn teardown(
         };
         if after.as_ref() != Some(text) {
             if !exact && known.is_some() {
-                plan.notes.push(format!("{} was changed since setup: only what is ours goes", target.name));
+                plan.notes.push(format!("{} was changed since setup: only Weir's entries are removed", target.name));
             }
             let step = step(target, after, whose, None);
             plan.steps.push(Step { exact, folders: known_folders, ..step });
@@ -200,14 +200,23 @@ impl Step {
         }
     }
 
+    /// Describes the change before it is made.
+    pub(super) fn planned(&self) -> String {
+        match self.verb() {
+            "make" => format!("create {}", self.name),
+            "restore" if !self.exact => format!("remove Weir's entries from {}", self.name),
+            verb => format!("{verb} {}", self.name),
+        }
+    }
+
     /// Describes the change in the past tense.
     pub(super) fn done(&self) -> String {
         match self.verb() {
-            "make" => format!("made {}", self.name),
+            "make" => format!("created {}", self.name),
             "remove" => format!("removed {}", self.name),
             "change" => format!("changed {}", self.name),
             _ if self.exact => format!("restored {}, byte for byte", self.name),
-            _ => format!("took what is ours out of {}", self.name),
+            _ => format!("removed Weir's entries from {}", self.name),
         }
     }
 }

@@ -39,7 +39,7 @@ impl Removal {
 
     /// Describes each change in one line, before it is made.
     pub(crate) fn planned(&self) -> Vec<String> {
-        self.steps().map(|step| format!("{} {}", step.verb(), step.name)).collect()
+        self.steps().map(Step::planned).collect()
     }
 
     /// Describes each change in one line, after it was made.

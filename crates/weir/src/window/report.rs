@@ -44,7 +44,7 @@ impl WindowReport {
     pub(super) fn answer(&self) -> Answer {
         if self.courses.is_empty() {
             let none = format!(
-                "There is no session of 30 requests or more to look at ({}).",
+                "There is no session of 30 requests or more to look at ({}). Run this again after a longer one.",
                 counted(self.short, "shorter one", "shorter ones")
             );
             let text = [vec![none], self.left_outs()].concat().join("\n");

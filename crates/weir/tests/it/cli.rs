@@ -48,7 +48,7 @@ fn a_note_is_kept_found_read_listed_and_forgotten() {
     home.check(
         &["search", "connections"],
         expect![[r#"
-            nothing found for `connections`: nothing resembles `connections`; try a synonym; nothing searchable is kept here yet: add content with `weir index` or `weir fetch`; `weir history` lists what happened
+            nothing found for `connections`: nothing searchable is kept here yet; add content with `weir index` or `weir fetch`; `weir history` lists what happened
             exit 3"#]],
     );
     home.check(
@@ -85,6 +85,7 @@ fn expired_and_never_existed_are_told_apart_from_a_typing_error() {
         &["get", "nonsense"],
         expect![[r#"
         error: `nonsense` is not a reference; one looks like [REF]
+        hint: `weir history` and `weir search` list references
         exit 2"#]],
     );
 }

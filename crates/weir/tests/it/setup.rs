@@ -159,9 +159,11 @@ fn nothing_is_written_unless_somebody_says_yes() {
     let before = home.all();
     let output = home.weir(&["setup", "claude"]);
     let shown = text(&output.stdout);
-    let labels: Vec<&str> = shown.lines().take(5).filter_map(|line| line.split(' ').next()).collect();
+    let points: Vec<&str> = shown.lines().take_while(|line| !line.is_empty()).collect();
+    assert!(points.iter().all(|line| line.chars().count() <= 80), "{shown}");
+    let labels: Vec<&str> = points.iter().filter_map(|line| line.split(' ').find(|_| !line.starts_with(' '))).collect();
     assert_eq!(labels, ["called", "often", "stored", "changes", "undo"], "{shown}");
-    assert!(shown.contains("  make ~/.claude/settings.json (Claude Code)"), "{shown}");
+    assert!(shown.contains("  create ~/.claude/settings.json (Claude Code)"), "{shown}");
     assert!(!shown.contains("+++ ") && shown.contains("--diff shows each change"), "{shown}");
     let output = home.weir(&["setup", "claude", "--diff"]);
     let shown = text(&output.stdout);
@@ -303,7 +305,7 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
     expect![[r#"
         ✓ Claude Code: its program is not on the PATH, set up for the user
         ✗ Codex: its program is not on the PATH, set up for the user; 10 hooks are not trusted yet
-          fix: start codex, enter `/hooks` and trust those of weir; until then it passes over them in silence
+          fix: start codex and trust the hooks of weir when it asks, or with `/hooks`; until then Codex skips them
         ✓ project store: 0 entries, 0.0 of 2048 MiB"#]]
     .assert_eq(&lines(&home));
     home.ok(&["setup", "claude", "--project", "--yes"]);
@@ -311,7 +313,7 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
         ✗ Claude Code: its program is not on the PATH, set up for the user and for this project, so its hooks run more than once
           fix: weir teardown claude --project
         ✗ Codex: its program is not on the PATH, set up for the user; 10 hooks are not trusted yet
-          fix: start codex, enter `/hooks` and trust those of weir; until then it passes over them in silence"#]].assert_eq(&lines(&home));
+          fix: start codex and trust the hooks of weir when it asks, or with `/hooks`; until then Codex skips them"#]].assert_eq(&lines(&home));
 }
 
 #[test]

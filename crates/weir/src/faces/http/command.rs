@@ -47,7 +47,7 @@ Examples:
   weir serve --bind 127.0.0.1:0 --log json               choose a free port, log requests
   weir serve --compat engram --bind 127.0.0.1:7437       serve the plugins of engram too
   weir serve --bind 0.0.0.0:4747 --tls-cert cert.pem --tls-key key.pem --allow-host dev.example
-  weir serve --team --data /srv/weir                     serve a team's notes and records instead (docs/team.md)
+  weir serve --team --data /srv/weir                     serve a team instead (docs/team.md)
 
 A call:
   TOKEN=$(weir serve --print-token --scope read)

@@ -306,7 +306,8 @@ impl SelectedText {
             }
             (_, true, None) if self.inside => Some(self.by_bytes(&format!("cut inside line {}", self.last), face)),
             (_, true, None) => {
-                Some(format!("cut: lines {}-{} shown; {}", self.first, self.last, continue_from(self.last + 1)))
+                let (next, all) = (continue_from(self.last + 1), face.word("; --raw prints all of it", ""));
+                Some(format!("cut: lines {}-{} shown; {next}{all}", self.first, self.last))
             }
         });
         if self.unsearched > 0 {

@@ -110,6 +110,9 @@ fn query_line(found: &QueryResult, face: Face) -> String {
 fn nothing_line(text: &str, found: &QueryResult, face: Face) -> String {
     let Query { within, kind, source, since, .. } = &found.query;
     let filtered = within.is_some() || kind.is_some() || source.is_some() || since.is_some();
+    if !filtered && found.sources.is_empty() {
+        return empty_line(text, found, face);
+    }
     let unknown = &found.findings.unknown;
     let hint = match unknown.as_slice() {
         _ if filtered => "remove a filter or try other words".to_owned(),
@@ -118,22 +121,23 @@ fn nothing_line(text: &str, found: &QueryResult, face: Face) -> String {
         _ => "nothing resembles these words; try synonyms".to_owned(),
     };
     let mut line = format!("nothing found for `{text}`: {hint}");
-    if filtered {
-        return line;
-    }
-    if found.sources.is_empty() {
-        let (what, where_else) = match found.has_history {
-            true => ("nothing searchable", format!("; {} lists what happened", face.history())),
-            false => ("nothing", String::new()),
-        };
-        let how = format!("add content with {} or {}", face.index(), face.fetch());
-        line.push_str(&format!("; {what} is kept here yet: {how}{where_else}"));
-        line.extend(found.moved.iter().map(|hint| format!("; {hint}")));
-    } else {
+    if !filtered {
         let named: Vec<String> =
             found.sources.iter().take(MAX_NAMED_SOURCES).map(|source| one_line(source, 60)).collect();
         line.push_str(&format!("; kept here, newest first: {}", named.join(", ")));
     }
+    line
+}
+
+/// Says that there is nothing to search, and how to change that.
+fn empty_line(text: &str, found: &QueryResult, face: Face) -> String {
+    let (what, where_else) = match found.has_history {
+        true => ("nothing searchable", format!("; {} lists what happened", face.history())),
+        false => ("nothing", String::new()),
+    };
+    let how = format!("add content with {} or {}", face.index(), face.fetch());
+    let mut line = format!("nothing found for `{text}`: {what} is kept here yet; {how}{where_else}");
+    line.extend(found.moved.iter().map(|hint| format!("; {hint}")));
     line
 }
 
@@ -145,7 +149,7 @@ fn meaning_line(model_problem: Option<&str>, found: &[QueryResult]) -> Option<St
     }
     let waiting = found.iter().map(|one| one.findings.without_vectors).max().unwrap_or_default();
     let waiting = (waiting > 0).then(|| counted(waiting as usize, "chunk is", "chunks are"));
-    waiting.map(|waiting| format!("{waiting} matched by keywords only until embedded"))
+    waiting.map(|waiting| format!("{waiting} found by words only so far, not by meaning"))
 }
 
 /// Names entries whose text could not be read.

@@ -159,11 +159,11 @@ fn eight_sessions_at_once_lose_nothing() {
 fn a_project_where_something_happened_is_not_said_to_be_empty() {
     let session = Session::new();
     let search = || String::from_utf8(session.weir(&["search", "zebra"]).output().unwrap().stdout).unwrap();
-    assert!(search().contains("; nothing is kept here yet: add content with `weir index`"), "{}", search());
+    assert!(search().contains(": nothing is kept here yet; add content with `weir index`"), "{}", search());
     session.hook("UserPromptSubmit", json!({ "prompt": "please paint the fence" }));
     let said = search();
     assert!(
-        said.contains("; nothing searchable is kept here yet: ") && said.contains("`weir history` lists"),
+        said.contains(": nothing searchable is kept here yet; ") && said.contains("`weir history` lists"),
         "{said}"
     );
 }
