@@ -8,6 +8,8 @@
 
 mod apply;
 mod exchange;
+#[cfg(test)]
+mod hazard_tests;
 mod host;
 mod ledger;
 mod lock;

@@ -266,7 +266,8 @@ fn remarks(report: &Report) -> Vec<String> {
         lines.push(format!("{} of the server cannot be read", counted(report.unreadable, "record", "records")));
     }
     if report.is_rehosted {
-        lines.push("another machine had the identity of this one; this one has a new one now".to_owned());
+        let why = "another machine has the identity of this one, or this one was put back to an older state";
+        lines.push(format!("{why}; it has a new identity now"));
     }
     if report.is_put_back {
         lines.push("the server's log was put back to an older state; everything was sent and read again".to_owned());

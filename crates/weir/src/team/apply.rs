@@ -5,12 +5,12 @@
 use weir_core::note::BoundFile;
 use weir_core::wording::one_line;
 use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference};
-use weir_records::{Kept, LogicalTime, Record, RecordId, TextKey};
+use weir_records::{Body, Kept, LogicalTime, Record, RecordId, TextKey};
 use weir_store::{Found, Selection, TeamKind, TeamRecord, TeamState};
 
 use super::SOURCE;
 use super::exchange::{Exchange, Received, Removed, Step};
-use super::ledger::row_of;
+use super::ledger::{is_same, row_of};
 use super::outbox::{broken, is_inside};
 use super::server::{Page, ReceivedRecord};
 use crate::error::CommandError;
@@ -23,7 +23,7 @@ const MAX_AHEAD_MILLIS: i64 = 24 * 60 * 60 * 1000;
 impl Exchange<'_> {
     /// Takes in a page. The position moves past it at the end.
     pub(super) fn take(&mut self, page: Page) -> Result<Step, CommandError> {
-        self.report.unreadable += page.unreadable;
+        self.unreadable.extend(&page.unreadable);
         for received in &page.records {
             if let Step::Cloned = self.stage(received)? {
                 return Ok(Step::Cloned);
@@ -50,7 +50,7 @@ impl Exchange<'_> {
         let record = &received.record;
         let connection = &self.ledger.connection;
         if record.tenant.0 != connection.tenant || record.project.0 != connection.project {
-            self.report.unreadable += 1;
+            self.unreadable.insert(received.position);
             return Ok(Step::Done);
         }
         let id = record.id.to_string();
@@ -59,7 +59,7 @@ impl Exchange<'_> {
             Some(row)
                 if row.is_own && matches!(row.state, TeamState::Waiting | TeamState::Tried | TeamState::Refused) =>
             {
-                if row.json.as_deref() != Some(record.to_json().map_err(broken)?.as_str()) {
+                if !is_same(&row, record).map_err(broken)? {
                     return Ok(Step::Cloned);
                 }
                 self.ledger.change(&id, |row| row.state = TeamState::Sent);
@@ -72,11 +72,8 @@ impl Exchange<'_> {
             }
             Some(_) => {}
             None => {
-                // The user writes elsewhere under this identity, or this machine has forgotten what it wrote. What a
-                // teammate writes under it must not move the count; if it is in the way, this machine gets a new one.
-                let is_mine = record.author.user.0 == connection.user && record.id.index < RecordId::MAX_INDEX;
-                if is_mine && record.id.host.to_string() == connection.host {
-                    self.ledger.connection.next_index = self.ledger.connection.next_index.max(record.id.index + 1);
+                if self.is_written_elsewhere(record) || self.reuses_the_id_removed_by(record) {
+                    return Ok(Step::Cloned);
                 }
                 self.observe(record.time);
                 let row = row_of(record, TeamState::Received);
@@ -87,6 +84,39 @@ impl Exchange<'_> {
             }
         }
         Ok(Step::Done)
+    }
+
+    /// Whether a record of the user names an id of this host that this machine does not know. Another one has the same
+    /// identity, or this one was put back to an older state; either way, the next ids may be taken, by records that are
+    /// erased and never come. What a teammate writes under this identity changes nothing, unless it is in the way.
+    fn is_written_elsewhere(&self, record: &Record) -> bool {
+        let connection = &self.ledger.connection;
+        let is_unknown =
+            |id: &RecordId| id.host.to_string() == connection.host && self.ledger.get(&id.to_string()).is_none();
+        record.author.user.0 == connection.user
+            && [Some(record.id), record.body.about()].iter().flatten().any(is_unknown)
+    }
+
+    /// Whether an own record has an id that another one had before, which this record removes. The own one then counts
+    /// as not sent.
+    fn reuses_the_id_removed_by(&mut self, removal: &Record) -> bool {
+        let Body::Removed { record: target, .. } = &removal.body else { return false };
+        if removal.author.user.0 != self.ledger.connection.user {
+            return false;
+        }
+        let id = target.to_string();
+        let Some(row) = self.ledger.get(&id).filter(|row| row.is_own && row.json.is_some()) else { return false };
+        // A host's removal is later than what it removes.
+        let is_earlier = removal.id.host == target.host && removal.time.timestamp() < row.at;
+        let state = row.state;
+        match state {
+            TeamState::Waiting => true,
+            TeamState::Tried | TeamState::Sent if is_earlier => {
+                self.ledger.change(&id, |row| row.state = TeamState::Tried);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Follows the clock of a record, so that later records of this machine come after it.
@@ -114,7 +144,7 @@ impl Exchange<'_> {
             row.state = TeamState::Held;
         } else if !has_text {
             // It is chosen again if the log is read again.
-            self.report.unreadable += 1;
+            self.unreadable.insert(received.position);
         } else if self.is_here(&row, kept, received)? {
             (row.state, row.reference) = (TeamState::Applied, Some(kept.reference));
         } else {

@@ -1,7 +1,8 @@
 //! One exchange with the server: what is new here goes out, what is new there comes in. Invariants: every step can be
-//! repeated; the position moves only after everything before it is in the log.
+//! repeated; the position moves only after everything before it is in the log; nothing is sent before the server's log
+//! was read, since a machine that was put back to an older state would use the ids of records that it has forgotten.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weir_core::{Reference, Scope, Timestamp};
 use weir_store::{Store, TeamConnection, TeamDb, TeamRecord, TeamState};
@@ -73,6 +74,8 @@ pub(crate) struct Exchange<'a> {
     /// What the user has just named to be sent too.
     pub(super) included: Vec<Reference>,
     pub(super) now: Timestamp,
+    /// Where the server's log has records or texts that cannot be read.
+    pub(super) unreadable: BTreeSet<u64>,
     pub(super) report: Report,
 }
 
@@ -97,7 +100,8 @@ impl<'a> Exchange<'a> {
         // Only what the whole project sees is shared.
         let scope = Scope { work: None, session: None, ..scope };
         let ledger = Ledger::read(db, connection)?;
-        Ok(Self { ledger, store, scope, from: None, included: Vec::new(), now, report: Report::default() })
+        let (included, unreadable, report) = (Vec::new(), BTreeSet::new(), Report::default());
+        Ok(Self { ledger, store, scope, from: None, included, now, unreadable, report })
     }
 
     /// Limits whose notes are taken.
@@ -129,21 +133,14 @@ impl<'a> Exchange<'a> {
     pub(crate) fn run(mut self, server: &dyn Server) -> Result<Report, CommandError> {
         self.ledger.connection.tried_at = Some(self.now);
         self.follow_from();
-        if self.ledger.connection.synced_at.is_none() {
-            self.recognise(server)?;
-        }
-        self.plan()?;
         for _ in 0..MAX_ROUNDS {
-            let step = match self.send(server)? {
-                Step::Done => self.receive(server)?,
-                other => other,
-            };
-            match step {
+            match self.round(server)? {
                 Step::Done => {
                     self.ledger.connection.synced_at = Some(self.now);
                     self.ledger.connection.problem = None;
                     self.ledger.save()?;
                     self.report.held = self.ledger.records().iter().filter(|row| is_held(row)).count();
+                    self.report.unreadable = self.unreadable.len();
                     return Ok(self.report);
                 }
                 Step::Cloned => self.rehost(server)?,
@@ -154,13 +151,25 @@ impl<'a> Exchange<'a> {
             .hint("sync again; if that does not help, ask the operator of the server"))
     }
 
-    /// Reads the server's log before anything is sent for the first time. The project may have been connected before,
-    /// and what it sent then must not be sent again under another id.
-    fn recognise(&mut self, server: &dyn Server) -> Result<(), CommandError> {
-        match self.receive(server)? {
-            Step::Done => Ok(()),
-            Step::Cloned => self.rehost(server),
-            Step::PutBack => self.start_over(),
+    /// Reads the server's log, then sends what is new here, and reads what came meanwhile. The project may have been
+    /// connected before, or its disk put back to an older state: what it sent then must not be sent again under another
+    /// id, and no id may be used twice.
+    fn round(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
+        match self.receive(server) {
+            Ok(Step::Done) => {}
+            Ok(other) => return Ok(other),
+            Err(error) => {
+                // What waits is shown by `weir doctor`, whether the server answers or not.
+                if self.ledger.connection.synced_at.is_some() {
+                    self.plan()?;
+                }
+                return Err(error);
+            }
+        }
+        self.plan()?;
+        match self.send(server)? {
+            Step::Done => self.receive(server),
+            other => Ok(other),
         }
     }
 
@@ -305,6 +314,7 @@ impl<'a> Exchange<'a> {
     /// Begins again after the server's log was put back: sends everything once more, and reads from the beginning.
     fn start_over(&mut self) -> Result<(), CommandError> {
         self.report.is_put_back = true;
+        self.unreadable.clear();
         self.ledger.connection.position = 0;
         let is_sent = |row: &&TeamRecord| row.is_own && row.state == TeamState::Sent && row.json.is_some();
         let sent: Vec<String> = self.ledger.records().iter().filter(is_sent).map(|row| row.id.clone()).collect();

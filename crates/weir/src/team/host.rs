@@ -1,5 +1,6 @@
-//! A new identity for this machine, after another one was found to have the same. Invariant: a record that the server
-//! has keeps its id; one that it does not have is sent once, under the new identity.
+//! A new identity for this machine, after another one was found to have the same, or this one to have been put back to
+//! an older state. Invariant: a record that the server has keeps its id; one that it does not have is sent once, under
+//! the new identity.
 
 use std::collections::HashMap;
 
@@ -7,6 +8,7 @@ use weir_records::{Body, HostId, Record, RecordId};
 use weir_store::{TeamKind, TeamRecord, TeamState};
 
 use super::exchange::Exchange;
+use super::ledger::is_same;
 use super::outbox::{UNSURE, broken};
 use super::server::{Downloaded, Server};
 use crate::error::CommandError;
@@ -17,13 +19,13 @@ impl Exchange<'_> {
         self.find_sent(server)?;
         let host = HostId::random().map_err(broken)?;
         let is_open = |row: &&TeamRecord| {
-            row.is_own
-                && row.json.is_some()
-                && matches!(row.state, TeamState::Waiting | TeamState::Tried | TeamState::Refused)
+            row.is_own && matches!(row.state, TeamState::Waiting | TeamState::Tried | TeamState::Refused)
         };
         let open: Vec<TeamRecord> = self.ledger.records().iter().filter(is_open).cloned().collect();
-        // A removal of something that may never have arrived could remove what the other machine sent under this id.
-        let (open, dropped): (Vec<_>, Vec<_>) = open.into_iter().partition(|row| !self.is_unsure(row));
+        // What was forgotten and never arrived is not sent. A removal of something that may never have arrived could
+        // remove what the other machine sent under this id.
+        let (open, dropped): (Vec<_>, Vec<_>) =
+            open.into_iter().partition(|row| row.json.is_some() && !self.is_unsure(row));
         let mut ids = HashMap::new();
         for (index, row) in open.iter().enumerate() {
             let id = RecordId::parse(&row.id).map_err(broken)?;
@@ -48,9 +50,9 @@ impl Exchange<'_> {
         loop {
             let Downloaded::Page(page) = server.download(after)? else { return Ok(()) };
             for received in &page.records {
-                let (id, json) = (received.record.id.to_string(), received.record.to_json().map_err(broken)?);
-                let is_same = self.ledger.get(&id).is_some_and(|row| row.is_own && row.json.as_ref() == Some(&json));
-                if is_same {
+                let id = received.record.id.to_string();
+                let Some(row) = self.ledger.get(&id).filter(|row| row.is_own) else { continue };
+                if is_same(row, &received.record).map_err(broken)? {
                     self.ledger.change(&id, |row| row.state = TeamState::Sent);
                 }
             }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use weir_core::Reference;
-use weir_records::{Body, Record};
+use weir_records::{Body, PortError, Record};
 use weir_store::{TeamConnection, TeamDb, TeamKind, TeamRecord, TeamState};
 
 use crate::error::CommandError;
@@ -105,6 +105,15 @@ impl Ledger {
 
 fn places(records: &[TeamRecord]) -> HashMap<String, usize> {
     records.iter().enumerate().map(|(place, record)| (record.id.clone(), place)).collect()
+}
+
+/// Whether the row of an own record is that of a record with the same id. Once its entry was forgotten, only the
+/// reference of that says so.
+pub(super) fn is_same(row: &TeamRecord, record: &Record) -> Result<bool, PortError> {
+    Ok(match &row.json {
+        Some(json) => *json == record.to_json()?,
+        None => row.reference.is_some() && record.body.kept().map(|kept| kept.reference) == row.reference,
+    })
 }
 
 /// Returns the row of a record, without an entry and without what is sent.

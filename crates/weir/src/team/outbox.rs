@@ -27,6 +27,9 @@ const FORGOTTEN: &str = "forgotten here";
 impl Exchange<'_> {
     /// Writes records for everything that has changed since the last exchange, and stores them.
     pub(super) fn plan(&mut self) -> Result<(), CommandError> {
+        // Each plan finds these anew.
+        self.report.unconfirmed.clear();
+        self.report.too_long.clear();
         // Notes first: they have the time at which they were written, and a clock does not go back.
         self.add_notes()?;
         self.add_included()?;

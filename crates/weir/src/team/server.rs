@@ -69,8 +69,8 @@ pub(crate) enum Downloaded {
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) records: Vec<ReceivedRecord>,
-    /// How many records make no sense.
-    pub(crate) unreadable: usize,
+    /// The places of records that make no sense.
+    pub(crate) unreadable: Vec<u64>,
     /// Where the next page begins.
     pub(crate) next: u64,
     pub(crate) more: bool,
@@ -184,18 +184,18 @@ fn named(refused: &Value) -> RefusedRecord {
 /// would be lost otherwise.
 fn page(body: &Value) -> Result<Page, CommandError> {
     let number = |name: &str| body[name].as_u64().ok_or_else(|| not_a_team_server(name));
-    let (mut records, mut unreadable) = (Vec::new(), 0);
+    let (mut records, mut unreadable) = (Vec::new(), Vec::new());
     for one in body["records"].as_array().ok_or_else(|| not_a_team_server("records"))? {
+        let position = one["seq"].as_u64().ok_or_else(|| not_a_team_server("seq"))?;
         match Record::from_value(one["record"].clone()) {
             Ok(record) => {
                 let text = record.body.kept().and_then(|kept| body["texts"][kept.text.to_string()].as_str());
-                let position = one["seq"].as_u64().ok_or_else(|| not_a_team_server("seq"))?;
                 records.push(ReceivedRecord { position, text: text.map(str::to_owned), record });
             }
             Err(error @ PortError { kind: RecordErrorKind::Newer, .. }) => {
                 return Err(CommandError::new(ErrorKind::Failed, error.to_string()).hint("update Weir on this machine"));
             }
-            Err(_) => unreadable += 1,
+            Err(_) => unreadable.push(position),
         }
     }
     Ok(Page { records, unreadable, next: number("next")?, more: body["more"].as_bool().unwrap_or_default() })

@@ -21,10 +21,10 @@ use crate::error::{CommandError, ErrorKind};
 const PROJECT: &str = "api";
 const TENANT: &str = "team";
 const ROUNDS: usize = 8;
-const NOW: i64 = 1_790_000_000_000;
+pub(super) const NOW: i64 = 1_790_000_000_000;
 
 /// Numbers that look random and are the same every time.
-struct Numbers(u64);
+pub(super) struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, most: u64) -> u64 {
@@ -36,17 +36,17 @@ impl Numbers {
 }
 
 /// The server as one user reaches it.
-struct Reached<'a> {
-    shelf: &'a Shelf,
-    scope: Scope,
+pub(super) struct Reached<'a> {
+    pub(super) shelf: &'a Shelf,
+    pub(super) scope: Scope,
     /// Decides what goes wrong; nothing does without it.
-    faults: Option<&'a RefCell<Numbers>>,
-    figures: &'a RefCell<Figures>,
+    pub(super) faults: Option<&'a RefCell<Numbers>>,
+    pub(super) figures: &'a RefCell<Figures>,
 }
 
 /// How often something happened.
 #[derive(Default)]
-struct Figures {
+pub(super) struct Figures {
     exchanges: usize,
     /// Exchanges of a machine that did not take place, since it was offline.
     offline: usize,
@@ -127,38 +127,42 @@ impl Server for Reached<'_> {
         };
         let next = batch.next.0;
         let records = batch.records.into_iter().map(received).collect();
-        Ok(Downloaded::Page(Page { records, unreadable: 0, next, more: next < head }))
+        Ok(Downloaded::Page(Page { records, unreadable: Vec::new(), next, more: next < head }))
     }
 }
 
 /// A machine of a user.
-struct Machine {
-    folder: TempDir,
-    user: String,
+pub(super) struct Machine {
+    pub(super) folder: TempDir,
+    pub(super) user: String,
     notes: usize,
 }
 
 impl Machine {
-    fn new(user: &str, host: HostId) -> Self {
+    pub(super) fn new(user: &str, host: HostId) -> Self {
         let machine = Self { folder: tempfile::tempdir().unwrap(), user: user.to_owned(), notes: 0 };
         drop(machine.store());
+        machine.connect(host);
+        machine
+    }
+
+    pub(super) fn connect(&self, host: HostId) {
         let connection = TeamConnection {
             server: "http://127.0.0.1".to_owned(),
             tenant: TENANT.to_owned(),
-            user: user.to_owned(),
+            user: self.user.clone(),
             project: PROJECT.to_owned(),
             host: host.to_string(),
             ..TeamConnection::default()
         };
-        TeamDb::open(machine.path()).unwrap().connect(&connection).unwrap();
-        machine
+        TeamDb::open(self.path()).unwrap().connect(&connection).unwrap();
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn store(&self) -> Store {
+    pub(super) fn store(&self) -> Store {
         Store::open(self.path(), Owner::Project(ProjectKey("local".into())), Limits::default()).unwrap()
     }
 
@@ -202,12 +206,12 @@ impl Machine {
     }
 }
 
-fn local() -> Scope {
+pub(super) fn local() -> Scope {
     Scope::project(ProjectKey("local".into()))
 }
 
 /// Returns the project of the team as a user of it reaches it.
-fn shared(user: &str) -> Scope {
+pub(super) fn shared(user: &str) -> Scope {
     Scope {
         tenant: TenantId(TENANT.into()),
         user: UserId(user.to_owned()),
@@ -216,7 +220,7 @@ fn shared(user: &str) -> Scope {
 }
 
 /// Returns the titles of everything in the server's log, and how many records that are. Each has its own id.
-fn titles_on(shelf: &Shelf) -> (Vec<String>, usize) {
+pub(super) fn titles_on(shelf: &Shelf) -> (Vec<String>, usize) {
     let mut all: Vec<StoredRecord> = Vec::new();
     loop {
         let after = all.last().map_or(Position(0), |last| last.position);

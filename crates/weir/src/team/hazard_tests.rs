@@ -1,0 +1,183 @@
+//! What happens to a few machines step by step, and what each of them and the server have in the end.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tempfile::TempDir;
+use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference, Timestamp};
+use weir_records::{HostId, Shelf, Writer, memory};
+use weir_store::{Selection, TeamDb};
+
+use super::exchange::Exchange;
+use super::server::{Downloaded, Server, Uploaded};
+use super::simulation_tests::{Figures, Machine, NOW, Reached, local, shared, titles_on};
+use crate::error::{CommandError, ErrorKind};
+
+/// What happens, on the machine with a number.
+enum Act {
+    /// A model writes a note.
+    Write(usize, &'static str),
+    /// The user forgets a note.
+    Forget(usize, &'static str),
+    /// The user looks at what would be sent.
+    Preview(usize),
+    Sync(usize),
+    /// The connection is cut after an upload, before its answer.
+    Cut(usize),
+    /// The disk is saved.
+    Save(usize),
+    /// The disk is put back to what was saved.
+    PutBack(usize),
+}
+
+use Act::{Cut, Forget, Preview, PutBack, Save, Sync, Write};
+
+/// The machines and their server.
+struct World {
+    shelf: Shelf,
+    machines: Vec<Machine>,
+    saved: Option<TempDir>,
+    /// Whether any machine got a new identity.
+    is_rehosted: bool,
+}
+
+/// A server whose answers to uploads are lost.
+struct CutServer<'a>(&'a Reached<'a>);
+
+impl Server for CutServer<'_> {
+    fn upload(&self, records: &[&str], texts: &BTreeMap<String, String>) -> Result<Uploaded, CommandError> {
+        self.0.upload(records, texts)?;
+        Err(CommandError::new(ErrorKind::Failed, "the connection was cut"))
+    }
+
+    fn download(&self, after: u64) -> Result<Downloaded, CommandError> {
+        self.0.download(after)
+    }
+}
+
+impl World {
+    fn new(users: &[&str]) -> Self {
+        let machine = |user: &&str| Machine::new(user, HostId::random().unwrap());
+        Self { shelf: empty_shelf(), machines: users.iter().map(machine).collect(), saved: None, is_rehosted: false }
+    }
+
+    fn act(&mut self, act: &Act) {
+        match *act {
+            Write(at, text) => self.write(at, text),
+            Forget(at, title) => self.forget(at, title),
+            Preview(at) => drop(self.exchange(at, |exchange, _| exchange.preview()).unwrap()),
+            Sync(at) => {
+                let report = self.exchange(at, |exchange, server| exchange.run(server)).unwrap();
+                self.is_rehosted |= report.is_rehosted;
+            }
+            Cut(at) => {
+                let cut = self.exchange(at, |exchange, server| exchange.run(&CutServer(server)));
+                assert_eq!(cut.unwrap_err().message, "the connection was cut");
+            }
+            Save(at) => self.saved = Some(copy_of(self.machines[at].path())),
+            PutBack(at) => self.machines[at].folder = copy_of(self.saved.as_ref().unwrap().path()),
+        }
+    }
+
+    fn write(&self, at: usize, text: &str) {
+        let entry = NewEntry {
+            text: text.as_bytes().to_vec(),
+            note: Some(Note::new(NoteKind::Finding)),
+            ..NewEntry::new(EntryKind::Note, Origin::Model, Level::Project, text)
+        };
+        self.machines[at].store().keep(&local(), entry, Timestamp(NOW)).unwrap();
+    }
+
+    fn forget(&self, at: usize, title: &str) {
+        let (machine, reference) = (&self.machines[at], self.reference(at, title));
+        let mut store = machine.store();
+        let selection = Selection { references: vec![reference], ..Selection::default() };
+        let plan = store.plan_to_forget(&local(), &selection).unwrap();
+        store.forget(&local(), &selection, &plan.confirmation, Timestamp(NOW)).unwrap();
+        TeamDb::open(machine.path()).unwrap().erase(&[reference]).unwrap();
+    }
+
+    fn exchange<T>(
+        &self,
+        at: usize,
+        work: impl FnOnce(Exchange<'_>, &Reached<'_>) -> Result<T, CommandError>,
+    ) -> Result<T, CommandError> {
+        let (machine, figures) = (&self.machines[at], RefCell::new(Figures::default()));
+        let server = Reached { shelf: &self.shelf, scope: shared(&machine.user), faults: None, figures: &figures };
+        let db = TeamDb::open(machine.path()).unwrap();
+        let connection = db.connection().unwrap().unwrap();
+        let mut store = machine.store();
+        let exchange = Exchange::new(db, connection, &mut store, local(), Timestamp(NOW)).unwrap();
+        work(exchange, &server)
+    }
+
+    fn reference(&self, at: usize, title: &str) -> Reference {
+        let notes = self.machines[at].store().notes(&local(), usize::MAX).unwrap();
+        notes.into_iter().map(|note| note.entry).find(|entry| entry.title == title).unwrap().reference
+    }
+
+    /// Returns the notes of a machine by their titles, with what is said of them.
+    fn notes(&self, at: usize) -> Vec<String> {
+        let notes = self.machines[at].store().notes(&local(), usize::MAX).unwrap();
+        let mut shown: Vec<String> = notes.into_iter().map(|note| note.entry.title).collect();
+        shown.sort();
+        shown
+    }
+}
+
+fn empty_shelf() -> Shelf {
+    Shelf::new(memory::ports(), Writer::new().unwrap())
+}
+
+fn copy_of(folder: &Path) -> TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    copy_into(folder, copy.path());
+    copy
+}
+
+fn copy_into(folder: &Path, copy: &Path) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let (from, to) = (entry.as_ref().unwrap().path(), copy.join(entry.unwrap().file_name()));
+        if from.is_dir() {
+            std::fs::create_dir(&to).unwrap();
+            copy_into(&from, &to);
+        } else {
+            std::fs::copy(&from, &to).unwrap();
+        }
+    }
+}
+
+/// Lets acts happen on machines of these users. In the end the server must have the notes that are named first, and
+/// each machine the notes that are named for it.
+fn check(users: &[&str], acts: &[&[Act]], on_server: &[&str], on_machines: &[&[&str]]) {
+    let mut world = World::new(users);
+    acts.iter().copied().flatten().for_each(|act| world.act(act));
+    assert_eq!(titles_on(&world.shelf).0, on_server, "the server");
+    for (at, expected) in on_machines.iter().enumerate() {
+        assert_eq!(world.notes(at), *expected, "machine {at}");
+    }
+}
+
+#[test]
+fn a_machine_that_was_put_back_does_not_use_an_id_of_a_forgotten_note() {
+    let before = [Write(0, "first"), Sync(0), Save(0), Write(0, "a"), Sync(0), Forget(0, "a"), Sync(0), PutBack(0)];
+    let after = [Sync(0), Sync(1), Sync(0)];
+    let all: &[&str] = &["b", "first"];
+    check(&["ana", "ben"], &[&before, &[Write(0, "b")], &after], all, &[all; 2]);
+    // What was written is numbered before the server's log is read.
+    check(&["ana", "ben"], &[&before, &[Write(0, "b"), Preview(0)], &after], all, &[all; 2]);
+}
+
+#[test]
+fn a_note_that_was_forgotten_after_a_cut_upload_is_no_sign_of_another_machine() {
+    let mut world = World::new(&["ana"]);
+    [Write(0, "a"), Cut(0), Forget(0, "a"), Sync(0)].iter().for_each(|act| world.act(act));
+    assert_eq!((titles_on(&world.shelf).0, world.is_rehosted), (Vec::new(), false));
+}
+
+#[test]
+fn a_note_that_another_machine_of_the_user_forgot_does_not_take_a_later_one_with_it() {
+    let before = [Save(0), Write(0, "a"), Sync(0), Sync(1), Forget(1, "a"), Sync(1), PutBack(0)];
+    check(&["ana", "ana"], &[&before, &[Write(0, "b"), Sync(0), Sync(1)]], &["b"], &[&["b"]; 2]);
+}
