@@ -17,8 +17,8 @@ use crate::error::CommandError;
 
 /// How many characters of the name of an author are kept with an entry.
 const MAX_AUTHOR_CHARS: usize = 60;
-/// How far ahead of this machine's time a record's may be to move the clock, in milliseconds.
-const MAX_AHEAD_MILLIS: i64 = 24 * 60 * 60 * 1000;
+/// How far ahead of this machine's time a record's may be to move the clock, in milliseconds. Servers take no more.
+pub(super) const MAX_AHEAD_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 impl Exchange<'_> {
     /// Takes in a page. The position moves past it at the end.

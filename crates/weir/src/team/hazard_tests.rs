@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tempfile::TempDir;
+use weir_core::time::DAY;
 use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference, Timestamp};
 use weir_records::{HostId, Shelf, Writer, memory};
 use weir_store::{Selection, TeamDb};
@@ -25,18 +26,22 @@ enum Act {
     Sync(usize),
     /// The connection is cut after an upload, before its answer.
     Cut(usize),
+    /// The clock is ahead by so many milliseconds from now on.
+    Clock(usize, i64),
     /// The disk is saved.
     Save(usize),
     /// The disk is put back to what was saved.
     PutBack(usize),
 }
 
-use Act::{Cut, Forget, Preview, PutBack, Save, Sync, Write};
+use Act::{Clock, Cut, Forget, Preview, PutBack, Save, Sync, Write};
 
 /// The machines and their server.
 struct World {
     shelf: Shelf,
     machines: Vec<Machine>,
+    /// How far the clock of each machine is ahead, in milliseconds.
+    ahead: Vec<i64>,
     saved: Option<TempDir>,
     /// Whether any machine got a new identity.
     is_rehosted: bool,
@@ -59,7 +64,9 @@ impl Server for CutServer<'_> {
 impl World {
     fn new(users: &[&str]) -> Self {
         let machine = |user: &&str| Machine::new(user, HostId::random().unwrap());
-        Self { shelf: empty_shelf(), machines: users.iter().map(machine).collect(), saved: None, is_rehosted: false }
+        let machines: Vec<Machine> = users.iter().map(machine).collect();
+        let ahead = vec![0; machines.len()];
+        Self { shelf: empty_shelf(), machines, ahead, saved: None, is_rehosted: false }
     }
 
     fn act(&mut self, act: &Act) {
@@ -75,9 +82,14 @@ impl World {
                 let cut = self.exchange(at, |exchange, server| exchange.run(&CutServer(server)));
                 assert_eq!(cut.unwrap_err().message, "the connection was cut");
             }
+            Clock(at, ahead) => self.ahead[at] = ahead,
             Save(at) => self.saved = Some(copy_of(self.machines[at].path())),
             PutBack(at) => self.machines[at].folder = copy_of(self.saved.as_ref().unwrap().path()),
         }
+    }
+
+    fn now(&self, at: usize) -> Timestamp {
+        Timestamp(NOW + self.ahead[at])
     }
 
     fn write(&self, at: usize, text: &str) {
@@ -86,7 +98,7 @@ impl World {
             note: Some(Note::new(NoteKind::Finding)),
             ..NewEntry::new(EntryKind::Note, Origin::Model, Level::Project, text)
         };
-        self.machines[at].store().keep(&local(), entry, Timestamp(NOW)).unwrap();
+        self.machines[at].store().keep(&local(), entry, self.now(at)).unwrap();
     }
 
     fn forget(&self, at: usize, title: &str) {
@@ -94,7 +106,7 @@ impl World {
         let mut store = machine.store();
         let selection = Selection { references: vec![reference], ..Selection::default() };
         let plan = store.plan_to_forget(&local(), &selection).unwrap();
-        store.forget(&local(), &selection, &plan.confirmation, Timestamp(NOW)).unwrap();
+        store.forget(&local(), &selection, &plan.confirmation, self.now(at)).unwrap();
         TeamDb::open(machine.path()).unwrap().erase(&[reference]).unwrap();
     }
 
@@ -108,7 +120,7 @@ impl World {
         let db = TeamDb::open(machine.path()).unwrap();
         let connection = db.connection().unwrap().unwrap();
         let mut store = machine.store();
-        let exchange = Exchange::new(db, connection, &mut store, local(), Timestamp(NOW)).unwrap();
+        let exchange = Exchange::new(db, connection, &mut store, local(), self.now(at)).unwrap();
         work(exchange, &server)
     }
 
@@ -180,4 +192,15 @@ fn a_note_that_was_forgotten_after_a_cut_upload_is_no_sign_of_another_machine() 
 fn a_note_that_another_machine_of_the_user_forgot_does_not_take_a_later_one_with_it() {
     let before = [Save(0), Write(0, "a"), Sync(0), Sync(1), Forget(1, "a"), Sync(1), PutBack(0)];
     check(&["ana", "ana"], &[&before, &[Write(0, "b"), Sync(0), Sync(1)]], &["b"], &[&["b"]; 2]);
+}
+
+#[test]
+fn a_clock_that_was_wrong_for_a_while_keeps_nothing_from_the_team() {
+    let users = ["ana", "ben"];
+    let acts = [Clock(0, 7 * DAY), Write(0, "a"), Clock(0, 0), Sync(0), Write(0, "b"), Sync(0), Sync(1)];
+    check(&users, &[&acts], &["a", "b"], &[&["a", "b"]; 2]);
+    // The server refuses what is sent meanwhile.
+    let wrong = [Clock(0, 7 * DAY), Forget(0, "a"), Write(0, "b"), Sync(0), Clock(0, 0)];
+    let acts: [&[Act]; 3] = [&[Write(0, "a"), Sync(0), Sync(1)], &wrong, &[Sync(0), Sync(1)]];
+    check(&users, &acts, &["b"], &[&["b"]; 2]);
 }

@@ -13,6 +13,7 @@ use weir_records::{
 };
 use weir_store::{Found, TeamKind, TeamRecord, TeamState};
 
+use super::apply::MAX_AHEAD_MILLIS;
 use super::exchange::Exchange;
 use super::ledger::row_of;
 use crate::error::{CommandError, ErrorKind};
@@ -30,6 +31,7 @@ impl Exchange<'_> {
         // Each plan finds these anew.
         self.report.unconfirmed.clear();
         self.report.too_long.clear();
+        self.redate()?;
         // Notes first: they have the time at which they were written, and a clock does not go back.
         self.add_notes()?;
         self.add_included()?;
@@ -42,6 +44,23 @@ impl Exchange<'_> {
     pub(super) fn text_of(&self, reference: Reference) -> Result<Option<String>, CommandError> {
         let Some(text) = self.store.text(&self.scope, reference)? else { return Ok(None) };
         Ok(Some(String::from_utf8_lossy(&redact(&text.all()?).text).into_owned()))
+    }
+
+    /// Writes records anew that the server has not taken and whose time is far ahead: this machine's clock was wrong.
+    fn redate(&mut self) -> Result<(), CommandError> {
+        let latest = self.now.0.saturating_add(MAX_AHEAD_MILLIS);
+        let is_ahead = |row: &&TeamRecord| {
+            row.is_own && row.at.0 > latest && matches!(row.state, TeamState::Waiting | TeamState::Refused)
+        };
+        let ahead: Vec<TeamRecord> = self.ledger.records().iter().filter(is_ahead).cloned().collect();
+        for row in ahead {
+            let Some(json) = &row.json else { continue };
+            let mut record = Record::from_json(json).map_err(broken)?;
+            record.time = self.tick(self.now);
+            let (at, json) = (record.time.timestamp(), Some(record.to_json().map_err(broken)?));
+            self.ledger.put(TeamRecord { state: TeamState::Waiting, at, json, problem: None, ..row });
+        }
+        Ok(())
     }
 
     /// Follows what the user has forgotten: an own note is removed everywhere, a teammate's is not taken again.
@@ -207,10 +226,8 @@ impl Exchange<'_> {
         while self.ledger.get(&id.to_string()).is_some() {
             id.index += 1;
         }
+        let time = self.tick(at);
         let connection = &mut self.ledger.connection;
-        let last = LogicalTime { millis: connection.time_millis, count: connection.time_count };
-        let time = Clock::new(last).tick(at);
-        (connection.time_millis, connection.time_count) = (time.millis, time.count);
         connection.next_index = id.index + 1;
         let record = Record {
             id,
@@ -224,6 +241,18 @@ impl Exchange<'_> {
         let json = Some(record.to_json().map_err(broken)?);
         self.ledger.put(TeamRecord { is_own: true, json, ..row_of(&record, TeamState::Waiting) });
         Ok(id)
+    }
+
+    /// Returns the time of a new record, as of a time. If this machine's clock was far ahead for a while, neither what
+    /// was written then nor the clock of records stays there, since the server would refuse all that follows.
+    fn tick(&mut self, at: Timestamp) -> LogicalTime {
+        let latest = self.now.0.saturating_add(MAX_AHEAD_MILLIS);
+        let connection = &mut self.ledger.connection;
+        let last = LogicalTime { millis: connection.time_millis, count: connection.time_count };
+        let last = if last.millis > latest { LogicalTime::ZERO } else { last };
+        let time = Clock::new(last).tick(Timestamp(at.0.min(self.now.0)));
+        (connection.time_millis, connection.time_count) = (time.millis, time.count);
+        time
     }
 }
 
