@@ -184,19 +184,22 @@ impl TeamDb {
     /// Connects the project. Records of another server, tenant, user or project are dropped, and so is what was to be
     /// shared there.
     pub fn connect(&mut self, connection: &TeamConnection) -> Result<()> {
-        let is_same = self.connection()?.is_some_and(|old| old.is_same_place(connection));
+        let dropped = match self.connection()? {
+            Some(old) if old.is_same_place(connection) => "",
+            Some(_) => "DELETE FROM records; DELETE FROM wishes",
+            None => "DELETE FROM wishes",
+        };
         self.db.write(Durability::Power, |tx| {
-            if !is_same {
-                tx.execute_batch("DELETE FROM records; DELETE FROM wishes")?;
-            }
+            tx.execute_batch(dropped)?;
             rows::save_connection(tx, connection)
         })
     }
 
-    /// Ends the connection, and forgets everything about it. Notes that were received stay.
+    /// Ends the connection, and forgets everything about it but which records were not taken: if the project is
+    /// connected again, what the user has forgotten does not come back. Notes that were received stay.
     pub fn disconnect(&mut self) -> Result<()> {
         self.db.write(Durability::Power, |tx| {
-            tx.execute_batch("DELETE FROM connection; DELETE FROM records; DELETE FROM wishes")
+            tx.execute_batch("DELETE FROM connection; DELETE FROM records WHERE state <> 'held'; DELETE FROM wishes")
         })
     }
 

@@ -4,7 +4,7 @@
 
 use weir_core::note::BoundFile;
 use weir_core::wording::one_line;
-use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference};
+use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference, WhyGone};
 use weir_records::{Body, Kept, LogicalTime, Record, RecordId, TextKey};
 use weir_store::{Found, Selection, TeamKind, TeamRecord, TeamState};
 
@@ -77,9 +77,14 @@ impl Exchange<'_> {
                 }
                 self.observe(record.time);
                 let row = row_of(record, TeamState::Received);
-                match row.kind {
-                    TeamKind::Kept => self.choose(row, received)?,
-                    _ => self.ledger.put(row),
+                match record.body.kept() {
+                    // The plan follows that, as it follows everything that was forgotten.
+                    Some(kept) if self.was_forgotten(kept.reference)? => {
+                        let reference = Some(kept.reference);
+                        self.ledger.put(TeamRecord { state: TeamState::Applied, reference, ..row });
+                    }
+                    Some(_) => self.choose(row, received)?,
+                    None => self.ledger.put(row),
                 }
             }
         }
@@ -165,6 +170,13 @@ impl Exchange<'_> {
             _ => row.user == self.ledger.connection.user,
         };
         Ok(is_by_author && self.text_of(kept.reference)? == received.text)
+    }
+
+    /// Whether the user has forgotten the entry of a record that this machine has forgotten since, or never had.
+    fn was_forgotten(&self, reference: Reference) -> Result<bool, CommandError> {
+        let found = self.store.find(&self.scope, reference)?;
+        let is_forgotten = matches!(found, Found::Gone(gone) if gone.why == WhyGone::Forgotten);
+        Ok(is_forgotten && self.ledger.of_entry(reference).is_none())
     }
 
     fn free_reference(&self, wanted: Reference) -> Result<Reference, CommandError> {

@@ -26,6 +26,10 @@ enum Act {
     Sync(usize),
     /// The connection is cut after an upload, before its answer.
     Cut(usize),
+    /// The connection is ended.
+    Stop(usize),
+    /// The project is connected again.
+    Connect(usize),
     /// The clock is ahead by so many milliseconds from now on.
     Clock(usize, i64),
     /// The disk is saved.
@@ -34,7 +38,7 @@ enum Act {
     PutBack(usize),
 }
 
-use Act::{Clock, Cut, Forget, Preview, PutBack, Save, Sync, Write};
+use Act::{Clock, Connect, Cut, Forget, Preview, PutBack, Save, Stop, Sync, Write};
 
 /// The machines and their server.
 struct World {
@@ -82,6 +86,8 @@ impl World {
                 let cut = self.exchange(at, |exchange, server| exchange.run(&CutServer(server)));
                 assert_eq!(cut.unwrap_err().message, "the connection was cut");
             }
+            Stop(at) => TeamDb::open(self.machines[at].path()).unwrap().disconnect().unwrap(),
+            Connect(at) => self.machines[at].connect(HostId::random().unwrap()),
             Clock(at, ahead) => self.ahead[at] = ahead,
             Save(at) => self.saved = Some(copy_of(self.machines[at].path())),
             PutBack(at) => self.machines[at].folder = copy_of(self.saved.as_ref().unwrap().path()),
@@ -203,4 +209,15 @@ fn a_clock_that_was_wrong_for_a_while_keeps_nothing_from_the_team() {
     let wrong = [Clock(0, 7 * DAY), Forget(0, "a"), Write(0, "b"), Sync(0), Clock(0, 0)];
     let acts: [&[Act]; 3] = [&[Write(0, "a"), Sync(0), Sync(1)], &wrong, &[Sync(0), Sync(1)]];
     check(&users, &acts, &["b"], &[&["b"]; 2]);
+}
+
+#[test]
+fn connecting_again_brings_nothing_back_that_was_forgotten() {
+    let (users, shared) = (["ana", "ben"], [Write(0, "a"), Sync(0), Sync(1)]);
+    // The author's forgetting reaches the team.
+    check(&users, &[&shared, &[Stop(0), Forget(0, "a"), Connect(0), Sync(0), Sync(1)]], &[], &[&[]; 2]);
+    // A teammate's stays here, whether it was before or after the end of the connection.
+    for forgotten in [[Forget(1, "a"), Sync(1), Stop(1)], [Sync(1), Stop(1), Forget(1, "a")]] {
+        check(&users, &[&shared, &forgotten, &[Connect(1), Sync(1), Sync(1)]], &["a"], &[&["a"], &[]]);
+    }
 }
