@@ -39,7 +39,7 @@ impl Exchange<'_> {
                 self.keep(&row, kept, received)?;
             }
         }
-        self.apply_others()?;
+        self.apply_others(&page)?;
         self.ledger.connection.position = self.ledger.connection.position.max(page.next);
         self.ledger.save()?;
         Ok(Step::Done)
@@ -139,11 +139,10 @@ impl Exchange<'_> {
         if row.reference.is_some() {
             return Ok(());
         }
-        let is_erased = |one: &TeamRecord| {
-            one.kind == TeamKind::Removed && one.about.as_deref() == Some(row.id.as_str()) && one.user == row.user
-        };
+        let is_removal = |one: &TeamRecord| one.kind == TeamKind::Removed && one.user == row.user;
+        let is_erased = self.ledger.naming(&row.id).any(is_removal);
         let has_text = received.text.as_ref().is_some_and(|text| TextKey::of(text.as_bytes()) == kept.text);
-        if self.ledger.records().iter().any(is_erased) {
+        if is_erased {
             row.state = TeamState::Erased;
         } else if !self.takes(&row.user) {
             row.state = TeamState::Held;
@@ -181,7 +180,7 @@ impl Exchange<'_> {
 
     fn free_reference(&self, wanted: Reference) -> Result<Reference, CommandError> {
         let is_free = matches!(self.store.find(&self.scope, wanted)?, Found::Never);
-        let is_promised = self.ledger.records().iter().any(|row| row.reference == Some(wanted));
+        let is_promised = self.ledger.of_entry(wanted).is_some();
         if is_free && !is_promised { Ok(wanted) } else { Ok(self.store.draw_reference()?) }
     }
 
@@ -204,10 +203,11 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Applies what records say about others, as far as those are here.
-    fn apply_others(&mut self) -> Result<(), CommandError> {
+    /// Applies what the records of a page say about others, and what others say about them, as far as those are here.
+    fn apply_others(&mut self, page: &Page) -> Result<(), CommandError> {
         let is_open = |row: &&TeamRecord| row.state == TeamState::Received && row.kind != TeamKind::Kept;
-        let open: Vec<TeamRecord> = self.ledger.records().iter().filter(is_open).cloned().collect();
+        let ids: Vec<String> = page.records.iter().map(|received| received.record.id.to_string()).collect();
+        let open: Vec<TeamRecord> = self.ledger.concerning(&ids).filter(is_open).cloned().collect();
         for row in open {
             let Some(target) = row.about.as_deref().and_then(|id| self.ledger.get(id)).cloned() else { continue };
             let is_applied = match row.kind {

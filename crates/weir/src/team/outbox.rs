@@ -176,10 +176,8 @@ impl Exchange<'_> {
             let is_current = |row: &&TeamRecord| !matches!(row.state, TeamState::Refused | TeamState::Erased);
             let Some(row) = self.ledger.of_entry(reference).filter(is_current) else { continue };
             let id = row.id.clone();
-            let is_mine = |one: &TeamRecord| {
-                one.kind == TeamKind::Confirmed && one.user == me && one.about.as_deref() == Some(id.as_str())
-            };
-            if !self.ledger.records().iter().any(is_mine) {
+            let is_mine = |one: &TeamRecord| one.kind == TeamKind::Confirmed && one.user == me;
+            if !self.ledger.naming(&id).any(is_mine) {
                 let record = RecordId::parse(&id).map_err(broken)?;
                 self.add(Body::Confirmed { record, by: UserId(me.clone()) }, String::new(), self.now)?;
             }
