@@ -14,6 +14,7 @@ mod host;
 mod ledger;
 mod lock;
 mod outbox;
+mod recount;
 mod server;
 mod session_end;
 #[cfg(test)]

@@ -70,6 +70,11 @@ impl Exchange<'_> {
             Some(row) if row.state == TeamState::Applied && row.kind == TeamKind::Kept && !self.takes(&row.user) => {
                 self.hold(row)?;
             }
+            Some(row) if row.state == TeamState::Applied && !row.is_own => match record.body.kept() {
+                Some(kept) => self.recount(&row, kept)?,
+                None if row.kind != TeamKind::Removed && !self.takes(&row.user) => self.retract(&row)?,
+                None => {}
+            },
             Some(_) => {}
             None => {
                 if self.is_written_elsewhere(record) || self.reuses_the_id_removed_by(record) {
@@ -200,7 +205,8 @@ impl Exchange<'_> {
             self.report.received.push(Received { reference, user, title });
         }
         self.ledger.change(&row.id, |row| row.state = TeamState::Applied);
-        Ok(())
+        // It may have been here before, with what was said about it then.
+        self.reapply(&row.id)
     }
 
     /// Applies what the records of a page say about others, and what others say about them, as far as those are here.
@@ -224,7 +230,7 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    fn supersede(&mut self, row: &TeamRecord, old: &TeamRecord) -> Result<bool, CommandError> {
+    pub(super) fn supersede(&mut self, row: &TeamRecord, old: &TeamRecord) -> Result<bool, CommandError> {
         let new = row.successor.as_deref().and_then(|id| self.ledger.get(id)).and_then(|row| row.reference);
         let (Some(old), Some(new)) = (old.reference, new) else { return Ok(false) };
         self.store.supersede(&self.scope, old, new)?;
@@ -232,7 +238,7 @@ impl Exchange<'_> {
     }
 
     /// Marks a teammate's note as confirmed by a person. Whom, the record says; an own note waits for its own user.
-    fn confirm(&mut self, row: &TeamRecord, target: &TeamRecord) -> Result<bool, CommandError> {
+    pub(super) fn confirm(&mut self, row: &TeamRecord, target: &TeamRecord) -> Result<bool, CommandError> {
         let Some(reference) = target.reference else { return Ok(false) };
         if let Found::Here(entry) = self.store.find(&self.scope, reference)?
             && entry.origin == Origin::Teammate
@@ -254,6 +260,7 @@ impl Exchange<'_> {
         self.ledger.change(&target.id, |target| {
             (target.state, target.json, target.reference) = (TeamState::Erased, None, None);
         });
+        self.reapply_without(&target.id)?;
         Ok(true)
     }
 
@@ -262,8 +269,9 @@ impl Exchange<'_> {
         if let Some(reference) = row.reference {
             self.erase(reference)?;
         }
+        let id = row.id.clone();
         self.ledger.put(TeamRecord { state: TeamState::Held, reference: None, ..row });
-        Ok(())
+        self.reapply_without(&id)
     }
 
     fn erase(&mut self, reference: Reference) -> Result<usize, CommandError> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 use weir_core::time::DAY;
-use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference, Timestamp};
+use weir_core::{Entry, EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference, Timestamp};
 use weir_records::{HostId, Shelf, Writer, memory};
 use weir_store::{Selection, TeamDb};
 
@@ -19,6 +19,10 @@ use crate::error::{CommandError, ErrorKind};
 enum Act {
     /// A model writes a note.
     Write(usize, &'static str),
+    /// A model writes a note on a topic.
+    Revise(usize, &'static str, &'static str),
+    /// The user confirms a note.
+    Confirm(usize, &'static str),
     /// The user forgets a note.
     Forget(usize, &'static str),
     /// The user looks at what would be sent.
@@ -30,6 +34,8 @@ enum Act {
     Stop(usize),
     /// The project is connected again.
     Connect(usize),
+    /// Only the notes of these users are taken from now on.
+    From(usize, Option<&'static [&'static str]>),
     /// The clock is ahead by so many milliseconds from now on.
     Clock(usize, i64),
     /// The disk is saved.
@@ -38,7 +44,7 @@ enum Act {
     PutBack(usize),
 }
 
-use Act::{Clock, Connect, Cut, Forget, Preview, PutBack, Save, Stop, Sync, Write};
+use Act::{Clock, Confirm, Connect, Cut, Forget, From, Preview, PutBack, Revise, Save, Stop, Sync, Write};
 
 /// The machines and their server.
 struct World {
@@ -46,6 +52,8 @@ struct World {
     machines: Vec<Machine>,
     /// How far the clock of each machine is ahead, in milliseconds.
     ahead: Vec<i64>,
+    /// Whose notes each machine takes.
+    from: Vec<Option<Vec<String>>>,
     saved: Option<TempDir>,
     /// Whether any machine got a new identity.
     is_rehosted: bool,
@@ -69,13 +77,15 @@ impl World {
     fn new(users: &[&str]) -> Self {
         let machine = |user: &&str| Machine::new(user, HostId::random().unwrap());
         let machines: Vec<Machine> = users.iter().map(machine).collect();
-        let ahead = vec![0; machines.len()];
-        Self { shelf: empty_shelf(), machines, ahead, saved: None, is_rehosted: false }
+        let (ahead, from) = (vec![0; machines.len()], vec![None; machines.len()]);
+        Self { shelf: empty_shelf(), machines, ahead, from, saved: None, is_rehosted: false }
     }
 
     fn act(&mut self, act: &Act) {
         match *act {
-            Write(at, text) => self.write(at, text),
+            Write(at, text) => self.write(at, None, text),
+            Revise(at, topic, text) => self.write(at, Some(topic), text),
+            Confirm(at, title) => self.confirm(at, title),
             Forget(at, title) => self.forget(at, title),
             Preview(at) => drop(self.exchange(at, |exchange, _| exchange.preview()).unwrap()),
             Sync(at) => {
@@ -88,6 +98,9 @@ impl World {
             }
             Stop(at) => TeamDb::open(self.machines[at].path()).unwrap().disconnect().unwrap(),
             Connect(at) => self.machines[at].connect(HostId::random().unwrap()),
+            From(at, names) => {
+                self.from[at] = names.map(|names| names.iter().map(|&name| name.to_owned()).collect());
+            }
             Clock(at, ahead) => self.ahead[at] = ahead,
             Save(at) => self.saved = Some(copy_of(self.machines[at].path())),
             PutBack(at) => self.machines[at].folder = copy_of(self.saved.as_ref().unwrap().path()),
@@ -98,13 +111,19 @@ impl World {
         Timestamp(NOW + self.ahead[at])
     }
 
-    fn write(&self, at: usize, text: &str) {
+    fn write(&self, at: usize, topic: Option<&str>, text: &str) {
         let entry = NewEntry {
             text: text.as_bytes().to_vec(),
-            note: Some(Note::new(NoteKind::Finding)),
+            note: Some(Note { topic: topic.map(str::to_owned), ..Note::new(NoteKind::Finding) }),
             ..NewEntry::new(EntryKind::Note, Origin::Model, Level::Project, text)
         };
         self.machines[at].store().keep(&local(), entry, self.now(at)).unwrap();
+    }
+
+    fn confirm(&self, at: usize, title: &str) {
+        let (machine, reference) = (&self.machines[at], self.reference(at, title));
+        machine.store().confirm(&local(), reference, self.now(at)).unwrap();
+        TeamDb::open(machine.path()).unwrap().wish_to_confirm(reference).unwrap();
     }
 
     fn forget(&self, at: usize, title: &str) {
@@ -127,7 +146,7 @@ impl World {
         let connection = db.connection().unwrap().unwrap();
         let mut store = machine.store();
         let exchange = Exchange::new(db, connection, &mut store, local(), self.now(at)).unwrap();
-        work(exchange, &server)
+        work(exchange.taking_from(self.from[at].as_deref()), &server)
     }
 
     fn reference(&self, at: usize, title: &str) -> Reference {
@@ -138,7 +157,12 @@ impl World {
     /// Returns the notes of a machine by their titles, with what is said of them.
     fn notes(&self, at: usize) -> Vec<String> {
         let notes = self.machines[at].store().notes(&local(), usize::MAX).unwrap();
-        let mut shown: Vec<String> = notes.into_iter().map(|note| note.entry.title).collect();
+        let show = |entry: Entry| {
+            let is_confirmed = entry.note.is_some_and(|note| note.confirmed_at.is_some());
+            let superseded = entry.superseded_by.map_or("", |_| ", superseded");
+            entry.title + superseded + if is_confirmed { ", confirmed" } else { "" }
+        };
+        let mut shown: Vec<String> = notes.into_iter().map(|note| show(note.entry)).collect();
         shown.sort();
         shown
     }
@@ -219,5 +243,25 @@ fn connecting_again_brings_nothing_back_that_was_forgotten() {
     // A teammate's stays here, whether it was before or after the end of the connection.
     for forgotten in [[Forget(1, "a"), Sync(1), Stop(1)], [Sync(1), Stop(1), Forget(1, "a")]] {
         check(&users, &[&shared, &forgotten, &[Connect(1), Sync(1), Sync(1)]], &["a"], &[&["a"], &[]]);
+    }
+}
+
+#[test]
+fn what_others_confirm_and_supersede_follows_whose_notes_are_taken() {
+    let users = ["ana", "ben", "eve"];
+    let none: &[Act] = &[];
+    let narrowed: &[Act] = &[From(1, Some(&["ana"])), Sync(1)];
+    let widened: &[Act] = &[From(1, None), Sync(1)];
+
+    let confirmed: &[Act] = &[Write(0, "a"), Sync(0), Sync(2), Confirm(2, "a"), Sync(2), Sync(1)];
+    let steps = [([none, none], "a, confirmed"), ([narrowed, none], "a"), ([narrowed, widened], "a, confirmed")];
+    for (then, ben) in steps {
+        check(&users, &[confirmed, then[0], then[1]], &["a"], &[&["a"], &[ben], &["a, confirmed"]]);
+    }
+
+    let revised: &[Act] = &[Revise(0, "t", "old"), Sync(0), Sync(2), Revise(2, "t", "new"), Sync(2), Sync(1)];
+    let (old, both): (&[&str], &[&str]) = (&["old"], &["new", "old, superseded"]);
+    for (then, ben) in [([none, none], both), ([narrowed, none], old), ([narrowed, widened], both)] {
+        check(&users, &[revised, then[0], then[1]], &["new", "old"], &[old, ben, both]);
     }
 }
