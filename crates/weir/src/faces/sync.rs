@@ -253,7 +253,8 @@ fn describe(connection: &TeamConnection, report: &Report) -> Answer {
 
 /// Says what was not exchanged, and what was unusual.
 fn remarks(report: &Report) -> Vec<String> {
-    let mut lines: Vec<String> = report.unsent.iter().map(|why| format!("nothing was sent: {why}")).collect();
+    let what = if report.sent > 0 { "not everything was sent" } else { "nothing was sent" };
+    let mut lines: Vec<String> = report.unsent.iter().map(|why| format!("{what}: {why}")).collect();
     lines.extend(report.refused.iter().map(|why| format!("refused by the server: {why}")));
     if !report.too_long.is_empty() {
         lines.push(format!("too long to be shared: {}", references(&report.too_long).join(" ")));

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_core::{Reference, Scope, Timestamp};
-use weir_store::{Store, TeamConnection, TeamDb, TeamRecord, TeamState};
+use weir_store::{Store, TeamConnection, TeamDb, TeamKind, TeamRecord, TeamState};
 
 use super::ledger::Ledger;
 use super::outbox::sent_bytes;
@@ -35,7 +35,7 @@ pub(crate) struct Report {
     pub(crate) too_long: Vec<Reference>,
     /// Decisions of a model that wait for the user.
     pub(crate) unconfirmed: Vec<Reference>,
-    /// Why nothing was sent, if the token may not.
+    /// Why not everything was sent, if the token may not, or the server is full.
     pub(crate) unsent: Option<String>,
     /// How many notes are not taken because of their author.
     pub(crate) held: usize,
@@ -201,8 +201,10 @@ impl<'a> Exchange<'a> {
 
     /// Sends everything that waits.
     fn send(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
+        let mut limits = BatchLimits { only_removals: false };
+        self.report.unsent = None;
         loop {
-            let batch = self.next_batch()?;
+            let batch = self.next_batch(limits)?;
             if batch.rows.is_empty() {
                 return Ok(Step::Done);
             }
@@ -216,7 +218,11 @@ impl<'a> Exchange<'a> {
                 Uploaded::Cloned => return Ok(Step::Cloned),
                 Uploaded::Forbidden(error) => {
                     self.report.unsent = Some(error.message);
-                    return Ok(Step::Done);
+                    if limits.only_removals {
+                        return Ok(Step::Done);
+                    }
+                    // A server takes them over its quota too, and they are what makes room.
+                    limits.only_removals = true;
                 }
                 Uploaded::Refused { count, named } => {
                     // Only what was sent can be refused.
@@ -257,11 +263,14 @@ impl<'a> Exchange<'a> {
 
     /// Returns the next records to send, with their texts. One whose text differs now is refused. One whose entry is
     /// gone waits for the next exchange, which follows what was forgotten.
-    fn next_batch(&mut self) -> Result<Batch, CommandError> {
+    fn next_batch(&mut self, limits: BatchLimits) -> Result<Batch, CommandError> {
         let mut batch = Batch::default();
         let mut bytes = 0;
         for row in self.to_send() {
             let Some(json) = &row.json else { continue };
+            if limits.only_removals && row.kind != TeamKind::Removed {
+                continue;
+            }
             let text = row.reference.map(|reference| self.text_of(reference)).transpose()?.flatten();
             if row.reference.is_some() && text.is_none() {
                 continue;
@@ -331,6 +340,13 @@ pub(crate) struct PreviewedRecord {
     pub(crate) json: String,
     /// Its text, if it has one.
     pub(crate) text: Option<String>,
+}
+
+/// What a batch may have.
+#[derive(Clone, Copy)]
+struct BatchLimits {
+    /// Whether everything but removals stays here.
+    only_removals: bool,
 }
 
 #[derive(Default)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use weir_core::time::DAY;
 use weir_core::{Entry, EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference, Timestamp};
-use weir_records::{HostId, Shelf, Writer, memory};
+use weir_records::{Body, HostId, Record, Shelf, Writer, memory};
 use weir_store::{Selection, TeamDb};
 
 use super::exchange::Exchange;
@@ -38,13 +38,15 @@ enum Act {
     From(usize, Option<&'static [&'static str]>),
     /// The clock is ahead by so many milliseconds from now on.
     Clock(usize, i64),
+    /// The server is over its quota, or no longer.
+    Full(bool),
     /// The disk is saved.
     Save(usize),
     /// The disk is put back to what was saved.
     PutBack(usize),
 }
 
-use Act::{Clock, Confirm, Connect, Cut, Forget, From, Preview, PutBack, Revise, Save, Stop, Sync, Write};
+use Act::{Clock, Confirm, Connect, Cut, Forget, From, Full, Preview, PutBack, Revise, Save, Stop, Sync, Write};
 
 /// The machines and their server.
 struct World {
@@ -55,21 +57,33 @@ struct World {
     /// Whose notes each machine takes.
     from: Vec<Option<Vec<String>>>,
     saved: Option<TempDir>,
+    /// Whether the server takes only removals.
+    is_full: bool,
     /// Whether any machine got a new identity.
     is_rehosted: bool,
 }
 
-/// A server whose answers to uploads are lost.
-struct CutServer<'a>(&'a Reached<'a>);
+/// A server that does not do everything.
+struct LimitedServer<'a> {
+    server: &'a Reached<'a>,
+    /// Whether its answers to uploads are lost.
+    is_cut: bool,
+    /// Whether it takes only removals.
+    is_full: bool,
+}
 
-impl Server for CutServer<'_> {
+impl Server for LimitedServer<'_> {
     fn upload(&self, records: &[&str], texts: &BTreeMap<String, String>) -> Result<Uploaded, CommandError> {
-        self.0.upload(records, texts)?;
-        Err(CommandError::new(ErrorKind::Failed, "the connection was cut"))
+        let is_removal = |json: &&str| matches!(Record::from_json(json).unwrap().body, Body::Removed { .. });
+        if self.is_full && !records.iter().all(is_removal) {
+            return Ok(Uploaded::Forbidden(CommandError::new(ErrorKind::Denied, "the server is full")));
+        }
+        let uploaded = self.server.upload(records, texts)?;
+        if self.is_cut { Err(CommandError::new(ErrorKind::Failed, "the connection was cut")) } else { Ok(uploaded) }
     }
 
     fn download(&self, after: u64) -> Result<Downloaded, CommandError> {
-        self.0.download(after)
+        self.server.download(after)
     }
 }
 
@@ -78,7 +92,7 @@ impl World {
         let machine = |user: &&str| Machine::new(user, HostId::random().unwrap());
         let machines: Vec<Machine> = users.iter().map(machine).collect();
         let (ahead, from) = (vec![0; machines.len()], vec![None; machines.len()]);
-        Self { shelf: empty_shelf(), machines, ahead, from, saved: None, is_rehosted: false }
+        Self { shelf: empty_shelf(), machines, ahead, from, saved: None, is_full: false, is_rehosted: false }
     }
 
     fn act(&mut self, act: &Act) {
@@ -93,7 +107,10 @@ impl World {
                 self.is_rehosted |= report.is_rehosted;
             }
             Cut(at) => {
-                let cut = self.exchange(at, |exchange, server| exchange.run(&CutServer(server)));
+                let cut = |exchange: Exchange<'_>, server: &LimitedServer<'_>| {
+                    exchange.run(&LimitedServer { is_cut: true, ..*server })
+                };
+                let cut = self.exchange(at, cut);
                 assert_eq!(cut.unwrap_err().message, "the connection was cut");
             }
             Stop(at) => TeamDb::open(self.machines[at].path()).unwrap().disconnect().unwrap(),
@@ -102,6 +119,7 @@ impl World {
                 self.from[at] = names.map(|names| names.iter().map(|&name| name.to_owned()).collect());
             }
             Clock(at, ahead) => self.ahead[at] = ahead,
+            Full(is_full) => self.is_full = is_full,
             Save(at) => self.saved = Some(copy_of(self.machines[at].path())),
             PutBack(at) => self.machines[at].folder = copy_of(self.saved.as_ref().unwrap().path()),
         }
@@ -138,10 +156,11 @@ impl World {
     fn exchange<T>(
         &self,
         at: usize,
-        work: impl FnOnce(Exchange<'_>, &Reached<'_>) -> Result<T, CommandError>,
+        work: impl FnOnce(Exchange<'_>, &LimitedServer<'_>) -> Result<T, CommandError>,
     ) -> Result<T, CommandError> {
         let (machine, figures) = (&self.machines[at], RefCell::new(Figures::default()));
         let server = Reached { shelf: &self.shelf, scope: shared(&machine.user), faults: None, figures: &figures };
+        let server = LimitedServer { server: &server, is_cut: false, is_full: self.is_full };
         let db = TeamDb::open(machine.path()).unwrap();
         let connection = db.connection().unwrap().unwrap();
         let mut store = machine.store();
@@ -264,4 +283,12 @@ fn what_others_confirm_and_supersede_follows_whose_notes_are_taken() {
     for (then, ben) in [([none, none], both), ([narrowed, none], old), ([narrowed, widened], both)] {
         check(&users, &[revised, then[0], then[1]], &["new", "old"], &[old, ben, both]);
     }
+}
+
+#[test]
+fn what_is_forgotten_leaves_a_server_that_takes_nothing_else() {
+    let users = ["ana", "ben"];
+    let full = [Write(0, "a"), Sync(0), Sync(1), Full(true), Write(0, "b"), Forget(0, "a"), Sync(0), Sync(1)];
+    check(&users, &[&full], &[], &[&["b"], &[]]);
+    check(&users, &[&full, &[Full(false), Sync(0), Sync(1)]], &["b"], &[&["b"]; 2]);
 }

@@ -45,7 +45,7 @@ pub(crate) enum Uploaded {
         /// The first of them.
         named: Vec<RefusedRecord>,
     },
-    /// The token may not send.
+    /// The token may not send, or the server takes no more.
     Forbidden(CommandError),
 }
 
