@@ -119,7 +119,7 @@ pub struct TeamRecord {
     pub successor: Option<String>,
     /// The entry in the log.
     pub reference: Option<Reference>,
-    /// What is sent, for an own record.
+    /// What is sent, for a record of the user that may have to be.
     pub json: Option<String>,
     /// Why it was refused.
     pub problem: Option<String>,

@@ -89,7 +89,11 @@ impl Exchange<'_> {
                         self.ledger.put(TeamRecord { state: TeamState::Applied, reference, ..row });
                     }
                     Some(_) => self.choose(row, received)?,
-                    None => self.ledger.put(row),
+                    None => {
+                        let is_mine = row.user == self.ledger.connection.user;
+                        let json = is_mine.then(|| record.to_json()).transpose().map_err(broken)?;
+                        self.ledger.put(TeamRecord { json, ..row });
+                    }
                 }
             }
         }
@@ -154,8 +158,12 @@ impl Exchange<'_> {
         } else if !has_text {
             // It is chosen again if the log is read again.
             self.unreadable.insert(received.position);
-        } else if self.is_here(&row, kept, received)? {
+        } else if let Some(origin) = self.origin_here(&row, kept, received)? {
             (row.state, row.reference) = (TeamState::Applied, Some(kept.reference));
+            if origin != Origin::Teammate {
+                // Written here under an earlier connection. If the server loses it, it is sent again as it was.
+                row.json = Some(received.record.to_json().map_err(broken)?);
+            }
         } else {
             row.reference = Some(self.free_reference(kept.reference)?);
         }
@@ -163,17 +171,24 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Whether the entry is here from before: this machine wrote or took it, and has forgotten its record since.
-    fn is_here(&self, row: &TeamRecord, kept: &Kept, received: &ReceivedRecord) -> Result<bool, CommandError> {
+    /// Returns the origin of the entry if it is here from before: this machine wrote or took it, and has forgotten its
+    /// record since.
+    fn origin_here(
+        &self,
+        row: &TeamRecord,
+        kept: &Kept,
+        received: &ReceivedRecord,
+    ) -> Result<Option<Origin>, CommandError> {
         if self.ledger.of_entry(kept.reference).is_some() {
-            return Ok(false);
+            return Ok(None);
         }
-        let Found::Here(entry) = self.store.find(&self.scope, kept.reference)? else { return Ok(false) };
+        let Found::Here(entry) = self.store.find(&self.scope, kept.reference)? else { return Ok(None) };
         let is_by_author = match entry.origin {
             Origin::Teammate => entry.source == Some(source_of(&row.user)),
             _ => row.user == self.ledger.connection.user,
         };
-        Ok(is_by_author && self.text_of(kept.reference)? == received.text)
+        let is_here = is_by_author && self.text_of(kept.reference)? == received.text;
+        Ok(is_here.then_some(entry.origin))
     }
 
     /// Whether the user has forgotten the entry of a record that this machine has forgotten since, or never had.

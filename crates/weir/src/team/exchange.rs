@@ -320,15 +320,23 @@ impl<'a> Exchange<'a> {
         page.next >= position && last.is_none_or(|last| self.ledger.get(&last.record.id.to_string()).is_some())
     }
 
-    /// Begins again after the server's log was put back: sends everything once more, and reads from the beginning.
+    /// Begins again after the server's log was put back: reads from the beginning, and sends what is no longer there,
+    /// also what the user sent before they connected again.
     fn start_over(&mut self) -> Result<(), CommandError> {
         self.report.is_put_back = true;
         self.unreadable.clear();
         self.ledger.connection.position = 0;
-        let is_sent = |row: &&TeamRecord| row.is_own && row.state == TeamState::Sent && row.json.is_some();
-        let sent: Vec<String> = self.ledger.records().iter().filter(is_sent).map(|row| row.id.clone()).collect();
+        let me = &self.ledger.connection.user;
+        let was_there = |row: &&TeamRecord| match row.state {
+            TeamState::Sent | TeamState::Applied => true,
+            // What it removed was erased, and never came.
+            TeamState::Received => row.kind == TeamKind::Removed,
+            _ => false,
+        };
+        let mine = self.ledger.records().iter().filter(|row| row.user == *me && row.json.is_some());
+        let sent: Vec<String> = mine.filter(was_there).map(|row| row.id.clone()).collect();
         for id in sent {
-            self.ledger.change(&id, |row| row.state = TeamState::Tried);
+            self.ledger.change(&id, |row| (row.state, row.is_own) = (TeamState::Tried, true));
         }
         self.ledger.save()
     }

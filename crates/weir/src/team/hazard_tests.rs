@@ -40,13 +40,15 @@ enum Act {
     Clock(usize, i64),
     /// The server is over its quota, or no longer.
     Full(bool),
+    /// The server is put back to its beginning.
+    Empty,
     /// The disk is saved.
     Save(usize),
     /// The disk is put back to what was saved.
     PutBack(usize),
 }
 
-use Act::{Clock, Confirm, Connect, Cut, Forget, From, Full, Preview, PutBack, Revise, Save, Stop, Sync, Write};
+use Act::{Clock, Confirm, Connect, Cut, Empty, Forget, From, Full, Preview, PutBack, Revise, Save, Stop, Sync, Write};
 
 /// The machines and their server.
 struct World {
@@ -119,6 +121,7 @@ impl World {
                 self.from[at] = names.map(|names| names.iter().map(|&name| name.to_owned()).collect());
             }
             Clock(at, ahead) => self.ahead[at] = ahead,
+            Empty => self.shelf = empty_shelf(),
             Full(is_full) => self.is_full = is_full,
             Save(at) => self.saved = Some(copy_of(self.machines[at].path())),
             PutBack(at) => self.machines[at].folder = copy_of(self.saved.as_ref().unwrap().path()),
@@ -291,4 +294,11 @@ fn what_is_forgotten_leaves_a_server_that_takes_nothing_else() {
     let full = [Write(0, "a"), Sync(0), Sync(1), Full(true), Write(0, "b"), Forget(0, "a"), Sync(0), Sync(1)];
     check(&users, &[&full], &[], &[&["b"], &[]]);
     check(&users, &[&full, &[Full(false), Sync(0), Sync(1)]], &["b"], &[&["b"]; 2]);
+}
+
+#[test]
+fn a_server_that_was_put_back_gets_notes_again_from_before_the_connection() {
+    let shared = [Write(0, "a"), Write(0, "b"), Sync(0), Sync(1), Stop(0), Connect(0), Sync(0)];
+    let all: &[&str] = &["a", "b"];
+    check(&["ana", "ben"], &[&shared, &[Empty, Sync(0), Sync(1), Sync(0)]], all, &[all; 2]);
 }

@@ -119,7 +119,10 @@ impl Server for Reached<'_> {
         if self.fault() == 0 {
             return Err(self.cut());
         }
-        let batch = self.shelf.read_since(&self.scope, Position(after), 7).unwrap();
+        let batch = match self.shelf.read_since(&self.scope, Position(after), 7) {
+            Err(error) if error.kind == RecordErrorKind::Ahead => return Ok(Downloaded::PutBack),
+            batch => batch.unwrap(),
+        };
         let Position(head) = self.shelf.ports().log.head(&self.scope).unwrap();
         let received = |StoredRecord { position: Position(position), record }: StoredRecord| {
             let text = record.body.kept().and_then(|_| self.shelf.text(&self.scope, record.id).unwrap());
