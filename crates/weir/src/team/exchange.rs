@@ -12,7 +12,7 @@ use super::outbox::sent_bytes;
 use super::server::{Downloaded, Page, RefusedRecord, Server, Uploaded};
 use crate::error::{CommandError, ErrorKind};
 
-/// How many records are sent at once, and how many bytes of texts.
+/// How many records are sent at once, and how many bytes with their texts. A single record may have more.
 const MAX_SENT_RECORDS: usize = 200;
 const MAX_SENT_BYTES: usize = 2 << 20;
 /// How often an exchange begins again because the server's log or the host has changed.
@@ -122,9 +122,11 @@ impl<'a> Exchange<'a> {
         }
         self.plan()?;
         let mut all = Vec::new();
-        for row in self.to_send() {
+        let mut next = 0;
+        while let Some((place, row)) = self.ledger.to_send_from(next) {
+            next = place + 1;
             let text = row.reference.map(|reference| self.text_of(reference)).transpose()?.flatten();
-            all.extend(row.json.map(|json| PreviewedRecord { json, text }));
+            all.extend(row.json.clone().map(|json| PreviewedRecord { json, text }));
         }
         Ok((all, self.report))
     }
@@ -194,14 +196,9 @@ impl<'a> Exchange<'a> {
         user == self.ledger.connection.user || self.from.is_none_or(is_named)
     }
 
-    fn to_send(&self) -> Vec<TeamRecord> {
-        let is_open = |row: &&TeamRecord| row.is_own && matches!(row.state, TeamState::Waiting | TeamState::Tried);
-        self.ledger.records().iter().filter(is_open).cloned().collect()
-    }
-
     /// Sends everything that waits.
     fn send(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
-        let mut limits = BatchLimits { only_removals: false };
+        let mut limits = BatchLimits { records: MAX_SENT_RECORDS, only_removals: false };
         self.report.unsent = None;
         loop {
             let batch = self.next_batch(limits)?;
@@ -224,6 +221,10 @@ impl<'a> Exchange<'a> {
                     // A server takes them over its quota too, and they are what makes room.
                     limits.only_removals = true;
                 }
+                Uploaded::TooLarge => match batch.rows.as_slice() {
+                    [only] => self.refuse(&only.id, "the server takes no records of this size"),
+                    rows => limits.records = rows.len() / 2,
+                },
                 Uploaded::Refused { count, named } => {
                     // Only what was sent can be refused.
                     let is_sent = |one: &&RefusedRecord| batch.rows.iter().any(|row| row.id == one.id);
@@ -265,8 +266,12 @@ impl<'a> Exchange<'a> {
     /// gone waits for the next exchange, which follows what was forgotten.
     fn next_batch(&mut self, limits: BatchLimits) -> Result<Batch, CommandError> {
         let mut batch = Batch::default();
-        let mut bytes = 0;
-        for row in self.to_send() {
+        let (mut bytes, mut next) = (0, 0);
+        while batch.rows.len() < limits.records
+            && let Some((place, row)) = self.ledger.to_send_from(next)
+        {
+            let row = row.clone();
+            next = place + 1;
             let Some(json) = &row.json else { continue };
             if limits.only_removals && row.kind != TeamKind::Removed {
                 continue;
@@ -275,19 +280,20 @@ impl<'a> Exchange<'a> {
             if row.reference.is_some() && text.is_none() {
                 continue;
             }
+            let size = json.len() + text.as_deref().map_or(0, sent_bytes);
+            if bytes + size > MAX_SENT_BYTES && !batch.rows.is_empty() {
+                break;
+            }
             if let Some(text) = text {
                 let key = weir_records::TextKey::of(text.as_bytes()).to_string();
                 if !json.contains(&key) {
                     self.refuse(&row.id, "its text is redacted differently now; write it again");
                     continue;
                 }
-                bytes += sent_bytes(&text);
                 batch.texts.insert(key, text);
             }
+            bytes += size;
             batch.rows.push(row);
-            if batch.rows.len() == MAX_SENT_RECORDS || bytes > MAX_SENT_BYTES / 2 {
-                break;
-            }
         }
         self.ledger.save()?;
         Ok(batch)
@@ -353,6 +359,7 @@ pub(crate) struct PreviewedRecord {
 /// What a batch may have.
 #[derive(Clone, Copy)]
 struct BatchLimits {
+    records: usize,
     /// Whether everything but removals stays here.
     only_removals: bool,
 }

@@ -40,6 +40,8 @@ enum Act {
     Clock(usize, i64),
     /// The server is over its quota, or no longer.
     Full(bool),
+    /// The server takes no more bytes than this at once.
+    Limit(usize),
     /// The server is put back to its beginning.
     Empty,
     /// The disk is saved.
@@ -48,7 +50,9 @@ enum Act {
     PutBack(usize),
 }
 
-use Act::{Clock, Confirm, Connect, Cut, Empty, Forget, From, Full, Preview, PutBack, Revise, Save, Stop, Sync, Write};
+use Act::{
+    Clock, Confirm, Connect, Cut, Empty, Forget, From, Full, Limit, Preview, PutBack, Revise, Save, Stop, Sync, Write,
+};
 
 /// The machines and their server.
 struct World {
@@ -61,6 +65,8 @@ struct World {
     saved: Option<TempDir>,
     /// Whether the server takes only removals.
     is_full: bool,
+    /// The most bytes that the server takes at once.
+    max_bytes: usize,
     /// Whether any machine got a new identity.
     is_rehosted: bool,
 }
@@ -72,6 +78,8 @@ struct LimitedServer<'a> {
     is_cut: bool,
     /// Whether it takes only removals.
     is_full: bool,
+    /// The most bytes that it takes at once.
+    max_bytes: usize,
 }
 
 impl Server for LimitedServer<'_> {
@@ -79,6 +87,10 @@ impl Server for LimitedServer<'_> {
         let is_removal = |json: &&str| matches!(Record::from_json(json).unwrap().body, Body::Removed { .. });
         if self.is_full && !records.iter().all(is_removal) {
             return Ok(Uploaded::Forbidden(CommandError::new(ErrorKind::Denied, "the server is full")));
+        }
+        let size = records.concat().len() + texts.values().map(String::len).sum::<usize>();
+        if size > self.max_bytes {
+            return Ok(Uploaded::TooLarge);
         }
         let uploaded = self.server.upload(records, texts)?;
         if self.is_cut { Err(CommandError::new(ErrorKind::Failed, "the connection was cut")) } else { Ok(uploaded) }
@@ -94,7 +106,16 @@ impl World {
         let machine = |user: &&str| Machine::new(user, HostId::random().unwrap());
         let machines: Vec<Machine> = users.iter().map(machine).collect();
         let (ahead, from) = (vec![0; machines.len()], vec![None; machines.len()]);
-        Self { shelf: empty_shelf(), machines, ahead, from, saved: None, is_full: false, is_rehosted: false }
+        Self {
+            shelf: empty_shelf(),
+            machines,
+            ahead,
+            from,
+            saved: None,
+            is_full: false,
+            max_bytes: usize::MAX,
+            is_rehosted: false,
+        }
     }
 
     fn act(&mut self, act: &Act) {
@@ -122,6 +143,7 @@ impl World {
             }
             Clock(at, ahead) => self.ahead[at] = ahead,
             Empty => self.shelf = empty_shelf(),
+            Limit(bytes) => self.max_bytes = bytes,
             Full(is_full) => self.is_full = is_full,
             Save(at) => self.saved = Some(copy_of(self.machines[at].path())),
             PutBack(at) => self.machines[at].folder = copy_of(self.saved.as_ref().unwrap().path()),
@@ -136,7 +158,7 @@ impl World {
         let entry = NewEntry {
             text: text.as_bytes().to_vec(),
             note: Some(Note { topic: topic.map(str::to_owned), ..Note::new(NoteKind::Finding) }),
-            ..NewEntry::new(EntryKind::Note, Origin::Model, Level::Project, text)
+            ..NewEntry::new(EntryKind::Note, Origin::Model, Level::Project, text.lines().next().unwrap())
         };
         self.machines[at].store().keep(&local(), entry, self.now(at)).unwrap();
     }
@@ -163,7 +185,7 @@ impl World {
     ) -> Result<T, CommandError> {
         let (machine, figures) = (&self.machines[at], RefCell::new(Figures::default()));
         let server = Reached { shelf: &self.shelf, scope: shared(&machine.user), faults: None, figures: &figures };
-        let server = LimitedServer { server: &server, is_cut: false, is_full: self.is_full };
+        let server = LimitedServer { server: &server, is_cut: false, is_full: self.is_full, max_bytes: self.max_bytes };
         let db = TeamDb::open(machine.path()).unwrap();
         let connection = db.connection().unwrap().unwrap();
         let mut store = machine.store();
@@ -301,4 +323,17 @@ fn a_server_that_was_put_back_gets_notes_again_from_before_the_connection() {
     let shared = [Write(0, "a"), Write(0, "b"), Sync(0), Sync(1), Stop(0), Connect(0), Sync(0)];
     let all: &[&str] = &["a", "b"];
     check(&["ana", "ben"], &[&shared, &[Empty, Sync(0), Sync(1), Sync(0)]], all, &[all; 2]);
+}
+
+#[test]
+fn a_server_that_takes_only_small_requests_gets_what_fits() {
+    let long: &str = format!("long{}", "\nlong".repeat(1_000)).leak();
+    let written = [Write(0, "a"), Write(0, "b"), Write(0, long), Write(0, "c"), Write(0, "d")];
+    let all: &[&str] = &["a", "b", "c", "d"];
+    check(
+        &["ana", "ben"],
+        &[&[Limit(1_500)], &written, &[Sync(0), Sync(1)]],
+        all,
+        &[&["a", "b", "c", "d", "long"], all],
+    );
 }

@@ -102,6 +102,12 @@ impl Ledger {
         places.filter_map(move |&place| self.records.get(place))
     }
 
+    /// Returns the first record at or after a place that waits to be sent, with its place.
+    pub(super) fn to_send_from(&self, place: usize) -> Option<(usize, &TeamRecord)> {
+        let is_open = |row: &TeamRecord| row.is_own && matches!(row.state, TeamState::Waiting | TeamState::Tried);
+        self.records.iter().enumerate().skip(place).find(|(_, row)| is_open(row))
+    }
+
     /// Returns these records and those that name them, in their order.
     pub(super) fn concerning(&self, ids: &[String]) -> impl Iterator<Item = &TeamRecord> {
         let mut places: BTreeSet<usize> = ids.iter().filter_map(|id| self.places.ids.get(id)).copied().collect();

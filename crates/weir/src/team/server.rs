@@ -47,6 +47,8 @@ pub(crate) enum Uploaded {
     },
     /// The token may not send, or the server takes no more.
     Forbidden(CommandError),
+    /// The server takes no requests of this size.
+    TooLarge,
 }
 
 /// A record that the server refused.
@@ -151,6 +153,7 @@ impl Server for ConnectedServer {
             200 => Ok(Uploaded::Taken),
             409 => Ok(Uploaded::Cloned),
             403 => Ok(Uploaded::Forbidden(refused(&answer))),
+            413 => Ok(Uploaded::TooLarge),
             422 => {
                 let problem: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
                 let named: Vec<RefusedRecord> =
