@@ -69,6 +69,12 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
         Some(url) => Some(connection(context, url, arguments)?),
         None => None,
     };
+    // A dry run with the server that the project is connected to is one of that connection.
+    let is_known = match &asked {
+        Some(asked) => is_connected_to(&folder, asked)?,
+        None => false,
+    };
+    let asked = asked.filter(|_| !is_dry || !is_known);
     let trial = folder.join(TRIAL_FOLDER);
     let at = if is_dry && asked.is_some() { &trial } else { &folder };
     // The store's folder must exist before anything is put next to the log.
@@ -99,6 +105,8 @@ fn exchange(
     arguments: &ArgMatches,
 ) -> Result<Answer, CommandError> {
     weir_store::private::folder(at).map_err(|error| CommandError::broken(&error.to_string()))?;
+    let is_dry = arguments.get_flag("dry-run");
+    let is_trial = is_dry && asked.is_some();
     let mut db = match asked.is_some() {
         true => TeamDb::open(at)?,
         false => TeamDb::open_existing(at)?.ok_or_else(not_connected)?,
@@ -108,7 +116,6 @@ fn exchange(
         db.connect(&merged)?;
     }
     let connection = db.connection()?.ok_or_else(not_connected)?;
-    let is_dry = arguments.get_flag("dry-run");
     let named: Vec<Reference> = arguments.get_many::<Reference>("include").into_iter().flatten().copied().collect();
     for reference in named.iter().filter(|_| !is_dry) {
         db.wish_to_include(*reference)?;
@@ -123,7 +130,7 @@ fn exchange(
         if is_dry {
             let (records, report) = exchange.preview()?;
             let records = records.into_iter().map(|one| json!({ "record": raw(&one.json), "text": one.text }));
-            return Ok(preview(&about, records.collect(), &report));
+            return Ok(preview(&about, records.collect(), &report, is_trial));
         }
         team::mark_synced(at);
         Ok(describe(&about, &exchange.run(&server)?))
@@ -166,6 +173,12 @@ fn connection(context: &Context, url: &str, arguments: &ArgMatches) -> Result<Te
         host: HostId::random().map_err(|error| CommandError::broken(&error.to_string()))?.to_string(),
         ..TeamConnection::default()
     })
+}
+
+/// Whether the project of a store is connected to the place that the options ask for.
+fn is_connected_to(folder: &Path, asked: &TeamConnection) -> Result<bool, CommandError> {
+    let Some(db) = TeamDb::open_existing(folder)? else { return Ok(false) };
+    Ok(db.connection()?.is_some_and(|known| known.is_same_place(asked)))
 }
 
 /// Returns the new connection, or the known one with another token if it leads to the same place.
@@ -213,12 +226,15 @@ fn raw(json: &str) -> Value {
     serde_json::from_str(json).unwrap_or_default()
 }
 
-fn preview(connection: &TeamConnection, records: Vec<Value>, report: &Report) -> Answer {
+/// Shows what would be sent. A trial does not know what the server has from the user already.
+fn preview(connection: &TeamConnection, records: Vec<Value>, report: &Report, is_trial: bool) -> Answer {
     let count = counted(records.len(), "record", "records");
-    let head = format!("would send {count} to {} and nothing else:", one_line(&connection.server, 120));
+    let most = if is_trial { "at most " } else { "" };
+    let head = format!("would send {most}{count} to {} and nothing else:", one_line(&connection.server, 120));
     let lines = records.iter().map(ToString::to_string);
     let text = [head].into_iter().chain(lines).chain(waiting(report)).collect::<Vec<_>>().join("\n");
-    Answer::new(text, json!({ "would_send": records, "unconfirmed": references(&report.unconfirmed) }))
+    let unconfirmed = references(&report.unconfirmed);
+    Answer::new(text, json!({ "would_send": records, "at_most": is_trial, "unconfirmed": unconfirmed }))
 }
 
 fn waiting(report: &Report) -> Option<String> {
