@@ -26,7 +26,7 @@ pub(crate) use exchange::{Exchange, Report};
 pub(crate) use lock::ExchangeLock;
 pub(crate) use server::{ConnectedServer, whose_token};
 pub(crate) use session_end::{forget_mark, mark_synced, sync_after_session};
-pub(crate) use token::{MAX_TOKEN_BYTES, read_token, store_token};
+pub(crate) use token::{MAX_TOKEN_BYTES, ReleasedToken, read_token, release_token, store_token};
 pub(crate) use words::{Remarks, confirmed, forgotten, remarks, standing};
 
 /// What the source of a teammate's entry begins with, before their name.

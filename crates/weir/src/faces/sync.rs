@@ -14,7 +14,7 @@ use weir_store::{TeamConnection, TeamDb};
 use crate::answer::{Answer, references};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::team::{self, ConnectedServer, Exchange, Report};
+use crate::team::{self, ConnectedServer, Exchange, ReleasedToken, Report};
 use crate::when;
 
 /// The name of the command.
@@ -62,7 +62,7 @@ pub(crate) fn command() -> Command {
 pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<Answer>, CommandError> {
     let folder = context.project_folder();
     if arguments.get_flag("stop") {
-        return stop(&folder).map(Some);
+        return stop(context, &folder).map(Some);
     }
     let (is_dry, is_quiet) = (arguments.get_flag("dry-run"), arguments.get_flag("quiet"));
     let asked = match arguments.get_one::<String>("server") {
@@ -74,6 +74,7 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
         Some(asked) => is_connected_to(&folder, asked)?,
         None => false,
     };
+    let offered = asked.as_ref().map(|asked| asked.token_file.clone());
     let asked = asked.filter(|_| !is_dry || !is_known);
     let trial = folder.join(TRIAL_FOLDER);
     let at = if is_dry && asked.is_some() { &trial } else { &folder };
@@ -88,6 +89,9 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     let result = exchange(context, at, asked, arguments);
     if is_dry {
         let _ = std::fs::remove_dir_all(&trial);
+        if let Some(file) = &offered {
+            release(context, file)?;
+        }
     }
     match result {
         Err(error) if !is_dry => {
@@ -112,8 +116,12 @@ fn exchange(
         false => TeamDb::open_existing(at)?.ok_or_else(not_connected)?,
     };
     if let Some(asked) = asked {
-        let merged = continued(db.connection()?, asked);
-        db.connect(&merged)?;
+        let known = db.connection()?;
+        let replaced = known.as_ref().map(|known| known.token_file.clone()).filter(|file| *file != asked.token_file);
+        db.connect(&continued(known, asked))?;
+        if let Some(file) = replaced {
+            release(context, &file)?;
+        }
     }
     let connection = db.connection()?.ok_or_else(not_connected)?;
     let named: Vec<Reference> = arguments.get_many::<Reference>("include").into_iter().flatten().copied().collect();
@@ -151,7 +159,19 @@ fn connection(context: &Context, url: &str, arguments: &ArgMatches) -> Result<Te
         }
         false => context.env().folder.join(given),
     };
-    let token = team::read_token(&token_file)?;
+    connection_with(context, url, arguments, &token_file).inspect_err(|_| {
+        // What went wrong is said, and this connection was never made.
+        let _ = team::release_token(&context.paths().data, &context.project_stores(), &token_file);
+    })
+}
+
+fn connection_with(
+    context: &Context,
+    url: &str,
+    arguments: &ArgMatches,
+    token_file: &Path,
+) -> Result<TeamConnection, CommandError> {
+    let token = team::read_token(token_file)?;
     let named = arguments.get_one::<String>("project").cloned().or_else(|| context.project().remote());
     let project = named.ok_or_else(|| {
         CommandError::usage("this project has no remote that could name it")
@@ -189,7 +209,12 @@ fn continued(known: Option<TeamConnection>, asked: TeamConnection) -> TeamConnec
     }
 }
 
-fn stop(folder: &Path) -> Result<Answer, CommandError> {
+/// Deletes a token that Weir has stored and that no project uses any more.
+fn release(context: &Context, file: &str) -> Result<ReleasedToken, CommandError> {
+    team::release_token(&context.paths().data, &context.project_stores(), Path::new(file))
+}
+
+fn stop(context: &Context, folder: &Path) -> Result<Answer, CommandError> {
     if !TeamDb::exists(folder) {
         return Err(not_connected());
     }
@@ -199,11 +224,20 @@ fn stop(folder: &Path) -> Result<Answer, CommandError> {
     let connection = db.connection()?.ok_or_else(not_connected)?;
     db.disconnect()?;
     team::forget_mark(folder);
+    let released = release(context, &connection.token_file)?;
+    let (file, is_deleted) = (&connection.token_file, released == ReleasedToken::Deleted);
     let text = format!(
-        "no longer connected to {}; notes that are here stay here, and those that were sent stay there",
-        one_line(&connection.server, 120)
+        "no longer connected to {}; notes that are here stay here, and those that were sent stay there\n{}",
+        one_line(&connection.server, 120),
+        match released {
+            ReleasedToken::Deleted => format!("its token was deleted from {file}"),
+            ReleasedToken::InUse => format!("its token stays in {file}, since another project may use it"),
+            ReleasedToken::Own => format!("its token is still in {file}"),
+        }
     );
-    Ok(Answer::new(text, json!({ "server": connection.server, "project": connection.project })))
+    let (server, project) = (&connection.server, &connection.project);
+    let token = json!({ "file": file, "deleted": is_deleted });
+    Ok(Answer::new(text, json!({ "server": server, "project": project, "token": token })))
 }
 
 fn note_problem(folder: &Path, error: &CommandError) {
