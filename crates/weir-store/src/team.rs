@@ -263,6 +263,19 @@ impl TeamDb {
         self.wishes(CONFIRM)
     }
 
+    /// Drops wishes to share entries and to confirm notes, once records say so.
+    pub fn drop_wishes(&mut self, included: &[Reference], confirmed: &[Reference]) -> Result<()> {
+        self.db.write(Durability::Power, |tx| {
+            let mut statement = tx.prepare("DELETE FROM wishes WHERE reference = ?1 AND wish = ?2")?;
+            for (references, wish) in [(included, INCLUDE), (confirmed, CONFIRM)] {
+                for reference in references {
+                    statement.execute(params![reference.as_str(), wish])?;
+                }
+            }
+            Ok::<_, rusqlite::Error>(())
+        })
+    }
+
     /// Returns whose notes these entries are, as far as records say.
     pub fn attributions(&self, references: &[Reference]) -> Result<Vec<Attribution>> {
         self.db.read(|c| {

@@ -337,3 +337,19 @@ fn a_server_that_takes_only_small_requests_gets_what_fits() {
         &[&["a", "b", "c", "d", "long"], all],
     );
 }
+
+#[test]
+fn a_wish_ends_with_the_record_that_says_so() {
+    let mut world = World::new(&["ana", "ben"]);
+    let wishes = |world: &World, at: usize| {
+        let db = TeamDb::open(world.machines[at].path()).unwrap();
+        [db.to_include().unwrap().len(), db.to_confirm().unwrap().len()]
+    };
+    [Write(0, "a"), Sync(0), Sync(1), Confirm(1, "a"), Write(1, "b")].iter().for_each(|act| world.act(act));
+    let named = world.reference(1, "b");
+    TeamDb::open(world.machines[1].path()).unwrap().wish_to_include(named).unwrap();
+    assert_eq!(wishes(&world, 1), [1, 1]);
+    world.act(&Sync(1));
+    assert_eq!(wishes(&world, 1), [0, 0]);
+    assert_eq!(world.notes(1), ["a, confirmed", "b"]);
+}

@@ -156,6 +156,14 @@ impl Ledger {
         Ok(self.db.save(&self.connection, records)?)
     }
 
+    /// Drops wishes of the user that records say now.
+    pub(super) fn drop_wishes(&mut self, included: &[Reference], confirmed: &[Reference]) -> Result<(), CommandError> {
+        if self.is_in_memory || (included.is_empty() && confirmed.is_empty()) {
+            return Ok(());
+        }
+        Ok(self.db.drop_wishes(included, confirmed)?)
+    }
+
     /// Replaces records by others, and writes that in one transaction.
     pub(super) fn replace(&mut self, old: &[String], new: Vec<TeamRecord>) -> Result<(), CommandError> {
         self.save()?;

@@ -37,7 +37,8 @@ impl Exchange<'_> {
         self.add_included()?;
         self.follow_forgotten()?;
         self.add_confirmations()?;
-        self.ledger.save()
+        self.ledger.save()?;
+        self.drop_wishes()
     }
 
     /// Returns the text of an entry, as it is sent.
@@ -183,6 +184,26 @@ impl Exchange<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Drops the wishes of the user that records say now, and those about entries that are gone.
+    fn drop_wishes(&mut self) -> Result<(), CommandError> {
+        let me = &self.ledger.connection.user;
+        let is_mine = |one: &TeamRecord| one.kind == TeamKind::Confirmed && one.user == *me;
+        let is_gone = |reference| self.store.find(&self.scope, reference).map(|found| !matches!(found, Found::Here(_)));
+        let (mut included, mut confirmed) = (Vec::new(), Vec::new());
+        for reference in self.ledger.db().to_include()? {
+            if self.ledger.of_entry(reference).is_some() || is_gone(reference)? {
+                included.push(reference);
+            }
+        }
+        for reference in self.ledger.db().to_confirm()? {
+            let row = self.ledger.of_entry(reference);
+            if row.is_some_and(|row| self.ledger.naming(&row.id).any(is_mine)) || is_gone(reference)? {
+                confirmed.push(reference);
+            }
+        }
+        self.ledger.drop_wishes(&included, &confirmed)
     }
 
     /// Adds the record that keeps an entry. Returns its id, unless its text cannot be sent.
