@@ -1,6 +1,6 @@
 //! Takes in records of a user's machines, and gives out what is new. Invariants: an upload can be repeated, and changes
-//! nothing the second time; what is refused is named one by one; over its quota, a tenant can still repeat and remove; an
-//! answer never skips a record, whatever it cuts.
+//! nothing the second time; what is refused is named one by one; over its quota, a tenant can still repeat and remove;
+//! an answer never skips a record, whatever it cuts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

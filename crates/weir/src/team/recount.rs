@@ -1,5 +1,5 @@
-//! Whose word counts about an entry, after that has changed or the entry has come back. Invariant: an entry is confirmed
-//! and superseded as the records of the user and of those whose notes are taken say.
+//! Whose word counts about an entry, after that has changed or the entry has come back. Invariant: an entry is
+//! confirmed and superseded as the records of the user and of those whose notes are taken say.
 
 use weir_core::Origin;
 use weir_records::Kept;

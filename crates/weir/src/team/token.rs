@@ -1,5 +1,5 @@
-//! The file with the token of a team server. Invariants: only its owner can read it; one that Weir stored is deleted once
-//! no project uses it.
+//! The file with the token of a team server. Invariants: only its owner can read it; one that Weir stored is deleted
+//! once no project uses it.
 
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
