@@ -75,7 +75,7 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
         None => false,
     };
     let offered = asked.as_ref().map(|asked| asked.token_file.clone());
-    let asked = asked.filter(|_| !is_dry || !is_known);
+    let asked = asked.filter(|_| !(is_dry && is_known));
     let trial = folder.join(TRIAL_FOLDER);
     let at = if is_dry && asked.is_some() { &trial } else { &folder };
     // The store's folder must exist before anything is put next to the log.
