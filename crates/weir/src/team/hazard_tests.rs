@@ -36,7 +36,7 @@ enum Act {
     Connect(usize),
     /// Only the notes of these users are taken from now on.
     From(usize, Option<&'static [&'static str]>),
-    /// The clock is ahead by so many milliseconds from now on.
+    /// The clock is ahead by this time from now on, in milliseconds.
     Clock(usize, i64),
     /// The server is over its quota, or no longer.
     Full(bool),

@@ -28,7 +28,7 @@ const FORGOTTEN: &str = "forgotten here";
 impl Exchange<'_> {
     /// Writes records for everything that has changed since the last exchange, and stores them.
     pub(super) fn plan(&mut self) -> Result<(), CommandError> {
-        // Each plan finds these anew.
+        // Each plan finds these again.
         self.report.unconfirmed.clear();
         self.report.too_long.clear();
         self.redate()?;
@@ -47,7 +47,7 @@ impl Exchange<'_> {
         Ok(Some(String::from_utf8_lossy(&redact(&text.all()?).text).into_owned()))
     }
 
-    /// Writes records anew that the server has not taken and whose time is far ahead: this machine's clock was wrong.
+    /// Writes records again that the server has not taken and whose time is far ahead: this machine's clock was wrong.
     fn redate(&mut self) -> Result<(), CommandError> {
         let latest = self.now.0.saturating_add(MAX_AHEAD_MILLIS);
         let is_ahead = |row: &&TeamRecord| {
