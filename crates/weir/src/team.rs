@@ -15,6 +15,8 @@ mod ledger;
 mod lock;
 mod outbox;
 mod recount;
+#[cfg(test)]
+mod sealed_hazard_tests;
 mod sealing;
 mod server;
 mod session_end;

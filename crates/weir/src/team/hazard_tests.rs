@@ -12,11 +12,12 @@ use weir_store::{Selection, TeamDb};
 
 use super::exchange::Exchange;
 use super::server::{Downloaded, Server, Uploaded};
-use super::simulation_tests::{Figures, Machine, NOW, Reached, local, shared, titles_on};
+use super::simulation_tests::{Figures, Machine, NOW, Reached, local, seal, shared, titles_on};
+use super::vault::Vault;
 use crate::error::{CommandError, ErrorKind};
 
 /// What happens, on the machine with a number.
-enum Act {
+pub(super) enum Act {
     /// A model writes a note.
     Write(usize, &'static str),
     /// A model writes a note on a topic.
@@ -48,16 +49,19 @@ enum Act {
     Save(usize),
     /// The disk is put back to what was saved.
     PutBack(usize),
+    /// The first machine seals the project, and admits all others.
+    Seal,
 }
 
 use Act::{
-    Clock, Confirm, Connect, Cut, Empty, Forget, From, Full, Limit, Preview, PutBack, Revise, Save, Stop, Sync, Write,
+    Clock, Confirm, Connect, Cut, Empty, Forget, From, Full, Limit, Preview, PutBack, Revise, Save, Seal, Stop, Sync,
+    Write,
 };
 
 /// The machines and their server.
-struct World {
-    shelf: Shelf,
-    machines: Vec<Machine>,
+pub(super) struct World {
+    pub(super) shelf: Shelf,
+    pub(super) machines: Vec<Machine>,
     /// How far the clock of each machine is ahead, in milliseconds.
     ahead: Vec<i64>,
     /// Whose notes each machine takes.
@@ -68,11 +72,11 @@ struct World {
     /// The most bytes that the server takes at once.
     max_bytes: usize,
     /// Whether any machine got a new identity.
-    is_rehosted: bool,
+    pub(super) is_rehosted: bool,
 }
 
 /// A server that does not do everything.
-struct LimitedServer<'a> {
+pub(super) struct LimitedServer<'a> {
     server: &'a Reached<'a>,
     /// Whether its answers to uploads are lost.
     is_cut: bool,
@@ -102,7 +106,7 @@ impl Server for LimitedServer<'_> {
 }
 
 impl World {
-    fn new(users: &[&str]) -> Self {
+    pub(super) fn new(users: &[&str]) -> Self {
         let machine = |user: &&str| Machine::new(user, HostId::random().unwrap());
         let machines: Vec<Machine> = users.iter().map(machine).collect();
         let (ahead, from) = (vec![0; machines.len()], vec![None; machines.len()]);
@@ -118,7 +122,7 @@ impl World {
         }
     }
 
-    fn act(&mut self, act: &Act) {
+    pub(super) fn act(&mut self, act: &Act) {
         match *act {
             Write(at, text) => self.write(at, None, text),
             Revise(at, topic, text) => self.write(at, Some(topic), text),
@@ -147,6 +151,7 @@ impl World {
             Full(is_full) => self.is_full = is_full,
             Save(at) => self.saved = Some(copy_of(self.machines[at].path())),
             PutBack(at) => self.machines[at].folder = copy_of(self.saved.as_ref().unwrap().path()),
+            Seal => seal(&self.shelf, &self.machines),
         }
     }
 
@@ -178,7 +183,7 @@ impl World {
         TeamDb::open(machine.path()).unwrap().erase(&[reference]).unwrap();
     }
 
-    fn exchange<T>(
+    pub(super) fn exchange<T>(
         &self,
         at: usize,
         work: impl FnOnce(Exchange<'_>, &LimitedServer<'_>) -> Result<T, CommandError>,
@@ -190,6 +195,7 @@ impl World {
         let connection = db.connection().unwrap().unwrap();
         let mut store = machine.store();
         let exchange = Exchange::new(db, connection, &mut store, local(), self.now(at)).unwrap();
+        let exchange = exchange.sealed_by(Vault::read(machine.path()).unwrap(), Option::default());
         work(exchange.taking_from(self.from[at].as_deref()), &server)
     }
 
@@ -199,7 +205,7 @@ impl World {
     }
 
     /// Returns the notes of a machine by their titles, with what is said of them.
-    fn notes(&self, at: usize) -> Vec<String> {
+    pub(super) fn notes(&self, at: usize) -> Vec<String> {
         let notes = self.machines[at].store().notes(&local(), usize::MAX).unwrap();
         let show = |entry: Entry| {
             let is_confirmed = entry.note.is_some_and(|note| note.confirmed_at.is_some());
@@ -236,7 +242,7 @@ fn copy_into(folder: &Path, copy: &Path) {
 
 /// Lets acts happen on machines of these users. In the end the server must have the notes that are named first, and
 /// each machine the notes that are named for it.
-fn check(users: &[&str], acts: &[&[Act]], on_server: &[&str], on_machines: &[&[&str]]) {
+pub(super) fn check(users: &[&str], acts: &[&[Act]], on_server: &[&str], on_machines: &[&[&str]]) {
     let mut world = World::new(users);
     acts.iter().copied().flatten().for_each(|act| world.act(act));
     assert_eq!(titles_on(&world.shelf).0, on_server, "the server");

@@ -191,7 +191,7 @@ impl Machine {
     }
 
     /// Exchanges, and changes who has the keys of the project.
-    fn sync_and(
+    pub(super) fn sync_and(
         &self,
         wish: Option<KeyWish>,
         shelf: &Shelf,
@@ -299,7 +299,7 @@ fn check(count: usize, seed: u64, prepare: impl Fn(&Shelf, &[Machine])) -> (Figu
 }
 
 /// Seals the project on the first machine, and admits all others.
-fn seal(shelf: &Shelf, machines: &[Machine]) {
+pub(super) fn seal(shelf: &Shelf, machines: &[Machine]) {
     let figures = RefCell::new(Figures::default());
     let ask = |wish| machines[0].sync_and(Some(wish), shelf, None, &figures).unwrap().sealed.unwrap();
     assert!(ask(KeyWish::Seal).can_seal);
