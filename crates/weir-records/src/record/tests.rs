@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::id::HostId;
-use crate::sealed::KeyId;
+use crate::sealed::{Grant, Identity, KeyId};
 
 fn record(body: Body) -> Record {
     Record {
@@ -42,6 +42,10 @@ fn key() -> KeyId {
     KeyId::parse(&"05".repeat(16)).unwrap()
 }
 
+fn grant() -> Grant {
+    Grant { member: Identity::random().unwrap().public(), keys: "AAAA".into() }
+}
+
 fn bodies() -> Vec<Body> {
     let other = |index| RecordId { host: HostId::from_bytes([9; 16]), index };
     vec![
@@ -50,7 +54,7 @@ fn bodies() -> Vec<Body> {
         Body::Confirmed { record: other(1), by: UserId("ana".into()) },
         Body::Removed { record: other(1), why: WhyGone::Forgotten },
         Body::Sealed(Box::new(SealedEntry { key: key(), content: "AAAA".into() })),
-        Body::Granted(Box::new(KeyGrants { key: key(), proven_by: key(), grants: Vec::new(), proof: "00".into() })),
+        Body::Granted(Box::new(KeyGrants { key: key(), proven_by: key(), grants: vec![grant()], proof: "00".into() })),
     ]
 }
 

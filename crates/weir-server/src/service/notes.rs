@@ -17,8 +17,6 @@ use super::sync::check_room;
 const MAX_TITLE_CHARS: usize = 80;
 /// How many notes one note takes the place of.
 const MAX_REPLACED: usize = 20;
-/// How many entries with one reference an answer names.
-const MAX_NAMED: usize = 20;
 /// The longest title, topic or name of a branch or commit, in bytes.
 const MAX_FIELD_BYTES: usize = 1 << 10;
 

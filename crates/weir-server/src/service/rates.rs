@@ -109,7 +109,7 @@ mod tests {
     fn a_clock_that_is_set_back_locks_nobody_out() {
         const HOUR: i64 = 60 * 60 * 1000;
         let id = TokenId::parse("00112233445566ff").unwrap();
-        let rates = Rates::new(1, 2);
+        let rates = Rates::new(Pace::new(1, 2));
         let take = |at| rates.take(id, Timestamp(at));
         assert_eq!([take(HOUR), take(HOUR), take(0), take(400), take(600)], [Ok(()), Err(1), Err(1), Err(1), Ok(())]);
     }

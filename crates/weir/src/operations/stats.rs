@@ -75,7 +75,8 @@ them.";
         if rows.is_empty() {
             let text = match &outputs {
                 Some(outputs) => format!("Nothing was held back, told or asked for here yet.\n\n{}", outputs.table()),
-                None => "nothing was held back, told or asked for here yet; `weir` says which clients are connected".to_owned(),
+                None => "nothing was held back, told or asked for here yet; `weir` says which clients are connected"
+                    .to_owned(),
             };
             let outputs = outputs.as_ref().map(SeenOutputs::data);
             return Ok(Answer::nothing(text, StatsData::Nothing { sessions: 0, outputs }));

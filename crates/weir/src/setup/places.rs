@@ -157,7 +157,8 @@ mod tests {
             variables: variables.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             ledger: "/ledger".into(),
         };
-        let (none, named): (&[(&str, &str)], &[(&str, &str)]) = (&[], &[("APPDATA", "/roaming")]);
+        let named = [("APPDATA", "/roaming")];
+        let (none, named) = (&named[..0], &named[..]);
         for (system, variables, expected) in [
             ("linux", none, "/home/ana/.config"),
             ("macos", none, "/home/ana/Library/Application Support"),

@@ -126,11 +126,12 @@ fn about_files(count: usize, path_bytes: usize) -> Option<NoteFields> {
 }
 
 fn a_field_that_no_machine_writes_is_refused(world: &World) {
+    type Change<'a> = &'a dyn Fn(&mut Kept);
     let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
     let token = server.token("acme", "ana", TokenScope::Write);
     let long = || "x".repeat(20 << 10);
     let topic = NoteFields { topic: Some(long()), ..about_files(0, 0).unwrap() };
-    let changes: [(&str, &dyn Fn(&mut Kept)); 5] = [
+    let changes: [(&str, Change<'_>); 5] = [
         ("its title is too long", &|kept: &mut Kept| kept.title = long()),
         ("its source is too long", &|kept: &mut Kept| kept.source = Some(long())),
         ("its topic, commit or branch is too long", &|kept: &mut Kept| kept.note = Some(topic.clone())),
