@@ -121,7 +121,7 @@ pub struct TeamRecord {
     pub successor: Option<String>,
     /// The entry in the log.
     pub reference: Option<Reference>,
-    /// What is sent, for an own record.
+    /// What is sent, for a record of the user that may have to be.
     pub json: Option<String>,
     /// Why it was refused.
     pub problem: Option<String>,
@@ -186,19 +186,22 @@ impl TeamDb {
     /// Connects the project. Records of another server, tenant, user or project are dropped, and so is what was to be
     /// shared there.
     pub fn connect(&mut self, connection: &TeamConnection) -> Result<()> {
-        let is_same = self.connection()?.is_some_and(|old| old.is_same_place(connection));
+        let dropped = match self.connection()? {
+            Some(old) if old.is_same_place(connection) => "",
+            Some(_) => "DELETE FROM records; DELETE FROM wishes",
+            None => "DELETE FROM wishes",
+        };
         self.db.write(Durability::Power, |tx| {
-            if !is_same {
-                tx.execute_batch("DELETE FROM records; DELETE FROM wishes")?;
-            }
+            tx.execute_batch(dropped)?;
             rows::save_connection(tx, connection)
         })
     }
 
-    /// Ends the connection, and forgets everything about it. Notes that were received stay.
+    /// Ends the connection, and forgets everything about it but which records were not taken: if the project is
+    /// connected again, what the user has forgotten does not come back. Notes that were received stay.
     pub fn disconnect(&mut self) -> Result<()> {
         self.db.write(Durability::Power, |tx| {
-            tx.execute_batch("DELETE FROM connection; DELETE FROM records; DELETE FROM wishes")
+            tx.execute_batch("DELETE FROM connection; DELETE FROM records WHERE state <> 'held'; DELETE FROM wishes")
         })
     }
 
@@ -260,6 +263,19 @@ impl TeamDb {
     /// Returns the notes that the user has confirmed.
     pub fn to_confirm(&self) -> Result<Vec<Reference>> {
         self.wishes(CONFIRM)
+    }
+
+    /// Drops wishes to share entries and to confirm notes, once records say so.
+    pub fn drop_wishes(&mut self, included: &[Reference], confirmed: &[Reference]) -> Result<()> {
+        self.db.write(Durability::Power, |tx| {
+            let mut statement = tx.prepare("DELETE FROM wishes WHERE reference = ?1 AND wish = ?2")?;
+            for (references, wish) in [(included, INCLUDE), (confirmed, CONFIRM)] {
+                for reference in references {
+                    statement.execute(params![reference.as_str(), wish])?;
+                }
+            }
+            Ok::<_, rusqlite::Error>(())
+        })
     }
 
     /// Returns whose notes these entries are, as far as records say.

@@ -8,16 +8,22 @@
 
 mod apply;
 mod exchange;
+#[cfg(test)]
+mod hazard_tests;
 mod host;
 mod ledger;
 mod lock;
 mod outbox;
+mod recount;
+#[cfg(test)]
+mod sealed_hazard_tests;
 mod sealing;
 mod server;
 mod session_end;
 #[cfg(test)]
 mod simulation_tests;
 mod token;
+mod uploads;
 mod vault;
 mod words;
 
@@ -26,7 +32,7 @@ pub(crate) use lock::ExchangeLock;
 pub(crate) use sealing::SealReport;
 pub(crate) use server::{ConnectedServer, whose_token};
 pub(crate) use session_end::{forget_mark, mark_synced, sync_after_session};
-pub(crate) use token::{MAX_TOKEN_BYTES, read_token, store_token};
+pub(crate) use token::{MAX_TOKEN_BYTES, ReleasedToken, read_token, release_token, store_token};
 pub(crate) use vault::{KeyWish, Vault};
 pub(crate) use words::{Remarks, confirmed, forgotten, remarks, standing};
 

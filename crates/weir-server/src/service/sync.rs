@@ -1,5 +1,6 @@
 //! Takes in records of a user's machines, and gives out what is new. Invariants: an upload can be repeated, and changes
-//! nothing the second time; what is refused is named one by one; an answer never skips a record, whatever it cuts.
+//! nothing the second time; what is refused is named one by one; over its quota, a tenant can still repeat and remove;
+//! an answer never skips a record, whatever it cuts.
 
 mod page;
 
@@ -63,8 +64,11 @@ pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Resu
         let detail = format!("an upload has at most {MAX_UPLOADED} records, and this one has {}", upload.records.len());
         return Err(Problem::invalid(detail).hint("send the records in several requests, in their order"));
     }
-    let (incoming, mut refused) = read(upload.records, &upload.texts)?;
-    check_quota(service, &scope, incoming.iter().map(|one| &one.record))?;
+    let (mut incoming, mut refused) = read(upload.records, &upload.texts)?;
+    let excess = check_quota(service, &scope, &incoming)?;
+    if let Some(excess) = &excess {
+        incoming.retain(|one| is_removal(&one.record) || excess.known.contains(&one.record.id));
+    }
     let failed = |error: PortError| Problem::of(service, &error);
     // What was in the log before has a position up to here, since positions are given in the order of the log.
     let before = service.shelf.ports().log.head(&scope).map_err(failed)?;
@@ -81,10 +85,13 @@ pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Resu
         service.announce(&scope);
     }
     let Position(head) = service.shelf.ports().log.head(&scope).map_err(failed)?;
-    if refused.is_empty() {
-        return Ok(json_answer(StatusCode::OK, &json!({ "accepted": accepted, "known": known, "head": head })));
-    }
-    let problem = refusal(service, &refused);
+    let problem = match excess {
+        Some(excess) => excess.problem,
+        None if refused.is_empty() => {
+            return Ok(json_answer(StatusCode::OK, &json!({ "accepted": accepted, "known": known, "head": head })));
+        }
+        None => refusal(service, &refused),
+    };
     Err(problem.field("accepted", accepted).field("known", known).field("head", head))
 }
 
@@ -124,32 +131,48 @@ pub(super) fn download(service: &Service, caller: &Caller, range: &Range) -> Res
     Ok(json_answer(StatusCode::OK, &Value::Object(answer)))
 }
 
-/// Checks that new records fit into the quota of the tenant. Over it, only removals are taken, and records that the log
-/// has already.
-fn check_quota<'a>(service: &Service, scope: &Scope, records: impl Iterator<Item = &'a Record>) -> Result<(), Problem> {
-    let records: Vec<&Record> = records.collect();
+/// Why the new records of an upload do not fit into the quota of the tenant.
+struct Excess {
+    problem: Problem,
+    /// The records of the upload that the log has already.
+    known: BTreeSet<RecordId>,
+}
+
+/// Checks whether the new records of an upload fit into the quota of the tenant. Over it, only removals are taken, and
+/// records that the log has already; neither needs room.
+fn check_quota(service: &Service, scope: &Scope, incoming: &[Incoming]) -> Result<Option<Excess>, Problem> {
     let failed = |error: PortError| Problem::of(service, &error);
     let usage = service.accounts.usage(&scope.tenant).map_err(failed)?;
     let most = usage.max_records.unwrap_or(service.options.max_tenant_records);
     let most_bytes = usage.max_bytes.unwrap_or(service.options.max_tenant_bytes);
-    let mut bytes = usage.bytes;
-    for record in &records {
-        bytes = bytes.saturating_add(record.stored_bytes(&record.to_json().map_err(failed)?));
+    let bytes_with = |records: &[&Record]| {
+        records.iter().try_fold(usage.bytes, |bytes, record| {
+            let json = record.to_json().map_err(failed)?;
+            Ok::<_, Problem>(bytes.saturating_add(record.stored_bytes(&json)))
+        })
+    };
+    let fits = |records: &[&Record]| {
+        let count = usage.records.saturating_add(records.len() as u64);
+        Ok::<_, Problem>(count <= most && bytes_with(records)? <= most_bytes)
+    };
+    let mut adding: Vec<&Record> = incoming.iter().map(|one| &one.record).filter(|one| !is_removal(one)).collect();
+    if fits(&adding)? {
+        return Ok(None);
     }
-    if usage.records.saturating_add(records.len() as u64) <= most && bytes <= most_bytes {
-        return Ok(());
-    }
-    let adding = records.iter().filter(|record| !matches!(record.body, Body::Removed { .. })).map(|record| record.id);
-    let adding: Vec<RecordId> = adding.collect();
-    let known = service.shelf.ports().log.records(scope, &adding).map_err(failed)?;
+    let ids: Vec<RecordId> = adding.iter().map(|record| record.id).collect();
+    let known = service.shelf.ports().log.records(scope, &ids).map_err(failed)?;
     let known: BTreeSet<RecordId> = known.into_iter().map(|stored| stored.record.id).collect();
-    if adding.iter().all(|id| known.contains(id)) {
-        return Ok(());
+    adding.retain(|record| !known.contains(&record.id));
+    if adding.is_empty() || fits(&adding)? {
+        return Ok(None);
     }
-    if bytes > most_bytes {
-        return Err(over_bytes(most_bytes, usage.bytes));
-    }
-    Err(over_quota(most, usage.records))
+    let is_over_bytes = bytes_with(&adding)? > most_bytes;
+    let problem = if is_over_bytes { over_bytes(most_bytes, usage.bytes) } else { over_quota(most, usage.records) };
+    Ok(Some(Excess { problem, known }))
+}
+
+fn is_removal(record: &Record) -> bool {
+    matches!(record.body, Body::Removed { .. })
 }
 
 /// Checks that the tenant may have one more record with a text of this size.
@@ -166,13 +189,13 @@ pub(super) fn check_room(service: &Service, scope: &Scope, text_bytes: usize) ->
 fn over_bytes(most: u64, has: u64) -> Problem {
     let detail = format!("the tenant may have {}, and has {}", size(most), size(has));
     Problem::new(StatusCode::FORBIDDEN, "Quota exceeded", detail)
-        .hint("nothing was stored; the operator can raise it with `weir team init --max-bytes`")
+        .hint("nothing new was stored; the operator can raise it with `weir team init --max-bytes`")
 }
 
 fn over_quota(most: u64, has: u64) -> Problem {
     let detail = format!("the tenant may have {most} records, and has {has}");
     Problem::new(StatusCode::FORBIDDEN, "Quota exceeded", detail)
-        .hint("nothing was stored; the operator can raise it with `weir team init --max-records`")
+        .hint("nothing new was stored; the operator can raise it with `weir team init --max-records`")
 }
 
 /// Reads the records of an upload with their texts. One that cannot be read is refused, and the others are not.

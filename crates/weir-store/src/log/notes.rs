@@ -154,6 +154,11 @@ pub(crate) fn confirm(tx: &Transaction<'_>, id: i64, now: Timestamp) -> rusqlite
         .map(drop)
 }
 
+/// Records that nobody has confirmed a note.
+pub(crate) fn unconfirm(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE notes SET confirmed_at = NULL WHERE entry_id = ?1")?.execute([id]).map(drop)
+}
+
 /// Unpins entries that only this note cited. Called before the note is removed.
 pub(crate) fn release_citations(tx: &Transaction<'_>, note_id: i64) -> rusqlite::Result<()> {
     tx.prepare_cached(
@@ -212,6 +217,13 @@ pub(crate) fn supersede_later(tx: &Transaction<'_>, old: i64, new: i64) -> rusql
         .execute([old, new])?;
     }
     Ok(is_marked)
+}
+
+/// Makes a note current again that another one superseded. One that has another successor keeps it.
+pub(crate) fn unsupersede(tx: &Transaction<'_>, old: i64, new: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE notes SET superseded_by = NULL WHERE entry_id = ?1 AND superseded_by = ?2")?
+        .execute([old, new])
+        .map(drop)
 }
 
 fn supersede(tx: &Transaction<'_>, old: i64, new: i64) -> rusqlite::Result<Option<Reference>> {

@@ -78,6 +78,31 @@ impl Store {
         })
     }
 
+    /// Records that a note does not take the place of another one after all.
+    pub fn unsupersede(&mut self, scope: &Scope, old: Reference, new: Reference) -> Result<()> {
+        let scope_ids = self.scope_ids(scope)?;
+        self.log.write(Durability::Power, |tx| {
+            let id = |reference| -> rusqlite::Result<Option<i64>> {
+                Ok(entries::by_reference(tx, scope_ids, reference)?.map(|stored| stored.id))
+            };
+            if let (Some(old), Some(new)) = (id(old)?, id(new)?) {
+                notes::unsupersede(tx, old, new)?;
+            }
+            Ok::<_, Fault>(())
+        })
+    }
+
+    /// Records that nobody whose word counts has confirmed a note.
+    pub fn unconfirm(&mut self, scope: &Scope, reference: Reference) -> Result<()> {
+        let scope_ids = self.scope_ids(scope)?;
+        self.log.write(Durability::Power, |tx| {
+            if let Some(stored) = entries::by_reference(tx, scope_ids, reference)? {
+                notes::unconfirm(tx, stored.id)?;
+            }
+            Ok::<_, Fault>(())
+        })
+    }
+
     /// Returns the other current revisions of a note's topic, newest first. There are some only if several people
     /// revised the same note.
     pub fn rivals(&self, scope: &Scope, entry: &Entry) -> Result<Vec<Entry>> {

@@ -16,7 +16,7 @@ use weir_store::{TeamConnection, TeamDb};
 use crate::answer::{Answer, references};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::team::{self, ConnectedServer, Exchange, Report, Vault};
+use crate::team::{self, ConnectedServer, Exchange, ReleasedToken, Report, Vault};
 use crate::when;
 
 /// The name of the command.
@@ -67,7 +67,7 @@ pub(crate) fn command() -> Command {
 pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<Answer>, CommandError> {
     let folder = context.project_folder();
     if arguments.get_flag("stop") {
-        return stop(&folder).map(Some);
+        return stop(context, &folder).map(Some);
     }
     if arguments.get_flag("key") {
         return sealing::print_key(context).map(Some);
@@ -77,6 +77,13 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
         Some(url) => Some(connection(context, url, arguments)?),
         None => None,
     };
+    // A dry run with the server that the project is connected to is one of that connection.
+    let is_known = match &asked {
+        Some(asked) => is_connected_to(&folder, asked)?,
+        None => false,
+    };
+    let offered = asked.as_ref().map(|asked| asked.token_file.clone());
+    let asked = asked.filter(|_| !(is_dry && is_known));
     let trial = folder.join(TRIAL_FOLDER);
     let at = if is_dry && asked.is_some() { &trial } else { &folder };
     // The store's folder must exist before anything is put next to the log.
@@ -90,6 +97,9 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     let result = exchange(context, at, asked, arguments);
     if is_dry {
         let _ = std::fs::remove_dir_all(&trial);
+        if let Some(file) = &offered {
+            release(context, file)?;
+        }
     }
     match result {
         Err(error) if !is_dry => {
@@ -107,16 +117,21 @@ fn exchange(
     arguments: &ArgMatches,
 ) -> Result<Answer, CommandError> {
     weir_store::private::folder(at).map_err(|error| CommandError::broken(&error.to_string()))?;
+    let is_dry = arguments.get_flag("dry-run");
+    let is_trial = is_dry && asked.is_some();
     let mut db = match asked.is_some() {
         true => TeamDb::open(at)?,
         false => TeamDb::open_existing(at)?.ok_or_else(not_connected)?,
     };
     if let Some(asked) = asked {
-        let merged = continued(db.connection()?, asked);
-        db.connect(&merged)?;
+        let known = db.connection()?;
+        let replaced = known.as_ref().map(|known| known.token_file.clone()).filter(|file| *file != asked.token_file);
+        db.connect(&continued(known, asked))?;
+        if let Some(file) = replaced {
+            release(context, &file)?;
+        }
     }
     let connection = db.connection()?.ok_or_else(not_connected)?;
-    let is_dry = arguments.get_flag("dry-run");
     let named: Vec<Reference> = arguments.get_many::<Reference>("include").into_iter().flatten().copied().collect();
     for reference in named.iter().filter(|_| !is_dry) {
         db.wish_to_include(*reference)?;
@@ -134,7 +149,7 @@ fn exchange(
         if is_dry {
             let (records, report) = exchange.preview()?;
             let records = records.into_iter().map(sealing::previewed);
-            return Ok(preview(&about, records.collect(), &report));
+            return Ok(preview(&about, records.collect(), &report, is_trial));
         }
         team::mark_synced(at);
         Ok(describe(&about, &exchange.run(&server)?))
@@ -155,7 +170,19 @@ fn connection(context: &Context, url: &str, arguments: &ArgMatches) -> Result<Te
         }
         false => context.env().folder.join(given),
     };
-    let token = team::read_token(&token_file)?;
+    connection_with(context, url, arguments, &token_file).inspect_err(|_| {
+        // What went wrong is said, and this connection was never made.
+        let _ = team::release_token(&context.paths().data, &context.project_stores(), &token_file);
+    })
+}
+
+fn connection_with(
+    context: &Context,
+    url: &str,
+    arguments: &ArgMatches,
+    token_file: &Path,
+) -> Result<TeamConnection, CommandError> {
+    let token = team::read_token(token_file)?;
     let named = arguments.get_one::<String>("project").cloned().or_else(|| context.project().remote());
     let project = named.ok_or_else(|| {
         CommandError::usage("this project has no remote that could name it")
@@ -179,6 +206,12 @@ fn connection(context: &Context, url: &str, arguments: &ArgMatches) -> Result<Te
     })
 }
 
+/// Whether the project of a store is connected to the place that the options ask for.
+fn is_connected_to(folder: &Path, asked: &TeamConnection) -> Result<bool, CommandError> {
+    let Some(db) = TeamDb::open_existing(folder)? else { return Ok(false) };
+    Ok(db.connection()?.is_some_and(|known| known.is_same_place(asked)))
+}
+
 /// Returns the new connection, or the known one with another token if it leads to the same place.
 fn continued(known: Option<TeamConnection>, asked: TeamConnection) -> TeamConnection {
     match known {
@@ -187,7 +220,12 @@ fn continued(known: Option<TeamConnection>, asked: TeamConnection) -> TeamConnec
     }
 }
 
-fn stop(folder: &Path) -> Result<Answer, CommandError> {
+/// Deletes a token that Weir has stored and that no project uses any more.
+fn release(context: &Context, file: &str) -> Result<ReleasedToken, CommandError> {
+    team::release_token(&context.paths().data, &context.project_stores(), Path::new(file))
+}
+
+fn stop(context: &Context, folder: &Path) -> Result<Answer, CommandError> {
     if !TeamDb::exists(folder) {
         return Err(not_connected());
     }
@@ -198,11 +236,20 @@ fn stop(folder: &Path) -> Result<Answer, CommandError> {
     db.disconnect()?;
     team::forget_mark(folder);
     Vault::read(folder)?.expect_nothing()?;
+    let released = release(context, &connection.token_file)?;
+    let (file, is_deleted) = (&connection.token_file, released == ReleasedToken::Deleted);
     let text = format!(
-        "no longer connected to {}; notes that are here stay here, and those that were sent stay there",
-        one_line(&connection.server, 120)
+        "no longer connected to {}; notes that are here stay here, and those that were sent stay there\n{}",
+        one_line(&connection.server, 120),
+        match released {
+            ReleasedToken::Deleted => format!("its token was deleted from {file}"),
+            ReleasedToken::InUse => format!("its token stays in {file}, since another project may use it"),
+            ReleasedToken::Own => format!("its token is still in {file}"),
+        }
     );
-    Ok(Answer::new(text, json!({ "server": connection.server, "project": connection.project })))
+    let (server, project) = (&connection.server, &connection.project);
+    let token = json!({ "file": file, "deleted": is_deleted });
+    Ok(Answer::new(text, json!({ "server": server, "project": project, "token": token })))
 }
 
 fn note_problem(folder: &Path, error: &CommandError) {
@@ -225,9 +272,11 @@ fn raw(json: &str) -> Value {
     serde_json::from_str(json).unwrap_or_default()
 }
 
-fn preview(connection: &TeamConnection, records: Vec<Value>, report: &Report) -> Answer {
+/// Shows what would be sent. A trial does not know what the server has from the user already.
+fn preview(connection: &TeamConnection, records: Vec<Value>, report: &Report, is_trial: bool) -> Answer {
     let count = counted(records.len(), "record", "records");
-    let head = format!("would send {count} to {} and nothing else:", one_line(&connection.server, 120));
+    let most = if is_trial { "at most " } else { "" };
+    let head = format!("would send {most}{count} to {} and nothing else:", one_line(&connection.server, 120));
     let lines = records.iter().map(ToString::to_string);
     let mut lines: Vec<String> = [head].into_iter().chain(lines).chain(waiting(report)).collect();
     if records.iter().any(|one| one.get("sealed").is_some()) {
@@ -236,8 +285,12 @@ fn preview(connection: &TeamConnection, records: Vec<Value>, report: &Report) ->
         );
     }
     lines.extend(sealing::lines(report));
-    let unconfirmed = references(&report.unconfirmed);
-    let data = json!({ "would_send": records, "unconfirmed": unconfirmed, "sealed": sealing::data(report) });
+    let data = json!({
+        "would_send": records,
+        "at_most": is_trial,
+        "unconfirmed": references(&report.unconfirmed),
+        "sealed": sealing::data(report),
+    });
     Answer::new(lines.join("\n"), data)
 }
 
@@ -274,8 +327,9 @@ fn describe(connection: &TeamConnection, report: &Report) -> Answer {
 
 /// Says what was not exchanged, and what was unusual.
 fn remarks(report: &Report) -> Vec<String> {
-    let mut lines: Vec<String> = report.unsent.iter().map(|why| format!("nothing was sent: {why}")).collect();
-    lines.extend(report.refused.iter().map(|why| format!("refused for good: {why}")));
+    let what = if report.sent > 0 { "not everything was sent" } else { "nothing was sent" };
+    let mut lines: Vec<String> = report.unsent.iter().map(|why| format!("{what}: {why}")).collect();
+    lines.extend(report.refused.iter().map(|why| format!("refused by the server: {why}")));
     if !report.too_long.is_empty() {
         lines.push(format!("too long to be shared: {}", references(&report.too_long).join(" ")));
     }
@@ -287,7 +341,8 @@ fn remarks(report: &Report) -> Vec<String> {
         lines.push(format!("{} of the server cannot be read", counted(report.unreadable, "record", "records")));
     }
     if report.is_rehosted {
-        lines.push("another machine had the identity of this one; this one has a new one now".to_owned());
+        let why = "another machine has the identity of this one, or this one was put back to an older state";
+        lines.push(format!("{why}; it has a new identity now"));
     }
     if report.is_put_back {
         lines.push("the server's log was put back to an older state; everything was sent and read again".to_owned());

@@ -4,7 +4,7 @@
 
 use weir_core::note::BoundFile;
 use weir_core::wording::one_line;
-use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference};
+use weir_core::{EntryKind, Level, NewEntry, Note, NoteKind, Origin, Reference, WhyGone};
 use weir_records::{Body, Kept, LogicalTime, Record, RecordId, TextKey};
 use weir_store::{Found, Selection, TeamKind, TeamRecord, TeamState};
 
@@ -22,7 +22,7 @@ const MAX_AUTHOR_CHARS: usize = 60;
 impl Exchange<'_> {
     /// Takes in a page. The position moves past it at the end.
     pub(super) fn take(&mut self, mut page: Page) -> Result<Step, CommandError> {
-        self.report.unreadable += page.unreadable;
+        self.unreadable.extend(&page.unreadable);
         self.unseal(&mut page)?;
         for received in &page.records {
             if let Step::Cloned = self.stage(received)? {
@@ -39,7 +39,7 @@ impl Exchange<'_> {
                 self.keep(&row, kept, received)?;
             }
         }
-        self.apply_others()?;
+        self.apply_others(&page)?;
         self.ledger.connection.position = self.ledger.connection.position.max(page.next);
         self.ledger.save()?;
         Ok(Step::Done)
@@ -50,7 +50,7 @@ impl Exchange<'_> {
         let record = &received.record;
         let connection = &self.ledger.connection;
         if record.tenant.0 != connection.tenant || record.project.0 != connection.project {
-            self.report.unreadable += 1;
+            self.unreadable.insert(received.position);
             return Ok(Step::Done);
         }
         let id = record.id.to_string();
@@ -59,35 +59,98 @@ impl Exchange<'_> {
             Some(row)
                 if row.is_own && matches!(row.state, TeamState::Waiting | TeamState::Tried | TeamState::Refused) =>
             {
-                if row.json.as_deref() != Some(record.to_json().map_err(broken)?.as_str()) {
+                if !self.is_same(&row, record)? {
                     return Ok(Step::Cloned);
                 }
                 self.ledger.change(&id, |row| row.state = TeamState::Sent);
             }
             Some(row) if row.state == TeamState::Received && row.kind == TeamKind::Kept => {
-                self.choose(row, received)?;
+                let was_locked = row.problem.as_deref() == Some(LOCKED);
+                if was_locked { self.stage_entry(row, received)? } else { self.choose(row, received)? }
             }
             Some(row) if row.state == TeamState::Applied && row.kind == TeamKind::Kept && !self.takes(&row.user) => {
                 self.hold(row)?;
             }
+            Some(row) if row.state == TeamState::Applied && !row.is_own => self.stage_again(&row, received)?,
             Some(_) => {}
             None => {
-                // The user writes elsewhere under this identity, or this machine has forgotten what it wrote. What a
-                // teammate writes under it must not move the count; if it is in the way, this machine gets a new one.
-                let is_mine = record.author.user.0 == connection.user && record.id.index < RecordId::MAX_INDEX;
-                if is_mine && record.id.host.to_string() == connection.host {
-                    self.ledger.connection.next_index = self.ledger.connection.next_index.max(record.id.index + 1);
+                if self.is_written_elsewhere(record) || self.reuses_the_id_removed_by(record) {
+                    return Ok(Step::Cloned);
                 }
                 self.observe(record.time);
-                let row = row_of(record, TeamState::Received);
-                match row.kind {
-                    TeamKind::Kept => self.choose(row, received)?,
-                    TeamKind::Granted => self.ledger.put(TeamRecord { state: TeamState::Applied, ..row }),
-                    _ => self.ledger.put(row),
-                }
+                self.stage_new(received)?;
             }
         }
         Ok(Step::Done)
+    }
+
+    /// Decides what a record will be here that is here already, but whose author may not be taken any more.
+    fn stage_again(&mut self, row: &TeamRecord, received: &ReceivedRecord) -> Result<(), CommandError> {
+        match row.kind {
+            TeamKind::Kept => received.kept().map_or(Ok(()), |kept| self.recount(row, kept)),
+            TeamKind::Superseded | TeamKind::Confirmed if !self.takes(&row.user) => self.retract(row),
+            _ => Ok(()),
+        }
+    }
+
+    /// Decides what a record will be here that was never seen.
+    fn stage_new(&mut self, received: &ReceivedRecord) -> Result<(), CommandError> {
+        let row = row_of(&received.record, TeamState::Received);
+        if row.kind == TeamKind::Kept {
+            return self.stage_entry(row, received);
+        }
+        let is_mine = row.user == self.ledger.connection.user;
+        let json = is_mine.then(|| received.record.to_json()).transpose().map_err(broken)?;
+        // Keys are followed as they are read.
+        let state = if row.kind == TeamKind::Granted { TeamState::Applied } else { row.state };
+        self.ledger.put(TeamRecord { json, state, ..row });
+        Ok(())
+    }
+
+    /// Decides what an entry will be here that could not be read before.
+    fn stage_entry(&mut self, row: TeamRecord, received: &ReceivedRecord) -> Result<(), CommandError> {
+        if let Some(kept) = received.kept()
+            && self.was_forgotten(kept.reference)?
+        {
+            // The plan follows that, as it follows everything that was forgotten.
+            let reference = Some(kept.reference);
+            self.ledger.put(TeamRecord { state: TeamState::Applied, reference, problem: None, ..row });
+            return Ok(());
+        }
+        self.choose(row, received)
+    }
+
+    /// Whether a record of the user names an id of this host that this machine does not know. Another one has the same
+    /// identity, or this one was put back to an older state; either way, the next ids may be taken, by records that are
+    /// erased and never come. What a teammate writes under this identity changes nothing, unless it is in the way.
+    fn is_written_elsewhere(&self, record: &Record) -> bool {
+        let connection = &self.ledger.connection;
+        let is_unknown =
+            |id: &RecordId| id.host.to_string() == connection.host && self.ledger.get(&id.to_string()).is_none();
+        record.author.user.0 == connection.user
+            && [Some(record.id), record.body.about()].iter().flatten().any(is_unknown)
+    }
+
+    /// Whether an own record has an id that another one had before, which this record removes. The own one then counts
+    /// as not sent.
+    fn reuses_the_id_removed_by(&mut self, removal: &Record) -> bool {
+        let Body::Removed { record: target, .. } = &removal.body else { return false };
+        if removal.author.user.0 != self.ledger.connection.user {
+            return false;
+        }
+        let id = target.to_string();
+        let Some(row) = self.ledger.get(&id).filter(|row| row.is_own && row.json.is_some()) else { return false };
+        // A host's removal is later than what it removes.
+        let is_earlier = removal.id.host == target.host && removal.time.timestamp() < row.at;
+        let state = row.state;
+        match state {
+            TeamState::Waiting => true,
+            TeamState::Tried | TeamState::Sent if is_earlier => {
+                self.ledger.change(&id, |row| row.state = TeamState::Tried);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Follows the clock of a record, so that later records of this machine come after it.
@@ -105,50 +168,63 @@ impl Exchange<'_> {
             return Ok(());
         }
         row.problem = None;
-        let is_erased = |one: &TeamRecord| {
-            one.kind == TeamKind::Removed && one.about.as_deref() == Some(row.id.as_str()) && one.user == row.user
-        };
-        let kept = received
-            .kept()
-            .filter(|kept| received.text().is_some_and(|text| TextKey::of(text.as_bytes()) == kept.text));
-        if self.ledger.records().iter().any(is_erased) {
+        let is_removal = |one: &TeamRecord| one.kind == TeamKind::Removed && one.user == row.user;
+        let is_erased = self.ledger.naming(&row.id).any(is_removal);
+        let has_text = |kept: &&Kept| received.text().is_some_and(|text| TextKey::of(text.as_bytes()) == kept.text);
+        if is_erased {
             row.state = TeamState::Erased;
+        } else if self.is_locked(&received.record) {
+            row.problem = Some(LOCKED.to_owned());
         } else if !self.takes(&row.user) {
             row.state = TeamState::Held;
-        } else if let Some(kept) = kept {
-            if self.is_here(&row, kept, received)? {
+        } else if let Some(kept) = received.kept().filter(has_text) {
+            if let Some(origin) = self.origin_here(&row, kept, received)? {
                 (row.state, row.reference) = (TeamState::Applied, Some(kept.reference));
+                if origin != Origin::Teammate {
+                    // Written here under an earlier connection. If the server loses it, it is sent again as it was.
+                    row.json = Some(received.record.to_json().map_err(broken)?);
+                }
             } else {
                 row.reference = Some(self.free_reference(kept.reference)?);
             }
-        } else if let Body::Sealed(sealed) = &received.record.body
-            && !self.vault.has(sealed.key)
-        {
-            row.problem = Some(LOCKED.to_owned());
         } else {
             // It is chosen again if the log is read again.
-            self.report.unreadable += 1;
+            self.unreadable.insert(received.position);
         }
         self.ledger.put(row);
         Ok(())
     }
 
-    /// Whether the entry is here from before: this machine wrote or took it, and has forgotten its record since.
-    fn is_here(&self, row: &TeamRecord, kept: &Kept, received: &ReceivedRecord) -> Result<bool, CommandError> {
+    /// Returns the origin of the entry if it is here from before: this machine wrote or took it, and has forgotten its
+    /// record since.
+    fn origin_here(
+        &self,
+        row: &TeamRecord,
+        kept: &Kept,
+        received: &ReceivedRecord,
+    ) -> Result<Option<Origin>, CommandError> {
         if self.ledger.of_entry(kept.reference).is_some() {
-            return Ok(false);
+            return Ok(None);
         }
-        let Found::Here(entry) = self.store.find(&self.scope, kept.reference)? else { return Ok(false) };
+        let Found::Here(entry) = self.store.find(&self.scope, kept.reference)? else { return Ok(None) };
         let is_by_author = match entry.origin {
             Origin::Teammate => entry.source == Some(source_of(&row.user)),
             _ => row.user == self.ledger.connection.user,
         };
-        Ok(is_by_author && self.text_of(kept.reference)?.as_deref() == received.text())
+        let is_here = is_by_author && self.text_of(kept.reference)?.as_deref() == received.text();
+        Ok(is_here.then_some(entry.origin))
+    }
+
+    /// Whether the user has forgotten the entry of a record that this machine has forgotten since, or never had.
+    fn was_forgotten(&self, reference: Reference) -> Result<bool, CommandError> {
+        let found = self.store.find(&self.scope, reference)?;
+        let is_forgotten = matches!(found, Found::Gone(gone) if gone.why == WhyGone::Forgotten);
+        Ok(is_forgotten && self.ledger.of_entry(reference).is_none())
     }
 
     fn free_reference(&self, wanted: Reference) -> Result<Reference, CommandError> {
         let is_free = matches!(self.store.find(&self.scope, wanted)?, Found::Never);
-        let is_promised = self.ledger.records().iter().any(|row| row.reference == Some(wanted));
+        let is_promised = self.ledger.of_entry(wanted).is_some();
         if is_free && !is_promised { Ok(wanted) } else { Ok(self.store.draw_reference()?) }
     }
 
@@ -168,13 +244,15 @@ impl Exchange<'_> {
             self.report.received.push(Received { reference, user, title });
         }
         self.ledger.change(&row.id, |row| row.state = TeamState::Applied);
-        Ok(())
+        // It may have been here before, with what was said about it then.
+        self.reapply(&row.id)
     }
 
-    /// Applies what records say about others, as far as those are here.
-    fn apply_others(&mut self) -> Result<(), CommandError> {
+    /// Applies what the records of a page say about others, and what others say about them, as far as those are here.
+    fn apply_others(&mut self, page: &Page) -> Result<(), CommandError> {
         let is_open = |row: &&TeamRecord| row.state == TeamState::Received && row.kind != TeamKind::Kept;
-        let open: Vec<TeamRecord> = self.ledger.records().iter().filter(is_open).cloned().collect();
+        let ids: Vec<String> = page.records.iter().map(|received| received.record.id.to_string()).collect();
+        let open: Vec<TeamRecord> = self.ledger.concerning(&ids).filter(is_open).cloned().collect();
         for row in open {
             let Some(target) = row.about.as_deref().and_then(|id| self.ledger.get(id)).cloned() else { continue };
             let is_applied = match row.kind {
@@ -191,7 +269,7 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    fn supersede(&mut self, row: &TeamRecord, old: &TeamRecord) -> Result<bool, CommandError> {
+    pub(super) fn supersede(&mut self, row: &TeamRecord, old: &TeamRecord) -> Result<bool, CommandError> {
         let new = row.successor.as_deref().and_then(|id| self.ledger.get(id)).and_then(|row| row.reference);
         let (Some(old), Some(new)) = (old.reference, new) else { return Ok(false) };
         self.store.supersede(&self.scope, old, new)?;
@@ -199,7 +277,7 @@ impl Exchange<'_> {
     }
 
     /// Marks a teammate's note as confirmed by a person. Whom, the record says; an own note waits for its own user.
-    fn confirm(&mut self, row: &TeamRecord, target: &TeamRecord) -> Result<bool, CommandError> {
+    pub(super) fn confirm(&mut self, row: &TeamRecord, target: &TeamRecord) -> Result<bool, CommandError> {
         let Some(reference) = target.reference else { return Ok(false) };
         if let Found::Here(entry) = self.store.find(&self.scope, reference)?
             && entry.origin == Origin::Teammate
@@ -221,6 +299,7 @@ impl Exchange<'_> {
         self.ledger.change(&target.id, |target| {
             (target.state, target.json, target.reference) = (TeamState::Erased, None, None);
         });
+        self.reapply_without(&target.id)?;
         Ok(true)
     }
 
@@ -229,8 +308,9 @@ impl Exchange<'_> {
         if let Some(reference) = row.reference {
             self.erase(reference)?;
         }
+        let id = row.id.clone();
         self.ledger.put(TeamRecord { state: TeamState::Held, reference: None, ..row });
-        Ok(())
+        self.reapply_without(&id)
     }
 
     fn erase(&mut self, reference: Reference) -> Result<usize, CommandError> {

@@ -1,25 +1,22 @@
 //! One exchange with the server: what is new here goes out, what is new there comes in. Invariants: every step can be
-//! repeated; the position moves only after everything before it is in the log.
+//! repeated; the position moves only after everything before it is in the log; nothing is sent before the server's log
+//! was read, since a machine that was put back to an older state would use the ids of records that it has forgotten.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use weir_core::{Reference, Scope, Timestamp};
 use weir_records::Record;
 use weir_records::sealed::OpenedEntry;
-use weir_store::{Store, TeamConnection, TeamDb, TeamRecord, TeamState};
+use weir_store::{Store, TeamConnection, TeamDb, TeamKind, TeamRecord, TeamState};
 
 use super::ledger::Ledger;
-use super::outbox::sent_bytes;
-use super::sealing::{SealReport, is_sealed};
-use super::server::{Downloaded, Page, RefusedRecord, Server, Uploaded};
+use super::sealing::SealReport;
+use super::server::{Downloaded, Page, Server};
 use super::vault::{KeyWish, SealState, Vault};
 use crate::error::{CommandError, ErrorKind};
 
-/// How many records are sent at once, and how many bytes of texts.
-const MAX_SENT_RECORDS: usize = 200;
-const MAX_SENT_BYTES: usize = 2 << 20;
-/// How often an exchange begins again because the server's log or the host has changed.
-const MAX_ROUNDS: usize = 4;
+/// How often an exchange begins again because the server's log, the host or the keys have changed.
+const MAX_ROUNDS: usize = 6;
 /// How everybody is written where the names of some would be.
 const EVERYBODY: &str = "*";
 
@@ -38,7 +35,7 @@ pub(crate) struct Report {
     pub(crate) too_long: Vec<Reference>,
     /// Decisions of a model that wait for the user.
     pub(crate) unconfirmed: Vec<Reference>,
-    /// Why nothing was sent, if the token may not.
+    /// Why not everything was sent, if the token may not, or the server is full.
     pub(crate) unsent: Option<String>,
     /// How many notes are not taken because of their author.
     pub(crate) held: usize,
@@ -85,9 +82,11 @@ pub(crate) struct Exchange<'a> {
     pub(super) vault: Vault,
     /// What the user has just said about them.
     pub(super) wish: Option<KeyWish>,
-    /// How far it was sealed when the records to be sent were written.
-    pub(super) planned_as: SealState,
+    /// How far the project was sealed when the records to be sent were written, if they were.
+    pub(super) planned_as: Option<SealState>,
     pub(super) now: Timestamp,
+    /// Where the server's log has records or texts that cannot be read.
+    pub(super) unreadable: BTreeSet<u64>,
     pub(super) report: Report,
 }
 
@@ -112,15 +111,16 @@ impl<'a> Exchange<'a> {
         // Only what the whole project sees is shared.
         let scope = Scope { work: None, session: None, ..scope };
         let ledger = Ledger::read(db, connection)?;
-        let (vault, included, report) = (Vault::default().at(&ledger.connection), Vec::new(), Report::default());
-        let planned_as = vault.state();
-        Ok(Self { ledger, store, scope, from: None, included, vault, wish: None, planned_as, now, report })
+        let vault = Vault::default().at(&ledger.connection);
+        let (from, included, wish, planned_as) = (None, Vec::new(), None, None);
+        let (unreadable, report) = (BTreeSet::new(), Report::default());
+        Ok(Self { ledger, store, scope, from, included, vault, wish, planned_as, now, unreadable, report })
     }
 
     /// Uses the keys of this machine, and changes who has keys if that is asked for.
     pub(crate) fn sealed_by(self, vault: Vault, wish: Option<KeyWish>) -> Self {
         let vault = vault.at(&self.ledger.connection);
-        Self { planned_as: vault.state(), vault, wish, ..self }
+        Self { vault, wish, ..self }
     }
 
     /// Limits whose notes are taken.
@@ -136,15 +136,17 @@ impl<'a> Exchange<'a> {
     /// Returns the records that would be sent, without sending any. What would be sent only because it was named now
     /// is not remembered.
     pub(crate) fn preview(mut self) -> Result<(Vec<PreviewedRecord>, Report), CommandError> {
-        // What is sealed is sealed again when it is sent, since the server may have it in clear from before.
+        // What is sealed is sealed again when it is sent, with the newest key.
         if !self.included.is_empty() || self.vault.is_restricted() {
             self.ledger.stay_in_memory();
         }
         self.plan()?;
         let mut all = Vec::new();
-        for row in self.to_send() {
+        let mut next = 0;
+        while let Some((place, row)) = self.ledger.to_send_from(next) {
+            next = place + 1;
+            let Some(json) = row.json.clone().filter(|_| self.may_leave(row)) else { continue };
             let text = row.reference.map(|reference| self.text_of(reference)).transpose()?.flatten();
-            let Some(json) = row.json else { continue };
             let opened = Record::from_json(&json).ok().and_then(|record| self.vault.open(&record));
             all.push(PreviewedRecord { json, text, opened });
         }
@@ -156,24 +158,16 @@ impl<'a> Exchange<'a> {
     pub(crate) fn run(mut self, server: &dyn Server) -> Result<Report, CommandError> {
         self.ledger.connection.tried_at = Some(self.now);
         self.follow_from();
-        if self.ledger.connection.synced_at.is_none() || self.vault.is_restricted() {
-            self.recognise(server)?;
-        }
-        self.change_keys(server)?;
-        self.plan()?;
         for _ in 0..MAX_ROUNDS {
-            let step = match self.send(server)? {
-                Step::Done => self.receive(server)?,
-                other => other,
-            };
-            match step {
+            match self.round(server)? {
                 // The project was sealed meanwhile, or there is a key for what could not be sealed.
-                Step::Done if self.vault.state() != self.planned_as => self.plan()?,
+                Step::Done if self.planned_as != Some(self.vault.state()) => {}
                 Step::Done => {
                     self.ledger.connection.synced_at = Some(self.now);
                     self.ledger.connection.problem = None;
                     self.ledger.save()?;
                     self.report.held = self.ledger.records().iter().filter(|row| is_held(row)).count();
+                    self.report.unreadable = self.unreadable.len();
                     self.report.sealed = self.seal_report();
                     return Ok(self.report);
                 }
@@ -185,13 +179,29 @@ impl<'a> Exchange<'a> {
             .hint("sync again; if that does not help, ask the operator of the server"))
     }
 
-    /// Reads the server's log before anything is sent for the first time. The project may have been connected before,
-    /// and what it sent then must not be sent again under another id. In a sealed project, the newest keys come first.
-    pub(super) fn recognise(&mut self, server: &dyn Server) -> Result<(), CommandError> {
-        match self.receive(server)? {
-            Step::Done => Ok(()),
-            Step::Cloned => self.rehost(server),
-            Step::PutBack => self.start_over(),
+    /// Reads the server's log, then sends what is new here, and reads what came meanwhile. The project may have been
+    /// connected before, or its disk put back to an older state: what it sent then must not be sent again under another
+    /// id, and no id may be used twice. It may be sealed, and the newest keys come first.
+    fn round(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
+        match self.receive(server) {
+            Ok(Step::Done) => {}
+            Ok(other) => return Ok(other),
+            Err(error) => {
+                // What waits is shown by `weir doctor`, whether the server answers or not. What is sealed is written
+                // once it is known which key is the newest.
+                if self.ledger.connection.synced_at.is_some() && !self.vault.is_restricted() {
+                    self.plan()?;
+                }
+                return Err(error);
+            }
+        }
+        // Entries are sealed in the next round, once new keys were read back.
+        if !self.change_keys()? {
+            self.plan()?;
+        }
+        match self.send(server)? {
+            Step::Done => self.receive(server),
+            other => Ok(other),
         }
     }
 
@@ -214,98 +224,6 @@ impl<'a> Exchange<'a> {
     pub(super) fn takes(&self, user: &str) -> bool {
         let is_named = |names: &[String]| names.iter().any(|name| name == user);
         user == self.ledger.connection.user || self.from.is_none_or(is_named)
-    }
-
-    fn to_send(&self) -> Vec<TeamRecord> {
-        let is_open = |row: &&TeamRecord| row.is_own && matches!(row.state, TeamState::Waiting | TeamState::Tried);
-        self.ledger.records().iter().filter(is_open).filter(|row| self.may_leave(row)).cloned().collect()
-    }
-
-    /// Sends everything that waits.
-    pub(super) fn send(&mut self, server: &dyn Server) -> Result<Step, CommandError> {
-        loop {
-            let batch = self.next_batch()?;
-            if batch.rows.is_empty() {
-                return Ok(Step::Done);
-            }
-            for row in &batch.rows {
-                self.ledger.change(&row.id, |row| row.state = TeamState::Tried);
-            }
-            self.ledger.save()?;
-            let records: Vec<&str> = batch.rows.iter().filter_map(|row| row.json.as_deref()).collect();
-            match server.upload(&records, &batch.texts)? {
-                Uploaded::Taken => self.settle(&batch.rows, &[]),
-                Uploaded::Cloned => return Ok(Step::Cloned),
-                Uploaded::Forbidden(error) => {
-                    self.report.unsent = Some(error.message);
-                    return Ok(Step::Done);
-                }
-                Uploaded::Refused { count, named } => {
-                    // Only what was sent can be refused.
-                    let is_sent = |one: &&RefusedRecord| batch.rows.iter().any(|row| row.id == one.id);
-                    let named: Vec<&RefusedRecord> = named.iter().filter(is_sent).collect();
-                    let ids: Vec<&str> = named.iter().map(|one| one.id.as_str()).collect();
-                    for one in &named {
-                        self.refuse(&one.id, &one.reason);
-                    }
-                    if count <= named.len() as u64 {
-                        self.settle(&batch.rows, &ids);
-                    } else if !batch.rows.iter().any(|row| ids.contains(&row.id.as_str())) {
-                        // Otherwise the same would be sent for ever.
-                        batch.rows.iter().for_each(|row| self.refuse(&row.id, "the server refused it"));
-                    }
-                }
-            }
-            self.ledger.save()?;
-        }
-    }
-
-    fn settle(&mut self, rows: &[TeamRecord], refused: &[&str]) {
-        for row in rows.iter().filter(|row| !refused.contains(&row.id.as_str())) {
-            self.ledger.change(&row.id, |row| row.state = TeamState::Sent);
-            self.report.sent += 1;
-        }
-    }
-
-    pub(super) fn refuse(&mut self, id: &str, reason: &str) {
-        let mut entry = None;
-        self.ledger.change(id, |row| {
-            (row.state, row.problem) = (TeamState::Refused, Some(reason.to_owned()));
-            entry = row.reference;
-        });
-        let what = entry.map_or_else(|| format!("record {id}"), |reference| reference.to_string());
-        self.report.refused.push(format!("{what}: {reason}"));
-    }
-
-    /// Returns the next records to send, with their texts. One whose text differs now is refused. One whose entry is
-    /// gone waits for the next exchange, which follows what was forgotten.
-    fn next_batch(&mut self) -> Result<Batch, CommandError> {
-        let mut batch = Batch::default();
-        let mut bytes = 0;
-        for row in self.to_send() {
-            let Some(json) = &row.json else { continue };
-            let text = row.reference.map(|reference| self.text_of(reference)).transpose()?.flatten();
-            if row.reference.is_some() && text.is_none() {
-                continue;
-            }
-            if is_sealed(json) {
-                bytes += json.len();
-            } else if let Some(text) = text {
-                let key = weir_records::TextKey::of(text.as_bytes()).to_string();
-                if !json.contains(&key) {
-                    self.refuse(&row.id, "its text is redacted differently now; write it again");
-                    continue;
-                }
-                bytes += sent_bytes(&text);
-                batch.texts.insert(key, text);
-            }
-            batch.rows.push(row);
-            if batch.rows.len() == MAX_SENT_RECORDS || bytes > MAX_SENT_BYTES / 2 {
-                break;
-            }
-        }
-        self.ledger.save()?;
-        Ok(batch)
     }
 
     /// Receives everything that is new, and the last record that is not, to see that the log is the same one.
@@ -345,15 +263,24 @@ impl<'a> Exchange<'a> {
         page.next >= position && last.is_none_or(|last| self.ledger.get(&last.record.id.to_string()).is_some())
     }
 
-    /// Begins again after the server's log was put back: sends everything once more, and reads from the beginning.
-    pub(super) fn start_over(&mut self) -> Result<(), CommandError> {
+    /// Begins again after the server's log was put back: reads from the beginning, and sends what is no longer there,
+    /// also what the user sent before they connected again.
+    fn start_over(&mut self) -> Result<(), CommandError> {
         self.report.is_put_back = true;
+        self.unreadable.clear();
         self.vault.has_been_put_back();
         self.ledger.connection.position = 0;
-        let is_sent = |row: &&TeamRecord| row.is_own && row.state == TeamState::Sent && row.json.is_some();
-        let sent: Vec<String> = self.ledger.records().iter().filter(is_sent).map(|row| row.id.clone()).collect();
+        let me = &self.ledger.connection.user;
+        let was_there = |row: &&TeamRecord| match row.state {
+            TeamState::Sent | TeamState::Applied => true,
+            // What it removed was erased, and never came.
+            TeamState::Received => row.kind == TeamKind::Removed,
+            _ => false,
+        };
+        let mine = self.ledger.records().iter().filter(|row| row.user == *me && row.json.is_some());
+        let sent: Vec<String> = mine.filter(was_there).map(|row| row.id.clone()).collect();
         for id in sent {
-            self.ledger.change(&id, |row| row.state = TeamState::Tried);
+            self.ledger.change(&id, |row| (row.state, row.is_own) = (TeamState::Tried, true));
         }
         self.ledger.save()
     }
@@ -367,12 +294,6 @@ pub(crate) struct PreviewedRecord {
     pub(crate) text: Option<String>,
     /// What is sealed in it, if something is.
     pub(crate) opened: Option<OpenedEntry>,
-}
-
-#[derive(Default)]
-struct Batch {
-    rows: Vec<TeamRecord>,
-    texts: BTreeMap<String, String>,
 }
 
 /// Whether a note is not taken because of its author.

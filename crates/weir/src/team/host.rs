@@ -1,9 +1,9 @@
-//! A new identity for this machine, after another one was found to have the same. Invariant: a record that the server
-//! has keeps its id; one that it does not have is sent once, under the new identity.
+//! A new identity for this machine, after another one was found to have the same, or this one to have been put back to
+//! an older state. Invariant: a record that the server has keeps its id; one that it does not have is sent once, under
+//! the new identity.
 
 use std::collections::HashMap;
 
-use weir_records::sealed::OpenedEntry;
 use weir_records::{Body, HostId, Record, RecordId};
 use weir_store::{TeamKind, TeamRecord, TeamState};
 
@@ -18,13 +18,13 @@ impl Exchange<'_> {
         self.find_sent(server)?;
         let host = HostId::random().map_err(broken)?;
         let is_open = |row: &&TeamRecord| {
-            row.is_own
-                && row.json.is_some()
-                && matches!(row.state, TeamState::Waiting | TeamState::Tried | TeamState::Refused)
+            row.is_own && matches!(row.state, TeamState::Waiting | TeamState::Tried | TeamState::Refused)
         };
         let open: Vec<TeamRecord> = self.ledger.records().iter().filter(is_open).cloned().collect();
-        // A removal of something that may never have arrived could remove what the other machine sent under this id.
-        let (open, dropped): (Vec<_>, Vec<_>) = open.into_iter().partition(|row| !self.is_unsure(row));
+        // What was forgotten and never arrived is not sent. A removal of something that may never have arrived could
+        // remove what the other machine sent under this id.
+        let (open, dropped): (Vec<_>, Vec<_>) =
+            open.into_iter().partition(|row| row.json.is_some() && !self.is_unsure(row));
         let mut ids = HashMap::new();
         for (index, row) in open.iter().enumerate() {
             let id = RecordId::parse(&row.id).map_err(broken)?;
@@ -52,9 +52,9 @@ impl Exchange<'_> {
         loop {
             let Downloaded::Page(page) = server.download(after)? else { return Ok(()) };
             for received in &page.records {
-                let (id, json) = (received.record.id.to_string(), received.record.to_json().map_err(broken)?);
-                let is_same = self.ledger.get(&id).is_some_and(|row| row.is_own && row.json.as_ref() == Some(&json));
-                if is_same {
+                let id = received.record.id.to_string();
+                let Some(row) = self.ledger.get(&id).filter(|row| row.is_own) else { continue };
+                if self.is_same(row, &received.record)? {
                     self.ledger.change(&id, |row| row.state = TeamState::Sent);
                 }
             }
@@ -65,27 +65,31 @@ impl Exchange<'_> {
         }
     }
 
-    /// Returns a record under another id. What it says about other records follows those. What is sealed is bound to
-    /// its id, and is sealed again; if that is not possible, it is left out, and written again once there is a key.
+    /// Whether the row of an own record is that of a record with the same id. Once its entry was forgotten, only the
+    /// reference of that says so.
+    pub(super) fn is_same(&self, row: &TeamRecord, record: &Record) -> Result<bool, CommandError> {
+        if let Some(json) = &row.json {
+            return Ok(*json == record.to_json().map_err(broken)?);
+        }
+        let opened = self.vault.open(record);
+        let kept = record.body.kept().or(opened.as_ref().map(|opened| &opened.entry));
+        Ok(row.reference.is_some() && kept.map(|kept| kept.reference) == row.reference)
+    }
+
+    /// Returns a record under another id. What it says about other records follows those. What is sealed and cannot be
+    /// sealed again is left out, and written again once there is a key.
     fn renamed(&self, row: &TeamRecord, ids: &HashMap<RecordId, RecordId>) -> Result<Option<TeamRecord>, CommandError> {
         let new = |id: RecordId| ids.get(&id).copied().unwrap_or(id);
         let written = row.json.as_deref().unwrap_or_default();
-        let mut record = Record::from_json(written).map_err(broken)?;
-        let opened = self.vault.open(&record);
-        record.id = new(record.id);
-        match &mut record.body {
-            Body::Kept(_) | Body::Granted(_) => {}
-            Body::Superseded { old, by } => (*old, *by) = (new(*old), new(*by)),
-            Body::Confirmed { record, .. } | Body::Removed { record, .. } => *record = new(*record),
-            Body::Sealed(_) => {
-                let Some(OpenedEntry { entry, text }) = opened.filter(|_| self.vault.can_seal()) else {
-                    return Ok(None);
-                };
-                record.body = Body::Kept(Box::new(entry));
-                record = self.vault.seal(&record, &text)?;
+        let record = self.rewritten(Record::from_json(written).map_err(broken)?, |record| {
+            record.id = new(record.id);
+            match &mut record.body {
+                Body::Kept(_) | Body::Granted(_) | Body::Sealed(_) => {}
+                Body::Superseded { old, by } => (*old, *by) = (new(*old), new(*by)),
+                Body::Confirmed { record, .. } | Body::Removed { record, .. } => *record = new(*record),
             }
-        }
-        row_under(&record, row).map(Some)
+        })?;
+        record.map(|record| row_under(&record, row)).transpose()
     }
 }
 

@@ -29,10 +29,11 @@ const FORGOTTEN: &str = "forgotten here";
 impl Exchange<'_> {
     /// Writes records for everything that has changed since the last exchange, and stores them.
     pub(super) fn plan(&mut self) -> Result<(), CommandError> {
-        self.planned_as = self.vault.state();
-        // It may be the second time in an exchange.
+        self.planned_as = Some(self.vault.state());
+        // Each plan finds these again.
         self.report.unconfirmed.clear();
         self.report.too_long.clear();
+        self.redate()?;
         if self.vault.is_restricted() {
             self.seal_waiting()?;
         }
@@ -43,13 +44,32 @@ impl Exchange<'_> {
         }
         self.follow_forgotten()?;
         self.add_confirmations()?;
-        self.ledger.save()
+        self.ledger.save()?;
+        self.drop_wishes()
     }
 
     /// Returns the text of an entry, as it is sent.
     pub(super) fn text_of(&self, reference: Reference) -> Result<Option<String>, CommandError> {
         let Some(text) = self.store.text(&self.scope, reference)? else { return Ok(None) };
         Ok(Some(String::from_utf8_lossy(&redact(&text.all()?).text).into_owned()))
+    }
+
+    /// Writes records again that the server has not taken and whose time is far ahead: this machine's clock was wrong.
+    fn redate(&mut self) -> Result<(), CommandError> {
+        let is_ahead = |row: &&TeamRecord| {
+            let time = LogicalTime { millis: row.at.0, count: 0 };
+            row.is_own && matches!(row.state, TeamState::Waiting | TeamState::Refused) && time.check(self.now).is_err()
+        };
+        let ahead: Vec<TeamRecord> = self.ledger.records().iter().filter(is_ahead).cloned().collect();
+        for row in ahead {
+            let Some(json) = &row.json else { continue };
+            let (record, time) = (Record::from_json(json).map_err(broken)?, self.tick(self.now));
+            // What is sealed and cannot be sealed again waits for a key.
+            let Some(record) = self.rewritten(record, |record| record.time = time)? else { continue };
+            let (at, json) = (record.time.timestamp(), Some(record.to_json().map_err(broken)?));
+            self.ledger.put(TeamRecord { state: TeamState::Waiting, at, json, problem: None, ..row });
+        }
+        Ok(())
     }
 
     /// Follows what the user has forgotten: an own note is removed everywhere, a teammate's is not taken again.
@@ -165,15 +185,33 @@ impl Exchange<'_> {
             let is_current = |row: &&TeamRecord| !matches!(row.state, TeamState::Refused | TeamState::Erased);
             let Some(row) = self.ledger.of_entry(reference).filter(is_current) else { continue };
             let id = row.id.clone();
-            let is_mine = |one: &TeamRecord| {
-                one.kind == TeamKind::Confirmed && one.user == me && one.about.as_deref() == Some(id.as_str())
-            };
-            if !self.ledger.records().iter().any(is_mine) {
+            let is_mine = |one: &TeamRecord| one.kind == TeamKind::Confirmed && one.user == me;
+            if !self.ledger.naming(&id).any(is_mine) {
                 let record = RecordId::parse(&id).map_err(broken)?;
                 self.add(Body::Confirmed { record, by: UserId(me.clone()) }, String::new(), self.now)?;
             }
         }
         Ok(())
+    }
+
+    /// Drops the wishes of the user that records say now, and those about entries that are gone.
+    fn drop_wishes(&mut self) -> Result<(), CommandError> {
+        let me = &self.ledger.connection.user;
+        let is_mine = |one: &TeamRecord| one.kind == TeamKind::Confirmed && one.user == *me;
+        let is_gone = |reference| self.store.find(&self.scope, reference).map(|found| !matches!(found, Found::Here(_)));
+        let (mut included, mut confirmed) = (Vec::new(), Vec::new());
+        for reference in self.ledger.db().to_include()? {
+            if self.ledger.of_entry(reference).is_some() || is_gone(reference)? {
+                included.push(reference);
+            }
+        }
+        for reference in self.ledger.db().to_confirm()? {
+            let row = self.ledger.of_entry(reference);
+            if row.is_some_and(|row| self.ledger.naming(&row.id).any(is_mine)) || is_gone(reference)? {
+                confirmed.push(reference);
+            }
+        }
+        self.ledger.drop_wishes(&included, &confirmed)
     }
 
     /// Adds the record that keeps an entry. Returns its id, unless its text cannot be sent.
@@ -232,10 +270,8 @@ impl Exchange<'_> {
         while self.ledger.get(&id.to_string()).is_some() {
             id.index += 1;
         }
+        let time = self.tick(at);
         let connection = &mut self.ledger.connection;
-        let last = LogicalTime { millis: connection.time_millis, count: connection.time_count };
-        let time = Clock::new(last).tick(at);
-        (connection.time_millis, connection.time_count) = (time.millis, time.count);
         connection.next_index = id.index + 1;
         Ok(Record {
             id,
@@ -246,6 +282,17 @@ impl Exchange<'_> {
             audience: Audience::Team,
             body,
         })
+    }
+
+    /// Returns the time of a new record, as of a time. If this machine's clock was far ahead for a while, neither what
+    /// was written then nor the clock of records stays there, since the server would refuse all that follows.
+    fn tick(&mut self, at: Timestamp) -> LogicalTime {
+        let connection = &mut self.ledger.connection;
+        let last = LogicalTime { millis: connection.time_millis, count: connection.time_count };
+        let last = if last.check(self.now).is_err() { LogicalTime::ZERO } else { last };
+        let time = Clock::new(last).tick(Timestamp(at.0.min(self.now.0)));
+        (connection.time_millis, connection.time_count) = (time.millis, time.count);
+        time
     }
 }
 

@@ -2,12 +2,13 @@
 //! seal; keys are followed and entries opened in the order of the log; what cannot be opened is counted, and opened as
 //! soon as there is a key for it.
 
+use weir_records::sealed::OpenedEntry;
 use weir_records::{Body, Record, TextKey};
 use weir_store::{TeamKind, TeamRecord, TeamState};
 
-use super::exchange::{Exchange, Step};
+use super::exchange::Exchange;
 use super::outbox::{MAX_SEALED_TEXT_BYTES, broken, sent_bytes};
-use super::server::{Page, Server};
+use super::server::Page;
 use crate::error::CommandError;
 
 /// Marks the row of a sealed entry that this machine has no key for.
@@ -56,11 +57,10 @@ impl Exchange<'_> {
         self.vault.save()
     }
 
-    /// Carries out what the user wants to change about the keys. It counts once it is read back from the log.
-    pub(super) fn change_keys(&mut self, server: &dyn Server) -> Result<(), CommandError> {
-        let Some(wish) = self.wish.take() else { return Ok(()) };
-        // What others have decided comes first.
-        self.recognise(server)?;
+    /// Writes a record for what the user wants to change about the keys. Returns whether there is something: it counts
+    /// once it is read back from the log, and what is sealed is sealed after that.
+    pub(super) fn change_keys(&mut self) -> Result<bool, CommandError> {
+        let Some(wish) = self.wish.take() else { return Ok(false) };
         let is_open = |row: &TeamRecord| {
             row.is_own && row.kind == TeamKind::Granted && matches!(row.state, TeamState::Waiting | TeamState::Tried)
         };
@@ -70,11 +70,7 @@ impl Exchange<'_> {
             self.ledger.save()?;
         }
         self.report.key_change = Some(wish);
-        match self.send(server)? {
-            Step::Done => self.recognise(server),
-            Step::Cloned => self.rehost(server),
-            Step::PutBack => self.start_over(),
-        }
+        Ok(true)
     }
 
     /// Seals what was written down in clear and has not arrived. Without a key, it waits.
@@ -112,6 +108,29 @@ impl Exchange<'_> {
     /// Returns a record as it leaves: sealed, if the project is.
     pub(super) fn as_sent(&self, record: Record, text: &str) -> Result<Record, CommandError> {
         if self.vault.is_restricted() { self.vault.seal(&record, text) } else { Ok(record) }
+    }
+
+    /// Returns a record with a change. What is sealed is bound to every other field, and is sealed again; nothing is
+    /// returned if this machine has no key for that.
+    pub(super) fn rewritten(
+        &self,
+        mut record: Record,
+        change: impl FnOnce(&mut Record),
+    ) -> Result<Option<Record>, CommandError> {
+        if !matches!(record.body, Body::Sealed(_)) {
+            change(&mut record);
+            return Ok(Some(record));
+        }
+        let opened = self.vault.open(&record).filter(|_| self.vault.can_seal());
+        let Some(OpenedEntry { entry, text }) = opened else { return Ok(None) };
+        record.body = Body::Kept(Box::new(entry));
+        change(&mut record);
+        self.vault.seal(&record, &text).map(Some)
+    }
+
+    /// Whether a record is sealed with a key that this machine does not have.
+    pub(super) fn is_locked(&self, record: &Record) -> bool {
+        matches!(&record.body, Body::Sealed(sealed) if !self.vault.has(sealed.key))
     }
 
     /// Whether a row may leave. In a sealed project, no entry does in clear.

@@ -46,8 +46,10 @@ pub(crate) enum Uploaded {
         /// The first of them.
         named: Vec<RefusedRecord>,
     },
-    /// The token may not send.
+    /// The token may not send, or the server takes no more.
     Forbidden(CommandError),
+    /// The server takes no requests of this size.
+    TooLarge,
 }
 
 /// A record that the server refused.
@@ -70,8 +72,8 @@ pub(crate) enum Downloaded {
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) records: Vec<ReceivedRecord>,
-    /// How many records make no sense.
-    pub(crate) unreadable: usize,
+    /// The places of records that make no sense.
+    pub(crate) unreadable: Vec<u64>,
     /// Where the next page begins.
     pub(crate) next: u64,
     pub(crate) more: bool,
@@ -166,6 +168,7 @@ impl Server for ConnectedServer {
             200 => Ok(Uploaded::Taken),
             409 => Ok(Uploaded::Cloned),
             403 => Ok(Uploaded::Forbidden(refused(&answer))),
+            413 => Ok(Uploaded::TooLarge),
             422 => {
                 let problem: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
                 let named: Vec<RefusedRecord> =
@@ -199,18 +202,18 @@ fn named(refused: &Value) -> RefusedRecord {
 /// would be lost otherwise.
 fn page(body: &Value) -> Result<Page, CommandError> {
     let number = |name: &str| body[name].as_u64().ok_or_else(|| not_a_team_server(name));
-    let (mut records, mut unreadable) = (Vec::new(), 0);
+    let (mut records, mut unreadable) = (Vec::new(), Vec::new());
     for one in body["records"].as_array().ok_or_else(|| not_a_team_server("records"))? {
+        let position = one["seq"].as_u64().ok_or_else(|| not_a_team_server("seq"))?;
         match Record::from_value(one["record"].clone()) {
             Ok(record) => {
                 let text = record.body.kept().and_then(|kept| body["texts"][kept.text.to_string()].as_str());
-                let position = one["seq"].as_u64().ok_or_else(|| not_a_team_server("seq"))?;
                 records.push(ReceivedRecord { position, text: text.map(str::to_owned), record, opened: None });
             }
             Err(error @ PortError { kind: RecordErrorKind::Newer, .. }) => {
                 return Err(CommandError::new(ErrorKind::Failed, error.to_string()).hint("update Weir on this machine"));
             }
-            Err(_) => unreadable += 1,
+            Err(_) => unreadable.push(position),
         }
     }
     Ok(Page { records, unreadable, next: number("next")?, more: body["more"].as_bool().unwrap_or_default() })

@@ -22,10 +22,10 @@ use crate::error::{CommandError, ErrorKind};
 const PROJECT: &str = "api";
 const TENANT: &str = "team";
 const ROUNDS: usize = 8;
-const NOW: i64 = 1_790_000_000_000;
+pub(super) const NOW: i64 = 1_790_000_000_000;
 
 /// Numbers that look random and are the same every time.
-struct Numbers(u64);
+pub(super) struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, most: u64) -> u64 {
@@ -37,17 +37,17 @@ impl Numbers {
 }
 
 /// The server as one user reaches it.
-struct Reached<'a> {
-    shelf: &'a Shelf,
-    scope: Scope,
+pub(super) struct Reached<'a> {
+    pub(super) shelf: &'a Shelf,
+    pub(super) scope: Scope,
     /// Decides what goes wrong; nothing does without it.
-    faults: Option<&'a RefCell<Numbers>>,
-    figures: &'a RefCell<Figures>,
+    pub(super) faults: Option<&'a RefCell<Numbers>>,
+    pub(super) figures: &'a RefCell<Figures>,
 }
 
 /// How often something happened.
 #[derive(Default)]
-struct Figures {
+pub(super) struct Figures {
     exchanges: usize,
     /// Exchanges of a machine that did not take place, since it was offline.
     offline: usize,
@@ -120,7 +120,10 @@ impl Server for Reached<'_> {
         if self.fault() == 0 {
             return Err(self.cut());
         }
-        let batch = self.shelf.read_since(&self.scope, Position(after), 7).unwrap();
+        let batch = match self.shelf.read_since(&self.scope, Position(after), 7) {
+            Err(error) if error.kind == RecordErrorKind::Ahead => return Ok(Downloaded::PutBack),
+            batch => batch.unwrap(),
+        };
         let Position(head) = self.shelf.ports().log.head(&self.scope).unwrap();
         let received = |StoredRecord { position: Position(position), record }: StoredRecord| {
             let text = record.body.kept().and_then(|_| self.shelf.text(&self.scope, record.id).unwrap());
@@ -128,38 +131,42 @@ impl Server for Reached<'_> {
         };
         let next = batch.next.0;
         let records = batch.records.into_iter().map(received).collect();
-        Ok(Downloaded::Page(Page { records, unreadable: 0, next, more: next < head }))
+        Ok(Downloaded::Page(Page { records, unreadable: Vec::new(), next, more: next < head }))
     }
 }
 
 /// A machine of a user.
-struct Machine {
-    folder: TempDir,
-    user: String,
+pub(super) struct Machine {
+    pub(super) folder: TempDir,
+    pub(super) user: String,
     notes: usize,
 }
 
 impl Machine {
-    fn new(user: &str, host: HostId) -> Self {
+    pub(super) fn new(user: &str, host: HostId) -> Self {
         let machine = Self { folder: tempfile::tempdir().unwrap(), user: user.to_owned(), notes: 0 };
         drop(machine.store());
+        machine.connect(host);
+        machine
+    }
+
+    pub(super) fn connect(&self, host: HostId) {
         let connection = TeamConnection {
             server: "http://127.0.0.1".to_owned(),
             tenant: TENANT.to_owned(),
-            user: user.to_owned(),
+            user: self.user.clone(),
             project: PROJECT.to_owned(),
             host: host.to_string(),
             ..TeamConnection::default()
         };
-        TeamDb::open(machine.path()).unwrap().connect(&connection).unwrap();
-        machine
+        TeamDb::open(self.path()).unwrap().connect(&connection).unwrap();
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn store(&self) -> Store {
+    pub(super) fn store(&self) -> Store {
         Store::open(self.path(), Owner::Project(ProjectKey("local".into())), Limits::default()).unwrap()
     }
 
@@ -184,7 +191,7 @@ impl Machine {
     }
 
     /// Exchanges, and changes who has the keys of the project.
-    fn sync_and(
+    pub(super) fn sync_and(
         &self,
         wish: Option<KeyWish>,
         shelf: &Shelf,
@@ -215,12 +222,12 @@ impl Machine {
     }
 }
 
-fn local() -> Scope {
+pub(super) fn local() -> Scope {
     Scope::project(ProjectKey("local".into()))
 }
 
 /// Returns the project of the team as a user of it reaches it.
-fn shared(user: &str) -> Scope {
+pub(super) fn shared(user: &str) -> Scope {
     Scope {
         tenant: TenantId(TENANT.into()),
         user: UserId(user.to_owned()),
@@ -229,7 +236,7 @@ fn shared(user: &str) -> Scope {
 }
 
 /// Returns the titles of everything in the server's log, and how many records that are. Each has its own id.
-fn titles_on(shelf: &Shelf) -> (Vec<String>, usize) {
+pub(super) fn titles_on(shelf: &Shelf) -> (Vec<String>, usize) {
     let mut all: Vec<StoredRecord> = Vec::new();
     loop {
         let after = all.last().map_or(Position(0), |last| last.position);
@@ -292,7 +299,7 @@ fn check(count: usize, seed: u64, prepare: impl Fn(&Shelf, &[Machine])) -> (Figu
 }
 
 /// Seals the project on the first machine, and admits all others.
-fn seal(shelf: &Shelf, machines: &[Machine]) {
+pub(super) fn seal(shelf: &Shelf, machines: &[Machine]) {
     let figures = RefCell::new(Figures::default());
     let ask = |wish| machines[0].sync_and(Some(wish), shelf, None, &figures).unwrap().sealed.unwrap();
     assert!(ask(KeyWish::Seal).can_seal);

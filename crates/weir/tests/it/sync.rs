@@ -176,6 +176,21 @@ fn a_dry_run_shows_what_would_leave_and_sends_nothing() {
 }
 
 #[test]
+fn a_dry_run_for_the_connected_server_shows_only_what_is_new() {
+    let (team, ana) = Team::new();
+    ana.note("Stale otters.", &[]);
+    ana.sync();
+    ana.note("Fresh otters.", &[]);
+    let shown = ana.connect(team.server.url(), &["--dry-run"]);
+    assert!(shown.starts_with("would send 1 record to ") && !shown.contains("Stale"), "{shown}");
+    assert_eq!(ana.sync()["sent"], 1);
+    // Without the connection, what the server has is not known.
+    ana.home.ok(&["sync", "--stop"]);
+    let shown = ana.connect(team.server.url(), &["--dry-run"]);
+    assert!(shown.starts_with("would send at most 2 records to "), "{shown}");
+}
+
+#[test]
 fn what_is_no_note_leaves_only_if_it_is_named() {
     let (team, ana) = Team::new();
     ana.home.write("plan.md", "# Plan\n\nThe zebra crosses at noon.\n");

@@ -21,10 +21,25 @@ fn a_tenant_over_its_quota_can_repeat_and_remove_but_not_add(world: &World) {
     assert_eq!(server.post(path, &token, &more).problem(403)["title"], "Quota exceeded");
     server.post("/v1/notes", &token, &json!({ "project": "other", "text": "c" })).problem(403);
     let removal = record(&own, id(3), Body::Removed { record: id(0), why: WhyGone::Forgotten });
-    server.post(path, &token, &upload(API, &[written(&removal)], &[])).ok(200);
+    // The removal is taken, although what comes with it is not.
+    let mixed = upload(API, &[written(&kept(&own, id(2), "c")), written(&removal)], &["c"]);
+    let refused = server.post(path, &token, &mixed).problem(403);
+    assert_eq!([&refused["accepted"], &refused["known"]], [1, 0], "{refused}");
+    assert_eq!(server.post(path, &token, &upload(API, &[written(&removal)], &[])).ok(200)["known"], 1);
     // Another tenant has its own.
     let other = server.token("umbrella", "eve", TokenScope::Write);
     server.note(&other, API, "free");
+}
+
+fn what_a_tenant_has_already_takes_no_room(world: &World) {
+    let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
+    let token = server.token("acme", "ana", TokenScope::Write);
+    server.accounts.set_max_records(&TenantId("acme".into()), 3).unwrap();
+    let [first, second, third] = [("a", 0), ("b", 1), ("c", 2)].map(|(text, at)| written(&kept(&own, id(at), text)));
+    let path = "/v1/sync/records";
+    server.post(path, &token, &upload(API, &[first.clone(), second.clone()], &["a", "b"])).ok(200);
+    let taken = server.post(path, &token, &upload(API, &[first, second, third], &["a", "b", "c"])).ok(200);
+    assert_eq!([&taken["accepted"], &taken["known"]], [1, 2], "{taken}");
 }
 
 fn a_token_that_asks_too_often_waits_and_others_do_not(world: &World) {
@@ -114,6 +129,7 @@ fn each_change_is_in_the_audit(world: &World) {
 
 on_each_backend! {
     a_tenant_over_its_quota_can_repeat_and_remove_but_not_add,
+    what_a_tenant_has_already_takes_no_room,
     a_token_that_asks_too_often_waits_and_others_do_not,
     an_address_without_a_good_token_waits_and_a_good_token_does_not,
     a_body_beyond_the_limit_is_refused,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::{Person, Team};
-use crate::support::text;
+use crate::support::{feed, parsed, said, text};
 
 /// A word that only one note has.
 const MARKER: &str = "zyxwoquvark";
@@ -144,4 +144,24 @@ fn no_file_of_either_machine_has_a_word_of_what_was_forgotten() {
     for person in [&ana, &ben] {
         assert_eq!(files_with_the_marker(person), Vec::<PathBuf>::new());
     }
+}
+
+#[test]
+fn a_token_from_standard_input_is_kept_only_as_long_as_it_is_used() {
+    let (team, ana) = Team::new();
+    let stored = || std::fs::read_dir(ana.home.data().join("team-tokens")).map_or(0, Iterator::count);
+    let connect = |url: &str, more: &[&str]| {
+        let options = ["sync", "--server", url, "--token-file", "-", "--project", super::PROJECT, "--json"];
+        feed(ana.home.weir_command(&[&options, more].concat()), ana.token.as_bytes())
+    };
+    let url = team.server.url();
+    assert!(!connect("http://127.0.0.1:9", &[]).status.success());
+    assert_eq!(stored(), 0, "nothing was connected");
+    assert!(connect(url, &["--dry-run"]).status.success());
+    assert_eq!(stored(), 0, "a dry run connects nothing");
+    let connected = connect(url, &[]);
+    assert!(connected.status.success(), "{}", said(&connected));
+    assert_eq!(stored(), 1);
+    let stopped = parsed(&ana.home.weir(&["sync", "--stop", "--json"]));
+    assert_eq!((stored(), &stopped["token"]["deleted"]), (0, &json!(true)), "{stopped}");
 }

@@ -104,7 +104,7 @@ fn a_note_that_was_to_leave_in_clear_waits_and_is_sealed() {
     let (team, ana) = Team::new();
     let ben = team.invite("ben");
     ana.home.ok(&["sync", "--seal"]);
-    // This machine does not know of the seal yet, so the server has to refuse the note.
+    // This machine does not know of the seal yet, and has no key.
     ben.write_secret();
     let told = ben.home.ok(&["sync"]);
     assert!(told.contains("no note is sent") && !told.contains("refused for good"), "{told}");
