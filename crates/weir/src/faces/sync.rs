@@ -30,7 +30,7 @@ const AFTER_HELP: &str = "\
 Examples:
   weir sync --server https://weir.example.org --token-file ~/.weir-token   connect and sync
   weir team invite ben --data /srv/weir | weir sync --server http://127.0.0.1:4747 --token-file -
-  weir sync                             send new notes, and take those of teammates
+  weir sync                             send new notes, and receive your teammates'
   weir sync --dry-run                   print exactly what would leave, and send nothing
   weir sync --include k7f2m9q4xz        share this output too
   weir sync --seal                      seal the project, so that its server cannot read it
@@ -51,7 +51,7 @@ pub(crate) fn command() -> Command {
     let stop = stop.conflicts_with_all(["server", "include", "dry-run"]);
     let parse = |text: &str| Reference::parse(text).map_err(|error| error.to_string());
     let command = Command::new(SYNC)
-        .about("Share the project's notes with a team server, and take those of teammates")
+        .about("Share the project's notes with a team server, and receive your teammates' notes")
         .after_help(AFTER_HELP)
         .arg(server.help("Connect this project to a team server"))
         .arg(token.requires("server").help("File with the token, which only you can read; - reads standard input"))
@@ -199,7 +199,7 @@ fn stop(folder: &Path) -> Result<Answer, CommandError> {
     team::forget_mark(folder);
     Vault::read(folder)?.expect_nothing()?;
     let text = format!(
-        "no longer connected to {}; notes that are here stay here, and those that were sent stay there",
+        "no longer connected to {}; notes already here stay here, and notes already sent stay on the server",
         one_line(&connection.server, 120)
     );
     Ok(Answer::new(text, json!({ "server": connection.server, "project": connection.project })))
@@ -287,10 +287,10 @@ fn remarks(report: &Report) -> Vec<String> {
         lines.push(format!("{} of the server cannot be read", counted(report.unreadable, "record", "records")));
     }
     if report.is_rehosted {
-        lines.push("another machine had the identity of this one; this one has a new one now".to_owned());
+        lines.push("another machine was using this machine's identity; this machine now has a new one".to_owned());
     }
     if report.is_put_back {
-        lines.push("the server's log was put back to an older state; everything was sent and read again".to_owned());
+        lines.push("the server's log was restored to an older state; everything was sent and read again".to_owned());
     }
     lines
 }
