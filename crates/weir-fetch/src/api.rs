@@ -79,7 +79,7 @@ impl ApiClient {
             return Err(wrong("has credentials, a query or a fragment"));
         }
         if url.scheme() == "http" && !is_this_machine(&url) && !server.is_insecure {
-            return Err(wrong("is not encrypted, so others on the way could read the token"));
+            return Err(wrong("is not encrypted, so others on the network could read the token"));
         }
         let path = url.path().trim_end_matches('/').to_owned();
         url.set_path(&path);
@@ -174,7 +174,7 @@ mod tests {
         check("http://localhost:4747/team/", Ok("http://localhost:4747/team/v1/me"));
         check(
             "http://weir.example.org",
-            Err("`http://weir.example.org` is not encrypted, so others on the way could read the token"),
+            Err("`http://weir.example.org` is not encrypted, so others on the network could read the token"),
         );
         for url in ["https://a:secret@weir.example.org", "https://weir.example.org/?token=secret"] {
             check(url, Err("`https://weir.example.org` has credentials, a query or a fragment"));

@@ -102,18 +102,18 @@ fn check_exports(
 ) -> Result<(), CommandError> {
     let Some(first) = exports.first().map(|export| export.path.display()) else {
         return match &order.project_name {
-            Some(_) => Err(CommandError::usage("cannot use --project-name: the path is not an export of engram")
+            Some(_) => Err(CommandError::usage("cannot use --project-name: the path is not an engram export")
                 .hint("pass the file that `engram export FILE` has written")),
             None => Ok(()),
         };
     };
     // An export could attribute words to the user.
     if !context.face().is_person() {
-        return Err(CommandError::new(ErrorKind::Denied, format!("cannot import {first}: it is an export of engram"))
+        return Err(CommandError::new(ErrorKind::Denied, format!("cannot import {first}: it is an engram export"))
             .hint(format!("the user can import it: weir import {first}")));
     }
     if order.client.is_some() {
-        return Err(CommandError::usage(format!("cannot limit {first} to a client: it is an export of engram"))
+        return Err(CommandError::usage(format!("cannot limit {first} to a client: it is an engram export"))
             .hint("omit --client"));
     }
     Ok(())

@@ -44,7 +44,7 @@ It reads what the client sends on standard input and writes no files. To use it,
 
 /// Returns the command, for its help.
 pub(crate) fn command() -> Command {
-    Command::new(STATUSLINE).about("Print a line for the status line of Claude Code").long_about(LONG_ABOUT)
+    Command::new(STATUSLINE).about("Print Claude Code's status line").long_about(LONG_ABOUT)
 }
 
 /// Prints the line.

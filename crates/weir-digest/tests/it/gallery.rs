@@ -29,9 +29,9 @@ fn the_gallery_is_current() {
     let mut text = "\
 # Digests
 
-What the model gets instead of a big output. Ten outputs of real tools from the development half of the [recall \
-set](benchmarks.md), each with its first lines and its whole digest. This page is made by
-`UPDATE_EXPECT=1 cargo test -p weir-digest gallery` and checked by every run of the tests.
+What the model gets instead of a big output: ten outputs of real tools from the development half of the [recall \
+set](benchmarks.md), each with its first lines and its whole digest.
+`UPDATE_EXPECT=1 cargo test -p weir-digest gallery` generates this page, and every test run checks it.
 "
     .to_owned();
     for (name, command) in SHOWN_OUTPUTS {

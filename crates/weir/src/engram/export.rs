@@ -240,7 +240,7 @@ impl<'de> Visitor<'de> for Head<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an export of engram")
+        f.write_str("an engram export")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
@@ -270,7 +270,7 @@ impl<'de> Visitor<'de> for Lists<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an export of engram")
+        f.write_str("an engram export")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {

@@ -77,7 +77,7 @@ Everything stays on this machine, unless you connect a project to a team server.
 
 const AFTER_HELP: &str = "\
 One minute:
-  weir                                    show how things stand, and the next step
+  weir                                    show the current state and the next step
   weir replay                             show what Weir would have saved so far
   weir setup                              connect your clients; shows what changes
   weir run 'make test'                    run a command; long output is held back

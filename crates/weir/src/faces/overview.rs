@@ -178,12 +178,12 @@ fn next_step(clients: &ClientsOverview, store: &StoreState) -> String {
     }
     let has_sessions = matches!(store, StoreState::Read(facts) if facts.overview.sessions > 0);
     let next = match (clients.set_up.is_empty(), clients.waiting.is_empty()) {
-        (true, false) => "weir setup   (says what it changes, and asks; `weir replay` first shows what it would save)",
+        (true, false) => "weir setup   (says what it changes, then asks; `weir replay` shows what it would save)",
         (true, true) => {
             "weir run 'make test'   (runs a command; `weir setup claude` connects a client that was not found)"
         }
         (false, _) if has_sessions => "weir stats   (what was saved; `weir ui` shows all of it in a browser)",
-        (false, _) => "start a session of your client here, then run `weir` again",
+        (false, _) => "start a session in your client here, then run `weir` again",
     };
     next.to_owned()
 }

@@ -30,7 +30,7 @@ const AFTER_HELP: &str = "\
 Examples:
   weir sync --server https://weir.example.org --token-file ~/.weir-token   connect and sync
   weir team invite ben --data /srv/weir | weir sync --server http://127.0.0.1:4747 --token-file -
-  weir sync                             send new notes, and take those of teammates
+  weir sync                             send new notes, and receive your teammates'
   weir sync --dry-run                   print exactly what would leave, and send nothing
   weir sync --include k7f2m9q4xz        share this output too
   weir sync --seal                      seal the project, so that its server cannot read it
@@ -51,7 +51,7 @@ pub(crate) fn command() -> Command {
     let stop = stop.conflicts_with_all(["server", "include", "dry-run"]);
     let parse = |text: &str| Reference::parse(text).map_err(|error| error.to_string());
     let command = Command::new(SYNC)
-        .about("Share the project's notes with a team server, and take those of teammates")
+        .about("Share the project's notes with a team server, and receive your teammates' notes")
         .after_help(AFTER_HELP)
         .arg(server.help("Connect this project to a team server"))
         .arg(token.requires("server").help("File with the token, which only you can read; - reads standard input"))
@@ -239,7 +239,7 @@ fn stop(context: &Context, folder: &Path) -> Result<Answer, CommandError> {
     let released = release(context, &connection.token_file)?;
     let (file, is_deleted) = (&connection.token_file, released == ReleasedToken::Deleted);
     let text = format!(
-        "no longer connected to {}; notes that are here stay here, and those that were sent stay there\n{}",
+        "no longer connected to {}; notes already here stay here, and notes already sent stay on the server\n{}",
         one_line(&connection.server, 120),
         match released {
             ReleasedToken::Deleted => format!("its token was deleted from {file}"),
@@ -341,11 +341,11 @@ fn remarks(report: &Report) -> Vec<String> {
         lines.push(format!("{} of the server cannot be read", counted(report.unreadable, "record", "records")));
     }
     if report.is_rehosted {
-        let why = "another machine has the identity of this one, or this one was put back to an older state";
-        lines.push(format!("{why}; it has a new identity now"));
+        let why = "another machine was using this machine's identity, or this machine was restored to an older state";
+        lines.push(format!("{why}; it now has a new identity"));
     }
     if report.is_put_back {
-        lines.push("the server's log was put back to an older state; everything was sent and read again".to_owned());
+        lines.push("the server's log was restored to an older state; everything was sent and read again".to_owned());
     }
     lines
 }

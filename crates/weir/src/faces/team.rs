@@ -75,7 +75,7 @@ pub(crate) fn command() -> Command {
         .map(|command| command.group(ArgGroup::new("place").args(["data", "database"]).required(true)));
     let [init, invite, list, rotate, revoke] = groups;
     Command::new(TEAM)
-        .about("Create a team on a server, give and revoke its tokens, and move or delete it")
+        .about("Create a team on a server, issue and revoke its tokens, and move or delete it")
         .after_help(AFTER_HELP)
         .subcommand_required(true)
         .arg_required_else_help(true)

@@ -156,7 +156,7 @@ fn start(context: &Context, arguments: &ArgMatches) -> Result<Option<Text>, Comm
         return Ok(has_store(own).then(|| own.folder_name().into()));
     };
     let folder = context.env().folder.join(folder);
-    let cannot = |why: String| CommandError::new(ErrorKind::NotFound, format!("cannot begin with {why}"));
+    let cannot = |why: String| CommandError::new(ErrorKind::NotFound, format!("cannot open the project {why}"));
     let project = Project::locate(&folder, &context.paths().data)
         .map_err(|error| cannot(format!("{}: {error}", folder.display())).hint("name the folder of a project"))?;
     if !has_store(&project) {

@@ -68,8 +68,9 @@ Examples:
   weir context --project api --budget 500    another project, in at most 500 tokens
   weir context --scope work                  only the notes of this branch
 
-Shows the last 5 sessions, the last 10 prompts and the newest notes that are not superseded. The limit is for notes \
-alone; 0, a negative number or no number means 20. The same store always produces the same text.";
+Shows the last 5 sessions, the last 10 prompts and the newest notes that are not superseded. The limit applies to \
+notes only; 0, a negative number or anything that is not a number means 20. \
+The same store always produces the same text.";
 
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<ContextData>, CommandError> {
         // A note of a project is for its own sessions, so no model is shown those of another one. The user may look.

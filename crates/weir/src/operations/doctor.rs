@@ -45,7 +45,7 @@ pub(crate) struct Doctor {
     #[serde(skip)]
     #[arg(long)]
     drop_lost: bool,
-    /// Start each MCP server in your settings of clients once, and count the tokens of its tool descriptions
+    /// Start each MCP server in your clients' settings once, and count the tokens of its tool descriptions
     #[schemars(skip)]
     #[serde(skip)]
     #[arg(long)]

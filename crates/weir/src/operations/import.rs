@@ -16,7 +16,7 @@ use crate::when;
 /// Import this project's past sessions from client transcripts, so that ctx_search and ctx_history find them.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Import {
-    /// Transcript, folder of transcripts, or export of engram [default: where clients keep them]
+    /// Transcript, folder of transcripts, or engram export [default: where clients keep them]
     #[schemars(transform = silent)]
     #[serde(default)]
     path: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Import {
     #[arg(long, requires = "path")]
     #[serde(skip)]
     here: bool,
-    /// Import what an export of engram has under this name into this project
+    /// Import the project with this name from an engram export into this project
     #[schemars(skip)]
     #[arg(long, value_name = "NAME", requires = "path", conflicts_with = "here")]
     #[serde(skip)]

@@ -53,7 +53,7 @@ Examples:
   weir map --focus src/store.rs --query 'retry on a busy database'
   weir map crates/core --budget 3000
 
-Files are ranked by what the focus files use and what uses them, by the words of the query, by how near they are, and \
+Files are ranked by what the focus files use and what uses them, by the words of the query, by proximity, and \
 by which files were changed together. The first map of a project reads all of it; later maps read only what changed. \
 Files that git ignores, secrets and files that rules deny are never read.";
 

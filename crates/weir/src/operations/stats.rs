@@ -29,7 +29,7 @@ const MAX_NAMED_SESSIONS: usize = 5;
 /// Say what Weir kept out of conversations here, and what it cost.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Stats {
-    /// Only since: 3d, 2w or a date; the day counts whole
+    /// Only since: 3d, 2w or a date; includes the whole day
     #[schemars(transform = silent)]
     #[arg(long, value_name = "WHEN")]
     #[serde(default)]
@@ -55,8 +55,8 @@ Examples:
   weir stats --json
 
 Every output that hooks or `weir proxy` replace is counted: the tokens that the client would have shown by itself, \
-and those that the model got. What Weir says without being asked and the answers of its tools are its own cost. \
-Tokens of tool descriptions and prices are not in it: `weir replay` works those out from your transcripts.
+and those that the model got. What Weir says unasked and what its tools answer count as its own cost. Tool \
+descriptions and prices are not included: `weir replay` works those out from your transcripts.
 
 Hooks also count the outputs that they left alone, and why, for 90 days. What passes through `weir proxy` is not among \
 them.";

@@ -117,7 +117,7 @@ pub(crate) fn answer_after_live(done: &FinishedRun) -> Result<Answer<RunData>, C
             size(bytes),
             entry.reference
         ),
-        Err(why) => format!("; its output is not kept: {}", why.message),
+        Err(why) => format!("; its output was not stored: {}", why.message),
     };
     let mut text = format!("{mark} {}{level}{}{stored}", how(done), aftermath(done));
     text.extend(done.remarks.iter().map(|remark| format!("\n{remark}")));
@@ -218,7 +218,8 @@ fn unkept(done: &FinishedRun, why: &CommandError, want: &DisplayOptions<'_>) -> 
     let what = if text.whole { "the whole output is shown" } else { "only its beginning and end are shown" };
     let remarks = done.remarks.iter().map(|remark| format!("\n{remark}")).collect::<String>();
     let head = format!(
-        "{}\nits output is not kept: {}{hints}\n{what}; the run has ended, do not repeat it for this{remarks}",
+        "{}\nits output was not stored: {}{hints}\n{what}; \
+         the run has finished, so do not run it again just for this{remarks}",
         ending(done),
         why.message
     );

@@ -8,7 +8,7 @@ use super::plan::SetupPlan;
 /// The width of the explanation, in columns: what every terminal has.
 const MAX_COLUMNS: usize = 80;
 /// The width of the labels, in columns.
-const LABEL_COLUMNS: usize = 9;
+const LABEL_COLUMNS: usize = 11;
 
 /// What setup says before it asks.
 pub(super) struct Explanation<'a> {
@@ -24,19 +24,19 @@ impl Explanation<'_> {
     /// Returns five points, and an offer to look at past sessions first.
     pub(super) fn text(&self) -> String {
         let has_hooks = self.recipes.iter().any(|recipe| recipe.has_hooks());
-        let (called, often, changes) = match has_hooks {
+        let (runs, often, changes) = match has_hooks {
             true => (
-                "clients start `weir mcp` with each session, and hooks of Weir before and after tool calls, at your \
-                 requests, and when a session starts, compacts or ends",
-                "a few times per tool call, for some milliseconds each; nothing runs between sessions",
-                "the model gets long output as a digest with a reference to all of it; a command that runs without \
-                 asking you may get a line before it that stores its output, and does what it did; `weir:off` in a \
-                 command or WEIR_OFF=1 turns that off",
+                "clients start `weir mcp` with each session, and run Weir's hooks before and after tool calls, when \
+                 you send a request, and when a session starts, compacts or ends",
+                "a few times per tool call, for a few milliseconds each; nothing runs between sessions",
+                "the model gets long output as a digest with a reference to the full text; if a command runs without \
+                 asking you, Weir may put a line before it that stores its output, and the command still does the \
+                 same; `weir:off` in a command or WEIR_OFF=1 turns that off",
             ),
             false => (
                 "clients start `weir mcp` with each session",
                 "once per session; nothing runs between sessions",
-                "nothing: these clients only get more tools",
+                "nothing else: these clients only get additional tools",
             ),
         };
         let data = &self.data;
@@ -46,16 +46,16 @@ impl Explanation<'_> {
         );
         let undo = "`weir teardown` restores every file; `weir uninstall --purge` also removes what is stored";
         let mut lines = vec![
-            point("called", called),
-            point("often", often),
+            point("runs", runs),
+            point("how often", often),
             point("stored", &stored),
             point("changes", changes),
             point("undo", undo),
         ];
         if self.transcripts > 0 {
             lines.push(format!(
-                "\nfirst, if you like: `weir replay` shows what Weir would have done in your past\n\
-                 sessions ({} found); it writes nothing",
+                "\ntry this first: `weir replay` shows what Weir would have done in your past\n\
+                 sessions ({} found) and writes nothing",
                 counted(self.transcripts, "transcript", "transcripts")
             ));
         }

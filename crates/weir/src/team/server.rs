@@ -244,7 +244,7 @@ fn refused(answer: &ApiAnswer) -> CommandError {
         403 => {
             with_hint(error(ErrorKind::Denied, "the team server refused this"), "ask the operator for another token")
         }
-        429 => error(ErrorKind::Failed, "the team server is asked too often").hint("sync again in a minute"),
+        429 => error(ErrorKind::Failed, "too many requests to the team server").hint("sync again in a minute"),
         500.. => error(ErrorKind::Failed, "the team server failed")
             .hint("nothing is lost: notes stay here, and are sent by the next `weir sync`"),
         _ => with_hint(error(ErrorKind::Failed, "the team server refused this"), "check the address of the server"),

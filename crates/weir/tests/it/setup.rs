@@ -162,7 +162,7 @@ fn nothing_is_written_unless_somebody_says_yes() {
     let points: Vec<&str> = shown.lines().take_while(|line| !line.is_empty()).collect();
     assert!(points.iter().all(|line| line.chars().count() <= 80), "{shown}");
     let labels: Vec<&str> = points.iter().filter_map(|line| line.split(' ').find(|_| !line.starts_with(' '))).collect();
-    assert_eq!(labels, ["called", "often", "stored", "changes", "undo"], "{shown}");
+    assert_eq!(labels, ["runs", "how", "stored", "changes", "undo"], "{shown}");
     assert!(shown.contains("  create ~/.claude/settings.json (Claude Code)"), "{shown}");
     assert!(!shown.contains("+++ ") && shown.contains("--diff shows each change"), "{shown}");
     let output = home.weir(&["setup", "claude", "--diff"]);

@@ -65,9 +65,8 @@ impl Upstream {
             return Err(unusable(url, "it is neither https:// nor http://"));
         }
         if scheme == Scheme::HTTP && !is_loopback(authority.host()) && !is_insecure {
-            return Err(
-                unusable(url, "others on the way could read your key").hint("add --insecure if the way to it is safe")
-            );
+            return Err(unusable(url, "others on the network could read your key")
+                .hint("add --insecure if you trust the network"));
         }
         let prefix = uri.path().trim_end_matches('/').to_owned();
         let client = client(&scheme)?;
@@ -157,7 +156,7 @@ mod tests {
         check("http://[::1]:9", expect!["http://[::1]:9"]);
         check(
             "http://api.example",
-            expect!["cannot pass requests on to `http://api.example`: others on the way could read your key"],
+            expect!["cannot pass requests on to `http://api.example`: others on the network could read your key"],
         );
         check("api.example", expect!["cannot pass requests on to `api.example`: it does not begin with https://"]);
         check(

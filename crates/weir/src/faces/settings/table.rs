@@ -35,7 +35,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting("run", "memory_mb", "How much memory the processes of a run may use.", |config| {
         config.run.memory_bytes.map_or_else(|| "three quarters of the machine's".to_owned(), megabytes)
     }),
-    setting("run", "hosts", "Hosts that runs may reach with an allow list.", |config| list(&config.run.hosts)),
+    setting("run", "hosts", "Hosts that runs may reach with network = \"allow-list\".", |config| {
+        list(&config.run.hosts)
+    }),
     setting("run", "writable", "Folders that runs may change besides the project.", |config| {
         list(&config.run.writable)
     }),
@@ -68,10 +70,10 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting("hold", "flood_tokens", "The same for pages and results of MCP tools.", |config| {
         config.hold.flood_tokens.to_string()
     }),
-    setting("hold", "unclear_tokens", "The same for commands that are on no list.", |config| {
+    setting("hold", "unclear_tokens", "The same for all other commands.", |config| {
         config.hold.unclear_tokens.to_string()
     }),
-    setting("hold", "repeats", "Whether lines are left out that the conversation was shown before.", |config| {
+    setting("hold", "repeats", "Whether to leave out lines that the conversation has already seen.", |config| {
         config.hold.repeats.to_string()
     }),
     setting("hold", "off", "Tools and commands whose output is left alone.", |config| list(&config.hold.off)),
@@ -84,9 +86,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
         ListedTools::All => "\"all\"".to_owned(),
         ListedTools::Named(names) => list(names),
     }),
-    setting("guide", "tokens", "How much a session is told after a compaction, at most.", |config| {
-        config.guide_tokens.to_string()
-    }),
+    setting("guide", "tokens", "Maximum number of tokens in a guide.", |config| config.guide_tokens.to_string()),
     setting("stats", "hold_out", "The share of sessions that hooks leave untouched.", |config| {
         config.hold_out.to_string()
     }),

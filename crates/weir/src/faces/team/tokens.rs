@@ -234,7 +234,7 @@ fn token_of(arguments: &ArgMatches) -> Result<TokenId, CommandError> {
     let id = TokenId::parse(text).or_else(|| Credential::parse(text).map(|token| token.id()));
     // The text may be a mistyped secret, so it is not repeated.
     id.ok_or_else(|| {
-        CommandError::usage("that is not a token, and not the id of one").hint("`weir team list` has the ids")
+        CommandError::usage("that is neither a token nor a token's id").hint("`weir team list` has the ids")
     })
 }
 

@@ -44,7 +44,7 @@ pub(super) fn check(context: &Context, is_started: bool) -> Vec<Check> {
         return listed.into_iter().collect();
     }
     if configured.is_empty() {
-        return vec![Check::good(NAME, "none in your settings of clients")];
+        return vec![Check::good(NAME, "none in your clients' settings")];
     }
     let folder = context.env().home.as_deref().unwrap_or(Path::new("/"));
     let (mut checks, mut total, mut left_out) = (Vec::new(), 0, 0);

@@ -88,9 +88,9 @@ fn an_unsafe_address_is_refused() {
     home.check(
         &["proxy", "--upstream", "http://api.example"],
         expect![[r#"
-            error: cannot pass requests on to `http://api.example`: others on the way could read your key
+            error: cannot pass requests on to `http://api.example`: others on the network could read your key
             hint: name the address of the API, such as https://api.anthropic.com or https://api.openai.com
-            hint: add --insecure if the way to it is safe
+            hint: add --insecure if you trust the network
             exit 2"#]],
     );
     home.check(

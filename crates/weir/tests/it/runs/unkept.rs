@@ -25,7 +25,10 @@ fn a_run_shows_its_output_though_another_process_holds_the_store() {
     let shown = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{shown}{}", String::from_utf8_lossy(&output.stderr));
     assert!(shown.starts_with("exit 3 in "), "{shown}");
-    assert!(shown.contains("visible output") && shown.contains("its output is not kept: the store is busy"), "{shown}");
+    assert!(
+        shown.contains("visible output") && shown.contains("its output was not stored: the store is busy"),
+        "{shown}"
+    );
     // The answer names the process that holds the lock, which is this one.
     assert!(shown.contains(&format!("held by process {}", std::process::id())), "{shown}");
     assert!(!shown.contains("try again") && !shown.contains("[ctx:"), "{shown}");
