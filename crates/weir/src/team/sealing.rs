@@ -36,19 +36,21 @@ pub(crate) struct SealReport {
 impl Exchange<'_> {
     /// Follows the keys in a page, and opens what is sealed.
     pub(super) fn unseal(&mut self, page: &mut Page) -> Result<(), CommandError> {
-        for received in &mut page.records {
+        let connection = &self.ledger.connection;
+        let (tenant, project) = (connection.tenant.clone(), connection.project.clone());
+        let is_here = |record: &Record| record.tenant.0 == tenant && record.project.0 == project;
+        // Keys may come after what they open.
+        for received in page.records.iter().filter(|received| is_here(&received.record)) {
             let record = &received.record;
-            let connection = &self.ledger.connection;
-            if record.tenant.0 != connection.tenant || record.project.0 != connection.project {
-                continue;
+            if let Body::Granted(grants) = &record.body {
+                let is_by_member = self.vault.follow(record, grants, received.position)?;
+                let is_new = self.ledger.get(&record.id.to_string()).is_none();
+                self.report.unproven += usize::from(is_new && !is_by_member);
             }
-            match &record.body {
-                Body::Granted(grants) => {
-                    let is_by_member = self.vault.follow(record, grants, received.position)?;
-                    let is_new = self.ledger.get(&record.id.to_string()).is_none();
-                    self.report.unproven += usize::from(is_new && !is_by_member);
-                }
-                Body::Sealed(_) => received.opened = self.vault.open(record),
+        }
+        for received in page.records.iter_mut().filter(|received| is_here(&received.record)) {
+            match &received.record.body {
+                Body::Sealed(_) => received.opened = self.vault.open(&received.record),
                 // An honest server takes nothing in clear any more, so nobody knows who wrote this.
                 Body::Kept(_) if self.vault.is_after_seal(received.position) => received.text = None,
                 _ => {}
