@@ -144,7 +144,8 @@ pub(crate) fn record(tx: &Transaction<'_>, run: &HookRun) -> rusqlite::Result<()
 pub(crate) fn record_late(tx: &Transaction<'_>, run: &HookRun) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO hooks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8)
-         ON CONFLICT DO UPDATE SET event = iif(?6 < at, event, ?5), micros = iif(?6 < at, micros, ?7),
+         ON CONFLICT DO UPDATE SET event = CASE WHEN ?6 < at THEN event ELSE ?5 END,
+             micros = CASE WHEN ?6 < at THEN micros ELSE ?7 END,
              at = max(at, ?6), count = count + 1, bytes = bytes + ?8",
     )?
     .execute(row(run))
