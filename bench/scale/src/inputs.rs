@@ -45,7 +45,7 @@ macro_rules! figures {
 }
 
 figures! {
-    log_bytes_per_entry, index_bytes_per_entry, index_growth_by_positions, text_bytes_per_entry,
+    log_bytes_per_entry, index_bytes_per_entry, text_bytes_per_entry,
     append_cpu_us_per_row, index_cpu_us_per_row, search_cpu_ms, request_cpu_us,
     records_per_developer_day, searches_per_developer_day, peak_factor, days_kept,
     largest_tenant_share, upload_rows, node_cores, node_disk_gb, copy_mb_per_second,
@@ -71,11 +71,6 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Returns how many bytes the index has for an entry.
-    pub(crate) fn index_bytes(&self) -> f64 {
-        self.index_bytes_per_entry.value * self.index_growth_by_positions.value
-    }
-
     /// Returns how many rows a database node appends in a second at most.
     pub(crate) fn node_rows_per_second(&self) -> f64 {
         self.node_cores.value * 1e6 / self.append_cpu_us_per_row.value
@@ -93,14 +88,14 @@ mod tests {
 
     #[test]
     fn the_file_is_complete_and_each_figure_has_its_source() {
-        assert_eq!(Inputs::parse(TEXT).unwrap().all().len(), 22);
+        assert_eq!(Inputs::parse(TEXT).unwrap().all().len(), 21);
     }
 
     #[test]
     fn a_figure_that_no_model_can_use_is_refused() {
         let broken = [
-            TEXT.replace("value = 558", "value = 0"),
-            TEXT.replace("value = 558", "value = nan"),
+            TEXT.replace("value = 892", "value = 0"),
+            TEXT.replace("value = 892", "value = nan"),
             TEXT.replace("value = 0.08", "value = 1"),
             TEXT.replace("[log_bytes_per_entry]", "[log_bytes]"),
             TEXT.replace("sort = \"price\"", "sort = \"guess\""),
