@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use weir_core::Level;
-use weir_store::{HookUse, KnownProject, Patience, Spool, StoreError};
+use weir_store::{HookUse, KnownProject, Patience, Spool};
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
@@ -279,6 +279,9 @@ fn check_modes(data: &Path) -> Check {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
+
+        use weir_store::{StoreError, StorePart};
+
         match data.metadata() {
             Ok(meta) if meta.permissions().mode() & 0o077 != 0 => Check {
                 name: "data folder",
@@ -287,7 +290,7 @@ fn check_modes(data: &Path) -> Check {
                 fix: Some(format!("chmod -R go= '{}'", data.display())),
             },
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                let unusable = StoreError::Unusable { at: weir_store::StorePart::Folder, detail: error.to_string() };
+                let unusable = StoreError::Unusable { at: StorePart::Folder, detail: error.to_string() };
                 Check::bad("data folder", CommandError::from(unusable).in_store(data))
             }
             _ => Check::good("data folder", data.display().to_string()),
