@@ -162,16 +162,6 @@ impl Shelf {
         Ok(grants.iter().any(|stored| matches!(stored.record.body, Body::Granted(_))))
     }
 
-    /// Checks that a record in clear may be appended, before its text is stored: the project is not sealed, or the log
-    /// has had the record since before it was.
-    fn check_clear(&self, scope: &Scope, record: &Record) -> Result<()> {
-        if self.is_sealed(scope)? && self.one(scope, record.id)?.as_ref() != Some(record) {
-            let error = PortError::new(ErrorKind::Sealed, format!("take in record {}", record.id));
-            return Err(error.because("run `weir sync` of a version that can seal it"));
-        }
-        Ok(())
-    }
-
     /// Returns a record of any body that is visible in the scope.
     fn one(&self, scope: &Scope, id: RecordId) -> Result<Option<Record>> {
         Ok(self.ports.log.records(scope, &[id])?.pop().map(|stored| stored.record))

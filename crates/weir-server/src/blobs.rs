@@ -124,41 +124,16 @@ impl ObjectBlobs {
 impl Blobs for ObjectBlobs {
     fn put(&self, scope: &Scope, text: &[u8]) -> Result<TextKey> {
         let key = TextKey::of(text);
-        let path = path_of(scope, &key);
-        if self.is_stored(&path)? {
-            return Ok(key);
-        }
-        let stored = frames::compress(text).map_err(|error| from_system(&error, STORE))?;
-        let put = store_new(self.store(), path, stored.into());
+        let put = store_text(self.store(), path_of(scope, &key), text.to_vec());
         self.bridge.run(put).map(|()| key).map_err(|error| from_store(&error, STORE))
     }
 
     fn put_all(&self, scope: &Scope, texts: &[&[u8]]) -> Vec<Result<TextKey>> {
         let keys: Vec<TextKey> = texts.iter().map(|text| TextKey::of(text)).collect();
-        let paths: Vec<_> = keys.iter().map(|key| path_of(scope, key)).collect();
-        let store = self.store();
-        let looks = paths.clone().into_iter().map(move |path| is_new(Arc::clone(&store), path));
-        let store = self.store();
-        let puts: Vec<_> = self
-            .at_once(looks)
-            .into_iter()
-            .zip(paths.into_iter().zip(texts))
-            .map(|(look, (path, text))| {
-                let compressed = match look {
-                    Ok(true) => Some(frames::compress(text).map_err(broken)),
-                    Ok(false) => None,
-                    Err(error) => Some(Err(error)),
-                };
-                let store = Arc::clone(&store);
-                async move {
-                    match compressed {
-                        None => Ok(()),
-                        Some(text) => store_new(store, path, text?.into()).await,
-                    }
-                }
-            })
-            .collect();
-        let named = keys.into_iter().zip(self.at_once(puts));
+        let puts =
+            keys.iter().zip(texts).map(|(key, text)| store_text(self.store(), path_of(scope, key), text.to_vec()));
+        let results = self.at_once(puts);
+        let named = keys.into_iter().zip(results);
         named.map(|(key, put)| put.map(|()| key).map_err(|error| from_store(&error, STORE))).collect()
     }
 
@@ -217,22 +192,19 @@ fn broken(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreE
     StoreError::Generic { store: "texts", source: source.into() }
 }
 
-/// Returns whether a text is not stored yet.
-async fn is_new(store: Arc<dyn ObjectStore>, path: object_store::path::Path) -> object_store::Result<bool> {
-    match store.get_opts(&path, GetOptions::new().with_head(true)).await {
-        Ok(_) => Ok(false),
-        Err(StoreError::NotFound { .. }) => Ok(true),
-        Err(error) => Err(error),
-    }
-}
-
 /// Stores a text unless it is stored already.
-async fn store_new(
+async fn store_text(
     store: Arc<dyn ObjectStore>,
     path: object_store::path::Path,
-    text: PutPayload,
+    text: Vec<u8>,
 ) -> object_store::Result<()> {
-    match store.put_opts(&path, text, PutOptions::from(PutMode::Create)).await {
+    match store.get_opts(&path, GetOptions::new().with_head(true)).await {
+        Err(StoreError::NotFound { .. }) => {}
+        other => return other.map(drop),
+    }
+    let compressed = tokio::task::spawn_blocking(move || frames::compress(&text)).await;
+    let compressed = compressed.map_err(broken)?.map_err(broken)?;
+    match store.put_opts(&path, PutPayload::from(compressed), PutOptions::from(PutMode::Create)).await {
         Ok(_) | Err(StoreError::AlreadyExists { .. }) => Ok(()),
         Err(error) => Err(error),
     }

@@ -44,7 +44,7 @@ written_enum! {
         Tried = "tried",
         /// The server has it.
         Sent = "sent",
-        /// The server refused it, for good.
+        /// The server refused it.
         Refused = "refused",
         /// It was received, and is not in the log yet, or waits for a record that it is about.
         Received = "received",

@@ -83,7 +83,7 @@ impl Shelf {
         for (Incoming { record, .. }, result) in incoming.iter().zip(results).filter(|(_, result)| result.is_ok()) {
             match &bound {
                 Ok(others) if others.contains(&record.id.host) || self.writer.may_give(record.id) => {
-                    *result = Err(PortError::new(ErrorKind::ForeignHost, format!("take in record {}", record.id)));
+                    *result = Err(refused(record, ErrorKind::ForeignHost));
                 }
                 Ok(_) => {}
                 Err(error) => *result = Err(copy_of(error)),
@@ -103,17 +103,28 @@ impl Shelf {
         }
     }
 
-    /// Refuses clear records of a sealed project, except those that the log has already.
+    /// Refuses clear records of a sealed project, before their texts are stored, except those that the log has had since
+    /// before it was sealed.
     fn refuse_clear(&self, scope: &Scope, incoming: &[Incoming], results: &mut [Result<Position>]) {
-        if incoming.iter().all(|one| one.text.is_none()) || matches!(self.is_sealed(scope), Ok(false)) {
+        let clear = incoming.iter().zip(results).filter(|(one, result)| one.text.is_some() && result.is_ok());
+        let mut clear = clear.peekable();
+        if clear.peek().is_none() {
             return;
         }
-        for (result, one) in results.iter_mut().zip(incoming) {
-            if result.is_ok()
-                && one.text.is_some()
-                && let Err(error) = self.check_clear(scope, &one.record)
-            {
-                *result = Err(error);
+        let sealed = self.is_sealed(scope);
+        for (Incoming { record, .. }, result) in clear {
+            let checked = match &sealed {
+                Ok(false) => return,
+                Ok(true) => self.one(scope, record.id).map(|known| known.as_ref() == Some(record)),
+                Err(error) => Err(copy_of(error)),
+            };
+            match checked {
+                Ok(true) => {}
+                Ok(false) => {
+                    let hint = "run `weir sync` of a version that can seal it";
+                    *result = Err(refused(record, ErrorKind::Sealed).because(hint));
+                }
+                Err(error) => *result = Err(error),
             }
         }
     }

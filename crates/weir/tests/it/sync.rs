@@ -6,6 +6,7 @@ mod sealed;
 mod session_end;
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -86,6 +87,16 @@ impl Person {
         let plan = self.home.json(&["forget", reference]);
         self.home.ok(&["forget", reference, "--confirm", plan["confirm"].as_str().unwrap()]);
     }
+}
+
+/// Returns all files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found
 }
 
 #[test]

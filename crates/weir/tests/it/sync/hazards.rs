@@ -1,23 +1,14 @@
 //! What must not go wrong: exchanges at the same moment, plans that are only looked at, and teammates who go too far.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::{Person, Team};
+use super::{Person, Team, files};
 use crate::support::{feed, parsed, said, text};
 
 /// A word that only one note has.
 const MARKER: &str = "zyxwoquvark";
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
-    }
-    found
-}
 
 /// Returns the files of Weir's data on a machine that have the word anywhere in their bytes.
 fn files_with_the_marker(person: &Person) -> Vec<PathBuf> {

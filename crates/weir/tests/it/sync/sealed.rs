@@ -1,11 +1,11 @@
 //! Sealed projects: members read what the server cannot, and nothing leaves in clear.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{PROJECT, Person, Team};
+use super::{PROJECT, Person, Team, files};
 use crate::serve::support::Request;
 use crate::support::{said, text};
 
@@ -57,15 +57,6 @@ impl Team {
         let body = json!({ "project": PROJECT, "query": "painting" }).to_string();
         self.server.send(&Request::post("/v1/search", body).token(person.token.trim())).json()
     }
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
-    }
-    found
 }
 
 #[test]
