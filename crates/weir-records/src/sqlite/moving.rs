@@ -4,13 +4,13 @@
 //! committed, nothing changes any more, and what is read afterwards is all there will ever be.
 
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
-use weir_core::{ProjectKey, TenantId, Timestamp};
+use weir_core::{ProjectKey, TenantId, Timestamp, UserId};
 
 use super::db::Fault;
 use super::log::SqliteLog;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId};
-use crate::moving::{AuditRow, Export, MoveState, MovedRecord};
+use crate::moving::{AuditRow, BoundHost, Export, MoveState, MovedRecord};
 use crate::ports::Position;
 use crate::record::{Audience, Record};
 
@@ -112,6 +112,19 @@ impl Export for SqliteLog {
                     target: row.get(4)?,
                     token: row.get(5)?,
                 })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    fn bound_hosts(&self, tenant: &TenantId, after: Option<HostId>, limit: usize) -> Result<Vec<BoundHost>> {
+        self.database.read("list the hosts of a tenant", |tx| {
+            let mut statement = tx.prepare_cached(
+                "SELECT host, user FROM hosts WHERE tenant = ?1 AND (?2 IS NULL OR host > ?2) ORDER BY host LIMIT ?3",
+            )?;
+            let (after, limit) = (after.map(|host| *host.as_bytes()), i64::try_from(limit).unwrap_or(i64::MAX));
+            let rows = statement.query_map(params![tenant.0, after, limit], |row| {
+                Ok(BoundHost { host: HostId::from_bytes(row.get(0)?), user: UserId(row.get(1)?) })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })

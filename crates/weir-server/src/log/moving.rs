@@ -7,9 +7,11 @@ use std::collections::BTreeSet;
 use deadpool_postgres::Object;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
-use weir_core::{ProjectKey, Scope, TenantId, Timestamp};
-use weir_records::moving::{AuditRow, Export, Import, MovedRecord};
-use weir_records::{ApiToken, Audience, Body, ErrorKind, PortError, Position, Record, RecordId, Result, TenantUsage};
+use weir_core::{ProjectKey, Scope, TenantId, Timestamp, UserId};
+use weir_records::moving::{AuditRow, BoundHost, Export, Import, MovedRecord};
+use weir_records::{
+    ApiToken, Audience, Body, ErrorKind, HostId, PortError, Position, Record, RecordId, Result, TenantUsage,
+};
 
 use super::PostgresLog;
 use super::database::check_tenant;
@@ -47,6 +49,20 @@ static AUDIT_ROWS: Query = Query {
           LEFT JOIN weir.projects p ON p.tenant_id = a.tenant_id AND p.project_id = a.project_id
           WHERE t.name = $1 ORDER BY a.audit_id LIMIT $3 OFFSET $2",
     types: &[Type::TEXT, Type::INT8, Type::INT8],
+};
+
+static BOUND_HOSTS: Query = Query {
+    sql: "SELECT h.host, h.user_name FROM weir.hosts h JOIN weir.tenants t USING (tenant_id)
+          WHERE t.name = $1 AND ($2 IS NULL OR h.host > $2) ORDER BY h.host LIMIT $3",
+    types: &[Type::TEXT, Type::UUID, Type::INT8],
+};
+
+static TAKE_HOSTS: Query = Query {
+    sql: "INSERT INTO weir.hosts (tenant_id, host, user_name)
+          SELECT t.tenant_id, taken.host, taken.user_name
+          FROM weir.tenants t CROSS JOIN unnest($2, $3) AS taken (host, user_name) WHERE t.name = $1
+          ON CONFLICT (tenant_id, host) DO NOTHING",
+    types: &[Type::TEXT, Type::UUID_ARRAY, Type::TEXT_ARRAY],
 };
 
 static SET_QUOTAS: Query = Query {
@@ -142,6 +158,13 @@ impl Export for PostgresLog {
         let rows = self.database.read(doing, &scope_of(tenant), &AUDIT_ROWS, &[&tenant.0, &skip, &most])?;
         rows.iter().map(|row| audit_row(row).map_err(|fault| fault.at(doing))).collect()
     }
+
+    fn bound_hosts(&self, tenant: &TenantId, after: Option<HostId>, limit: usize) -> Result<Vec<BoundHost>> {
+        let doing = "list the hosts of a tenant";
+        let (after, most) = (after.map(SqlHost), i64::try_from(limit).unwrap_or(i64::MAX));
+        let rows = self.database.read(doing, &scope_of(tenant), &BOUND_HOSTS, &[&tenant.0, &after, &most])?;
+        rows.iter().map(|row| bound_host(row).map_err(|fault| fault.at(doing))).collect()
+    }
 }
 
 impl Import for PostgresLog {
@@ -206,6 +229,15 @@ impl Import for PostgresLog {
             self.database
                 .run(client, &TAKE_AUDIT, &[&tenant.0, &at, &of, &actors, &actions, &targets, &tokens])
                 .await?;
+            Ok(())
+        })
+    }
+
+    fn take_hosts(&self, tenant: &TenantId, hosts: &[BoundHost]) -> Result<()> {
+        let taken: Vec<SqlHost> = hosts.iter().map(|bound| SqlHost(bound.host)).collect();
+        let users: Vec<&str> = hosts.iter().map(|bound| bound.user.0.as_str()).collect();
+        self.take(tenant, async |client: &Object| {
+            self.database.run(client, &TAKE_HOSTS, &[&tenant.0, &taken, &users]).await?;
             Ok(())
         })
     }
@@ -300,6 +332,10 @@ fn moved_record(row: &Row) -> Result<MovedRecord, Fault> {
         audience: Audience::parse(row.try_get(3)?).ok_or_else(unknown)?,
         record: json.map(Record::from_json).transpose()?,
     })
+}
+
+fn bound_host(row: &Row) -> Result<BoundHost, Fault> {
+    Ok(BoundHost { host: row.try_get::<_, SqlHost>(0)?.0, user: UserId(row.try_get(1)?) })
 }
 
 fn audit_row(row: &Row) -> Result<AuditRow, Fault> {
