@@ -37,6 +37,7 @@ mod accounts;
 mod clock;
 #[cfg(feature = "contract")]
 pub mod contract;
+mod erased;
 mod error;
 mod id;
 pub mod memory;
@@ -53,6 +54,7 @@ pub use accounts::{
     TokenStanding, is_name,
 };
 pub use clock::{Clock, ClockAhead, LogicalTime};
+pub use erased::{Fingerprint, KnownContent};
 pub use error::{ErrorKind, PortError, Result};
 pub use id::{HostId, RecordId, TextKey};
 pub use ports::{

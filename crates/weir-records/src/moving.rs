@@ -4,8 +4,8 @@
 //! write, which clients repeat later, and the second pass copies the rest. Only what was compared on both sides is
 //! declared to be moved.
 //!
-//! Invariants: a record keeps its position, so that the cursors of clients stay valid; an erased record keeps its id
-//! and its position; a pass that was interrupted continues where it was, and copies nothing twice; a failure takes the
+//! Invariants: a record keeps its position, so that the cursors of clients stay valid; an erased record keeps its id,
+//! its position and its fingerprint; a pass that was interrupted continues where it was, and copies nothing twice; a failure takes the
 //! lock back, and the old server goes on. A tenant that was deleted does not exist at the new place either: its audit
 //! stays behind, and is counted.
 
@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use weir_core::{ProjectKey, Scope, TenantId, Timestamp, UserId};
 
 use crate::accounts::{Accounts, ApiToken, TenantUsage};
+use crate::erased::Fingerprint;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
 use crate::ports::{Blobs, Log, Position};
@@ -54,6 +55,8 @@ pub struct MovedRecord {
     pub audience: Audience,
     /// The record, unless it is erased.
     pub record: Option<Record>,
+    /// The fingerprint of a record that is erased. Earlier versions kept none.
+    pub fingerprint: Option<Fingerprint>,
 }
 
 /// A row of the audit.

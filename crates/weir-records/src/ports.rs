@@ -61,8 +61,9 @@ pub trait Log: Send + Sync {
     ///
     /// A record that is already in the log keeps its position. A different record with the same host and index is a
     /// [`Conflict`](crate::ErrorKind::Conflict), in any project of the tenant. A removal erases the content of its
-    /// record, now or when that record arrives later; only the id and the position of an erased record stay, so that no
-    /// machine that still has it can bring it back. See [`Record::check`] and [`Record::check_removal_of`].
+    /// record, now or when that record arrives later; only the id, the position and the fingerprint of an erased record
+    /// stay, so that no machine that still has it can bring it back, and no other record passes for it. See
+    /// [`Record::check`], [`Record::check_removal_of`] and [`KnownContent`](crate::KnownContent).
     fn append(&self, scope: &Scope, records: &[Record]) -> Result<Vec<Position>>;
 
     /// Binds those of these hosts that are bound to nobody to the user of the scope, and returns those that are bound

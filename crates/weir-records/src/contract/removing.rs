@@ -134,6 +134,23 @@ pub fn what_was_removed_never_comes_back(new: NewShelf<'_>) {
     }
 }
 
+/// Another record with the id of an erased one is refused, as it would be if the first were still there. Its sender would
+/// take it for stored otherwise.
+pub fn another_record_does_not_pass_for_an_erased_one(new: NewShelf<'_>) {
+    let (from, to, late) = (new(), new(), new());
+    let record = keep(&from, &ana(), "unspeakable");
+    let copy = incoming(&from, &ana(), &record);
+    let other = Incoming::new(Record { time: LogicalTime::ZERO, ..record.clone() }, copy.text.clone());
+    let removal = Incoming::new(from.forget(&ana(), record.id, Forgotten, NOW).unwrap().removal, None);
+    for (shelf, order) in [(&to, [copy.clone(), removal.clone()]), (&late, [removal, copy.clone()])] {
+        assert!(shelf.import(&ana(), &order, &Sender::Author, NOW).iter().all(Result::is_ok));
+        let results = shelf.import(&ana(), &[other.clone(), copy.clone()], &Sender::Author, NOW);
+        assert_eq!(results[0].as_ref().unwrap_err().kind, ErrorKind::Conflict);
+        assert!(results[1].is_ok(), "{results:?}");
+        assert_gone(shelf, &ben(), &record, "unspeakable");
+    }
+}
+
 /// Nobody but its author removes a record, neither by asking nor by a forged record, and its text survives the attempt.
 /// A removal is final, and everyone who saw the record hears of it.
 pub fn only_its_author_removes_a_record(new: NewShelf<'_>) {

@@ -86,8 +86,11 @@ fn digest(from: &dyn Export, tenant: &TenantId, project: &ProjectKey) -> Result<
 
 /// Returns a record as it is hashed. JSON has no line breaks, so that lines cannot be mistaken for others.
 fn line_of(one: &MovedRecord) -> Result<String> {
-    let json = one.record.as_ref().map(crate::Record::to_json).transpose()?;
-    Ok(format!("{} {} {} {}\n", one.position.0, one.id, one.audience, json.as_deref().unwrap_or("erased")))
+    let content = match &one.record {
+        Some(record) => record.to_json()?,
+        None => format!("erased {:?}", one.fingerprint),
+    };
+    Ok(format!("{} {} {} {content}\n", one.position.0, one.id, one.audience))
 }
 
 /// The rows of a table that belong to a tenant, at one place.

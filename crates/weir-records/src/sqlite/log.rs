@@ -11,6 +11,7 @@ use weir_ledger::Migration;
 use super::db::{Database, Fault};
 use super::hosts;
 use super::moving::check_unlocked;
+use crate::erased::{Fingerprint, KnownContent};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
 use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
@@ -24,6 +25,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0003_moving", sql: include_str!("log/migrations/0003_moving.sql") },
     Migration { name: "0004_usage", sql: include_str!("log/migrations/0004_usage.sql") },
     Migration { name: "0005_hosts", sql: include_str!("log/migrations/0005_hosts.sql") },
+    Migration { name: "0006_erased", sql: include_str!("log/migrations/0006_erased.sql") },
 ];
 
 /// The log in SQLite.
@@ -155,11 +157,9 @@ impl Log for SqliteLog {
 
 fn append(tx: &Transaction<'_>, record: &Record) -> Result<Position, Fault> {
     let json = record.to_json()?;
-    if let Some((project, position, known)) = find(tx, record)? {
-        if project == record.project.0 && known.is_none_or(|known| known == json) {
-            return Ok(position);
-        }
-        return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)).into());
+    if let Some(known) = find(tx, record)? {
+        known.check(record, &json)?;
+        return Ok(known.position);
     }
     let scope = Scope { tenant: record.tenant.clone(), ..Scope::project(record.project.clone()) };
     if let Body::Removed { record: target, .. } = &record.body {
@@ -178,7 +178,7 @@ fn append(tx: &Transaction<'_>, record: &Record) -> Result<Position, Fault> {
              RETURNING position",
         )?
         .query_row(params![record.tenant.0, record.project.0, bytes], |row| row.get(0))?;
-    insert(tx, record, position, (!is_erased).then_some(json))?;
+    insert(tx, record, position, &json, is_erased)?;
     Ok(Position(position as u64))
 }
 
@@ -213,14 +213,15 @@ fn size(record: &Record, json: &str) -> i64 {
     i64::try_from(record.stored_bytes(json)).unwrap_or(i64::MAX)
 }
 
-/// Adds the row of a record, or of an erased one if there is no JSON.
-fn insert(tx: &Transaction<'_>, record: &Record, position: i64, json: Option<String>) -> rusqlite::Result<()> {
-    let live = json.is_some();
+/// Adds the row of a record. One that is erased already keeps the fingerprint of its JSON instead of its content.
+fn insert(tx: &Transaction<'_>, record: &Record, position: i64, json: &str, is_erased: bool) -> rusqlite::Result<()> {
+    let live = !is_erased;
     let kept = record.body.kept().filter(|_| live);
     let about = record.body.about().filter(|_| live);
     tx.prepare_cached(
         "INSERT INTO records (tenant, project, position, host, number, author, audience, reference, about_host,
-             about_number, text, json) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+             about_number, text, json, fingerprint)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?
     .execute(params![
         record.tenant.0,
@@ -234,7 +235,8 @@ fn insert(tx: &Transaction<'_>, record: &Record, position: i64, json: Option<Str
         about.map(|about| *about.host.as_bytes()),
         about.map(|about| about.index as i64),
         kept.map(|kept| *kept.text.as_bytes()),
-        json,
+        live.then_some(json),
+        is_erased.then(|| Fingerprint::of(json).number()),
     ])
     .map(drop)
 }
@@ -259,19 +261,52 @@ fn erase(tx: &Transaction<'_>, removal: &Record, target: RecordId) -> Result<(),
     ])?;
     tx.prepare_cached(
         "UPDATE records SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
-             json = NULL WHERE tenant = ?1 AND host = ?3 AND number = ?4 AND project = ?2",
+             json = NULL, fingerprint = ?5 WHERE tenant = ?1 AND host = ?3 AND number = ?4 AND project = ?2",
     )?
-    .execute(values)?;
+    .execute(params![
+        removal.tenant.0,
+        removal.project.0,
+        target.id.host.as_bytes(),
+        target.id.index as i64,
+        Fingerprint::of(&known).number()
+    ])?;
     Ok(())
 }
 
-/// Returns the project, position and JSON of the record with the same id.
-fn find(tx: &Transaction<'_>, record: &Record) -> rusqlite::Result<Option<(String, Position, Option<String>)>> {
-    tx.prepare_cached("SELECT project, position, json FROM records WHERE tenant = ?1 AND host = ?2 AND number = ?3")?
-        .query_row(params![record.tenant.0, record.id.host.as_bytes(), record.id.index as i64], |row| {
-            Ok((row.get(0)?, Position(row.get::<_, i64>(1)? as u64), row.get(2)?))
+/// What a tenant has under an id.
+struct KnownRow {
+    project: String,
+    position: Position,
+    /// Its JSON, unless it is erased.
+    json: Option<String>,
+    fingerprint: Option<Fingerprint>,
+}
+
+impl KnownRow {
+    /// Checks that a record with the same id is the same record.
+    fn check(&self, record: &Record, json: &str) -> Result<()> {
+        if self.project != record.project.0 {
+            return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)));
+        }
+        let known = self.json.as_deref().map_or(KnownContent::Erased(self.fingerprint), KnownContent::Json);
+        known.check_same(record.id, json)
+    }
+}
+
+/// Returns what the tenant has under the id of a record.
+fn find(tx: &Transaction<'_>, record: &Record) -> rusqlite::Result<Option<KnownRow>> {
+    tx.prepare_cached(
+        "SELECT project, position, json, fingerprint FROM records WHERE tenant = ?1 AND host = ?2 AND number = ?3",
+    )?
+    .query_row(params![record.tenant.0, record.id.host.as_bytes(), record.id.index as i64], |row| {
+        Ok(KnownRow {
+            project: row.get(0)?,
+            position: Position(row.get::<_, i64>(1)? as u64),
+            json: row.get(2)?,
+            fingerprint: row.get::<_, Option<i64>>(3)?.and_then(Fingerprint::from_number),
         })
-        .optional()
+    })
+    .optional()
 }
 
 /// Returns the records of a project that are about a record, private ones too.
