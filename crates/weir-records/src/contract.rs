@@ -48,6 +48,7 @@ macro_rules! contract_tests {
             what_supersedes_is_named_and_ranks_first,
             a_private_successor_supersedes_only_for_its_author,
             a_confirmation_names_its_user,
+            what_is_said_about_a_record_is_limited,
             notes_are_found_by_their_topic,
             secrets_are_redacted_before_they_are_kept,
             texts_of_every_script_come_back_and_are_found,

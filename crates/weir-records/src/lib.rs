@@ -58,8 +58,8 @@ pub use erased::{Fingerprint, KnownContent};
 pub use error::{ErrorKind, PortError, Result};
 pub use id::{HostId, RecordId, TextKey};
 pub use ports::{
-    Batch, Blobs, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, Position, Readers, SearchQuery, Step,
-    StoredRecord, refused_hosts,
+    Batch, Blobs, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, MAX_ABOUT, Position, Readers,
+    SearchQuery, Step, StoredRecord, refused_hosts,
 };
 pub use record::{Audience, Author, Body, FORMAT, Kept, NoteFields, NoteFile, Record};
 pub use shelf::{

@@ -17,6 +17,9 @@ use crate::error::Result;
 use crate::id::{HostId, RecordId, TextKey};
 use crate::record::{Audience, Record};
 
+/// How many records about one record are looked at, the newest.
+pub const MAX_ABOUT: usize = 100;
+
 /// A place in the log of one project. The first record is at 1, and 0 is before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
@@ -84,8 +87,14 @@ pub trait Log: Send + Sync {
     /// Returns those of these records that are visible in the scope and not erased, in any order.
     fn records(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>>;
 
-    /// Returns the visible records that supersede, confirm or remove these, in the order of the log.
-    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>>;
+    /// Returns the visible records that supersede, confirm or remove these, in the order of the log: the newest about
+    /// each, at most `limit`.
+    fn newest_about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>>;
+
+    /// Returns the same, at most [`MAX_ABOUT`] about each.
+    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        self.newest_about(scope, ids, MAX_ABOUT)
+    }
 
     /// Returns the oldest visible records that have this reference, at most `limit`, in the order of the log. Using a
     /// reference again hides nothing that it named before.

@@ -98,12 +98,16 @@ impl Log for MemoryLog {
         Ok(state.visible(scope, here))
     }
 
-    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+    fn newest_about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
         let state = lock(&self.state);
         let Some(project) = state.projects.get(&place(scope)) else { return Ok(Vec::new()) };
-        let mut at: Vec<usize> = ids.iter().filter_map(|id| project.about.get(id)).flatten().copied().collect();
-        at.sort_unstable();
-        Ok(state.visible(scope, at.into_iter()))
+        let newest = |about: &Vec<usize>| {
+            let mut visible = state.visible(scope, about.iter().copied());
+            visible.split_off(visible.len().saturating_sub(limit))
+        };
+        let mut found: Vec<StoredRecord> = ids.iter().filter_map(|id| project.about.get(id)).flat_map(newest).collect();
+        found.sort_by_key(|stored| stored.position);
+        Ok(found)
     }
 
     fn named(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<StoredRecord>> {

@@ -104,13 +104,19 @@ impl Log for SqliteLog {
         })
     }
 
-    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+    fn newest_about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
         self.database.read("read records", |tx| {
+            let mut statement = tx.prepare_cached(
+                "SELECT position, json FROM records INDEXED BY records_about
+                 WHERE tenant = ?1 AND project = ?2 AND about_host = ?4 AND about_number = ?5 AND json IS NOT NULL
+                     AND (audience = 'team' OR author = ?3) ORDER BY position DESC LIMIT ?6",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             let mut found = Vec::new();
             for id in ids {
-                let mut visible = about(tx, scope, *id)?;
-                visible.retain(|stored| stored.record.is_visible(scope));
-                found.append(&mut visible);
+                let values =
+                    params![scope.tenant.0, scope.project.0, scope.user.0, id.host.as_bytes(), id.index as i64, limit];
+                found.extend(collect(statement.query_map(values, raw)?)?);
             }
             found.sort_by_key(|stored| stored.position);
             Ok(found)
@@ -161,15 +167,14 @@ fn append(tx: &Transaction<'_>, record: &Record) -> Result<Position, Fault> {
         known.check(record, &json)?;
         return Ok(known.position);
     }
-    let scope = Scope { tenant: record.tenant.clone(), ..Scope::project(record.project.clone()) };
     if let Body::Removed { record: target, .. } = &record.body {
         erase(tx, record, *target)?;
     }
     if record.body.kept().is_some() {
-        let grants = about(tx, &scope, GRANTS)?;
-        record.check_sealed(grants.iter().map(|stored| &stored.record))?;
+        record.check_sealed(&earlier(tx, record, Said { about: GRANTS, body: "$.body.granted", by: None })?)?;
     }
-    let is_erased = about(tx, &scope, record.id)?.iter().any(|earlier| earlier.record.erases_on_arrival(record));
+    let removed = Said { about: record.id, body: "$.body.removed", by: Some(&record.author.user.0) };
+    let is_erased = earlier(tx, record, removed)?.is_some_and(|earlier| earlier.erases_on_arrival(record));
     let bytes = if is_erased { 0 } else { size(record, &json) };
     let position: i64 = tx
         .prepare_cached(
@@ -309,15 +314,27 @@ fn find(tx: &Transaction<'_>, record: &Record) -> rusqlite::Result<Option<KnownR
     .optional()
 }
 
-/// Returns the records of a project that are about a record, private ones too.
-fn about(tx: &Transaction<'_>, scope: &Scope, id: RecordId) -> Result<Vec<StoredRecord>, Fault> {
+/// What an earlier record of a project says.
+struct Said<'a> {
+    about: RecordId,
+    /// The path of its body in JSON.
+    body: &'static str,
+    /// Its author, if only one counts.
+    by: Option<&'a str>,
+}
+
+/// Returns the first record of a project that says this, private ones too. There may be any number of others about the
+/// same record.
+fn earlier(tx: &Transaction<'_>, record: &Record, said: Said<'_>) -> Result<Option<Record>, Fault> {
+    let Said { about, body, by } = said;
     let mut statement = tx.prepare_cached(
         "SELECT position, json FROM records INDEXED BY records_about
          WHERE tenant = ?1 AND project = ?2 AND about_host = ?3 AND about_number = ?4 AND json IS NOT NULL
-         ORDER BY position",
+             AND (?5 IS NULL OR author = ?5) AND json_extract(json, ?6) IS NOT NULL ORDER BY position LIMIT 1",
     )?;
-    let values = params![scope.tenant.0, scope.project.0, id.host.as_bytes(), id.index as i64];
-    collect(statement.query_map(values, raw)?)
+    let (host, number) = (about.host.as_bytes(), about.index as i64);
+    let values = params![record.tenant.0, record.project.0, host, number, by, body];
+    Ok(collect(statement.query_map(values, raw)?)?.pop().map(|stored| stored.record))
 }
 
 fn head(tx: &Transaction<'_>, scope: &Scope) -> rusqlite::Result<Position> {

@@ -193,6 +193,9 @@ fn describe(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Map<S
     add("confirmed", confirmed.into());
     add("confirmed_by", users.into());
     add("fork", fork.into());
+    if kept.has_more {
+        add("more_about", true.into());
+    }
     if let Some(entry) = kept.entry() {
         add("reference", entry.reference.as_str().into());
         add("kind", entry.kind.as_str().into());
