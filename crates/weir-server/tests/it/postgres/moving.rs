@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use weir_core::{ProjectKey, Scope, SessionKey, TenantId, WhyGone};
 use weir_records::moving::{Export, MoveFigures, MoveSource, MoveState, MoveTarget, contents, move_team};
@@ -198,6 +199,17 @@ fn a_move_that_fails_takes_the_lock_back_and_is_continued() {
     let source = MoveSource { log: &log, accounts: &accounts, blobs: &blobs };
     assert_eq!(contents(&source).unwrap(), figures);
     assert!(!log.unlock_after_move().unwrap(), "a finished move stays");
+}
+
+#[test]
+fn a_large_tenant_is_deleted_however_long_it_takes() {
+    let database = TestDatabase::new();
+    let (log, id, ours) = (database.log(), ids(), scope("acme", "ana", "api"));
+    let records: Vec<_> = (0..2_000).map(|number| note(&ours, id(number))).collect();
+    log.append(&ours, &records).unwrap();
+    let mut owner = database.options("owner");
+    owner.statement_timeout = Duration::from_millis(1);
+    assert_eq!(delete_tenant(&owner, bridge(), &ours.tenant).unwrap().records, 2_000);
 }
 
 #[test]
