@@ -1,4 +1,4 @@
-//! What tells an erased record from another one with the same id. Invariant: it says nothing about what the record said.
+//! What tells an erased record from another one with the same id. Invariant: it does not tell what the record said.
 
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::RecordId;
@@ -36,8 +36,8 @@ pub enum KnownContent<'a> {
 }
 
 impl KnownContent<'_> {
-    /// Checks that a record with the same id is the same record, by its JSON. Every backend asks this in the transaction
-    /// that appends.
+    /// Checks that a record with the same id is the same record, by its JSON. Every backend asks this in the
+    /// transaction that appends.
     pub fn check_same(self, id: RecordId, json: &str) -> Result<()> {
         let refused = |kind| Err(PortError::new(kind, format!("append record {id}")));
         let is_same = match self {

@@ -5,9 +5,9 @@
 //! declared to be moved.
 //!
 //! Invariants: a record keeps its position, so that the cursors of clients stay valid; an erased record keeps its id,
-//! its position and its fingerprint; a pass that was interrupted continues where it was, and copies nothing twice; a failure takes the
-//! lock back, and the old server goes on. A tenant that was deleted does not exist at the new place either: its audit
-//! stays behind, and is counted.
+//! its position and its fingerprint; a pass that was interrupted continues where it was, and copies nothing twice; a
+//! failure takes the lock back, and the old server goes on. A tenant that was deleted does not exist at the new place
+//! either: its audit stays behind, and is counted.
 
 mod check;
 mod copy;

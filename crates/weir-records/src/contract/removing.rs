@@ -134,8 +134,8 @@ pub fn what_was_removed_never_comes_back(new: NewShelf<'_>) {
     }
 }
 
-/// Another record with the id of an erased one is refused, as it would be if the first were still there. Its sender would
-/// take it for stored otherwise.
+/// Another record with the id of an erased one is refused, as it would be if the first were still there. Its sender
+/// would take it for stored otherwise.
 pub fn another_record_does_not_pass_for_an_erased_one(new: NewShelf<'_>) {
     let (from, to, late) = (new(), new(), new());
     let record = keep(&from, &ana(), "unspeakable");

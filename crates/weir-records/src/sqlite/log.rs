@@ -173,7 +173,7 @@ fn append(tx: &Transaction<'_>, record: &Record) -> Result<Position, Fault> {
     if record.body.kept().is_some() {
         record.check_sealed(&earlier(tx, record, Said { about: GRANTS, body: "$.body.granted", by: None })?)?;
     }
-    let removed = Said { about: record.id, body: "$.body.removed", by: Some(&record.author.user.0) };
+    let removed = Said { about: record.id, body: "$.body.removed", by: Some(record.author.user.0.as_str()) };
     let is_erased = earlier(tx, record, removed)?.is_some_and(|earlier| earlier.erases_on_arrival(record));
     let bytes = if is_erased { 0 } else { size(record, &json) };
     let position: i64 = tx

@@ -15,8 +15,8 @@ use super::transaction::OpenTransaction;
 use crate::bridge::Bridge;
 
 const DELETE: &str = "delete a tenant";
-/// How long one statement of a deletion may take, instead of what the options say about calls that a user waits for. The
-/// texts are gone already when the records go.
+/// How long one statement of a deletion may take, instead of what the options say about calls that a user waits for.
+/// The texts are gone already when the records go.
 const MAX_STATEMENT_TIME: Duration = Duration::from_secs(60 * 60);
 
 /// The tables with rows of a tenant, in an order in which nothing names what is gone.

@@ -232,9 +232,9 @@ pub(super) static KNOWN: Query = Query {
     types: &[Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY],
 };
 
-/// The first record of the project about each of these ids that has the body `$6`, private ones too. It is by the author
-/// `$5`, unless that is null. The names in JSON are Weir's, and a quote within a text is escaped, so that no text passes
-/// for a body.
+/// The first record of the project about each of these ids that has the body `$6`, private ones too. It is by the
+/// author `$5`, unless that is null. The names in JSON are Weir's, and a quote within a text is escaped, so that no
+/// text passes for a body.
 pub(super) static EARLIER: Query = Query {
     sql: concat!(
         "SELECT n.json FROM unnest($3, $4, $5, $6) AS wanted (host, number, author, body) CROSS JOIN LATERAL (

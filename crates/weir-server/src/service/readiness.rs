@@ -1,4 +1,4 @@
-//! Readiness. Invariant: it needs no token, so the storage is asked once a second at most, however often it is asked for.
+//! Readiness. It needs no token. Invariant: the storage is asked once a second at most, however many requests come.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
