@@ -59,6 +59,7 @@ macro_rules! contract_tests {
             forgetting_leaves_nothing,
             a_text_that_another_record_has_stays,
             what_was_removed_never_comes_back,
+            an_early_removal_counts_among_others,
             another_record_does_not_pass_for_an_erased_one,
             only_its_author_removes_a_record,
             a_removal_from_elsewhere_leaves_nothing,

@@ -134,6 +134,29 @@ pub fn what_was_removed_never_comes_back(new: NewShelf<'_>) {
     }
 }
 
+/// A removal that arrives before its record counts, whatever else was said about the record before.
+pub fn an_early_removal_counts_among_others(new: NewShelf<'_>) {
+    let (from, to) = (new(), new());
+    let record = keep(&from, &ana(), "unspeakable");
+    let copy = incoming(&from, &ana(), &record);
+    let removal = Incoming::new(from.forget(&ana(), record.id, Forgotten, NOW).unwrap().removal, None);
+    let said = |scope: &Scope, index, body| Record {
+        id: RecordId { host: crate::HostId::from_bytes([scope.user.0.as_bytes()[0]; 16]), index },
+        author: crate::Author { user: scope.user.clone(), client: String::new() },
+        body,
+        ..record.clone()
+    };
+    let confirmed = |by: &Scope| Body::Confirmed { record: record.id, by: by.user.clone() };
+    let not_by_its_author = Body::Removed { record: record.id, why: Forgotten };
+    let log = &to.ports().log;
+    log.append(&ben(), &[said(&ben(), 0, confirmed(&ben())), said(&ben(), 1, not_by_its_author)]).unwrap();
+    log.append(&ana(), &[said(&ana(), 0, confirmed(&ana()))]).unwrap();
+    for one in [removal, copy] {
+        assert!(to.import(&ana(), &[one], &Sender::Author, NOW)[0].is_ok());
+    }
+    assert_gone(&to, &ben(), &record, "unspeakable");
+}
+
 /// Another record with the id of an erased one is refused, as it would be if the first were still there. Its sender
 /// would take it for stored otherwise.
 pub fn another_record_does_not_pass_for_an_erased_one(new: NewShelf<'_>) {
