@@ -54,7 +54,7 @@ pub use accounts::{
     TokenStanding, is_name,
 };
 pub use clock::{Clock, ClockAhead, LogicalTime};
-pub use erased::{Fingerprint, KnownContent};
+pub use erased::{Imprint, KnownContent};
 pub use error::{ErrorKind, PortError, Result};
 pub use id::{HostId, RecordId, TextKey};
 pub use ports::{

@@ -5,7 +5,7 @@
 //! declared to be moved.
 //!
 //! Invariants: a record keeps its position, so that the cursors of clients stay valid; an erased record keeps its id,
-//! its position and its fingerprint; a pass that was interrupted continues where it was, and copies nothing twice; a
+//! its position and its imprint; a pass that was interrupted continues where it was, and copies nothing twice; a
 //! failure takes the lock back, and the old server goes on. A tenant that was deleted does not exist at the new place
 //! either: its audit stays behind, and is counted.
 
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use weir_core::{ProjectKey, Scope, TenantId, Timestamp, UserId};
 
 use crate::accounts::{Accounts, ApiToken, TenantUsage};
-use crate::erased::Fingerprint;
+use crate::erased::Imprint;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
 use crate::ports::{Blobs, Log, Position};
@@ -55,8 +55,8 @@ pub struct MovedRecord {
     pub audience: Audience,
     /// The record, unless it is erased.
     pub record: Option<Record>,
-    /// The fingerprint of a record that is erased. Earlier versions kept none.
-    pub fingerprint: Option<Fingerprint>,
+    /// The imprint of a record that is erased. Earlier versions kept none.
+    pub imprint: Option<Imprint>,
 }
 
 /// A row of the audit.

@@ -64,7 +64,7 @@ pub trait Log: Send + Sync {
     ///
     /// A record that is already in the log keeps its position. A different record with the same host and index is a
     /// [`Conflict`](crate::ErrorKind::Conflict), in any project of the tenant. A removal erases the content of its
-    /// record, now or when that record arrives later; only the id, the position and the fingerprint of an erased record
+    /// record, now or when that record arrives later; only the id, the position and the imprint of an erased record
     /// stay, so that no machine that still has it can bring it back, and no other record passes for it. See
     /// [`Record::check`], [`Record::check_removal_of`] and [`KnownContent`](crate::KnownContent).
     fn append(&self, scope: &Scope, records: &[Record]) -> Result<Vec<Position>>;

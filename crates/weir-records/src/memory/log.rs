@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use weir_core::{Reference, Scope, TenantId, UserId};
 
 use super::{Place, lock, place};
-use crate::erased::{Fingerprint, KnownContent};
+use crate::erased::{Imprint, KnownContent};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
 use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
@@ -32,8 +32,8 @@ struct State {
 struct Project {
     /// The records in order; `None` for an erased one. The first is at position 1.
     records: Vec<Option<Record>>,
-    /// The fingerprint of each.
-    fingerprints: Vec<Fingerprint>,
+    /// The imprint of each.
+    imprints: Vec<Imprint>,
     /// The records that are about each record.
     about: BTreeMap<RecordId, Vec<usize>>,
 }
@@ -156,7 +156,7 @@ impl State {
             let old = project.records.get(*at).and_then(Option::as_ref).map(Record::to_json).transpose()?;
             let known = match &old {
                 Some(old) => KnownContent::Json(old),
-                None => KnownContent::Erased(project.fingerprints.get(*at).copied()),
+                None => KnownContent::Erased(project.imprints.get(*at).copied()),
             };
             known.check_same(record.id, &json)?;
             return Ok(Position(*at as u64 + 1));
@@ -180,7 +180,7 @@ impl State {
             project.about.entry(about).or_default().push(at);
         }
         project.records.push((!is_erased).then(|| record.clone()));
-        project.fingerprints.push(Fingerprint::of(&json));
+        project.imprints.push(Imprint::of(&json));
         self.ids.insert(id, (place.clone(), at));
         done.appended.push(record.id);
         Ok(Position(at as u64 + 1))
@@ -199,7 +199,7 @@ impl State {
             }
         }
         project.records.truncate(before);
-        project.fingerprints.truncate(before);
+        project.imprints.truncate(before);
     }
 
     /// Returns those records of a project that a scope sees.

@@ -88,7 +88,7 @@ fn digest(from: &dyn Export, tenant: &TenantId, project: &ProjectKey) -> Result<
 fn line_of(one: &MovedRecord) -> Result<String> {
     let content = match &one.record {
         Some(record) => record.to_json()?,
-        None => format!("erased {:?}", one.fingerprint),
+        None => format!("erased {:?}", one.imprint),
     };
     Ok(format!("{} {} {} {content}\n", one.position.0, one.id, one.audience))
 }

@@ -11,7 +11,7 @@ use weir_ledger::Migration;
 use super::db::{Database, Fault};
 use super::hosts;
 use super::moving::check_unlocked;
-use crate::erased::{Fingerprint, KnownContent};
+use crate::erased::{Imprint, KnownContent};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
 use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
@@ -218,14 +218,14 @@ fn size(record: &Record, json: &str) -> i64 {
     i64::try_from(record.stored_bytes(json)).unwrap_or(i64::MAX)
 }
 
-/// Adds the row of a record. One that is erased already keeps the fingerprint of its JSON instead of its content.
+/// Adds the row of a record. One that is erased already keeps the imprint of its JSON instead of its content.
 fn insert(tx: &Transaction<'_>, record: &Record, position: i64, json: &str, is_erased: bool) -> rusqlite::Result<()> {
     let live = !is_erased;
     let kept = record.body.kept().filter(|_| live);
     let about = record.body.about().filter(|_| live);
     tx.prepare_cached(
         "INSERT INTO records (tenant, project, position, host, number, author, audience, reference, about_host,
-             about_number, text, json, fingerprint)
+             about_number, text, json, imprint)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?
     .execute(params![
@@ -241,7 +241,7 @@ fn insert(tx: &Transaction<'_>, record: &Record, position: i64, json: &str, is_e
         about.map(|about| about.index as i64),
         kept.map(|kept| *kept.text.as_bytes()),
         live.then_some(json),
-        is_erased.then(|| Fingerprint::of(json).number()),
+        is_erased.then(|| Imprint::of(json).number()),
     ])
     .map(drop)
 }
@@ -266,14 +266,14 @@ fn erase(tx: &Transaction<'_>, removal: &Record, target: RecordId) -> Result<(),
     ])?;
     tx.prepare_cached(
         "UPDATE records SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
-             json = NULL, fingerprint = ?5 WHERE tenant = ?1 AND host = ?3 AND number = ?4 AND project = ?2",
+             json = NULL, imprint = ?5 WHERE tenant = ?1 AND host = ?3 AND number = ?4 AND project = ?2",
     )?
     .execute(params![
         removal.tenant.0,
         removal.project.0,
         target.id.host.as_bytes(),
         target.id.index as i64,
-        Fingerprint::of(&known).number()
+        Imprint::of(&known).number()
     ])?;
     Ok(())
 }
@@ -284,7 +284,7 @@ struct KnownRow {
     position: Position,
     /// Its JSON, unless it is erased.
     json: Option<String>,
-    fingerprint: Option<Fingerprint>,
+    imprint: Option<Imprint>,
 }
 
 impl KnownRow {
@@ -293,7 +293,7 @@ impl KnownRow {
         if self.project != record.project.0 {
             return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)));
         }
-        let known = self.json.as_deref().map_or(KnownContent::Erased(self.fingerprint), KnownContent::Json);
+        let known = self.json.as_deref().map_or(KnownContent::Erased(self.imprint), KnownContent::Json);
         known.check_same(record.id, json)
     }
 }
@@ -301,14 +301,14 @@ impl KnownRow {
 /// Returns what the tenant has under the id of a record.
 fn find(tx: &Transaction<'_>, record: &Record) -> rusqlite::Result<Option<KnownRow>> {
     tx.prepare_cached(
-        "SELECT project, position, json, fingerprint FROM records WHERE tenant = ?1 AND host = ?2 AND number = ?3",
+        "SELECT project, position, json, imprint FROM records WHERE tenant = ?1 AND host = ?2 AND number = ?3",
     )?
     .query_row(params![record.tenant.0, record.id.host.as_bytes(), record.id.index as i64], |row| {
         Ok(KnownRow {
             project: row.get(0)?,
             position: Position(row.get::<_, i64>(1)? as u64),
             json: row.get(2)?,
-            fingerprint: row.get::<_, Option<i64>>(3)?.and_then(Fingerprint::from_number),
+            imprint: row.get::<_, Option<i64>>(3)?.and_then(Imprint::from_number),
         })
     })
     .optional()

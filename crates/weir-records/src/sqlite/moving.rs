@@ -8,7 +8,7 @@ use weir_core::{ProjectKey, TenantId, Timestamp, UserId};
 
 use super::db::Fault;
 use super::log::SqliteLog;
-use crate::erased::Fingerprint;
+use crate::erased::Imprint;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId};
 use crate::moving::{AuditRow, BoundHost, Export, MoveState, MovedRecord};
@@ -80,7 +80,7 @@ impl Export for SqliteLog {
     ) -> Result<Vec<MovedRecord>> {
         self.database.read("read the log", |tx| {
             let mut statement = tx.prepare_cached(
-                "SELECT position, host, number, audience, json, fingerprint FROM records
+                "SELECT position, host, number, audience, json, imprint FROM records
                  WHERE tenant = ?1 AND project = ?2 AND position > ?3 ORDER BY position LIMIT ?4",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -167,14 +167,14 @@ struct RecordRow {
     number: i64,
     audience: String,
     json: Option<String>,
-    fingerprint: Option<i64>,
+    imprint: Option<i64>,
 }
 
 impl RecordRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let (position, host, number) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let (audience, json, fingerprint) = (row.get(3)?, row.get(4)?, row.get(5)?);
-        Ok(Self { position, host, number, audience, json, fingerprint })
+        let (audience, json, imprint) = (row.get(3)?, row.get(4)?, row.get(5)?);
+        Ok(Self { position, host, number, audience, json, imprint })
     }
 
     fn record(self) -> Result<MovedRecord> {
@@ -184,7 +184,7 @@ impl RecordRow {
             id: RecordId { host: HostId::from_bytes(self.host), index: self.number as u64 },
             audience: Audience::parse(&self.audience).ok_or_else(damaged)?,
             record: self.json.map(|json| Record::from_json(&json)).transpose()?,
-            fingerprint: self.fingerprint.and_then(Fingerprint::from_number),
+            imprint: self.imprint.and_then(Imprint::from_number),
         })
     }
 }

@@ -135,7 +135,7 @@ fn a_record_whose_id_an_earlier_version_erased_is_refused() {
     assert_eq!(log.append(&ana(), std::slice::from_ref(&kept)).unwrap(), [Position(1)]);
     #[expect(clippy::disallowed_methods, reason = "plays the part of an earlier version")]
     let database = rusqlite::Connection::open(folder.path().join("records.db")).unwrap();
-    assert_eq!(database.execute("UPDATE records SET fingerprint = NULL WHERE json IS NULL", []).unwrap(), 1);
+    assert_eq!(database.execute("UPDATE records SET imprint = NULL WHERE json IS NULL", []).unwrap(), 1);
     assert_eq!(log.append(&ana(), &[kept]).unwrap_err().kind, ErrorKind::Erased);
 }
 

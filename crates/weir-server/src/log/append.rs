@@ -8,7 +8,7 @@ use deadpool_postgres::Object;
 use tokio_postgres::types::ToSql;
 use weir_core::Scope;
 use weir_records::sealed::GRANTS;
-use weir_records::{Body, ErrorKind, Fingerprint, PortError, Position, Record, RecordId, Result};
+use weir_records::{Body, ErrorKind, Imprint, PortError, Position, Record, RecordId, Result};
 
 use super::database::{Database, check_tenant};
 use super::fault::Fault;
@@ -167,8 +167,8 @@ impl Look {
             let id = RecordId { host: row.try_get::<_, SqlHost>(0)?.0, index: row.try_get::<_, i64>(1)? as u64 };
             let is_here = row.try_get::<_, i64>(2)? == place.project;
             let position = Position(row.try_get::<_, i64>(3)? as u64);
-            let fingerprint = row.try_get::<_, Option<i64>>(5)?.and_then(Fingerprint::from_number);
-            known.insert(id, KnownRecord { position, is_here, json: row.try_get(4)?, fingerprint });
+            let imprint = row.try_get::<_, Option<i64>>(5)?.and_then(Imprint::from_number);
+            known.insert(id, KnownRecord { position, is_here, json: row.try_get(4)?, imprint });
         }
         let mut earlier: BTreeMap<RecordId, Vec<Record>> = BTreeMap::new();
         for row in &earlier_rows {
@@ -211,10 +211,10 @@ impl Write {
         let Change { place: Place { tenant, project }, actor, token, plan } = change;
         let rows = SqlRows::of(&plan.rows);
         let (actions, targets) = audit_of(plan);
-        let (erased, fingerprints): (Vec<i64>, Vec<i64>) =
-            plan.erased.iter().map(|row| (row.position.0 as i64, row.fingerprint.number())).unzip();
+        let (erased, imprints): (Vec<i64>, Vec<i64>) =
+            plan.erased.iter().map(|row| (row.position.0 as i64, row.imprint.number())).unzip();
         let head = rows.positions.last().copied().unwrap_or_default();
-        let of_erase: [&(dyn ToSql + Sync); 4] = [tenant, project, &erased, &fingerprints];
+        let of_erase: [&(dyn ToSql + Sync); 4] = [tenant, project, &erased, &imprints];
         let of_insert = rows.values(tenant, project);
         let growth = plan.growth();
         let of_advance: [&(dyn ToSql + Sync); 4] = [tenant, project, &head, &growth];

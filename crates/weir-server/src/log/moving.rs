@@ -10,8 +10,8 @@ use tokio_postgres::types::{ToSql, Type};
 use weir_core::{ProjectKey, Scope, TenantId, Timestamp, UserId};
 use weir_records::moving::{AuditRow, BoundHost, Export, Import, MovedRecord};
 use weir_records::{
-    ApiToken, Audience, Body, ErrorKind, Fingerprint, HostId, PortError, Position, Record, RecordId, Result,
-    StoredRecord, TenantUsage,
+    ApiToken, Audience, Body, ErrorKind, HostId, Imprint, PortError, Position, Record, RecordId, Result, StoredRecord,
+    TenantUsage,
 };
 
 use super::PostgresLog;
@@ -26,7 +26,7 @@ const READ: &str = "read the log";
 
 /// All records of a project after `$3`.
 static MOVED_RECORDS: Query = Query {
-    sql: "SELECT r.position, r.host, r.number, r.audience, r.json, r.fingerprint
+    sql: "SELECT r.position, r.host, r.number, r.audience, r.json, r.imprint
           FROM weir.tenants t JOIN weir.projects p USING (tenant_id) CROSS JOIN LATERAL (
               SELECT * FROM weir.records r
               WHERE r.tenant_id = p.tenant_id AND r.project_id = p.project_id AND r.position > $3
@@ -253,9 +253,9 @@ impl PostgresLog {
             return Ok(0);
         }
         let removed: [&(dyn ToSql + Sync); 5] = [&tenant, &project, &ids.hosts, &ids.numbers, at];
-        let Erasure { positions, fingerprints, bytes } =
+        let Erasure { positions, imprints, bytes } =
             Erasure::of(&self.database.run(client, &REMOVED, &removed).await?)?;
-        self.database.run(client, &ERASE, &[&tenant, &project, &positions, &fingerprints]).await?;
+        self.database.run(client, &ERASE, &[&tenant, &project, &positions, &imprints]).await?;
         Ok(bytes)
     }
 
@@ -278,7 +278,7 @@ impl PostgresLog {
 #[derive(Default)]
 struct Erasure {
     positions: Vec<i64>,
-    fingerprints: Vec<i64>,
+    imprints: Vec<i64>,
     bytes: i64,
 }
 
@@ -291,7 +291,7 @@ impl Erasure {
             if !erasure.positions.contains(&(position.0 as i64)) {
                 let json = record.to_json()?;
                 erasure.positions.push(position.0 as i64);
-                erasure.fingerprints.push(Fingerprint::of(&json).number());
+                erasure.imprints.push(Imprint::of(&json).number());
                 erasure.bytes = erasure.bytes.saturating_add_unsigned(record.stored_bytes(&json));
             }
         }
@@ -324,7 +324,7 @@ impl<'a> Columns<'a> {
                     bytes = bytes.saturating_add_unsigned(record.stored_bytes(&json));
                     Content::Stored(record, Cow::Owned(json))
                 }
-                None => Content::Erased(one.fingerprint),
+                None => Content::Erased(one.imprint),
             };
             if let Some(Body::Removed { record, .. }) = one.record.as_ref().map(|record| &record.body) {
                 removed.push(*record);
@@ -357,7 +357,7 @@ fn moved_record(row: &Row) -> Result<MovedRecord, Fault> {
         id: RecordId { host: row.try_get::<_, SqlHost>(1)?.0, index: row.try_get::<_, i64>(2)? as u64 },
         audience: Audience::parse(row.try_get(3)?).ok_or_else(unknown)?,
         record: json.map(Record::from_json).transpose()?,
-        fingerprint: row.try_get::<_, Option<i64>>(5)?.and_then(Fingerprint::from_number),
+        imprint: row.try_get::<_, Option<i64>>(5)?.and_then(Imprint::from_number),
     })
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use weir_records::sealed::GRANTS;
-use weir_records::{Body, ErrorKind, Fingerprint, KnownContent, PortError, Position, Record, RecordId, Result};
+use weir_records::{Body, ErrorKind, Imprint, KnownContent, PortError, Position, Record, RecordId, Result};
 
 /// What the log has that matters for an append.
 #[derive(Debug, Default)]
@@ -25,8 +25,8 @@ pub(super) struct KnownRecord {
     pub(super) is_here: bool,
     /// Its JSON, unless it is erased.
     pub(super) json: Option<String>,
-    /// Its fingerprint, if it is erased and that is known.
-    pub(super) fingerprint: Option<Fingerprint>,
+    /// Its imprint, if it is erased and that is known.
+    pub(super) imprint: Option<Imprint>,
 }
 
 impl KnownRecord {
@@ -35,7 +35,7 @@ impl KnownRecord {
         if !self.is_here {
             return Err(PortError::new(ErrorKind::Conflict, format!("append record {id}")));
         }
-        let known = self.json.as_deref().map_or(KnownContent::Erased(self.fingerprint), KnownContent::Json);
+        let known = self.json.as_deref().map_or(KnownContent::Erased(self.imprint), KnownContent::Json);
         known.check_same(id, json)
     }
 }
@@ -62,14 +62,14 @@ pub(super) struct NewRow<'a> {
     pub(super) record: &'a Record,
     /// Its JSON, or none if it was removed before it arrived.
     pub(super) json: Option<String>,
-    pub(super) fingerprint: Fingerprint,
+    pub(super) imprint: Imprint,
 }
 
 /// A stored record to be erased, and what stays of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ErasedRow {
     pub(super) position: Position,
-    pub(super) fingerprint: Fingerprint,
+    pub(super) imprint: Imprint,
 }
 
 /// Decides what appending these records writes. All of them belong to one project.
@@ -97,7 +97,7 @@ impl<'a> AppendPlan<'a> {
             known.check(record.id, &json)?;
             return Ok(known.position);
         }
-        let fingerprint = Fingerprint::of(&json);
+        let imprint = Imprint::of(&json);
         record.check_sealed(log.earlier.get(&GRANTS).into_iter().flatten())?;
         if let Body::Removed { record: target, .. } = &record.body {
             self.erase(log, record, *target)?;
@@ -107,12 +107,12 @@ impl<'a> AppendPlan<'a> {
         let json = if earlier.any(|earlier| earlier.erases_on_arrival(record)) { None } else { Some(json) };
         let position = Position(log.head.0 + 1);
         log.head = position;
-        let known = KnownRecord { position, is_here: true, json: json.clone(), fingerprint: Some(fingerprint) };
+        let known = KnownRecord { position, is_here: true, json: json.clone(), imprint: Some(imprint) };
         log.known.insert(record.id, known);
         if let Some(about) = record.body.about() {
             log.earlier.entry(about).or_default().push(record.clone());
         }
-        self.rows.push(NewRow { position, record, json, fingerprint });
+        self.rows.push(NewRow { position, record, json, imprint });
         Ok(position)
     }
 
@@ -122,12 +122,12 @@ impl<'a> AppendPlan<'a> {
         let Some(json) = known.json.take() else { return Ok(()) };
         let erased = Record::from_json(&json)?;
         removal.check_removal_of(&erased)?;
-        let fingerprint = Fingerprint::of(&json);
-        known.fingerprint = Some(fingerprint);
+        let imprint = Imprint::of(&json);
+        known.imprint = Some(imprint);
         match self.rows.iter_mut().find(|row| row.record.id == target) {
             Some(row) => row.json = None,
             None => {
-                self.erased.push(ErasedRow { position: known.position, fingerprint });
+                self.erased.push(ErasedRow { position: known.position, imprint });
                 self.erased_bytes = self.erased_bytes.saturating_add(erased.stored_bytes(&json));
             }
         }

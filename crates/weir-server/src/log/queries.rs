@@ -222,9 +222,9 @@ pub(super) static LOCK_HEAD: Query = Query {
 /// What the tenant has under these ids, in any project, erased or not.
 pub(super) static KNOWN: Query = Query {
     sql: concat!(
-        "SELECT wanted.host, wanted.number, s.project_id, s.position, s.json, s.fingerprint
+        "SELECT wanted.host, wanted.number, s.project_id, s.position, s.json, s.imprint
          FROM unnest($2, $3) AS wanted (host, number) CROSS JOIN LATERAL (
-             SELECT r.project_id, r.position, r.json, r.fingerprint FROM weir.records r
+             SELECT r.project_id, r.position, r.json, r.imprint FROM weir.records r
              WHERE r.host = wanted.host AND r.number = wanted.number AND r.tenant_id = ",
         tenant!(),
         one_by_one!()
@@ -251,10 +251,10 @@ pub(super) static EARLIER: Query = Query {
     types: &[Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::TEXT_ARRAY],
 };
 
-/// Erases the content of the records at these positions, and keeps the fingerprint `$4` of each.
+/// Erases the content of the records at these positions, and keeps the imprint `$4` of each.
 pub(super) static ERASE: Query = Query {
     sql: "UPDATE weir.records SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
-              json = NULL, fingerprint = $4[array_position($3, position)]
+              json = NULL, imprint = $4[array_position($3, position)]
           WHERE tenant_id = $1 AND project_id = $2 AND position = ANY ($3)",
     types: &[Type::INT8, Type::INT8, Type::INT8_ARRAY, Type::INT8_ARRAY],
 };
@@ -262,11 +262,11 @@ pub(super) static ERASE: Query = Query {
 /// Adds records.
 pub(super) static INSERT: Query = Query {
     sql: "INSERT INTO weir.records (tenant_id, project_id, position, number, about_number, host, about_host, audience,
-              author, reference, text, json, fingerprint)
+              author, reference, text, json, imprint)
           SELECT $1, $2, n.position, n.number, n.about_number, n.host, n.about_host, n.audience, n.author, n.reference,
-              n.text, n.json, n.fingerprint
+              n.text, n.json, n.imprint
           FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS n (position, number, about_number, host,
-              about_host, audience, author, reference, text, json, fingerprint)",
+              about_host, audience, author, reference, text, json, imprint)",
     types: &[
         Type::INT8,
         Type::INT8,

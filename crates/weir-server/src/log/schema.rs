@@ -55,7 +55,7 @@ const GRANTS: &str = "
     GRANT UPDATE (max_records, max_bytes) ON weir.tenants TO APP;
     GRANT UPDATE (revoked_at) ON weir.tokens TO APP;
     GRANT UPDATE (position, bytes) ON weir.heads TO APP;
-    GRANT UPDATE (author, reference, about_host, about_number, text, json, fingerprint) ON weir.records TO APP;
+    GRANT UPDATE (author, reference, about_host, about_number, text, json, imprint) ON weir.records TO APP;
     GRANT EXECUTE ON FUNCTION weir.enter(text), weir.create_project(text, text),
         weir.create_tenant(text), weir.find_token(text) TO APP;";
 

@@ -6,7 +6,7 @@ use std::error::Error;
 use bytes::BytesMut;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
-use weir_records::{Audience, Fingerprint, HostId, Position, Record, RecordId, StoredRecord};
+use weir_records::{Audience, HostId, Imprint, Position, Record, RecordId, StoredRecord};
 
 use super::fault::Fault;
 use super::plan::NewRow;
@@ -64,7 +64,7 @@ pub(super) struct SqlRows<'a> {
     pub(super) references: Vec<Option<&'a str>>,
     pub(super) texts: Vec<Option<&'a [u8]>>,
     pub(super) jsons: Vec<Option<Cow<'a, str>>>,
-    pub(super) fingerprints: Vec<Option<i64>>,
+    pub(super) imprints: Vec<Option<i64>>,
 }
 
 /// What a row has beyond the id and the position of its record.
@@ -72,18 +72,18 @@ pub(super) struct SqlRows<'a> {
 pub(super) enum Content<'a> {
     /// The record, and its JSON.
     Stored(&'a Record, Cow<'a, str>),
-    /// The fingerprint of the record, which is erased.
-    Erased(Option<Fingerprint>),
+    /// The imprint of the record, which is erased.
+    Erased(Option<Imprint>),
 }
 
 impl<'a> SqlRows<'a> {
     /// Returns the columns of these rows.
     pub(super) fn of(rows: &'a [NewRow<'_>]) -> Self {
         let mut columns = Self::default();
-        for NewRow { position, record, json, fingerprint } in rows {
+        for NewRow { position, record, json, imprint } in rows {
             let content = match json.as_deref() {
                 Some(json) => Content::Stored(record, Cow::Borrowed(json)),
-                None => Content::Erased(Some(*fingerprint)),
+                None => Content::Erased(Some(*imprint)),
             };
             columns.add(*position, record.id, record.audience, content);
         }
@@ -92,9 +92,9 @@ impl<'a> SqlRows<'a> {
 
     /// Adds a row.
     pub(super) fn add(&mut self, position: Position, id: RecordId, audience: Audience, content: Content<'a>) {
-        let (record, json, fingerprint) = match content {
+        let (record, json, imprint) = match content {
             Content::Stored(record, json) => (Some(record), Some(json), None),
-            Content::Erased(fingerprint) => (None, None, fingerprint),
+            Content::Erased(imprint) => (None, None, imprint),
         };
         let kept = record.and_then(|record| record.body.kept());
         let about = record.and_then(|record| record.body.about());
@@ -108,7 +108,7 @@ impl<'a> SqlRows<'a> {
         self.references.push(kept.map(|kept| kept.reference.as_str()));
         self.texts.push(kept.map(|kept| kept.text.as_bytes().as_slice()));
         self.jsons.push(json);
-        self.fingerprints.push(fingerprint.map(Fingerprint::number));
+        self.imprints.push(imprint.map(Imprint::number));
     }
 
     /// Returns the values that add these rows to a project.
@@ -126,7 +126,7 @@ impl<'a> SqlRows<'a> {
             &self.references,
             &self.texts,
             &self.jsons,
-            &self.fingerprints,
+            &self.imprints,
         ]
     }
 }

@@ -46,7 +46,7 @@ fn log(stored: &[Record]) -> LogState {
     for record in stored {
         log.head = Position(log.head.0 + 1);
         let json = Some(record.to_json().unwrap());
-        log.known.insert(record.id, KnownRecord { position: log.head, is_here: true, json, fingerprint: None });
+        log.known.insert(record.id, KnownRecord { position: log.head, is_here: true, json, imprint: None });
         if let Some(about) = record.body.about() {
             log.earlier.entry(about).or_default().push(record.clone());
         }
@@ -88,18 +88,18 @@ fn a_removal_erases_what_is_stored_what_comes_with_it_and_what_comes_later() {
 
 #[test]
 fn an_erased_record_is_known_and_stays_erased() {
-    let erased = |fingerprint| {
+    let erased = |imprint| {
         let mut state = log(&[note(1), removal(2, "ana", 1)]);
         let known = state.known.get_mut(&id(1)).unwrap();
-        (known.json, known.fingerprint) = (None, fingerprint);
+        (known.json, known.imprint) = (None, imprint);
         state
     };
-    let fingerprint = Some(Fingerprint::of(&note(1).to_json().unwrap()));
+    let imprint = Some(Imprint::of(&note(1).to_json().unwrap()));
     let records = [note(1), removal(3, "ana", 1)];
-    let planned = plan(&records, erased(fingerprint)).unwrap();
+    let planned = plan(&records, erased(imprint)).unwrap();
     assert_eq!((planned.positions, planned.erased), (vec![Position(1), Position(3)], Vec::new()));
     let other = [Record { time: LogicalTime::ZERO, ..note(1) }];
-    assert_eq!(plan(&other, erased(fingerprint)).unwrap_err().kind, ErrorKind::Conflict);
+    assert_eq!(plan(&other, erased(imprint)).unwrap_err().kind, ErrorKind::Conflict);
     // Whether it is the same one is not known if an earlier version has erased it.
     assert_eq!(plan(&records, erased(None)).unwrap_err().kind, ErrorKind::Erased);
 }

@@ -65,7 +65,7 @@ const BEFORE_USAGE: Earlier = Earlier {
             SELECT $1, $2, $3, done.action, done.target FROM unnest($4, $5) AS done (action, target)",
 };
 
-/// The version before the newest migration, which keeps no fingerprints. Its servers here bind no hosts.
+/// The version before the newest migration, which keeps no imprints. Its servers here bind no hosts.
 const BEFORE_NEWEST: Earlier = Earlier {
     migrations: &[RECORDS, ACCOUNTS, USAGE, EARLIER, HOSTS],
     grants: "
