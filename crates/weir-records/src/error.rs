@@ -9,6 +9,8 @@ use std::fmt;
 pub enum ErrorKind {
     /// Another record has the same host and index: the machine was cloned, or its counter was set back.
     Conflict,
+    /// A record with the same host and index was erased by an earlier version, which kept nothing to compare it by.
+    Erased,
     /// Another user has used the host of the record first.
     ForeignHost,
     /// The record belongs to another tenant or project, or the user of the call may not see it.
@@ -44,6 +46,7 @@ impl ErrorKind {
     fn reason(self) -> &'static str {
         match self {
             Self::Conflict => "a different record has the same id",
+            Self::Erased => "a record with the same id was erased, and it is not known whether it was another one",
             Self::ForeignHost => "its host belongs to another user",
             Self::OutOfScope => "the record is outside the scope of the call",
             Self::NotAuthor => "only the author of the record may do this",

@@ -37,6 +37,7 @@ mod accounts;
 mod clock;
 #[cfg(feature = "contract")]
 pub mod contract;
+mod erased;
 mod error;
 mod id;
 pub mod memory;
@@ -53,11 +54,12 @@ pub use accounts::{
     TokenStanding, is_name,
 };
 pub use clock::{Clock, ClockAhead, LogicalTime};
+pub use erased::{Imprint, KnownContent};
 pub use error::{ErrorKind, PortError, Result};
 pub use id::{HostId, RecordId, TextKey};
 pub use ports::{
-    Batch, Blobs, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, Position, Readers, SearchQuery, Step,
-    StoredRecord, refused_hosts,
+    Batch, Blobs, Index, IndexChange, IndexHit, IndexHits, IndexedRecord, Log, MAX_ABOUT, Position, Readers,
+    SearchQuery, Step, StoredRecord, refused_hosts,
 };
 pub use record::{Audience, Author, Body, FORMAT, Kept, NoteFields, NoteFile, Record};
 pub use shelf::{

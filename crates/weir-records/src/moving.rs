@@ -4,10 +4,10 @@
 //! write, which clients repeat later, and the second pass copies the rest. Only what was compared on both sides is
 //! declared to be moved.
 //!
-//! Invariants: a record keeps its position, so that the cursors of clients stay valid; an erased record keeps its id
-//! and its position; a pass that was interrupted continues where it was, and copies nothing twice; a failure takes the
-//! lock back, and the old server goes on. A tenant that was deleted does not exist at the new place either: its audit
-//! stays behind, and is counted.
+//! Invariants: a record keeps its position, so that the cursors of clients stay valid; an erased record keeps its id,
+//! its position and its imprint; a pass that was interrupted continues where it was, and copies nothing twice; a
+//! failure takes the lock back, and the old server goes on. A tenant that was deleted does not exist at the new place
+//! either: its audit stays behind, and is counted.
 
 mod check;
 mod copy;
@@ -17,8 +17,9 @@ use std::collections::BTreeSet;
 use weir_core::{ProjectKey, Scope, TenantId, Timestamp, UserId};
 
 use crate::accounts::{Accounts, ApiToken, TenantUsage};
+use crate::erased::Imprint;
 use crate::error::{ErrorKind, PortError, Result};
-use crate::id::{RecordId, TextKey};
+use crate::id::{HostId, RecordId, TextKey};
 use crate::ports::{Blobs, Log, Position};
 use crate::record::{Audience, Record};
 use crate::sqlite::{SqliteAccounts, SqliteLog};
@@ -54,6 +55,8 @@ pub struct MovedRecord {
     pub audience: Audience,
     /// The record, unless it is erased.
     pub record: Option<Record>,
+    /// The imprint of a record that is erased. Earlier versions kept none.
+    pub imprint: Option<Imprint>,
 }
 
 /// A row of the audit.
@@ -73,6 +76,15 @@ pub struct AuditRow {
     pub token: Option<String>,
 }
 
+/// A host, and the user that it is bound to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoundHost {
+    /// The host.
+    pub host: HostId,
+    /// Its user; empty for the host of a server, which is bound to no user.
+    pub user: UserId,
+}
+
 /// Reads everything of a tenant, as no user sees it: for moving it and for comparing two places.
 pub trait Export: Send + Sync {
     /// Returns at most `limit` records of a project after a position, private and erased ones too, in order.
@@ -89,6 +101,9 @@ pub trait Export: Send + Sync {
 
     /// Returns at most `limit` rows of the audit of a tenant after the first `skip`, oldest first.
     fn audit_rows(&self, tenant: &TenantId, skip: u64, limit: usize) -> Result<Vec<AuditRow>>;
+
+    /// Returns at most `limit` hosts of a tenant that are bound and follow `after`, in the order of their bytes.
+    fn bound_hosts(&self, tenant: &TenantId, after: Option<HostId>, limit: usize) -> Result<Vec<BoundHost>>;
 }
 
 /// Takes in everything of a tenant as it was elsewhere. Each call is one transaction, and none adds to the audit.
@@ -105,6 +120,9 @@ pub trait Import: Export {
 
     /// Adds rows to the audit, if it has `after` rows. Another number is [`Busy`](crate::ErrorKind::Busy).
     fn take_audit(&self, tenant: &TenantId, after: u64, rows: &[AuditRow]) -> Result<()>;
+
+    /// Binds the hosts that are not bound yet. One that is bound stays as it is.
+    fn take_hosts(&self, tenant: &TenantId, hosts: &[BoundHost]) -> Result<()>;
 }
 
 /// Where a team comes from.
@@ -148,6 +166,8 @@ pub struct MoveFigures {
     pub tokens: u64,
     /// Rows of the audit.
     pub audit_rows: u64,
+    /// Hosts that are bound to a user, or to no user at all.
+    pub hosts: u64,
     /// Texts that records have.
     pub texts: u64,
     /// Texts that records have and that cannot be read at the old place either.
@@ -220,6 +240,10 @@ pub fn contents(source: &MoveSource<'_>) -> Result<MoveFigures> {
         figures.tenants += 1;
         figures.tokens += source.accounts.tokens(&tenant)?.len() as u64;
         figures.audit_rows += source.log.audit_count(&tenant)?;
+        for_each_host_batch(source.log, &tenant, &mut |batch| {
+            figures.hosts += batch.len() as u64;
+            Ok(())
+        })?;
         let mut texts = BTreeSet::new();
         for project in source.accounts.projects(&tenant)? {
             figures.projects += 1;
@@ -248,6 +272,21 @@ fn for_each_batch(
         let batch = from.moved_records(tenant, project, after, BATCH)?;
         let Some(last) = batch.last() else { return Ok(()) };
         after = last.position;
+        work(&batch)?;
+    }
+}
+
+/// Hands all hosts of a tenant that are bound to a function, in order.
+fn for_each_host_batch(
+    from: &dyn Export,
+    tenant: &TenantId,
+    work: &mut dyn FnMut(&[BoundHost]) -> Result<()>,
+) -> Result<()> {
+    let mut after = None;
+    loop {
+        let batch = from.bound_hosts(tenant, after, BATCH)?;
+        let Some(last) = batch.last() else { return Ok(()) };
+        after = Some(last.host);
         work(&batch)?;
     }
 }

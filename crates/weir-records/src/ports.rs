@@ -17,6 +17,9 @@ use crate::error::Result;
 use crate::id::{HostId, RecordId, TextKey};
 use crate::record::{Audience, Record};
 
+/// How many records about one record are looked at, the newest.
+pub const MAX_ABOUT: usize = 100;
+
 /// A place in the log of one project. The first record is at 1, and 0 is before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
@@ -61,8 +64,9 @@ pub trait Log: Send + Sync {
     ///
     /// A record that is already in the log keeps its position. A different record with the same host and index is a
     /// [`Conflict`](crate::ErrorKind::Conflict), in any project of the tenant. A removal erases the content of its
-    /// record, now or when that record arrives later; only the id and the position of an erased record stay, so that no
-    /// machine that still has it can bring it back. See [`Record::check`] and [`Record::check_removal_of`].
+    /// record, now or when that record arrives later; only the id, the position and the imprint of an erased record
+    /// stay, so that no machine that still has it can bring it back, and no other record passes for it. See
+    /// [`Record::check`], [`Record::check_removal_of`] and [`KnownContent`](crate::KnownContent).
     fn append(&self, scope: &Scope, records: &[Record]) -> Result<Vec<Position>>;
 
     /// Binds those of these hosts that are bound to nobody to the user of the scope, and returns those that are bound
@@ -83,8 +87,14 @@ pub trait Log: Send + Sync {
     /// Returns those of these records that are visible in the scope and not erased, in any order.
     fn records(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>>;
 
-    /// Returns the visible records that supersede, confirm or remove these, in the order of the log.
-    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>>;
+    /// Returns the visible records that supersede, confirm or remove these, in the order of the log: the newest about
+    /// each, at most `limit`.
+    fn newest_about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>>;
+
+    /// Returns the same, at most [`MAX_ABOUT`] about each.
+    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+        self.newest_about(scope, ids, MAX_ABOUT)
+    }
 
     /// Returns the oldest visible records that have this reference, at most `limit`, in the order of the log. Using a
     /// reference again hides nothing that it named before.

@@ -213,6 +213,10 @@ impl Record {
         let wrong = match &self.body {
             _ if self.id.index > RecordId::MAX_INDEX => "its index is too large",
             body if body.about() == Some(self.id) => "it is about itself",
+            // Any number of others about the keys of a project would hide those that grant them.
+            body if body.about() == Some(GRANTS) && !matches!(body, Body::Granted(_)) => {
+                "it is about the keys of the project and grants none"
+            }
             Body::Superseded { old, by } if old == by => "a record cannot supersede itself",
             Body::Superseded { by, .. } if *by == self.id => "it names itself as the newer record",
             Body::Confirmed { by, .. } if *by != self.author.user => "it confirms in the name of another user",

@@ -27,6 +27,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 use weir_core::{Reference, Scope};
 use weir_records::{
     Batch, ErrorKind, HostId, Log, PortError, Position, Readers, Record, RecordId, Result, StoredRecord, TextKey,
@@ -97,13 +98,15 @@ impl Log for PostgresLog {
         collect(&rows, 0).map_err(|fault| fault.at(doing))
     }
 
-    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+    fn newest_about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
         let (doing, ids): (_, SqlIds) = ("read records", ids.iter().copied().collect());
         if ids.numbers.is_empty() {
             return Ok(Vec::new());
         }
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
         let (tenant, project, user) = (&scope.tenant.0, &scope.project.0, &scope.user.0);
-        let rows = self.database.read(doing, scope, &ABOUT, &[tenant, project, user, &ids.hosts, &ids.numbers])?;
+        let values: [&(dyn ToSql + Sync); 6] = [tenant, project, user, &ids.hosts, &ids.numbers, &most];
+        let rows = self.database.read(doing, scope, &ABOUT, &values)?;
         collect(&rows, 0).map_err(|fault| fault.at(doing))
     }
 

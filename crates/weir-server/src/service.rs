@@ -16,6 +16,7 @@ mod oauth;
 mod observe;
 mod problem;
 mod rates;
+mod readiness;
 mod strangers;
 mod sync;
 mod tools;
@@ -44,6 +45,7 @@ pub use self::oauth::ResourceServer;
 pub use self::observe::{AnsweredRequest, RequestWatcher};
 use self::problem::Problem;
 use self::rates::{Pace, Rates};
+use self::readiness::Readiness;
 pub use self::strangers::ClientAddress;
 use self::strangers::{Network, Strangers};
 use self::tools::TeamTool;
@@ -150,6 +152,7 @@ pub struct Service {
     rates: Rates,
     strangers: Strangers,
     figures: Figures,
+    readiness: Readiness,
     /// Where projects with new records are announced.
     changed: mpsc::Sender<Scope>,
 }
@@ -162,8 +165,8 @@ impl Service {
         let rates = Rates::new(Pace::new(options.burst, options.requests_per_second));
         let strangers = Strangers::new(Pace::new(options.stranger_burst, options.strangers_per_second));
         let shelf = Shelf::new(ports, Writer::new()?);
-        let figures = Figures::default();
-        let service = Arc::new(Self { shelf, accounts, options, rates, strangers, figures, changed });
+        let (figures, readiness) = (Figures::default(), Readiness::default());
+        let service = Arc::new(Self { shelf, accounts, options, rates, strangers, figures, readiness, changed });
         tokio::spawn(indexer::run(Arc::downgrade(&service), waiting));
         if let Some(copying) = &service.options.copying {
             let copier = Arc::downgrade(&copying.copier);
@@ -198,7 +201,7 @@ impl Service {
             .route("/v1/tools/{name}", post(tool))
             .route("/mcp", any(mcp::handle).with_state((Arc::clone(&self), mcp::service(&self))))
             .route("/health", get(figures::health))
-            .route("/ready", get(figures::ready))
+            .route("/ready", get(readiness::ready))
             .route("/metrics", get(metrics))
             .fallback(not_found)
             .method_not_allowed_fallback(wrong_method)

@@ -4,7 +4,7 @@ use proptest::prelude::prop;
 use weir_core::{NoteKind, Origin, Reference};
 
 use super::*;
-use crate::{Confirmation, KeptRecord, NoteFields, NoteFile};
+use crate::{Confirmation, KeptRecord, MAX_ABOUT, NoteFields, NoteFile};
 
 /// A record is read back as it was kept, by its id and by its reference.
 pub fn what_is_kept_is_read_back(new: NewShelf<'_>) {
@@ -26,7 +26,7 @@ pub fn what_is_kept_is_read_back(new: NewShelf<'_>) {
     };
     let kept = shelf.keep(&ana(), given, NOW).unwrap();
     let read = shelf.get(&ben(), kept.id).unwrap().unwrap();
-    assert_eq!(read, KeptRecord { record: kept.clone(), superseded_by: None, confirmed: Vec::new() });
+    assert_eq!(read, KeptRecord { record: kept.clone(), superseded_by: None, confirmed: Vec::new(), has_more: false });
     assert_eq!(shelf.find(&ben(), reference, 10).unwrap(), std::slice::from_ref(&read));
     let entry = read.entry().unwrap();
     assert_eq!((entry.note.as_ref(), entry.origin, entry.bytes), (Some(&fields), Origin::Model, 0));
@@ -97,6 +97,37 @@ pub fn a_confirmation_names_its_user(new: NewShelf<'_>) {
     let own = own.iter().find(|stored| stored.record.author.user == ana().user).unwrap();
     shelf.forget(&ana(), own.record.id, weir_core::WhyGone::Forgotten, NOW).unwrap();
     assert_eq!(shelf.get(&ana(), record.id).unwrap().unwrap().confirmed, confirmed(&["ben"]));
+}
+
+/// However often a record is confirmed, as many records about it are read, the newest, and that there are more is said.
+pub fn what_is_said_about_a_record_is_limited(new: NewShelf<'_>) {
+    let shelf = new();
+    let (record, other, newer) =
+        (keep(&shelf, &ana(), "one"), keep(&shelf, &ana(), "two"), keep(&shelf, &ana(), "new"));
+    shelf.confirm(&ana(), record.id, NOW).unwrap();
+    shelf.confirm(&ana(), other.id, NOW).unwrap();
+    // The record that counts is neither the oldest nor the newest.
+    for number in 1..MAX_ABOUT {
+        if number == 2 {
+            shelf.supersede(&ben(), record.id, newer.id, NOW).unwrap();
+        } else {
+            shelf.confirm(&ben(), record.id, NOW).unwrap();
+        }
+    }
+    let read = |id| shelf.get(&ana(), id).unwrap().unwrap();
+    assert_eq!((read(record.id).has_more, read(record.id).confirmed.len()), (false, 2));
+    shelf.confirm(&ben(), record.id, NOW).unwrap();
+    let kept = read(record.id);
+    assert_eq!((kept.has_more, kept.confirmed.len(), kept.superseded_by), (true, 1, Some(newer.id)));
+    assert_eq!((read(other.id).has_more, read(other.id).confirmed.len()), (false, 1));
+    let log = &shelf.ports().log;
+    let about = |limit| -> Vec<u64> {
+        let found = log.newest_about(&ana(), &[record.id, other.id], limit).unwrap();
+        found.iter().map(|stored| stored.position.0).collect()
+    };
+    let head = log.head(&ana()).unwrap().0;
+    assert_eq!((about(0), about(2)), (vec![], vec![5, head - 1, head]));
+    assert_eq!(log.about(&ana(), &[record.id]).unwrap().len(), MAX_ABOUT);
 }
 
 /// Topics that differ little, or look like something else to a database.

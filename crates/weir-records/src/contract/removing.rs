@@ -134,6 +134,46 @@ pub fn what_was_removed_never_comes_back(new: NewShelf<'_>) {
     }
 }
 
+/// A removal that arrives before its record counts, whatever else was said about the record before.
+pub fn an_early_removal_counts_among_others(new: NewShelf<'_>) {
+    let (from, to) = (new(), new());
+    let record = keep(&from, &ana(), "unspeakable");
+    let copy = incoming(&from, &ana(), &record);
+    let removal = Incoming::new(from.forget(&ana(), record.id, Forgotten, NOW).unwrap().removal, None);
+    let said = |scope: &Scope, index, body| Record {
+        id: RecordId { host: crate::HostId::from_bytes([scope.user.0.as_bytes()[0]; 16]), index },
+        author: crate::Author { user: scope.user.clone(), client: String::new() },
+        body,
+        ..record.clone()
+    };
+    let confirmed = |by: &Scope| Body::Confirmed { record: record.id, by: by.user.clone() };
+    let not_by_its_author = Body::Removed { record: record.id, why: Forgotten };
+    let log = &to.ports().log;
+    log.append(&ben(), &[said(&ben(), 0, confirmed(&ben())), said(&ben(), 1, not_by_its_author)]).unwrap();
+    log.append(&ana(), &[said(&ana(), 0, confirmed(&ana()))]).unwrap();
+    for one in [removal, copy] {
+        assert!(to.import(&ana(), &[one], &Sender::Author, NOW)[0].is_ok());
+    }
+    assert_gone(&to, &ben(), &record, "unspeakable");
+}
+
+/// Another record with the id of an erased one is refused, as it would be if the first were still there. Its sender
+/// would take it for stored otherwise.
+pub fn another_record_does_not_pass_for_an_erased_one(new: NewShelf<'_>) {
+    let (from, to, late) = (new(), new(), new());
+    let record = keep(&from, &ana(), "unspeakable");
+    let copy = incoming(&from, &ana(), &record);
+    let other = Incoming::new(Record { time: LogicalTime::ZERO, ..record.clone() }, copy.text.clone());
+    let removal = Incoming::new(from.forget(&ana(), record.id, Forgotten, NOW).unwrap().removal, None);
+    for (shelf, order) in [(&to, [copy.clone(), removal.clone()]), (&late, [removal, copy.clone()])] {
+        assert!(shelf.import(&ana(), &order, &Sender::Author, NOW).iter().all(Result::is_ok));
+        let results = shelf.import(&ana(), &[other.clone(), copy.clone()], &Sender::Author, NOW);
+        assert_eq!(results[0].as_ref().unwrap_err().kind, ErrorKind::Conflict);
+        assert!(results[1].is_ok(), "{results:?}");
+        assert_gone(shelf, &ben(), &record, "unspeakable");
+    }
+}
+
 /// Nobody but its author removes a record, neither by asking nor by a forged record, and its text survives the attempt.
 /// A removal is final, and everyone who saw the record hears of it.
 pub fn only_its_author_removes_a_record(new: NewShelf<'_>) {

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use weir_core::{Reference, Scope, TenantId, UserId};
 
 use super::{Place, lock, place};
+use crate::erased::{Imprint, KnownContent};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
 use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
@@ -31,6 +32,8 @@ struct State {
 struct Project {
     /// The records in order; `None` for an erased one. The first is at position 1.
     records: Vec<Option<Record>>,
+    /// The imprint of each.
+    imprints: Vec<Imprint>,
     /// The records that are about each record.
     about: BTreeMap<RecordId, Vec<usize>>,
 }
@@ -95,12 +98,16 @@ impl Log for MemoryLog {
         Ok(state.visible(scope, here))
     }
 
-    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+    fn newest_about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
         let state = lock(&self.state);
         let Some(project) = state.projects.get(&place(scope)) else { return Ok(Vec::new()) };
-        let mut at: Vec<usize> = ids.iter().filter_map(|id| project.about.get(id)).flatten().copied().collect();
-        at.sort_unstable();
-        Ok(state.visible(scope, at.into_iter()))
+        let newest = |about: &Vec<usize>| {
+            let mut visible = state.visible(scope, about.iter().copied());
+            visible.split_off(visible.len().saturating_sub(limit))
+        };
+        let mut found: Vec<StoredRecord> = ids.iter().filter_map(|id| project.about.get(id)).flat_map(newest).collect();
+        found.sort_by_key(|stored| stored.position);
+        Ok(found)
     }
 
     fn named(&self, scope: &Scope, reference: Reference, limit: usize) -> Result<Vec<StoredRecord>> {
@@ -140,14 +147,19 @@ impl State {
     }
 
     fn append(&mut self, place: &Place, record: &Record, done: &mut Done) -> Result<Position> {
-        let id = (place.0.clone(), record.id);
+        let (id, json) = ((place.0.clone(), record.id), record.to_json()?);
         let project = self.projects.entry(place.clone()).or_default();
         if let Some((known, at)) = self.ids.get(&id) {
-            let old = project.records.get(*at).and_then(Option::as_ref);
-            if known == place && old.is_none_or(|old| old == record) {
-                return Ok(Position(*at as u64 + 1));
+            if known != place {
+                return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)));
             }
-            return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)));
+            let old = project.records.get(*at).and_then(Option::as_ref).map(Record::to_json).transpose()?;
+            let known = match &old {
+                Some(old) => KnownContent::Json(old),
+                None => KnownContent::Erased(project.imprints.get(*at).copied()),
+            };
+            known.check_same(record.id, &json)?;
+            return Ok(Position(*at as u64 + 1));
         }
         let grants = project.about.get(&GRANTS).into_iter().flatten();
         record.check_sealed(grants.filter_map(|at| project.records.get(*at)?.as_ref()))?;
@@ -168,6 +180,7 @@ impl State {
             project.about.entry(about).or_default().push(at);
         }
         project.records.push((!is_erased).then(|| record.clone()));
+        project.imprints.push(Imprint::of(&json));
         self.ids.insert(id, (place.clone(), at));
         done.appended.push(record.id);
         Ok(Position(at as u64 + 1))
@@ -186,6 +199,7 @@ impl State {
             }
         }
         project.records.truncate(before);
+        project.imprints.truncate(before);
     }
 
     /// Returns those records of a project that a scope sees.

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use weir_core::{ProjectKey, TenantId, UserId};
 
 use super::{
-    BATCH, Export, MoveFigures, MoveSource, MoveTarget, MovedRecord, for_each_batch, scope_of, text_of, total,
+    BATCH, Export, MoveFigures, MoveSource, MoveTarget, MovedRecord, for_each_batch, for_each_host_batch, scope_of,
+    text_of, total,
 };
 use crate::accounts::Accounts as _;
 use crate::error::{ErrorKind, PortError, Result};
@@ -32,6 +33,9 @@ pub(super) fn compare(
         let audit = (audit_of(source.log, tenant)?, audit_of(target.records, tenant)?);
         expect(audit.0 == audit.1, "the audit", tenant)?;
         figures.audit_rows += audit.0.count;
+        let hosts = (hosts_of(source.log, tenant)?, hosts_of(target.records, tenant)?);
+        expect(hosts.0 == hosts.1, "the users of hosts", tenant)?;
+        figures.hosts += hosts.0.count;
         let mut texts = BTreeSet::new();
         for project in source.accounts.projects(tenant)? {
             let (here, there) = (digest(source.log, tenant, &project)?, digest(target.records, tenant, &project)?);
@@ -82,23 +86,26 @@ fn digest(from: &dyn Export, tenant: &TenantId, project: &ProjectKey) -> Result<
 
 /// Returns a record as it is hashed. JSON has no line breaks, so that lines cannot be mistaken for others.
 fn line_of(one: &MovedRecord) -> Result<String> {
-    let json = one.record.as_ref().map(crate::Record::to_json).transpose()?;
-    Ok(format!("{} {} {} {}\n", one.position.0, one.id, one.audience, json.as_deref().unwrap_or("erased")))
+    let content = match &one.record {
+        Some(record) => record.to_json()?,
+        None => format!("erased {:?}", one.imprint),
+    };
+    Ok(format!("{} {} {} {content}\n", one.position.0, one.id, one.audience))
 }
 
-/// The audit of a tenant, at one place.
+/// The rows of a table that belong to a tenant, at one place.
 #[derive(PartialEq, Eq)]
-struct AuditDigest {
+struct RowDigest {
     count: u64,
     hash: blake3::Hash,
 }
 
-fn audit_of(from: &dyn Export, tenant: &TenantId) -> Result<AuditDigest> {
+fn audit_of(from: &dyn Export, tenant: &TenantId) -> Result<RowDigest> {
     let (mut count, mut hasher) = (0, blake3::Hasher::new());
     loop {
         let rows = from.audit_rows(tenant, count, BATCH)?;
         if rows.is_empty() {
-            return Ok(AuditDigest { count, hash: hasher.finalize() });
+            return Ok(RowDigest { count, hash: hasher.finalize() });
         }
         for row in &rows {
             // The form for programmers quotes each part.
@@ -106,6 +113,18 @@ fn audit_of(from: &dyn Export, tenant: &TenantId) -> Result<AuditDigest> {
         }
         count += rows.len() as u64;
     }
+}
+
+fn hosts_of(from: &dyn Export, tenant: &TenantId) -> Result<RowDigest> {
+    let (mut count, mut hasher) = (0, blake3::Hasher::new());
+    for_each_host_batch(from, tenant, &mut |batch| {
+        for bound in batch {
+            hasher.update(format!("{} {:?}\n", bound.host, bound.user.0).as_bytes());
+        }
+        count += batch.len() as u64;
+        Ok(())
+    })?;
+    Ok(RowDigest { count, hash: hasher.finalize() })
 }
 
 /// Checks that the new place has every text that can be read at the old one, and returns how many cannot.

@@ -3,7 +3,9 @@
 
 use weir_core::{ProjectKey, TenantId, UserId};
 
-use super::{BATCH, Export as _, MoveSource, MoveTarget, MovedRecord, differs, scope_of, text_of, total};
+use super::{
+    BATCH, Export as _, MoveSource, MoveTarget, MovedRecord, differs, for_each_host_batch, scope_of, text_of, total,
+};
 use crate::accounts::{Accounts as _, TokenId};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::TextKey;
@@ -22,6 +24,7 @@ pub(super) fn copy(source: &MoveSource<'_>, target: &MoveTarget<'_>, tell: &dyn 
             done += pass.project(&project, &|here| tell(done + here, of))?;
         }
         pass.audit()?;
+        pass.hosts()?;
     }
     Ok(())
 }
@@ -127,6 +130,13 @@ impl TenantPass<'_> {
             target.records.take_audit(tenant, count, &rows)?;
             count += rows.len() as u64;
         }
+    }
+
+    /// Copies whose host each is. One that has records follows from them, but a host whose records are erased does not,
+    /// and neither does one that has none yet.
+    fn hosts(&self) -> Result<()> {
+        let Self { source, target, tenant } = self;
+        for_each_host_batch(source.log, tenant, &mut |batch| target.records.take_hosts(tenant, batch))
     }
 }
 

@@ -133,6 +133,9 @@ fn a_record_that_contradicts_itself_is_refused() {
         Body::Superseded { old: other, by: own.id },
         Body::Confirmed { record: other, by: UserId("ben".into()) },
         Body::Removed { record: own.id, why: WhyGone::Forgotten },
+        Body::Removed { record: GRANTS, why: WhyGone::Forgotten },
+        Body::Confirmed { record: GRANTS, by: UserId("ana".into()) },
+        Body::Superseded { old: GRANTS, by: other },
     ];
     for body in wrong {
         assert_eq!(record(body).check(&scope).unwrap_err().kind, ErrorKind::Invalid);

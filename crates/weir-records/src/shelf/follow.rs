@@ -8,8 +8,8 @@ use crate::id::RecordId;
 use crate::ports::{IndexChange, IndexedRecord, Position, Readers, Step, StoredRecord};
 use crate::record::{Body, Kept, Record};
 
-/// How many records are read at once.
-const BATCH: usize = 256;
+/// How many records are read at once. A sealed one may have 2 MiB.
+const BATCH: usize = 32;
 /// How many changes are indexed at once. An index that is far behind needs few commits this way.
 const MAX_CHANGES: usize = 16 << 10;
 /// How much text is indexed at once, in bytes. A step ends with the record that exceeds it.

@@ -1,13 +1,13 @@
 //! What later records say about a record.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weir_core::{Scope, Timestamp, UserId};
 
 use super::Shelf;
 use crate::error::Result;
 use crate::id::RecordId;
-use crate::ports::StoredRecord;
+use crate::ports::{MAX_ABOUT, StoredRecord};
 use crate::record::{Body, Kept, Record};
 
 /// A record that keeps an entry, with what later records say about it. Only records that the scope sees count.
@@ -19,6 +19,8 @@ pub struct KeptRecord {
     pub superseded_by: Option<RecordId>,
     /// Who has confirmed it, oldest first, each user once.
     pub confirmed: Vec<Confirmation>,
+    /// Whether there are older records about it than the [`MAX_ABOUT`] that this is taken from.
+    pub has_more: bool,
 }
 
 /// How many revisions of a topic are looked at for forks, the newest.
@@ -72,19 +74,26 @@ impl Shelf {
     /// Adds to records what later ones say about them, and leaves out those that keep no entry. Keeps their order.
     pub(super) fn with_standing(&self, scope: &Scope, found: Vec<StoredRecord>) -> Result<Vec<KeptRecord>> {
         let entries = found.into_iter().map(|stored| stored.record).filter(|record| record.body.kept().is_some());
-        let mut kept: Vec<KeptRecord> =
-            entries.map(|record| KeptRecord { record, superseded_by: None, confirmed: Vec::new() }).collect();
+        let mut kept: Vec<KeptRecord> = entries
+            .map(|record| KeptRecord { record, superseded_by: None, confirmed: Vec::new(), has_more: false })
+            .collect();
         if kept.is_empty() {
             return Ok(kept);
         }
         let ids: Vec<RecordId> = kept.iter().map(|kept| kept.record.id).collect();
-        let later = self.ports.log.about(scope, &ids)?;
+        let later = self.ports.log.newest_about(scope, &ids, MAX_ABOUT + 1)?;
         let successors = self.visible_successors(scope, &later)?;
+        let mut by_target: BTreeMap<RecordId, Vec<Record>> = BTreeMap::new();
         for StoredRecord { record, .. } in later {
-            let Some(about) = record.body.about() else { continue };
-            for kept in kept.iter_mut().filter(|kept| kept.record.id == about) {
-                kept.add(&record, &successors);
+            if let Some(about) = record.body.about() {
+                by_target.entry(about).or_default().push(record);
             }
+        }
+        for kept in &mut kept {
+            let later = by_target.get(&kept.record.id).map_or(&[][..], Vec::as_slice);
+            let unread = later.len().saturating_sub(MAX_ABOUT);
+            kept.has_more = unread > 0;
+            later.iter().skip(unread).for_each(|later| kept.add(later, &successors));
         }
         Ok(kept)
     }

@@ -11,6 +11,7 @@ use weir_ledger::Migration;
 use super::db::{Database, Fault};
 use super::hosts;
 use super::moving::check_unlocked;
+use crate::erased::{Imprint, KnownContent};
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId, TextKey};
 use crate::ports::{Batch, Log, Position, Readers, StoredRecord};
@@ -24,6 +25,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0003_moving", sql: include_str!("log/migrations/0003_moving.sql") },
     Migration { name: "0004_usage", sql: include_str!("log/migrations/0004_usage.sql") },
     Migration { name: "0005_hosts", sql: include_str!("log/migrations/0005_hosts.sql") },
+    Migration { name: "0006_erased", sql: include_str!("log/migrations/0006_erased.sql") },
 ];
 
 /// The log in SQLite.
@@ -102,13 +104,19 @@ impl Log for SqliteLog {
         })
     }
 
-    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
+    fn newest_about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
         self.database.read("read records", |tx| {
+            let mut statement = tx.prepare_cached(
+                "SELECT position, json FROM records INDEXED BY records_about
+                 WHERE tenant = ?1 AND project = ?2 AND about_host = ?4 AND about_number = ?5 AND json IS NOT NULL
+                     AND (audience = 'team' OR author = ?3) ORDER BY position DESC LIMIT ?6",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             let mut found = Vec::new();
             for id in ids {
-                let mut visible = about(tx, scope, *id)?;
-                visible.retain(|stored| stored.record.is_visible(scope));
-                found.append(&mut visible);
+                let values =
+                    params![scope.tenant.0, scope.project.0, scope.user.0, id.host.as_bytes(), id.index as i64, limit];
+                found.extend(collect(statement.query_map(values, raw)?)?);
             }
             found.sort_by_key(|stored| stored.position);
             Ok(found)
@@ -155,21 +163,18 @@ impl Log for SqliteLog {
 
 fn append(tx: &Transaction<'_>, record: &Record) -> Result<Position, Fault> {
     let json = record.to_json()?;
-    if let Some((project, position, known)) = find(tx, record)? {
-        if project == record.project.0 && known.is_none_or(|known| known == json) {
-            return Ok(position);
-        }
-        return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)).into());
+    if let Some(known) = find(tx, record)? {
+        known.check(record, &json)?;
+        return Ok(known.position);
     }
-    let scope = Scope { tenant: record.tenant.clone(), ..Scope::project(record.project.clone()) };
     if let Body::Removed { record: target, .. } = &record.body {
         erase(tx, record, *target)?;
     }
     if record.body.kept().is_some() {
-        let grants = about(tx, &scope, GRANTS)?;
-        record.check_sealed(grants.iter().map(|stored| &stored.record))?;
+        record.check_sealed(&earlier(tx, record, Said { about: GRANTS, body: "$.body.granted", by: None })?)?;
     }
-    let is_erased = about(tx, &scope, record.id)?.iter().any(|earlier| earlier.record.erases_on_arrival(record));
+    let removed = Said { about: record.id, body: "$.body.removed", by: Some(record.author.user.0.as_str()) };
+    let is_erased = earlier(tx, record, removed)?.is_some_and(|earlier| earlier.erases_on_arrival(record));
     let bytes = if is_erased { 0 } else { size(record, &json) };
     let position: i64 = tx
         .prepare_cached(
@@ -178,7 +183,7 @@ fn append(tx: &Transaction<'_>, record: &Record) -> Result<Position, Fault> {
              RETURNING position",
         )?
         .query_row(params![record.tenant.0, record.project.0, bytes], |row| row.get(0))?;
-    insert(tx, record, position, (!is_erased).then_some(json))?;
+    insert(tx, record, position, &json, is_erased)?;
     Ok(Position(position as u64))
 }
 
@@ -213,14 +218,15 @@ fn size(record: &Record, json: &str) -> i64 {
     i64::try_from(record.stored_bytes(json)).unwrap_or(i64::MAX)
 }
 
-/// Adds the row of a record, or of an erased one if there is no JSON.
-fn insert(tx: &Transaction<'_>, record: &Record, position: i64, json: Option<String>) -> rusqlite::Result<()> {
-    let live = json.is_some();
+/// Adds the row of a record. One that is erased already keeps the imprint of its JSON instead of its content.
+fn insert(tx: &Transaction<'_>, record: &Record, position: i64, json: &str, is_erased: bool) -> rusqlite::Result<()> {
+    let live = !is_erased;
     let kept = record.body.kept().filter(|_| live);
     let about = record.body.about().filter(|_| live);
     tx.prepare_cached(
         "INSERT INTO records (tenant, project, position, host, number, author, audience, reference, about_host,
-             about_number, text, json) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+             about_number, text, json, imprint)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?
     .execute(params![
         record.tenant.0,
@@ -234,7 +240,8 @@ fn insert(tx: &Transaction<'_>, record: &Record, position: i64, json: Option<Str
         about.map(|about| *about.host.as_bytes()),
         about.map(|about| about.index as i64),
         kept.map(|kept| *kept.text.as_bytes()),
-        json,
+        live.then_some(json),
+        is_erased.then(|| Imprint::of(json).number()),
     ])
     .map(drop)
 }
@@ -259,30 +266,75 @@ fn erase(tx: &Transaction<'_>, removal: &Record, target: RecordId) -> Result<(),
     ])?;
     tx.prepare_cached(
         "UPDATE records SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
-             json = NULL WHERE tenant = ?1 AND host = ?3 AND number = ?4 AND project = ?2",
+             json = NULL, imprint = ?5 WHERE tenant = ?1 AND host = ?3 AND number = ?4 AND project = ?2",
     )?
-    .execute(values)?;
+    .execute(params![
+        removal.tenant.0,
+        removal.project.0,
+        target.id.host.as_bytes(),
+        target.id.index as i64,
+        Imprint::of(&known).number()
+    ])?;
     Ok(())
 }
 
-/// Returns the project, position and JSON of the record with the same id.
-fn find(tx: &Transaction<'_>, record: &Record) -> rusqlite::Result<Option<(String, Position, Option<String>)>> {
-    tx.prepare_cached("SELECT project, position, json FROM records WHERE tenant = ?1 AND host = ?2 AND number = ?3")?
-        .query_row(params![record.tenant.0, record.id.host.as_bytes(), record.id.index as i64], |row| {
-            Ok((row.get(0)?, Position(row.get::<_, i64>(1)? as u64), row.get(2)?))
-        })
-        .optional()
+/// What a tenant has under an id.
+struct KnownRow {
+    project: String,
+    position: Position,
+    /// Its JSON, unless it is erased.
+    json: Option<String>,
+    imprint: Option<Imprint>,
 }
 
-/// Returns the records of a project that are about a record, private ones too.
-fn about(tx: &Transaction<'_>, scope: &Scope, id: RecordId) -> Result<Vec<StoredRecord>, Fault> {
+impl KnownRow {
+    /// Checks that a record with the same id is the same record.
+    fn check(&self, record: &Record, json: &str) -> Result<()> {
+        if self.project != record.project.0 {
+            return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)));
+        }
+        let known = self.json.as_deref().map_or(KnownContent::Erased(self.imprint), KnownContent::Json);
+        known.check_same(record.id, json)
+    }
+}
+
+/// Returns what the tenant has under the id of a record.
+fn find(tx: &Transaction<'_>, record: &Record) -> rusqlite::Result<Option<KnownRow>> {
+    tx.prepare_cached(
+        "SELECT project, position, json, imprint FROM records WHERE tenant = ?1 AND host = ?2 AND number = ?3",
+    )?
+    .query_row(params![record.tenant.0, record.id.host.as_bytes(), record.id.index as i64], |row| {
+        Ok(KnownRow {
+            project: row.get(0)?,
+            position: Position(row.get::<_, i64>(1)? as u64),
+            json: row.get(2)?,
+            imprint: row.get::<_, Option<i64>>(3)?.and_then(Imprint::from_number),
+        })
+    })
+    .optional()
+}
+
+/// What an earlier record of a project says.
+struct Said<'a> {
+    about: RecordId,
+    /// The path of its body in JSON.
+    body: &'static str,
+    /// Its author, if only one counts.
+    by: Option<&'a str>,
+}
+
+/// Returns the first record of a project that says this, private ones too. There may be any number of others about the
+/// same record.
+fn earlier(tx: &Transaction<'_>, record: &Record, said: Said<'_>) -> Result<Option<Record>, Fault> {
+    let Said { about, body, by } = said;
     let mut statement = tx.prepare_cached(
         "SELECT position, json FROM records INDEXED BY records_about
          WHERE tenant = ?1 AND project = ?2 AND about_host = ?3 AND about_number = ?4 AND json IS NOT NULL
-         ORDER BY position",
+             AND (?5 IS NULL OR author = ?5) AND json_extract(json, ?6) IS NOT NULL ORDER BY position LIMIT 1",
     )?;
-    let values = params![scope.tenant.0, scope.project.0, id.host.as_bytes(), id.index as i64];
-    collect(statement.query_map(values, raw)?)
+    let (host, number) = (about.host.as_bytes(), about.index as i64);
+    let values = params![record.tenant.0, record.project.0, host, number, by, body];
+    Ok(collect(statement.query_map(values, raw)?)?.pop().map(|stored| stored.record))
 }
 
 fn head(tx: &Transaction<'_>, scope: &Scope) -> rusqlite::Result<Position> {

@@ -4,13 +4,14 @@
 //! committed, nothing changes any more, and what is read afterwards is all there will ever be.
 
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
-use weir_core::{ProjectKey, TenantId, Timestamp};
+use weir_core::{ProjectKey, TenantId, Timestamp, UserId};
 
 use super::db::Fault;
 use super::log::SqliteLog;
+use crate::erased::Imprint;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId};
-use crate::moving::{AuditRow, Export, MoveState, MovedRecord};
+use crate::moving::{AuditRow, BoundHost, Export, MoveState, MovedRecord};
 use crate::ports::Position;
 use crate::record::{Audience, Record};
 
@@ -79,7 +80,7 @@ impl Export for SqliteLog {
     ) -> Result<Vec<MovedRecord>> {
         self.database.read("read the log", |tx| {
             let mut statement = tx.prepare_cached(
-                "SELECT position, host, number, audience, json FROM records
+                "SELECT position, host, number, audience, json, imprint FROM records
                  WHERE tenant = ?1 AND project = ?2 AND position > ?3 ORDER BY position LIMIT ?4",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -112,6 +113,19 @@ impl Export for SqliteLog {
                     target: row.get(4)?,
                     token: row.get(5)?,
                 })
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
+    fn bound_hosts(&self, tenant: &TenantId, after: Option<HostId>, limit: usize) -> Result<Vec<BoundHost>> {
+        self.database.read("list the hosts of a tenant", |tx| {
+            let mut statement = tx.prepare_cached(
+                "SELECT host, user FROM hosts WHERE tenant = ?1 AND (?2 IS NULL OR host > ?2) ORDER BY host LIMIT ?3",
+            )?;
+            let (after, limit) = (after.map(|host| *host.as_bytes()), i64::try_from(limit).unwrap_or(i64::MAX));
+            let rows = statement.query_map(params![tenant.0, after, limit], |row| {
+                Ok(BoundHost { host: HostId::from_bytes(row.get(0)?), user: UserId(row.get(1)?) })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
@@ -153,12 +167,14 @@ struct RecordRow {
     number: i64,
     audience: String,
     json: Option<String>,
+    imprint: Option<i64>,
 }
 
 impl RecordRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let (position, host, number) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(Self { position, host, number, audience: row.get(3)?, json: row.get(4)? })
+        let (audience, json, imprint) = (row.get(3)?, row.get(4)?, row.get(5)?);
+        Ok(Self { position, host, number, audience, json, imprint })
     }
 
     fn record(self) -> Result<MovedRecord> {
@@ -168,6 +184,7 @@ impl RecordRow {
             id: RecordId { host: HostId::from_bytes(self.host), index: self.number as u64 },
             audience: Audience::parse(&self.audience).ok_or_else(damaged)?,
             record: self.json.map(|json| Record::from_json(&json)).transpose()?,
+            imprint: self.imprint.and_then(Imprint::from_number),
         })
     }
 }

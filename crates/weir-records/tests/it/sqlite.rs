@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use weir_core::{EntryKind, ProjectKey, Scope, TenantId, Timestamp, UserId, WhyGone};
 use weir_records::moving::{MoveSource, contents};
-use weir_records::{Accounts as _, Audience, ErrorKind, NewRecord, SearchQuery, Shelf, Writer, sqlite};
+use weir_records::{Accounts as _, Audience, ErrorKind, NewRecord, Position, SearchQuery, Shelf, Writer, sqlite};
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
@@ -112,7 +112,7 @@ fn a_newer_database_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).keep(&ana(), note("x"), NOW).unwrap();
     let path = folder.path().join("records.db");
-    let newer = "INSERT INTO migrations VALUES (5, '0006_later', '', ''); PRAGMA user_version = 6;";
+    let newer = "INSERT INTO migrations VALUES (6, '0007_later', '', ''); PRAGMA user_version = 7;";
     #[expect(clippy::disallowed_methods, reason = "plays the part of a newer version")]
     rusqlite::Connection::open(&path).unwrap().execute_batch(newer).unwrap();
     let before = std::fs::read(&path).unwrap();
@@ -120,9 +120,23 @@ fn a_newer_database_is_refused_and_left_alone() {
     assert_eq!(error.kind, ErrorKind::Newer);
     assert_eq!(
         error.to_string(),
-        "cannot open the database: a newer version of Weir wrote it (it has migration `0006_later`)"
+        "cannot open the database: a newer version of Weir wrote it (it has migration `0007_later`)"
     );
     assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_record_whose_id_an_earlier_version_erased_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = open(folder.path());
+    let kept = shelf.keep(&ana(), note("x"), NOW).unwrap();
+    shelf.forget(&ana(), kept.id, WhyGone::Forgotten, NOW).unwrap();
+    let log = &shelf.ports().log;
+    assert_eq!(log.append(&ana(), std::slice::from_ref(&kept)).unwrap(), [Position(1)]);
+    #[expect(clippy::disallowed_methods, reason = "plays the part of an earlier version")]
+    let database = rusqlite::Connection::open(folder.path().join("records.db")).unwrap();
+    assert_eq!(database.execute("UPDATE records SET imprint = NULL WHERE json IS NULL", []).unwrap(), 1);
+    assert_eq!(log.append(&ana(), &[kept]).unwrap_err().kind, ErrorKind::Erased);
 }
 
 #[test]

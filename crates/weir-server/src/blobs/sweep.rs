@@ -5,7 +5,7 @@ use weir_core::{Scope, TenantId, Timestamp};
 use weir_records::{Blobs as _, Log, Result, TextKey};
 
 use super::ObjectBlobs;
-use super::error::{from_store, from_system};
+use super::error::from_system;
 use crate::names::name_of;
 
 const LIST: &str = "list texts";
@@ -114,8 +114,7 @@ impl ObjectBlobs {
                 _ => return Ok(count),
             }
         }
-        let paths = objects.into_iter().map(|object| Ok(object.location)).collect();
-        self.delete_objects(paths).map_err(|error| from_store(&error, doing))?;
+        self.remove_objects(objects.into_iter().map(|object| object.location).collect(), doing)?;
         Ok(count)
     }
 }

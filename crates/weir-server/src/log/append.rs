@@ -8,7 +8,7 @@ use deadpool_postgres::Object;
 use tokio_postgres::types::ToSql;
 use weir_core::Scope;
 use weir_records::sealed::GRANTS;
-use weir_records::{Body, ErrorKind, PortError, Position, Record, RecordId, Result};
+use weir_records::{Body, ErrorKind, Imprint, PortError, Position, Record, RecordId, Result};
 
 use super::database::{Database, check_tenant};
 use super::fault::Fault;
@@ -83,22 +83,35 @@ async fn create_project(database: &Database, client: &Object, scope: &Scope) -> 
     Ok(())
 }
 
+/// How the bodies begin that an earlier record may have, in its JSON.
+const REMOVED: &str = "\"body\":{\"removed\":";
+const GRANTED: &str = "\"body\":{\"granted\":";
+
 /// The ids that an append asks about.
-struct Wanted {
+struct Wanted<'a> {
     /// Those of the records, and of what they remove.
     known: SqlIds,
     /// Those that earlier records may be about: the records, and the keys of the project.
     new: SqlIds,
+    /// By whom each of these counts, if only one does.
+    authors: Vec<Option<&'a str>>,
+    bodies: Vec<&'static str>,
 }
 
-impl Wanted {
-    fn of(records: &[Record]) -> Self {
+impl<'a> Wanted<'a> {
+    fn of(records: &'a [Record]) -> Self {
         let removed = records.iter().filter_map(|record| match &record.body {
             Body::Removed { record, .. } => Some(*record),
             _ => None,
         });
         let new = || records.iter().map(|record| record.id);
-        Self { known: new().chain(removed).collect(), new: new().chain([GRANTS]).collect() }
+        let authors = records.iter().map(|record| Some(record.author.user.0.as_str()));
+        Self {
+            known: new().chain(removed).collect(),
+            new: new().chain([GRANTS]).collect(),
+            authors: authors.chain([None]).collect(),
+            bodies: records.iter().map(|_| REMOVED).chain([GRANTED]).collect(),
+        }
     }
 }
 
@@ -133,11 +146,12 @@ impl Look {
 
     /// Locks the head and reads what matters. Each statement sees what was committed before it began, so the last two
     /// see everything that was appended before the lock was given. Returns `None` if the project does not exist.
-    async fn run(&self, client: &Object, scope: &Scope, wanted: &Wanted) -> Result<Option<Seen>, Fault> {
+    async fn run(&self, client: &Object, scope: &Scope, wanted: &Wanted<'_>) -> Result<Option<Seen>, Fault> {
         let (tenant, project) = (&scope.tenant.0, &scope.project.0);
         let of_lock: [&(dyn ToSql + Sync); 2] = [tenant, project];
         let of_known: [&(dyn ToSql + Sync); 3] = [tenant, &wanted.known.hosts, &wanted.known.numbers];
-        let of_earlier: [&(dyn ToSql + Sync); 4] = [tenant, project, &wanted.new.hosts, &wanted.new.numbers];
+        let Wanted { new, authors, bodies, .. } = wanted;
+        let of_earlier: [&(dyn ToSql + Sync); 6] = [tenant, project, &new.hosts, &new.numbers, authors, bodies];
         let (head, known, earlier) = tokio::join!(
             biased;
             self.lock.run(client, &of_lock),
@@ -153,7 +167,8 @@ impl Look {
             let id = RecordId { host: row.try_get::<_, SqlHost>(0)?.0, index: row.try_get::<_, i64>(1)? as u64 };
             let is_here = row.try_get::<_, i64>(2)? == place.project;
             let position = Position(row.try_get::<_, i64>(3)? as u64);
-            known.insert(id, KnownRecord { position, is_here, json: row.try_get(4)? });
+            let imprint = row.try_get::<_, Option<i64>>(5)?.and_then(Imprint::from_number);
+            known.insert(id, KnownRecord { position, is_here, json: row.try_get(4)?, imprint });
         }
         let mut earlier: BTreeMap<RecordId, Vec<Record>> = BTreeMap::new();
         for row in &earlier_rows {
@@ -196,9 +211,10 @@ impl Write {
         let Change { place: Place { tenant, project }, actor, token, plan } = change;
         let rows = SqlRows::of(&plan.rows);
         let (actions, targets) = audit_of(plan);
-        let erased: Vec<i64> = plan.erased.iter().map(|position| position.0 as i64).collect();
+        let (erased, imprints): (Vec<i64>, Vec<i64>) =
+            plan.erased.iter().map(|row| (row.position.0 as i64, row.imprint.number())).unzip();
         let head = rows.positions.last().copied().unwrap_or_default();
-        let of_erase: [&(dyn ToSql + Sync); 3] = [tenant, project, &erased];
+        let of_erase: [&(dyn ToSql + Sync); 4] = [tenant, project, &erased, &imprints];
         let of_insert = rows.values(tenant, project);
         let growth = plan.growth();
         let of_advance: [&(dyn ToSql + Sync); 4] = [tenant, project, &head, &growth];

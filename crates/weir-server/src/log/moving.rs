@@ -7,23 +7,26 @@ use std::collections::BTreeSet;
 use deadpool_postgres::Object;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
-use weir_core::{ProjectKey, Scope, TenantId, Timestamp};
-use weir_records::moving::{AuditRow, Export, Import, MovedRecord};
-use weir_records::{ApiToken, Audience, Body, ErrorKind, PortError, Position, Record, RecordId, Result, TenantUsage};
+use weir_core::{ProjectKey, Scope, TenantId, Timestamp, UserId};
+use weir_records::moving::{AuditRow, BoundHost, Export, Import, MovedRecord};
+use weir_records::{
+    ApiToken, Audience, Body, ErrorKind, HostId, Imprint, PortError, Position, Record, RecordId, Result, StoredRecord,
+    TenantUsage,
+};
 
 use super::PostgresLog;
 use super::database::check_tenant;
 use super::fault::Fault;
-use super::queries::{ADVANCE, CREATE_PROJECT, CREATE_TENANT, INSERT, LOCK_HEAD, Query};
+use super::queries::{ADVANCE, CREATE_PROJECT, CREATE_TENANT, ERASE, INSERT, LOCK_HEAD, Query};
 use super::transaction::OpenTransaction;
-use super::values::{Content, SqlHost, SqlIds, SqlRows};
+use super::values::{self, Content, SqlHost, SqlIds, SqlRows};
 
 const TAKE: &str = "take in a team";
 const READ: &str = "read the log";
 
 /// All records of a project after `$3`.
 static MOVED_RECORDS: Query = Query {
-    sql: "SELECT r.position, r.host, r.number, r.audience, r.json
+    sql: "SELECT r.position, r.host, r.number, r.audience, r.json, r.imprint
           FROM weir.tenants t JOIN weir.projects p USING (tenant_id) CROSS JOIN LATERAL (
               SELECT * FROM weir.records r
               WHERE r.tenant_id = p.tenant_id AND r.project_id = p.project_id AND r.position > $3
@@ -47,6 +50,20 @@ static AUDIT_ROWS: Query = Query {
           LEFT JOIN weir.projects p ON p.tenant_id = a.tenant_id AND p.project_id = a.project_id
           WHERE t.name = $1 ORDER BY a.audit_id LIMIT $3 OFFSET $2",
     types: &[Type::TEXT, Type::INT8, Type::INT8],
+};
+
+static BOUND_HOSTS: Query = Query {
+    sql: "SELECT h.host, h.user_name FROM weir.hosts h JOIN weir.tenants t USING (tenant_id)
+          WHERE t.name = $1 AND ($2 IS NULL OR h.host > $2) ORDER BY h.host LIMIT $3",
+    types: &[Type::TEXT, Type::UUID, Type::INT8],
+};
+
+static TAKE_HOSTS: Query = Query {
+    sql: "INSERT INTO weir.hosts (tenant_id, host, user_name)
+          SELECT t.tenant_id, taken.host, taken.user_name
+          FROM weir.tenants t CROSS JOIN unnest($2, $3) AS taken (host, user_name) WHERE t.name = $1
+          ON CONFLICT (tenant_id, host) DO NOTHING",
+    types: &[Type::TEXT, Type::UUID_ARRAY, Type::TEXT_ARRAY],
 };
 
 static SET_QUOTAS: Query = Query {
@@ -79,20 +96,12 @@ static REVOKE: Query = Query {
     types: &[Type::TEXT, Type::TEXT, Type::INT8],
 };
 
-/// Erases what was removed by records at the positions `$5`, and returns how many bytes that were.
-static ERASE_REMOVED: Query = Query {
-    sql: "WITH gone AS (
-              SELECT r.position, octet_length(r.json)
-                  + coalesce((substring(r.json FROM '\"bytes\":([0-9]{1,15})[},]'))::bigint, 0) AS bytes
-              FROM unnest($3, $4, $5) AS removed (host, number, removed_at)
-              JOIN weir.records r ON r.host = removed.host AND r.number = removed.number
-                  AND r.position < removed.removed_at
-              WHERE r.tenant_id = $1 AND r.project_id = $2 AND r.json IS NOT NULL),
-          erased AS (
-              UPDATE weir.records r SET author = '', reference = NULL, about_host = NULL, about_number = NULL,
-                  text = NULL, json = NULL FROM gone
-              WHERE r.tenant_id = $1 AND r.project_id = $2 AND r.position = gone.position)
-          SELECT coalesce(sum(bytes), 0)::bigint FROM gone",
+/// What was removed by records at the positions `$5` and is not erased.
+static REMOVED: Query = Query {
+    sql: "SELECT r.position, r.json FROM unnest($3, $4, $5) AS removed (host, number, removed_at)
+          JOIN weir.records r ON r.host = removed.host AND r.number = removed.number
+              AND r.position < removed.removed_at
+          WHERE r.tenant_id = $1 AND r.project_id = $2 AND r.json IS NOT NULL",
     types: &[Type::INT8, Type::INT8, Type::UUID_ARRAY, Type::INT8_ARRAY, Type::INT8_ARRAY],
 };
 
@@ -142,6 +151,13 @@ impl Export for PostgresLog {
         let rows = self.database.read(doing, &scope_of(tenant), &AUDIT_ROWS, &[&tenant.0, &skip, &most])?;
         rows.iter().map(|row| audit_row(row).map_err(|fault| fault.at(doing))).collect()
     }
+
+    fn bound_hosts(&self, tenant: &TenantId, after: Option<HostId>, limit: usize) -> Result<Vec<BoundHost>> {
+        let doing = "list the hosts of a tenant";
+        let (after, most) = (after.map(SqlHost), i64::try_from(limit).unwrap_or(i64::MAX));
+        let rows = self.database.read(doing, &scope_of(tenant), &BOUND_HOSTS, &[&tenant.0, &after, &most])?;
+        rows.iter().map(|row| bound_host(row).map_err(|fault| fault.at(doing))).collect()
+    }
 }
 
 impl Import for PostgresLog {
@@ -176,12 +192,7 @@ impl Import for PostgresLog {
                 return Err(in_the_way("somebody else writes to the new place").into());
             }
             self.database.run(client, &INSERT, &columns.rows.values(&tenant, &project)).await?;
-            let Removals { ids, at } = &columns.removals;
-            let mut growth = columns.bytes;
-            if !at.is_empty() {
-                let values: [&(dyn ToSql + Sync); 5] = [&tenant, &project, &ids.hosts, &ids.numbers, at];
-                growth -= super::number(&self.database.run(client, &ERASE_REMOVED, &values).await?)? as i64;
-            }
+            let growth = columns.bytes - self.erase_removed(client, [tenant, project], &columns.removals).await?;
             self.database.run(client, &ADVANCE, &[&tenant, &project, &(last.position.0 as i64), &growth]).await?;
             Ok(())
         })
@@ -209,6 +220,15 @@ impl Import for PostgresLog {
             Ok(())
         })
     }
+
+    fn take_hosts(&self, tenant: &TenantId, hosts: &[BoundHost]) -> Result<()> {
+        let taken: Vec<SqlHost> = hosts.iter().map(|bound| SqlHost(bound.host)).collect();
+        let users: Vec<&str> = hosts.iter().map(|bound| bound.user.0.as_str()).collect();
+        self.take(tenant, async |client: &Object| {
+            self.database.run(client, &TAKE_HOSTS, &[&tenant.0, &taken, &users]).await?;
+            Ok(())
+        })
+    }
 }
 
 impl PostgresLog {
@@ -226,6 +246,19 @@ impl PostgresLog {
         })
     }
 
+    /// Erases what was removed, and returns how many bytes that were.
+    async fn erase_removed(&self, client: &Object, place: [i64; 2], removals: &Removals) -> Result<i64, Fault> {
+        let ([tenant, project], Removals { ids, at }) = (place, removals);
+        if at.is_empty() {
+            return Ok(0);
+        }
+        let removed: [&(dyn ToSql + Sync); 5] = [&tenant, &project, &ids.hosts, &ids.numbers, at];
+        let Erasure { positions, imprints, bytes } =
+            Erasure::of(&self.database.run(client, &REMOVED, &removed).await?)?;
+        self.database.run(client, &ERASE, &[&tenant, &project, &positions, &imprints]).await?;
+        Ok(bytes)
+    }
+
     async fn take_token(&self, client: &Object, tenant: &TenantId, token: &ApiToken) -> Result<(), Fault> {
         let projects: Option<Vec<&str>> =
             token.projects.as_ref().map(|projects| projects.iter().map(|project| project.0.as_str()).collect());
@@ -238,6 +271,31 @@ impl PostgresLog {
             self.database.run(client, &REVOKE, &[&tenant.0, &id, &revoked_at]).await?;
         }
         Ok(())
+    }
+}
+
+/// What is erased, at which positions, and what stays of it.
+#[derive(Default)]
+struct Erasure {
+    positions: Vec<i64>,
+    imprints: Vec<i64>,
+    bytes: i64,
+}
+
+impl Erasure {
+    fn of(rows: &[Row]) -> Result<Self, Fault> {
+        let mut erasure = Self::default();
+        for stored in rows.iter().filter_map(|row| values::stored(row, 0).transpose()) {
+            let StoredRecord { position, record } = stored?;
+            // Two records may remove the same one.
+            if !erasure.positions.contains(&(position.0 as i64)) {
+                let json = record.to_json()?;
+                erasure.positions.push(position.0 as i64);
+                erasure.imprints.push(Imprint::of(&json).number());
+                erasure.bytes = erasure.bytes.saturating_add_unsigned(record.stored_bytes(&json));
+            }
+        }
+        Ok(erasure)
     }
 }
 
@@ -264,9 +322,9 @@ impl<'a> Columns<'a> {
                 Some(record) => {
                     let json = record.to_json()?;
                     bytes = bytes.saturating_add_unsigned(record.stored_bytes(&json));
-                    Some(Content { record, json: Cow::Owned(json) })
+                    Content::Stored(record, Cow::Owned(json))
                 }
-                None => None,
+                None => Content::Erased(one.imprint),
             };
             if let Some(Body::Removed { record, .. }) = one.record.as_ref().map(|record| &record.body) {
                 removed.push(*record);
@@ -299,7 +357,12 @@ fn moved_record(row: &Row) -> Result<MovedRecord, Fault> {
         id: RecordId { host: row.try_get::<_, SqlHost>(1)?.0, index: row.try_get::<_, i64>(2)? as u64 },
         audience: Audience::parse(row.try_get(3)?).ok_or_else(unknown)?,
         record: json.map(Record::from_json).transpose()?,
+        imprint: row.try_get::<_, Option<i64>>(5)?.and_then(Imprint::from_number),
     })
+}
+
+fn bound_host(row: &Row) -> Result<BoundHost, Fault> {
+    Ok(BoundHost { host: row.try_get::<_, SqlHost>(0)?.0, user: UserId(row.try_get(1)?) })
 }
 
 fn audit_row(row: &Row) -> Result<AuditRow, Fault> {

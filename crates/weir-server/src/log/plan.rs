@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use weir_records::sealed::GRANTS;
-use weir_records::{Body, ErrorKind, PortError, Position, Record, RecordId, Result};
+use weir_records::{Body, ErrorKind, Imprint, KnownContent, PortError, Position, Record, RecordId, Result};
 
 /// What the log has that matters for an append.
 #[derive(Debug, Default)]
@@ -25,6 +25,19 @@ pub(super) struct KnownRecord {
     pub(super) is_here: bool,
     /// Its JSON, unless it is erased.
     pub(super) json: Option<String>,
+    /// Its imprint, if it is erased and that is known.
+    pub(super) imprint: Option<Imprint>,
+}
+
+impl KnownRecord {
+    /// Checks that a record with the same id is the same record, by its JSON.
+    fn check(&self, id: RecordId, json: &str) -> Result<()> {
+        if !self.is_here {
+            return Err(PortError::new(ErrorKind::Conflict, format!("append record {id}")));
+        }
+        let known = self.json.as_deref().map_or(KnownContent::Erased(self.imprint), KnownContent::Json);
+        known.check_same(id, json)
+    }
 }
 
 /// What an append writes.
@@ -34,8 +47,8 @@ pub(super) struct AppendPlan<'a> {
     pub(super) positions: Vec<Position>,
     /// The records that are new, in the order of their positions.
     pub(super) rows: Vec<NewRow<'a>>,
-    /// The positions of stored records to be erased.
-    pub(super) erased: Vec<Position>,
+    /// The stored records to be erased.
+    pub(super) erased: Vec<ErasedRow>,
     /// The records that the new ones remove, stored or not.
     pub(super) removed: Vec<RecordId>,
     /// The bytes of the stored records to be erased.
@@ -49,6 +62,14 @@ pub(super) struct NewRow<'a> {
     pub(super) record: &'a Record,
     /// Its JSON, or none if it was removed before it arrived.
     pub(super) json: Option<String>,
+    pub(super) imprint: Imprint,
+}
+
+/// A stored record to be erased, and what stays of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ErasedRow {
+    pub(super) position: Position,
+    pub(super) imprint: Imprint,
 }
 
 /// Decides what appending these records writes. All of them belong to one project.
@@ -73,11 +94,10 @@ impl<'a> AppendPlan<'a> {
     fn add(&mut self, log: &mut LogState, record: &'a Record) -> Result<Position> {
         let json = record.to_json()?;
         if let Some(known) = log.known.get(&record.id) {
-            if known.is_here && known.json.as_ref().is_none_or(|known| *known == json) {
-                return Ok(known.position);
-            }
-            return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)));
+            known.check(record.id, &json)?;
+            return Ok(known.position);
         }
+        let imprint = Imprint::of(&json);
         record.check_sealed(log.earlier.get(&GRANTS).into_iter().flatten())?;
         if let Body::Removed { record: target, .. } = &record.body {
             self.erase(log, record, *target)?;
@@ -87,11 +107,12 @@ impl<'a> AppendPlan<'a> {
         let json = if earlier.any(|earlier| earlier.erases_on_arrival(record)) { None } else { Some(json) };
         let position = Position(log.head.0 + 1);
         log.head = position;
-        log.known.insert(record.id, KnownRecord { position, is_here: true, json: json.clone() });
+        let known = KnownRecord { position, is_here: true, json: json.clone(), imprint: Some(imprint) };
+        log.known.insert(record.id, known);
         if let Some(about) = record.body.about() {
             log.earlier.entry(about).or_default().push(record.clone());
         }
-        self.rows.push(NewRow { position, record, json });
+        self.rows.push(NewRow { position, record, json, imprint });
         Ok(position)
     }
 
@@ -101,10 +122,12 @@ impl<'a> AppendPlan<'a> {
         let Some(json) = known.json.take() else { return Ok(()) };
         let erased = Record::from_json(&json)?;
         removal.check_removal_of(&erased)?;
+        let imprint = Imprint::of(&json);
+        known.imprint = Some(imprint);
         match self.rows.iter_mut().find(|row| row.record.id == target) {
             Some(row) => row.json = None,
             None => {
-                self.erased.push(known.position);
+                self.erased.push(ErasedRow { position: known.position, imprint });
                 self.erased_bytes = self.erased_bytes.saturating_add(erased.stored_bytes(&json));
             }
         }

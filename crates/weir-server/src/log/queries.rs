@@ -146,11 +146,11 @@ pub(super) static RECORDS: Query = Query {
     types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY],
 };
 
-/// The records that are about these ids.
+/// The newest records that are about these ids, at most `$6` about each.
 pub(super) static ABOUT: Query = Query {
     sql: concat!(
-        "SELECT s.position, s.json FROM unnest($4, $5) AS wanted (host, number) CROSS JOIN LATERAL (
-             SELECT r.position, r.json FROM weir.records r
+        "SELECT n.position, n.json FROM unnest($4, $5) AS wanted (host, number) CROSS JOIN LATERAL (
+             SELECT s.position, s.json FROM (SELECT r.position, r.json FROM weir.records r
              WHERE r.about_host = wanted.host AND r.about_number = wanted.number AND r.tenant_id = ",
         tenant!(),
         " AND r.project_id = ",
@@ -158,9 +158,9 @@ pub(super) static ABOUT: Query = Query {
         " AND ",
         visible!(),
         one_by_one!(),
-        " ORDER BY s.position"
+        " ORDER BY s.position DESC LIMIT $6) n ORDER BY n.position"
     ),
-    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY],
+    types: &[Type::TEXT, Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY, Type::INT8],
 };
 
 /// The oldest records with this reference. They are looked up apart, so that the planner does not read the project in
@@ -222,9 +222,9 @@ pub(super) static LOCK_HEAD: Query = Query {
 /// What the tenant has under these ids, in any project, erased or not.
 pub(super) static KNOWN: Query = Query {
     sql: concat!(
-        "SELECT wanted.host, wanted.number, s.project_id, s.position, s.json
+        "SELECT wanted.host, wanted.number, s.project_id, s.position, s.json, s.imprint
          FROM unnest($2, $3) AS wanted (host, number) CROSS JOIN LATERAL (
-             SELECT r.project_id, r.position, r.json FROM weir.records r
+             SELECT r.project_id, r.position, r.json, r.imprint FROM weir.records r
              WHERE r.host = wanted.host AND r.number = wanted.number AND r.tenant_id = ",
         tenant!(),
         one_by_one!()
@@ -232,36 +232,41 @@ pub(super) static KNOWN: Query = Query {
     types: &[Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY],
 };
 
-/// The records of the project that are about these ids, private ones too.
+/// The first record of the project about each of these ids that has the body `$6`, private ones too. It is by the
+/// author `$5`, unless that is null. The names in JSON are Weir's, and a quote within a text is escaped, so that no
+/// text passes for a body.
 pub(super) static EARLIER: Query = Query {
     sql: concat!(
-        "SELECT s.json FROM unnest($3, $4) AS wanted (host, number) CROSS JOIN LATERAL (
-             SELECT r.json FROM weir.records r
+        "SELECT n.json FROM unnest($3, $4, $5, $6) AS wanted (host, number, author, body) CROSS JOIN LATERAL (
+             SELECT s.json FROM (SELECT r.position, r.json FROM weir.records r
              WHERE r.about_host = wanted.host AND r.about_number = wanted.number AND r.json IS NOT NULL
+                 AND (wanted.author IS NULL OR r.author = wanted.author) AND strpos(r.json, wanted.body) > 0
                  AND r.tenant_id = ",
         tenant!(),
         " AND r.project_id = ",
         project!(),
-        one_by_one!()
+        one_by_one!(),
+        " ORDER BY s.position LIMIT 1) n"
     ),
-    types: &[Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY],
+    types: &[Type::TEXT, Type::TEXT, Type::UUID_ARRAY, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::TEXT_ARRAY],
 };
 
-/// Erases the content of the records at these positions.
+/// Erases the content of the records at these positions, and keeps the imprint `$4` of each.
 pub(super) static ERASE: Query = Query {
     sql: "UPDATE weir.records SET author = '', reference = NULL, about_host = NULL, about_number = NULL, text = NULL,
-              json = NULL WHERE tenant_id = $1 AND project_id = $2 AND position = ANY ($3)",
-    types: &[Type::INT8, Type::INT8, Type::INT8_ARRAY],
+              json = NULL, imprint = $4[array_position($3, position)]
+          WHERE tenant_id = $1 AND project_id = $2 AND position = ANY ($3)",
+    types: &[Type::INT8, Type::INT8, Type::INT8_ARRAY, Type::INT8_ARRAY],
 };
 
 /// Adds records.
 pub(super) static INSERT: Query = Query {
     sql: "INSERT INTO weir.records (tenant_id, project_id, position, number, about_number, host, about_host, audience,
-              author, reference, text, json)
+              author, reference, text, json, imprint)
           SELECT $1, $2, n.position, n.number, n.about_number, n.host, n.about_host, n.audience, n.author, n.reference,
-              n.text, n.json
-          FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS n (position, number, about_number, host,
-              about_host, audience, author, reference, text, json)",
+              n.text, n.json, n.imprint
+          FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS n (position, number, about_number, host,
+              about_host, audience, author, reference, text, json, imprint)",
     types: &[
         Type::INT8,
         Type::INT8,
@@ -275,6 +280,7 @@ pub(super) static INSERT: Query = Query {
         Type::TEXT_ARRAY,
         Type::BYTEA_ARRAY,
         Type::TEXT_ARRAY,
+        Type::INT8_ARRAY,
     ],
 };
 

@@ -23,6 +23,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { name: "0003_usage", sql: include_str!("../migrations/0003_usage.sql") },
     Migration { name: "0004_earlier", sql: include_str!("../migrations/0004_earlier.sql") },
     Migration { name: "0005_hosts", sql: include_str!("../migrations/0005_hosts.sql") },
+    Migration { name: "0006_erased", sql: include_str!("../migrations/0006_erased.sql") },
 ];
 
 /// The number of the schema that this version has and knows: how many migrations have run.
@@ -54,7 +55,7 @@ const GRANTS: &str = "
     GRANT UPDATE (max_records, max_bytes) ON weir.tenants TO APP;
     GRANT UPDATE (revoked_at) ON weir.tokens TO APP;
     GRANT UPDATE (position, bytes) ON weir.heads TO APP;
-    GRANT UPDATE (author, reference, about_host, about_number, text, json) ON weir.records TO APP;
+    GRANT UPDATE (author, reference, about_host, about_number, text, json, imprint) ON weir.records TO APP;
     GRANT EXECUTE ON FUNCTION weir.enter(text), weir.create_project(text, text),
         weir.create_tenant(text), weir.find_token(text) TO APP;";
 

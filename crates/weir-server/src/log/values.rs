@@ -6,7 +6,7 @@ use std::error::Error;
 use bytes::BytesMut;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
-use weir_records::{Audience, HostId, Position, Record, RecordId, StoredRecord};
+use weir_records::{Audience, HostId, Imprint, Position, Record, RecordId, StoredRecord};
 
 use super::fault::Fault;
 use super::plan::NewRow;
@@ -64,29 +64,38 @@ pub(super) struct SqlRows<'a> {
     pub(super) references: Vec<Option<&'a str>>,
     pub(super) texts: Vec<Option<&'a [u8]>>,
     pub(super) jsons: Vec<Option<Cow<'a, str>>>,
+    pub(super) imprints: Vec<Option<i64>>,
 }
 
-/// What a record has beyond its id and its position, unless it is erased.
+/// What a row has beyond the id and the position of its record.
 #[derive(Debug)]
-pub(super) struct Content<'a> {
-    pub(super) record: &'a Record,
-    pub(super) json: Cow<'a, str>,
+pub(super) enum Content<'a> {
+    /// The record, and its JSON.
+    Stored(&'a Record, Cow<'a, str>),
+    /// The imprint of the record, which is erased.
+    Erased(Option<Imprint>),
 }
 
 impl<'a> SqlRows<'a> {
     /// Returns the columns of these rows.
     pub(super) fn of(rows: &'a [NewRow<'_>]) -> Self {
         let mut columns = Self::default();
-        for NewRow { position, record, json } in rows {
-            let content = json.as_deref().map(|json| Content { record, json: Cow::Borrowed(json) });
+        for NewRow { position, record, json, imprint } in rows {
+            let content = match json.as_deref() {
+                Some(json) => Content::Stored(record, Cow::Borrowed(json)),
+                None => Content::Erased(Some(*imprint)),
+            };
             columns.add(*position, record.id, record.audience, content);
         }
         columns
     }
 
-    /// Adds a row. An erased one has only its id and its position.
-    pub(super) fn add(&mut self, position: Position, id: RecordId, audience: Audience, content: Option<Content<'a>>) {
-        let record = content.as_ref().map(|content| content.record);
+    /// Adds a row.
+    pub(super) fn add(&mut self, position: Position, id: RecordId, audience: Audience, content: Content<'a>) {
+        let (record, json, imprint) = match content {
+            Content::Stored(record, json) => (Some(record), Some(json), None),
+            Content::Erased(imprint) => (None, None, imprint),
+        };
         let kept = record.and_then(|record| record.body.kept());
         let about = record.and_then(|record| record.body.about());
         self.positions.push(position.0 as i64);
@@ -98,11 +107,12 @@ impl<'a> SqlRows<'a> {
         self.authors.push(record.map_or("", |record| record.author.user.0.as_str()));
         self.references.push(kept.map(|kept| kept.reference.as_str()));
         self.texts.push(kept.map(|kept| kept.text.as_bytes().as_slice()));
-        self.jsons.push(content.map(|content| content.json));
+        self.jsons.push(json);
+        self.imprints.push(imprint.map(Imprint::number));
     }
 
     /// Returns the values that add these rows to a project.
-    pub(super) fn values<'b>(&'b self, tenant: &'b i64, project: &'b i64) -> [&'b (dyn ToSql + Sync); 12] {
+    pub(super) fn values<'b>(&'b self, tenant: &'b i64, project: &'b i64) -> [&'b (dyn ToSql + Sync); 13] {
         [
             tenant,
             project,
@@ -116,6 +126,7 @@ impl<'a> SqlRows<'a> {
             &self.references,
             &self.texts,
             &self.jsons,
+            &self.imprints,
         ]
     }
 }

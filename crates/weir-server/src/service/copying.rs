@@ -74,8 +74,11 @@ impl Service {
     pub async fn copy_index(self: &Arc<Self>) {
         if self.options.copying.is_some() {
             let service = Arc::clone(self);
-            // A panic is reported by what it leaves behind: the age of the copy.
-            let _ = tokio::task::spawn_blocking(move || service.copy_now()).await;
+            let copied = tokio::task::spawn_blocking(move || service.copy_now()).await;
+            if copied.is_err_and(|error| error.is_panic()) {
+                self.figures.copies.failed.fetch_add(1, Ordering::Relaxed);
+                (self.options.report)("the copying of the index panicked; this is a bug");
+            }
         }
     }
 

@@ -125,9 +125,19 @@ pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) 
 /// Describes an entry with the beginning of its text, unless it was removed.
 pub(super) fn described(service: &Service, scope: &Scope, id: RecordId) -> Result<Option<Value>, Problem> {
     let found = service.shelf.get(scope, id).map_err(|error| Problem::of(service, &error))?;
-    let Some(kept) = found else { return Ok(None) };
-    let Some(excerpt) = excerpt(service, scope, &kept)? else { return Ok(None) };
-    let mut shown = describe(service, scope, &kept)?;
+    found.map_or(Ok(None), |kept| with_excerpt(service, scope, &kept))
+}
+
+/// Describes an entry as [`described`] does, unless something supersedes it. Then its text is not read.
+pub(super) fn described_if_current(service: &Service, scope: &Scope, id: RecordId) -> Result<Option<Value>, Problem> {
+    let found = service.shelf.get(scope, id).map_err(|error| Problem::of(service, &error))?;
+    let current = found.filter(|kept| kept.superseded_by.is_none());
+    current.map_or(Ok(None), |kept| with_excerpt(service, scope, &kept))
+}
+
+fn with_excerpt(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Option<Value>, Problem> {
+    let Some(excerpt) = excerpt(service, scope, kept)? else { return Ok(None) };
+    let mut shown = describe(service, scope, kept)?;
     shown.insert("excerpt".to_owned(), excerpt.into());
     Ok(Some(Value::Object(shown)))
 }
@@ -193,6 +203,9 @@ fn describe(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Map<S
     add("confirmed", confirmed.into());
     add("confirmed_by", users.into());
     add("fork", fork.into());
+    if kept.has_more {
+        add("more_about", true.into());
+    }
     if let Some(entry) = kept.entry() {
         add("reference", entry.reference.as_str().into());
         add("kind", entry.kind.as_str().into());

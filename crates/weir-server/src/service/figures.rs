@@ -1,19 +1,18 @@
-//! Health, readiness, and counters in the text format of Prometheus. Invariants: no label has a value that a client
+//! Health, and counters in the text format of Prometheus. Invariants: no label has a value that a client
 //! chooses, so the number of lines is bounded; what is said about a tenant is said to its own admins only.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use serde_json::json;
 use weir_core::{ProjectKey, Scope, TenantId};
-use weir_records::{PortError, TokenId};
+use weir_records::PortError;
 
 use super::Service;
 use super::answers::json_answer;
@@ -51,25 +50,6 @@ impl Figures {
 /// Says that the process is alive. Needs no token and touches nothing.
 pub(super) async fn health() -> Response {
     json_answer(StatusCode::OK, &json!({ "status": "ok" }))
-}
-
-/// Says whether the log and the accounts answer, and how the index was found when the server was started.
-pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
-    let looked = service.call(|service| {
-        let failed = |error: PortError| Problem::of(service, &error);
-        // An id and a tenant that nobody has: only whether there is an answer matters.
-        if let Some(nobody) = TokenId::parse("0000000000000000") {
-            service.accounts.token(nobody).map_err(failed)?;
-        }
-        service.shelf.ports().log.head(&place(&TenantId("-".into()), "-".into())).map_err(failed)?;
-        Ok(())
-    });
-    looked.await?;
-    let mut body = json!({ "status": "ready" });
-    if let Some(started) = &service.options.index_started {
-        body["index"] = started.as_str().into();
-    }
-    Ok(json_answer(StatusCode::OK, &body))
 }
 
 /// Returns the counters of the process, and the figures of the caller's tenant.

@@ -1,7 +1,7 @@
 //! Indexes what is new, off the way of those who write. Invariant: it holds the service only while it works, so that it
-//! ends with the service.
+//! ends with the service; what fails is counted and reported, a panic too, and the next project has its turn.
 
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 use tokio::sync::mpsc::Receiver;
 use weir_core::Scope;
@@ -15,8 +15,12 @@ const MAX_FOLLOWED: usize = 5_000;
 pub(super) async fn run(service: Weak<Service>, mut waiting: Receiver<Scope>) {
     while let Some(scope) = waiting.recv().await {
         let Some(service) = service.upgrade() else { return };
-        // A panic is reported by what it leaves behind: the lag of the index.
-        let _ = tokio::task::spawn_blocking(move || follow(&service, &scope)).await;
+        let working = Arc::clone(&service);
+        let followed = tokio::task::spawn_blocking(move || follow(&working, &scope)).await;
+        if followed.is_err_and(|error| error.is_panic()) {
+            service.figures.index_failed();
+            (service.options.report)("the indexing of a project panicked; this is a bug");
+        }
     }
 }
 

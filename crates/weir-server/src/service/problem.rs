@@ -126,6 +126,7 @@ impl IntoResponse for Problem {
 pub(super) fn sort_of(kind: ErrorKind) -> (StatusCode, &'static str) {
     match kind {
         ErrorKind::Conflict => (StatusCode::CONFLICT, "Cloned host"),
+        ErrorKind::Erased => (StatusCode::UNPROCESSABLE_ENTITY, "Erased record"),
         ErrorKind::ForeignHost => (StatusCode::CONFLICT, "Host of another user"),
         ErrorKind::OutOfScope => (StatusCode::FORBIDDEN, "Out of scope"),
         ErrorKind::NotAuthor => (StatusCode::FORBIDDEN, "Not the author"),

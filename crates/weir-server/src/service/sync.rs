@@ -25,8 +25,8 @@ const MAX_UPLOADED: usize = 1_000;
 /// How many records one download has at most, and without a limit of the caller.
 const MAX_DOWNLOADED: usize = 500;
 const DEFAULT_DOWNLOADED: usize = 100;
-/// How many records of a download are in memory besides its page. Each may have 256 KiB.
-const MAX_READ: usize = 50;
+/// How many records of a download are in memory besides its page. A sealed one may have 2 MiB.
+const MAX_READ: usize = 20;
 /// How many refused records an answer names.
 const MAX_NAMED: usize = 100;
 
@@ -64,7 +64,7 @@ pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Resu
         let detail = format!("an upload has at most {MAX_UPLOADED} records, and this one has {}", upload.records.len());
         return Err(Problem::invalid(detail).hint("send the records in several requests, in their order"));
     }
-    let (mut incoming, mut refused) = read(upload.records, &upload.texts)?;
+    let (mut incoming, mut refused) = read(upload.records, &upload.texts, service.options.max_body_bytes)?;
     let excess = check_quota(service, &scope, &incoming)?;
     if let Some(excess) = &excess {
         incoming.retain(|one| is_removal(&one.record) || excess.known.contains(&one.record.id));
@@ -198,9 +198,15 @@ fn over_quota(most: u64, has: u64) -> Problem {
         .hint("nothing new was stored; the operator can raise it with `weir team init --max-records`")
 }
 
-/// Reads the records of an upload with their texts. One that cannot be read is refused, and the others are not.
-fn read(records: Vec<Value>, texts: &BTreeMap<String, String>) -> Result<(Vec<Incoming>, Vec<Refusal>), Problem> {
+/// Reads the records of an upload with their texts. One that cannot be read is refused, and the others are not. Each
+/// record has a copy of its text, so the copies together may have no more bytes than a body.
+fn read(
+    records: Vec<Value>,
+    texts: &BTreeMap<String, String>,
+    max_bytes: usize,
+) -> Result<(Vec<Incoming>, Vec<Refusal>), Problem> {
     let (mut incoming, mut refused, mut used) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let mut bytes = 0_usize;
     for value in records {
         let id = value.get("id").and_then(Value::as_str).map_or_else(|| "?".to_owned(), |id| one_line(id, 80));
         // The text of a refused record is used too.
@@ -208,6 +214,10 @@ fn read(records: Vec<Value>, texts: &BTreeMap<String, String>) -> Result<(Vec<In
         match Record::from_value(value) {
             Ok(record) => {
                 let text = record.body.kept().and_then(|kept| texts.get(&kept.text.to_string()));
+                bytes = bytes.saturating_add(text.map_or(0, String::len));
+                if bytes > max_bytes {
+                    return Err(too_much_text(max_bytes));
+                }
                 let text = text.map(|text| text.clone().into_bytes());
                 incoming.push(Incoming::new(record, text));
             }
@@ -218,6 +228,11 @@ fn read(records: Vec<Value>, texts: &BTreeMap<String, String>) -> Result<(Vec<In
         Some(key) => Err(Problem::invalid(format!("no record of the request has the text `{}`", one_line(key, 80)))),
         None => Ok((incoming, refused)),
     }
+}
+
+fn too_much_text(most: usize) -> Problem {
+    let detail = format!("the texts of the records have more than {}, counted for each record", size(most as u64));
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Body too large", detail).hint("send fewer records at once")
 }
 
 /// Returns the answer for records of which some were refused. The worst of their reasons decides its status.

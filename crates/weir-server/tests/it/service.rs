@@ -27,6 +27,7 @@ macro_rules! on_each_backend {
 }
 
 mod access;
+mod background;
 mod hostile;
 mod isolation;
 mod limits;

@@ -46,7 +46,7 @@ fn log(stored: &[Record]) -> LogState {
     for record in stored {
         log.head = Position(log.head.0 + 1);
         let json = Some(record.to_json().unwrap());
-        log.known.insert(record.id, KnownRecord { position: log.head, is_here: true, json });
+        log.known.insert(record.id, KnownRecord { position: log.head, is_here: true, json, imprint: None });
         if let Some(about) = record.body.about() {
             log.earlier.entry(about).or_default().push(record.clone());
         }
@@ -59,7 +59,7 @@ fn check(stored: &[Record], records: &[Record], added: &[(u64, u64, bool)], eras
     let plan = plan(records, log(stored)).unwrap();
     let rows = plan.rows.iter().map(|row| (row.record.id.index, row.position.0, row.json.is_some()));
     assert_eq!(rows.collect::<Vec<_>>(), added);
-    assert_eq!(plan.erased, erased.iter().map(|at| Position(*at)).collect::<Vec<_>>());
+    assert_eq!(plan.erased.iter().map(|row| row.position.0).collect::<Vec<_>>(), erased);
     assert_eq!(plan.positions.len(), records.len());
 }
 
@@ -88,11 +88,29 @@ fn a_removal_erases_what_is_stored_what_comes_with_it_and_what_comes_later() {
 
 #[test]
 fn an_erased_record_is_known_and_stays_erased() {
-    let mut state = log(&[note(1), removal(2, "ana", 1)]);
-    state.known.get_mut(&id(1)).unwrap().json = None;
+    let erased = |imprint| {
+        let mut state = log(&[note(1), removal(2, "ana", 1)]);
+        let known = state.known.get_mut(&id(1)).unwrap();
+        (known.json, known.imprint) = (None, imprint);
+        state
+    };
+    let imprint = Some(Imprint::of(&note(1).to_json().unwrap()));
     let records = [note(1), removal(3, "ana", 1)];
-    let plan = plan(&records, state).unwrap();
-    assert_eq!((plan.positions, plan.erased), (vec![Position(1), Position(3)], Vec::new()));
+    let planned = plan(&records, erased(imprint)).unwrap();
+    assert_eq!((planned.positions, planned.erased), (vec![Position(1), Position(3)], Vec::new()));
+    let other = [Record { time: LogicalTime::ZERO, ..note(1) }];
+    assert_eq!(plan(&other, erased(imprint)).unwrap_err().kind, ErrorKind::Conflict);
+    // Whether it is the same one is not known if an earlier version has erased it.
+    assert_eq!(plan(&records, erased(None)).unwrap_err().kind, ErrorKind::Erased);
+}
+
+#[test]
+fn another_record_with_the_id_of_one_that_the_call_erases_is_a_conflict() {
+    let other = Record { time: LogicalTime::ZERO, ..note(1) };
+    for stored in [vec![], vec![note(1)]] {
+        assert!(plan(&[note(1), removal(2, "ana", 1), note(1)], log(&stored)).is_ok());
+        assert_eq!(kind(&stored, &[note(1), removal(2, "ana", 1), other.clone()]), ErrorKind::Conflict);
+    }
 }
 
 #[test]

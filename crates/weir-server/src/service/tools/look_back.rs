@@ -11,8 +11,8 @@ use crate::service::problem::Problem;
 
 /// How many positions of the log one call looks back.
 const MAX_LOOKED_BACK: u64 = 1_000;
-/// How many positions are read at once.
-const MAX_STEP: u64 = 50;
+/// How many positions are read at once. A sealed record may have 2 MiB.
+const MAX_STEP: u64 = 20;
 
 /// Hands the records before a position, or all records, to `take`: newest first, until it breaks or the call has looked
 /// back far enough. Returns the position up to which nothing was taken. A record at which `take` breaks was not taken.

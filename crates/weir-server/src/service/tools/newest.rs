@@ -112,8 +112,7 @@ pub(super) fn context(service: &Service, caller: &Caller, arguments: Value) -> R
         if notes.len() == limit {
             return Ok(ControlFlow::Break(()));
         }
-        let entry = entries::described(service, &scope, record.id)?;
-        if let Some(entry) = entry.filter(|entry| entry["superseded_by"].is_null()) {
+        if let Some(entry) = entries::described_if_current(service, &scope, record.id)? {
             text.push_str(&shown(&entry, "excerpt", mark));
             notes.push(entry);
         }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use weir_core::wording::{fence, flat};
 use weir_core::{Reference, terminal};
-use weir_records::{Body, HostId, Record};
+use weir_records::{Body, HostId, MAX_ABOUT, Record};
 
 use crate::service::Service;
 use crate::service::problem::Problem;
@@ -37,6 +37,9 @@ pub(super) fn shown(entry: &Value, field: &str, mark: Reference) -> String {
     }
     if !entry["superseded_by"].is_null() {
         head.push_str(&format!(", superseded by {}", word(&entry["superseded_by"])));
+    }
+    if entry["more_about"] == true {
+        head.push_str(&format!(", going by the newest {MAX_ABOUT} records about it"));
     }
     for other in entry["fork"].as_array().into_iter().flatten() {
         let (id, user) = (word(&other["id"]), word(&other["author"]["user"]));

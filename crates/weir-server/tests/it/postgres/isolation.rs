@@ -91,6 +91,7 @@ fn the_role_of_the_program_only_appends_moves_heads_erases_and_revokes() {
         "UPDATE weir.records SET json = 'another'",
         "UPDATE weir.records SET json = NULL",
         "UPDATE weir.records SET number = 7",
+        "UPDATE weir.records SET imprint = 7",
         "UPDATE weir.records SET tenant_id = 7",
         "SELECT * FROM weir.records_0",
         "INSERT INTO weir.tenants (name) VALUES ('x')",

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use weir_core::{ProjectKey, Scope, SessionKey, TenantId, WhyGone};
-use weir_records::moving::{Export as _, MoveFigures, MoveSource, MoveState, MoveTarget, contents, move_team};
+use weir_records::moving::{Export, MoveFigures, MoveSource, MoveState, MoveTarget, contents, move_team};
 use weir_records::sqlite::{self, SqliteLog};
 use weir_records::{
     Accounts as _, ApiToken, Blobs as _, Credential, ErrorKind, Log as _, PortError, Position, Readers, Result,
@@ -51,7 +52,7 @@ fn move_to(folder: &Path, database: &TestDatabase, texts: &Path) -> Result<MoveF
 }
 
 #[test]
-fn a_move_keeps_positions_tokens_audit_and_erasures() {
+fn a_move_keeps_positions_tokens_audit_hosts_and_erasures() {
     let (database, folder) = (TestDatabase::new(), tempfile::tempdir().unwrap());
     let (old, texts) = (folder.path().join("old"), folder.path().join("texts"));
     let good = token(&old, "acme");
@@ -67,12 +68,16 @@ fn a_move_keeps_positions_tokens_audit_and_erasures() {
     keep(&shelf, &web, "another project");
     keep(&shelf, &scope("umbrella", "eve", "api"), "another tenant");
     shelf.forget(&api, kept[2].id, WhyGone::Forgotten, NOW).unwrap();
+    // A machine without records: nothing else says whose it is.
+    let machine = ids()(0).host;
+    SqliteLog::open(&old.join("records.db")).unwrap().bind_hosts(&web, &[machine]).unwrap();
 
     let figures = move_to(&old, &database, &texts).unwrap();
     let expected = (2, 3, 10, 1, 2, 8);
     let MoveFigures { tenants, projects, records, erased, tokens, texts: text_count, .. } = figures;
     assert_eq!((tenants, projects, records, erased, tokens, text_count), expected);
-    assert_eq!(figures.lost_texts, 0);
+    // That of the server in each of two tenants, and the machine.
+    assert_eq!((figures.hosts, figures.lost_texts), (3, 0));
 
     let (before, after) = (SqliteLog::open(&old.join("records.db")).unwrap(), database.log());
     for scope in [&api, &web] {
@@ -80,6 +85,10 @@ fn a_move_keeps_positions_tokens_audit_and_erasures() {
         assert_eq!(read(&before), read(&after));
         assert_eq!(before.head(scope).unwrap(), after.head(scope).unwrap());
     }
+    let hosts = |log: &dyn Export| log.bound_hosts(&good.tenant, None, 100).unwrap();
+    assert_eq!(hosts(&before), hosts(&after));
+    let first = hosts(&after).first().map(|bound| bound.host);
+    assert_eq!(after.bound_hosts(&good.tenant, first, 100).unwrap().len(), 1);
     // What was erased cannot be brought back, and has its position.
     assert_eq!(after.append(&api, &[kept[2].clone()]).unwrap(), [Position(3)]);
     assert_eq!(after.records(&api, &[kept[2].id]).unwrap(), []);
@@ -95,6 +104,7 @@ fn a_move_keeps_positions_tokens_audit_and_erasures() {
     let blobs = ObjectBlobs::in_folder(&texts).unwrap();
     assert_eq!(blobs.get(&api, &TextKey::of(b"text 1")).unwrap().unwrap(), b"text 1");
     assert_eq!(blobs.get(&api, &TextKey::of(b"text 2")).unwrap(), None);
+    assert_eq!(after.bind_hosts(&api, &[machine]).unwrap(), [machine], "it is ben's");
 
     // The old place is closed for good.
     assert_eq!(sqlite::move_state(&old).unwrap(), MoveState::Moved { place: "the new place".into() });
@@ -189,6 +199,17 @@ fn a_move_that_fails_takes_the_lock_back_and_is_continued() {
     let source = MoveSource { log: &log, accounts: &accounts, blobs: &blobs };
     assert_eq!(contents(&source).unwrap(), figures);
     assert!(!log.unlock_after_move().unwrap(), "a finished move stays");
+}
+
+#[test]
+fn a_large_tenant_is_deleted_however_long_it_takes() {
+    let database = TestDatabase::new();
+    let (log, id, ours) = (database.log(), ids(), scope("acme", "ana", "api"));
+    let records: Vec<_> = (0..2_000).map(|number| note(&ours, id(number))).collect();
+    log.append(&ours, &records).unwrap();
+    let mut owner = database.options("owner");
+    owner.statement_timeout = Duration::from_millis(1);
+    assert_eq!(delete_tenant(&owner, bridge(), &ours.tenant).unwrap().records, 2_000);
 }
 
 #[test]

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use weir_core::{ProjectKey, Scope, TenantId};
 use weir_records::moving::{
-    AuditRow, Export, Import, MoveFigures, MoveSource, MoveState, MoveTarget, MovedRecord, move_team,
+    AuditRow, BoundHost, Export, Import, MoveFigures, MoveSource, MoveState, MoveTarget, MovedRecord, move_team,
 };
 use weir_records::sqlite::{self, SqliteLog};
 use weir_records::{
-    Accounts as _, ApiToken, ErrorKind, Log as _, PortError, Position, Readers, Record, Result, TenantUsage,
+    Accounts as _, ApiToken, ErrorKind, HostId, Log as _, PortError, Position, Readers, Record, Result, TenantUsage,
 };
 use weir_server::PostgresLog;
 
@@ -51,6 +51,10 @@ impl Export for CutOff<'_> {
     fn audit_rows(&self, tenant: &TenantId, skip: u64, limit: usize) -> Result<Vec<AuditRow>> {
         self.inner.audit_rows(tenant, skip, limit)
     }
+
+    fn bound_hosts(&self, tenant: &TenantId, after: Option<HostId>, limit: usize) -> Result<Vec<BoundHost>> {
+        self.inner.bound_hosts(tenant, after, limit)
+    }
 }
 
 impl Import for CutOff<'_> {
@@ -75,6 +79,10 @@ impl Import for CutOff<'_> {
     fn take_audit(&self, tenant: &TenantId, after: u64, rows: &[AuditRow]) -> Result<()> {
         (self.at_audit)();
         self.inner.take_audit(tenant, after, rows)
+    }
+
+    fn take_hosts(&self, tenant: &TenantId, hosts: &[BoundHost]) -> Result<()> {
+        self.inner.take_hosts(tenant, hosts)
     }
 }
 

@@ -44,6 +44,7 @@ const ACCOUNTS: Migration =
 const USAGE: Migration = Migration { name: "0003_usage", sql: include_str!("../../../src/migrations/0003_usage.sql") };
 const EARLIER: Migration =
     Migration { name: "0004_earlier", sql: include_str!("../../../src/migrations/0004_earlier.sql") };
+const HOSTS: Migration = Migration { name: "0005_hosts", sql: include_str!("../../../src/migrations/0005_hosts.sql") };
 
 /// The version without usage in bytes, tokens in the audit and topics.
 const BEFORE_USAGE: Earlier = Earlier {
@@ -64,14 +65,14 @@ const BEFORE_USAGE: Earlier = Earlier {
             SELECT $1, $2, $3, done.action, done.target FROM unnest($4, $5) AS done (action, target)",
 };
 
-/// The version before the newest migration, which binds no hosts.
+/// The version before the newest migration, which keeps no imprints. Its servers here bind no hosts.
 const BEFORE_NEWEST: Earlier = Earlier {
-    migrations: &[RECORDS, ACCOUNTS, USAGE, EARLIER],
+    migrations: &[RECORDS, ACCOUNTS, USAGE, EARLIER, HOSTS],
     grants: "
         GRANT USAGE ON SCHEMA weir TO APP;
         GRANT SELECT ON weir.migrations, weir.tenants, weir.projects, weir.heads, weir.records, weir.audit, weir.tokens,
-            weir.earlier_usage, weir.topics TO APP;
-        GRANT INSERT ON weir.records, weir.audit, weir.tokens TO APP;
+            weir.earlier_usage, weir.topics, weir.hosts TO APP;
+        GRANT INSERT ON weir.records, weir.audit, weir.tokens, weir.hosts TO APP;
         GRANT UPDATE (max_records, max_bytes) ON weir.tenants TO APP;
         GRANT UPDATE (revoked_at) ON weir.tokens TO APP;
         GRANT UPDATE (position, bytes) ON weir.heads TO APP;

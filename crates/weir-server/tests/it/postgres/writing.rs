@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use weir_core::Scope;
-use weir_records::{ErrorKind, Log as _, LogicalTime, Position, Record};
+use weir_records::{ErrorKind, Imprint, Log as _, LogicalTime, Position, Record};
 use weir_server::PostgresLog;
 
 use super::support::{TestDatabase, bridge, ids, note, removal, scope};
@@ -135,7 +135,7 @@ fn the_audit_says_who_appended_and_removed_what() {
 }
 
 #[test]
-fn an_erased_record_has_only_its_id_and_its_position() {
+fn an_erased_record_has_only_its_id_its_position_and_its_imprint() {
     let database = TestDatabase::new();
     let (log, id) = (database.log(), ids());
     log.append(&ana(), &[note(&ana(), id(0))]).unwrap();
@@ -143,7 +143,22 @@ fn an_erased_record_has_only_its_id_and_its_position() {
     let rows = "SELECT position, number, audience, author, about_number, about_host, reference, text, json
                 FROM weir.records WHERE json IS NULL ORDER BY position";
     assert_eq!(database.session("owner").run(rows).unwrap(), ["1|0|team||-|-|-|-|-", "4|2|team||-|-|-|-|-"]);
+    let imprint = |number: u64| Imprint::of(&note(&ana(), id(number)).to_json().unwrap()).number().to_string();
+    let imprints = "SELECT imprint FROM weir.records WHERE imprint IS NOT NULL ORDER BY position";
+    assert_eq!(database.session("owner").run(imprints).unwrap(), [imprint(0), imprint(2)]);
     // Nothing else has a word of it.
     let traces = "SELECT count(*) FROM weir.records WHERE json LIKE '%note 0%' OR json LIKE '%note 2%'";
     assert_eq!(database.session("owner").run(traces).unwrap(), ["0"]);
+    let again = "UPDATE weir.records SET imprint = 7 WHERE json IS NULL RETURNING 1";
+    assert_eq!(database.session("app").run_as("acme", again).unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_record_whose_id_a_server_of_an_earlier_version_erased_is_refused() {
+    let database = TestDatabase::new();
+    let (log, id) = (database.log(), ids());
+    log.append(&ana(), &[note(&ana(), id(0)), removal(&ana(), id(1), id(0))]).unwrap();
+    assert_eq!(log.append(&ana(), &[note(&ana(), id(0))]).unwrap(), [Position(1)]);
+    database.session("owner").run("UPDATE weir.records SET imprint = NULL").unwrap();
+    assert_eq!(log.append(&ana(), &[note(&ana(), id(0))]).unwrap_err().kind, ErrorKind::Erased);
 }

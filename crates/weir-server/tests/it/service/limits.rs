@@ -42,6 +42,19 @@ fn what_a_tenant_has_already_takes_no_room(world: &World) {
     assert_eq!([&taken["accepted"], &taken["known"]], [1, 2], "{taken}");
 }
 
+fn a_text_that_many_records_have_is_not_a_body_for_each(world: &World) {
+    let server = world.server_named("one", ServiceOptions { max_body_bytes: 100_000, ..options() });
+    let (token, own, id) = (server.token("acme", "ana", TokenScope::Write), scope("acme", "ana"), ids());
+    let text = "x".repeat(20_000);
+    let records: Vec<_> = (0..6).map(|number| written(&kept(&own, id(number), &text))).collect();
+    let send = |some: &[serde_json::Value]| server.post("/v1/sync/records", &token, &upload(API, some, &[&text]));
+    let refused = send(&records).problem(413);
+    assert!(refused["detail"].as_str().unwrap().contains("counted for each record"), "{refused}");
+    assert_eq!(server.download(&token, API, 10).len(), 0);
+    send(&records[..5]).ok(200);
+    assert_eq!(server.download(&token, API, 10).len(), 5);
+}
+
 fn a_token_that_asks_too_often_waits_and_others_do_not(world: &World) {
     let few = ServiceOptions { burst: 3, requests_per_second: 1, ..options() };
     let server = world.server_named("one", few);
@@ -130,6 +143,7 @@ fn each_change_is_in_the_audit(world: &World) {
 on_each_backend! {
     a_tenant_over_its_quota_can_repeat_and_remove_but_not_add,
     what_a_tenant_has_already_takes_no_room,
+    a_text_that_many_records_have_is_not_a_body_for_each,
     a_token_that_asks_too_often_waits_and_others_do_not,
     an_address_without_a_good_token_waits_and_a_good_token_does_not,
     a_body_beyond_the_limit_is_refused,

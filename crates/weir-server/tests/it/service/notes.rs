@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use weir_core::Reference;
-use weir_records::{Body, TokenScope};
+use weir_records::{Body, MAX_ABOUT, TokenScope};
 
-use super::support::{API, World, encoded, ids, kept, scope, upload, written};
+use super::support::{API, World, encoded, ids, kept, record, scope, upload, written};
 
 fn a_note_of_one_user_is_found_by_another_with_its_author(world: &World) {
     let server = world.server();
@@ -26,6 +26,26 @@ fn a_note_of_one_user_is_found_by_another_with_its_author(world: &World) {
     let newer = server.post("/v1/notes", &ben, &newer).ok(201)["id"].clone();
     let hits = search()["hits"].clone();
     assert_eq!((&hits[0]["id"], &hits[1]["superseded_by"]), (&newer, &newer), "{hits}");
+}
+
+fn an_entry_says_that_more_was_said_about_it_than_was_read(world: &World) {
+    let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let confirmed = |number: u64| record(&own, id(number), Body::Confirmed { record: id(0), by: own.user.clone() });
+    let mut records = vec![written(&kept(&own, id(0), "popular"))];
+    records.extend((1..=MAX_ABOUT as u64).map(|number| written(&confirmed(number))));
+    server.post("/v1/sync/records", &token, &upload(API, &records, &["popular"])).ok(200);
+    let entry = || {
+        let path = format!("/v1/entries/{}?project={}", id(0), encoded(API));
+        server.get(&path, &token).ok(200)["entries"][0].clone()
+    };
+    assert_eq!((&entry()["confirmed_by"], &entry()["more_about"]), (&json!(["ana"]), &Value::Null));
+    let one_more = written(&confirmed(MAX_ABOUT as u64 + 1));
+    server.post("/v1/sync/records", &token, &upload(API, &[one_more], &[])).ok(200);
+    assert_eq!((&entry()["confirmed_by"], &entry()["more_about"]), (&json!(["ana"]), &json!(true)));
+    let shown = server.post("/v1/tools/ctx_get", &token, &json!({ "project": API, "reference": id(0).to_string() }));
+    let text = shown.ok(200)["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("confirmed by ana, going by the newest 100 records about it\n"), "{text}");
 }
 
 fn only_the_author_forgets_a_note_and_then_it_is_gone(world: &World) {
@@ -91,6 +111,7 @@ fn a_reference_of_many_entries_shows_the_oldest_and_says_that_there_are_more(wor
 
 on_each_backend! {
     a_note_of_one_user_is_found_by_another_with_its_author,
+    an_entry_says_that_more_was_said_about_it_than_was_read,
     only_the_author_forgets_a_note_and_then_it_is_gone,
     a_secret_in_a_note_is_redacted_and_a_wrong_field_is_named,
     a_reference_of_many_entries_shows_the_oldest_and_says_that_there_are_more,

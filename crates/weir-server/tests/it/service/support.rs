@@ -135,7 +135,8 @@ pub(crate) struct TestServer {
 }
 
 impl TestServer {
-    fn start(ports: Ports, accounts: Arc<dyn Accounts>, options: ServiceOptions) -> Self {
+    /// Starts a server on these ports.
+    pub(crate) fn start(ports: Ports, accounts: Arc<dyn Accounts>, options: ServiceOptions) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let of_service = Arc::clone(&accounts);
         let address = runtime.block_on(async move {

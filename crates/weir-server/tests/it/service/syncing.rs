@@ -183,6 +183,10 @@ fn a_removal_from_a_machine_leaves_nothing(world: &World) {
     let again = server.post(SYNC, &token, &upload(API, &[secret], &["zanzibarian"])).ok(200);
     assert_eq!((&again["accepted"], &again["known"]), (&json!(0), &json!(1)));
     assert_eq!(server.search(&token, API, "zanzibarian"), [""; 0]);
+    // Another record with its id is not taken for it.
+    let other = written(&kept(&own, id(0), "unrelated"));
+    let refused = server.post(SYNC, &token, &upload(API, &[other], &["unrelated"])).problem(409);
+    assert_eq!((&refused["known"], &refused["refused_count"]), (&json!(0), &json!(1)));
 }
 
 fn a_private_record_is_its_authors_alone(world: &World) {

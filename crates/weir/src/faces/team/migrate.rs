@@ -104,13 +104,14 @@ fn left_audit(figures: &MoveFigures, folder: &Path) -> Option<String> {
 
 fn describe(figures: &MoveFigures) -> String {
     format!(
-        "{} with {}, {} in {} ({} erased), {} and {}",
+        "{} with {}, {} in {} ({} erased), {}, {} and {}",
         many(figures.tenants, "tenant", "tenants"),
         many(figures.tokens, "token", "tokens"),
         many(figures.records, "record", "records"),
         many(figures.projects, "project", "projects"),
         figures.erased,
         many(figures.texts, "text", "texts"),
+        many(figures.hosts, "host", "hosts"),
         many(figures.audit_rows, "row of the audit", "rows of the audit"),
     )
 }
@@ -127,6 +128,7 @@ fn data(figures: &MoveFigures) -> Value {
         "erased": figures.erased,
         "tokens": figures.tokens,
         "audit_rows": figures.audit_rows,
+        "hosts": figures.hosts,
         "texts": figures.texts,
         "lost_texts": figures.lost_texts,
         "deleted_tenants": figures.deleted_tenants,

@@ -1,0 +1,109 @@
+//! Readiness. It needs no token. Invariant: the storage is asked once a second at most, however many requests come.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::json;
+use tokio::sync::Mutex;
+use weir_core::{ProjectKey, Scope, TenantId};
+use weir_records::{PortError, TokenId};
+
+use super::Service;
+use super::answers::json_answer;
+use super::problem::Problem;
+
+/// How long an answer of the storage counts.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// How the storage answered last.
+#[derive(Default)]
+pub(super) struct Readiness(Mutex<Option<LastLook>>);
+
+#[derive(Clone, Copy)]
+struct LastLook {
+    at: Instant,
+    is_ready: bool,
+}
+
+/// Says whether the log and the accounts answer, and how the index was found when the server was started.
+pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
+    service.readiness.check(Instant::now, look(&service)).await?;
+    let mut body = json!({ "status": "ready" });
+    if let Some(started) = &service.options.index_started {
+        body["index"] = started.as_str().into();
+    }
+    Ok(json_answer(StatusCode::OK, &body))
+}
+
+impl Readiness {
+    /// Returns how the storage answered a moment ago, or asks it. Others wait meanwhile, and get the same answer.
+    async fn check(
+        &self,
+        clock: impl Fn() -> Instant,
+        look: impl Future<Output = Result<(), Problem>>,
+    ) -> Result<(), Problem> {
+        let mut last = self.0.lock().await;
+        match *last {
+            Some(LastLook { at, is_ready }) if clock().saturating_duration_since(at) < FRESH => {
+                if is_ready {
+                    Ok(())
+                } else {
+                    Err(unready())
+                }
+            }
+            _ => {
+                let looked = look.await;
+                *last = Some(LastLook { at: clock(), is_ready: looked.is_ok() });
+                looked
+            }
+        }
+    }
+}
+
+/// Asks the log and the accounts something.
+async fn look(service: &Arc<Service>) -> Result<(), Problem> {
+    let asked = service.call(|service| {
+        let failed = |error: PortError| Problem::of(service, &error);
+        // An id and a tenant that nobody has: only whether there is an answer matters.
+        if let Some(nobody) = TokenId::parse("0000000000000000") {
+            service.accounts.token(nobody).map_err(failed)?;
+        }
+        let nowhere = Scope { tenant: TenantId("-".into()), ..Scope::project(ProjectKey("-".into())) };
+        service.shelf.ports().log.head(&nowhere).map_err(failed)?;
+        Ok(())
+    });
+    asked.await
+}
+
+fn unready() -> Problem {
+    let detail = "the storage did not answer a moment ago";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Storage unavailable", detail).retry_after(FRESH.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn the_storage_is_asked_once_a_second_and_every_answer_counts() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let (readiness, now, looks) = (Readiness::default(), Cell::new(Instant::now()), Cell::new(0));
+        let check = |answer: Result<(), Problem>| {
+            let look = async {
+                looks.set(looks.get() + 1);
+                answer
+            };
+            runtime.block_on(readiness.check(|| now.get(), look)).is_ok()
+        };
+        assert_eq!((check(Ok(())), check(Err(unready())), looks.get()), (true, true, 1));
+        now.set(now.get() + FRESH);
+        assert_eq!((check(Err(unready())), check(Ok(())), looks.get()), (false, false, 2));
+        now.set(now.get() + FRESH);
+        assert_eq!((check(Ok(())), looks.get()), (true, 3));
+    }
+}
