@@ -243,6 +243,25 @@ fn assert_no_pieces(folder: &Path, word: &str) {
     assert!(left.is_empty(), "{left:?}");
 }
 
+#[test]
+fn words_that_a_killed_process_was_forgetting_go_with_the_next_ones() {
+    let (folder, mut store) = new_store();
+    keep(&mut store, note("stays"));
+    let next = keep(&mut store, note("the next to go")).reference;
+    // A process has removed an entry from the index, and was killed before it forgot the entry's words.
+    dump::meddle_with(&folder.path().join("index.db"))
+        .execute_batch(&format!(
+            "INSERT INTO vocabulary (id, word) VALUES (1000, '^{word}$');
+             INSERT INTO spellings (rowid, word) VALUES (1000, '^{word}$');
+             UPDATE progress SET residue = 1 WHERE id = 1;",
+            word = MARKER.to_lowercase()
+        ))
+        .unwrap();
+    forget(&mut store, &these(&[next]));
+    assert_no_pieces(folder.path(), MARKER);
+    crate::support::assert_healthy(&mut store);
+}
+
 /// Puts the marker in every place that takes a text, small and large, compressed or not.
 fn strew(store: &mut Store, marker: &str) -> Vec<Reference> {
     let bound = BoundFile { path: format!("src/{marker}.rs"), hash: "00".into() };

@@ -113,6 +113,9 @@ fn what_is_lost_can_be_forgotten() {
             "{how}"
         );
         assert_eq!(state(&mut store, lost), "forgotten");
+        // The words were learnt while the text could be read.
+        let index = dump::index(folder.path());
+        assert!(!index.iter().any(|line| line.starts_with("spelling")), "{how}: {index:?}");
     }
 }
 
