@@ -105,6 +105,17 @@ impl Spool {
         let _ = std::fs::rename(self.path_of(name), self.folder.join(format!("{name}.{UNREADABLE}")));
     }
 
+    /// Removes the records that were set aside.
+    pub(crate) fn remove_unreadable(&self) -> Result<()> {
+        for name in self.with_ending(UNREADABLE) {
+            let name = format!("{name}.{UNREADABLE}");
+            std::fs::remove_file(self.folder.join(&name))
+                .map_err(|error| from_system(StorePart::SpoolRecord(name), &error))?;
+        }
+        self.tidy();
+        Ok(())
+    }
+
     /// Removes what killed processes left, and the folder itself if it is empty.
     pub(crate) fn tidy(&self) {
         for name in self.with_ending(UNFINISHED) {

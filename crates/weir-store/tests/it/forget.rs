@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use weir_core::{EntryKind, Level, NewEntry, Note, Reference, note::BoundFile};
-use weir_store::{Forgotten, HistoryFilter, Selection, Store, StoreError};
+use weir_store::{Forgotten, HistoryFilter, Selection, Spool, Store, StoreError};
 
 use crate::dump;
 use crate::support::{
@@ -260,6 +260,22 @@ fn words_that_a_killed_process_was_forgetting_go_with_the_next_ones() {
     forget(&mut store, &these(&[next]));
     assert_no_pieces(folder.path(), MARKER);
     crate::support::assert_healthy(&mut store);
+}
+
+#[test]
+fn what_was_set_aside_for_inspection_is_removed_too() {
+    let (folder, mut store) = new_store();
+    let kept = keep(&mut store, note(MARKER)).reference;
+    for name in ["index.db.damaged", "index.db.damaged-wal"] {
+        std::fs::write(folder.path().join(name), MARKER).unwrap();
+    }
+    forget(&mut store, &these(&[kept]));
+    assert_nowhere(folder.path(), MARKER);
+    let spool = Spool::beside(folder.path());
+    std::fs::create_dir(spool.folder()).unwrap();
+    std::fs::write(spool.folder().join("000000000000002-x.unreadable"), MARKER).unwrap();
+    forget(&mut store, &Selection { everything: true, ..Selection::default() });
+    assert_nowhere(folder.path(), MARKER);
 }
 
 /// Puts the marker in every place that takes a text, small and large, compressed or not.
