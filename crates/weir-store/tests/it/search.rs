@@ -32,6 +32,19 @@ fn check_titles(titles: &[&str], query: &str, found: &[&str]) {
 }
 
 #[test]
+fn many_outputs_with_the_same_passage_leave_room_for_others() {
+    let (_folder, mut store) = new_store();
+    for _ in 0..60 {
+        keep(&mut store, run("pool exhausted"));
+    }
+    let other = format!("{} pool {}", "something else ".repeat(20), "entirely ".repeat(20));
+    let other = keep(&mut store, run(other)).reference;
+    let hits = store.search(&here(), &Query::new("pool exhausted", 5)).unwrap().hits;
+    assert_eq!(hits.iter().map(|hit| hit.also.len()).collect::<Vec<_>>(), [59, 0]);
+    assert_eq!(hits[1].entry.reference, other);
+}
+
+#[test]
 fn an_accent_is_found_however_it_is_encoded() {
     let (composed, decomposed) = ("a r\u{e9}sum\u{e9}", "a re\u{301}sume\u{301}");
     for (text, query) in [(composed, decomposed), (decomposed, composed), (decomposed, decomposed)] {
