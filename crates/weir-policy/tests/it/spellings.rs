@@ -110,6 +110,11 @@ const UNUSUAL_OPTIONS: &[&str] = &[
     "sed --expr='1e sudo id' data",
     "sed --expr '1e sudo id' data",
     "sed -i.e '1e sudo id' data",
+    "git clone --config=core.sshCommand='sudo id' ssh://host/r",
+    "git clone --config=core.sshCommand=\"$X\" ssh://host/r",
+    "git clone -u 'sudo id' host:r",
+    "git -c submodule.x.update='!sudo id' submodule update",
+    "git -c remote.o.uploadpack='sudo id' fetch o",
 ];
 
 #[test]
@@ -118,7 +123,13 @@ fn no_unusual_form_of_an_option_hides_a_denied_program() {
     let allowed: Vec<_> =
         UNUSUAL_OPTIONS.iter().filter(|script| judge(&rules, script).verdict == Verdict::Allow).collect();
     assert!(allowed.is_empty(), "let through: {allowed:#?}");
-    for script in ["sed -ne p data", "sed -n -e1p data", "sed -ie 's/a/b/' data", "xargs --null -n 1 wc -l"] {
+    for script in [
+        "sed -ne p data",
+        "sed -n -e1p data",
+        "sed -ie 's/a/b/' data",
+        "xargs --null -n 1 wc -l",
+        "git push -u origin main",
+    ] {
         assert_eq!(judge(&rules, script).verdict, Verdict::Allow, "{script}");
     }
 }
