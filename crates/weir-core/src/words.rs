@@ -68,8 +68,8 @@ fn push_parts(into: &mut String, word: &str) {
     }
 }
 
-/// Calls `give` with each run of letters, digits and their accents in a text. Everything that is indexed passes through here. Most
-/// bytes of most texts are ASCII, and a table classifies those.
+/// Calls `give` with each run of letters, digits and their accents in a text. Everything that is indexed passes through
+/// here. Most bytes of most texts are ASCII, and a table classifies those.
 pub fn each_word(text: &str, mut give: impl FnMut(&str)) {
     let bytes = text.as_bytes();
     let (mut start, mut at) = (0, 0);

@@ -106,8 +106,8 @@ impl Spool {
         self.path_of(name).exists()
     }
 
-    /// Removes records that are in the log. Returns whether they are gone. A record that cannot be removed is recognised
-    /// by its name later.
+    /// Removes records that are in the log. Returns whether they are gone. A record that cannot be removed is
+    /// recognised by its name later.
     pub(crate) fn remove(&self, names: &[String]) -> bool {
         for name in names {
             let _ = std::fs::remove_file(self.path_of(name));

@@ -6,8 +6,8 @@ use super::UnclearKind;
 use super::unwrap::{CarriedCommand, LATER};
 use super::words::Word;
 
-/// Returns the command of `xargs`, with the words that it appends or inserts. An option that is not listed may or may not
-/// take a value, so both readings are followed.
+/// Returns the command of `xargs`, with the words that it appends or inserts. An option that is not listed may or may
+/// not take a value, so both readings are followed.
 pub(super) fn inner(words: &[Word]) -> Vec<CarriedCommand> {
     let mut found = Vec::new();
     // A position in the words, and the mark that is replaced.

@@ -147,8 +147,8 @@ impl Store {
         })
     }
 
-    /// Removes the files that were set aside for inspection: an index, which has the words of what is forgotten, and, if
-    /// nothing at all may be left, the records of the spool that cannot be read.
+    /// Removes the files that were set aside for inspection: an index, which has the words of what is forgotten, and,
+    /// if nothing at all may be left, the records of the spool that cannot be read.
     fn remove_set_aside(&self, selection: &Selection) -> Result<()> {
         if selection.is_the_whole_store() {
             Spool::beside(&self.folder).remove_unreadable()?;
