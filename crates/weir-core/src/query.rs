@@ -3,7 +3,7 @@
 //! Invariant: any text is a valid query. Words are joined by *any*, never by *all*, so that one unknown word does not
 //! hide everything; ranking prefers chunks with more of them.
 
-use crate::words::{camel_parts, is_cjk, is_stop_word, pairs};
+use crate::words::{camel_parts, is_cjk, is_in_word, is_stop_word, pairs, script_runs};
 use crate::{EntryKind, Level, Timestamp};
 
 /// Maximum number of terms. More would take time without adding meaning.
@@ -117,10 +117,16 @@ fn push_piece(terms: &mut Vec<Term>, piece: &str) {
 
 fn push_word(terms: &mut Vec<Term>, word: &str, piece: &str) {
     if word.chars().any(is_cjk) {
-        return push_cjk(terms, word);
+        push_cjk(terms, word);
+        // A single character among words of another script would be found nearly everywhere.
+        let is_telling =
+            |run: &&str| run.len() < word.len() && (!run.starts_with(is_cjk) || run.chars().nth(1).is_some());
+        script_runs(word).filter(is_telling).for_each(|run| push_word(terms, run, piece));
+        return;
     }
     push(terms, vec![word.to_owned()]);
-    let original = piece.split(|c: char| !c.is_alphanumeric()).find(|part| part.to_lowercase() == *word);
+    let mut originals = piece.split(|c: char| !is_in_word(c)).flat_map(script_runs);
+    let original = originals.find(|part| part.to_lowercase() == *word);
     let parts = camel_parts(original.unwrap_or(word));
     if parts.len() > 1 {
         push(terms, parts.clone());
@@ -146,7 +152,8 @@ fn push(terms: &mut Vec<Term>, words: Vec<String>) {
 }
 
 fn words_of(piece: &str) -> Vec<String> {
-    piece.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    let words = piece.split(|c: char| !is_in_word(c)).filter(|word| word.contains(char::is_alphanumeric));
+    words.map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -190,6 +197,14 @@ mod tests {
         check("検索", expect!["検索"]);
         check("検索機能", expect!["検索+索機+機能"]);
         check("検", expect!["検*"]);
+        check("检索API", expect!["检索+索a+ap+pi | 检索 | api"]);
+        check("用parseUrl", expect!["用p+pa+ar+rs+se+eu+ur+rl | parseurl | parse+url | parse | url"]);
+    }
+
+    #[test]
+    fn an_accent_belongs_to_the_letter_before_it() {
+        check("re\u{301}sume\u{301}", expect!["re\u{301}sume\u{301}"]);
+        check("\u{301} \u{301}*", expect![""]);
     }
 
     proptest! {

@@ -3,6 +3,7 @@
 //! Invariant: a `Reference` is ten characters of lower-case base 32 in Crockford's alphabet, which has no letters that
 //! people or models confuse with digits. Parsing accepts brackets, capitals and the confusable letters.
 
+use std::collections::HashSet;
 use std::fmt;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -36,12 +37,12 @@ impl Reference {
 
     /// Returns every reference written with its brackets in `text`, in order and without repeats.
     pub fn cited_in(text: &str) -> Vec<Self> {
-        let mut cited = Vec::new();
-        for (start, _) in text.match_indices("[ctx:") {
-            let rest = &text[start + 5..];
-            let found = rest.split_once(']').and_then(|(bare, _)| Self::from_bare(bare));
-            if let Some(reference) = found
-                && !cited.contains(&reference)
+        let (mut cited, mut seen) = (Vec::new(), HashSet::new());
+        for (start, opening) in text.match_indices("[ctx:") {
+            let rest = &text[start + opening.len()..];
+            let bare = rest.get(..LENGTH).filter(|_| rest[LENGTH..].starts_with(']'));
+            if let Some(reference) = bare.and_then(Self::from_bare)
+                && seen.insert(reference)
             {
                 cited.push(reference);
             }
@@ -108,6 +109,13 @@ mod tests {
         let text = "see [ctx:k7f2m9q4xz], [ctx:bad] and [ctx:0000000000]; again [ctx:k7f2m9q4xz]";
         let cited: Vec<_> = Reference::cited_in(text).iter().map(ToString::to_string).collect();
         assert_eq!(cited, ["[ctx:k7f2m9q4xz]", "[ctx:0000000000]"]);
+    }
+
+    #[test]
+    fn citations_that_never_end_cost_no_more_than_others() {
+        assert_eq!(Reference::cited_in(&"[ctx:".repeat(2_000_000)), []);
+        let many: String = (0..200_000).map(|bits| Reference::from_bits(bits).to_string()).collect();
+        assert_eq!(Reference::cited_in(&many).len(), 200_000);
     }
 
     proptest! {

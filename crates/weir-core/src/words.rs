@@ -21,25 +21,55 @@ pub fn is_cjk(c: char) -> bool {
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Returns the words hidden inside the words of `text`, for the index: the parts of camelCase names, and the pairs of
-/// characters of scripts written without spaces. Snake case needs nothing, since the tokeniser splits it anyway.
+/// Returns whether a character is part of a word: a letter, a digit, or an accent that follows its letter, as in
+/// decomposed text.
+pub fn is_in_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}')
+}
+
+/// Splits a word where a script written without spaces meets another one: `用Rust编写` has `用`, `Rust` and `编写`.
+pub fn script_runs(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let first = is_cjk(rest.chars().next()?);
+        let end = rest.find(|c: char| is_cjk(c) != first).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        rest = after;
+        Some(run)
+    })
+}
+
+/// Returns the words hidden inside the words of `text`, for the index: the parts of camelCase names, the pairs of
+/// characters of scripts written without spaces, and words of other scripts among those. Snake case needs nothing,
+/// since the tokeniser splits it anyway.
 pub fn hidden_words(text: &str) -> String {
     let mut found = String::new();
     each_word(text, |word| {
         if !word.is_ascii() && word.chars().any(is_cjk) {
             push_words(&mut found, &pairs(word));
-        } else if has_capital_inside(word) {
-            let parts = camel_parts(word);
-            if parts.len() > 1 {
-                push_words(&mut found, &parts);
+            for run in script_runs(word).filter(|run| !run.starts_with(is_cjk)) {
+                push_words(&mut found, &[run.to_lowercase()]);
+                push_parts(&mut found, run);
             }
+        } else {
+            push_parts(&mut found, word);
         }
     });
     found
 }
 
-/// Calls `give` with each run of letters and digits in a text. Everything that is indexed passes through here. Most
-/// bytes of most texts are ASCII, and a table classifies those.
+/// Adds the parts of a name, if it has several.
+fn push_parts(into: &mut String, word: &str) {
+    if has_capital_inside(word) {
+        let parts = camel_parts(word);
+        if parts.len() > 1 {
+            push_words(into, &parts);
+        }
+    }
+}
+
+/// Calls `give` with each run of letters, digits and their accents in a text. Everything that is indexed passes through
+/// here. Most bytes of most texts are ASCII, and a table classifies those.
 pub fn each_word(text: &str, mut give: impl FnMut(&str)) {
     let bytes = text.as_bytes();
     let (mut start, mut at) = (0, 0);
@@ -49,7 +79,7 @@ pub fn each_word(text: &str, mut give: impl FnMut(&str)) {
             0..0x80 => (IN_WORD[byte as usize], 1),
             _ => {
                 let c = text[at..].chars().next().unwrap_or(' ');
-                (c.is_alphanumeric(), c.len_utf8())
+                (is_in_word(c), c.len_utf8())
             }
         };
         if !is_word {
@@ -185,6 +215,15 @@ mod tests {
     fn hidden_words_are_only_those_the_tokeniser_would_miss() {
         assert_eq!(hidden_words("call parseUrl and snake_case"), "parse url ");
         assert_eq!(hidden_words("検索機能 ok"), "検索 索機 機能 能 ");
+        assert_eq!(hidden_words("检索API"), "检索 索A AP PI I api ");
+        assert_eq!(hidden_words("调parseUrl"), "调p pa ar rs se eU Ur rl l parseurl parse url ");
+    }
+
+    #[test]
+    fn an_accent_belongs_to_the_letter_before_it() {
+        let mut found = Vec::new();
+        each_word("re\u{301}sume\u{301} \u{fc}ber", |word| found.push(word.to_owned()));
+        assert_eq!(found, ["re\u{301}sume\u{301}", "\u{fc}ber"]);
     }
 
     proptest::proptest! {
@@ -192,7 +231,7 @@ mod tests {
         fn words_are_what_stands_between_other_characters(text: String) {
             let mut found = Vec::new();
             each_word(&text, |word| found.push(word.to_owned()));
-            let plain: Vec<_> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+            let plain: Vec<_> = text.split(|c: char| !is_in_word(c)).filter(|word| !word.is_empty()).collect();
             proptest::prop_assert_eq!(found, plain);
         }
     }

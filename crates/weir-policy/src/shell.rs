@@ -17,6 +17,7 @@ mod variables;
 mod walk;
 mod words;
 mod wrappers;
+mod xargs;
 
 use std::collections::HashSet;
 

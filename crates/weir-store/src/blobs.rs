@@ -44,6 +44,22 @@ pub(crate) struct Blobs {
     has_unsynced_names: Cell<bool>,
 }
 
+/// The columns of a row that describe how a text is stored.
+struct BlobColumns<'a> {
+    stored: i64,
+    frames: Vec<u8>,
+    /// The stored text, if it is in the row itself.
+    data: Option<&'a Vec<u8>>,
+    lines: Option<Vec<u8>>,
+}
+
+impl BlobColumns<'_> {
+    /// Returns the size of the text's file.
+    fn filed(&self) -> i64 {
+        if self.data.is_none() { self.stored } else { 0 }
+    }
+}
+
 /// A text whose row was removed.
 pub(crate) struct RemovedText {
     /// The file of the text, if it was large.
@@ -71,13 +87,52 @@ impl Blobs {
     /// Adds a row for a staged text, or finds the row of an identical text. [`Self::sync_names`] must be called before
     /// the transaction is committed.
     pub(crate) fn commit(&self, tx: &Transaction<'_>, staged: &StagedText) -> Result<i64, Fault> {
-        let known: Option<i64> = tx
-            .prepare_cached("SELECT id FROM blobs WHERE hash = ?1")
-            .and_then(|mut statement| statement.query_row([staged.hash.as_bytes()], |row| row.get(0)).optional())?;
-        if let Some(id) = known {
-            self.replace_lost_file(staged)?;
+        let known: Option<(i64, Option<i64>)> = tx
+            .prepare_cached("SELECT id, iif(data IS NULL, stored, NULL) FROM blobs WHERE hash = ?1")?
+            .query_row([staged.hash.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        if let Some((id, filed)) = known {
+            // The file is compared with its row, since another version of the compressor may need other bytes for the
+            // same text.
+            if let Some(lost) = filed.filter(|&stored| !self.is_whole(&staged.hash, stored as u64)) {
+                self.replace_lost_file(tx, id, lost, staged)?;
+            }
             return Ok(id);
         }
+        let columns = self.columns_of(staged)?;
+        let id = tx
+            .prepare_cached(
+                "INSERT INTO blobs (hash, bytes, stored, frames, data, lines) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .insert(params![
+                staged.hash.as_bytes(),
+                staged.bytes as i64,
+                columns.stored,
+                columns.frames,
+                columns.data,
+                columns.lines
+            ])?;
+        add_to_totals(tx, columns.stored, columns.filed())?;
+        Ok(id)
+    }
+
+    /// Restores the text of a row whose file of `lost` bytes is missing or cut short. The row then describes the new
+    /// bytes.
+    fn replace_lost_file(&self, tx: &Transaction<'_>, id: i64, lost: i64, staged: &StagedText) -> Result<(), Fault> {
+        let columns = self.columns_of(staged)?;
+        let runs: i64 = tx
+            .prepare_cached("SELECT count(*) FROM entries WHERE blob_id = ?1 AND kind = 'run'")?
+            .query_row([id], |row| row.get(0))?;
+        tx.prepare_cached("UPDATE blobs SET stored = ?2, frames = ?3, data = ?4, lines = ?5 WHERE id = ?1")?
+            .execute(params![id, columns.stored, columns.frames, columns.data, columns.lines])?;
+        let grown = columns.stored - lost;
+        add_to_totals(tx, grown, columns.filed() - lost)?;
+        tx.prepare_cached("UPDATE totals SET runs = runs + ?1 WHERE id = 1")?.execute([runs * grown])?;
+        Ok(())
+    }
+
+    /// Gives the file of a staged text its name, if it has one, and returns what its row says about the text.
+    fn columns_of<'a>(&self, staged: &'a StagedText) -> Result<BlobColumns<'a>> {
         let (stored, data) = match &staged.data {
             StagedData::Held(data) => (data.len() as u64, Some(data)),
             StagedData::File(part) => {
@@ -85,22 +140,8 @@ impl Blobs {
                 (part.length(), None)
             }
         };
-        let mut insert = tx.prepare_cached(
-            "INSERT INTO blobs (hash, bytes, stored, frames, data, lines) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?;
         let lines = (!staged.lines.is_empty()).then(|| frames::to_bytes(&staged.lines));
-        let id = insert.insert(params![
-            staged.hash.as_bytes(),
-            staged.bytes as i64,
-            stored as i64,
-            frames::to_bytes(&staged.frames),
-            data,
-            lines
-        ])?;
-        let filed = if data.is_none() { stored } else { 0 };
-        tx.prepare_cached("UPDATE totals SET stored = stored + ?1, filed = filed + ?2 WHERE id = 1")
-            .and_then(|mut statement| statement.execute([stored as i64, filed as i64]))?;
-        Ok(id)
+        Ok(BlobColumns { stored: stored as i64, frames: frames::to_bytes(&staged.frames), data, lines })
     }
 
     /// Waits until the new file names are on the disk. The contents of the files are there already.
@@ -109,14 +150,6 @@ impl Blobs {
             sync_folder(&self.folder).map_err(|error| from_system(StorePart::Blobs, &error))?;
         }
         Ok(())
-    }
-
-    /// Restores the file of a text that is kept again, if it is missing or cut short.
-    fn replace_lost_file(&self, staged: &StagedText) -> Result<()> {
-        match &staged.data {
-            StagedData::File(part) if !self.is_whole(&staged.hash, part.length()) => self.name(part, &staged.hash),
-            _ => Ok(()),
-        }
     }
 
     fn name(&self, part: &parts::PartFile, hash: &blake3::Hash) -> Result<()> {
@@ -244,6 +277,12 @@ impl Blobs {
     fn path_of(&self, hash: &blake3::Hash) -> PathBuf {
         self.folder.join(file_name(hash.as_bytes()))
     }
+}
+
+fn add_to_totals(tx: &Transaction<'_>, stored: i64, filed: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE totals SET stored = stored + ?1, filed = filed + ?2 WHERE id = 1")?
+        .execute([stored, filed])
+        .map(drop)
 }
 
 /// Returns a hash as the log has it.

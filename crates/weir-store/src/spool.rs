@@ -9,8 +9,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use weir_core::{Limits, Scope, Timestamp};
+use weir_ledger::private;
 
-use crate::db::{create_private_folder, private_file_options};
+use crate::db::private_file_options;
 use crate::error::{Result, StoreError, from_system};
 use crate::layout::{SPOOL_FOLDER, StorePart};
 pub(crate) use record::DecodedRecord;
@@ -22,6 +23,8 @@ const MAX_SPOOL_BYTES: u64 = 64 << 20;
 const MAX_RECORDS: usize = 10_000;
 /// Maximum size of the text of one output, in bytes. A larger output is not spooled.
 pub const LONGEST_TEXT: u64 = 8 << 20;
+/// Number of times a record is written again because the folder was removed meanwhile.
+const MAX_TRIES: usize = 5;
 /// File extension of a record.
 const RECORD: &str = "record";
 /// File extension of a record that is still being written.
@@ -42,21 +45,31 @@ impl Spool {
 
     /// Writes a record. This needs no lock. If the record cannot be written completely, nothing is left behind.
     pub fn put(&self, scope: &Scope, spooled: &SpoolRecord, limits: &Limits, at: Timestamp) -> Result<()> {
-        create_private_folder(StorePart::Spool, &self.folder)?;
         let bytes = record::encode(scope, spooled, limits, at);
-        self.check_room(bytes.len() as u64)?;
         let name = format!("{:015}-{}", at.0.max(0), crate::blobs::random_name()?);
-        let unfinished_name = format!("{name}.{UNFINISHED}");
-        let unfinished = self.folder.join(&unfinished_name);
+        let mut tries = 0;
+        loop {
+            match self.write(&name, &bytes) {
+                Err(error) if is_folder_gone(&error) && tries < MAX_TRIES => tries += 1,
+                written => return written.map_err(|error| from_system(StorePart::Spool, &error)),
+            }
+        }
+    }
+
+    /// Makes one attempt to write a record.
+    fn write(&self, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+        private::folder(&self.folder)?;
+        self.check_room(bytes.len() as u64)?;
+        let unfinished = self.folder.join(format!("{name}.{UNFINISHED}"));
         let written = private_file_options()
             .create_new(true)
             .open(&unfinished)
-            .and_then(|mut file| file.write_all(&bytes))
-            .and_then(|()| std::fs::rename(&unfinished, self.path_of(&name)));
-        written.map_err(|error| {
+            .and_then(|mut file| file.write_all(bytes))
+            .and_then(|()| std::fs::rename(&unfinished, self.path_of(name)));
+        if written.is_err() {
             let _ = std::fs::remove_file(&unfinished);
-            from_system(StorePart::SpoolRecord(unfinished_name), &error)
-        })
+        }
+        written
     }
 
     /// Returns the names of the records, oldest first. Quick if there is no spool.
@@ -93,16 +106,33 @@ impl Spool {
         self.path_of(name).exists()
     }
 
-    /// Removes records that are in the log. A record that cannot be removed is recognised by its name later.
-    pub(crate) fn remove(&self, names: &[String]) {
+    /// Removes records that are in the log. Returns whether they are gone. A record that cannot be removed is
+    /// recognised by its name later.
+    pub(crate) fn remove(&self, names: &[String]) -> bool {
         for name in names {
             let _ = std::fs::remove_file(self.path_of(name));
         }
+        !names.iter().any(|name| self.has(name))
     }
 
     /// Sets aside a record that cannot be taken in, so that it does not block those after it.
-    pub(crate) fn set_aside(&self, name: &str) {
-        let _ = std::fs::rename(self.path_of(name), self.folder.join(format!("{name}.{UNREADABLE}")));
+    pub(crate) fn set_aside(&self, name: &str) -> Result<()> {
+        match std::fs::rename(self.path_of(name), self.folder.join(format!("{name}.{UNREADABLE}"))) {
+            // Another process was faster.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            other => other.map_err(|error| from_system(StorePart::SpoolRecord(format!("{name}.{RECORD}")), &error)),
+        }
+    }
+
+    /// Removes the records that were set aside.
+    pub(crate) fn remove_unreadable(&self) -> Result<()> {
+        for name in self.with_ending(UNREADABLE) {
+            let name = format!("{name}.{UNREADABLE}");
+            std::fs::remove_file(self.folder.join(&name))
+                .map_err(|error| from_system(StorePart::SpoolRecord(name), &error))?;
+        }
+        self.tidy();
+        Ok(())
     }
 
     /// Removes what killed processes left, and the folder itself if it is empty.
@@ -126,8 +156,8 @@ impl Spool {
         files.flatten().filter_map(name).collect()
     }
 
-    fn check_room(&self, more: u64) -> Result<()> {
-        let files = std::fs::read_dir(&self.folder).map_err(|error| from_system(StorePart::Spool, &error))?;
+    fn check_room(&self, more: u64) -> std::io::Result<()> {
+        let files = std::fs::read_dir(&self.folder)?;
         let (mut count, mut bytes) = (0, more);
         for file in files.flatten() {
             count += 1;
@@ -136,11 +166,16 @@ impl Spool {
         if count < MAX_RECORDS && bytes <= MAX_SPOOL_BYTES {
             return Ok(());
         }
-        let detail = format!("the spool is full: {count} records, {} MiB", bytes >> 20);
-        Err(StoreError::Unusable { at: StorePart::Spool, detail })
+        Err(std::io::Error::other(format!("the spool is full: {count} records, {} MiB", bytes >> 20)))
     }
 
     fn path_of(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.{RECORD}"))
     }
+}
+
+/// Returns whether a write may have failed because the folder was removed: the process that empties the spool removes
+/// it, perhaps while another one is about to use it.
+fn is_folder_gone(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::AlreadyExists)
 }

@@ -28,7 +28,8 @@ pub(super) fn in_url(window: &Window, at: usize) -> Option<(&'static str, Range<
         return is_token.then_some((URL_TOKEN, start..start + at_sign));
     };
     let (user, password) = (&authority[..colon], &authority[colon + 1..at_sign]);
-    let is_anonymous = [user, password].iter().any(|part| part.windows(4).any(|word| word == b"anon"));
+    let is_anonymous =
+        [user, password].iter().any(|part| part.split(|&byte| byte == b':').any(|word| word.starts_with(b"anon")));
     let is_pattern = user.starts_with(b"[") || is_anonymous;
     let is_secret = password.len() >= 3 && password != user && !is_pattern && !value::is_placeholder(password);
     // RFC 2606 reserves these names for documentation.

@@ -199,6 +199,8 @@ fn only_the_password_of_an_address_is_removed() {
     ];
     check_each(&forms, "geheim", "url-password");
     check_each(&forms, "p@ss:w0rd", "url-password");
+    check_each(&forms, "Canon-eos5", "url-password");
+    check_each(&["https://canonical:§@host/"], "geheim", "url-password");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! Escape sequences, control characters, characters deleted by a backspace, and characters without width are left out.
 //! What ends a visible stretch of a line (a line end, a carriage return, an erased line) stays as one byte, and `_`,
-//! `-` and `.` are decoded where JSON or a URL writes them by their number.
+//! `-` and `.` are decoded where JSON or a URL writes them by their number, as is `/` where JSON escapes it.
 
 use std::collections::VecDeque;
 
@@ -315,9 +315,12 @@ enum Escape {
     None,
 }
 
-/// Reads `_`, `-` or `.` written as `%5F` or `\u005f`, from the beginning of `text`.
+/// Reads `_`, `-` or `.` written as `%5F` or `\u005f`, or `/` written as `\/`, from the beginning of `text`.
 fn read_escape(text: &[u8]) -> Escape {
     const WRITTEN: [(&str, u8); 3] = [("5f", b'_'), ("2d", b'-'), ("2e", b'.')];
+    if text.starts_with(b"\\/") {
+        return Escape::Whole(b'/');
+    }
     let prefix: &[u8] = if text[0] == b'%' { b"%" } else { b"\\u00" };
     if text.len() <= prefix.len() {
         return if prefix.starts_with(text) { Escape::Begun } else { Escape::None };

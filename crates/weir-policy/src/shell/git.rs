@@ -10,6 +10,7 @@ const RUNS: &[&str] = &[
     "core.editor",
     "core.sshcommand",
     "core.fsmonitor",
+    "core.alternaterefscommand",
     "core.askpass",
     "core.gitproxy",
     "sequence.editor",
@@ -21,6 +22,22 @@ const RUNS: &[&str] = &[
     "init.templatedir",
     "core.hookspath",
     "uploadpack.packobjectshook",
+];
+
+/// Settings that hold a command, by the end of their name.
+const RUNS_BY_ENDING: &[&str] = &[
+    ".textconv",
+    ".clean",
+    ".smudge",
+    ".process",
+    ".driver",
+    ".cmd",
+    ".command",
+    ".helper",
+    ".program",
+    ".receivepack",
+    ".update",
+    ".uploadpack",
 ];
 
 /// Options whose value is a command.
@@ -47,25 +64,36 @@ pub(super) fn inner(words: &[Word]) -> Vec<CarriedCommand> {
         let text = word.known_start();
         let next = words.get(at + 1);
         match text {
-            "-c" => found.extend(next.map(|next| setting(next, next.known_start())).unwrap_or_default()),
-            "--config" => found.extend(next.map(|next| setting(next, next.known_start())).unwrap_or_default()),
+            "-c" | "--config" => {
+                found.extend(next.map(|next| setting(next, next.known_start())).unwrap_or_default());
+            }
+            "-u" if words[1..at].iter().any(|word| word.literal() == Some("clone")) => {
+                found.extend(joined(words.get(at + 1..at + 2).unwrap_or_default()));
+            }
             "config" => found.extend(configured(&words[at + 1..])),
             "foreach" | "run" if at > 1 => found.extend(joined(after_options(&words[at + 1..]))),
             _ if text.starts_with("--config-env") || text.starts_with("--exec-path=") || text.starts_with("ext::") => {
                 found.push(CarriedCommand::Unclear(UnclearKind::Opaque, HIDDEN));
             }
-            _ => {}
+            _ => {
+                let value = text.strip_prefix("--config=");
+                found.extend(value.map(|value| setting(&rest_of(word, value), value)).unwrap_or_default());
+            }
         }
         for option in OPTIONS {
             if text == *option {
                 found.extend(joined(words.get(at + 1..at + 2).unwrap_or_default()));
             } else if let Some(value) = text.strip_prefix(option).and_then(|rest| rest.strip_prefix('=')) {
-                let whole = word.literal().is_some();
-                found.extend(joined(&[if whole { Word::known(value) } else { Word::unknown(word.source()) }]));
+                found.extend(joined(&[rest_of(word, value)]));
             }
         }
     }
     found
+}
+
+/// Returns the rest of a word as a word of its own, given the known part of it.
+fn rest_of(word: &Word, known: &str) -> Word {
+    if word.literal().is_some() { Word::known(known) } else { Word::unknown(word.source()) }
 }
 
 fn after_options(words: &[Word]) -> &[Word] {
@@ -93,9 +121,7 @@ fn setting(word: &Word, text: &str) -> Vec<CarriedCommand> {
     let alias = name.starts_with("alias.") && (value.starts_with('!') || word.literal().is_none());
     let runs = RUNS.contains(&name.as_str())
         || name.starts_with("pager.")
-        || [".textconv", ".clean", ".smudge", ".process", ".driver", ".cmd", ".command", ".helper", ".program"]
-            .iter()
-            .any(|end| name.ends_with(end));
+        || RUNS_BY_ENDING.iter().any(|end| name.ends_with(end));
     match word.literal() {
         _ if !alias && !runs && !name.is_empty() => Vec::new(),
         Some(_) if value.is_empty() || ["true", "false", "store", "cache"].contains(&value) => Vec::new(),

@@ -6,37 +6,69 @@ const RUNS: &str = "is a sed script that runs commands, or one that we cannot re
 
 /// Returns what is unclear about a call of sed.
 pub(super) fn unclear(words: &[Word]) -> Option<&'static str> {
+    // Each script is the rest of a word from a position on.
     let mut scripts = Vec::new();
     let mut operand = None;
     let mut words = words.iter().skip(1);
     while let Some(word) = words.next() {
-        let text = word.known_start();
-        match text {
-            "-e" | "--expression" => scripts.extend(words.next()),
-            "-f" | "--file" | "-l" | "--line-length" => drop(words.next()),
-            _ if text.starts_with("--expression=") => scripts.push(word),
-            // The last letter of a cluster, as in `-ne`, takes the next word.
-            _ if text.starts_with('-') && !text.starts_with("--") && text.len() > 2 && text.ends_with('e') => {
-                scripts.extend(words.next());
-            }
-            _ if text.starts_with("-e") => scripts.push(word),
-            _ if text.starts_with('-') => {}
-            _ => operand = operand.or(Some(word)),
+        match argument(word.known_start()) {
+            Argument::Script(Some(at)) => scripts.push((word, at)),
+            Argument::Script(None) => scripts.extend(words.next().map(|word| (word, 0))),
+            Argument::TakesValue => drop(words.next()),
+            Argument::Alone => {}
+            Argument::Operand => operand = operand.or(Some((word, 0))),
         }
     }
     if scripts.is_empty() {
         scripts.extend(operand);
     }
-    let runs = scripts.into_iter().any(|script| {
+    let runs = scripts.into_iter().any(|(script, at)| {
         // A variable in `s/a/$b/` is treated as plain text; the masks stop whatever it may contain.
         let pieces = script.pieces().iter().map(|piece| match piece {
             Piece::Known(text) => text.as_str(),
             Piece::Unknown => "x",
         });
         let text: String = pieces.collect();
-        runs(text.trim_start_matches("--expression=").trim_start_matches("-e"))
+        text.get(at..).is_none_or(runs)
     });
     runs.then_some(RUNS)
+}
+
+/// An argument of sed.
+enum Argument {
+    /// An option with a script, which begins at this position, or is the next argument.
+    Script(Option<usize>),
+    /// An option whose value is the next argument.
+    TakesValue,
+    /// Any other option.
+    Alone,
+    /// A script or a file.
+    Operand,
+}
+
+/// Classifies an argument: long options may be abbreviated, and short ones are written together, as in `-ne1p`.
+fn argument(text: &str) -> Argument {
+    if let Some(long) = text.strip_prefix("--") {
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, _)| (name, Some(name.len() + 3)));
+        let is = |whole: &str| !name.is_empty() && whole.starts_with(name);
+        return match value {
+            _ if is("expression") => Argument::Script(value),
+            None if is("file") || is("line-length") => Argument::TakesValue,
+            _ => Argument::Alone,
+        };
+    }
+    let Some(letters) = text.strip_prefix('-') else { return Argument::Operand };
+    for (at, letter) in letters.char_indices() {
+        let is_last = at + 1 == letters.len();
+        match letter {
+            'e' => return Argument::Script((!is_last).then_some(at + 2)),
+            'f' | 'l' if is_last => return Argument::TakesValue,
+            // What follows is the option's value.
+            'f' | 'l' | 'i' => return Argument::Alone,
+            _ => {}
+        }
+    }
+    Argument::Alone
 }
 
 /// Returns whether a script runs a command or is not understood. Implementations differ on whether a delimiter inside

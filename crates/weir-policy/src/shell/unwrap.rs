@@ -3,7 +3,7 @@
 use super::walk::ScriptPart;
 use super::words::{Piece, Word};
 use super::wrappers::{self, named};
-use super::{Command, UnclearKind, code, git, quotes, variables, walk};
+use super::{Command, UnclearKind, code, git, quotes, variables, walk, xargs};
 
 /// What a command carries.
 pub(super) enum CarriedCommand {
@@ -12,7 +12,7 @@ pub(super) enum CarriedCommand {
     Unclear(UnclearKind, &'static str),
 }
 
-const LATER: &str = "runs a command that is only known when it runs";
+pub(super) const LATER: &str = "runs a command that is only known when it runs";
 const STDIN: &str = "runs what it reads, which is not in the script";
 
 /// Returns everything that a command would run besides itself. Its name must be known.
@@ -28,7 +28,7 @@ pub(super) fn inner(command: &Command) -> Vec<CarriedCommand> {
         "sudo" | "doas" | "run0" if has_option(words, &["-s", "-i", "--shell", "--login"]) && words.len() == 2 => {
             vec![CarriedCommand::Unclear(UnclearKind::Opaque, STDIN)]
         }
-        "xargs" | "gxargs" => xargs(words),
+        "xargs" | "gxargs" => xargs::inner(words),
         "parallel" | "rush" => parallel(words),
         "find" | "gfind" | "fd" | "fdfind" => find(words),
         "ssh" | "slogin" | "autossh" => ssh(words),
@@ -156,42 +156,6 @@ fn from_script_part(found: ScriptPart) -> CarriedCommand {
         ScriptPart::Command { words, .. } => CarriedCommand::Words(words),
         ScriptPart::Unclear(kind, _, why) => CarriedCommand::Unclear(kind, why),
     }
-}
-
-/// Returns the command of `xargs`, with the words that it appends or inserts.
-fn xargs(words: &[Word]) -> Vec<CarriedCommand> {
-    const VALUES: &str = "EIJLPRSadns";
-    let mut at = 1;
-    let mut replaced = None;
-    while let Some(word) = words.get(at).filter(|word| word.known_start().starts_with('-')) {
-        let Some(text) = word.literal() else { return vec![CarriedCommand::Unclear(UnclearKind::Name, LATER)] };
-        at += 1;
-        let letters = text.trim_start_matches('-');
-        let value = if text.starts_with("--") {
-            let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-            let takes = ["--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars"].contains(&name);
-            at += usize::from(takes && value.is_none());
-            (name == "--replace").then(|| value.unwrap_or("{}").to_owned())
-        } else if let Some((index, c)) = letters.char_indices().find(|(_, c)| VALUES.contains(*c)) {
-            let rest = &letters[index + 1..];
-            let value = if rest.is_empty() { words.get(at).and_then(Word::literal).unwrap_or("{}") } else { rest };
-            at += usize::from(rest.is_empty());
-            (c == 'I' || c == 'J').then(|| value.to_owned())
-        } else {
-            letters.starts_with('i').then(|| if letters.len() > 1 { &letters[1..] } else { "{}" }.to_owned())
-        };
-        replaced = value.or(replaced);
-    }
-    let Some(rest) = words.get(at..).filter(|rest| !rest.is_empty()) else { return Vec::new() };
-    let put_in = |word: &Word| match &replaced {
-        Some(mark) if word.source().contains(mark.as_str()) => Word::unknown(word.source()),
-        _ => word.clone(),
-    };
-    let mut inner: Vec<Word> = rest.iter().map(put_in).collect();
-    if replaced.is_none() {
-        inner.push(Word::unknown("…"));
-    }
-    vec![CarriedCommand::Words(inner)]
 }
 
 /// Handles GNU parallel, which runs its words, or each line that it reads, as a script.

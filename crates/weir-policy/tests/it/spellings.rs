@@ -98,6 +98,42 @@ fn no_spelling_of_a_denied_program_is_allowed() {
     assert!(SPELLINGS.len() >= 37);
 }
 
+/// Options in unusual forms, before or around the command that they carry.
+const UNUSUAL_OPTIONS: &[&str] = &[
+    "xargs --process-slot-var X sudo id",
+    "xargs --max-arg 1 sudo id",
+    "xargs --max-arg 1 --null -P 2 sudo id",
+    "xargs --no-run-if-empty sudo id",
+    "sed -ne's/.*/sudo id/e' data",
+    "sed -ne'1e sudo id' data",
+    "sed -Ene '1e sudo id' data",
+    "sed --expr='1e sudo id' data",
+    "sed --expr '1e sudo id' data",
+    "sed -i.e '1e sudo id' data",
+    "git clone --config=core.sshCommand='sudo id' ssh://host/r",
+    "git clone --config=core.sshCommand=\"$X\" ssh://host/r",
+    "git clone -u 'sudo id' host:r",
+    "git -c submodule.x.update='!sudo id' submodule update",
+    "git -c remote.o.uploadpack='sudo id' fetch o",
+];
+
+#[test]
+fn no_unusual_form_of_an_option_hides_a_denied_program() {
+    let rules = denying(&["Bash(sudo *)"]);
+    let allowed: Vec<_> =
+        UNUSUAL_OPTIONS.iter().filter(|script| judge(&rules, script).verdict == Verdict::Allow).collect();
+    assert!(allowed.is_empty(), "let through: {allowed:#?}");
+    for script in [
+        "sed -ne p data",
+        "sed -n -e1p data",
+        "sed -ie 's/a/b/' data",
+        "xargs --null -n 1 wc -l",
+        "git push -u origin main",
+    ] {
+        assert_eq!(judge(&rules, script).verdict, Verdict::Allow, "{script}");
+    }
+}
+
 #[test]
 fn spellings_are_denied_where_they_are_understood_and_ask_where_not() {
     expect_file!["golden/spellings.txt"].assert_eq(&verdicts(&denying(&["Bash(sudo *)"]), SPELLINGS));

@@ -162,11 +162,16 @@ fn has_letter(valued: &str, word: &str, letter: char) -> bool {
 
 /// Returns the values of an option, each given as the next word, after `=`, or right after its letter.
 fn values_of<'a>(program: &Program, words: &[&'a str], option: &str) -> Vec<&'a str> {
+    let letter = option.chars().nth(1).unwrap_or_default();
     let given = words.iter().enumerate().filter(|(_, word)| is_option(program, word, option));
-    let value = |(at, word): (usize, &&'a str)| match word.split_once('=') {
-        Some((_, value)) => value,
-        None if !word.starts_with("--") && word.len() > 2 => &word[2..],
-        None => words.get(at + 1).copied().unwrap_or_default(),
+    let value = |(at, word): (usize, &&'a str)| {
+        let attached = if word.starts_with("--") {
+            word.split_once('=').map(|(_, value)| value)
+        } else {
+            let rest = word.split_once(letter).map(|(_, rest)| rest).filter(|rest| !rest.is_empty());
+            rest.map(|rest| rest.strip_prefix('=').unwrap_or(rest))
+        };
+        attached.unwrap_or_else(|| words.get(at + 1).copied().unwrap_or_default())
     };
     given.map(value).collect()
 }

@@ -286,6 +286,9 @@ fn gh() {
          gh pr list -R evil.example/o/r
          gh pr list -Revil.example/o/r
          gh pr list -R=evil.example/o/r
+         gh pr list -Revil.example/o=a/b
+         gh pr list -éR
+         gh pr list -éR o/r/s
          gh --repo evil.example/o/r pr list
          gh --repo=https://evil.example/o/r pr list
          gh pr list --repo ../r

@@ -8,6 +8,7 @@ use std::str::Split;
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use unicode_normalization::char::decompose_canonical;
+use weir_core::words::is_in_word;
 
 use super::stem::stem;
 use crate::names::NAME_BYTES;
@@ -76,7 +77,7 @@ fn push_folded(c: char, into: &mut String) {
 }
 
 fn is_separator(c: char) -> bool {
-    !c.is_alphanumeric()
+    !is_in_word(c)
 }
 
 impl Tokenizer for WordTokenizer {

@@ -53,6 +53,7 @@ const FORGET_COST: usize = 2;
 /// The words of entries that are about to be forgotten. Their texts are gone by the time the index follows.
 #[derive(Debug, Default)]
 pub(crate) struct ForgottenWords {
+    /// The entries of which every word is known.
     entries: HashSet<i64>,
     words: HashSet<String>,
 }
@@ -66,15 +67,24 @@ impl ForgottenWords {
         let most = FORGET_COST * chunks.unwrap_or_default() as usize;
         let (mut texts, mut forgotten) = (ChunkTexts::new(feed), Self::default());
         for &entry in entries {
-            for chunk in documents::chunks_of(index, entry)? {
-                let Some(text) = texts.read(&chunk)? else { continue };
+            let chunks = documents::chunks_of(index, entry)?;
+            // Another process may be about to index the entry, and a text that is lost was learnt while it was there.
+            let mut are_known = !chunks.is_empty();
+            for chunk in chunks {
+                let Some(text) = texts.read(&chunk)? else {
+                    are_known = false;
+                    continue;
+                };
+                are_known &= !text.body.is_empty() || chunk.span.bytes == 0;
                 words::each_spelling(&text.title, |word| forgotten.add(word));
                 words::each_spelling(&text.body, |word| forgotten.add(word));
             }
             if forgotten.words.len() > most {
                 return Ok(Self::default());
             }
-            forgotten.entries.insert(entry);
+            if are_known {
+                forgotten.entries.insert(entry);
+            }
         }
         Ok(forgotten)
     }
@@ -107,6 +117,8 @@ pub(crate) fn catch_up(
 ) -> Result<usize> {
     let mut followed = 0;
     learner.trust_only(index.read(changed_by_others)?);
+    // Residue that is already there is of words that only another process knew, which may have been killed.
+    let was_clean = index.read(residue)? == Residue::Nothing;
     loop {
         match standing(index, feed)? {
             Standing::CaughtUp => break,
@@ -125,11 +137,13 @@ pub(crate) fn catch_up(
             }
         }
     }
-    let residue = if index.read(has_outgrown)? { Residue::Vocabulary } else { index.read(residue)? };
-    if residue != Residue::Nothing {
-        index.write(Durability::Process, |tx| match residue {
-            Residue::Postings if !forgotten.words.is_empty() => clear_words(tx, feed, forgotten),
-            _ => clear_residue(tx, feed),
+    let left = if index.read(has_outgrown)? { Residue::Vocabulary } else { index.read(residue)? };
+    // Another process that forgets at the same time may have cleared the postings, but it does not know these words.
+    if left != Residue::Nothing || !forgotten.words.is_empty() {
+        let are_known = was_clean && left != Residue::Vocabulary && !forgotten.words.is_empty();
+        index.write(Durability::Process, |tx| match are_known {
+            true => clear_words(tx, feed, forgotten),
+            false => clear_residue(tx, feed),
         })?;
         learner.distrust();
     }

@@ -14,6 +14,7 @@ use weir_core::query::{self, ChunkId};
 use weir_core::{Entry, EntryKind, Query, Scope};
 
 use self::candidates::Candidate;
+use self::spelling::ResolvedTerms;
 use super::Hit;
 use super::chunk_texts::{ChunkTexts, TitledText};
 use super::meaning::Meaning;
@@ -23,6 +24,8 @@ use crate::feed::Feed;
 
 /// Number of the best chunks by keywords, and of the closest in meaning, that are ranked.
 const MAX_CANDIDATES: usize = 100;
+/// Number of the best chunks by keywords that are ranked if fewer leave room for hits.
+const MAX_EXTENDED_CANDIDATES: usize = 1_000;
 /// Number of chunks up to which every vector is compared with the query. In a larger index only those of the best
 /// chunks by keywords are compared, and the others only if too little was found.
 const MAX_COMPARED_CHUNKS: i64 = 50_000;
@@ -98,29 +101,63 @@ pub(crate) fn search(
     if query.limit == 0 || spelt.alternatives.is_empty() {
         return Ok(RawFindings::default());
     }
-    let expression = spelt.alternatives.join(" OR ");
+    let search = RankedSearch { connection, feed, scope, query, spelt: &spelt };
     // Chunks found by keywords only are already in order, except for their age.
-    let most = if query.vector.is_some() { MAX_CANDIDATES } else { MAX_CANDIDATES / 4 }.max(query.limit);
-    let mut found = candidates::by_words(connection, scope, query, &expression, most)?;
-    let meaning = match &query.vector {
-        Some(vector) => Meaning::of(connection, vector)?,
-        None => None,
-    };
-    let unembedded = match &meaning {
-        Some(meaning) => weigh_meaning(connection, meaning, scope, query, &mut found)?,
-        None => Vec::new(),
-    };
-    rank::sort(&mut found, meaning.as_ref().map(|meaning| meaning.chunks), query.now);
-    let newer = match &meaning {
-        Some(meaning) => {
-            let vectors = meaning.vectors(connection, &rank::looked_at(&found))?;
-            rank::put_newer_first(&mut found, &vectors)
-        }
-        None => HashMap::new(),
-    };
-    let mut index = SearchedIndex { connection, texts: ChunkTexts::new(feed) };
-    let hits = load(&mut index, &found, &spelt.words, query.limit, &newer)?;
+    let mut most = if query.vector.is_some() { MAX_CANDIDATES } else { MAX_CANDIDATES / 4 }.max(query.limit);
+    let mut ranked = search.among(most)?;
+    // Outputs that share a passage become one hit, so many of them can leave no room for others.
+    while ranked.has_more && ranked.hits.len() < query.limit && most < MAX_EXTENDED_CANDIDATES {
+        most = (most * 8).min(MAX_EXTENDED_CANDIDATES);
+        ranked = search.among(most)?;
+    }
+    let RankedHits { hits, unembedded, .. } = ranked;
     Ok(RawFindings { hits, corrected: spelt.corrected, unknown: spelt.unknown, unembedded })
+}
+
+/// A search whose words are resolved.
+struct RankedSearch<'a> {
+    connection: &'a Connection,
+    feed: &'a dyn Feed,
+    scope: &'a Scope,
+    query: &'a Query,
+    spelt: &'a ResolvedTerms,
+}
+
+/// The hits of a search, best first.
+struct RankedHits {
+    hits: Vec<RawHit>,
+    /// Chunks among the best that have no vector.
+    unembedded: Vec<ChunkId>,
+    /// Whether more chunks have the words than were ranked.
+    has_more: bool,
+}
+
+impl RankedSearch<'_> {
+    /// Ranks the best chunks by keywords, at most `most`, with those that are close in meaning.
+    fn among(&self, most: usize) -> Result<RankedHits, Fault> {
+        let Self { connection, feed, scope, query, spelt } = *self;
+        let mut found = candidates::by_words(connection, scope, query, &spelt.alternatives.join(" OR "), most)?;
+        let has_more = found.len() == most;
+        let meaning = match &query.vector {
+            Some(vector) => Meaning::of(connection, vector)?,
+            None => None,
+        };
+        let unembedded = match &meaning {
+            Some(meaning) => weigh_meaning(connection, meaning, scope, query, &mut found)?,
+            None => Vec::new(),
+        };
+        rank::sort(&mut found, meaning.as_ref().map(|meaning| meaning.chunks), query.now);
+        let newer = match &meaning {
+            Some(meaning) => {
+                let vectors = meaning.vectors(connection, &rank::looked_at(&found))?;
+                rank::put_newer_first(&mut found, &vectors)
+            }
+            None => HashMap::new(),
+        };
+        let mut index = SearchedIndex { connection, texts: ChunkTexts::new(feed) };
+        let hits = load(&mut index, &found, &spelt.words, query.limit, &newer)?;
+        Ok(RankedHits { hits, unembedded, has_more })
+    }
 }
 
 /// Sets how close each candidate is in meaning, and adds chunks that are close without sharing a word. Returns the

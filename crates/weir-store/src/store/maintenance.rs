@@ -17,6 +17,7 @@ use crate::log::forget::{self, Forgotten, Plan, ScopedSelection, Selection};
 use crate::log::retention::{self, Removal, Usage};
 use crate::migrate;
 use crate::shown::ShownLines;
+use crate::spool::Spool;
 
 /// Number of entries that one transaction removes, so that other writers are not held up.
 const BATCH_ENTRIES: usize = 200;
@@ -131,7 +132,8 @@ impl Store {
                 index_removed = true;
             }
         }
-        let freed = self.give_back_space().and_then(|()| self.empty_write_ahead_logs());
+        let removed_aside = self.remove_set_aside(selection);
+        let freed = removed_aside.and_then(|()| self.give_back_space()).and_then(|()| self.empty_write_ahead_logs());
         let (logs_emptied, not_freed) = freed.map_or_else(|error| (false, Some(error)), |emptied| (emptied, None));
         Ok(Forgotten {
             entries: removed.entries,
@@ -143,6 +145,15 @@ impl Store {
             index_removed,
             unfinished: unfinished.or(not_freed).map(|error| error.to_string()),
         })
+    }
+
+    /// Removes the files that were set aside for inspection: an index, which has the words of what is forgotten, and,
+    /// if nothing at all may be left, the records of the spool that cannot be read.
+    fn remove_set_aside(&self, selection: &Selection) -> Result<()> {
+        if selection.is_the_whole_store() {
+            Spool::beside(&self.folder).remove_unreadable()?;
+        }
+        self.remove_index_set_aside()
     }
 
     /// Removes forgotten entries from the index, and returns what is left of them there.

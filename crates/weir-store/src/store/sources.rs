@@ -4,7 +4,7 @@
 use weir_core::{EntryKind, NewEntry, Scope, Timestamp, WhyGone};
 
 use super::keep::{EntryWriter, InsertedEntry, redact_labels, redact_text};
-use super::{Kept, Store};
+use super::{Kept, Store, redacted_text};
 use crate::blobs::FinishedText;
 use crate::db::Durability;
 use crate::error::{Fault, Result};
@@ -112,7 +112,8 @@ impl Store {
     /// Returns the page kept for a URL, if its text can still be read.
     pub fn page(&self, scope: &Scope, url: &str) -> Result<Option<PageState>> {
         self.check_scope(scope)?;
-        let page = self.log.read(|c| sources::page(c, url))?;
+        let key = page_key(url);
+        let page = self.log.read(|c| sources::page(c, &key))?;
         let is_whole = |text: &TextInFile| self.blobs.is_whole(&text.hash, text.stored);
         Ok(page.filter(|(_, text)| text.as_ref().is_none_or(is_whole)).map(|(page, _)| page))
     }
@@ -120,6 +121,7 @@ impl Store {
     /// Keeps a page, replacing the previous one of this URL.
     pub fn keep_page(&mut self, scope: &Scope, page: NewPage<'_>, now: Timestamp) -> Result<Kept> {
         let NewPage { url, mut entry, validators } = page;
+        let key = page_key(url);
         self.check_level(scope, &entry)?;
         redact_labels(&mut entry);
         let redactions = redact_text(&mut entry);
@@ -127,10 +129,12 @@ impl Store {
         let own = self.own_scope(scope);
         let (blobs, limits) = (&self.blobs, &self.limits);
         let (taken, removed) = self.log.write(Durability::Process, |tx| -> Result<_, Fault> {
-            let former = sources::release_page(tx, url)?;
-            let removed = retention::remove(tx, blobs, former.as_slice(), WhyGone::Replaced, now)?;
+            // Earlier versions did not redact the URL.
+            let former = [sources::release_page(tx, &key)?, sources::release_page(tx, url)?];
+            let former: Vec<i64> = former.into_iter().flatten().collect();
+            let removed = retention::remove(tx, blobs, &former, WhyGone::Replaced, now)?;
             let taken = EntryWriter { tx, blobs, limits }.insert(&own, &entry, &text, now)?;
-            sources::set_page(tx, url, taken.id, validators, now)?;
+            sources::set_page(tx, &key, taken.id, validators, now)?;
             blobs.sync_names()?;
             Ok((taken, removed))
         })?;
@@ -141,7 +145,8 @@ impl Store {
     /// Records that a page has not changed.
     pub fn page_is_unchanged(&mut self, scope: &Scope, url: &str, now: Timestamp) -> Result<()> {
         self.check_scope(scope)?;
-        self.log.write(Durability::Process, |tx| sources::check_page(tx, url, now))
+        let key = page_key(url);
+        self.log.write(Durability::Process, |tx| sources::check_page(tx, &key, now))
     }
 }
 
@@ -150,4 +155,14 @@ struct PreparedFile {
     entry: NewEntry,
     stamp: Stamp,
     text: FinishedText,
+}
+
+/// Returns the name under which the page of a URL is found. A URL with a secret is redacted, with a hash that tells it
+/// from the same URL with another secret.
+fn page_key(url: &str) -> String {
+    let redacted = redacted_text(url);
+    if redacted == url {
+        return redacted;
+    }
+    format!("{redacted} {}", &blake3::hash(url.as_bytes()).to_hex()[..32])
 }

@@ -33,12 +33,15 @@ impl Store {
                 Ok(None) => return Ok(taken),
                 Err((name, error)) if error.may_pass() || name.is_empty() => return Err(error),
                 Err((name, _)) => {
-                    spool.set_aside(&name);
+                    spool.set_aside(&name)?;
                     continue;
                 }
             }
-            spool.remove(&names);
+            let are_gone = spool.remove(&names);
             spool.tidy();
+            if !are_gone {
+                return Ok(taken);
+            }
             // A hook whose patience is used up leaves the rest of a long spool to the next one.
             if matches!(self.log.patience(), Patience::InAll(left) if left.is_zero()) {
                 return Ok(taken);

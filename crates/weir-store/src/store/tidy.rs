@@ -1,11 +1,13 @@
 //! Housekeeping during ordinary calls. Invariant: each call does a bounded amount of it.
 
+use std::path::Path;
+
 use weir_core::Timestamp;
 
 use super::Store;
 use crate::db::{Db, Durability, with_suffix};
 use crate::error::{Result, StoreError, from_system};
-use crate::layout::{INDEX_FILE, LOG_FILE, StorePart};
+use crate::layout::{LOG_FILE, StorePart};
 use crate::log::{self, ageing, hook_days, retention};
 use crate::shown::ShownLines;
 
@@ -18,6 +20,11 @@ const MAX_HOOK_DAYS: i64 = 90;
 /// Minimum change of the index's size, in bytes, that is written down. A change also has to exceed a sixteenth of the
 /// size.
 const MIN_RECORDED_SIZE_CHANGE: i64 = 1 << 20;
+
+/// Suffixes of a database and its side files.
+const DATABASE_SUFFIXES: [&str; 3] = ["", "-wal", "-shm"];
+/// Suffix of an index that was set aside.
+const SET_ASIDE: &str = ".damaged";
 
 /// Whether space had to be freed on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,16 +99,12 @@ impl Store {
     /// Removes the index; the next search rebuilds it.
     pub(super) fn remove_index(&mut self) -> Result<()> {
         self.index = None;
-        for suffix in ["", "-wal", "-shm"] {
-            let path = with_suffix(&self.index_path(), suffix);
-            match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(from_system(StorePart::Index, &error));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        remove_index_files(&self.index_path())
+    }
+
+    /// Removes an index that was set aside, if there is one.
+    pub(super) fn remove_index_set_aside(&self) -> Result<()> {
+        remove_index_files(&with_suffix(&self.index_path(), SET_ASIDE))
     }
 
     /// Records the size of the index, for the quota. The number is approximate, so this does not wait for a lock.
@@ -117,10 +120,9 @@ impl Store {
     pub(super) fn set_index_aside(&mut self) -> Result<()> {
         self.index = None;
         let path = self.index_path();
-        for suffix in ["", "-wal", "-shm"] {
-            let from = path.with_file_name(format!("{INDEX_FILE}{suffix}"));
-            let to = path.with_file_name(format!("{INDEX_FILE}.damaged{suffix}"));
-            match std::fs::rename(&from, &to) {
+        let aside = with_suffix(&path, SET_ASIDE);
+        for suffix in DATABASE_SUFFIXES {
+            match std::fs::rename(with_suffix(&path, suffix), with_suffix(&aside, suffix)) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     return Err(from_system(StorePart::Index, &error));
                 }
@@ -129,4 +131,17 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Removes an index with its side files.
+fn remove_index_files(path: &Path) -> Result<()> {
+    for suffix in DATABASE_SUFFIXES {
+        match std::fs::remove_file(with_suffix(path, suffix)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(from_system(StorePart::Index, &error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use weir_core::{EntryKind, Level, NewEntry, Note, Reference, note::BoundFile};
-use weir_store::{Forgotten, HistoryFilter, Selection, Store, StoreError};
+use weir_store::{Forgotten, HistoryFilter, Selection, Spool, Store, StoreError};
 
 use crate::dump;
 use crate::support::{
@@ -241,6 +241,41 @@ fn assert_no_pieces(folder: &Path, word: &str) {
     });
     let left: Vec<&String> = left.collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn words_that_a_killed_process_was_forgetting_go_with_the_next_ones() {
+    let (folder, mut store) = new_store();
+    keep(&mut store, note("stays"));
+    let next = keep(&mut store, note("the next to go")).reference;
+    // A process has removed an entry from the index, and was killed before it forgot the entry's words.
+    dump::meddle_with(&folder.path().join("index.db"))
+        .execute_batch(&format!(
+            "INSERT INTO vocabulary (id, word) VALUES (1000, '^{word}$');
+             INSERT INTO spellings (rowid, word) VALUES (1000, '^{word}$');
+             UPDATE progress SET residue = 1 WHERE id = 1;",
+            word = MARKER.to_lowercase()
+        ))
+        .unwrap();
+    forget(&mut store, &these(&[next]));
+    assert_no_pieces(folder.path(), MARKER);
+    crate::support::assert_healthy(&mut store);
+}
+
+#[test]
+fn what_was_set_aside_for_inspection_is_removed_too() {
+    let (folder, mut store) = new_store();
+    let kept = keep(&mut store, note(MARKER)).reference;
+    for name in ["index.db.damaged", "index.db.damaged-wal"] {
+        std::fs::write(folder.path().join(name), MARKER).unwrap();
+    }
+    forget(&mut store, &these(&[kept]));
+    assert_nowhere(folder.path(), MARKER);
+    let spool = Spool::beside(folder.path());
+    std::fs::create_dir(spool.folder()).unwrap();
+    std::fs::write(spool.folder().join("000000000000002-x.unreadable"), MARKER).unwrap();
+    forget(&mut store, &Selection { everything: true, ..Selection::default() });
+    assert_nowhere(folder.path(), MARKER);
 }
 
 /// Puts the marker in every place that takes a text, small and large, compressed or not.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use weir_core::{EntryKind, NewEntry, Query, Reference};
 use weir_store::{Depth, NewFile, Stamp, Store, StoreError};
 
+use crate::dump;
 use crate::support::{
     NOW, assert_healthy, entry, forget, here, keep, new_store, noise, noisy_word, note, open, run, search, state, text,
     these,
@@ -75,6 +76,31 @@ fn lost_texts_are_named_dropped_and_said_to_be_lost() {
 }
 
 #[test]
+fn a_text_that_another_compressor_stored_stays_readable_when_it_is_kept_again() {
+    let (folder, mut store) = new_store();
+    let first = keep(&mut store, run(large(1))).reference;
+    // What an earlier version of the compressor would have made of the same text.
+    let file = file_of(folder.path(), &large(1));
+    let other = zstd::bulk::compress(&large(1), 19).unwrap();
+    assert_ne!(other.len() as u64, fs::metadata(&file).unwrap().len());
+    fs::write(&file, &other).unwrap();
+    let length = u32::try_from(other.len()).unwrap();
+    let log = dump::meddle_with(&folder.path().join("log.db"));
+    let sql = "UPDATE blobs SET stored = ?1, frames = ?2 WHERE data IS NULL";
+    log.execute(sql, rusqlite::params![length, length.to_le_bytes()]).unwrap();
+    log.execute("UPDATE totals SET stored = ?1, filed = ?1, runs = ?1", [length]).unwrap();
+    let again = keep(&mut store, run(large(1))).reference;
+    assert_eq!((text(&store, first), text(&store, again)), (large(1), large(1)));
+    // A file that is lost is stored by this compressor, and its row says so.
+    fs::remove_file(&file).unwrap();
+    let last = keep(&mut store, run(large(1))).reference;
+    assert_eq!((text(&store, first), text(&store, last)), (large(1), large(1)));
+    let wrong = "SELECT count(*) FROM totals, blobs WHERE totals.stored <> blobs.stored OR runs <> 3 * blobs.stored";
+    assert_eq!(dump::number(&log, wrong), 0);
+    assert!(store.check_to(Depth::Deep).unwrap().lost.is_empty());
+}
+
+#[test]
 fn what_is_lost_can_be_forgotten() {
     for (how, damage) in DAMAGES {
         let (folder, mut store) = new_store();
@@ -87,6 +113,9 @@ fn what_is_lost_can_be_forgotten() {
             "{how}"
         );
         assert_eq!(state(&mut store, lost), "forgotten");
+        // The words were learnt while the text could be read.
+        let index = dump::index(folder.path());
+        assert!(!index.iter().any(|line| line.starts_with("spelling")), "{how}: {index:?}");
     }
 }
 

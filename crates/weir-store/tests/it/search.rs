@@ -32,6 +32,27 @@ fn check_titles(titles: &[&str], query: &str, found: &[&str]) {
 }
 
 #[test]
+fn many_outputs_with_the_same_passage_leave_room_for_others() {
+    let (_folder, mut store) = new_store();
+    for _ in 0..60 {
+        keep(&mut store, run("pool exhausted"));
+    }
+    let other = format!("{} pool {}", "something else ".repeat(20), "entirely ".repeat(20));
+    let other = keep(&mut store, run(other)).reference;
+    let hits = store.search(&here(), &Query::new("pool exhausted", 5)).unwrap().hits;
+    assert_eq!(hits.iter().map(|hit| hit.also.len()).collect::<Vec<_>>(), [59, 0]);
+    assert_eq!(hits[1].entry.reference, other);
+}
+
+#[test]
+fn an_accent_is_found_however_it_is_encoded() {
+    let (composed, decomposed) = ("a r\u{e9}sum\u{e9}", "a re\u{301}sume\u{301}");
+    for (text, query) in [(composed, decomposed), (decomposed, composed), (decomposed, decomposed)] {
+        check(&[text, "other"], query, &[text]);
+    }
+}
+
+#[test]
 fn all_terms_come_before_any_and_any_is_accepted() {
     let texts = ["the pool is large", "a timeout happened early", "the pool has a timeout", "nothing of it", "or this"];
     check(&texts, "pool timeout", &[texts[2], texts[0], texts[1]]);
@@ -67,6 +88,10 @@ fn scripts_without_spaces_are_found_by_one_two_and_more_characters() {
     check(&["接続プールの大きさ", "other"], "プール", &["接続プールの大きさ"]);
     check(&["연결 풀의 크기", "other"], "연결", &["연결 풀의 크기"]);
     check(&["Rust検索engine", "other"], "検索", &["Rust検索engine"]);
+    for query in ["rust", "engine", "Rust 検索", "検索engine"] {
+        check(&["Rust検索engine", "other"], query, &["Rust検索engine"]);
+    }
+    check(&["调用parseUrl函数", "other"], "url", &["调用parseUrl函数"]);
     check(&texts, "ない", &[]);
 }
 

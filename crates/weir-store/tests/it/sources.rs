@@ -3,6 +3,7 @@
 use weir_core::{EntryKind, Level, NewEntry, Origin, WhyGone};
 use weir_store::{Found, NewFile, NewPage, Selection, Stamp, Store, Validators};
 
+use crate::dump;
 use crate::support::{
     NOW, assert_healthy, at, forget, get, here, keep, new_store, note, references, search, state, text,
 };
@@ -14,6 +15,11 @@ fn stamp(modified: i64) -> Stamp {
 fn file(source: &str, text: &str, modified: i64) -> NewFile {
     let entry = NewEntry::new(EntryKind::File, Origin::User, Level::Project, source);
     NewFile { entry: NewEntry { source: Some(source.into()), text: text.into(), ..entry }, stamp: stamp(modified) }
+}
+
+fn page(text: &str) -> NewEntry {
+    let entry = NewEntry::new(EntryKind::Page, Origin::Web, Level::Project, "Title");
+    NewEntry { source: Some("https://example.invalid/a".into()), text: text.into(), ..entry }
 }
 
 fn keep_files(store: &mut Store, files: Vec<NewFile>) -> Vec<weir_core::Reference> {
@@ -65,10 +71,6 @@ fn what_a_note_cites_stays_when_its_file_changes() {
 #[test]
 fn a_page_is_kept_once_and_knows_its_validators() {
     let (_folder, mut store) = new_store();
-    let page = |text: &str| {
-        let entry = NewEntry::new(EntryKind::Page, Origin::Web, Level::Project, "Title");
-        NewEntry { source: Some("https://example.invalid/a".into()), text: text.into(), ..entry }
-    };
     let url = "https://example.invalid/a";
     assert_eq!(store.page(&here(), url).unwrap(), None);
     let validators = Validators { etag: Some("\"x\"".into()), last_modified: None };
@@ -81,6 +83,21 @@ fn a_page_is_kept_once_and_knows_its_validators() {
     let second = store.keep_page(&here(), second, at(9)).unwrap().reference;
     assert!(matches!(store.get(&here(), first, NOW).unwrap(), Found::Gone(gone) if gone.why == WhyGone::Replaced));
     assert_eq!(references(&search(&mut store, "text")), [second]);
+}
+
+#[test]
+fn the_secret_in_the_url_of_a_page_is_not_stored() {
+    let (folder, mut store) = new_store();
+    let (url, other) = ("https://me:geheim7x@host.invalid/a", "https://me:anders8y@host.invalid/a");
+    for text in ["first", "second"] {
+        let page = NewPage { url, entry: page(text), validators: &Validators::default() };
+        store.keep_page(&here(), page, NOW).unwrap();
+    }
+    store.page_is_unchanged(&here(), url, at(5)).unwrap();
+    assert_eq!(store.page(&here(), url).unwrap().map(|page| page.checked_at), Some(at(5)));
+    assert_eq!(store.page(&here(), other).unwrap(), None);
+    assert_eq!(dump::files_with(folder.path(), "geheim7x"), Vec::<String>::new());
+    assert_eq!(search(&mut store, "first second").len(), 1);
 }
 
 #[test]

@@ -102,6 +102,42 @@ fn a_record_that_cannot_be_read_is_set_aside_and_holds_up_nothing() {
 }
 
 #[test]
+fn a_record_that_cannot_be_set_aside_is_an_error_and_not_an_endless_loop() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    let spool = Spool::beside(folder.path());
+    // A folder in the way of the new name, which cannot be replaced.
+    std::fs::create_dir_all(spool.folder().join("000000000000002-x.unreadable/full")).unwrap();
+    std::fs::write(spool.folder().join("000000000000002-x.record"), b"{").unwrap();
+    assert!(store.take_in().is_err());
+}
+
+#[test]
+fn a_record_is_written_although_the_emptied_folder_is_being_removed() {
+    const ROUNDS: u32 = 1_000;
+    let folder = tempfile::tempdir().unwrap();
+    let spool = Spool::beside(folder.path());
+    let begin = std::sync::Barrier::new(2);
+    let mut failed = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..ROUNDS {
+                begin.wait();
+                // A little later in every round, so that it happens at each point of the write.
+                (0..round * 8).for_each(|_| std::hint::spin_loop());
+                let _ = std::fs::remove_dir(spool.folder());
+            }
+        });
+        for _ in 0..ROUNDS {
+            begin.wait();
+            failed += u32::from(spool.put(&here(), &told("kept", NOW), &Limits::default(), NOW).is_err());
+            records(folder.path()).iter().for_each(|record| drop(std::fs::remove_file(record)));
+        }
+    });
+    assert_eq!(failed, 0);
+}
+
+#[test]
 fn a_spool_is_bounded_and_says_when_it_is_full() {
     let folder = tempfile::tempdir().unwrap();
     let text = vec![b'a'; 8 << 20];

@@ -90,6 +90,21 @@ fn a_token_written_with_numbers_is_found() {
     check("100%5 and %5Fast and \\u005xyz and C:\\user", "100%5 and %5Fast and \\u005xyz and C:\\user");
 }
 
+/// PHP writes every slash in JSON like this.
+#[test]
+fn a_secret_with_escaped_slashes_is_found() {
+    check(
+        r#"{"url":"mysql:\/\/me:geheim7x@localhost\/app","home":"\/root"}"#,
+        r#"{"url":"mysql:\/\/me:[redacted:url-password]@localhost\/app","home":"\/root"}"#,
+    );
+    let half = fake(ALNUM, 19);
+    check(
+        &format!(r#"{{"aws_secret_access_key":"{half}\/+{half}"}}"#),
+        r#"{"aws_secret_access_key":"[redacted:aws-secret-key]"}"#,
+    );
+    check(r"a\/b and s/\/usr/\/opt/ and \\/", r"a\/b and s/\/usr/\/opt/ and \\/");
+}
+
 #[test]
 fn a_token_that_was_erased_is_found() {
     let token = token();

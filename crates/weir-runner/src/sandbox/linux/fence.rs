@@ -64,7 +64,8 @@ fn restrict(spec: &Spec) -> Result<RulesetStatus, RulesetError> {
     let all = AccessFs::from_all(RIGHTS);
     let read = AccessFs::from_read(RIGHTS);
     let hidden: Vec<&Path> = spec.hidden.iter().chain(&spec.programs).map(PathBuf::as_path).collect();
-    let covered = spec.covered.iter().map(PathBuf::as_path);
+    // Reading a terminal would read what the user types into it.
+    let covered = spec.covered.iter().map(PathBuf::as_path).chain([Path::new("/dev")]);
     let mut grants = Vec::new();
     grant(Path::new("/"), &hidden.iter().copied().chain(covered).collect::<Vec<_>>(), read, &mut grants);
     // Paths outside covered folders are granted already.
@@ -77,6 +78,7 @@ fn restrict(spec: &Spec) -> Result<RulesetStatus, RulesetError> {
         grant(root, &denied, all, &mut grants);
     }
     grants.extend(["/dev/null", "/dev/zero", "/dev/full"].map(|device| (PathBuf::from(device), all)));
+    grants.extend(["/dev/random", "/dev/urandom", "/dev/shm"].map(|path| (PathBuf::from(path), read)));
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(NEEDED))?

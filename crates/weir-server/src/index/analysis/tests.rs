@@ -84,6 +84,7 @@ fn words_of_every_script_are_split_and_folded_as_the_engine_does() {
         "øre æble łódź Đà",
         "x² ½ ① Ⅷ 42 3f2a9c",
         "a ★ between words",
+        "re\u{301}sume\u{301} in Zu\u{308}rich \u{301} alone",
     ];
     check(&texts.map(str::to_owned));
 }

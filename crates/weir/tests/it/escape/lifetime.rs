@@ -261,33 +261,49 @@ fn memory_does_not_grow_with_the_output() {
     assert!(large < small + (8 << 10), "{small} KB for a little output, {large} KB for much");
 }
 
-const TERMINAL: &[(&str, &str)] = &[
-    ("45 type into the terminal by standard input", "EPERM"),
-    ("45 type into the terminal by standard output", "EPERM"),
-    ("45 type into the terminal by standard error", "EPERM"),
-    ("+ open the terminal by its own name", "ENOENT"),
-    ("+ open the terminal by its path", "ENOENT"),
-    ("+ take the terminal of standard output", "ENOTTY"),
+/// Each attempt, with its outcome in the full sandbox and at the Landlock level.
+const TERMINAL: &[(&str, &str, &str)] = &[
+    ("45 type into the terminal by standard input", "EPERM", "EPERM"),
+    ("45 type into the terminal by standard output", "EPERM", "EPERM"),
+    ("45 type into the terminal by standard error", "EPERM", "EPERM"),
+    ("+ open the terminal by its own name", "ENOENT", "EACCES"),
+    ("+ open the terminal by its path", "ENOENT", "EACCES"),
+    ("+ read the terminal by its own name", "ENOENT", "EACCES"),
+    ("+ read the terminal by its path", "ENOENT", "EACCES"),
+    ("+ take the terminal of standard output", "ENOTTY", "ENOTTY"),
 ];
+
+/// Makes the attempts from a terminal, in a sandbox of this level.
+fn check_terminal(world: &World, level: &str) {
+    world.compile("terminal.c");
+    let probes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/escape/probes");
+    fs::copy(probes.join("terminal.py"), world.home().join("terminal.py")).unwrap();
+    let (script, program) = (world.home().join("terminal.py"), world.home().parent().unwrap().join("weir"));
+    let code = "exec out/probe a b {tty} > out/results";
+    let words = ["/usr/bin/python3", script.to_str().unwrap(), program.to_str().unwrap(), "run", "--json", code];
+    let output = world.command(&words).output().unwrap();
+    let answer: Value = parsed(&output);
+    assert_eq!(answer["sandbox"], level, "{answer}");
+    let said = fs::read_to_string(world.project().join("out/results")).unwrap();
+    let outcome = |full, landlock| if level == "full" { full } else { landlock };
+    let expected = TERMINAL.iter().map(|(name, full, landlock)| format!("{name}\t{}\n", outcome(*full, *landlock)));
+    assert_eq!(said, expected.collect::<String>());
+}
 
 /// Number 45 of the list, with the terminal that a person uses.
 #[test]
 fn nothing_is_typed_into_the_terminal_of_the_one_who_asked() {
     for user in [User::Plain, User::Root] {
         let Some(world) = World::new(user) else { return announce_skip() };
-        world.compile("terminal.c");
-        let probes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/escape/probes");
-        fs::copy(probes.join("terminal.py"), world.home().join("terminal.py")).unwrap();
-        let (script, program) = (world.home().join("terminal.py"), world.home().parent().unwrap().join("weir"));
-        let code = "exec out/probe a b {tty} > out/results";
-        let words = ["/usr/bin/python3", script.to_str().unwrap(), program.to_str().unwrap(), "run", "--json", code];
-        let output = world.command(&words).output().unwrap();
-        let answer: Value = parsed(&output);
-        assert_eq!(answer["sandbox"], "full", "{answer}");
-        let said = fs::read_to_string(world.project().join("out/results")).unwrap();
-        let expected: String = TERMINAL.iter().map(|(name, outcome)| format!("{name}\t{outcome}\n")).collect();
-        assert_eq!(said, expected, "as {user:?}");
+        check_terminal(&world, "full");
     }
+}
+
+#[test]
+fn nothing_is_read_from_that_terminal_at_the_landlock_level() {
+    let Some(world) = World::without_namespaces(User::Plain) else { return announce_skip() };
+    world.configure("sandbox = \"best-effort\"");
+    check_terminal(&world, "landlock");
 }
 
 /// A run may do anything to its own processes; the test is that it has no further power.

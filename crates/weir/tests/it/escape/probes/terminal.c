@@ -11,6 +11,8 @@ int main(int count, char **words) {
   TRY("45 type into the terminal by standard error", type(2));
   TRY("+ open the terminal by its own name", shut(open("/dev/tty", O_RDWR | O_NOCTTY)));
   TRY("+ open the terminal by its path", shut(open(told[3], O_RDWR | O_NOCTTY)));
+  TRY("+ read the terminal by its own name", shut(open("/dev/tty", O_RDONLY | O_NOCTTY)));
+  TRY("+ read the terminal by its path", shut(open(told[3], O_RDONLY | O_NOCTTY)));
   TRY("+ take the terminal of standard output", ioctl(1, TIOCSCTTY, 0));
   return 0;
 }
