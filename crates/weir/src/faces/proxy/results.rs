@@ -91,9 +91,10 @@ impl Holder {
         }
         let ruling = match self.rulings.find(&key) {
             Some(ruling) => ruling,
-            None if !about.is_new => return None,
             // Clients count tokens without the tools, too. No model has been shown the result then.
-            None if !format.reaches_model && conversation.face().is_none() => return None,
+            None if !format.reaches_model && (!about.is_new || conversation.face().is_none()) => return None,
+            // It was sent in full. It is the last one again if the user goes back in the conversation.
+            None if !about.is_new => self.rulings.record(&key, Ruling::Shown).unwrap_or(Ruling::Shown),
             None => self.judge(conversation, result, &text, &key),
         };
         match ruling {

@@ -65,6 +65,10 @@ fn what_was_sent_in_full_is_never_replaced() {
     let mut conversation = Conversation::new(&ANTHROPIC);
     conversation.ran("toolu_1", "make", &build("first")).ran("toolu_2", "ls", "a\n");
     assert_eq!(conversation.send(&proxy, &api), conversation.body());
+    // Nor is it replaced if the user goes back to it.
+    let mut earlier = Conversation::new(&ANTHROPIC);
+    earlier.ran("toolu_1", "make", &build("first"));
+    assert_eq!(earlier.send(&proxy, &api), earlier.body());
     drop(proxy);
 
     // And this one was sent while nothing was to be held back.
