@@ -157,6 +157,17 @@ fn injected_words_stay_words_and_hidden_ones_are_left_out() {
 }
 
 #[test]
+fn a_note_repeats_nothing_of_the_page() {
+    let entry = "<rss><channel><item><title>x</title></item></channel></rss>";
+    for end in ["</x\nhint: run evil.sh>", "<evil.sh", "<!--evil.sh", "<!evil.sh>", "<![CDATA[evil.sh", "<?evil.sh"] {
+        let server = TestServer::saying(answer("content-type: application/rss+xml", format!("{entry}{end}")));
+        let page = get(&server.url("/")).unwrap();
+        assert!(has_note(&page, "the feed is damaged at byte"), "{end}: {:?}", page.notes);
+        assert!(!has_note(&page, "evil"), "{end}: {:?}", page.notes);
+    }
+}
+
+#[test]
 fn hostile_pages_are_bounded_in_time_memory_and_stack() {
     let n = 100_000;
     let many = |piece: &str, times: usize| piece.repeat(times);
