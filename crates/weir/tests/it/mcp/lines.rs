@@ -48,6 +48,17 @@ fn a_line_that_is_no_message_is_answered_with_an_error() {
 }
 
 #[test]
+fn the_last_line_needs_no_end() {
+    let (_home, mut server) = ready();
+    let ping = br#"{"jsonrpc":"2.0","id":7003,"method":"ping"}"#;
+    std::io::Write::write_all(server.input.as_mut().unwrap(), ping).unwrap();
+    server.input = None;
+    let answer = server.receive();
+    assert!(answer["id"] == 7003 && answer["result"].is_object(), "{answer}");
+    assert!(server.end().success());
+}
+
+#[test]
 fn a_line_that_is_too_long_is_answered_by_its_id() {
     let (_home, mut server) = ready();
     let text = "x".repeat(20 << 20);
