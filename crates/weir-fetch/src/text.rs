@@ -1,5 +1,18 @@
 //! Cleans up texts. Invariant: a text that leaves this crate has no characters that a person cannot see.
 
+use url::Url;
+
+/// Returns a URL without the parts that may be secret.
+pub(crate) fn without_secrets(url: &Url) -> String {
+    let mut bare = url.clone();
+    // A URL that cannot have them has none.
+    let _ = bare.set_username("");
+    let _ = bare.set_password(None);
+    bare.set_query(None);
+    bare.set_fragment(None);
+    bare.as_str().trim_end_matches('/').to_owned()
+}
+
 /// Joins a text into one line of at most this many characters.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     let mut line = String::new();
