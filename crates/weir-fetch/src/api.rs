@@ -70,7 +70,7 @@ impl ApiClient {
         // The text is not repeated, since it may have credentials.
         let mut url = Url::parse(server.url.trim())
             .map_err(|error| ApiError::Address(format!("the address is not a URL: {error}")))?;
-        let shown = text::one_line(&without_secrets(&url), 200);
+        let shown = text::one_line(&text::without_secrets(&url), 200);
         let wrong = |why: &str| ApiError::Address(format!("`{shown}` {why}"));
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
             return Err(wrong("does not begin with https://"));
@@ -135,17 +135,6 @@ impl ApiClient {
         }
         Ok(ApiAnswer { status, retry_after, body })
     }
-}
-
-/// Returns a URL without the parts that may be secret.
-fn without_secrets(url: &Url) -> String {
-    let mut bare = url.clone();
-    // A URL that cannot have them has none.
-    let _ = bare.set_username("");
-    let _ = bare.set_password(None);
-    bare.set_query(None);
-    bare.set_fragment(None);
-    bare.as_str().trim_end_matches('/').to_owned()
 }
 
 fn is_this_machine(url: &Url) -> bool {

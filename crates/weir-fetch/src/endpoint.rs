@@ -1,7 +1,8 @@
 //! An embedding model behind an HTTP API like OpenAI's. The user configured its address, so the guard does not apply:
 //! most of them run on this machine.
 //!
-//! Invariant: an answer that does not match the request is an error, never a vector of another text.
+//! Invariants: an answer that does not match the request is an error, never a vector of another text; no message has the
+//! key, or credentials and a query of the address.
 
 use std::io::Read;
 use std::sync::OnceLock;
@@ -43,17 +44,24 @@ pub struct Endpoint {
 }
 
 impl std::fmt::Debug for Endpoint {
-    /// Formats the endpoint without its key.
+    /// Formats the endpoint without its key and its address, which may have one too.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Endpoint").field("url", &self.url).field("model", &self.model).finish_non_exhaustive()
+        f.debug_struct("Endpoint").field("model", &self.model).finish_non_exhaustive()
     }
 }
 
+/// Returns the address of a model as it may be shown: without credentials and without a query.
+pub fn shown_address(address: &str) -> String {
+    let url = Url::parse(address.trim());
+    url.map_or_else(|_| "not a valid URL".to_owned(), |url| text::without_secrets(&url))
+}
+
 /// A model behind an endpoint.
-#[derive(Debug)]
 pub struct Remote {
     endpoint: Endpoint,
     url: Url,
+    /// The URL in messages.
+    shown: String,
     name: String,
     connections: Connections,
     width: OnceLock<usize>,
@@ -75,15 +83,22 @@ struct Refusal {
     error: serde_json::Value,
 }
 
+impl std::fmt::Debug for Remote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Remote").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 impl Remote {
     /// Creates the model. Requests one vector if the width is not given.
     pub fn connect(endpoint: Endpoint) -> Result<Self, EmbedError> {
         let unusable = |why: String| EmbedError::Unusable(why);
-        let mut url = Url::parse(endpoint.url.trim()).map_err(|error| {
-            unusable(format!("`{}` is not a valid URL: {error}", text::one_line(&endpoint.url, 200)))
-        })?;
+        // The text is not repeated, since it may have credentials.
+        let mut url = Url::parse(endpoint.url.trim())
+            .map_err(|error| unusable(format!("the endpoint is not a valid URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-            return Err(unusable(format!("`{url}` is not an http URL")));
+            let shown = text::one_line(&text::without_secrets(&url), 200);
+            return Err(unusable(format!("`{shown}` is not an http URL")));
         }
         if !url.path().trim_end_matches('/').ends_with("/embeddings") {
             let path = format!("{}/embeddings", url.path().trim_end_matches('/'));
@@ -106,8 +121,8 @@ impl Remote {
             .user_agent(concat!("weir/", env!("CARGO_PKG_VERSION"))) // tidy: allow(agent)
             .build();
         let name = format!("{}@{}", endpoint.model, url.host_str().unwrap_or_default());
-        let remote =
-            Self { url, name, connections: Connections::new_with_config(config), width: OnceLock::new(), endpoint };
+        let (shown, connections) = (text::without_secrets(&url), Connections::new_with_config(config));
+        let remote = Self { url, shown, name, connections, width: OnceLock::new(), endpoint };
         match remote.endpoint.width {
             Some(width) => drop(remote.width.set(width)),
             None => drop(remote.ask(&["width"])?),
@@ -117,7 +132,7 @@ impl Remote {
 
     /// Returns the vectors of a few texts, in the order of the texts.
     fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let unanswered = |why: String| EmbedError::Unanswered(format!("{}: {why}", self.url));
+        let unanswered = |why: String| EmbedError::Unanswered(format!("{}: {why}", self.shown));
         let body = json!({ "model": self.endpoint.model, "input": texts, "encoding_format": "float" }).to_string();
         let mut request = self.connections.post(self.url.as_str()).header("content-type", "application/json");
         if let Some(key) = &self.endpoint.key {
@@ -127,19 +142,19 @@ impl Remote {
         let status = response.status().as_u16();
         let answer = read(response).map_err(|error| unanswered(error.to_string()))?;
         if status != 200 {
-            let why = format!("{} answered {status}: {}", self.url, refusal(&answer));
+            let why = format!("{} answered {status}: {}", self.shown, refusal(&answer));
             // An error in the request is permanent.
             let lasts = matches!(status, 300..=399 | 400 | 401 | 403 | 404 | 405 | 422);
             return Err(if lasts { EmbedError::Unusable(why) } else { EmbedError::Unanswered(why) });
         }
         let answer: Answer = serde_json::from_slice(&answer).map_err(|error| {
-            EmbedError::Unusable(format!("{} did not answer in the OpenAI format: {error}", self.url))
+            EmbedError::Unusable(format!("{} did not answer in the OpenAI format: {error}", self.shown))
         })?;
         self.in_order(answer, texts.len())
     }
 
     fn in_order(&self, answer: Answer, asked: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let wrong = |why: String| EmbedError::Unusable(format!("{}: {why}", self.url));
+        let wrong = |why: String| EmbedError::Unusable(format!("{}: {why}", self.shown));
         if answer.data.len() != asked {
             return Err(wrong(format!("{} vectors for {asked} texts", answer.data.len())));
         }

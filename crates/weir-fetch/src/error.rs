@@ -1,14 +1,20 @@
-//! Errors of fetching. Invariant: every message says what is wrong; [`FetchError::hint`] says what to do next.
+//! Errors of fetching. Invariants: every message says what is wrong; [`FetchError::hint`] says what to do next; of what
+//! a server chose, such as the target of a redirect, a message shows only the beginning.
 
 use std::net::IpAddr;
 use std::time::Duration;
+
+use crate::text;
+
+/// The maximum length of a name, a URL or a reason in a message, in characters.
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// The reason why a page could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
     /// The URL cannot be parsed.
-    #[error("`{text}` is not a valid URL: {why}")]
+    #[error("`{}` is not a valid URL: {why}", short(text))]
     Url {
         /// The text that was given.
         text: String,
@@ -16,7 +22,7 @@ pub enum FetchError {
         why: String,
     },
     /// The scheme is neither http nor https.
-    #[error("cannot fetch `{scheme}:` URLs, only http and https")]
+    #[error("cannot fetch `{}:` URLs, only http and https", short(scheme))]
     Scheme {
         /// The scheme.
         scheme: String,
@@ -25,7 +31,7 @@ pub enum FetchError {
     #[error("the URL contains a user name or password")]
     Credentials,
     /// The host is this machine, in a private network, or a metadata service.
-    #[error("{host}{} is on this machine or in a private network", address.map(|address| format!(" ({address})")).unwrap_or_default())]
+    #[error("{}{} is on this machine or in a private network", short(host), address.map(|address| format!(" ({address})")).unwrap_or_default())]
     Private {
         /// The host of the URL.
         host: String,
@@ -33,19 +39,19 @@ pub enum FetchError {
         address: Option<IpAddr>,
     },
     /// The user's rules deny the host.
-    #[error("{host} is denied")]
+    #[error("{} is denied", short(host))]
     Denied {
         /// The host of the URL.
         host: String,
     },
     /// The name does not resolve to an address.
-    #[error("cannot resolve {host}")]
+    #[error("cannot resolve {}", short(host))]
     NoSuchHost {
         /// The host of the URL.
         host: String,
     },
     /// The connection failed.
-    #[error("cannot reach {host}: {why}")]
+    #[error("cannot reach {}: {}", short(host), short(why))]
     Unreachable {
         /// The host of the URL.
         host: String,
@@ -53,7 +59,7 @@ pub enum FetchError {
         why: String,
     },
     /// The proxy refused the connection or cannot be reached.
-    #[error("the proxy cannot connect to {host}: {why}")]
+    #[error("the proxy cannot connect to {}: {}", short(host), short(why))]
     Proxy {
         /// The host of the URL.
         host: String,
@@ -61,7 +67,7 @@ pub enum FetchError {
         why: String,
     },
     /// The certificate is not trusted, or the handshake failed.
-    #[error("cannot make a trusted connection to {host}: {why}")]
+    #[error("cannot make a trusted connection to {}: {}", short(host), short(why))]
     Untrusted {
         /// The host of the URL.
         host: String,
@@ -69,7 +75,7 @@ pub enum FetchError {
         why: String,
     },
     /// The request took longer than the limit.
-    #[error("{host} took longer than {} s", after.as_secs_f32())]
+    #[error("{} took longer than {} s", short(host), after.as_secs_f32())]
     TooSlow {
         /// The host of the URL.
         host: String,
@@ -77,7 +83,7 @@ pub enum FetchError {
         after: Duration,
     },
     /// There are too many redirects, or they form a loop.
-    #[error("redirected more than {most} times, last to {url}")]
+    #[error("redirected more than {most} times, last to {}", short(url))]
     TooManyRedirects {
         /// The limit.
         most: u8,
@@ -85,13 +91,13 @@ pub enum FetchError {
         url: String,
     },
     /// A redirect leads from https to http.
-    #[error("insecure redirect from https to {url}")]
+    #[error("insecure redirect from https to {}", short(url))]
     Downgrade {
         /// The target of the redirect.
         url: String,
     },
     /// The server answered with an error status.
-    #[error("{url} answered {status}{}", retry.as_ref().map(|after| format!(", retry after {after}")).unwrap_or_default())]
+    #[error("{} answered {status}{}", short(url), retry.as_ref().map(|after| format!(", retry after {after}")).unwrap_or_default())]
     Status {
         /// The final URL, after redirects.
         url: String,
@@ -101,7 +107,7 @@ pub enum FetchError {
         retry: Option<String>,
     },
     /// The response is not valid HTTP.
-    #[error("invalid HTTP response from {host}: {why}")]
+    #[error("invalid HTTP response from {}: {}", short(host), short(why))]
     Broken {
         /// The host of the URL.
         host: String,
@@ -115,7 +121,7 @@ pub enum FetchError {
         media: String,
     },
     /// The page has no text.
-    #[error("{url} has no text")]
+    #[error("{} has no text", short(url))]
     Empty {
         /// The final URL, after redirects.
         url: String,
@@ -155,4 +161,8 @@ impl FetchError {
             }
         }
     }
+}
+
+fn short(text: &str) -> String {
+    text::one_line(text, MAX_SHOWN_CHARS)
 }

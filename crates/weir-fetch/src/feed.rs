@@ -25,8 +25,10 @@ pub(crate) fn to_markdown(xml: &str, url: &Url) -> ConvertedPage {
             Ok(Event::Empty(empty)) => feed.link(&empty),
             Ok(Event::Eof) => break,
             Ok(_) => {}
-            Err(error) => {
-                notes.push(format!("the feed is damaged; entries before the damage are kept: {error}"));
+            // The parser's message repeats what is in the feed, and notes are our own words.
+            Err(_) => {
+                let at = reader.error_position();
+                notes.push(format!("the feed is damaged at byte {at}; entries before the damage are kept"));
                 break;
             }
         }

@@ -10,6 +10,9 @@ use url::Url;
 use crate::page::{self, PageOrigin};
 use crate::{FetchError, Fetched, Fetcher, Request, body};
 
+/// The length of a date in a header. Anything longer does not say when to retry.
+const MAX_TIME_CHARS: usize = "Wed, 21 Oct 2026 07:28:00 GMT".len();
+
 /// Fetches a page, unless it is unchanged since the stored version.
 pub fn fetch(request: &Request, fetcher: &Fetcher) -> Result<Fetched, FetchError> {
     let began = Instant::now();
@@ -37,7 +40,7 @@ pub fn fetch(request: &Request, fetcher: &Fetcher) -> Result<Fetched, FetchError
             }
             200..=299 => return read(fetcher, url, redirects, response),
             status => {
-                let retry = header(response.headers(), "retry-after");
+                let retry = header(response.headers(), "retry-after").filter(|time| time.len() <= MAX_TIME_CHARS);
                 return Err(FetchError::Status { url: url.to_string(), status, retry });
             }
         }

@@ -225,8 +225,9 @@ fn as_reached(address: IpAddr) -> IpAddr {
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => address,
         // IPv4-compatible, IPv4-mapped and IPv4-translated.
         [0, 0, 0, 0, 0 | 0xffff, 0 | 0xffff, high, low] => four(high, low),
-        // NAT64: the well-known prefix and the local-use prefix.
-        [0x64, 0xff9b, 0 | 1, _, _, _, high, low] => four(high, low),
+        // NAT64: the well-known prefix, and the local-use prefix in the same form. Longer addresses below the local-use
+        // prefix may have the IPv4 address elsewhere, so they are not known to be public.
+        [0x64, 0xff9b, 0 | 1, 0, 0, 0, high, low] => four(high, low),
         // 6to4.
         [0x2002, high, low, ..] => four(high, low),
         _ => address,
@@ -242,6 +243,8 @@ fn class_of(address: IpAddr) -> AddressClass {
 
 fn class_of_ipv4(address: Ipv4Addr) -> AddressClass {
     match address.octets() {
+        // Metadata services of clouds, at a public address and in the shared range.
+        [168, 63, 129, 16] | [100, 100, 100, 200] => AddressClass::Special,
         [127, ..] | [10, ..] | [192, 168, ..] | [100, 64..=127, ..] | [172, 16..=31, ..] => AddressClass::Private,
         // "This network", link-local, protocol assignments, documentation, benchmarking, relays, multicast, reserved.
         [0, ..]
@@ -252,9 +255,7 @@ fn class_of_ipv4(address: Ipv4Addr) -> AddressClass {
         | [198, 18..=19, ..]
         | [198, 51, 100, _]
         | [203, 0, 113, _]
-        | [224..=255, ..]
-        // The metadata service of a cloud that has it at a public address.
-        | [168, 63, 129, 16] => AddressClass::Special,
+        | [224..=255, ..] => AddressClass::Special,
         _ => AddressClass::Public,
     }
 }
@@ -263,7 +264,7 @@ fn class_of_ipv6(address: Ipv6Addr) -> AddressClass {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 1] => AddressClass::Private,
         // Metadata services of clouds, which are in the private range.
-        [0xfd00, 0xec2, ..] | [0xfd20, 0xce, ..] => AddressClass::Special,
+        [0xfd00, 0xec2 | 0xc1 | 0x42, ..] | [0xfd20, 0xce, ..] => AddressClass::Special,
         [0xfc00..=0xfdff, ..] => AddressClass::Private,
         // Tunnels that carry IPv4, protocol assignments and documentation are within 2000::/3 but are not hosts.
         [0x2001, 0..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] | [0x3ffe, ..] => AddressClass::Special,
@@ -313,6 +314,8 @@ mod tests {
             "http://[::ffff:a9fe:a9fe]/",
             "http://[64:ff9b::7f00:1]/",
             "http://[64:ff9b:1::a00:1]/",
+            "http://[64:ff9b:1:a00:0:100:5db8:d822]/",
+            "http://[64:ff9b:0:a00:0:100:5db8:d822]/",
             "http://[2002:7f00:1::]/",
             "http://[2002:a9fe:a9fe::1]/",
             "http://[2001:0:1::1]/",
@@ -385,7 +388,9 @@ mod tests {
         let guard = guard(&["wiki.example.com"]);
         assert!(guard.check_address("wiki.example.com", "10.0.0.1".parse().unwrap(), 443).is_ok());
         assert!(guard.check_address("wiki.example.com", "127.0.0.1".parse().unwrap(), 443).is_ok());
-        assert!(guard.check_address("wiki.example.com", "169.254.169.254".parse().unwrap(), 80).is_err());
+        for metadata in ["169.254.169.254", "100.100.100.200", "fd00:ec2::254", "fd00:c1::a9fe:a9fe", "fd00:42::42"] {
+            assert!(guard.check_address("wiki.example.com", metadata.parse().unwrap(), 80).is_err(), "{metadata}");
+        }
         assert!(guard.check_address("other.example.com", "10.0.0.1".parse().unwrap(), 443).is_err());
         let guard = self::guard(&["169.254.169.254"]);
         assert!(guard.check_address("any.example.com", "169.254.169.254".parse().unwrap(), 80).is_ok());

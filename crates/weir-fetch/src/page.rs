@@ -36,7 +36,7 @@ pub struct Page {
     pub last_modified: Option<String>,
     /// The number of bytes received over the network.
     pub received: u64,
-    /// What was cut or changed, and why.
+    /// What was cut or changed, and why: in our own words, without any of the page's.
     pub notes: Vec<String>,
 }
 

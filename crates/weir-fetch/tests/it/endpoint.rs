@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use weir_embed::{Embed, EmbedError};
-use weir_fetch::endpoint::{Endpoint, Remote};
+use weir_fetch::endpoint::{Endpoint, Remote, shown_address};
 
 use crate::server::{TestServer, answer};
 
@@ -63,6 +63,20 @@ fn the_width_may_be_given_and_then_nothing_is_asked() {
     assert_eq!(remote.width(), 3);
     let wrong = Remote::connect(Endpoint { width: Some(4), ..endpoint(&server) }).unwrap();
     assert!(matches!(wrong.embed(&["a"]).unwrap_err(), EmbedError::Unusable(_)));
+}
+
+#[test]
+fn no_message_has_a_secret_of_the_address() {
+    let server = TestServer::saying("HTTP/1.1 401 No\r\ncontent-length: 0\r\n\r\n");
+    let refusing = server.url("/v1?key=secret").replace("http://", "http://user:secret@");
+    for url in
+        [refusing.as_str(), "http://user:secret@127.0.0.1:1/v1?key=secret", "ftp://:secret@x/", "http://:secret@"]
+    {
+        let error = Remote::connect(Endpoint { url: url.to_owned(), ..endpoint(&server) }).unwrap_err();
+        assert!(!error.to_string().contains("secret"), "{error}");
+        assert!(!shown_address(url).contains("secret"), "{url}");
+    }
+    assert_eq!(shown_address("http://localhost:11434/v1"), "http://localhost:11434/v1");
 }
 
 #[test]

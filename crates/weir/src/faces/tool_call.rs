@@ -1,7 +1,12 @@
 //! What all faces with tools share: which tools there are, what is said about them, and how a call is made with
 //! arguments as a model or a program writes them.
+//!
+//! Invariant: every call is answered. An operation that panics has failed, and no client waits for it in vain.
 
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::task::Poll;
 
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
@@ -12,6 +17,7 @@ use crate::answer::{Answer, one_line};
 use crate::config::ListedTools;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::hook::faults;
 use crate::operations::{Arguments, Effect, Listing, OPERATIONS, Operation};
 
 /// Tells Claude Code to include a tool in every request. A tool that must be looked up first is not used to follow a
@@ -62,6 +68,13 @@ pub(super) async fn call(
     context: Context,
     arguments: JsonObject,
 ) -> Result<Answer, CommandError> {
+    let called = caught(call_as_meant(operation, context, arguments)).await;
+    let broken =
+        |panic: String| CommandError::broken(&format!("{} panicked: {}", operation.tool, one_line(&panic, 200)));
+    called.unwrap_or_else(|panic| Err(broken(panic)))
+}
+
+async fn call_as_meant(operation: &Operation, context: Context, arguments: JsonObject) -> Result<Answer, CommandError> {
     let (_, schema) = (operation.schema)();
     let (arguments, unknown) = coerce(operation.tool, arguments, &schema);
     // Ignoring an argument that was meant as a filter would answer more than was asked.
@@ -77,6 +90,17 @@ pub(super) async fn call(
         answer.text.push_str(&format!("\nignored unknown arguments: {}", unknown.join(", ")));
     }
     Ok(answer)
+}
+
+/// Waits for some work. If it panics, returns the message of the panic as the error.
+async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String> {
+    let mut work = Box::pin(work);
+    // What the work has changed is in the stores, which a panic cannot leave half written.
+    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(faults::panic_message(&*panic).to_owned())),
+    })
+    .await
 }
 
 /// Returns the reading of an answer with these texts, for the meter.
@@ -97,4 +121,20 @@ fn explain(error: CommandError, operation: &Operation, schema: &JsonObject) -> C
         required => format!("; required: {required}"),
     };
     error.hint(format!("{} takes {}{required}", operation.tool, names("properties")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_panics_has_an_end() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let later = |number: Option<u8>| async move {
+            tokio::task::yield_now().await;
+            number.expect("a number")
+        };
+        assert_eq!(runtime.block_on(caught(later(Some(7)))), Ok(7));
+        assert_eq!(runtime.block_on(caught(later(None))), Err("a number".to_owned()));
+    }
 }

@@ -143,7 +143,8 @@ pub(crate) async fn run(context: &Context, arguments: &ArgMatches) -> Result<(),
         ..ServerLimits::default()
     };
     let router = Router::new().fallback(handle).with_state(Pages { ui, start });
-    let served = listening.serve(guarded(router, AllowedHosts::loopback(address.port())), limits).await;
+    let hosts = AllowedHosts::loopback(address.port()).and_address(address);
+    let served = listening.serve(guarded(router, hosts), limits).await;
     drop(opener);
     served
 }

@@ -127,6 +127,16 @@ fn other_hosts_and_origins_are_refused() {
 }
 
 #[test]
+fn the_link_works_on_every_address_of_this_machine() {
+    let home = Home::new();
+    for address in ["127.0.0.1:0", "127.0.0.2:0"] {
+        let pages = Pages::start_with(&home, &["--bind", address]);
+        let welcome = pages.send(&Request::get(&pages.link));
+        assert_eq!(welcome.status, 200, "{address}: {}", welcome.text());
+    }
+}
+
+#[test]
 fn every_answer_has_its_headers() {
     let (home, output, _) = furnished();
     let pages = Pages::open(&home);

@@ -90,13 +90,12 @@ impl HttpTools {
         let known = call.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
         let Caller { scope, client, session, work } =
             known.cloned().ok_or_else(|| ErrorData::internal_error("the request has no caller", None))?;
-        let client = client.or_else(|| call.meta.client_info().map(|client| client.name));
-        Ok(Caller {
-            scope,
-            client: client.or_else(|| Some(DEFAULT_CLIENT.to_owned())),
-            session: session.or_else(|| mcp::named_session(call).map(str::to_owned)),
-            work,
-        })
+        let client = client.or_else(|| call.meta.client_info().map(|client| mcp::client_name(&client)));
+        let session = match session {
+            Some(session) => Some(session),
+            None => mcp::named_session(call)?.map(str::to_owned),
+        };
+        Ok(Caller { scope, client: client.or_else(|| Some(DEFAULT_CLIENT.to_owned())), session, work })
     }
 
     /// Calls a tool of another program.

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use serde_json::json;
@@ -56,7 +56,7 @@ async fn observe(State(state): State<Arc<ServerState>>, request: Request, next: 
     }
     let status = response.status();
     let took = begun.elapsed();
-    state.metrics.answered(&Answered { method: name_of(&method), route: &route, status, took });
+    state.metrics.answered(&Answered { method: name_of(method.as_str()), route: &route, status, took });
     let line = Line { id: &id, method: method.as_str(), path: &path, route: &route, status: status.as_u16() };
     match state.log {
         LogFormat::Off => {}
@@ -99,14 +99,14 @@ impl Line<'_> {
     fn text(&self, seconds: f64) -> String {
         let (time, path) = (jiff::Timestamp::now(), one_line(self.path, MAX_PATH_CHARS));
         let milliseconds = seconds * 1000.0;
-        format!("{time:.3} {} {path} {} {milliseconds:.1} ms {}", self.method, self.status, self.id)
+        format!("{time:.3} {} {path} {} {milliseconds:.1} ms {}", name_of(self.method), self.status, self.id)
     }
 
     fn json(&self, seconds: f64) -> String {
         json!({
             "time": format!("{:.3}", jiff::Timestamp::now()),
             "request_id": self.id,
-            "method": self.method,
+            "method": name_of(self.method),
             "path": one_line(self.path, MAX_PATH_CHARS),
             "route": self.route,
             "status": self.status,
@@ -132,8 +132,8 @@ fn request_id(headers: &HeaderMap) -> String {
 }
 
 /// Returns the name of a method. A method that is not known has a name of its own, since a client could make up many.
-fn name_of(method: &Method) -> &'static str {
-    match method.as_str() {
+fn name_of(method: &str) -> &'static str {
+    match method {
         "GET" => "GET",
         "HEAD" => "HEAD",
         "POST" => "POST",
@@ -161,6 +161,15 @@ mod tests {
         headers.insert(REQUEST_ID, HeaderValue::from_str(&long).unwrap());
         assert_ne!(request_id(&headers), long);
         assert!(!request_id(&HeaderMap::new()).is_empty());
+    }
+
+    #[test]
+    fn a_method_that_is_not_known_is_not_repeated() {
+        let method = "IGNORE-ALL-PREVIOUS-INSTRUCTIONS";
+        let line = Line { id: "i", method, path: "/", route: "none", status: 405 };
+        for text in [line.text(0.01), line.json(0.01)] {
+            assert!(text.contains("OTHER") && !text.contains(method), "{text}");
+        }
     }
 
     #[test]

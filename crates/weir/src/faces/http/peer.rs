@@ -5,8 +5,12 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The tables of the kernel that have the connections of this machine.
 const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
-/// The columns of these tables: the address of a socket, the address it is connected to, and the user that owns it.
-const COLUMNS: [usize; 3] = [1, 2, 7];
+/// The columns of these tables: the address of a socket, the address it is connected to, the user that owns it, and its
+/// inode.
+const COLUMNS: [usize; 4] = [1, 2, 7, 9];
+/// The inode of a socket that its process has closed. Until the connection has ended, the kernel lists such a socket as
+/// root's, even if another user opened it.
+const NO_INODE: &str = "0";
 
 /// The two ends of a connection.
 #[derive(Debug, Clone, Copy)]
@@ -27,14 +31,15 @@ impl Peer {
         self.client.ip().to_canonical().is_loopback() && TABLES.into_iter().any(has_own)
     }
 
-    /// Returns the owners of the client's end in a table. A connection has one such end.
+    /// Returns the owners of the client's end in a table. A connection has one such end, or none once the client has
+    /// closed it.
     fn owners<'a>(&self, table: &'a str) -> impl Iterator<Item = u32> + use<'a> {
         let (client, server) = (written(self.client), written(self.server));
         table.lines().filter_map(move |line| {
             let columns: Vec<&str> = line.split_whitespace().collect();
-            let [local, remote, owner] = COLUMNS.map(|column| columns.get(column).copied().unwrap_or_default());
+            let [local, remote, owner, inode] = COLUMNS.map(|column| columns.get(column).copied().unwrap_or(NO_INODE));
             let is_it = client.iter().any(|client| client == local) && server.iter().any(|server| server == remote);
-            if is_it { owner.parse().ok() } else { None }
+            if is_it && inode != NO_INODE { owner.parse().ok() } else { None }
         })
     }
 }
@@ -75,14 +80,28 @@ mod tests {
         check("127.0.0.1:0");
     }
 
+    /// Returns a row of a table, for a socket that is connected to port 4747.
+    fn row(address: &str, owner: u32) -> String {
+        format!("   1: {address} 0100007F:128B 01 00000000:00000000 00:00000000 00000000  {owner}        0 42 1 0\n")
+    }
+
+    #[test]
+    fn a_connection_that_the_client_has_closed_is_nobodys() {
+        let peer = Peer { client: "127.0.0.1:40000".parse().unwrap(), server: "127.0.0.1:4747".parse().unwrap() };
+        let open = row("0100007F:9C40", 0);
+        // The kernel forgets who opened a socket: the user and the inode are 0.
+        let closed = open.replace(" 01 ", " 05 ").replace(" 42 ", " 0 ");
+        if cfg!(target_endian = "little") {
+            assert_eq!(peer.owners(&open).collect::<Vec<_>>(), [0]);
+        }
+        assert_ne!(closed, open);
+        assert_eq!(peer.owners(&closed).next(), None);
+        assert_eq!(peer.owners(open.split(" 42 ").next().unwrap()).next(), None, "a row that is cut");
+    }
+
     #[test]
     fn a_connection_of_another_user_is_not() {
         let peer = Peer { client: "127.0.0.1:40000".parse().unwrap(), server: "127.0.0.1:4747".parse().unwrap() };
-        let row = |address: &str, owner: u32| {
-            format!(
-                "   1: {address} 0100007F:128B 01 00000000:00000000 00:00000000 00000000  {owner}        0 42 1 0\n"
-            )
-        };
         let table =
             format!("  sl  local_address rem_address   st\n{}{}", row("0100007F:9C41", 7), row("0100007F:9C40", 8));
         if cfg!(target_endian = "little") {

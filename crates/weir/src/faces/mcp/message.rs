@@ -9,7 +9,8 @@ pub(in crate::faces) fn refusal(code: ErrorCode, why: &str, id: Value) -> Value 
     json!({ "jsonrpc": "2.0", "id": id, "error": ErrorData::new(code, why.to_owned(), None) })
 }
 
-/// Returns a message, or the error that answers it. A notification is never answered, whether known or not.
+/// Returns a message, or the error that answers it. A notification is never answered, whether known or not, and neither
+/// is an answer: its ID is one of ours, and an open request of the client may have the same.
 pub(in crate::faces) fn parse(bytes: &[u8]) -> Option<Result<Box<RxJsonRpcMessage<RoleServer>>, Value>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii();
     if bytes.is_empty() {
@@ -21,6 +22,10 @@ pub(in crate::faces) fn parse(bytes: &[u8]) -> Option<Result<Box<RxJsonRpcMessag
     match serde_json::from_slice::<Value>(bytes) {
         Ok(Value::Object(message)) => {
             let id = message.get("id")?.clone();
+            let has = |name: &str| message.contains_key(name);
+            if !has("method") && (has("result") || has("error")) {
+                return None;
+            }
             Some(Err(refusal(ErrorCode::INVALID_REQUEST, "not a valid MCP message", id)))
         }
         Ok(_) => Some(Err(refusal(ErrorCode::INVALID_REQUEST, "a message must be a JSON object", Value::Null))),
@@ -50,8 +55,10 @@ mod tests {
     }
 
     #[test]
-    fn notifications_and_empty_lines_are_not_answered() {
-        for line in ["", "  ", "\r", r#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":[]}"#] {
+    fn notifications_answers_and_empty_lines_are_not_answered() {
+        let notification = r#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":[]}"#;
+        let answer = r#"{"jsonrpc":"2.0","id":7,"error":{"code":"none"}}"#;
+        for line in ["", "  ", "\r", notification, answer] {
             let answer = parse(line.as_bytes()).and_then(Result::err);
             assert_eq!(answer, None, "for {line}");
         }

@@ -75,10 +75,15 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport
         Self { read: BufReader::new(read), line: Vec::new(), skipped: None, out, refusing: None, owes_turn: false }
     }
 
-    /// Reads to the end of a line. Returns the line, or the error that answers it. Dropping the future loses nothing.
+    /// Reads to the end of a line, or of the input. Returns the line, or the error that answers it. Dropping the future
+    /// loses nothing.
     async fn next_line(&mut self) -> Option<Result<Vec<u8>, Value>> {
         loop {
-            let available = self.read.fill_buf().await.ok().filter(|available| !available.is_empty())?;
+            let available = self.read.fill_buf().await.ok()?;
+            let is_last = available.is_empty();
+            if is_last && self.line.is_empty() && self.skipped.is_none() {
+                return None;
+            }
             let end = available.iter().position(|&byte| byte == b'\n');
             let (piece, length) = (&available[..end.unwrap_or(available.len())], end.map(|end| end + 1));
             match &mut self.skipped {
@@ -94,7 +99,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport
             }
             let consumed = length.unwrap_or(piece.len());
             self.read.consume(consumed);
-            if length.is_none() {
+            if length.is_none() && !is_last {
                 continue;
             }
             if let Some(ends) = self.skipped.take() {

@@ -53,8 +53,8 @@ async fn pass_on(State(proxy): State<Arc<Proxy>>, request: Request) -> Response 
 impl Proxy {
     async fn pass_on(&self, request: Request) -> Result<Response, Problem> {
         let (parts, body) = request.into_parts();
-        if parts.headers.contains_key(UPGRADE) {
-            let detail = "a change of protocol, such as to a WebSocket, is not supported".to_owned();
+        if is_for_websocket(&parts.headers) {
+            let detail = "a change of protocol to a WebSocket is not supported".to_owned();
             return Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "Not supported", detail)
                 .hint("let the client send plain HTTP requests".to_owned()));
         }
@@ -90,6 +90,13 @@ impl Proxy {
         };
         Ok(OutgoingBody { bytes: Some(body.len() as u64), body: Body::from(body) })
     }
+}
+
+/// Whether a client can go on only with a WebSocket. Any other offer, such as that of HTTP/2 by Java's client, need not
+/// be taken up.
+fn is_for_websocket(headers: &HeaderMap) -> bool {
+    let offers = headers.get_all(UPGRADE).iter().filter_map(|offer| offer.to_str().ok());
+    offers.flat_map(|offer| offer.split(',')).any(|protocol| protocol.trim().eq_ignore_ascii_case("websocket"))
 }
 
 fn is_compressed(headers: &HeaderMap) -> bool {

@@ -1,7 +1,8 @@
 //! Judges the results of tools in requests, and replaces those that are held back.
 //!
-//! Invariants: a result is judged once, in the first request that has it, and only if the model has not answered it; it
-//! is stored in full before the request goes out; whatever fails, the result is shown as it is.
+//! Invariants: a result is judged once, in the first request that has it, and only if the model has not answered it; a
+//! request that only counts tokens leaves that to the next one if it does not offer the tools; a result is stored in
+//! full before the request goes out; whatever fails, it is shown as it is.
 
 use std::collections::HashSet;
 use std::io;
@@ -58,18 +59,23 @@ impl Holder {
         };
         let mut replaced = Vec::new();
         for result in &conversation.results {
-            if let Some(text) = self.replacement(&conversation, result) {
+            if let Some(text) = self.replacement(format, &conversation, result) {
                 replaced.push((result.literal, serde_json::Value::String(text).to_string()));
             }
         }
-        if conversation.has_no_reader() {
+        if format.reaches_model && conversation.has_no_reader() {
             self.counter.count(|tally| tally.without_reader += 1);
         }
         (!replaced.is_empty()).then(|| wire::splice(body, &replaced))
     }
 
     /// Returns the text that the model is shown instead of a result.
-    fn replacement(&self, conversation: &Conversation<'_>, result: &ResultText<'_>) -> Option<String> {
+    fn replacement(
+        &self,
+        format: &WireFormat,
+        conversation: &Conversation<'_>,
+        result: &ResultText<'_>,
+    ) -> Option<String> {
         let is_small = |length: usize| length as u64 <= MAX_SURELY_SMALL_BYTES;
         let about = &result.about;
         if is_small(result.literal.len()) && !about.is_new {
@@ -85,8 +91,11 @@ impl Holder {
         }
         let ruling = match self.rulings.find(&key) {
             Some(ruling) => ruling,
-            None if about.is_new => self.judge(conversation, result, &text, &key),
-            None => return None,
+            // Clients count tokens without the tools, too. No model has been shown the result then.
+            None if !format.reaches_model && (!about.is_new || conversation.face().is_none()) => return None,
+            // It was sent in full. It is the last one again if the user goes back in the conversation.
+            None if !about.is_new => self.rulings.record(&key, Ruling::Shown).unwrap_or(Ruling::Shown),
+            None => self.judge(conversation, result, &text, &key),
         };
         match ruling {
             Ruling::Held(shown) => Some(shown),

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::face::Face;
 
 /// The formats, told apart by the end of the path.
-const FORMATS: &[WireFormat] = &[anthropic::FORMAT, chat::FORMAT, responses::FORMAT];
+const FORMATS: &[WireFormat] = &[anthropic::FORMAT, anthropic::COUNT, chat::FORMAT, responses::FORMAT];
 
 /// The format of requests to an API.
 pub(super) struct WireFormat {
@@ -28,6 +28,8 @@ pub(super) struct WireFormat {
     paths: &'static [&'static str],
     /// Reads a body, or returns `None` if it is not of this format.
     pub(super) read: for<'a> fn(&'a str) -> Option<Conversation<'a>>,
+    /// Whether a model is shown the request.
+    pub(super) reaches_model: bool,
 }
 
 /// Returns the format of a request, if its results of tools are known.

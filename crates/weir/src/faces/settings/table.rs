@@ -1,5 +1,7 @@
 //! The settings, each with what it does and how its value reads. `docs/configuration.md` explains them.
 
+use weir_fetch::endpoint::shown_address;
+
 use crate::config::{Config, EmbeddingModel, ListedTools, Network, Sandbox};
 
 /// A setting of the configuration.
@@ -92,7 +94,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     }),
     setting("search", "model", "The model for search by meaning.", |config| model(&config.embedding_model)),
     setting("search", "endpoint", "The server of that model.", |config| match &config.embedding_model {
-        EmbeddingModel::Endpoint { url, .. } => format!("{url:?}"),
+        EmbeddingModel::Endpoint { url, .. } => format!("{:?}", shown_address(url)),
         _ => "none".to_owned(),
     }),
     setting("search", "key_file", "The file with the key of that server.", |config| match &config.embedding_model {

@@ -38,9 +38,23 @@ fn a_line_that_is_no_message_is_answered_with_an_error() {
     }
     assert_eq!(server.error_of(b"[1, 2]"), (-32600, Value::Null));
     assert_eq!(server.error_of(br#"{"jsonrpc":"2.0","id":"seven","method":7}"#), (-32600, json!("seven")));
+    let call = json!({ "name": "ctx_history", "arguments": {}, "_meta": { "threadId": "s".repeat(201) } });
+    let call = json!({ "jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": call }).to_string();
+    assert_eq!(server.error_of(call.as_bytes()), (-32602, json!(8)));
     server.send_line(b"");
     server.send_line(br#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{}}"#);
     assert!(server.call("ctx_history", &json!({})).contains("nothing here yet"));
+    assert!(server.end().success());
+}
+
+#[test]
+fn the_last_line_needs_no_end() {
+    let (_home, mut server) = ready();
+    let ping = br#"{"jsonrpc":"2.0","id":7003,"method":"ping"}"#;
+    std::io::Write::write_all(server.input.as_mut().unwrap(), ping).unwrap();
+    server.input = None;
+    let answer = server.receive();
+    assert!(answer["id"] == 7003 && answer["result"].is_object(), "{answer}");
     assert!(server.end().success());
 }
 

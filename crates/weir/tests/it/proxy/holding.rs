@@ -65,6 +65,10 @@ fn what_was_sent_in_full_is_never_replaced() {
     let mut conversation = Conversation::new(&ANTHROPIC);
     conversation.ran("toolu_1", "make", &build("first")).ran("toolu_2", "ls", "a\n");
     assert_eq!(conversation.send(&proxy, &api), conversation.body());
+    // Nor is it replaced if the user goes back to it.
+    let mut earlier = Conversation::new(&ANTHROPIC);
+    earlier.ran("toolu_1", "make", &build("first"));
+    assert_eq!(earlier.send(&proxy, &api), earlier.body());
     drop(proxy);
 
     // And this one was sent while nothing was to be held back.
@@ -142,6 +146,27 @@ fn the_model_is_told_how_it_can_read_on() {
     assert_eq!(arrived, body);
     let (said, _) = proxy.end();
     assert!(said.contains("1 request offered no tool to read the rest with"), "{said}");
+}
+
+#[test]
+fn counting_tokens_without_the_tools_decides_nothing() {
+    let (home, api) = (Home::new(), Api::start());
+    let proxy = Proxy::start(&home, &api.url());
+    let (output, mut conversation) = (build("weir"), Conversation::new(&ANTHROPIC));
+    let body = conversation.ran("toolu_1", "make", &output).body();
+    let tools = r#""tools":[{"name":"Bash","input_schema":{"properties":{"command":{}}}}],"#;
+    let without = body.replace(tools, "");
+    assert_ne!(without, body);
+    proxy.post("/v1/messages/count_tokens", without.as_bytes());
+    assert_eq!(String::from_utf8(api.last().body).unwrap(), without);
+    let shown = replacement(&body, &conversation.send(&proxy, &api), &output);
+    // What was decided holds for counting as well, with the tools and without.
+    for counted in [body, without] {
+        proxy.post("/v1/messages/count_tokens", counted.as_bytes());
+        let arrived = String::from_utf8(api.last().body).unwrap();
+        assert_eq!(replacement(&counted, &arrived, &output), shown);
+    }
+    assert_eq!(parsed(&proxy.send("GET /weir/stats", &[], b""))["without_reader"], 0);
 }
 
 #[test]

@@ -65,6 +65,19 @@ fn headers_pass_except_those_of_the_connection() {
 }
 
 #[test]
+fn an_offer_of_another_protocol_is_not_taken_up() {
+    let (home, api) = (Home::new(), Api::start());
+    let proxy = Proxy::start(&home, &api.url());
+    // As Java's HTTP client sends the first request of every connection.
+    let offer = [("connection", "Upgrade, HTTP2-Settings"), ("upgrade", "h2c"), ("http2-settings", "AAMAAABk")];
+    let answered = proxy.send("POST /v1/messages", &offer, b"{\"messages\":[]}");
+    assert_eq!((answered.status, api.count()), (200, 1), "{answered:?}");
+    for (name, _) in offer {
+        assert_eq!(api.last().header(name), None);
+    }
+}
+
+#[test]
 fn errors_and_their_headers_pass() {
     let (home, compressed) = (Home::new(), b"\x1f\x8b\x08 not really gzip \x00\xff");
     let api = Api::answering(move |_, stream| {

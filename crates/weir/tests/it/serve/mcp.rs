@@ -100,6 +100,13 @@ fn the_session_is_in_a_header_or_in_the_metadata() {
         assert_eq!(text_of(&found).contains("for one session"), expected, "{session}: {found}");
     }
     assert!(!text_of(&server.mcp(&search).json()).contains("for one session"));
+    // Even a call that only reads stores the name of its session.
+    for session in ["s".repeat(201), "s\u{1b}[2J".to_owned()] {
+        let call =
+            json!({ "name": "ctx_search", "arguments": { "queries": ["ibex"] }, "_meta": { "sessionId": session } });
+        let refused = server.mcp(&request(3, "tools/call", &call)).json();
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
 }
 
 #[test]

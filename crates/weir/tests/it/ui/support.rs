@@ -23,7 +23,12 @@ pub(super) struct Pages {
 impl Pages {
     /// Starts the server.
     pub(super) fn start(home: &Home) -> Self {
-        let mut process = home.weir_command(&["ui"]).stderr(Stdio::piped()).spawn().unwrap();
+        Self::start_with(home, &[])
+    }
+
+    /// Starts the server with more options.
+    pub(super) fn start_with(home: &Home, options: &[&str]) -> Self {
+        let mut process = home.weir_command(&[&["ui"], options].concat()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
         let stderr = process.stderr.take().unwrap();
         // The thread ends with the program's output.

@@ -3,8 +3,11 @@
 use super::json::Object;
 use super::{AboutResult, Conversation, ModelCall, WireFormat};
 
-/// Requests for an answer, and to count its tokens.
-pub(super) const FORMAT: WireFormat = WireFormat { paths: &["/v1/messages", "/v1/messages/count_tokens"], read };
+/// Requests for an answer.
+pub(super) const FORMAT: WireFormat = WireFormat { paths: &["/v1/messages"], read, reaches_model: true };
+
+/// Requests to count the tokens of one.
+pub(super) const COUNT: WireFormat = WireFormat { paths: &["/v1/messages/count_tokens"], read, reaches_model: false };
 
 fn read(body: &str) -> Option<Conversation<'_>> {
     let request = Object::read(body)?;

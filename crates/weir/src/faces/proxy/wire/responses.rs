@@ -4,7 +4,8 @@ use super::json::Object;
 use super::{AboutResult, Conversation, ModelCall, WireFormat};
 
 /// Requests for an answer, and to compact a conversation.
-pub(super) const FORMAT: WireFormat = WireFormat { paths: &["/responses", "/responses/compact"], read };
+pub(super) const FORMAT: WireFormat =
+    WireFormat { paths: &["/responses", "/responses/compact"], read, reaches_model: true };
 
 /// The types of items that are results with a text.
 const RESULTS: [&str; 3] = ["function_call_output", "custom_tool_call_output", "local_shell_call_output"];

@@ -130,7 +130,7 @@ fn what_is_not_of_a_format_is_not_understood() {
 fn formats_are_known_by_the_end_of_the_path() {
     let known = |path: &str| format_of(&Method::POST, path).and_then(|format| format.paths.first().copied());
     assert_eq!(known("/v1/messages"), Some("/v1/messages"));
-    assert_eq!(known("/v1/messages/count_tokens"), Some("/v1/messages"));
+    assert_eq!(known("/v1/messages/count_tokens"), Some("/v1/messages/count_tokens"));
     assert_eq!(known("/api/v1/chat/completions"), Some("/chat/completions"));
     assert_eq!(known("/v1/responses"), Some("/responses"));
     assert_eq!(known("/v1/responses/compact"), Some("/responses"));
