@@ -99,6 +99,11 @@ impl CommandError {
         Self::new(ErrorKind::Broken, what).hint("this is a bug in Weir; `weir doctor` may show more")
     }
 
+    /// Whether the error is that a store has to be migrated before it can be used.
+    pub(crate) fn is_of_older_store(&self) -> bool {
+        matches!(self.unplaced.as_deref(), Some(StoreError::Older { .. }))
+    }
+
     /// Adds a hint on what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -171,6 +176,7 @@ fn hint_for(error: &StoreError, path: Option<&Path>) -> String {
         StoreError::Unreadable { .. } => {
             "run `weir doctor` to see what is lost; `weir index` reads indexed files again"
         }
+        StoreError::Older { .. } => "nothing was changed; the next command that uses the store migrates it",
         StoreError::Newer { .. } => "nothing was changed; update Weir to the version that wrote the store",
         StoreError::OtherHistory { .. } => "nothing was changed; a different build of Weir created this store",
         StoreError::Full { .. } => "free some space, or remove entries with `weir forget`; existing entries are safe",

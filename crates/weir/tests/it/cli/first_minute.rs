@@ -22,6 +22,21 @@ fn without_arguments_it_says_how_things_stand_and_makes_no_store() {
 }
 
 #[test]
+fn doctor_looks_without_making_a_store() {
+    let home = Home::new();
+    let shown = said(&home.weir(&["doctor"]));
+    assert!(shown.contains("✓ project store: none yet\n✓ user store: none yet"), "{shown}");
+    home.weir(&["doctor", "--rebuild-index", "--drop-lost"]);
+    assert!(!home.data().join("user").exists());
+    let stores = fs::read_dir(home.data().join("projects")).into_iter().flatten().flatten();
+    let made: Vec<_> = stores.map(|store| store.path().join("log.db")).filter(|log| log.exists()).collect();
+    assert!(made.is_empty(), "{made:?}");
+    home.note(&["one"]);
+    let shown = home.weir(&["doctor"]);
+    assert!(said(&shown).contains("✓ project store: 1 entry, "), "{}", said(&shown));
+}
+
+#[test]
 fn settings_are_shown_with_the_line_that_sets_them_and_checked_after_an_edit() {
     let home = Home::new();
     let path = home.at(".config/weir/config.toml");
