@@ -57,9 +57,8 @@ fn everything_a_hook_could_not_write_comes_back_in_order_and_with_its_time() {
 #[test]
 fn a_look_at_a_store_makes_no_file_and_leaves_the_spool() {
     let folder = tempfile::tempdir().unwrap();
-    let look = |folder: &Path| {
-        Store::open_as_is(folder, Owner::Project(project()), Limits::default(), Patience::default())
-    };
+    let look =
+        |folder: &Path| Store::open_as_is(folder, Owner::Project(project()), Limits::default(), Patience::default());
     let nowhere = folder.path().join("nowhere");
     assert!(look(&nowhere).is_err() && !nowhere.exists());
     drop(open(folder.path()));

@@ -7,7 +7,7 @@ mod order;
 
 use std::ffi::OsString;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -146,6 +146,8 @@ fn command() -> Command {
 
 fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     let (name, arguments) = matches.subcommand().unwrap_or((OVERVIEW, matches));
+    let folder = matches.get_one::<PathBuf>("folder");
+    folder.map_or(Ok(()), |folder| check_folder(folder))?;
     if let Some(shell) = (name == "completions").then(|| arguments.get_one::<clap_complete::Shell>("shell")).flatten() {
         let mut script = Vec::new();
         clap_complete::generate(*shell, &mut command(), "weir", &mut script);
@@ -161,7 +163,7 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         CommandError::new(ErrorKind::Failed, format!("cannot use the current folder: {error}"))
             .hint("cd to a folder that exists")
     })?;
-    if let Some(folder) = matches.get_one::<PathBuf>("folder") {
+    if let Some(folder) = folder {
         env.folder = env.folder.join(folder);
     }
     match name {
@@ -173,6 +175,17 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         config_file::CONFIG => finish(config_file::run(&env, arguments)?, arguments.get_flag("json")),
         _ => serve_or_call(&env, name, arguments),
     }
+}
+
+/// Refuses a folder in which no command can run.
+fn check_folder(folder: &Path) -> Result<(), CommandError> {
+    let problem = match std::fs::metadata(folder) {
+        Ok(about) if about.is_dir() => return Ok(()),
+        Ok(_) => "it is not a folder".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(CommandError::usage(format!("cannot use {} as the project folder: {problem}", folder.display()))
+        .hint("`--folder` (`-C`) takes the path of an existing folder"))
 }
 
 /// Shows local times if the answer goes to a person at a terminal.

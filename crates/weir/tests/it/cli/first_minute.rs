@@ -37,6 +37,22 @@ fn doctor_looks_without_making_a_store() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_used_fails_every_command() {
+    let home = Home::new();
+    home.write("file", "");
+    for arguments in [&["doctor"][..], &[], &["config"], &["completions", "bash"], &["man"], &["statusline"]] {
+        for folder in ["/nonexistent", "file"] {
+            let output = home.weir(&[&["-C", folder][..], arguments].concat());
+            let said = said(&output);
+            assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+            assert!(said.contains(&format!("cannot use {folder} as the project folder: ")), "{arguments:?}: {said}");
+        }
+    }
+    assert_eq!(home.weir(&["-C", "/nonexistent", "run", "true"]).status.code(), Some(125));
+    assert_eq!(home.weir(&["-C", "..", "config", "path"]).status.code(), Some(0));
+}
+
+#[test]
 fn settings_are_shown_with_the_line_that_sets_them_and_checked_after_an_edit() {
     let home = Home::new();
     let path = home.at(".config/weir/config.toml");
