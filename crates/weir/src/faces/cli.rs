@@ -4,6 +4,7 @@
 mod advice_tests;
 
 mod order;
+mod summary;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -35,6 +36,10 @@ pub(crate) fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let matches = match order::parse(command, &arguments) {
         Ok(matches) => matches,
+        Err(error) if error.kind() == clap::error::ErrorKind::DisplayHelp && summary::is_asked_for(&arguments) => {
+            let _ = std::io::stdout().write_all(summary::SUMMARY.as_bytes());
+            return ExitCode::SUCCESS;
+        }
         Err(error) => {
             let _ = error.print();
             let kind = ErrorKind::Usage;
@@ -109,16 +114,16 @@ fn command() -> Command {
         .help("Run as if started in this folder");
     let mcp = Command::new("mcp")
         .about("Serve the operations to an MCP client on standard input and output")
-        .after_help("Example for a client's configuration:\n  {\"command\": \"weir\", \"args\": [\"mcp\"]}");
+        .after_long_help("Example for a client's configuration:\n  {\"command\": \"weir\", \"args\": [\"mcp\"]}");
     let completions = Command::new("completions")
         .about("Print shell completions")
-        .after_help("Example:\n  weir completions bash > ~/.local/share/bash-completion/completions/weir")
+        .after_long_help("Example:\n  weir completions bash > ~/.local/share/bash-completion/completions/weir")
         .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)));
     Command::new("weir")
         .version(env!("CARGO_PKG_VERSION"))
         .about(ABOUT)
         .long_about(LONG_ABOUT)
-        .after_help(AFTER_HELP)
+        .after_long_help(AFTER_HELP)
         .args([json, folder])
         .subcommands(OPERATIONS.iter().filter_map(|operation| Some((operation.command_line)(operation.command?))))
         .subcommands(setup::commands())

@@ -15,7 +15,7 @@ pub(crate) const MAN: &str = "man";
 pub(crate) fn command() -> Command {
     Command::new(MAN)
         .about("Print man pages")
-        .after_help("Examples:\n  weir man run | man -l -\n  weir man --into ~/.local/share/man/man1")
+        .after_long_help("Examples:\n  weir man run | man -l -\n  weir man --into ~/.local/share/man/man1")
         .arg(Arg::new("command").value_name("COMMAND").help("Command to describe [default: weir itself]"))
         .arg(
             Arg::new("into")

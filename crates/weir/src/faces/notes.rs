@@ -73,7 +73,7 @@ pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     Command::new("notes")
         .about("List notes, newest first, and say which may be out of date, superseded or unused")
-        .after_help(
+        .after_long_help(
             "Examples:\n  weir notes\n  weir notes --stale\n  weir notes --confirm k7f2m9q4xz\n  weir notes --all --json\n\n\
              Models see whether a note is yours, or theirs and confirmed by you. `weir forget` removes a note, and \
              `weir note … --supersedes REF` replaces it.",

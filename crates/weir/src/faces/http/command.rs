@@ -62,7 +62,7 @@ What needs the user's consent is refused, since a server has nobody to ask. docs
 pub(crate) fn command() -> Command {
     Command::new(SERVE)
         .about("Serve the operations over HTTP: REST with OpenAPI, and MCP Streamable HTTP")
-        .after_help(AFTER_HELP)
+        .after_long_help(AFTER_HELP)
         .args(address_options())
         .args(token_options())
         .args(limit_options())

@@ -16,7 +16,7 @@ use crate::when;
 pub(super) fn command() -> Command {
     Command::new("export")
         .about("Write everything in the store as JSON Lines")
-        .after_help(
+        .after_long_help(
             "Examples:\n  weir export > project.jsonl\n  weir export project.jsonl\n  weir export | jq -r \
              'select(.type == \"entry\" and .kind == \"note\") | .text'\n\n\
              Writes one line for each entry and event, oldest first, with full texts. Secrets were removed before they were stored. \
