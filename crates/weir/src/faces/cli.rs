@@ -56,7 +56,7 @@ pub(crate) fn run() -> ExitCode {
             paint::clear_progress();
             let mut stderr = anstream::stderr().lock();
             let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
-            let text = error.to_string();
+            let text = paint::safe(&error.to_string());
             let _ = writeln!(stderr, "{style}error:{style:#}{}", text.strip_prefix("error:").unwrap_or(&text));
             ExitCode::from(match matches.subcommand_name() {
                 Some(RUN) => error.kind.exit_code_of_run(),
@@ -356,7 +356,7 @@ fn show(answer: Answer, json: bool, words: &[String]) -> Result<ExitCode, Comman
     }
     if json {
         let text = serde_json::to_string_pretty(&answer.data).unwrap_or_default();
-        return written(writeln!(std::io::stdout(), "{text}"));
+        return written(writeln!(std::io::stdout(), "{}", paint::safe_json(&text)));
     }
     written(paint::print(&answer.text, words))
 }
