@@ -344,6 +344,9 @@ fn finish_with(answer: Answer, json: bool, words: &[String]) -> Result<ExitCode,
 fn show(answer: Answer, json: bool, words: &[String]) -> Result<ExitCode, CommandError> {
     paint::clear_progress();
     if let Some(raw) = answer.raw {
+        if json {
+            return Err(CommandError::usage("cannot write raw bytes as JSON").hint("omit --raw or --json"));
+        }
         // Frame by frame, since the text may be larger than memory.
         let mut stdout = std::io::stdout().lock();
         for number in 0..raw.frame_count() {

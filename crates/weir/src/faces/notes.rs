@@ -85,6 +85,7 @@ pub(crate) fn command() -> Command {
                 .long("confirm")
                 .value_name("REF")
                 .num_args(1..)
+                .conflicts_with_all(NOTE_CATEGORIES.iter().map(|sort| sort.flag).chain(["all"]))
                 .value_parser(|text: &str| Reference::parse(text).map_err(|error| error.to_string()))
                 .help("Confirm notes that a model wrote"),
         )
@@ -102,11 +103,12 @@ async fn confirm(context: &Context, references: Vec<Reference>) -> Result<Answer
                     Some(entry) => Some(entry),
                     None => open.user()?.confirm(&scope, reference, now)?,
                 };
-                team::confirmed(open.folder(Level::Project), reference)?;
-                confirmed.push(found.ok_or_else(|| {
+                let found = found.ok_or_else(|| {
                     CommandError::new(ErrorKind::NotFound, format!("cannot confirm {reference}: there is no such note"))
                         .hint("`weir notes --all` lists the notes")
-                })?);
+                })?;
+                team::confirmed(open.folder(Level::Project), reference)?;
+                confirmed.push(found);
             }
             Ok(confirmed)
         })

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use weir_core::Level;
+use weir_core::wording::quoted;
 use weir_store::{Depth, HookUse, KnownProject, Patience, Spool};
 
 use super::{Declared, Effect};
@@ -235,8 +236,10 @@ impl DoctorData {
     fn text(&self) -> String {
         let lines = self.checks.iter().map(|check| {
             let mark = if check.good { "✓" } else { "✗" };
-            let fix = check.fix.as_deref().map(|fix| format!("\n  fix: {fix}")).unwrap_or_default();
-            format!("{mark} {}: {}{fix}", check.name, check.text)
+            // A path with a line end must not look like another check.
+            let line = |text: &str| one_line(text, usize::MAX);
+            let fix = check.fix.as_deref().map(|fix| format!("\n  fix: {}", line(fix))).unwrap_or_default();
+            format!("{mark} {}: {}{fix}", check.name, line(&check.text))
         });
         lines.collect::<Vec<_>>().join("\n")
     }
@@ -275,7 +278,7 @@ fn check_hooks(open: &mut LockedStores<'_>, context: &Context) -> Vec<Check> {
             name: "hook failures",
             good: false,
             text: format!("{}, last: {last}", counted(faults.len(), "failure", "failures")),
-            fix: Some(format!("after investigating, remove the log: rm '{}'", log.display())),
+            fix: Some(format!("after investigating, remove the log: rm {}", shell_word(&log))),
         });
     }
     checks
@@ -297,10 +300,15 @@ fn check_spool(context: &Context) -> Vec<Check> {
         let text = format!("{} from hooks cannot be read", counted(unreadable, "record", "records"));
         checks.push(bad(
             text,
-            format!("after investigating, remove them: rm '{}'/*.unreadable", spool.folder().display()),
+            format!("after investigating, remove them: rm {}/*.unreadable", shell_word(spool.folder())),
         ));
     }
     checks
+}
+
+/// Returns a path as a word for a shell.
+fn shell_word(path: &Path) -> String {
+    quoted(&path.display().to_string())
 }
 
 /// Says what is shared with a team, with whom, and how old it is.
@@ -329,7 +337,7 @@ fn check_modes(data: &Path) -> Check {
                 name: "data folder",
                 good: false,
                 text: format!("{} is readable by other users", data.display()),
-                fix: Some(format!("chmod -R go= '{}'", data.display())),
+                fix: Some(format!("chmod -R go= {}", shell_word(data))),
             },
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 let unusable = StoreError::Unusable { at: StorePart::Folder, detail: error.to_string() };

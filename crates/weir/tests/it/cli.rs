@@ -105,7 +105,7 @@ fn forgetting_needs_a_choice_and_the_right_confirmation() {
         &["forget", &reference, "--confirm", "00000000"],
         expect![[r#"
         error: the store has changed since the dry run
-        hint: run it again without `confirm` and use the new code
+        hint: repeat the dry run and use its new code
         exit 2"#]],
     );
     home.check(

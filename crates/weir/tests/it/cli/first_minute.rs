@@ -87,11 +87,27 @@ fn the_exit_code_of_a_run_is_the_command_s_and_failures_of_weir_have_others() {
         (&["search"], 2),
         (&["get", "0000000000"], 3),
         (&["nonsense"], 2),
+        (&["run", "--keep", "true"], 125),
+        (&["run", "--end", "0000000000", "--background"], 125),
+        (&["get", "0000000000", "--context", "3"], 2),
+        (&["notes", "--confirm", "0000000000", "--all"], 2),
+        (&["index", "--text", "some", "--include", "*.md"], 2),
+        (&["import", "old.json", "--all", "--project-name", "api"], 2),
         (&["--help"], 0),
     ] {
         let output = home.weir(arguments);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", said(&output));
     }
+}
+
+#[test]
+fn an_option_that_cannot_be_followed_is_an_error_and_a_filter_is_named() {
+    let home = Home::new();
+    let reference = home.note(&["one"]);
+    let both = home.weir(&["get", &reference, "--raw", "--json"]);
+    assert_eq!((both.status.code(), text(&both.stdout).as_str()), (Some(2), ""), "{}", said(&both));
+    let none = said(&home.weir(&["history", "--sessions", "--client", "nobody"]));
+    assert!(none.contains("no sessions match"), "{none}");
 }
 
 #[test]
