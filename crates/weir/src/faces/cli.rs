@@ -162,7 +162,7 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         return Ok(statusline::main());
     }
     if name == man::MAN {
-        return man::run(command(), arguments).map(|()| ExitCode::SUCCESS);
+        return man::run(command(), arguments, folder.map(PathBuf::as_path)).map(|()| ExitCode::SUCCESS);
     }
     let mut env = Env::capture().map_err(|error| {
         CommandError::new(ErrorKind::Failed, format!("cannot use the current folder: {error}"))

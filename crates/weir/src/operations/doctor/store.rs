@@ -90,7 +90,9 @@ fn describe_swept(swept: Swept) -> Option<String> {
     let index =
         if index_removed { "; the disk is full, so the index was removed and will be rebuilt later" } else { "" };
     (swept != Swept::default()).then(|| {
-        format!("swept: {expired} expired, {evicted} evicted, {events} old events, {orphans} stray files{index}")
+        let (events, orphans) =
+            (counted(events, "old event", "old events"), counted(orphans, "stray file", "stray files"));
+        format!("swept: {expired} expired, {evicted} evicted, {events}, {orphans}{index}")
     })
 }
 

@@ -302,7 +302,8 @@ impl SelectedText {
             (_, false, _) => None,
             (_, true, Some(lines)) => {
                 let next = continue_from(self.last + 1);
-                Some(format!("{lines} lines match; cut after line {}: {next}", self.last))
+                let matching = if lines == 1 { "1 line matches".to_owned() } else { format!("{lines} lines match") };
+                Some(format!("{matching}; cut after line {}: {next}", self.last))
             }
             (_, true, None) if self.inside => Some(self.by_bytes(&format!("cut inside line {}", self.last), face)),
             (_, true, None) => {
