@@ -69,7 +69,8 @@ Examples:
   weir doctor --mcp
   weir doctor --json
 
-Exits with 3 if something is wrong. Repairs nothing without --rebuild-index or --drop-lost. Nothing leaves this machine, unless a server that --mcp starts sends it.";
+Exits with 3 if something is wrong. Repairs nothing without --rebuild-index or --drop-lost. Nothing leaves this \
+machine, unless a server that --mcp starts sends it.";
 
     async fn run(self, context: &Context) -> Result<Answer<DoctorData>, CommandError> {
         let here = context.clone();
