@@ -108,6 +108,8 @@ fn an_option_that_cannot_be_followed_is_an_error_and_a_filter_is_named() {
     assert_eq!((both.status.code(), text(&both.stdout).as_str()), (Some(2), ""), "{}", said(&both));
     let none = said(&home.weir(&["history", "--sessions", "--client", "nobody"]));
     assert!(none.contains("no sessions match"), "{none}");
+    let none = said(&home.weir(&["stats", "--client", "nobody"]));
+    assert!(none.contains("that matches the filters: remove a filter"), "{none}");
 }
 
 #[test]
