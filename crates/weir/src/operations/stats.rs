@@ -74,12 +74,12 @@ them.";
         let outputs = SeenOutputs::of(&seen);
         if rows.is_empty() {
             let is_filtered = since.is_some() || self.client.is_some();
-            let when = if is_filtered { "that matches the filters" } else { "here yet" };
+            let scope = if is_filtered { "that matches the filters" } else { "here yet" };
             let text = match &outputs {
-                Some(outputs) => format!("Nothing was held back, told or asked for {when}.\n\n{}", outputs.table()),
-                None if is_filtered => format!("nothing was held back, told or asked for {when}: remove a filter"),
+                Some(outputs) => format!("Nothing was held back, told or asked for {scope}.\n\n{}", outputs.table()),
+                None if is_filtered => format!("nothing was held back, told or asked for {scope}: remove a filter"),
                 None => {
-                    format!("nothing was held back, told or asked for {when}; `weir` says which clients are connected")
+                    format!("nothing was held back, told or asked for {scope}; `weir` says which clients are connected")
                 }
             };
             let outputs = outputs.as_ref().map(SeenOutputs::data);
