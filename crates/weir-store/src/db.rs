@@ -4,6 +4,7 @@
 mod connect;
 mod file_id;
 mod files;
+mod open;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,13 +12,11 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, InterruptHandle, Transaction, TransactionBehavior};
 
-use self::connect::{OpenMode, connect};
 use self::file_id::FileId;
 use self::files::create_private_file;
 pub(crate) use self::files::{create_private_folder, private_file_options, with_suffix};
 use crate::error::{DEFAULT_PATIENCE, Fault, Result, StoreError, from_engine, from_system};
 use crate::layout::StorePart;
-use crate::migrate::{self, Migration};
 
 /// What an acknowledged write survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,48 +75,6 @@ enum Access {
 }
 
 impl Db {
-    /// Opens a database, creating or migrating it first if necessary. If nothing can be written, opens it read-only.
-    pub(crate) fn open(path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
-        Self::open_as(&StorePart::of_database(path), path, migrations, patience)
-    }
-
-    /// Like [`Self::open`], for a database that is another part than its name says.
-    pub(crate) fn open_as(part: &StorePart, path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
-        match Self::open_to_write(part, path, migrations, patience) {
-            Err(error @ (StoreError::ReadOnly { .. } | StoreError::Full { .. })) if path.exists() => {
-                let is_full = matches!(error, StoreError::Full { .. });
-                let access = if is_full { Access::ReadingFull } else { Access::Reading };
-                Self::open_to_read(part, path, migrations, patience, access).map_err(|_| error)
-            }
-            other => other,
-        }
-    }
-
-    fn open_to_write(part: &StorePart, path: &Path, migrations: &[Migration], patience: Patience) -> Result<Self> {
-        create_private_file(part, path)?;
-        let mut db = Self::new(connect(part, path, &OpenMode::Writing)?, part, path, patience, Access::Writing)?;
-        migrate::bring_up_to_date(&mut db, migrations)?;
-        Ok(db)
-    }
-
-    fn open_to_read(
-        part: &StorePart,
-        path: &Path,
-        migrations: &[Migration],
-        patience: Patience,
-        access: Access,
-    ) -> Result<Self> {
-        // Without a write-ahead log, the database file is complete. With one, the engine needs its side files, which
-        // exist unless the last process closed the database in an orderly way.
-        let mode = match std::fs::metadata(with_suffix(path, "-wal")) {
-            Ok(about) if about.len() > 0 => OpenMode::Reading,
-            _ => OpenMode::Unchanging,
-        };
-        let db = Self::new(connect(part, path, &mode)?, part, path, patience, access)?;
-        migrate::check_is_current(&db, migrations)?;
-        Ok(db)
-    }
-
     fn new(connection: Connection, part: &StorePart, path: &Path, patience: Patience, access: Access) -> Result<Self> {
         let (durability, file, part) = (Durability::Process, FileId::of(path), part.clone());
         let (mapped, keeps_log_small, path) = (false, false, path.to_owned());

@@ -22,6 +22,11 @@ pub enum StoreError {
         /// What is wrong with the text.
         detail: String,
     },
+    /// An older version of Weir wrote the store, and it was opened without being migrated.
+    Older {
+        /// The part.
+        at: StorePart,
+    },
     /// A newer version of Weir has written to the store.
     Newer {
         /// The part.
@@ -110,6 +115,7 @@ impl StoreError {
         match self {
             Self::Damaged { at, .. }
             | Self::Unreadable { at, .. }
+            | Self::Older { at }
             | Self::Newer { at, .. }
             | Self::OtherHistory { at, .. }
             | Self::ReadOnly { at }
@@ -126,6 +132,7 @@ impl StoreError {
         match self {
             Self::Damaged { detail, .. } => format!("the store is damaged: {place} ({detail})"),
             Self::Unreadable { detail, .. } => format!("the text of an entry cannot be read: {place} ({detail})"),
+            Self::Older { .. } => format!("the store was written by an older version of Weir: {place}"),
             Self::Newer { found, .. } => {
                 format!("the store was written by a newer version of Weir: {place} has migration `{found}`")
             }

@@ -21,11 +21,11 @@ pub(crate) fn bring_up_to_date(db: &mut Db, migrations: &[Migration]) -> Result<
     Ok(())
 }
 
-/// Checks that no migration has to run, for a database that cannot be written.
+/// Checks that no migration has to run, for a database that cannot or must not be written.
 pub(crate) fn check_is_current(db: &Db, migrations: &[Migration]) -> Result<()> {
     check_ledger(db, migrations)?;
     let is_current = db.read(sqlite::version)? == migrations.len();
-    if is_current { Ok(()) } else { Err(StoreError::ReadOnly { at: db.part().clone() }) }
+    if is_current { Ok(()) } else { Err(StoreError::Older { at: db.part().clone() }) }
 }
 
 /// Compares the ledger with the migrations that this version knows.

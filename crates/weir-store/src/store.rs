@@ -89,6 +89,8 @@ pub struct Store {
     blobs: Blobs,
     learner: Learner,
     freshness: Freshness,
+    /// Whether the store was opened to be looked at, so that nothing is created or migrated.
+    as_is: bool,
 }
 
 /// The result of looking up a reference.
@@ -119,21 +121,36 @@ impl Store {
             }
         }
         let log = Db::open(&path, log::MIGRATIONS, patience)?;
-        let blobs = Blobs::new(folder.join(BLOBS_FOLDER));
-        let mut store = Self {
+        let mut store = Self::around(log, folder, owner, limits);
+        store.check_owner()?;
+        // If the spool cannot be taken in now, it waits for the next call.
+        let _ = store.take_in();
+        Ok(store)
+    }
+
+    /// Opens the store in `folder` to look at it. Opening changes nothing: the store must exist, is not migrated, and
+    /// the spool stays as it is.
+    pub fn open_as_is(folder: &Path, owner: Owner, limits: Limits, patience: Patience) -> Result<Self> {
+        let log = Db::open_as_is(&folder.join(LOG_FILE), log::MIGRATIONS, patience)?;
+        let store = Self { as_is: true, ..Self::around(log, folder, owner, limits) };
+        match store.recorded_owner()? {
+            Some(known) if known != owner_key(&store.owner) => Err(StoreError::OtherProject),
+            _ => Ok(store),
+        }
+    }
+
+    fn around(log: Db, folder: &Path, owner: Owner, limits: Limits) -> Self {
+        Self {
             folder: folder.to_owned(),
             owner,
             limits,
             log,
             index: None,
-            blobs,
+            blobs: Blobs::new(folder.join(BLOBS_FOLDER)),
             learner: Learner::default(),
             freshness: Freshness::default(),
-        };
-        store.check_owner()?;
-        // If the spool cannot be taken in now, it waits for the next call.
-        let _ = store.take_in();
-        Ok(store)
+            as_is: false,
+        }
     }
 
     /// Returns how long writes may still wait for other processes.
@@ -288,7 +305,8 @@ impl Store {
             Some(index) => index,
             None => {
                 self.learner = Learner::default();
-                let mut index = Db::open(&self.index_path(), index::MIGRATIONS, self.log.patience())?;
+                let open = if self.as_is { Db::open_as_is } else { Db::open };
+                let mut index = open(&self.index_path(), index::MIGRATIONS, self.log.patience())?;
                 index.keep_log_small();
                 index
             }
@@ -336,16 +354,19 @@ impl Store {
     /// Rejects the store of another project, in case its folder was copied or renamed to this project's path.
     fn check_owner(&mut self) -> Result<()> {
         let key = owner_key(&self.owner);
-        let read = |c: &Connection| {
-            c.query_row("SELECT key FROM owner WHERE id = 1", [], |row| row.get::<_, String>(0)).optional()
-        };
-        match self.log.read(read)? {
+        match self.recorded_owner()? {
             Some(known) if known == key => Ok(()),
             Some(_) => Err(StoreError::OtherProject),
             None => self.log.write(Durability::Power, |tx| {
                 tx.execute("INSERT OR IGNORE INTO owner (id, key) VALUES (1, ?1)", [&key]).map(drop)
             }),
         }
+    }
+
+    /// Returns the key of the owner that the log records.
+    fn recorded_owner(&self) -> Result<Option<String>> {
+        self.log
+            .read(|c| c.query_row("SELECT key FROM owner WHERE id = 1", [], |row| row.get::<_, String>(0)).optional())
     }
 }
 

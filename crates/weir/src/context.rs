@@ -89,6 +89,11 @@ impl Context {
         Self { knowledge: self.knowledge.with_own_stores(), ..self.clone() }
     }
 
+    /// Returns the same context with its own stores, which are looked at and stay as they are.
+    pub(crate) fn with_stores_as_is(&self) -> Self {
+        Self { knowledge: self.knowledge.as_is(), ..self.clone() }
+    }
+
     /// Returns the same context with its own stores, for calls among many: reading waits for no other call, and leaves
     /// indexing and housekeeping to others.
     pub(crate) fn with_prompt_searches(&self) -> Self {

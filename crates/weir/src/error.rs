@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use weir_core::wording::quoted;
 use weir_store::{StoreError, StorePart};
 
 use crate::holders;
@@ -99,6 +100,11 @@ impl CommandError {
         Self::new(ErrorKind::Broken, what).hint("this is a bug in Weir; `weir doctor` may show more")
     }
 
+    /// Whether the error is that a store has to be migrated before it can be used.
+    pub(crate) fn is_of_older_store(&self) -> bool {
+        matches!(self.unplaced.as_deref(), Some(StoreError::Older { .. }))
+    }
+
     /// Adds a hint on what to do next.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -171,6 +177,7 @@ fn hint_for(error: &StoreError, path: Option<&Path>) -> String {
         StoreError::Unreadable { .. } => {
             "run `weir doctor` to see what is lost; `weir index` reads indexed files again"
         }
+        StoreError::Older { .. } => "nothing was changed; the next command that uses the store migrates it",
         StoreError::Newer { .. } => "nothing was changed; update Weir to the version that wrote the store",
         StoreError::OtherHistory { .. } => "nothing was changed; a different build of Weir created this store",
         StoreError::Full { .. } => "free some space, or remove entries with `weir forget`; existing entries are safe",
@@ -179,11 +186,11 @@ fn hint_for(error: &StoreError, path: Option<&Path>) -> String {
         StoreError::NotLocal => "make the call without a tenant and a user, or to a server",
         StoreError::NoSuchLevel { level } => {
             return format!(
-                "omit `scope`, or set a {level} with WEIR_WORK or WEIR_SESSION, over HTTP with Weir-Work or Weir-Session"
+                "leave out the scope, or set a {level} with WEIR_WORK or WEIR_SESSION, over HTTP with Weir-Work or Weir-Session"
             );
         }
         StoreError::NoSuchNote { .. } => "search for the note and use its reference",
-        StoreError::PlanChanged => "run it again without `confirm` and use the new code",
+        StoreError::PlanChanged => "repeat the dry run and use its new code",
         StoreError::ReferenceTaken { .. } | StoreError::Cancelled => "run it again",
         StoreError::Engine { .. } => {
             "make sure that the disk is healthy and has free space, then run `weir doctor` to see what is damaged"
@@ -201,7 +208,8 @@ fn hint_with_path(error: &StoreError, path: Option<&Path>) -> String {
             "remove that file and connect again with `weir sync --server`; the notes are in the log".to_owned()
         }
         StoreError::Damaged { .. } => {
-            let away = folder.map(|folder| format!(": mv '{folder}' '{folder}.damaged'")).unwrap_or_default();
+            let away = |folder: String| format!(": mv {} {}", quoted(&folder), quoted(&format!("{folder}.damaged")));
+            let away = folder.map(away).unwrap_or_default();
             format!(
                 "nothing was changed; restore a backup with `weir restore FILE --force`, or move the store away to start \
                  over{away}"
@@ -244,7 +252,7 @@ mod tests {
         assert_eq!(error.message, "the store is damaged: log.db (torn)");
         let error = error.in_store(Path::new("/data/user"));
         let [first, second] = error.hints.as_slice() else { panic!("{error}") };
-        assert!(first.ends_with("start over: mv '/data/user' '/data/user.damaged'"), "{first}");
+        assert!(first.ends_with("start over: mv /data/user /data/user.damaged"), "{first}");
         assert_eq!(second, "more");
     }
 }

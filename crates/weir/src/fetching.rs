@@ -171,7 +171,7 @@ fn settings(context: &Context, denied: Vec<String>) -> Result<Settings, CommandE
     let fetch = &context.config().fetch;
     let unreadable = |error: weir_fetch::PatternError| {
         CommandError::new(ErrorKind::Denied, format!("cannot read a WebFetch rule: {error}"))
-            .hint("nothing was fetched; ask the user to fix the rule")
+            .hint("nothing was fetched; the rule has to be fixed first")
     };
     Ok(Settings {
         limits: Limits { bytes: fetch.bytes, received: fetch.bytes, time: fetch.timeout, ..Limits::default() },

@@ -18,6 +18,7 @@ use std::time::Instant;
 
 use weir_clients::Client;
 use weir_clients::transcript::{Part, Session, Skipped};
+use weir_core::wording::quoted;
 use weir_core::{Scope, SessionKey, Timestamp};
 use weir_store::{Conversation, Fresh, ImportPosition, Known, Past};
 
@@ -110,7 +111,7 @@ fn check_exports(
     // An export could attribute words to the user.
     if !context.face().is_person() {
         return Err(CommandError::new(ErrorKind::Denied, format!("cannot import {first}: it is an engram export"))
-            .hint(format!("the user can import it: weir import {first}")));
+            .hint(format!("the user can import it: weir import {}", quoted(&first.to_string()))));
     }
     if order.client.is_some() {
         return Err(CommandError::usage(format!("cannot limit {first} to a client: it is an engram export"))

@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use weir_core::RepositoryIdentity;
 use weir_core::wording::quoted;
+use weir_core::{Level, RepositoryIdentity};
 use weir_store::KnownProject;
 
 use crate::context::{Context, LockedStores};
@@ -27,7 +27,8 @@ pub(crate) fn still_there(known: &KnownProject) -> Option<Project> {
 /// Returns a hint if the store is empty and there may be another one for the project.
 pub(crate) fn hint(context: &Context, open: &mut LockedStores<'_>) -> Option<String> {
     let (project, stores) = (context.project(), context.project_stores());
-    if project.shared().is_some() || !open.project().ok()?.is_blank().ok()? {
+    let is_empty = !open.has(Level::Project) || open.project().ok()?.is_blank().ok()?;
+    if project.shared().is_some() || !is_empty {
         return None;
     }
     let mut known = open.user().ok()?.projects().ok()?;

@@ -194,7 +194,7 @@ impl Operation {
             follows_references: T::FOLLOWS_REFERENCES,
             is_brief_write: T::IS_BRIEF_WRITE,
             command_line: |name| {
-                let command = T::augment_args(clap::Command::new(name)).after_help(T::EXAMPLES);
+                let command = T::augment_args(clap::Command::new(name)).after_long_help(T::EXAMPLES);
                 match T::ABOUT {
                     Some(about) => command.about(about).long_about(None),
                     None => command,

@@ -66,9 +66,10 @@ pub(crate) async fn require(context: &Context, request: Request<'_>, consent: Co
     };
     match decision.verdict {
         Verdict::Allow => Ok(()),
-        Verdict::Deny => {
-            refused("do not work around this or retry with a different spelling; the user can do it or change the rule")
-        }
+        Verdict::Deny => refused(context.face().word(
+            "if it is your rule, change it to allow this; if it is not, do not work around it",
+            "do not work around this or retry with a different spelling; the user can do it or change the rule",
+        )),
         Verdict::Ask => {
             let question = format!("{}{}? {}", consent.deed.question(), consent.details, decision.why());
             match context.consent(&question, consent.about).await? {
@@ -82,9 +83,14 @@ pub(crate) async fn require(context: &Context, request: Request<'_>, consent: Co
 /// Says what to do without the user's consent.
 fn without_consent(face: Face, deed: Deed) -> &'static str {
     match (face, deed) {
+        (Face::Terminal, _) => {
+            "you were not asked or did not agree; answer y in a terminal, or add a rule that allows it"
+        }
         (Face::Http, _) => "the user could not be asked over HTTP; ask them to add a rule that allows it, or to do it",
-        (_, Deed::Run) => "the user could not be asked or declined; write it more simply, or ask the user to allow it",
-        (_, _) => "the user could not be asked or declined; ask the user to allow it",
+        (Face::Mcp, Deed::Run) => {
+            "the user could not be asked or declined; write it more simply, or ask the user to allow it"
+        }
+        (Face::Mcp, _) => "the user could not be asked or declined; ask the user to allow it",
     }
 }
 

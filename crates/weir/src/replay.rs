@@ -81,7 +81,7 @@ pub(crate) fn command() -> Command {
     Command::new("replay")
         .about("Replay recorded sessions and report what Weir would have saved, hidden and cost")
         .long_about(LONG_ABOUT)
-        .after_help(AFTER_HELP)
+        .after_long_help(AFTER_HELP)
         .args([paths, newest, show, prices])
 }
 

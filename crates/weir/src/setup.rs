@@ -59,7 +59,7 @@ pub(crate) fn commands() -> [Command; 2] {
     };
     let setup = Command::new("setup")
         .about("Register Weir's MCP server and hooks with your AI clients")
-        .after_help(
+        .after_long_help(
             "Examples:\n  weir setup                       say what changes for the clients found, and ask\n  \
              weir setup --diff --dry-run      show every line that would change\n  weir setup claude codex --yes\n  \
              weir setup claude --project\n\nOther settings are not changed, and `weir \
@@ -79,7 +79,7 @@ pub(crate) fn commands() -> [Command; 2] {
         ]);
     let teardown = Command::new("teardown")
         .about("Undo what `weir setup` wrote")
-        .after_help(
+        .after_long_help(
             "Examples:\n  weir teardown\n  weir teardown codex --yes\n\nA file that has not changed since setup gets \
              its old text back, byte for byte. From a file that has changed, only Weir's entries are removed. The \
              stores are kept.",

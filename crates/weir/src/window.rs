@@ -68,7 +68,7 @@ pub(crate) fn command() -> Command {
     Command::new("window")
         .about("See what your sessions would have cost with a smaller or larger window")
         .long_about(LONG_ABOUT)
-        .after_help(AFTER_HELP)
+        .after_long_help(AFTER_HELP)
         .args([paths, newest, against, prices])
 }
 

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use weir_core::{EntryKind, Event, EventKind, Level, Limits, NewEntry, Origin, Priority, Timestamp};
-use weir_store::{Guide, HistoryFilter, HookRun, Spool, SpoolRecord, Store, StoreError};
+use weir_store::{Guide, HistoryFilter, HookRun, Owner, Patience, Spool, SpoolRecord, Store, StoreError};
 
-use crate::support::{NOW, at, here, open};
+use crate::support::{NOW, at, here, open, project};
 
 fn told(text: &str, at: Timestamp) -> SpoolRecord {
     let event = Event { kind: EventKind::Prompt, priority: Priority::P1, text: text.to_owned(), data: None };
@@ -52,6 +52,25 @@ fn everything_a_hook_could_not_write_comes_back_in_order_and_with_its_time() {
     let text = store.text(&here(), hits[0].entry.reference).unwrap().unwrap().all().unwrap();
     assert_eq!(text, b"what it printed\n".repeat(3));
     assert!(!folder.path().join("spool").exists());
+}
+
+#[test]
+fn a_look_at_a_store_makes_no_file_and_leaves_the_spool() {
+    let folder = tempfile::tempdir().unwrap();
+    let look =
+        |folder: &Path| Store::open_as_is(folder, Owner::Project(project()), Limits::default(), Patience::default());
+    let nowhere = folder.path().join("nowhere");
+    assert!(look(&nowhere).is_err() && !nowhere.exists());
+    drop(open(folder.path()));
+    put(folder.path(), &told("waiting", at(10)), at(10));
+    let before = crate::dump::files(folder.path());
+    let mut store = look(folder.path()).unwrap();
+    store.check_writable().unwrap();
+    let health = store.check().unwrap();
+    assert!(health.log_problems.is_empty() && health.index_problems.is_empty(), "{health:?}");
+    drop(store);
+    assert_eq!(crate::dump::files(folder.path()), before);
+    assert_eq!(log(&open(folder.path())), [("waiting".to_owned(), 10)]);
 }
 
 #[test]

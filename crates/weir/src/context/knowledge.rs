@@ -22,8 +22,19 @@ pub(crate) struct Knowledge {
     setup: Arc<StoreSetup>,
     stores: Arc<Mutex<Stores>>,
     freshness: Freshness,
+    opening: Opening,
     /// The other project of this user that was asked for last, with its stores.
     other: Arc<Mutex<Option<Self>>>,
+}
+
+/// What opening a store may do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Opening {
+    /// Create it, migrate it, and do a part of its housekeeping.
+    #[default]
+    Usual,
+    /// Nothing: it must exist, and stays as it is.
+    AsIs,
 }
 
 /// What is needed to open the stores.
@@ -77,7 +88,8 @@ impl Knowledge {
     /// Returns the stores with this setup, none of them open.
     fn new(setup: StoreSetup) -> Self {
         let (stores, other) = (Arc::default(), Arc::default());
-        Self { setup: Arc::new(setup), stores, freshness: Freshness::default(), other }
+        let (freshness, opening) = (Freshness::default(), Opening::default());
+        Self { setup: Arc::new(setup), stores, freshness, opening, other }
     }
 
     /// Returns the stores of the project that a call on this machine is made in.
@@ -143,7 +155,12 @@ impl Knowledge {
     /// Returns the same stores, opened separately, so that other calls do not wait for them.
     pub(super) fn with_own_stores(&self) -> Self {
         let (stores, other) = (Arc::default(), Arc::default());
-        Self { setup: Arc::clone(&self.setup), stores, freshness: self.freshness, other }
+        Self { setup: Arc::clone(&self.setup), stores, freshness: self.freshness, opening: self.opening, other }
+    }
+
+    /// Returns the same stores, opened separately to be looked at: opening them changes nothing.
+    pub(super) fn as_is(&self) -> Self {
+        Self { opening: Opening::AsIs, ..self.with_own_stores() }
     }
 
     /// Returns the same stores, opened separately, for calls among many that read: they wait for no lock, and leave
@@ -218,15 +235,16 @@ pub(crate) struct LockedStores<'a> {
     pub now: Timestamp,
     patience: Patience,
     freshness: Freshness,
+    opening: Opening,
     /// The folder of the store that was handed out last. No other can be in use: they are borrowed one at a time.
     folder: &'a Path,
 }
 
 impl<'a> LockedStores<'a> {
     fn new(knowledge: &'a Knowledge, stores: &'a mut Stores) -> Self {
-        let (setup, freshness) = (&*knowledge.setup, knowledge.freshness);
-        let folder = setup.project_folder.as_path();
-        Self { setup, stores, now: when::now(), patience: Patience::default(), freshness, folder }
+        let Knowledge { freshness, opening, .. } = *knowledge;
+        let (setup, patience) = (&*knowledge.setup, Patience::default());
+        Self { setup, stores, now: when::now(), patience, freshness, opening, folder: &setup.project_folder }
     }
 
     /// Runs the work. An error of a store names the file that it is about.
@@ -237,6 +255,11 @@ impl<'a> LockedStores<'a> {
     /// Returns the folder of the store that holds entries of this level.
     pub(crate) fn folder(&self, level: Level) -> &'a Path {
         self.setup.folder(level)
+    }
+
+    /// Whether there is a store for entries of this level.
+    pub(crate) fn has(&self, level: Level) -> bool {
+        self.folder(level).join("log.db").exists()
     }
 
     /// Returns the store that holds entries of this level.
@@ -264,7 +287,12 @@ impl<'a> LockedStores<'a> {
         self.folder = &setup.project_folder;
         // A server outlives stores that are moved, removed or restored underneath it, and it outlives a full disk.
         self.stores.project.take_if(|store| store.was_moved() || store.is_read_only());
-        if let Some(store) = &mut self.stores.project {
+        if self.opening == Opening::AsIs {
+            if self.stores.project.is_none() {
+                let owner = Owner::Project(setup.owner.clone());
+                self.stores.project = Some(self.open_as_is(&setup.project_folder, owner)?);
+            }
+        } else if let Some(store) = &mut self.stores.project {
             // Anything that cannot be taken in now stays in the spool.
             let _ = store.take_in();
         } else {
@@ -298,12 +326,18 @@ impl<'a> LockedStores<'a> {
         let setup = self.setup;
         self.folder = &setup.user_folder;
         self.stores.user.take_if(|store| store.was_moved() || store.is_read_only());
-        if self.stores.user.is_none() {
+        if self.stores.user.is_none() && self.opening == Opening::AsIs {
+            self.stores.user = Some(self.open_as_is(&setup.user_folder, Owner::User)?);
+        } else if self.stores.user.is_none() {
             let mut store = Store::open_within(&setup.user_folder, Owner::User, setup.limits.clone(), self.patience)?;
             store.set_freshness(self.freshness);
             self.stores.user = Some(store);
         }
         self.stores.user.as_mut().ok_or_else(cancelled)
+    }
+
+    fn open_as_is(&self, folder: &Path, owner: Owner) -> Result<Store, CommandError> {
+        Ok(Store::open_as_is(folder, owner, self.setup.limits.clone(), self.patience)?)
     }
 }
 

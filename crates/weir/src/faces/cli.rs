@@ -4,10 +4,11 @@
 mod advice_tests;
 
 mod order;
+mod summary;
 
 use std::ffi::OsString;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -35,6 +36,10 @@ pub(crate) fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let matches = match order::parse(command, &arguments) {
         Ok(matches) => matches,
+        Err(error) if error.kind() == clap::error::ErrorKind::DisplayHelp && summary::is_asked_for(&arguments) => {
+            let _ = std::io::stdout().write_all(summary::SUMMARY.as_bytes());
+            return ExitCode::SUCCESS;
+        }
         Err(error) => {
             let _ = error.print();
             let kind = ErrorKind::Usage;
@@ -51,7 +56,7 @@ pub(crate) fn run() -> ExitCode {
             paint::clear_progress();
             let mut stderr = anstream::stderr().lock();
             let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
-            let text = error.to_string();
+            let text = paint::safe(&error.to_string());
             let _ = writeln!(stderr, "{style}error:{style:#}{}", text.strip_prefix("error:").unwrap_or(&text));
             ExitCode::from(match matches.subcommand_name() {
                 Some(RUN) => error.kind.exit_code_of_run(),
@@ -109,16 +114,16 @@ fn command() -> Command {
         .help("Run as if started in this folder");
     let mcp = Command::new("mcp")
         .about("Serve the operations to an MCP client on standard input and output")
-        .after_help("Example for a client's configuration:\n  {\"command\": \"weir\", \"args\": [\"mcp\"]}");
+        .after_long_help("Example for a client's configuration:\n  {\"command\": \"weir\", \"args\": [\"mcp\"]}");
     let completions = Command::new("completions")
         .about("Print shell completions")
-        .after_help("Example:\n  weir completions bash > ~/.local/share/bash-completion/completions/weir")
+        .after_long_help("Example:\n  weir completions bash > ~/.local/share/bash-completion/completions/weir")
         .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)));
     Command::new("weir")
         .version(env!("CARGO_PKG_VERSION"))
         .about(ABOUT)
         .long_about(LONG_ABOUT)
-        .after_help(AFTER_HELP)
+        .after_long_help(AFTER_HELP)
         .args([json, folder])
         .subcommands(OPERATIONS.iter().filter_map(|operation| Some((operation.command_line)(operation.command?))))
         .subcommands(setup::commands())
@@ -146,6 +151,8 @@ fn command() -> Command {
 
 fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
     let (name, arguments) = matches.subcommand().unwrap_or((OVERVIEW, matches));
+    let folder = matches.get_one::<PathBuf>("folder");
+    folder.map_or(Ok(()), |folder| check_folder(folder))?;
     if let Some(shell) = (name == "completions").then(|| arguments.get_one::<clap_complete::Shell>("shell")).flatten() {
         let mut script = Vec::new();
         clap_complete::generate(*shell, &mut command(), "weir", &mut script);
@@ -155,13 +162,13 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         return Ok(statusline::main());
     }
     if name == man::MAN {
-        return man::run(command(), arguments).map(|()| ExitCode::SUCCESS);
+        return man::run(command(), arguments, folder.map(PathBuf::as_path)).map(|()| ExitCode::SUCCESS);
     }
     let mut env = Env::capture().map_err(|error| {
         CommandError::new(ErrorKind::Failed, format!("cannot use the current folder: {error}"))
             .hint("cd to a folder that exists")
     })?;
-    if let Some(folder) = matches.get_one::<PathBuf>("folder") {
+    if let Some(folder) = folder {
         env.folder = env.folder.join(folder);
     }
     match name {
@@ -173,6 +180,17 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode, CommandError> {
         config_file::CONFIG => finish(config_file::run(&env, arguments)?, arguments.get_flag("json")),
         _ => serve_or_call(&env, name, arguments),
     }
+}
+
+/// Refuses a folder in which no command can run.
+fn check_folder(folder: &Path) -> Result<(), CommandError> {
+    let problem = match std::fs::metadata(folder) {
+        Ok(about) if about.is_dir() => return Ok(()),
+        Ok(_) => "it is not a folder".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(CommandError::usage(format!("cannot use {} as the project folder: {problem}", folder.display()))
+        .hint("`--folder` (`-C`) takes the path of an existing folder"))
 }
 
 /// Shows local times if the answer goes to a person at a terminal.
@@ -326,6 +344,9 @@ fn finish_with(answer: Answer, json: bool, words: &[String]) -> Result<ExitCode,
 fn show(answer: Answer, json: bool, words: &[String]) -> Result<ExitCode, CommandError> {
     paint::clear_progress();
     if let Some(raw) = answer.raw {
+        if json {
+            return Err(CommandError::usage("cannot write raw bytes as JSON").hint("omit --raw or --json"));
+        }
         // Frame by frame, since the text may be larger than memory.
         let mut stdout = std::io::stdout().lock();
         for number in 0..raw.frame_count() {
@@ -338,7 +359,7 @@ fn show(answer: Answer, json: bool, words: &[String]) -> Result<ExitCode, Comman
     }
     if json {
         let text = serde_json::to_string_pretty(&answer.data).unwrap_or_default();
-        return written(writeln!(std::io::stdout(), "{text}"));
+        return written(writeln!(std::io::stdout(), "{}", paint::safe_json(&text)));
     }
     written(paint::print(&answer.text, words))
 }

@@ -28,7 +28,7 @@ pub(crate) fn command() -> Command {
     let edit = Command::new("edit").about("Open the configuration file in $VISUAL or $EDITOR, and check it afterwards");
     Command::new(CONFIG)
         .about("Show and edit the settings")
-        .after_help(
+        .after_long_help(
             "Examples:\n  weir config show\n  weir config show --set\n  weir config edit\n  \
              cat \"$(weir config path)\"",
         )

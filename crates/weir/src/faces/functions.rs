@@ -102,7 +102,7 @@ pub(crate) fn command() -> Command {
     let forms = FORMS.iter().map(|form| format!("  {:<18}{}", form.name, form.about)).collect::<Vec<_>>().join("\n");
     Command::new("schema")
         .about("Print the tools as function declarations for a provider's API")
-        .after_help(format!(
+        .after_long_help(format!(
             "Forms:\n{forms}\n\nExamples:\n  weir schema openai-chat > tools.json\n  weir schema anthropic --all\n  \
              weir schema gemini --tool ctx_search --tool ctx_get"
         ))

@@ -1,7 +1,7 @@
 //! `weir man`: prints man pages, made from the declaration of the command line.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_mangen::Man;
@@ -15,7 +15,7 @@ pub(crate) const MAN: &str = "man";
 pub(crate) fn command() -> Command {
     Command::new(MAN)
         .about("Print man pages")
-        .after_help("Examples:\n  weir man run | man -l -\n  weir man --into ~/.local/share/man/man1")
+        .after_long_help("Examples:\n  weir man run | man -l -\n  weir man --into ~/.local/share/man/man1")
         .arg(Arg::new("command").value_name("COMMAND").help("Command to describe [default: weir itself]"))
         .arg(
             Arg::new("into")
@@ -27,14 +27,15 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// Prints a page, or writes all of them.
-pub(crate) fn run(program: Command, arguments: &ArgMatches) -> Result<(), CommandError> {
+/// Prints a page, or writes all of them. A path is relative to the folder that the command starts in, if one is given.
+pub(crate) fn run(program: Command, arguments: &ArgMatches, start: Option<&Path>) -> Result<(), CommandError> {
     let cannot = |what: &str, error: std::io::Error| {
         CommandError::new(ErrorKind::Failed, format!("cannot write {what}: {error}"))
     };
     if let Some(folder) = arguments.get_one::<PathBuf>("into") {
-        return std::fs::create_dir_all(folder)
-            .and_then(|()| clap_mangen::generate_to(program, folder))
+        let folder = start.map_or_else(|| folder.clone(), |start| start.join(folder));
+        return std::fs::create_dir_all(&folder)
+            .and_then(|()| clap_mangen::generate_to(program, &folder))
             .map_err(|error| cannot(&folder.display().to_string(), error));
     }
     let mut program = program.disable_help_subcommand(true);

@@ -73,7 +73,7 @@ pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     Command::new("notes")
         .about("List notes, newest first, and say which may be out of date, superseded or unused")
-        .after_help(
+        .after_long_help(
             "Examples:\n  weir notes\n  weir notes --stale\n  weir notes --confirm k7f2m9q4xz\n  weir notes --all --json\n\n\
              Models see whether a note is yours, or theirs and confirmed by you. `weir forget` removes a note, and \
              `weir note … --supersedes REF` replaces it.",
@@ -85,6 +85,7 @@ pub(crate) fn command() -> Command {
                 .long("confirm")
                 .value_name("REF")
                 .num_args(1..)
+                .conflicts_with_all(NOTE_CATEGORIES.iter().map(|sort| sort.flag).chain(["all"]))
                 .value_parser(|text: &str| Reference::parse(text).map_err(|error| error.to_string()))
                 .help("Confirm notes that a model wrote"),
         )
@@ -102,11 +103,12 @@ async fn confirm(context: &Context, references: Vec<Reference>) -> Result<Answer
                     Some(entry) => Some(entry),
                     None => open.user()?.confirm(&scope, reference, now)?,
                 };
-                team::confirmed(open.folder(Level::Project), reference)?;
-                confirmed.push(found.ok_or_else(|| {
+                let found = found.ok_or_else(|| {
                     CommandError::new(ErrorKind::NotFound, format!("cannot confirm {reference}: there is no such note"))
                         .hint("`weir notes --all` lists the notes")
-                })?);
+                })?;
+                team::confirmed(open.folder(Level::Project), reference)?;
+                confirmed.push(found);
             }
             Ok(confirmed)
         })

@@ -8,7 +8,7 @@ use weir_core::Timestamp;
 use weir_core::time::DAY;
 use weir_store::{MeterAction, SessionSummary, StoreOverview};
 
-use crate::answer::{Answer, counted, size};
+use crate::answer::{Answer, counted, one_line, size};
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::CommandError;
@@ -145,12 +145,13 @@ impl Facts {
     }
 }
 
-/// Returns a path as a person writes it.
+/// Returns a path as a person writes it, on one line.
 fn short(env: &Env, path: &Path) -> String {
-    match env.home.as_deref().and_then(|home| path.strip_prefix(home).ok()) {
+    let shown = match env.home.as_deref().and_then(|home| path.strip_prefix(home).ok()) {
         Some(rest) => format!("~/{}", rest.display()),
         None => path.display().to_string(),
-    }
+    };
+    one_line(&shown, usize::MAX)
 }
 
 fn clients_line(clients: &ClientsOverview) -> String {

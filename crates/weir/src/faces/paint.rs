@@ -38,7 +38,7 @@ pub(crate) fn show_progress(progress: &str) {
     let stderr = std::io::stderr();
     if stderr.is_terminal() {
         HAS_PROGRESS.store(!progress.is_empty(), Ordering::Relaxed);
-        let _ = write!(stderr.lock(), "\r\u{1b}[K{progress}\r");
+        let _ = write!(stderr.lock(), "\r\u{1b}[K{}\r", safe(progress).replace('\n', " "));
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn clear_progress() {
 
 /// Writes a remark to standard error, where it cannot be mistaken for the answer.
 pub(crate) fn warn(remark: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{remark}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", safe(remark));
 }
 
 /// Whether there is a person at the terminal who can be asked.
@@ -100,9 +100,26 @@ fn without_fences(text: &str) -> Vec<&str> {
     lines
 }
 
-/// Replaces control characters, because a terminal would obey escape sequences in stored output.
-fn safe(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+/// Replaces what a terminal would obey in a stored text, a path or a message: escape sequences and other control
+/// characters, and characters that turn the direction of a line around.
+pub(crate) fn safe(text: &str) -> String {
+    let kept = |c: char| matches!(c, '\n' | '\t') || !is_obeyed(c);
+    text.replace("\r\n", "\n").chars().map(|c| if kept(c) { c } else { '\u{fffd}' }).collect()
+}
+
+/// Escapes what a terminal would obey in JSON, where it occurs only inside strings. The value stays the same.
+pub(crate) fn safe_json(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '\n' => "\n".to_owned(),
+        c if is_obeyed(c) => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    if text.chars().any(|c| c != '\n' && is_obeyed(c)) { text.chars().map(escaped).collect() } else { text.to_owned() }
+}
+
+/// Whether a terminal obeys a character instead of showing it.
+fn is_obeyed(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns a line with every occurrence of the words at the beginning of a word in bold.
@@ -156,7 +173,16 @@ mod tests {
 
     #[test]
     fn a_stored_escape_sequence_cannot_reach_the_terminal() {
-        assert_eq!(safe("a\u{1b}[2Jb\tc\nd"), "a\u{fffd}[2Jb\tc\nd");
+        assert_eq!(safe("a\u{1b}[2Jb\tc\r\nd\re"), "a\u{fffd}[2Jb\tc\nd\u{fffd}e");
+        assert_eq!(safe("gnp.\u{202e}exe \u{9b}2J"), "gnp.\u{fffd}exe \u{fffd}2J");
+    }
+
+    #[test]
+    fn json_keeps_its_value_and_has_nothing_that_a_terminal_obeys() {
+        let value = serde_json::json!({ "title": "a\u{1b}b\u{9b}c\u{7f}d\u{202e}e\tf" });
+        let shown = safe_json(&serde_json::to_string_pretty(&value).unwrap());
+        assert!(shown.chars().all(|c| c == '\n' || !is_obeyed(c)), "{shown:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
     }
 
     #[test]

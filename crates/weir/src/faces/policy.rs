@@ -23,7 +23,7 @@ pub(crate) fn command() -> Command {
         .help("Command to check, as one string or as separate words");
     let check = Command::new("check")
         .about("Show how the rules judge a command, and why, without running it")
-        .after_help(
+        .after_long_help(
             "Examples:\n  weir policy check -- git push --force\n  weir policy check 'for f in *; do rm \"$f\"; done'\n\n\
              Exits with 0 if the command is allowed, and with 6 if it is denied or needs confirmation.",
         )

@@ -97,7 +97,7 @@ pub(crate) fn command() -> Command {
     Command::new(PROXY)
         .about("Hold back tool results in requests to a model's API, for clients without hooks")
         .long_about(LONG_ABOUT)
-        .after_help(EXAMPLES)
+        .after_long_help(EXAMPLES)
         .args([upstream, bind, insecure])
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn command() -> Command {
     let parse = |text: &str| Reference::parse(text).map_err(|error| error.to_string());
     let command = Command::new(SYNC)
         .about("Share the project's notes with a team server, and receive your teammates' notes")
-        .after_help(AFTER_HELP)
+        .after_long_help(AFTER_HELP)
         .arg(server.help("Connect this project to a team server"))
         .arg(token.requires("server").help("File with the token, which only you can read; - reads standard input"))
         .arg(project.help("Name of the project on the server [default: where it was cloned from]"))

@@ -76,7 +76,7 @@ pub(crate) fn command() -> Command {
     let [init, invite, list, rotate, revoke] = groups;
     Command::new(TEAM)
         .about("Create a team on a server, issue and revoke its tokens, and move or delete it")
-        .after_help(AFTER_HELP)
+        .after_long_help(AFTER_HELP)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(init)

@@ -107,7 +107,7 @@ pub(crate) fn command() -> Command {
     Command::new("ui")
         .about("Look at sessions, notes, savings and health in a browser")
         .long_about(LONG_ABOUT)
-        .after_help(AFTER_HELP)
+        .after_long_help(AFTER_HELP)
         .args([bind, open, project])
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     Command::new(UNINSTALL)
         .about("Remove Weir from every client; with --purge, also delete everything it stored")
-        .after_help(
+        .after_long_help(
             "Examples:\n  weir uninstall\n  weir uninstall --purge --dry-run\n\nShows what it removes and asks. \
              Exits with 6 if nothing was removed because you did not confirm.",
         )

@@ -17,7 +17,7 @@ pub(crate) const UPGRADE: &str = "upgrade";
 pub(crate) fn command() -> Command {
     Command::new(UPGRADE)
         .about("Say how to update Weir, and which clients start another copy")
-        .after_help("Example:\n  weir upgrade\n\nDownloads nothing and changes nothing.")
+        .after_long_help("Example:\n  weir upgrade\n\nDownloads nothing and changes nothing.")
 }
 
 /// Runs the command.

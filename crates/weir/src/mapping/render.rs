@@ -108,7 +108,8 @@ impl MapAnswer<'_> {
         };
         let (files, symbols) = (map.files, map.symbols);
         let all_files = counted(self.all_files, "file", "files");
-        format!("{files} of {all_files}, {symbols} of {} symbols, {by}", self.all_symbols)
+        let all_symbols = counted(self.all_symbols, "symbol", "symbols");
+        format!("{files} of {all_files}, {symbols} of {all_symbols}, {by}")
     }
 
     fn foot(&self, map: &Map) -> String {

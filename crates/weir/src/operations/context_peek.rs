@@ -227,7 +227,8 @@ impl View {
             if details.peek().is_none() {
                 let end = outlined.text[..end].rfind('\n').unwrap_or(end);
                 let left = outlined.text[end..].lines().count();
-                let head = format!("{shown}:{said} {left} more outline lines not shown");
+                let left = counted(left, "more outline line", "more outline lines");
+                let head = format!("{shown}:{said} {left} not shown");
                 let text = outlined.text[..end].to_owned();
                 return Self { head, text, language, level, whole: false };
             }

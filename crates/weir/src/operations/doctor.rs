@@ -1,4 +1,5 @@
-//! `ctx_doctor`: checks the installation, and suggests a fix for every problem.
+//! `ctx_doctor`: checks the installation, and suggests a fix for every problem. Invariant: a check creates no store, and
+//! changes one only if the order asks for it.
 
 mod memory;
 mod outputs;
@@ -9,7 +10,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use weir_core::Level;
-use weir_store::{HookUse, KnownProject, Patience, Spool};
+use weir_core::wording::quoted;
+use weir_store::{Depth, HookUse, KnownProject, Patience, Spool};
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
@@ -28,7 +30,7 @@ const STORE_WAIT: Duration = Duration::from_secs(1);
 const GIT_WAIT: Duration = Duration::from_secs(2);
 
 /// Check the Weir installation and suggest fixes.
-#[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Doctor {
     /// Rebuild the search index from the log
     #[schemars(transform = silent)]
@@ -67,24 +69,67 @@ Examples:
   weir doctor --mcp
   weir doctor --json
 
-Exits with 3 if something is wrong. Nothing leaves this machine, unless a server that --mcp starts sends it.";
+Exits with 3 if something is wrong. Repairs nothing without --rebuild-index or --drop-lost. Nothing leaves this \
+machine, unless a server that --mcp starts sends it.";
 
     async fn run(self, context: &Context) -> Result<Answer<DoctorData>, CommandError> {
         let here = context.clone();
         let runs = tokio::task::spawn_blocking(move || (check_runs(&here, self.mcp), repository(&here))).await;
         let (runs, repository) = runs.map_err(|error| CommandError::broken(&error.to_string()))?;
         let here = context.clone();
-        context
-            .with_stores(move |open| {
-                // Diagnosing a problem must not wait for the problem.
-                open.set_patience(Patience::Each(STORE_WAIT))?;
-                let checks = check_repository(open, repository).into_iter().chain(runs).collect();
-                let answer = examine(open, &here, checks, &self);
-                open.set_patience(Patience::default())?;
-                answer
+        let repaired = match self.repairs() {
+            true => context.with_stores(move |open| patiently(open, |open| Ok(repair(open, &here, &self)))).await?,
+            false => Vec::new(),
+        };
+        let here = context.clone();
+        let look = context.with_stores_as_is();
+        look.with_stores(move |open| {
+            patiently(open, |open| {
+                let runs = check_repository(open, repository).into_iter().chain(runs).collect();
+                Ok(examine(open, &here, Findings { runs, repaired }, self.depth()))
             })
-            .await
+        })
+        .await
     }
+}
+
+impl Doctor {
+    /// Whether the order asks for more than a look.
+    fn repairs(&self) -> bool {
+        self.rebuild_index || self.drop_lost
+    }
+
+    fn depth(&self) -> Depth {
+        if self.deep { Depth::Deep } else { Depth::Quick }
+    }
+}
+
+/// Runs work on the stores that waits only a moment for other processes: diagnosing a problem must not wait for it.
+fn patiently<T>(
+    open: &mut LockedStores<'_>,
+    work: impl FnOnce(&mut LockedStores<'_>) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
+    open.set_patience(Patience::Each(STORE_WAIT))?;
+    let result = work(open);
+    open.set_patience(Patience::default())?;
+    result
+}
+
+/// What was found before the stores are looked at.
+struct Findings {
+    /// The repository, the sandbox, the languages and the servers.
+    runs: Vec<Check>,
+    /// What the order asked to repair.
+    repaired: Vec<Check>,
+}
+
+/// The stores by the names that the report has for them.
+const STORES: [(&str, Level); 2] = [("project store", Level::Project), ("user store", Level::User)];
+
+/// Repairs the stores that exist, as the order asks.
+fn repair(open: &mut LockedStores<'_>, context: &Context, order: &Doctor) -> Vec<Check> {
+    let stores = STORES.into_iter().filter(|(_, level)| open.has(*level)).collect::<Vec<_>>();
+    stores.into_iter().flat_map(|(name, level)| store::repair(open, context, name, level, order)).collect()
 }
 
 /// The report.
@@ -126,10 +171,12 @@ fn repository(context: &Context) -> Option<KnownProject> {
     Some(KnownProject { identity: Some(identity), ..context.project().as_known(when::now()) })
 }
 
-/// Reports the identity of the repository, and remembers it for later suggestions.
+/// Reports the identity of the repository. If the project has a store, the identity is remembered for later suggestions.
 fn check_repository(open: &mut LockedStores<'_>, known: Option<KnownProject>) -> Option<Check> {
     let known = known?;
-    let _ = open.user().map(|user| user.remember_project(&known));
+    if open.has(Level::Project) && open.has(Level::User) {
+        let _ = open.user().map(|user| user.remember_project(&known));
+    }
     Some(Check::good("repository", known.identity?.to_string()))
 }
 
@@ -161,19 +208,14 @@ fn check_runs(context: &Context, starts_servers: bool) -> Vec<Check> {
     checks
 }
 
-fn examine(
-    open: &mut LockedStores<'_>,
-    context: &Context,
-    runs: Vec<Check>,
-    order: &Doctor,
-) -> Result<Answer<DoctorData>, CommandError> {
+fn examine(open: &mut LockedStores<'_>, context: &Context, found: Findings, depth: Depth) -> Answer<DoctorData> {
     let mut checks = vec![
         Check::good("weir", env!("CARGO_PKG_VERSION")),
         Check::good("project", describe_project(context.project())),
         check_modes(&context.paths().data),
         check_meaning(context),
     ];
-    checks.extend(runs);
+    checks.extend(found.runs);
     checks.extend(clients::clients(context).into_iter().map(Check::from));
     checks.extend(memory::check(context));
     checks.extend(check_hooks(open, context));
@@ -181,21 +223,24 @@ fn examine(
     checks.extend(check_spool(context));
     checks.extend(check_team(context));
     checks.extend(moved::hint(context, open).map(|hint| Check::good("adopt", hint)));
-    for (name, level) in [("project store", Level::Project), ("user store", Level::User)] {
-        checks.extend(store::check(open, context, name, level, order));
+    checks.extend(found.repaired);
+    for (name, level) in STORES {
+        checks.extend(store::check(open, context, name, level, depth));
     }
     let data = DoctorData { checks };
     let text = data.text();
     let all_good = data.checks.iter().all(|check| check.good);
-    Ok(if all_good { Answer::new(text, data) } else { Answer::nothing(text, data) })
+    if all_good { Answer::new(text, data) } else { Answer::nothing(text, data) }
 }
 
 impl DoctorData {
     fn text(&self) -> String {
         let lines = self.checks.iter().map(|check| {
             let mark = if check.good { "✓" } else { "✗" };
-            let fix = check.fix.as_deref().map(|fix| format!("\n  fix: {fix}")).unwrap_or_default();
-            format!("{mark} {}: {}{fix}", check.name, check.text)
+            // A path with a line end must not look like another check.
+            let line = |text: &str| one_line(text, usize::MAX);
+            let fix = check.fix.as_deref().map(|fix| format!("\n  fix: {}", line(fix))).unwrap_or_default();
+            format!("{mark} {}: {}{fix}", check.name, line(&check.text))
         });
         lines.collect::<Vec<_>>().join("\n")
     }
@@ -234,13 +279,14 @@ fn check_hooks(open: &mut LockedStores<'_>, context: &Context) -> Vec<Check> {
             name: "hook failures",
             good: false,
             text: format!("{}, last: {last}", counted(faults.len(), "failure", "failures")),
-            fix: Some(format!("after investigating, remove the log: rm '{}'", log.display())),
+            fix: Some(format!("after investigating, remove the log: rm {}", shell_word(&log))),
         });
     }
     checks
 }
 
-/// Checks whether the spool contains data that hooks could not write to the log.
+/// Says whether the spool contains data that hooks could not write to the log. That is a problem only if the log cannot
+/// be written or the data cannot be read.
 fn check_spool(context: &Context) -> Vec<Check> {
     const NAME: &str = "spool";
     let spool = Spool::beside(&context.project_folder());
@@ -248,17 +294,22 @@ fn check_spool(context: &Context) -> Vec<Check> {
     let bad = |text: String, fix: String| Check { name: NAME, good: false, text, fix: Some(fix) };
     let mut checks = Vec::new();
     if waiting > 0 {
-        let text = format!("{} from hooks could not be written to the log yet", counted(waiting, "record", "records"));
-        checks.push(bad(text, "the next call imports them once the log can be written".to_owned()));
+        let text = counted(waiting, "record from hooks waits", "records from hooks wait");
+        checks.push(Check::good(NAME, format!("{text} for the next command that can write to the log")));
     }
     if unreadable > 0 {
         let text = format!("{} from hooks cannot be read", counted(unreadable, "record", "records"));
         checks.push(bad(
             text,
-            format!("after investigating, remove them: rm '{}'/*.unreadable", spool.folder().display()),
+            format!("after investigating, remove them: rm {}/*.unreadable", shell_word(spool.folder())),
         ));
     }
     checks
+}
+
+/// Returns a path as a word for a shell.
+fn shell_word(path: &Path) -> String {
+    quoted(&path.display().to_string())
 }
 
 /// Says what is shared with a team, with whom, and how old it is.
@@ -287,7 +338,7 @@ fn check_modes(data: &Path) -> Check {
                 name: "data folder",
                 good: false,
                 text: format!("{} is readable by other users", data.display()),
-                fix: Some(format!("chmod -R go= '{}'", data.display())),
+                fix: Some(format!("chmod -R go= {}", shell_word(data))),
             },
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 let unusable = StoreError::Unusable { at: StorePart::Folder, detail: error.to_string() };

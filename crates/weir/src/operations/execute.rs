@@ -32,7 +32,7 @@ pub(crate) struct Execute {
     language: Option<String>,
     /// What to look for in long output
     #[serde(default)]
-    #[arg(long, value_name = "WORDS")]
+    #[arg(long, value_name = "WORDS", conflicts_with = "background")]
     intent: Option<String>,
     /// Seconds
     #[serde(default)]
@@ -49,11 +49,11 @@ pub(crate) struct Execute {
     /// Keep a background run alive after the session ends
     #[schemars(transform = silent)]
     #[serde(default)]
-    #[arg(long)]
+    #[arg(long, requires = "background")]
     keep: bool,
     /// Background run to end
     #[serde(default)]
-    #[arg(long, value_name = "REF", conflicts_with = "code")]
+    #[arg(long, value_name = "REF", conflicts_with_all = ["code", "language", "intent", "timeout", "file", "background", "keep", "cwd"])]
     end: Option<String>,
     /// Folder to run in
     #[schemars(transform = silent)]

@@ -242,7 +242,8 @@ fn describe(level: Level, forgotten: &Forgotten) -> String {
         counted(forgotten.blobs, "text", "texts")
     );
     if forgotten.shared_blobs > 0 {
-        text.push_str(&format!("; kept {} texts that other entries share", forgotten.shared_blobs));
+        let shared = counted(forgotten.shared_blobs, "text", "texts");
+        text.push_str(&format!("; kept {shared} that other entries share"));
     }
     let places = forgotten.remaining.iter().map(|(place, count)| format!("{place} {count}"));
     text.push_str(&format!("\nremaining: {}", places.collect::<Vec<_>>().join(", ")));

@@ -91,6 +91,15 @@ Examples:
 If the entry is gone, the answer says when and why (for example expired, evicted or forgotten). Exits with 3 in that \
 case.";
 
+    fn adapt_from_shell(self) -> Result<Self, CommandError> {
+        let is_around = self.lines.as_deref().is_some_and(|lines| lines.trim_start().starts_with('~'));
+        if self.context.is_some() && self.pattern.is_none() && !is_around {
+            return Err(CommandError::usage("cannot use --context alone: it needs something to be around")
+                .hint("add --pattern REGEX or --lines ~LINE"));
+        }
+        Ok(self)
+    }
+
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<GetData>, CommandError> {
         let reference = Reference::parse(&self.reference).map_err(|error| {
             let (history, search) = (context.face().history(), context.face().search());
@@ -102,6 +111,10 @@ case.";
         let scope = context.scope();
         let around = self.context.map(u64::from);
         if let Some(under_way) = context.run_in_progress(reference)? {
+            if self.raw {
+                return Err(CommandError::usage(format!("cannot write all of {reference}: it is still running"))
+                    .hint("omit --raw to see its output so far"));
+            }
             let asked = LineQuery { lines, pattern: pattern.as_ref(), context: around };
             return still_running(reference, &under_way, asked, budget, context.face());
         }

@@ -156,6 +156,7 @@ impl History {
         budget: Budget,
     ) -> Result<Answer<HistoryData>, CommandError> {
         let (named, client) = (self.session, self.client);
+        let is_filtered = named.is_some() || client.is_some();
         let found = context
             .with_stores(move |open| {
                 let all = open.project()?.sessions(named.as_deref(), usize::MAX)?;
@@ -165,7 +166,10 @@ impl History {
             })
             .await?;
         if found.is_empty() {
-            let text = "no sessions here yet: `weir import` imports past sessions";
+            let text = match is_filtered {
+                true => "no sessions match: remove a filter",
+                false => "no sessions here yet: `weir import` imports past sessions",
+            };
             return Ok(Answer::nothing(text.to_owned(), HistoryData::Sessions { sessions: Vec::new(), more: None }));
         }
         let lines: Vec<String> = found.iter().take(limit).map(sessions::line).collect();

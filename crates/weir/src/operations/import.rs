@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use weir_clients::{CLIENTS, transcript};
+use weir_core::wording::quoted;
 
 use super::{Declared, Effect};
 use crate::answer::Answer;
@@ -47,7 +48,7 @@ pub(crate) struct Import {
     here: bool,
     /// Import the project with this name from an engram export into this project
     #[schemars(skip)]
-    #[arg(long, value_name = "NAME", requires = "path", conflicts_with = "here")]
+    #[arg(long, value_name = "NAME", requires = "path", conflicts_with_all = ["here", "all"])]
     #[serde(skip)]
     project_name: Option<String>,
 }
@@ -113,5 +114,5 @@ fn check(context: &Context, path: &std::path::Path) -> Result<(), CommandError> 
     }
     let named = path.display();
     Err(CommandError::new(ErrorKind::Denied, format!("cannot import {named}: no client keeps transcripts there"))
-        .hint(format!("the user can import it: weir import {named}")))
+        .hint(format!("the user can import it: weir import {}", quoted(&named.to_string()))))
 }

@@ -63,8 +63,12 @@ deny are never read.";
 
     /// Treats `-` as standard input, whether given as a path or as a text.
     fn adapt_from_shell(mut self) -> Result<Self, CommandError> {
-        if self.path.as_deref() == Some("-") {
+        if self.path.as_deref() == Some("-") && self.text.is_none() {
             self.text = self.path.take();
+        }
+        if self.text.is_some() && !(self.include.is_empty() && self.exclude.is_empty()) {
+            return Err(CommandError::usage("cannot use --include or --exclude with a text")
+                .hint("they choose files of a folder"));
         }
         if self.text.as_deref() == Some("-") {
             let mut bytes = Vec::new();

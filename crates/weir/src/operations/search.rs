@@ -136,7 +136,9 @@ the same in other words. Exits with 3 if nothing is found.";
         let since = self.since.as_deref().map(|text| when::parse(text, now)).transpose()?;
         let limit = (self.limit as usize).clamp(1, 100);
         if self.queries.is_empty() {
-            return Err(CommandError::usage("no query given").hint("pass the words to search for in `queries`"));
+            return Err(CommandError::usage("no query given").hint(
+                context.face().word("pass the words to search for", "pass the words to search for in `queries`"),
+            ));
         }
         let query = |text| Query {
             within: self.scope.map(|scope| scope.0),

@@ -73,10 +73,14 @@ them.";
         seen.retain(|sum| self.client.as_ref().is_none_or(|client| is_of(sum, client)));
         let outputs = SeenOutputs::of(&seen);
         if rows.is_empty() {
+            let is_filtered = since.is_some() || self.client.is_some();
+            let scope = if is_filtered { "that matches the filters" } else { "here yet" };
             let text = match &outputs {
-                Some(outputs) => format!("Nothing was held back, told or asked for here yet.\n\n{}", outputs.table()),
-                None => "nothing was held back, told or asked for here yet; `weir` says which clients are connected"
-                    .to_owned(),
+                Some(outputs) => format!("Nothing was held back, told or asked for {scope}.\n\n{}", outputs.table()),
+                None if is_filtered => format!("nothing was held back, told or asked for {scope}: remove a filter"),
+                None => {
+                    format!("nothing was held back, told or asked for {scope}; `weir` says which clients are connected")
+                }
             };
             let outputs = outputs.as_ref().map(SeenOutputs::data);
             return Ok(Answer::nothing(text, StatsData::Nothing { sessions: 0, outputs }));

@@ -75,7 +75,7 @@ pub(super) fn prepare(context: &Context, order: &RunRequest, found: &Found) -> R
     let masks = masks::masks(context, &order.folder)?;
     remarks.extend(masks.remark);
     let homes = homes::seen(context, order, found);
-    homes::check_folder(&homes, &writable, &order.folder)?;
+    homes::check_folder(context, &homes, &writable, &order.folder)?;
     if let Some(file) = &order.file {
         homes::check_file(context, &homes, &writable, file)?;
     }

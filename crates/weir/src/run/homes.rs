@@ -13,6 +13,7 @@ use super::{RunRequest, masks};
 use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::face::Face;
 use crate::permission;
 
 /// Variables of runs that describe a person, not a toolchain.
@@ -55,7 +56,12 @@ fn with_prefix(folder: PathBuf) -> Vec<PathBuf> {
 
 /// Returns an error if a run cannot start in its folder. The parents of visible folders exist, but contain nothing
 /// else.
-pub(super) fn check_folder(homes: &Homes, writable: &[PathBuf], folder: &Path) -> Result<(), CommandError> {
+pub(super) fn check_folder(
+    context: &Context,
+    homes: &Homes,
+    writable: &[PathBuf],
+    folder: &Path,
+) -> Result<(), CommandError> {
     let mut seen = homes.shown.iter().chain(writable);
     let is_there = homes.covered.iter().any(|covered| covered == folder)
         || seen.any(|seen| folder.starts_with(seen) || seen.starts_with(folder));
@@ -64,7 +70,7 @@ pub(super) fn check_folder(homes: &Homes, writable: &[PathBuf], folder: &Path) -
     }
     let why = "it is in a home folder outside the project, where runs see only toolchains";
     let message = format!("nothing was run: cannot start in {}: {why}", folder.display());
-    Err(CommandError::new(ErrorKind::Denied, message).hint(READABLE))
+    Err(CommandError::new(ErrorKind::Denied, message).hint(way_to_read(context.face())))
 }
 
 /// Returns an error if a file cannot be passed to a run.
@@ -79,12 +85,16 @@ pub(super) fn check_file(
         CommandError::new(ErrorKind::Denied, message)
     };
     if let Some(why) = permission::gate(context).refuses(file) {
-        return Err(refused(why.as_str()).hint("do not work around this; the user can add it to `readable`"));
+        let hint = context.face().word(
+            "add it to `readable` in [run] of the configuration to allow it",
+            "do not work around this; the user can add it to `readable`",
+        );
+        return Err(refused(why.as_str()).hint(hint));
     }
     let is_seen = homes.shows(file) || writable.iter().any(|folder| file.starts_with(folder));
     // A person at a terminal may use their own files.
     if !is_seen && !context.face().is_person() {
-        return Err(refused("it is in a home folder outside the project").hint(READABLE));
+        return Err(refused("it is in a home folder outside the project").hint(way_to_read(context.face())));
     }
     Ok(())
 }
@@ -102,8 +112,14 @@ pub(super) fn remark(context: &Context, homes: &Homes, writable: &[PathBuf], ord
     });
     let first = hidden.into_iter().next()?;
     let name = one_line(&first.display().to_string(), 120);
-    Some(format!("{name} is hidden from runs: it is in a home folder outside the project ({READABLE})"))
+    let way = way_to_read(context.face());
+    Some(format!("{name} is hidden from runs: it is in a home folder outside the project ({way})"))
 }
 
-/// The hint on how to make more visible.
-const READABLE: &str = "the user can add it to `readable` in the configuration, see docs/sandbox.md";
+/// Says how to make more visible.
+fn way_to_read(face: Face) -> &'static str {
+    face.word(
+        "add it to `readable` in [run] of the configuration, see docs/sandbox.md",
+        "the user can add it to `readable` in the configuration, see docs/sandbox.md",
+    )
+}

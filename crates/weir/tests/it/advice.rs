@@ -167,6 +167,9 @@ fn a_lost_output_is_dropped() {
     assert!(kept.status.success(), "{}", said(&kept));
     let lost = home.text_files().into_iter().find(|file| !before.contains(file)).unwrap();
     std::fs::remove_file(lost).unwrap();
+    let exported = home.weir(&["export"]);
+    assert_eq!(exported.status.code(), Some(3), "{}", said(&exported));
+    assert!(said(&exported).contains("exported 1 entry without the text"), "{}", said(&exported));
     let ill = home.weir(&["doctor"]);
     assert_eq!(ill.status.code(), Some(3), "{}", said(&ill));
     assert_eq!(advised(&ill), ["weir doctor --drop-lost"]);

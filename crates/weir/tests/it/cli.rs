@@ -105,7 +105,7 @@ fn forgetting_needs_a_choice_and_the_right_confirmation() {
         &["forget", &reference, "--confirm", "00000000"],
         expect![[r#"
         error: the store has changed since the dry run
-        hint: run it again without `confirm` and use the new code
+        hint: repeat the dry run and use its new code
         exit 2"#]],
     );
     home.check(
@@ -262,8 +262,13 @@ fn help_and_completions_are_there_for_every_command() {
         let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
         let help = home.ok(&words);
         assert!(help.contains("Example"), "{command}: {help}");
+        let summary = home.ok(&command.split(' ').chain(["-h"]).collect::<Vec<_>>());
+        assert!(!summary.contains("Example") && summary.len() < help.len(), "{command}: {summary}");
         assert!(completions.contains(words[0]));
     }
+    let summary = home.ok(&["-h"]);
+    assert!(summary.lines().count() <= 24 && summary.contains("weir --help lists all commands"), "{summary}");
+    assert!(home.ok(&["--help"]).lines().count() > 24);
     assert!(!home.data().exists(), "asking for help makes no store");
 }
 

@@ -162,7 +162,7 @@ fn a_rule_that_denies_reading_holds_for_every_file() {
     home.write_old(".claude/settings.json", r#"{"permissions": {"deny": ["mcp__weir__ctx_index"]}}"#);
     home.check(&["index", "docs"], expect![[r#"
         error: nothing was indexed. deny: `mcp__weir__ctx_index` is denied (rule `mcp__weir__ctx_index` in HOME/project/.claude/settings.json)
-        hint: do not work around this or retry with a different spelling; the user can do it or change the rule
+        hint: if it is your rule, change it to allow this; if it is not, do not work around it
         exit 6"#]]);
 }
 

@@ -306,7 +306,7 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
         ✓ Claude Code: its program is not on the PATH, set up for the user
         ✗ Codex: its program is not on the PATH, set up for the user; 10 hooks are not trusted yet
           fix: start codex and trust the hooks of weir when it asks, or with `/hooks`; until then Codex skips them
-        ✓ project store: 0 entries, 0.0 of 2048 MiB"#]]
+        ✓ project store: none yet"#]]
     .assert_eq(&lines(&home));
     home.ok(&["setup", "claude", "--project", "--yes"]);
     expect![[r#"

@@ -231,6 +231,10 @@ fn an_export_has_every_entry_with_its_text_and_every_event() {
     home.ok("first", &["export", "../first.jsonl"]);
     assert_eq!(std::fs::read_to_string(home.path("first.jsonl")).unwrap().lines().count(), lines.len() + 1);
     home.fails("first", &["export", "../first.jsonl"], 2);
+    home.ok("first", &["export", "../first.jsonl", "--force"]);
+    let listed = std::fs::read_dir(home.path("")).unwrap().map(|file| file.unwrap().file_name());
+    let left: Vec<_> = listed.filter(|name| name.to_string_lossy().starts_with(".first")).collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]

@@ -414,6 +414,8 @@ mod built {
         assert!(!home.project().join("team").exists(), "nothing was created");
         team(&home, &["init", "ana"]);
         assert!(team(&home, &["init", "ana", "--max-records", "5"]).contains("5 records"));
+        let both = team(&home, &["init", "ana", "--max-records", "5", "--max-bytes", "5000000"]);
+        assert!(both.contains("5 records and 5000000 bytes"), "{both}");
         let unknown = home.weir(&["team", "revoke", "0011223344556677", "--data", "team"]);
         assert_eq!(unknown.status.code(), Some(3), "{}", said(&unknown));
         let stranger = home.weir(&["team", "invite", "eve", "--tenant", "other", "--data", "team"]);

@@ -87,7 +87,7 @@ fn every_command_that_a_text_names_can_be_given() {
     all.retain(|text| !text.starts_with("weir = "));
     assert!(all.len() >= 15, "{all:?}");
     for one in command().get_subcommands() {
-        let help = one.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let help = one.get_after_long_help().map(ToString::to_string).unwrap_or_default();
         all.extend(examples(&help));
     }
     assert!(all.len() >= 40, "{all:?}");

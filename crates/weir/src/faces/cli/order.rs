@@ -18,8 +18,15 @@ pub(super) fn parse(command: fn() -> Command, arguments: &[OsString]) -> Result<
 
 /// Whether a command is the one that the arguments name.
 pub(super) fn is_named(arguments: &[OsString], command: &str) -> bool {
-    let named = arguments.iter().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
-    named.is_some_and(|word| word == command)
+    let mut words = arguments.iter().skip(1);
+    while let Some(word) = words.next() {
+        if word == "-C" || word == "--folder" {
+            words.next();
+        } else if !word.as_encoded_bytes().starts_with(b"-") {
+            return word == command;
+        }
+    }
+    false
 }
 
 /// Returns the words of the command that Weir is given.
@@ -64,6 +71,13 @@ mod tests {
         let ordered: Option<Vec<String>> =
             ordered.map(|words| words.iter().map(|word| word.to_string_lossy().into_owned()).collect());
         assert_eq!(ordered, expected.map(own), "{arguments:?}");
+    }
+
+    #[test]
+    fn a_folder_is_not_a_command() {
+        let named = |arguments: &[&str]| is_named(&arguments.iter().map(OsString::from).collect::<Vec<_>>(), "run");
+        assert!(named(&["weir", "--json", "-C", "get", "run"]) && named(&["weir", "run", "get"]));
+        assert!(!named(&["weir", "-C", "run", "get"]) && !named(&["weir", "--folder", "run"]));
     }
 
     #[test]

@@ -62,7 +62,7 @@ What needs the user's consent is refused, since a server has nobody to ask. docs
 pub(crate) fn command() -> Command {
     Command::new(SERVE)
         .about("Serve the operations over HTTP: REST with OpenAPI, and MCP Streamable HTTP")
-        .after_help(AFTER_HELP)
+        .after_long_help(AFTER_HELP)
         .args(address_options())
         .args(token_options())
         .args(limit_options())
@@ -155,7 +155,7 @@ pub(crate) fn run(env: &Env, arguments: &ArgMatches) -> Result<Option<Answer>, C
     if arguments.get_flag("print-token") {
         return token(&context, arguments).map(Some);
     }
-    let door = Door::of(arguments)?;
+    let door = Door::of(env, arguments)?;
     let tokens = Tokens::open(data)?;
     unfinished::finish(context.paths(), AuditDepth::Full).iter().for_each(|remark| paint::warn(remark));
     let runtime = runtime()?;
@@ -185,10 +185,11 @@ pub(crate) struct Door {
 
 impl Door {
     /// Reads the options. An address that other machines can reach needs TLS, or the word of the user.
-    pub(crate) fn of(arguments: &ArgMatches) -> Result<Self, CommandError> {
+    pub(crate) fn of(env: &Env, arguments: &ArgMatches) -> Result<Self, CommandError> {
+        let file = |name: &str| arguments.get_one::<PathBuf>(name).map(|path| env.folder.join(path));
         let address = *arguments.get_one::<SocketAddr>("bind").ok_or_else(|| CommandError::usage("no address"))?;
-        let tls = match (arguments.get_one::<PathBuf>("tls-cert"), arguments.get_one::<PathBuf>("tls-key")) {
-            (Some(certificate), Some(key)) => Some(tls::acceptor(certificate, key)?),
+        let tls = match (file("tls-cert"), file("tls-key")) {
+            (Some(certificate), Some(key)) => Some(tls::acceptor(&certificate, &key)?),
             _ => None,
         };
         if tls.is_none() && !is_loopback(address) && !arguments.get_flag("insecure") {

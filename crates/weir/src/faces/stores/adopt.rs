@@ -27,7 +27,7 @@ pub(super) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     Command::new("adopt")
         .about("Use the store of another clone, or of a project that was moved or renamed")
-        .after_help(
+        .after_long_help(
             "Examples:\n  weir adopt               share the store of another clone of this repository\n  \
              weir adopt ~/src/other   share the store of that clone\n  \
              weir adopt ~/src/old     take over its store, after mv ~/src/old ~/src/new\n  \

@@ -26,7 +26,7 @@ const COMPRESSION_LEVEL: i32 = 3;
 pub(super) fn command() -> Command {
     Command::new("backup")
         .about("Back up this project's store to one file")
-        .after_help(
+        .after_long_help(
             "Examples:\n  weir backup ~/backups/project.weir\n  weir backup --user ~/backups/user.weir\n\n\
              The file is a consistent copy of everything in the store; other processes can keep writing meanwhile. \
              `weir restore FILE` restores it. It is a tar file, compressed with zstd. The search index is not included: \

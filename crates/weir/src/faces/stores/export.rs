@@ -11,12 +11,12 @@ use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::scratch::cannot_use;
-use crate::when;
+use crate::{random, when};
 
 pub(super) fn command() -> Command {
     Command::new("export")
         .about("Write everything in the store as JSON Lines")
-        .after_help(
+        .after_long_help(
             "Examples:\n  weir export > project.jsonl\n  weir export project.jsonl\n  weir export | jq -r \
              'select(.type == \"entry\" and .kind == \"note\") | .text'\n\n\
              Writes one line for each entry and event, oldest first, with full texts. Secrets were removed before they were stored. \
@@ -31,40 +31,49 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
     let which = StoreTarget::asked(context, arguments);
     let Some(file) = path_of(context, arguments, "file") else {
         return match write(context, &which, &mut BufWriter::new(std::io::stdout().lock())) {
+            Ok(counts) if counts.unreadable > 0 => Err(CommandError::new(
+                ErrorKind::NotFound,
+                format!("exported {} without the text, which cannot be read", entries(counts.unreadable)),
+            )
+            .hint("run `weir doctor`")),
             Ok(_) => Ok(None),
             // A closed pipe (`| head`) is not an error.
             Err(ExportError::Written(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
             Err(failed) => Err(failed.into_error("standard output").in_store(&which.folder)),
         };
     };
-    if file.exists() {
-        if !arguments.get_flag("force") {
-            return Err(CommandError::new(
-                ErrorKind::Usage,
-                format!("cannot write {}: it already exists", file.display()),
-            )
+    if file.exists() && !arguments.get_flag("force") {
+        return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it already exists", file.display()))
             .hint("choose another file, or repeat with --force"));
-        }
-        std::fs::remove_file(&file).map_err(|error| cannot_use(&file, &error))?;
     }
-    let output = new_private_file(&file).map_err(|error| cannot_use(&file, &error))?;
-    let counts = write(context, &which, &mut BufWriter::new(output)).map_err(|failed| {
-        let _ = std::fs::remove_file(&file);
+    // A file that is to be replaced stays until the new one is complete.
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let unfinished = file.with_file_name(format!(".{name}.{}", random::name()?));
+    let output = new_private_file(&unfinished).map_err(|error| cannot_use(&file, &error))?;
+    let written = write(context, &which, &mut BufWriter::new(output));
+    let written = written.and_then(|counts| Ok(std::fs::rename(&unfinished, &file).map(|()| counts)?));
+    let counts = written.map_err(|failed| {
+        let _ = std::fs::remove_file(&unfinished);
         failed.into_error(&file.display().to_string()).in_store(&which.folder)
     })?;
-    let (entries, events, unreadable) = (counts.entries, counts.events, counts.unreadable);
     let mut text = format!(
         "exported {} and {} to {}",
-        counted(entries, "entry", "entries"),
-        counted(events, "event", "events"),
+        entries(counts.entries),
+        counted(counts.events, "event", "events"),
         file.display()
     );
+    let unreadable = counts.unreadable;
     if unreadable > 0 {
-        text.push_str(&format!("\n{} without its text: run `weir doctor`", counted(unreadable, "entry", "entries")));
+        text.push_str(&format!("\n{} without the text, which cannot be read: run `weir doctor`", entries(unreadable)));
     }
-    let data =
-        json!({ "entries": entries, "events": events, "unreadable": unreadable, "file": file.display().to_string() });
+    let data = json!({
+        "entries": counts.entries, "events": counts.events, "unreadable": unreadable, "file": file.display().to_string(),
+    });
     Ok(Some(Answer { found: unreadable == 0, ..Answer::new(text, data) }))
+}
+
+fn entries(count: usize) -> String {
+    counted(count, "entry", "entries")
 }
 
 #[derive(Default)]

@@ -21,7 +21,7 @@ const MAX_MANIFEST_BYTES: u64 = 16 << 20;
 pub(super) fn command() -> Command {
     Command::new("restore")
         .about("Restore this project's store from a backup")
-        .after_help(
+        .after_long_help(
             "Examples:\n  weir restore ~/backups/project.weir\n  weir -C ~/src/other restore project.weir\n\n\
              The whole backup is checked before anything is changed. A store that is not empty is replaced only with \
              --force, and the old one is set aside. A backup made with --user is restored as the user store.",

@@ -35,7 +35,7 @@ const ADVICE: LimitAdvice = LimitAdvice {
 
 /// Serves until a signal arrives. Open requests may finish.
 pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandError> {
-    let door = Door::of(arguments)?;
+    let door = Door::of(env, arguments)?;
     let Storage { ports, accounts, index_started, copying, meaning } = Place::of(env, arguments)?.open()?;
     let (limits, runtime, trace_options) = (limits(arguments), runtime()?, TraceOptions::of(env)?);
     let started = index_started.clone();

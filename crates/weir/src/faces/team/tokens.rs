@@ -66,21 +66,19 @@ fn init(place: &Place, tenant: TenantId, arguments: &ArgMatches) -> Result<Answe
         team.accounts.set_max_bytes(&team.tenant, quota).map_err(failed)?;
     }
     let tenant = &team.tenant.0;
-    if let (false, None, Some(quota)) = (is_new, quota, byte_quota) {
-        let text = format!("the tenant `{tenant}` may have {quota} bytes");
-        return Ok(Answer::new(text, json!({ "tenant": tenant, "max_bytes": quota })));
-    }
-    match (is_new, quota) {
+    let limits = [quota.map(|most| format!("{most} records")), byte_quota.map(|most| format!("{most} bytes"))];
+    let limits = limits.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+    match (is_new, limits.is_empty()) {
         (true, _) => team.issue(Rights { user, scope: TokenScope::Admin, projects: None, expires_at: None }),
-        (false, Some(quota)) => {
-            let text = format!("the tenant `{tenant}` may have {quota} records");
-            Ok(Answer::new(text, json!({ "tenant": tenant, "max_records": quota })))
+        (false, false) => {
+            let data = json!({ "tenant": tenant, "max_records": quota, "max_bytes": byte_quota });
+            Ok(Answer::new(format!("the tenant `{tenant}` may have {limits}"), data))
         }
-        (false, None) if !ran.is_empty() => {
+        (false, true) if !ran.is_empty() => {
             let text = format!("the tenant `{tenant}` exists, and its database has schema {schema} now");
             Ok(Answer::new(text, json!({ "tenant": tenant, "schema": schema, "migrations": ran })))
         }
-        (false, None) => {
+        (false, true) => {
             let what =
                 format!("already prepared, schema {schema}: the tenant `{tenant}` exists, and nothing was changed");
             let text = format!("{what}; `weir team invite` prints a token for a user");

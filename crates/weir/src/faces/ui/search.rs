@@ -176,8 +176,10 @@ async fn find(view: &View<'_>, asked: &AskedFor) -> Result<Found, CommandError> 
             }
             find_of_user(view, asked, &mut found).await?;
             let left_out = view.projects.len().saturating_sub(MAX_SEARCHED_PROJECTS);
-            if left_out > 0 {
-                found.remark(&format!("{left_out} projects that were not used lately were not searched."));
+            match left_out {
+                0 => {}
+                1 => found.remark("One project that was not used lately was not searched."),
+                _ => found.remark(&format!("{left_out} projects that were not used lately were not searched.")),
             }
         }
     }

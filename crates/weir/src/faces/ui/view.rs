@@ -81,7 +81,11 @@ impl<'a> View<'a> {
     /// Says how many projects the page leaves out, if it does.
     pub(super) fn left_out(&self) -> Option<String> {
         let left_out = if self.project.is_some() { 0 } else { self.projects.len() - self.places().len() };
-        (left_out > 0).then(|| format!("{left_out} projects that were not used lately are not in these figures."))
+        match left_out {
+            0 => None,
+            1 => Some("One project that was not used lately is not in these figures.".to_owned()),
+            _ => Some(format!("{left_out} projects that were not used lately are not in these figures.")),
+        }
     }
 
     /// Returns the same address in a project.

@@ -1,5 +1,5 @@
-//! Checks one store: its log, its index, its texts and its size. A check changes nothing but what the order asks for and
-//! what is swept anyway.
+//! Checks one store: its log, its index, its texts and its size. Invariant: a check changes nothing; a repair changes
+//! what the order asks for, and sweeps.
 
 use std::path::Path;
 
@@ -11,8 +11,40 @@ use crate::answer::{counted, one_line};
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
 
-/// Checks a store, after what the order asks for has been done to it.
+/// Checks a store as it is, if it exists.
 pub(super) fn check(
+    open: &mut LockedStores<'_>,
+    context: &Context,
+    name: &'static str,
+    level: Level,
+    depth: Depth,
+) -> Vec<Check> {
+    if !open.has(level) {
+        return vec![Check::good(name, "none yet")];
+    }
+    let folder = open.folder(level);
+    let bad = |error: StoreError| Check::bad(name, CommandError::from(error).in_store(folder));
+    let store = match open.store(level) {
+        Ok(store) => store,
+        Err(error) if error.is_of_older_store() => {
+            let text = "written by an older version of Weir, so not checked; the next command that uses it migrates it";
+            return vec![Check::good(name, text)];
+        }
+        Err(error) => return vec![Check::bad(name, error.in_store(folder))],
+    };
+    let mut checks: Vec<Check> = match store.check_writable() {
+        Ok(()) => Vec::new(),
+        Err(error) => vec![bad(error)],
+    };
+    match store.check_to(depth) {
+        Ok(health) => checks.extend(describe(name, &health, &context.project().root)),
+        Err(error) => checks.push(bad(error)),
+    }
+    checks
+}
+
+/// Does to a store what the order asks for, and sweeps it.
+pub(super) fn repair(
     open: &mut LockedStores<'_>,
     context: &Context,
     name: &'static str,
@@ -23,37 +55,32 @@ pub(super) fn check(
     let bad = |error: StoreError| Check::bad(name, CommandError::from(error).in_store(folder));
     let store = match open.store(level) {
         Ok(store) => store,
-        Err(error) => return vec![Check::bad(name, error.in_store(folder))],
+        // The check says so too.
+        Err(_) => return Vec::new(),
     };
     let mut checks = Vec::new();
     if order.rebuild_index {
         checks.push(
             match store.rebuild_index(|changes| context.report_progress(&format!("{name}: {changes} changes indexed")))
             {
-                Ok(changes) => Check::good(name, format!("index rebuilt from {changes} changes")),
+                Ok(changes) => {
+                    Check::good(name, format!("index rebuilt from {}", counted(changes, "change", "changes")))
+                }
                 Err(error) => bad(error),
             },
         );
     }
     match store.sweep(now) {
         Ok(swept) => checks.extend(describe_swept(swept).map(|text| Check::good(name, text))),
-        // Nothing else can be written either, and the problem is known.
-        Err(error @ StoreError::Busy { .. }) => {
-            checks.push(bad(error));
-            return checks;
-        }
+        // Nothing else can be written either, and the check says so too.
+        Err(StoreError::Busy { .. }) => return checks,
         Err(error) => checks.push(bad(error)),
     }
-    let depth = if order.deep { Depth::Deep } else { Depth::Quick };
     if order.drop_lost {
-        checks.push(match store.lost_texts(depth).and_then(|lost| store.drop_lost(&lost, now)) {
+        checks.push(match store.lost_texts(order.depth()).and_then(|lost| store.drop_lost(&lost, now)) {
             Ok(dropped) => Check::good(name, format!("{} removed", counted(dropped, "lost entry", "lost entries"))),
             Err(error) => bad(error),
         });
-    }
-    match store.check_to(depth) {
-        Ok(health) => checks.extend(describe(name, &health, &context.project().root)),
-        Err(error) => checks.push(bad(error)),
     }
     checks
 }
@@ -63,7 +90,9 @@ fn describe_swept(swept: Swept) -> Option<String> {
     let index =
         if index_removed { "; the disk is full, so the index was removed and will be rebuilt later" } else { "" };
     (swept != Swept::default()).then(|| {
-        format!("swept: {expired} expired, {evicted} evicted, {events} old events, {orphans} stray files{index}")
+        let (events, orphans) =
+            (counted(events, "old event", "old events"), counted(orphans, "stray file", "stray files"));
+        format!("swept: {expired} expired, {evicted} evicted, {events}, {orphans}{index}")
     })
 }
 

@@ -78,8 +78,8 @@ impl LineRange {
         };
         let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
         if let Some((from, to)) = text.trim().strip_prefix('b').and_then(|bytes| bytes.split_once('-')) {
-            let to = if to.is_empty() { u64::MAX } else { number(to)? };
-            return Ok(Self::Bytes(number(from)?, to));
+            let (from, to) = (number(from)?, if to.is_empty() { u64::MAX } else { number(to)? });
+            return if from <= to { Ok(Self::Bytes(from, to)) } else { Err(wrong()) };
         }
         if let Some(line) = text.trim().strip_prefix('~') {
             return Ok(Self::Around(number(line)?));
@@ -128,7 +128,7 @@ impl LineQuery<'_> {
         let first = match (lines, pattern) {
             (LineRange::Between(first, _), _) => first,
             (LineRange::Last(count), None) => {
-                (text.line_ends_before(text.bytes())? + 2).saturating_sub(count + 1).max(1)
+                (text.line_ends_before(text.bytes())? + 2).saturating_sub(count.saturating_add(1)).max(1)
             }
             (LineRange::Last(_), Some(_)) | (LineRange::Bytes(..) | LineRange::Around(_), _) => 1,
         };
@@ -302,7 +302,8 @@ impl SelectedText {
             (_, false, _) => None,
             (_, true, Some(lines)) => {
                 let next = continue_from(self.last + 1);
-                Some(format!("{lines} lines match; cut after line {}: {next}", self.last))
+                let matching = if lines == 1 { "1 line matches".to_owned() } else { format!("{lines} lines match") };
+                Some(format!("{matching}; cut after line {}: {next}", self.last))
             }
             (_, true, None) if self.inside => Some(self.by_bytes(&format!("cut inside line {}", self.last), face)),
             (_, true, None) => {
@@ -369,8 +370,17 @@ mod tests {
         ] {
             assert_eq!(LineRange::parse(text).unwrap(), expected, "{text}");
         }
-        for text in ["", "a-b", "9-3", "0", "--"] {
+        for text in ["", "a-b", "9-3", "0", "--", "b9-3"] {
             assert!(LineRange::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn more_lines_than_a_text_has_are_all_of_it() {
+        let text = BlobReader::of(b"one\ntwo\n".to_vec());
+        for lines in [LineRange::Last(u64::MAX), LineRange::Between(1, u64::MAX), LineRange::Around(2)] {
+            let asked = LineQuery { lines, pattern: None, context: Some(u64::MAX) };
+            assert_eq!(asked.read(&text, 100).unwrap().text.trim_end(), "one\ntwo");
         }
     }
 }

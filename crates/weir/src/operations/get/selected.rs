@@ -22,7 +22,8 @@ pub(super) fn read(
             (line.saturating_sub(DEFAULT_CONTEXT_LINES).max(1), line.saturating_add(DEFAULT_CONTEXT_LINES))
         }
         LineRange::Last(_) | LineRange::Bytes(..) => {
-            return Err(CommandError::usage("with `select`, `lines` must count values from the start")
+            let (select, lines) = (face.option("select"), face.option("lines"));
+            return Err(CommandError::usage(format!("with {select}, {lines} must count values from the start"))
                 .hint("write lines such as 1-50 or 51-"));
         }
     };

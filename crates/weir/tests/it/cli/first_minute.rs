@@ -22,6 +22,37 @@ fn without_arguments_it_says_how_things_stand_and_makes_no_store() {
 }
 
 #[test]
+fn doctor_looks_without_making_a_store() {
+    let home = Home::new();
+    let shown = said(&home.weir(&["doctor"]));
+    assert!(shown.contains("✓ project store: none yet\n✓ user store: none yet"), "{shown}");
+    home.weir(&["doctor", "--rebuild-index", "--drop-lost"]);
+    assert!(!home.data().join("user").exists());
+    let stores = fs::read_dir(home.data().join("projects")).into_iter().flatten().flatten();
+    let made: Vec<_> = stores.map(|store| store.path().join("log.db")).filter(|log| log.exists()).collect();
+    assert!(made.is_empty(), "{made:?}");
+    home.note(&["one"]);
+    let shown = home.weir(&["doctor"]);
+    assert!(said(&shown).contains("✓ project store: 1 entry, "), "{}", said(&shown));
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_fails_every_command() {
+    let home = Home::new();
+    home.write("file", "");
+    for arguments in [&["doctor"][..], &[], &["config"], &["completions", "bash"], &["man"], &["statusline"]] {
+        for folder in ["/nonexistent", "file"] {
+            let output = home.weir(&[&["-C", folder][..], arguments].concat());
+            let said = said(&output);
+            assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+            assert!(said.contains(&format!("cannot use {folder} as the project folder: ")), "{arguments:?}: {said}");
+        }
+    }
+    assert_eq!(home.weir(&["-C", "/nonexistent", "run", "true"]).status.code(), Some(125));
+    assert_eq!(home.weir(&["-C", "..", "config", "path"]).status.code(), Some(0));
+}
+
+#[test]
 fn settings_are_shown_with_the_line_that_sets_them_and_checked_after_an_edit() {
     let home = Home::new();
     let path = home.at(".config/weir/config.toml");
@@ -56,11 +87,29 @@ fn the_exit_code_of_a_run_is_the_command_s_and_failures_of_weir_have_others() {
         (&["search"], 2),
         (&["get", "0000000000"], 3),
         (&["nonsense"], 2),
+        (&["run", "--keep", "true"], 125),
+        (&["run", "--end", "0000000000", "--background"], 125),
+        (&["get", "0000000000", "--context", "3"], 2),
+        (&["notes", "--confirm", "0000000000", "--all"], 2),
+        (&["index", "--text", "some", "--include", "*.md"], 2),
+        (&["import", "old.json", "--all", "--project-name", "api"], 2),
         (&["--help"], 0),
     ] {
         let output = home.weir(arguments);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", said(&output));
     }
+}
+
+#[test]
+fn an_option_that_cannot_be_followed_is_an_error_and_a_filter_is_named() {
+    let home = Home::new();
+    let reference = home.note(&["one"]);
+    let both = home.weir(&["get", &reference, "--raw", "--json"]);
+    assert_eq!((both.status.code(), text(&both.stdout).as_str()), (Some(2), ""), "{}", said(&both));
+    let none = said(&home.weir(&["history", "--sessions", "--client", "nobody"]));
+    assert!(none.contains("no sessions match"), "{none}");
+    let none = said(&home.weir(&["stats", "--client", "nobody"]));
+    assert!(none.contains("that matches the filters: remove a filter"), "{none}");
 }
 
 #[test]

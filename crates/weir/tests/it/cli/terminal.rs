@@ -86,6 +86,25 @@ fn a_person_who_runs_and_outlines_is_told_commands() {
 }
 
 #[test]
+fn what_others_wrote_cannot_command_the_terminal() {
+    let home = Home::new();
+    let (clear, folder) = ("\u{1b}[2J", "\u{1b}[2Jevil");
+    std::fs::create_dir(home.project().join(folder)).unwrap();
+    home.note(&[&format!("a title {clear} with a sequence"), "--topic", "evil\u{9b}2J"]);
+    for arguments in [
+        &["get", &format!("{clear}x")][..],
+        &["run", "--cwd", &format!("{folder}/missing"), "true"],
+        &["-C", &format!("{folder}/missing"), "notes"],
+        &["-C", folder],
+        &["notes"],
+        &["notes", "--json"],
+    ] {
+        let shown = check(&home, arguments, &[]);
+        assert!(!shown.contains(clear) && !shown.contains('\u{9b}'), "{arguments:?}: {shown:?}");
+    }
+}
+
+#[test]
 fn no_help_names_a_tool() {
     let home = Home::new();
     let overview = check(&home, &["--help"], &["Commands:"]);

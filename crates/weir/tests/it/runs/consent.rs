@@ -46,7 +46,7 @@ fn without_anyone_to_ask_the_answer_is_no() {
     let home = configured(RULES);
     let output = home.weir(&["run", "touch made"]);
     assert_eq!(output.status.code(), Some(126));
-    assert!(text(&output.stderr).contains("the user could not be asked"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("you were not asked or did not agree"), "{}", text(&output.stderr));
     assert!(!home.project().join("made").exists());
 }
 

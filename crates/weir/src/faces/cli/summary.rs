@@ -1,0 +1,81 @@
+//! What `weir -h` prints: the commands that are used most, on one screen.
+
+use std::ffi::OsString;
+
+/// The summary. `weir --help` describes all of it.
+pub(super) const SUMMARY: &str = "\
+A context layer for AI coding agents: runs code, holds back long output, stores
+decisions.
+
+Usage: weir [OPTIONS] [COMMAND]
+
+Set up:
+  setup, teardown     connect your clients to Weir, or disconnect them
+  doctor, config      check everything and say how to fix it; show the settings
+Run and read:
+  run, batch          run commands in a sandbox; long output is held back
+  get, history        read an entry by its reference; list what happened
+  map, outline        show the project's main files, or what a file declares
+Remember and find:
+  note, notes         store a note; list the notes and which are out of date
+  index, fetch        make files and web pages searchable
+  search, forget      search everything that is stored; remove some of it
+See what it saves:
+  stats, replay, ui   count what was held back; replay past sessions; browse
+
+Options: --json prints JSON, -C FOLDER starts there, -V prints the version
+
+weir alone shows the next step. weir --help lists all commands, and
+weir COMMAND --help describes one of them, with examples.
+";
+
+/// Whether the arguments ask for the summary: `-h` without a command.
+pub(super) fn is_asked_for(arguments: &[OsString]) -> bool {
+    let mut words = arguments.iter().skip(1);
+    while let Some(word) = words.next() {
+        match word.to_str() {
+            Some("-h") => return true,
+            Some("-C" | "--folder") => {
+                words.next();
+            }
+            Some("--json") => {}
+            Some(word) if word.starts_with("--folder=") || word.starts_with("-C") => {}
+            _ => return false,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::command;
+    use super::*;
+
+    fn check(arguments: &[&str], expected: bool) {
+        let arguments: Vec<OsString> = ["weir"].iter().chain(arguments).map(OsString::from).collect();
+        assert_eq!(is_asked_for(&arguments), expected, "{arguments:?}");
+    }
+
+    #[test]
+    fn only_the_short_option_without_a_command_asks_for_the_summary() {
+        check(&["-h"], true);
+        check(&["--json", "-C", "run", "-h"], true);
+        check(&["-C/tmp", "--folder=/tmp", "-h"], true);
+        check(&["--help"], false);
+        check(&["run", "-h"], false);
+        check(&["--", "-h"], false);
+        check(&[], false);
+    }
+
+    #[test]
+    fn the_summary_fits_a_screen_and_names_commands_that_exist() {
+        assert!(SUMMARY.lines().count() <= 24 && SUMMARY.lines().all(|line| line.chars().count() <= 80));
+        let command = command();
+        let lines = SUMMARY.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
+        let names: Vec<&str> = lines.flat_map(|(names, _)| names.split(", ")).collect();
+        assert!(names.len() > 10, "{names:?}");
+        for name in names {
+            assert!(command.find_subcommand(name).is_some(), "{name}");
+        }
+    }
+}
