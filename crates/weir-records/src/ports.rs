@@ -89,12 +89,7 @@ pub trait Log: Send + Sync {
 
     /// Returns the visible records that supersede, confirm or remove these, in the order of the log: the newest about
     /// each, at most `limit`.
-    fn newest_about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>>;
-
-    /// Returns the same, at most [`MAX_ABOUT`] about each.
-    fn about(&self, scope: &Scope, ids: &[RecordId]) -> Result<Vec<StoredRecord>> {
-        self.newest_about(scope, ids, MAX_ABOUT)
-    }
+    fn about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>>;
 
     /// Returns the oldest visible records that have this reference, at most `limit`, in the order of the log. Using a
     /// reference again hides nothing that it named before.

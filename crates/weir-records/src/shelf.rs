@@ -158,7 +158,7 @@ impl Shelf {
 
     /// Returns whether the project of the scope is sealed: then its entries can be read by its members alone.
     pub fn is_sealed(&self, scope: &Scope) -> Result<bool> {
-        let grants = self.ports.log.about(scope, &[GRANTS])?;
+        let grants = self.ports.log.about(scope, &[GRANTS], 1)?;
         Ok(grants.iter().any(|stored| matches!(stored.record.body, Body::Granted(_))))
     }
 

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, stream};
 use object_store::{Error as StoreError, GetOptions, GetRange, ObjectStore, PutMode, PutOptions, PutPayload};
 pub use place::S3Place;
 pub use sweep::{Listing, StoredText, Swept};
@@ -112,13 +112,6 @@ impl ObjectBlobs {
         })
     }
 
-    fn delete_objects(&self, paths: Vec<object_store::Result<object_store::path::Path>>) -> object_store::Result<()> {
-        let store = self.store();
-        self.bridge.run(async move {
-            let deleted = store.delete_stream(stream::iter(paths).boxed());
-            deleted.try_for_each(|_| std::future::ready(Ok(()))).await
-        })
-    }
 }
 
 impl Blobs for ObjectBlobs {
@@ -174,11 +167,7 @@ impl Blobs for ObjectBlobs {
         if !self.is_stored(&path)? {
             return Ok(false);
         }
-        match self.delete_objects(vec![Ok(path.clone())]) {
-            Ok(()) => {}
-            Err(StoreError::NotFound { .. }) => return Ok(false),
-            Err(error) => return Err(from_store(&error, DELETE)),
-        }
+        self.remove_objects(vec![path.clone()], DELETE)?;
         if let Some(folder) = &self.folder {
             let (name, _) = path.as_ref().rsplit_once('/').unwrap_or_default();
             sync_folder(&folder.join(name)).map_err(|error| from_system(&error, DELETE))?;

@@ -98,7 +98,7 @@ impl Log for PostgresLog {
         collect(&rows, 0).map_err(|fault| fault.at(doing))
     }
 
-    fn newest_about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
+    fn about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
         let (doing, ids): (_, SqlIds) = ("read records", ids.iter().copied().collect());
         if ids.numbers.is_empty() {
             return Ok(Vec::new());

@@ -93,7 +93,7 @@ pub fn a_confirmation_names_its_user(new: NewShelf<'_>) {
     assert_eq!(shelf.get(&ana(), record.id).unwrap().unwrap().confirmed, confirmed(&["ben", "ana"]));
     assert_eq!(kind_of(shelf.confirm(&ana(), first.id, NOW)), ErrorKind::Invalid);
 
-    let own = shelf.ports().log.about(&ana(), &[record.id]).unwrap();
+    let own = shelf.ports().log.about(&ana(), &[record.id], MAX_ABOUT).unwrap();
     let own = own.iter().find(|stored| stored.record.author.user == ana().user).unwrap();
     shelf.forget(&ana(), own.record.id, weir_core::WhyGone::Forgotten, NOW).unwrap();
     assert_eq!(shelf.get(&ana(), record.id).unwrap().unwrap().confirmed, confirmed(&["ben"]));
@@ -122,12 +122,12 @@ pub fn what_is_said_about_a_record_is_limited(new: NewShelf<'_>) {
     assert_eq!((read(other.id).has_more, read(other.id).confirmed.len()), (false, 1));
     let log = &shelf.ports().log;
     let about = |limit| -> Vec<u64> {
-        let found = log.newest_about(&ana(), &[record.id, other.id], limit).unwrap();
+        let found = log.about(&ana(), &[record.id, other.id], limit).unwrap();
         found.iter().map(|stored| stored.position.0).collect()
     };
     let head = log.head(&ana()).unwrap().0;
     assert_eq!((about(0), about(2)), (vec![], vec![5, head - 1, head]));
-    assert_eq!(log.about(&ana(), &[record.id]).unwrap().len(), MAX_ABOUT);
+    assert_eq!(log.about(&ana(), &[record.id], MAX_ABOUT).unwrap().len(), MAX_ABOUT);
 }
 
 /// Topics that differ little, or look like something else to a database.

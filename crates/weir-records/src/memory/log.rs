@@ -98,7 +98,7 @@ impl Log for MemoryLog {
         Ok(state.visible(scope, here))
     }
 
-    fn newest_about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
+    fn about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
         let state = lock(&self.state);
         let Some(project) = state.projects.get(&place(scope)) else { return Ok(Vec::new()) };
         let newest = |about: &Vec<usize>| {

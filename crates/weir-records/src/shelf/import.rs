@@ -95,6 +95,8 @@ impl Shelf {
     fn append_each(&self, scope: &Scope, records: &[Record]) -> Vec<Result<Position>> {
         match self.ports.log.append(scope, records) {
             Ok(positions) => positions.into_iter().map(Ok).collect(),
+            // Each would wait as long as all of them did.
+            Err(error) if error.kind.may_pass() => records.iter().map(|_| Err(copy_of(&error))).collect(),
             Err(_) => {
                 let one = |record| self.ports.log.append(scope, std::slice::from_ref(record));
                 let first = |positions: Vec<Position>| positions.first().copied().unwrap_or_default();

@@ -81,7 +81,7 @@ impl Shelf {
             return Ok(kept);
         }
         let ids: Vec<RecordId> = kept.iter().map(|kept| kept.record.id).collect();
-        let later = self.ports.log.newest_about(scope, &ids, MAX_ABOUT + 1)?;
+        let later = self.ports.log.about(scope, &ids, MAX_ABOUT + 1)?;
         let successors = self.visible_successors(scope, &later)?;
         let mut by_target: BTreeMap<RecordId, Vec<Record>> = BTreeMap::new();
         for StoredRecord { record, .. } in later {

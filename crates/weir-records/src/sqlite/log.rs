@@ -104,7 +104,7 @@ impl Log for SqliteLog {
         })
     }
 
-    fn newest_about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
+    fn about(&self, scope: &Scope, ids: &[RecordId], limit: usize) -> Result<Vec<StoredRecord>> {
         self.database.read("read records", |tx| {
             let mut statement = tx.prepare_cached(
                 "SELECT position, json FROM records INDEXED BY records_about

@@ -125,7 +125,7 @@ fn check_team<L: Log + Export>(log: &L, accounts: &dyn Accounts, team: &Team, st
     }
     assert_eq!(log.head(scope).unwrap(), Position(2));
     assert_eq!(only(log.records(scope, &ids).unwrap()), records);
-    assert_eq!(only(log.about(scope, &ids).unwrap()), records[1..]);
+    assert_eq!(only(log.about(scope, &ids, 10).unwrap()), records[1..]);
     assert_eq!(only(log.named(scope, reference(), 10).unwrap()), records[..1]);
     assert_eq!(only(log.on_topic(scope, TOPIC, 10).unwrap()), records[..1]);
     assert_eq!(log.text_uses(scope, &text()).unwrap(), 1);
@@ -152,7 +152,7 @@ fn check_stranger<L: Log + Export>(log: &L, accounts: &dyn Accounts, team: &Team
         assert_eq!(log.head(&elsewhere).unwrap(), Position(0));
         for found in [
             log.records(&elsewhere, &ids).unwrap(),
-            log.about(&elsewhere, &ids).unwrap(),
+            log.about(&elsewhere, &ids, 10).unwrap(),
             log.named(&elsewhere, reference(), 10).unwrap(),
             log.on_topic(&elsewhere, TOPIC, 10).unwrap(),
             log.read_since(&elsewhere, Position(0), 100, Readers::Index).unwrap().records,

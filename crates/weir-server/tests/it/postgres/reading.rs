@@ -40,7 +40,7 @@ fn no_call_reads_a_whole_project() {
         let batch = log.read_since(&ana, Position(RECORDS / 2), 5, Readers::Scope).unwrap();
         assert_eq!(batch.records.len(), 5);
         assert_eq!(log.records(&ana, &[id(1), id(2), id(RECORDS * 2)]).unwrap().len(), 2);
-        assert_eq!(log.about(&ana, &[id(1), id(2)]).unwrap().len(), 1);
+        assert_eq!(log.about(&ana, &[id(1), id(2)], 10).unwrap().len(), 1);
         assert_eq!(log.named(&ana, Reference::from_bits(2), 10).unwrap().len(), 1);
         assert_eq!(log.text_uses(&ana, &TextKey::of(&2u64.to_le_bytes())).unwrap(), 1);
     }
