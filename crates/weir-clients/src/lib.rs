@@ -38,6 +38,9 @@ pub struct Client {
     pub compaction: Compaction,
     /// How it truncates the output of a command by itself, where that is known.
     pub own_cut: Option<OwnCut>,
+    /// Whether the folder that its hooks report moves with its shell. Its environment then names the folder in which it
+    /// was started, which is where it starts our server.
+    pub folder_moves: bool,
     /// Classifies a tool by the name that the client gives it, and by its input.
     pub tool: fn(&str, &Value) -> Tool,
     /// Decodes a hook call into the form that all clients share, or returns `None` if Weir has no use for it.

@@ -15,6 +15,7 @@ pub(crate) const CLAUDE: Client = Client {
     session: "claude-code",
     compaction: Compaction::Begins,
     own_cut: Some(OwnCut { above: 30_000, shows: 2_000 }),
+    folder_moves: true,
     tool,
     decode,
     reply,

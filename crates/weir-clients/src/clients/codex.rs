@@ -15,6 +15,7 @@ pub(crate) const CODEX: Client = Client {
     session: "codex-mcp-client",
     compaction: Compaction::Begins,
     own_cut: Some(OwnCut { above: 10_000, shows: 10_000 }),
+    folder_moves: false,
     tool,
     decode,
     reply,

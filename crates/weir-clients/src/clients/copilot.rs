@@ -17,6 +17,7 @@ pub(crate) const COPILOT: Client = Client {
     session: "copilot-cli",
     compaction: Compaction::Waits,
     own_cut: Some(OwnCut { above: 20_480, shows: 500 }),
+    folder_moves: false,
     tool,
     decode,
     reply,

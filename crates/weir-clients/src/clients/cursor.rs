@@ -18,6 +18,7 @@ pub(crate) const CURSOR: Client = Client {
     session: "cursor-vscode",
     compaction: Compaction::Waits,
     own_cut: None,
+    folder_moves: false,
     tool,
     decode,
     reply,

@@ -19,6 +19,7 @@ pub(crate) const GEMINI: Client = Client {
     session: "gemini-cli-mcp-client",
     compaction: Compaction::WaitsUntil(COMPACTED),
     own_cut: Some(OwnCut { above: 40_000, shows: 40_000 }),
+    folder_moves: false,
     tool,
     decode,
     reply,

@@ -18,6 +18,7 @@ pub(crate) const OPENCODE: Client = Client {
     session: "opencode",
     compaction: Compaction::Waits,
     own_cut: None,
+    folder_moves: false,
     tool,
     decode,
     reply,

@@ -18,6 +18,7 @@ pub(crate) const QWEN: Client = Client {
     session: "qwen-cli-mcp-client-weir",
     compaction: Compaction::Begins,
     own_cut: None,
+    folder_moves: false,
     tool,
     decode,
     reply,

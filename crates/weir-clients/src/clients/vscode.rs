@@ -19,6 +19,7 @@ pub(crate) const VSCODE: Client = Client {
     session: "Visual Studio Code",
     compaction: Compaction::Waits,
     own_cut: None,
+    folder_moves: false,
     tool,
     decode,
     reply,

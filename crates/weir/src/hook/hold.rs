@@ -81,7 +81,7 @@ pub(super) fn output(
         return Ok(HoldDecision::of(repeats::output(call, used, done, text)?, Outcome::Small));
     }
     let config = config::read(&call.paths.config)?.hold;
-    if config.leaves_alone(used, &call.hook.folder) {
+    if config.leaves_alone(used, &call.shell_folder) {
         return Ok(HoldDecision::LeftAlone(Outcome::Excluded));
     }
     let limit = config.limit(purpose);

@@ -95,7 +95,7 @@ fn leave_out(
 ) -> Result<Option<String>, CommandError> {
     let asked = format!("{} {}", used.name, used.input);
     let config = config::read(&call.paths.config)?.hold;
-    if shown.was_shortened(&asked) || !config.repeats || config.leaves_alone(used, &call.hook.folder) {
+    if shown.was_shortened(&asked) || !config.repeats || config.leaves_alone(used, &call.shell_folder) {
         return Ok(None);
     }
     if let Some(transcript) = call.hook.transcript.as_deref()
