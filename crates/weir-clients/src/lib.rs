@@ -10,6 +10,7 @@
 pub mod capture;
 mod clients;
 mod hook;
+pub mod json;
 mod purpose;
 mod requests;
 pub mod setup;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 use crate::text::Text;
 use crate::wire::{Wire, first_text, text};
-use crate::{Client, Compaction, Reply};
+use crate::{Client, Compaction, Reply, json};
 
 /// Cursor.
 pub(crate) const CURSOR: Client = Client {
@@ -106,7 +106,7 @@ fn mcp(name: &str) -> Tool {
 fn done(wire: &Wire<'_>) -> Done {
     let millis = wire.payload["duration"].as_u64();
     let raw = wire.view(&wire.payload["tool_output"]).to_text();
-    let Some(decoded) = raw.here().and_then(|raw| serde_json::from_str::<Value>(raw).ok()) else {
+    let Some(decoded) = raw.here().and_then(|raw| json::parse(raw.as_bytes()).ok()) else {
         return Done { output: Output { text: raw, ..Output::default() }, millis, ..Done::default() };
     };
     let exit_code = decoded["exitCode"].as_i64().and_then(|code| i32::try_from(code).ok());
