@@ -47,7 +47,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     };
     let takes = AcceptedReplies {
         context: point.takes_context(),
-        output: wire.event == "PostToolUse",
+        output: wire.event == "PostToolUse" && is_replaceable(&wire.payload["tool_response"]),
         // Otherwise permission rules and prompts would see our command instead of the model's.
         command: wire.text("permission_mode") == "bypassPermissions",
         keep: wire.event == "PreCompact",
@@ -145,6 +145,12 @@ fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
     Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, key: value } }))
 }
 
+/// Returns whether the text of an output can be replaced within its shape.
+fn is_replaceable(response: &Value) -> bool {
+    let texts = [&response["stdout"], &response["file"]["content"], &response["content"]];
+    !response.is_object() || texts.iter().any(|text| text.is_string())
+}
+
 /// Puts a text into the shape of the tool's own output.
 fn in_shape(response: &Value, shown: &str) -> Value {
     let mut shape = response.clone();
@@ -160,6 +166,14 @@ fn in_shape(response: &Value, shown: &str) -> Value {
     if shape["file"]["content"].is_string() {
         shape["file"]["content"] = json!(shown);
         shape["file"]["numLines"] = json!(shown.lines().count());
+        return shape;
+    }
+    // The result of a search.
+    if shape["content"].is_string() {
+        shape["content"] = json!(shown);
+        if shape["numLines"].is_number() {
+            shape["numLines"] = json!(shown.lines().count());
+        }
         return shape;
     }
     match response {
