@@ -26,7 +26,6 @@ pub(crate) struct SessionLocation {
 pub(super) fn settle(client: &Client, hook: &mut Hook) {
     if client.folder_moves
         && let Some(started) = env::client_folder()
-        && started != hook.folder
         && belongs_to(&started, &hook.folder)
     {
         hook.folder = started;
@@ -35,7 +34,10 @@ pub(super) fn settle(client: &Client, hook: &mut Hook) {
 
 /// Whether a session that was started in one folder belongs there although its shell is in another. It does not if that
 /// is another work tree of the repository, which has files and a branch of its own.
-fn belongs_to(started: &Path, current: &Path) -> bool {
+pub(crate) fn belongs_to(started: &Path, current: &Path) -> bool {
+    if started == current {
+        return true;
+    }
     let Ok(own) = Project::discover(started) else { return false };
     match Project::discover(current) {
         Ok(there) if there.key == own.key => there.root == own.root && current.starts_with(started),
