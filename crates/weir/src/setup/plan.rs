@@ -159,16 +159,16 @@ impl SetupPlan {
     pub(super) fn carry_out(&self, places: &Places) -> Result<(), CommandError> {
         let mut ledger = Ledger::read(&places.ledger)?;
         for step in &self.steps {
-            if files::read(&step.path)? != step.before {
-                let message = format!("{} was changed meanwhile", step.path.display());
-                return Err(CommandError::new(ErrorKind::Failed, message).hint("run it again"));
-            }
+            step.check_unchanged()?;
+            files::check_writable(&step.path)?;
         }
         let entries = self.steps.iter().filter_map(|step| step.entry.as_ref()).chain(&self.shared);
         entries.for_each(|entry| ledger.put(entry.clone()));
         self.gone.iter().for_each(|path| ledger.drop(path));
         ledger.write(&places.ledger)?;
         for step in &self.steps {
+            // A running client may write its settings at any time.
+            step.check_unchanged()?;
             match &step.after {
                 Some(text) => files::write(&step.path, text, Places::is_private(step.whose))?,
                 None => files::remove(&step.path, &step.folders)?,
@@ -180,6 +180,15 @@ impl SetupPlan {
 }
 
 impl Step {
+    /// Refuses to go on if the file is not as it was when the change was planned.
+    fn check_unchanged(&self) -> Result<(), CommandError> {
+        if files::read(&self.path)? == self.before {
+            return Ok(());
+        }
+        let message = format!("{} was changed meanwhile", self.path.display());
+        Err(CommandError::new(ErrorKind::Failed, message).hint("run it again"))
+    }
+
     /// Returns the difference to show.
     pub(super) fn diff(&self) -> String {
         diff::shown(&self.name, self.before.as_deref(), self.after.as_deref())

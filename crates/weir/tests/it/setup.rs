@@ -228,10 +228,14 @@ fn a_project_names_no_path_of_this_machine() {
 #[cfg(unix)]
 #[test]
 fn links_and_modes_are_kept() {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let home = Home::new();
     let real = home.at("dotfiles/claude.json");
     write(&real, "{}");
+    // Only root can give a file to another user.
+    let _ = std::os::unix::fs::chown(&real, Some(1234), Some(1234));
+    let owner = |path: &Path| (path.metadata().unwrap().uid(), path.metadata().unwrap().gid());
+    let own = owner(&real);
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
     std::fs::create_dir(home.at(".claude")).unwrap();
     let link = home.at(".claude/settings.json");
@@ -240,9 +244,25 @@ fn links_and_modes_are_kept() {
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert!(link.is_symlink() && std::fs::read_to_string(&real).unwrap().contains("hook claude Stop"));
     assert_eq!((mode(&real), mode(&home.at(".claude.json"))), (0o640, 0o600));
+    assert_eq!(owner(&real), own);
     home.ok(&["teardown", "claude", "--yes"]);
     assert!(link.is_symlink() && !home.at(".claude.json").exists());
     assert_eq!((std::fs::read_to_string(&real).unwrap().as_str(), mode(&real)), ("{}", 0o640));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_file_is_refused_and_nothing_is_written() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let settings = home.at(".claude/settings.json");
+    write(&settings, "{}");
+    std::fs::set_permissions(&settings, std::fs::Permissions::from_mode(0o444)).unwrap();
+    let before = home.all();
+    let output = home.weir(&["setup", "claude", "--yes"]);
+    let said = text(&output.stderr);
+    assert!(!output.status.success() && said.contains(".claude/settings.json: it is read-only"), "{said}");
+    assert_eq!(home.all(), before);
 }
 
 #[cfg(unix)]
