@@ -225,6 +225,22 @@ fn a_project_names_no_path_of_this_machine() {
     assert!(missing.status.success() && missing.stdout.is_empty() && missing.stderr.is_empty(), "{missing:?}");
 }
 
+#[test]
+fn settings_that_a_variable_has_moved_are_found() {
+    let home = Home::new();
+    let folder = home.at("elsewhere");
+    let run = |command: &str| {
+        let mut command = home.weir_command(&[command, "claude", "--yes"]);
+        let output = command.env("CLAUDE_CONFIG_DIR", &folder).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    };
+    run("setup");
+    assert!(folder.join("settings.json").exists() && folder.join(".claude.json").exists());
+    assert!(!home.at(".claude").exists() && !home.at(".claude.json").exists());
+    run("teardown");
+    assert!(!folder.exists());
+}
+
 #[cfg(unix)]
 #[test]
 fn links_and_modes_are_kept() {
