@@ -118,6 +118,9 @@ fn a_file_that_cannot_be_read_is_named_with_its_line() {
     expect!["line 3: it is not JSON: Unexpected close brace"].assert_eq(&error(broken[0]));
     expect!["it is not an object"].assert_eq(&error(broken[2]));
     expect!["`hooks` is not an object"].assert_eq(&error(broken[3]));
+    // The client reads the last one.
+    expect!["it has `hooks` twice"].assert_eq(&error("{\"hooks\": {}, \"hooks\": {}}"));
+    expect!["it has `Stop` twice"].assert_eq(&error("{\"hooks\": {\"Stop\": [], \"Stop\": []}}"));
     let codex = &find("codex").unwrap().parts[1];
     let error = |text: &str| codex.add(text, call(find("codex").unwrap())).unwrap_err().to_string();
     expect!["line 2: it is not TOML: unclosed table, expected `]`"].assert_eq(&error("a = 1\n[b"));
