@@ -112,7 +112,7 @@ pub struct ToolCall {
     pub input: Value,
     /// Whether all of the input is there. Texts that are too long for memory are cut.
     pub input_is_whole: bool,
-    /// Whether the model asked for a command to run in the background.
+    /// Whether a command runs in the background, because the model asked for that or because the client moved it there.
     pub background: bool,
 }
 

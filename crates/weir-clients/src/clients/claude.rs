@@ -61,7 +61,9 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
 
 fn call(wire: &Wire<'_>) -> ToolCall {
     let call = wire.call(tool);
-    ToolCall { background: call.input["run_in_background"] == true, ..call }
+    // A command that takes too long goes on in the background, and so does one that the user sends there.
+    let is_moved = wire.payload["tool_response"]["backgroundTaskId"].is_string();
+    ToolCall { background: is_moved || call.input["run_in_background"] == true, ..call }
 }
 
 fn tool(name: &str, input: &Value) -> Tool {

@@ -122,7 +122,8 @@ fn settled(call: &Call<'_>, used: &ToolCall, done: &Done, rewritten: RewriteStat
             false => Outcome::Fixed,
         });
     }
-    if done.output.cut {
+    // The rest of the output of a command in the background is still to come.
+    if done.output.cut || used.background {
         return Some(Outcome::Cut);
     }
     if used.input.to_string().contains(OPT_OUT_MARK) {
