@@ -1,7 +1,7 @@
 //! Parses JSON as clients write it.
 //!
-//! JavaScript counts text in halves of characters, so a client that cuts an output at a length may leave half of one. It
-//! then writes an escape sequence that stands for no character, and a strict parser rejects the whole payload.
+//! JavaScript counts text in halves of characters, so a client that cuts an output at a length may leave half of one.
+//! It then writes an escape sequence that stands for no character, and a strict parser rejects the whole payload.
 
 use serde_json::Value;
 

@@ -36,7 +36,8 @@ pub(crate) fn make_private(options: &mut OpenOptions) {
     options.mode(0o600);
 }
 
-/// Gives a new file the owner and the group of the file that it replaces. A user who may not give it the group keeps it.
+/// Gives a new file the owner and the group of the file that it replaces. The group of a user's own file may differ, if
+/// the user may not give it that one.
 pub(crate) fn keep_owner(new: &File, old: &Metadata) -> io::Result<()> {
     let about = new.metadata()?;
     if (about.uid(), about.gid()) == (old.uid(), old.gid()) {
