@@ -11,6 +11,7 @@
 mod beginning;
 mod outline;
 pub(super) mod repeats;
+mod rewound;
 mod show;
 
 use std::fs::File;

@@ -13,7 +13,7 @@ use weir_core::Reference;
 use weir_core::wording::one_line;
 use weir_store::{Repeat, ShownLines};
 
-use super::{HeldOutput, entry, head, keep};
+use super::{HeldOutput, entry, head, keep, rewound};
 use crate::config;
 use crate::error::CommandError;
 use crate::hook::{Call, FileState, faults, unreadable};
@@ -99,7 +99,7 @@ fn leave_out(
         return Ok(None);
     }
     if let Some(transcript) = call.hook.transcript.as_deref()
-        && has_dropped(transcript, shown).unwrap_or(false)
+        && has_lost(transcript, shown).unwrap_or(false)
     {
         shown.restart().map_err(unreadable)?;
         return Ok(None);
@@ -142,8 +142,9 @@ fn without(text: &str, repeats: &[Repeat], reference: Reference, numbered: bool)
     shown
 }
 
-/// Whether the client's server has dropped tool results from the conversation since the last check.
-fn has_dropped(transcript: &Path, shown: &mut ShownLines) -> std::io::Result<bool> {
+/// Whether the conversation has lost texts since the last check: the client's server has dropped tool results, or the
+/// user has gone back in it.
+fn has_lost(transcript: &Path, shown: &mut ShownLines) -> std::io::Result<bool> {
     let searched = shown.transcript_searched();
     let mut file = crate::foreign::open_user_file(transcript)?;
     let length = file.metadata()?.len();
@@ -155,7 +156,7 @@ fn has_dropped(transcript: &Path, shown: &mut ShownLines) -> std::io::Result<boo
     let mut bytes = Vec::new();
     file.take(MAX_SEARCHED_BYTES).read_to_end(&mut bytes)?;
     shown.set_transcript_searched(length)?;
-    Ok(memchr::memmem::find(&bytes, DROPPED).is_some())
+    Ok(memchr::memmem::find(&bytes, DROPPED).is_some() || rewound::is_rewound(&bytes))
 }
 
 /// Returns the name of a text in a remark.

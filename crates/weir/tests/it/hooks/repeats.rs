@@ -141,6 +141,20 @@ fn nothing_is_left_out_once_the_server_drops_results() {
 }
 
 #[test]
+fn nothing_is_left_out_once_the_user_goes_back() {
+    let session = Session::new();
+    let text = source(0..40);
+    session.reads("src/a.rs", &text);
+    let row = |kind: &str, name: &str, parent: &str| {
+        format!(r#"{{"parentUuid":"{parent}","isSidechain":false,"type":"{kind}","message":{{}},"uuid":"{name}"}}"#)
+            + "\n"
+    };
+    let turn = row("user", "a", "0") + &row("assistant", "b", "a");
+    write(&session.home.path().join(".claude/projects/p/s1.jsonl"), turn + &row("user", "c", "a"));
+    assert_eq!(session.reads("src/a.rs", &text), Value::Null);
+}
+
+#[test]
 fn small_results_of_a_tool_that_is_left_alone_stay_whole() {
     let session = Session::new();
     write(&session.home.path().join(".config/weir/config.toml"), "[hold]\noff = [\"Read\"]\n");
