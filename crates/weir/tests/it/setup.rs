@@ -241,6 +241,20 @@ fn settings_that_a_variable_has_moved_are_found() {
     assert!(!folder.exists());
 }
 
+#[test]
+fn uninstall_finds_settings_that_no_variable_names_any_more() {
+    let home = Home::new();
+    let folder = home.at("elsewhere");
+    write(&folder.join("settings.json"), "{ \"theme\": \"dark\" }");
+    let before = home.all();
+    let mut setup = home.weir_command(&["setup", "claude", "--yes"]);
+    assert!(setup.env("CLAUDE_CONFIG_DIR", &folder).output().unwrap().status.success());
+    assert_ne!(home.all(), before);
+    let said = home.ok(&["uninstall", "--yes"]);
+    assert!(said.contains("restored ~/elsewhere/settings.json, byte for byte"), "{said}");
+    assert_eq!(home.all(), before);
+}
+
 #[cfg(unix)]
 #[test]
 fn links_and_modes_are_kept() {

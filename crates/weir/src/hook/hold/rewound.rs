@@ -3,10 +3,10 @@
 
 use memchr::memmem::{find, find_iter};
 
-/// Whether a prompt in these rows follows a row before the model's last message. The first prompts are not judged, since
-/// they may follow a row before these.
+/// Whether a prompt in these rows follows a row before the model's last message. The first prompt is not judged, since it
+/// may follow a row before these.
 pub(super) fn is_rewound(rows: &[u8]) -> bool {
-    // The names of the rows since the model's last message, which included.
+    // The names of the rows since the model's last message, including that one.
     let mut since: Vec<&[u8]> = Vec::new();
     for row in rows.split(|byte| *byte == b'\n').filter(|row| !has(row, r#""isSidechain":true"#)) {
         let is_user = has(row, r#""type":"user""#);
