@@ -203,8 +203,8 @@ pub struct Output {
     pub saved: Option<PathBuf>,
     /// Whether the client has discarded the rest.
     pub cut: bool,
-    /// Whether the client numbers the lines of the text that replaces this one.
-    pub numbered: bool,
+    /// The number that the client gives to the first line of the text that replaces this one, if it numbers lines.
+    pub numbered: Option<u64>,
 }
 
 impl Point {

@@ -108,7 +108,8 @@ fn output<'a>(wire: &Wire<'a>, response: &'a Value) -> Output {
     }
     let content = &response["file"]["content"];
     if content.is_string() {
-        return Output { text: wire.view(content).to_text(), numbered: true, ..Output::default() };
+        let numbered = Some(response["file"]["startLine"].as_u64().unwrap_or(1));
+        return Output { text: wire.view(content).to_text(), numbered, ..Output::default() };
     }
     let all = wire.all_text(response);
     // An MCP output above the client's own limit is replaced by a message that says where it was saved.

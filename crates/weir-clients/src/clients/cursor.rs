@@ -196,21 +196,21 @@ mod tests {
             &documented!("postToolUse.Shell"),
             expect![[r#"
                 Shell { command: "npm test" }
-                Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, numbered: false }, exit_code: Some(0), failed: false, millis: Some(5432) }"#]],
+                Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, numbered: None }, exit_code: Some(0), failed: false, millis: Some(5432) }"#]],
         );
         check(
             "postToolUse",
             &documented!("postToolUse.MCP"),
             expect![[r#"
                 Mcp { server: "mcp", tool: "query" }
-                Done { output: Output { text: Here("three rows"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: Some(250) }"#]],
+                Done { output: Output { text: Here("three rows"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: Some(250) }"#]],
         );
         check(
             "postToolUseFailure",
             &documented!("postToolUseFailure"),
             expect![[r#"
                 Shell { command: "npm test" }
-                Done { output: Output { text: Here("Command timed out after 30s"), saved: None, cut: false, numbered: false }, exit_code: None, failed: true, millis: Some(5000) }"#]],
+                Done { output: Output { text: Here("Command timed out after 30s"), saved: None, cut: false, numbered: None }, exit_code: None, failed: true, millis: Some(5000) }"#]],
         );
     }
 

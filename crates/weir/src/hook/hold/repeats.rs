@@ -120,7 +120,7 @@ fn leave_out(
 }
 
 /// Returns a text with a remark in place of each run of repeated lines.
-fn without(text: &str, repeats: &[Repeat], reference: Reference, numbered: bool) -> String {
+fn without(text: &str, repeats: &[Repeat], reference: Reference, numbered: Option<u64>) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut shown = String::with_capacity(text.len());
     let (mut at, mut left_out) = (0, 0);
@@ -129,12 +129,13 @@ fn without(text: &str, repeats: &[Repeat], reference: Reference, numbered: bool)
         left_out += end - start - 1;
         // The client numbers the lines it is given, and counts a remark as one line.
         let shift = match numbered {
-            true => format!("; add {left_out} to the line numbers below"),
-            false => String::new(),
+            Some(_) => format!("; add {left_out} to the line numbers below"),
+            None => String::new(),
         };
+        let number = |line: usize| numbered.unwrap_or(1).saturating_add(line as u64);
+        let (first, last) = (number(*start), number(end - 1));
         shown.push_str(&format!(
-            "[weir: lines {}-{end} left out, unchanged from {label}; whole text: {reference}{shift}]\n",
-            start + 1
+            "[weir: lines {first}-{last} left out, unchanged from {label}; whole text: {reference}{shift}]\n"
         ));
         at = *end;
     }
