@@ -83,7 +83,10 @@ const SUBJECTS: &[fn(&ToolUse<'_>) -> Vec<Event>] = &[
 ];
 
 fn after_tool(used: &ToolUse<'_>) -> Vec<Event> {
-    let mut events: Vec<Event> = SUBJECTS.iter().flat_map(|subject| subject(used)).collect();
+    // Nothing is known yet about how a command in the background ends.
+    let has_ended = !used.call.background || used.failed();
+    let subjects = SUBJECTS.iter().filter(|_| has_ended);
+    let mut events: Vec<Event> = subjects.flat_map(|subject| subject(used)).collect();
     if events.is_empty() {
         events = tools::events(used);
     }

@@ -112,7 +112,7 @@ pub struct ToolCall {
     pub input: Value,
     /// Whether all of the input is there. Texts that are too long for memory are cut.
     pub input_is_whole: bool,
-    /// Whether the model asked for a command to run in the background.
+    /// Whether a command runs in the background, because the model asked for that or because the client moved it there.
     pub background: bool,
 }
 
@@ -203,8 +203,8 @@ pub struct Output {
     pub saved: Option<PathBuf>,
     /// Whether the client has discarded the rest.
     pub cut: bool,
-    /// Whether the client numbers the lines of the text that replaces this one.
-    pub numbered: bool,
+    /// The number that the client gives to the first line of the text that replaces this one, if it numbers lines.
+    pub numbered: Option<u64>,
 }
 
 impl Point {

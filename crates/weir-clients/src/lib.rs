@@ -10,6 +10,7 @@
 pub mod capture;
 mod clients;
 mod hook;
+pub mod json;
 mod purpose;
 mod requests;
 pub mod setup;
@@ -38,6 +39,9 @@ pub struct Client {
     pub compaction: Compaction,
     /// How it truncates the output of a command by itself, where that is known.
     pub own_cut: Option<OwnCut>,
+    /// Whether the folder that its hooks report moves with its shell. Its environment then names the folder in which it
+    /// was started, which is where it starts our server.
+    pub folder_moves: bool,
     /// Classifies a tool by the name that the client gives it, and by its input.
     pub tool: fn(&str, &Value) -> Tool,
     /// Decodes a hook call into the form that all clients share, or returns `None` if Weir has no use for it.

@@ -134,7 +134,7 @@ fn claude_code() {
 
     let mut read = fixture!("claude/PostToolUse.Read");
     read["tool_response"]["file"]["content"] = json!(text);
-    assert!(check(("claude", "PostToolUse"), read, (&text, None, false)).numbered);
+    assert!(check(("claude", "PostToolUse"), read, (&text, None, false)).numbered.is_some());
     let mut mcp = fixture!("claude/PostToolUse.mcp__probe__echo");
     mcp["tool_response"] = json!([{ "text": "a" }, { "text": "" }, { "text": text }, { "text": text }]);
     check(("claude", "PostToolUse"), mcp, (&format!("a\n{text}\n{text}"), None, false));

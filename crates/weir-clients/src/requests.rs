@@ -18,6 +18,7 @@ pub const PROXY: Client = Client {
     session: "proxy",
     compaction: Compaction::Begins,
     own_cut: None,
+    folder_moves: false,
     tool,
     decode: |_| None,
     reply: |_, _, _| None,

@@ -23,6 +23,9 @@ pub(crate) const WEIR_BROKER_TOKEN: &str = "WEIR_BROKER_TOKEN";
 /// The session ID that a client such as Claude Code sets in the environment of the servers it starts.
 pub(crate) const CLAUDE_CODE_SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
 
+/// The folder in which Claude Code was started, which it names to its hooks.
+const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+
 /// The proxies for fetching pages over `http`, over `https` or over both, and the hosts that are reached directly. The
 /// lower-case names also work and take precedence.
 const HTTP_PROXY: &str = "HTTP_PROXY";
@@ -182,6 +185,12 @@ impl Env {
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub(crate) fn is_copilot() -> bool {
     std::env::var_os("COPILOT_CLI").is_some() && std::env::var_os("CLAUDECODE").is_none()
+}
+
+/// Returns the folder in which the client that calls a hook was started, if the client names it.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+pub(crate) fn client_folder() -> Option<PathBuf> {
+    std::env::var_os(CLAUDE_PROJECT_DIR).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// Whether hooks are disabled.

@@ -152,8 +152,10 @@ impl HookContext<'_> {
         let long = payload.long_strings();
         let wire = Wire { event, payload: &payload.value, long: &long };
         let Some(mut hook) = (client.decode)(&wire) else { return Ok(None) };
-        if files == FileState::OfThePast {
-            file_state::forget_files(&mut hook);
+        let shell_folder = hook.folder.clone();
+        match files == FileState::OfThePast {
+            true => file_state::forget_files(&mut hook),
+            false => location::settle(client, &mut hook),
         }
         let rewritten = rewrite::complete(&paths, &mut hook);
         let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
@@ -185,7 +187,21 @@ impl HookContext<'_> {
         let (scope, folder, aside) = (place.scope.clone(), place.folder.clone(), SpoolRecord::default());
         let face = Face::Mcp;
         let (payload, outcome) = (&payload, None);
-        let call = Call { client, hook: &hook, payload, paths, scope, folder, store, now, files, face, aside, outcome };
+        let call = Call {
+            client,
+            hook: &hook,
+            payload,
+            paths,
+            scope,
+            folder,
+            shell_folder,
+            store,
+            now,
+            files,
+            face,
+            aside,
+            outcome,
+        };
         let said = call.run(&report, rewritten).map_err(|error| error.in_store(&place.folder))?;
         let Some(said) = said else { return Ok(None) };
         let reply = (client.reply)(&wire, &hook, &said);
@@ -220,6 +236,8 @@ struct Call<'a> {
     scope: Scope,
     /// The folder of the store.
     folder: PathBuf,
+    /// The folder that the client reports, which may not be the session's.
+    shell_folder: PathBuf,
     store: Store,
     now: Timestamp,
     /// The state of the files that tools have read.

@@ -16,7 +16,7 @@ use weir_core::{EventKind, SessionKey, Timestamp};
 use weir_store::Patience;
 
 use crate::env::{Env, Paths};
-use crate::hook::location::SessionLocation;
+use crate::hook::location::{SessionLocation, belongs_to};
 use crate::replay::prices::{self, Prices};
 use crate::when;
 
@@ -113,10 +113,12 @@ struct SessionFacts {
 
 impl SessionFacts {
     fn read(env: &Env, paths: &Paths, told: &Value, now: Timestamp) -> Option<Self> {
-        let folder = told["workspace"]["current_dir"].as_str().or(told["cwd"].as_str())?;
+        let (started, current) = (&told["workspace"]["project_dir"], &told["workspace"]["current_dir"]);
+        let current = Path::new(current.as_str().or(told["cwd"].as_str())?);
+        let folder = started.as_str().map(Path::new).filter(|started| belongs_to(started, current)).unwrap_or(current);
         let key = told["session_id"].as_str()?.to_owned();
         let session = SessionKey { client: weir_clients::find("claude")?.session.to_owned(), key };
-        let place = SessionLocation::find(env, paths, Path::new(folder), session).ok()?;
+        let place = SessionLocation::find(env, paths, folder, session).ok()?;
         if !place.folder.join("log.db").exists() {
             return None;
         }

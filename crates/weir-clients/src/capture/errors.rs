@@ -9,7 +9,7 @@ use weir_core::{Event, EventKind, Priority};
 
 use super::shell::{self, CoveredCommands, SimpleCommand};
 use super::{ToolUse, event_with, failure_text, files, rejected};
-use crate::{Done, Hook, Point, Tool, ToolCall};
+use crate::{Hook, Point, Tool, ToolCall};
 
 /// Exit codes of a command that was interrupted, or whose reader closed the pipe.
 const STOPPED_EXIT_CODES: &[i32] = &[130, 141];
@@ -36,7 +36,10 @@ pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
 
 /// Returns whether a hook may report the fix of an error, that is, whether a command succeeded.
 pub fn may_fix(hook: &Hook) -> bool {
-    matches!(&hook.point, Point::AfterTool(ToolCall { tool: Tool::Shell { .. }, .. }, Done { failed: false, .. }))
+    let Point::AfterTool(ToolCall { tool: Tool::Shell { .. }, background: false, .. }, done) = &hook.point else {
+        return false;
+    };
+    !done.failed
 }
 
 /// Returns the fix of an error: the same command now succeeds. `failures` are the session's errors and fixes, newest

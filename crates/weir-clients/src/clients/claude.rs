@@ -15,6 +15,7 @@ pub(crate) const CLAUDE: Client = Client {
     session: "claude-code",
     compaction: Compaction::Begins,
     own_cut: Some(OwnCut { above: 30_000, shows: 2_000 }),
+    folder_moves: true,
     tool,
     decode,
     reply,
@@ -46,7 +47,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     };
     let takes = AcceptedReplies {
         context: point.takes_context(),
-        output: wire.event == "PostToolUse",
+        output: wire.event == "PostToolUse" && is_replaceable(&wire.payload["tool_response"]),
         // Otherwise permission rules and prompts would see our command instead of the model's.
         command: wire.text("permission_mode") == "bypassPermissions",
         keep: wire.event == "PreCompact",
@@ -60,7 +61,9 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
 
 fn call(wire: &Wire<'_>) -> ToolCall {
     let call = wire.call(tool);
-    ToolCall { background: call.input["run_in_background"] == true, ..call }
+    // A command that takes too long goes on in the background, and so does one that the user sends there.
+    let is_moved = wire.payload["tool_response"]["backgroundTaskId"].is_string();
+    ToolCall { background: is_moved || call.input["run_in_background"] == true, ..call }
 }
 
 fn tool(name: &str, input: &Value) -> Tool {
@@ -105,7 +108,8 @@ fn output<'a>(wire: &Wire<'a>, response: &'a Value) -> Output {
     }
     let content = &response["file"]["content"];
     if content.is_string() {
-        return Output { text: wire.view(content).to_text(), numbered: true, ..Output::default() };
+        let numbered = Some(response["file"]["startLine"].as_u64().unwrap_or(1));
+        return Output { text: wire.view(content).to_text(), numbered, ..Output::default() };
     }
     let all = wire.all_text(response);
     // An MCP output above the client's own limit is replaced by a message that says where it was saved.
@@ -144,6 +148,12 @@ fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
     Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, key: value } }))
 }
 
+/// Returns whether the text of an output can be replaced within its shape.
+fn is_replaceable(response: &Value) -> bool {
+    let texts = [&response["stdout"], &response["file"]["content"], &response["content"]];
+    !response.is_object() || texts.iter().any(|text| text.is_string())
+}
+
 /// Puts a text into the shape of the tool's own output.
 fn in_shape(response: &Value, shown: &str) -> Value {
     let mut shape = response.clone();
@@ -159,6 +169,14 @@ fn in_shape(response: &Value, shown: &str) -> Value {
     if shape["file"]["content"].is_string() {
         shape["file"]["content"] = json!(shown);
         shape["file"]["numLines"] = json!(shown.lines().count());
+        return shape;
+    }
+    // The result of a search.
+    if shape["content"].is_string() {
+        shape["content"] = json!(shown);
+        if shape["numLines"].is_number() {
+            shape["numLines"] = json!(shown.lines().count());
+        }
         return shape;
     }
     match response {

@@ -15,6 +15,7 @@ pub(crate) const CODEX: Client = Client {
     session: "codex-mcp-client",
     compaction: Compaction::Begins,
     own_cut: Some(OwnCut { above: 10_000, shows: 10_000 }),
+    folder_moves: false,
     tool,
     decode,
     reply,
@@ -148,28 +149,28 @@ mod tests {
             &recorded!("PostToolUse"),
             expect![[r#"
                 Shell { command: "echo ONE" }
-                Done { output: Output { text: Here("ONE\n"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("ONE\n"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "PostToolUse",
             &recorded!("PostToolUse.Bash-failing"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING\n"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("FAILING\n"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "PostToolUse",
             &recorded!("PostToolUse.mcp__probe__echo"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "PostToolUse",
             &recorded!("PostToolUse.spawn_agent"),
             expect![[r#"
                 Subagent { task: "SUBAGENT-PROMPT-X" }
-                Done { output: Output { text: Here("{\"agent_id\":\"01a1dc44-cdf9-7bb3-8fce-41a0377ebf88\",\"nickname\":\"Hilbert\"}"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("{\"agent_id\":\"01a1dc44-cdf9-7bb3-8fce-41a0377ebf88\",\"nickname\":\"Hilbert\"}"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
     }
 

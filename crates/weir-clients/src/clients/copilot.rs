@@ -17,6 +17,7 @@ pub(crate) const COPILOT: Client = Client {
     session: "copilot-cli",
     compaction: Compaction::Waits,
     own_cut: Some(OwnCut { above: 20_480, shows: 500 }),
+    folder_moves: false,
     tool,
     decode,
     reply,
@@ -176,28 +177,28 @@ mod tests {
             include_str!("../../fixtures/copilot/postToolUse.bash-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: None }"#]],
+                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]],
         );
         check(
             "postToolUse",
             include_str!("../../fixtures/copilot/postToolUse.probe-echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "postToolUse",
             include_str!("../../fixtures/copilot/postToolUse.view.json"),
             expect![[r#"
                 Read { path: "/home/dev/project/hello.txt", part: false }
-                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "postToolUseFailure",
             include_str!("../../fixtures/copilot/postToolUseFailure.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "fail" }
-                Done { output: Output { text: Here("MCP server 'probe': MCP-FAIL: asked to fail"), saved: None, cut: false, numbered: false }, exit_code: None, failed: true, millis: None }"#]],
+                Done { output: Output { text: Here("MCP server 'probe': MCP-FAIL: asked to fail"), saved: None, cut: false, numbered: None }, exit_code: None, failed: true, millis: None }"#]],
         );
     }
 

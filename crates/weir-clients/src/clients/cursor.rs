@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 use crate::text::Text;
 use crate::wire::{Wire, first_text, text};
-use crate::{Client, Compaction, Reply};
+use crate::{Client, Compaction, Reply, json};
 
 /// Cursor.
 pub(crate) const CURSOR: Client = Client {
@@ -18,6 +18,7 @@ pub(crate) const CURSOR: Client = Client {
     session: "cursor-vscode",
     compaction: Compaction::Waits,
     own_cut: None,
+    folder_moves: false,
     tool,
     decode,
     reply,
@@ -105,7 +106,7 @@ fn mcp(name: &str) -> Tool {
 fn done(wire: &Wire<'_>) -> Done {
     let millis = wire.payload["duration"].as_u64();
     let raw = wire.view(&wire.payload["tool_output"]).to_text();
-    let Some(decoded) = raw.here().and_then(|raw| serde_json::from_str::<Value>(raw).ok()) else {
+    let Some(decoded) = raw.here().and_then(|raw| json::parse(raw.as_bytes()).ok()) else {
         return Done { output: Output { text: raw, ..Output::default() }, millis, ..Done::default() };
     };
     let exit_code = decoded["exitCode"].as_i64().and_then(|code| i32::try_from(code).ok());
@@ -195,21 +196,21 @@ mod tests {
             &documented!("postToolUse.Shell"),
             expect![[r#"
                 Shell { command: "npm test" }
-                Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, numbered: false }, exit_code: Some(0), failed: false, millis: Some(5432) }"#]],
+                Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, numbered: None }, exit_code: Some(0), failed: false, millis: Some(5432) }"#]],
         );
         check(
             "postToolUse",
             &documented!("postToolUse.MCP"),
             expect![[r#"
                 Mcp { server: "mcp", tool: "query" }
-                Done { output: Output { text: Here("three rows"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: Some(250) }"#]],
+                Done { output: Output { text: Here("three rows"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: Some(250) }"#]],
         );
         check(
             "postToolUseFailure",
             &documented!("postToolUseFailure"),
             expect![[r#"
                 Shell { command: "npm test" }
-                Done { output: Output { text: Here("Command timed out after 30s"), saved: None, cut: false, numbered: false }, exit_code: None, failed: true, millis: Some(5000) }"#]],
+                Done { output: Output { text: Here("Command timed out after 30s"), saved: None, cut: false, numbered: None }, exit_code: None, failed: true, millis: Some(5000) }"#]],
         );
     }
 

@@ -19,6 +19,7 @@ pub(crate) const GEMINI: Client = Client {
     session: "gemini-cli-mcp-client",
     compaction: Compaction::WaitsUntil(COMPACTED),
     own_cut: Some(OwnCut { above: 40_000, shows: 40_000 }),
+    folder_moves: false,
     tool,
     decode,
     reply,
@@ -202,28 +203,28 @@ mod tests {
             include_str!("../../fixtures/gemini/AfterTool.json"),
             expect![[r#"
                 Shell { command: "echo REAL-BASH-OUTPUT" }
-                Done { output: Output { text: Here("REAL-BASH-OUTPUT"), saved: None, cut: false, numbered: false }, exit_code: Some(0), failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("REAL-BASH-OUTPUT"), saved: None, cut: false, numbered: None }, exit_code: Some(0), failed: false, millis: None }"#]],
         );
         check(
             "AfterTool",
             include_str!("../../fixtures/gemini/AfterTool.run_shell_command-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: None }"#]],
+                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]],
         );
         check(
             "AfterTool",
             include_str!("../../fixtures/gemini/AfterTool.mcp_probe_echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "AfterTool",
             include_str!("../../fixtures/gemini/AfterTool.read_file.json"),
             expect![[r#"
                 Read { path: "hello.txt", part: false }
-                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
     }
 

@@ -18,6 +18,7 @@ pub(crate) const OPENCODE: Client = Client {
     session: "opencode",
     compaction: Compaction::Waits,
     own_cut: None,
+    folder_moves: false,
     tool,
     decode,
     reply,
@@ -181,21 +182,21 @@ mod tests {
             include_str!("../../fixtures/opencode/tool.execute.after.bash-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING\n"), saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: None }"#]],
+                Done { output: Output { text: Here("FAILING\n"), saved: None, cut: false, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]],
         );
         check(
             "tool.execute.after",
             include_str!("../../fixtures/opencode/tool.execute.after.probe_echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:CASE-mcpout"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:CASE-mcpout"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "tool.execute.after",
             include_str!("../../fixtures/opencode/tool.execute.after.read.json"),
             expect![[r#"
                 Read { path: "/home/dev/project/CASE-readout.txt", part: false }
-                Done { output: Output { text: Here("orig"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("orig"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
     }
 

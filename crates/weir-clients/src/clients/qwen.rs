@@ -18,6 +18,7 @@ pub(crate) const QWEN: Client = Client {
     session: "qwen-cli-mcp-client-weir",
     compaction: Compaction::Begins,
     own_cut: None,
+    folder_moves: false,
     tool,
     decode,
     reply,
@@ -200,28 +201,28 @@ mod tests {
             include_str!("../../fixtures/qwen/PostToolUse.json"),
             expect![[r#"
                 Shell { command: "echo PLAIN" }
-                Done { output: Output { text: Here("PLAIN"), saved: None, cut: false, numbered: false }, exit_code: Some(0), failed: false, millis: Some(214) }"#]],
+                Done { output: Output { text: Here("PLAIN"), saved: None, cut: false, numbered: None }, exit_code: Some(0), failed: false, millis: Some(214) }"#]],
         );
         check(
             "PostToolUseFailure",
             include_str!("../../fixtures/qwen/PostToolUseFailure.run_shell_command-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, numbered: false }, exit_code: Some(3), failed: true, millis: Some(33) }"#]],
+                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, numbered: None }, exit_code: Some(3), failed: true, millis: Some(33) }"#]],
         );
         check(
             "PostToolUse",
             include_str!("../../fixtures/qwen/PostToolUse.mcp__probe__echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: Some(40) }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: Some(40) }"#]],
         );
         check(
             "PostToolUse",
             include_str!("../../fixtures/qwen/PostToolUse.read_file.json"),
             expect![[r#"
                 Read { path: "/home/dev/project/hello.txt", part: false }
-                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: Some(137) }"#]],
+                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: Some(137) }"#]],
         );
     }
 

@@ -19,6 +19,7 @@ pub(crate) const VSCODE: Client = Client {
     session: "Visual Studio Code",
     compaction: Compaction::Waits,
     own_cut: None,
+    folder_moves: false,
     tool,
     decode,
     reply,
@@ -149,14 +150,14 @@ mod tests {
             &documented!("PostToolUse"),
             expect![[r#"
                 Edit { path: "src/main.ts" }
-                Done { output: Output { text: Here("File edited successfully"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("File edited successfully"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "PostToolUse",
             &documented!("PostToolUse.run_in_terminal"),
             expect![[r#"
                 Shell { command: "npm test" }
-                Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, numbered: false }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
     }
 

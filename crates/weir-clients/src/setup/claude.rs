@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    Basis, EntryContent, Hooks, Packed, Recipe, Scale, Setting, Window, home, project, project_part, user_part,
+    Base, Basis, EntryContent, Hooks, Packed, Place, Recipe, Scale, Setting, Window, project, project_part, user_part,
 };
 
 /// Claude Code.
@@ -11,27 +11,37 @@ pub(super) const CLAUDE: Recipe = Recipe {
     name: "claude",
     title: "Claude Code",
     programs: &["claude"],
-    traces: &[home(".claude")],
+    traces: &[folder("")],
     parts: &[
-        user_part(home(".claude/settings.json"), EntryContent::Hooks(&HOOKS)),
-        user_part(home(".claude.json"), EntryContent::Server(&["mcpServers"], plain)),
+        user_part(folder("settings.json"), EntryContent::Hooks(&HOOKS)),
+        user_part(SERVERS, EntryContent::Server(&["mcpServers"], plain)),
         project_part(project(".claude/settings.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
     ],
     then: None,
-    plugin: Some(Packed::Key(home(".claude/settings.json"), "enabledPlugins")),
+    plugin: Some(Packed::Key(folder("settings.json"), "enabledPlugins")),
     trust: None,
     window: Some(Window {
         version: "2.1.325",
         default: 967_000,
         note: "on models with a window of a million tokens",
         smallest: 67_000,
-        setting: Setting { place: home(".claude/settings.json"), at: &["autoCompactWindow"] },
+        setting: Setting { place: folder("settings.json"), at: &["autoCompactWindow"] },
         scale: Scale::Above(33_000),
     }),
-    status_line: Some(Setting { place: home(".claude/settings.json"), at: &["statusLine"] }),
+    status_line: Some(Setting { place: folder("settings.json"), at: &["statusLine"] }),
     basis: Basis::Seen,
 };
+
+/// The variable that names another folder for its settings.
+const VARIABLE: &str = "CLAUDE_CONFIG_DIR";
+
+/// The file with the user's servers: next to the folder with its settings, or in the folder that the variable names.
+const SERVERS: Place = Place { base: Base::Variable(VARIABLE, ""), path: ".claude.json", or: None };
+
+const fn folder(path: &'static str) -> Place {
+    Place { base: Base::Variable(VARIABLE, ".claude"), path, or: None }
+}
 
 const HOOKS: Hooks = Hooks {
     grouped: true,

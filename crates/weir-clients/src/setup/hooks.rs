@@ -3,7 +3,7 @@
 use jsonc_parser::cst::{CstArray, CstNode, CstObject};
 use serde_json::{Value, json};
 
-use super::json::{edit, existing_object_at, input, is_bare, object_at, prune};
+use super::json::{check_once, edit, existing_object_at, input, is_bare, object_at, prune};
 use super::ours::{hook_command, is_our_hook};
 use super::{Call, Hooks, Unusable};
 
@@ -26,6 +26,7 @@ pub(super) fn add(text: &str, hooks: &Hooks, call: Call<'_>) -> Result<String, U
         }
         for (event, matcher) in hooks.events {
             let command = hook_command(call, event);
+            check_once(&all, event)?;
             let list = all.array_value_or_create(event);
             let list = list.ok_or_else(|| Unusable::new(format!("`{HOOKS}.{event}` is not a list")))?;
             match ours_in(&list).first() {

@@ -53,8 +53,16 @@ pub(super) fn keys(text: &str, object: &str) -> impl Iterator<Item = String> {
 /// Returns the object at this path, creating it if it is missing.
 pub(super) fn object_at(root: &CstObject, path: &[&str]) -> Result<CstObject, Unusable> {
     path.iter().try_fold(root.clone(), |object, key| {
+        check_once(&object, key)?;
         object.object_value_or_create(key).ok_or_else(|| Unusable::new(format!("`{key}` is not an object")))
     })
+}
+
+/// Refuses an object that has a key twice: a client reads the last one, and we would change the first.
+pub(super) fn check_once(object: &CstObject, key: &str) -> Result<(), Unusable> {
+    let properties = object.properties();
+    let found = properties.iter().filter(|property| property.decoded_name().as_deref() == Some(key)).count();
+    if found > 1 { Err(Unusable::new(format!("it has `{key}` twice"))) } else { Ok(()) }
 }
 
 /// Returns the object at this path, if it exists.

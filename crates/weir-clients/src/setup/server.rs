@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Unusable;
-use super::json::{edit, existing_object_at, input, object_at, prune};
+use super::json::{check_once, edit, existing_object_at, input, object_at, prune};
 use super::ours::{NAME, is_our_server};
 
 /// The keys that may be updated in an entry of ours. The user may have chosen the others.
@@ -13,6 +13,7 @@ const UPDATED_KEYS: [&str; 2] = ["command", "args"];
 pub(super) fn add(text: &str, at: &[&str], entry: &Value) -> Result<String, Unusable> {
     edit(text, |root| {
         let servers = object_at(root, at)?;
+        check_once(&servers, NAME)?;
         let Some(property) = servers.get(NAME) else {
             servers.append(NAME, input(entry));
             return Ok(());

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::json::{edit, existing_object_at, input, object_at, prune};
+use super::json::{check_once, edit, existing_object_at, input, object_at, prune};
 use super::{Place, Unusable, table};
 
 /// The location of a setting.
@@ -57,6 +57,7 @@ impl Setting {
                 return Ok(());
             };
             let object = object_at(root, before)?;
+            check_once(&object, last)?;
             match object.get(last) {
                 Some(property) => property.set_value(input(value)),
                 None => drop(object.append(last, input(value))),

@@ -31,13 +31,10 @@ pub(super) fn remove(text: &str, servers: &str) -> Result<String, Unusable> {
     let document = parse(text)?;
     let Some(Item::Table(table)) = document.get(servers) else { return Ok(text.to_owned()) };
     let Some(Item::Table(entry)) = table.get(NAME).filter(|entry| is_ours(entry)) else { return Ok(text.to_owned()) };
-    let mut spans = Vec::new();
-    spans_of(entry, &mut spans);
-    let (Some(start), Some(end)) = (spans.iter().map(|span| span.start).min(), spans.iter().map(|span| span.end).max())
-    else {
-        return Ok(text.to_owned());
-    };
-    Ok(without_lines(text, start..end))
+    let mut sections = Vec::new();
+    sections_of(entry, &mut sections);
+    let ranges = joined(text, sections);
+    Ok(ranges.into_iter().rev().fold(text.to_owned(), |text, range| without_lines(&text, range)))
 }
 
 /// Returns the keys of a table in the root that are not disabled; empty if the table is missing.
@@ -109,15 +106,39 @@ fn is_ours(entry: &Item) -> bool {
     entry.get("command").and_then(Item::as_str).is_some_and(is_our_program)
 }
 
-/// Collects the spans of a table and everything in it.
-fn spans_of(table: &Table, spans: &mut Vec<Range<usize>>) {
-    spans.extend(table.span());
+/// Collects the section of a table and those of the tables in it. Other tables may lie between them.
+fn sections_of(table: &Table, sections: &mut Vec<Range<usize>>) {
+    let mut spans: Vec<Range<usize>> = table.span().into_iter().collect();
+    spans_of(table, &mut spans, sections);
+    let (start, end) = (spans.iter().map(|span| span.start).min(), spans.iter().map(|span| span.end).max());
+    sections.extend(start.zip(end).map(|(start, end)| start..end));
+}
+
+/// Collects the spans of the values in a table's section, and the sections of the tables in it.
+fn spans_of(table: &Table, spans: &mut Vec<Range<usize>>, sections: &mut Vec<Range<usize>>) {
     for (_, item) in TableLike::iter(table) {
         match item {
-            Item::Table(inner) => spans_of(inner, spans),
+            Item::Table(inner) if inner.is_dotted() => spans_of(inner, spans, sections),
+            Item::Table(inner) => sections_of(inner, sections),
+            Item::ArrayOfTables(tables) => tables.iter().for_each(|inner| sections_of(inner, sections)),
             other => spans.extend(other.span()),
         }
     }
+}
+
+/// Joins ranges that have nothing between them, and sorts them.
+fn joined(text: &str, mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| range.start);
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if text[last.end.min(range.start)..range.start].trim().is_empty() => {
+                last.end = last.end.max(range.end);
+            }
+            _ => joined.push(range),
+        }
+    }
+    joined
 }
 
 /// Returns the text without the lines that a range touches, and without the empty line before them.

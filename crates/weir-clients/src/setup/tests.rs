@@ -90,6 +90,17 @@ fn what_is_removed_is_ours_alone() {
 }
 
 #[test]
+fn a_table_between_ours_stays() {
+    let codex = &find("codex").unwrap().parts[1];
+    let ours = |more: &str| format!("[mcp_servers.weir]\ncommand = \"/usr/bin/weir\"\nenv.A = \"1\"\n{more}");
+    let inner = "[mcp_servers.weir.tools.ctx_get] # allowed\napproval_mode = \"approve\"\n";
+    let theirs = "model = \"x\"\n\n# mine\n[tui]\nnotifications = true\n";
+    let scattered = theirs.replacen("# mine", &format!("{}\n# mine", ours("")), 1) + "\n" + inner;
+    assert_eq!(codex.remove(&scattered).unwrap(), theirs);
+    assert_eq!(codex.remove(&format!("{theirs}\n{}", ours(&format!("\n{inner}")))).unwrap(), theirs);
+}
+
+#[test]
 fn what_is_not_there_is_not_removed() {
     each(|recipe, part, text| assert_eq!(part.remove(text).unwrap(), *text, "{}", recipe.name));
 }
@@ -107,6 +118,9 @@ fn a_file_that_cannot_be_read_is_named_with_its_line() {
     expect!["line 3: it is not JSON: Unexpected close brace"].assert_eq(&error(broken[0]));
     expect!["it is not an object"].assert_eq(&error(broken[2]));
     expect!["`hooks` is not an object"].assert_eq(&error(broken[3]));
+    // The client reads the last one.
+    expect!["it has `hooks` twice"].assert_eq(&error("{\"hooks\": {}, \"hooks\": {}}"));
+    expect!["it has `Stop` twice"].assert_eq(&error("{\"hooks\": {\"Stop\": [], \"Stop\": []}}"));
     let codex = &find("codex").unwrap().parts[1];
     let error = |text: &str| codex.add(text, call(find("codex").unwrap())).unwrap_err().to_string();
     expect!["line 2: it is not TOML: unclosed table, expected `]`"].assert_eq(&error("a = 1\n[b"));

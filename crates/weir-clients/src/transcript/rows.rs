@@ -3,9 +3,8 @@
 use std::io::{self, BufRead, Read as _};
 use std::ops::ControlFlow;
 
-use serde_json::Value;
-
 use super::{MAX_BUFFERED_BYTES, Reading};
+use crate::json;
 
 /// The maximum length of a row, in bytes.
 const MAX_ROW_BYTES: usize = 32 << 20;
@@ -23,7 +22,7 @@ pub(super) fn read(
         if line.len() > MAX_ROW_BYTES {
             to.skip(number);
         } else if !line.trim_ascii().is_empty() {
-            match serde_json::from_slice(&line) {
+            match json::parse(&line) {
                 Ok(row) => to.row(row, line.len(), number),
                 // A document over several lines begins with an incomplete one.
                 Err(error) if first && error.is_eof() => {
@@ -65,12 +64,12 @@ fn next(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
 fn document(mut text: Vec<u8>, rest: &mut dyn BufRead, to: &mut Reading) -> io::Result<()> {
     text.push(b'\n');
     rest.take((MAX_BUFFERED_BYTES - MAX_ROW_BYTES) as u64).read_to_end(&mut text)?;
-    match serde_json::from_slice::<Value>(&text) {
+    match json::parse(&text) {
         Ok(row) => to.row(row, text.len(), 1),
         Err(_) => {
             let lines = text.split(|&byte| byte == b'\n').zip(1..);
             for (line, number) in lines.filter(|(line, _)| !line.trim_ascii().is_empty()) {
-                match serde_json::from_slice(line) {
+                match json::parse(line) {
                     Ok(row) => to.row(row, line.len(), number),
                     Err(_) => to.skip(number),
                 }

@@ -385,6 +385,14 @@ fn what_is_broken_is_counted_and_skipped() {
 }
 
 #[test]
+fn half_a_character_does_not_cost_a_row() {
+    let row = r#"{"type":"user","sessionId":"c","message":{"content":"hi \ud83d"}}"#;
+    let transcript = read(&mut BufReader::new(row.as_bytes())).unwrap().unwrap();
+    let expected = [Step::Prompt { text: "hi \u{fffd}".to_owned() }];
+    assert_eq!((transcript.skipped.count, transcript.sessions[0].steps.as_slice()), (0, &expected[..]));
+}
+
+#[test]
 fn a_row_of_another_shape_is_no_reason_to_panic() {
     let shapes =
         [json!(null), json!(1), json!("x"), json!([[]]), json!({ "a": {} }), json!([{ "type": "tool_result" }])];

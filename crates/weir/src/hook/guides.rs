@@ -157,7 +157,7 @@ fn welcome(call: &Call<'_>) -> Result<String, CommandError> {
         let whose = note.teammate().map(|name| format!("by {}, {}: ", one_line(name, 60), note.teammate_standing()));
         format!("\n{} {}{}", note.reference, whose.unwrap_or_default(), one_line(&note.title, MAX_TITLE_CHARS))
     });
-    let notes: String = notes.collect();
+    let notes: Vec<String> = notes.collect();
     let left = match call.store.last_session(&call.scope)? {
         Some(session) => left_by(call, session)?,
         None => String::new(),
@@ -167,13 +167,29 @@ fn welcome(call: &Call<'_>) -> Result<String, CommandError> {
     }
     let mut text = WELCOME_HEAD.to_owned();
     if !notes.is_empty() {
-        text.push_str(&format!("\nNewest notes of this project ({} finds all):{notes}", Face::Mcp.search()));
-        text.truncate(weir_tokens::fit(&text, WELCOME_TOKENS));
+        text.push_str(&format!("\nNewest notes of this project ({} finds all):", Face::Mcp.search()));
+        text = with_notes(text, &notes);
     }
     if !left.is_empty() {
         text.push_str(&format!("\n{left}"));
     }
     Ok(text)
+}
+
+/// Appends as many notes as fit, each in full, since half a note may say the opposite. If not even the first one fits,
+/// the cut is indicated.
+fn with_notes(mut text: String, notes: &[String]) -> String {
+    for (at, note) in notes.iter().enumerate() {
+        let longer = format!("{text}{note}");
+        if weir_tokens::count(&longer) <= WELCOME_TOKENS {
+            text = longer;
+        } else if at == 0 {
+            return format!("{}…", &longer[..weir_tokens::fit(&longer, WELCOME_TOKENS - 1)]);
+        } else {
+            break;
+        }
+    }
+    text
 }
 
 /// Where a session before this one stood, if it left something unfinished.

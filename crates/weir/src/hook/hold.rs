@@ -11,6 +11,7 @@
 mod beginning;
 mod outline;
 pub(super) mod repeats;
+mod rewound;
 mod show;
 
 use std::fs::File;
@@ -81,7 +82,7 @@ pub(super) fn output(
         return Ok(HoldDecision::of(repeats::output(call, used, done, text)?, Outcome::Small));
     }
     let config = config::read(&call.paths.config)?.hold;
-    if config.leaves_alone(used, &call.hook.folder) {
+    if config.leaves_alone(used, &call.shell_folder) {
         return Ok(HoldDecision::LeftAlone(Outcome::Excluded));
     }
     let limit = config.limit(purpose);
@@ -122,7 +123,8 @@ fn settled(call: &Call<'_>, used: &ToolCall, done: &Done, rewritten: RewriteStat
             false => Outcome::Fixed,
         });
     }
-    if done.output.cut {
+    // The rest of the output of a command in the background is still to come.
+    if done.output.cut || used.background {
         return Some(Outcome::Cut);
     }
     if used.input.to_string().contains(OPT_OUT_MARK) {

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use weir_clients::{Client, Hook};
 use weir_core::{Limits, Scope, SessionKey};
 use weir_store::{Owner, Patience, Spool, Store, StoreError};
 
 use super::unreadable;
-use crate::env::{Env, Paths};
+use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
 use crate::project::Project;
 use crate::when;
@@ -16,6 +17,32 @@ pub(crate) struct SessionLocation {
     project: Project,
     pub(crate) scope: Scope,
     pub(crate) folder: PathBuf,
+}
+
+/// Replaces the folder that a hook reports with the one that its session belongs to.
+///
+/// A client's shell may have entered a submodule, or any folder outside a repository, and each is a project of its own.
+/// The session still belongs to where it was started: there the client's server looks for what a hook has stored.
+pub(super) fn settle(client: &Client, hook: &mut Hook) {
+    if client.folder_moves
+        && let Some(started) = env::client_folder()
+        && belongs_to(&started, &hook.folder)
+    {
+        hook.folder = started;
+    }
+}
+
+/// Whether a session that was started in one folder belongs there although its shell is in another. It does not if that
+/// is another work tree of the repository, which has files and a branch of its own.
+pub(crate) fn belongs_to(started: &Path, current: &Path) -> bool {
+    if started == current {
+        return true;
+    }
+    let Ok(own) = Project::discover(started) else { return false };
+    match Project::discover(current) {
+        Ok(there) if there.key == own.key => there.root == own.root && current.starts_with(started),
+        _ => true,
+    }
 }
 
 /// Why a store cannot be opened.

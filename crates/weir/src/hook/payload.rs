@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde_json::Value;
-use weir_clients::{LongString, LongText, Piece, Text};
+use weir_clients::{LongString, LongText, Piece, Text, json};
 
 use tree::PlacedText;
 
@@ -45,8 +45,8 @@ impl Payload {
         }
         let Scan { kept, long, file, .. } = scan;
         let parsed = match long.is_empty() {
-            true => serde_json::from_slice(&kept).map(|value| (value, Vec::new())),
-            false => tree::parse(&kept, long),
+            true => json::parse(&kept).map(|value| (value, Vec::new())),
+            false => tree::parse(json::repaired(&kept).as_bytes(), long),
         };
         let (value, long) = parsed.map_err(|error| io::Error::other(format!("invalid JSON: {error}")))?;
         let file = file.map(BufWriter::into_inner).transpose().map_err(io::IntoInnerError::into_error)?;
@@ -392,6 +392,15 @@ mod tests {
         let payload = read(br#" {"a": "x\"\\", "b": [1, "\u0001"]} "#).unwrap();
         assert_eq!(payload.value, json!({"a": "x\"\\", "b": [1, "\u{1}"]}));
         assert!(payload.long_strings().is_empty() && payload.file.is_none());
+    }
+
+    #[test]
+    fn half_a_character_is_replaced() {
+        assert_eq!(read(br#"{"a": "x\ud83d"}"#).unwrap().value, json!({ "a": "x\u{fffd}" }));
+        let text = "x".repeat(2 << 20);
+        let payload = read(format!(r#"{{"a": "\udc00", "b": "{text}\ud83d"}}"#).as_bytes()).unwrap();
+        assert_eq!(payload.value["a"], "\u{fffd}");
+        assert_eq!(long(&payload), [("/b".to_owned(), format!("{text}\u{fffd}").into_bytes())]);
     }
 
     #[test]

@@ -165,6 +165,10 @@ pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> RewriteStatus {
     {
         *command = original.to_owned();
     }
+    // The command goes on, and its relay shows the output when it ends.
+    if used.background {
+        return RewriteStatus::No;
+    }
     if let Ok(code) = std::fs::read_to_string(&files.code) {
         let _ = std::fs::remove_file(&files.code);
         let code: Option<i32> = code.trim().parse().ok();

@@ -50,6 +50,7 @@ impl HookContext<'_> {
             paths,
             scope: place.scope.clone(),
             folder: place.folder.clone(),
+            shell_folder: hook.folder.clone(),
             store,
             now,
             files,

@@ -36,6 +36,19 @@ pub(crate) fn make_private(options: &mut OpenOptions) {
     options.mode(0o600);
 }
 
+/// Gives a new file the owner and the group of the file that it replaces. The group of a user's own file may differ, if
+/// the user may not give it that one.
+pub(crate) fn keep_owner(new: &File, old: &Metadata) -> io::Result<()> {
+    let about = new.metadata()?;
+    if (about.uid(), about.gid()) == (old.uid(), old.gid()) {
+        return Ok(());
+    }
+    match std::os::unix::fs::fchown(new, Some(old.uid()), Some(old.gid())) {
+        Err(_) if about.uid() == old.uid() => Ok(()),
+        given => given,
+    }
+}
+
 /// Opens a file below a folder if no link of its path leads out. Returns `None` if the system cannot do that in one step.
 #[cfg(target_os = "linux")]
 pub(crate) fn open_below(folder: &Path, name: &Path) -> io::Result<Option<File>> {

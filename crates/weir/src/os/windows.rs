@@ -28,6 +28,11 @@ pub(crate) fn not_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 /// Changes nothing: a new file has the access list of its folder.
 pub(crate) fn make_private(_: &mut OpenOptions) {}
 
+/// Changes nothing: a new file belongs to the user who makes it.
+pub(crate) fn keep_owner(_: &File, _: &Metadata) -> io::Result<()> {
+    Ok(())
+}
+
 /// Returns `None`: this system cannot resolve a path without links in one step.
 pub(crate) fn open_below(_: &Path, _: &Path) -> io::Result<Option<File>> {
     Ok(None)

@@ -13,6 +13,7 @@ use std::time::SystemTime;
 
 use flate2::read::MultiGzDecoder;
 use walkdir::WalkDir;
+use weir_clients::json;
 use weir_clients::transcript::{self, Part, Reading, Skipped, Transcript};
 use weir_core::Timestamp;
 
@@ -26,6 +27,10 @@ const MAX_DEPTH: usize = 8;
 const MAX_INFLATED_BYTES: u64 = 1 << 30;
 /// The largest document of OpenCode's storage, in bytes.
 const MAX_DOCUMENT_BYTES: u64 = 32 << 20;
+
+/// The variables that name another folder for a client's files, and the folder below the home folder that they replace.
+const MOVED: [(&str, &str); 3] =
+    [("CLAUDE_CONFIG_DIR", ".claude"), ("CODEX_HOME", ".codex"), ("COPILOT_HOME", ".copilot")];
 
 /// The location of a transcript.
 pub(crate) struct TranscriptLocation {
@@ -74,10 +79,11 @@ fn named(paths: &[PathBuf]) -> Result<Vec<TranscriptLocation>, CommandError> {
 /// Finds the transcripts of every client in their usual folders.
 fn of_clients(env: &Env) -> Places {
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
+    let moved = moved(env);
     for (_, folder) in transcript::folders() {
-        if let Some(home) = &env.home {
-            below(&home.join(folder), &mut found);
-        }
+        let usual = env.home.iter().map(|home| home.join(folder));
+        let moved = moved.iter().filter_map(|(from, to)| Some(to.join(Path::new(folder).strip_prefix(from).ok()?)));
+        usual.chain(moved).for_each(|folder| below(&folder, &mut found));
     }
     let databases = env.home.iter().flat_map(|home| transcript::databases().map(|path| home.join(path)));
     for database in databases.filter(|path| path.exists()) {
@@ -86,6 +92,17 @@ fn of_clients(env: &Env) -> Places {
         }
     }
     Places { found: newest_first(found), unreadable }
+}
+
+/// Returns the folders that variables name for clients, each with the one that it replaces. Sessions from before may
+/// still be there.
+fn moved(env: &Env) -> Vec<(&'static str, PathBuf)> {
+    let named = env.named(&MOVED.map(|(name, _)| name.to_owned()));
+    let folder_of = |(name, from): (&str, &'static str)| {
+        let (_, to) = named.iter().find(|(known, _)| known == name)?;
+        Some((from, PathBuf::from(to))).filter(|(_, to)| to.is_absolute())
+    };
+    MOVED.into_iter().filter_map(folder_of).collect()
 }
 
 fn newest_first(mut found: Vec<TranscriptLocation>) -> Vec<TranscriptLocation> {
@@ -205,7 +222,7 @@ fn document(path: &Path, to: &mut Reading) {
         file.take(MAX_DOCUMENT_BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
     });
-    match bytes.ok().and_then(|bytes| Some((serde_json::from_slice(&bytes).ok()?, bytes.len()))) {
+    match bytes.ok().and_then(|bytes| Some((json::parse(&bytes).ok()?, bytes.len()))) {
         Some((row, bytes)) => to.row(row, bytes, 1),
         None => to.skip(1),
     }

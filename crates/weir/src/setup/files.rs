@@ -1,11 +1,11 @@
-//! Reads and writes the files of clients. Invariant: a file is complete at every moment and keeps its mode, and a
-//! symbolic link stays one.
+//! Reads and writes the files of clients. Invariants: a file is complete at every moment and keeps its mode and its
+//! owner; a symbolic link stays one; nobody can read a new file who could not read the old one.
 
 use std::io::{ErrorKind as IoKind, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{CommandError, ErrorKind};
-use crate::foreign;
+use crate::{foreign, os};
 
 /// The largest file of a client that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -73,6 +73,17 @@ pub(super) fn write(path: &Path, text: &str, private: bool) -> Result<(), Comman
     write().map_err(|error| failed(path, &error))
 }
 
+/// Refuses a file that its owner has made read-only. It could be replaced all the same.
+pub(super) fn check_writable(path: &Path) -> Result<(), CommandError> {
+    match path.metadata() {
+        Ok(about) if about.permissions().readonly() => {
+            let message = format!("cannot write {}: it is read-only", path.display());
+            Err(CommandError::new(ErrorKind::Failed, message).hint("nothing was written; make the file writable first"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Removes a file that setup created, and the folders created for it if they are empty.
 pub(super) fn remove(path: &Path, folders: &[PathBuf]) -> Result<(), CommandError> {
     match std::fs::remove_file(path) {
@@ -89,16 +100,18 @@ pub(super) fn remove(path: &Path, folders: &[PathBuf]) -> Result<(), CommandErro
 }
 
 fn write_new(new: &Path, old: &Path, text: &str, private: bool) -> std::io::Result<()> {
+    let old = old.metadata().ok();
     let mut options = std::fs::File::options();
     options.write(true).create_new(true);
-    if private {
-        crate::os::make_private(&mut options);
+    if private || old.is_some() {
+        os::make_private(&mut options);
     }
     let mut file = options.open(new)?;
-    file.write_all(text.as_bytes())?;
-    if let Ok(meta) = old.metadata() {
-        file.set_permissions(meta.permissions())?;
+    if let Some(old) = old {
+        os::keep_owner(&file, &old)?;
+        file.set_permissions(old.permissions())?;
     }
+    file.write_all(text.as_bytes())?;
     file.sync_all()
 }
 

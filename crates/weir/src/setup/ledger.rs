@@ -61,6 +61,11 @@ impl Ledger {
         self.files.iter().map(|record| record.path.as_path())
     }
 
+    /// Returns the records of all files that setup wrote.
+    pub(super) fn records(&self) -> impl Iterator<Item = &LedgerRecord> {
+        self.files.iter()
+    }
+
     /// Reads the ledger. Returns an empty one if there is none.
     pub(super) fn read(path: &Path) -> Result<Self, CommandError> {
         let Some(text) = files::read(path)? else { return Ok(Self::default()) };

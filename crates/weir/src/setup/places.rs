@@ -20,7 +20,7 @@ pub(super) struct Places {
 }
 
 /// The variables that recipes name, and those that setup itself uses.
-const VARIABLES: [&str; 5] = ["PATH", "XDG_CONFIG_HOME", "APPDATA", "CODEX_HOME", "COPILOT_HOME"];
+const VARIABLES: [&str; 6] = ["PATH", "XDG_CONFIG_HOME", "APPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"];
 
 impl Places {
     /// Returns the folders for a call.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use weir_clients::setup::{Call, Part, Recipe, Setting, SetupScope, Unusable};
+use weir_clients::setup::{Call, Part, RECIPES, Recipe, Setting, SetupScope, Unusable};
 
 use super::diff;
 use super::files;
@@ -115,9 +115,47 @@ pub(super) fn teardown(
     recipes: &[&'static Recipe],
     whose: SetupScope,
 ) -> Result<SetupPlan, CommandError> {
+    undo(places, targets(places, recipes, whose)?, recipes, whose)
+}
+
+/// Plans the teardown of recorded files that are not where clients keep the user's settings now, because a variable
+/// that named their folder has changed since setup.
+pub(super) fn teardown_elsewhere<'l>(
+    places: &Places,
+    records: impl Iterator<Item = &'l LedgerRecord>,
+) -> Result<SetupPlan, CommandError> {
+    let usual = targets(places, RECIPES, SetupScope::User)?;
+    let mut elsewhere = Vec::new();
+    for record in records.filter(|record| usual.iter().all(|target| target.path != record.path)) {
+        let all = RECIPES.iter().copied();
+        let recipes: Vec<&'static Recipe> =
+            all.filter(|recipe| record.clients.iter().any(|client| client == recipe.name)).collect();
+        let mut parts: Vec<(&'static Recipe, &'static Part)> = Vec::new();
+        for recipe in &recipes {
+            let named = recipe.parts_for(SetupScope::User);
+            let named = named.filter(|part| Path::new(part.place.path).file_name() == record.path.file_name());
+            parts.extend(named.map(|part| (*recipe, part)));
+        }
+        if parts.is_empty() {
+            continue;
+        }
+        let (path, text) = (record.path.clone(), files::read(&record.path)?);
+        let name = places.short(&path);
+        elsewhere.push(Target { path, name, recipes, parts, text, is_outside: false });
+    }
+    undo(places, elsewhere, RECIPES, SetupScope::User)
+}
+
+/// Plans to bring back what was in files before setup.
+fn undo(
+    places: &Places,
+    targets: Vec<Target>,
+    recipes: &[&'static Recipe],
+    whose: SetupScope,
+) -> Result<SetupPlan, CommandError> {
     let ledger = Ledger::read(&places.ledger)?;
     let mut plan = SetupPlan::default();
-    for target in targets(places, recipes, whose)? {
+    for target in targets {
         if target.is_outside {
             plan.notes.push(format!("{} stays as it is: it is a link that leads out of the project", target.name));
             continue;
@@ -159,16 +197,16 @@ impl SetupPlan {
     pub(super) fn carry_out(&self, places: &Places) -> Result<(), CommandError> {
         let mut ledger = Ledger::read(&places.ledger)?;
         for step in &self.steps {
-            if files::read(&step.path)? != step.before {
-                let message = format!("{} was changed meanwhile", step.path.display());
-                return Err(CommandError::new(ErrorKind::Failed, message).hint("run it again"));
-            }
+            step.check_unchanged()?;
+            files::check_writable(&step.path)?;
         }
         let entries = self.steps.iter().filter_map(|step| step.entry.as_ref()).chain(&self.shared);
         entries.for_each(|entry| ledger.put(entry.clone()));
         self.gone.iter().for_each(|path| ledger.drop(path));
         ledger.write(&places.ledger)?;
         for step in &self.steps {
+            // A running client may write its settings at any time.
+            step.check_unchanged()?;
             match &step.after {
                 Some(text) => files::write(&step.path, text, Places::is_private(step.whose))?,
                 None => files::remove(&step.path, &step.folders)?,
@@ -180,6 +218,15 @@ impl SetupPlan {
 }
 
 impl Step {
+    /// Refuses to go on if the file is not as it was when the change was planned.
+    fn check_unchanged(&self) -> Result<(), CommandError> {
+        if files::read(&self.path)? == self.before {
+            return Ok(());
+        }
+        let message = format!("{} was changed meanwhile", self.path.display());
+        Err(CommandError::new(ErrorKind::Failed, message).hint("run it again"))
+    }
+
     /// Returns the difference to show.
     pub(super) fn diff(&self) -> String {
         diff::shown(&self.name, self.before.as_deref(), self.after.as_deref())

@@ -28,7 +28,9 @@ impl Removal {
                 roots.push(root.to_owned());
             }
         }
-        let mut plans = vec![(places.clone(), user)];
+        let outside_projects = ledger.records().filter(|record| root_of(&record.path).is_none());
+        let elsewhere = plan::teardown_elsewhere(&places, outside_projects)?;
+        let mut plans = vec![(places.clone(), user), (places.clone(), elsewhere)];
         for root in roots {
             let there = places.in_project(root);
             let plan = plan::teardown(&there, RECIPES, SetupScope::Project)?;

@@ -5,6 +5,7 @@ mod asked;
 mod busy;
 mod deadline;
 mod documented;
+mod folders;
 mod guides;
 mod held;
 mod hostile;

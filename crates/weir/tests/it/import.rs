@@ -105,6 +105,16 @@ impl Session {
 const TRANSCRIPT: &str = ".claude/projects/p/s1.jsonl";
 
 #[test]
+fn sessions_are_found_where_a_variable_says() {
+    let home = Home::new();
+    home.write_rows("elsewhere/projects/p/a.jsonl", &Session::whole(&home.project(), "a").rows);
+    let mut command = home.weir_command(&["import", "--json"]);
+    let output = command.env("CLAUDE_CONFIG_DIR", home.at("elsewhere")).output().unwrap();
+    let data: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(data["sessions"], 1, "{data}");
+}
+
+#[test]
 fn a_past_session_is_found_with_its_own_time_and_only_once() {
     let home = Home::outside_tmp();
     let session = Session::whole(&home.at("project"), "s1");

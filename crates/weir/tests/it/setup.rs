@@ -225,13 +225,47 @@ fn a_project_names_no_path_of_this_machine() {
     assert!(missing.status.success() && missing.stdout.is_empty() && missing.stderr.is_empty(), "{missing:?}");
 }
 
+#[test]
+fn settings_that_a_variable_has_moved_are_found() {
+    let home = Home::new();
+    let folder = home.at("elsewhere");
+    let run = |command: &str| {
+        let mut command = home.weir_command(&[command, "claude", "--yes"]);
+        let output = command.env("CLAUDE_CONFIG_DIR", &folder).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    };
+    run("setup");
+    assert!(folder.join("settings.json").exists() && folder.join(".claude.json").exists());
+    assert!(!home.at(".claude").exists() && !home.at(".claude.json").exists());
+    run("teardown");
+    assert!(!folder.exists());
+}
+
+#[test]
+fn uninstall_finds_settings_that_no_variable_names_any_more() {
+    let home = Home::new();
+    let folder = home.at("elsewhere");
+    write(&folder.join("settings.json"), "{ \"theme\": \"dark\" }");
+    let before = home.all();
+    let mut setup = home.weir_command(&["setup", "claude", "--yes"]);
+    assert!(setup.env("CLAUDE_CONFIG_DIR", &folder).output().unwrap().status.success());
+    assert_ne!(home.all(), before);
+    let said = home.ok(&["uninstall", "--yes"]);
+    assert!(said.contains("restored ~/elsewhere/settings.json, byte for byte"), "{said}");
+    assert_eq!(home.all(), before);
+}
+
 #[cfg(unix)]
 #[test]
 fn links_and_modes_are_kept() {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let home = Home::new();
     let real = home.at("dotfiles/claude.json");
     write(&real, "{}");
+    // Only root can give a file to another user.
+    let _ = std::os::unix::fs::chown(&real, Some(1234), Some(1234));
+    let owner = |path: &Path| (path.metadata().unwrap().uid(), path.metadata().unwrap().gid());
+    let own = owner(&real);
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
     std::fs::create_dir(home.at(".claude")).unwrap();
     let link = home.at(".claude/settings.json");
@@ -240,9 +274,25 @@ fn links_and_modes_are_kept() {
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert!(link.is_symlink() && std::fs::read_to_string(&real).unwrap().contains("hook claude Stop"));
     assert_eq!((mode(&real), mode(&home.at(".claude.json"))), (0o640, 0o600));
+    assert_eq!(owner(&real), own);
     home.ok(&["teardown", "claude", "--yes"]);
     assert!(link.is_symlink() && !home.at(".claude.json").exists());
     assert_eq!((std::fs::read_to_string(&real).unwrap().as_str(), mode(&real)), ("{}", 0o640));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_file_is_refused_and_nothing_is_written() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let settings = home.at(".claude/settings.json");
+    write(&settings, "{}");
+    std::fs::set_permissions(&settings, std::fs::Permissions::from_mode(0o444)).unwrap();
+    let before = home.all();
+    let output = home.weir(&["setup", "claude", "--yes"]);
+    let said = text(&output.stderr);
+    assert!(!output.status.success() && said.contains(".claude/settings.json: it is read-only"), "{said}");
+    assert_eq!(home.all(), before);
 }
 
 #[cfg(unix)]

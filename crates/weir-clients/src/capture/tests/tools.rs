@@ -52,6 +52,15 @@ fn files_are_named_as_the_project_sees_them() {
 }
 
 #[test]
+fn how_a_command_in_the_background_ends_is_not_known() {
+    let mut push = shell("git push", "");
+    if let Point::AfterTool(call, _) = &mut push.point {
+        call.background = true;
+    }
+    check(&push, expect![[r#"tool P4 | ran git push | {"subject":"git push"}"#]]);
+}
+
+#[test]
 fn git_commands_that_change_something() {
     check(
         &shell("git commit -m 'Add x'", "[main 1a2b3c4] Add x\n 1 file changed"),

@@ -13,7 +13,7 @@ use weir_core::Reference;
 use weir_core::wording::one_line;
 use weir_store::{Repeat, ShownLines};
 
-use super::{HeldOutput, entry, head, keep};
+use super::{HeldOutput, entry, head, keep, rewound};
 use crate::config;
 use crate::error::CommandError;
 use crate::hook::{Call, FileState, faults, unreadable};
@@ -95,11 +95,11 @@ fn leave_out(
 ) -> Result<Option<String>, CommandError> {
     let asked = format!("{} {}", used.name, used.input);
     let config = config::read(&call.paths.config)?.hold;
-    if shown.was_shortened(&asked) || !config.repeats || config.leaves_alone(used, &call.hook.folder) {
+    if shown.was_shortened(&asked) || !config.repeats || config.leaves_alone(used, &call.shell_folder) {
         return Ok(None);
     }
     if let Some(transcript) = call.hook.transcript.as_deref()
-        && has_dropped(transcript, shown).unwrap_or(false)
+        && has_lost(transcript, shown).unwrap_or(false)
     {
         shown.restart().map_err(unreadable)?;
         return Ok(None);
@@ -120,7 +120,7 @@ fn leave_out(
 }
 
 /// Returns a text with a remark in place of each run of repeated lines.
-fn without(text: &str, repeats: &[Repeat], reference: Reference, numbered: bool) -> String {
+fn without(text: &str, repeats: &[Repeat], reference: Reference, numbered: Option<u64>) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut shown = String::with_capacity(text.len());
     let (mut at, mut left_out) = (0, 0);
@@ -129,12 +129,13 @@ fn without(text: &str, repeats: &[Repeat], reference: Reference, numbered: bool)
         left_out += end - start - 1;
         // The client numbers the lines it is given, and counts a remark as one line.
         let shift = match numbered {
-            true => format!("; add {left_out} to the line numbers below"),
-            false => String::new(),
+            Some(_) => format!("; add {left_out} to the line numbers below"),
+            None => String::new(),
         };
+        let number = |line: usize| numbered.unwrap_or(1).saturating_add(line as u64);
+        let (first, last) = (number(*start), number(end - 1));
         shown.push_str(&format!(
-            "[weir: lines {}-{end} left out, unchanged from {label}; whole text: {reference}{shift}]\n",
-            start + 1
+            "[weir: lines {first}-{last} left out, unchanged from {label}; whole text: {reference}{shift}]\n"
         ));
         at = *end;
     }
@@ -142,8 +143,9 @@ fn without(text: &str, repeats: &[Repeat], reference: Reference, numbered: bool)
     shown
 }
 
-/// Whether the client's server has dropped tool results from the conversation since the last check.
-fn has_dropped(transcript: &Path, shown: &mut ShownLines) -> std::io::Result<bool> {
+/// Whether the conversation has lost texts since the last check: the client's server has dropped tool results, or the
+/// user has gone back in it.
+fn has_lost(transcript: &Path, shown: &mut ShownLines) -> std::io::Result<bool> {
     let searched = shown.transcript_searched();
     let mut file = crate::foreign::open_user_file(transcript)?;
     let length = file.metadata()?.len();
@@ -155,7 +157,7 @@ fn has_dropped(transcript: &Path, shown: &mut ShownLines) -> std::io::Result<boo
     let mut bytes = Vec::new();
     file.take(MAX_SEARCHED_BYTES).read_to_end(&mut bytes)?;
     shown.set_transcript_searched(length)?;
-    Ok(memchr::memmem::find(&bytes, DROPPED).is_some())
+    Ok(memchr::memmem::find(&bytes, DROPPED).is_some() || rewound::is_rewound(&bytes))
 }
 
 /// Returns the name of a text in a remark.

@@ -91,6 +91,23 @@ fn a_page_is_searched_for_the_question_that_came_with_it() {
     assert!(shown.contains("4711 requests an hour"), "{shown}");
 }
 
+/// The client ignores an answer of another shape, and the model would see what is counted as held.
+#[test]
+fn the_result_of_a_search_keeps_its_shape() {
+    let session = Session::new();
+    let found: String = (1..4_000).map(|n| format!("src/file_{n}.rs:{n}:fn number_{n}() -> u64\n")).collect();
+    let searched = |response: Value| {
+        let used = json!({ "tool_name": "Grep", "tool_input": { "pattern": "fn" }, "tool_response": response });
+        session.hook("PostToolUse", used)
+    };
+    let answer = searched(json!({ "mode": "content", "numFiles": 0, "content": found, "numLines": 3_999 }));
+    let shape = &answer["hookSpecificOutput"]["updatedToolOutput"];
+    let text = shape["content"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert!(text.contains("held as [ctx:"), "{text}");
+    assert_eq!((&shape["mode"], &shape["numLines"]), (&json!("content"), &json!(text.lines().count())));
+    assert_eq!(searched(json!({ "content": [{ "type": "text", "text": found }] })), Value::Null);
+}
+
 #[test]
 fn tools_commands_and_folders_can_be_left_alone() {
     let session = Session::new();

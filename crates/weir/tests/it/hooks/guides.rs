@@ -39,6 +39,20 @@ fn context(answer: &Value) -> &str {
 }
 
 #[test]
+fn a_new_session_is_told_whole_notes_only() {
+    let session = Session::new();
+    let rule = "Never write db-7f3a9c21 from jobs/x81k2.py, etl_q9z4.sh or nb-55d1e8.ipynb";
+    for number in 0..4 {
+        session.home.note(&[&format!("{rule}, {number} END")]);
+    }
+    let answer = session.hook("SessionStart", json!({ "source": "startup" }));
+    let told = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    let notes: Vec<&str> = told.lines().filter(|line| line.starts_with("[ctx:")).collect();
+    assert!(!notes.is_empty() && notes.iter().all(|note| note.ends_with("END")), "{told}");
+    assert!(weir_tokens::count(told) <= 150, "{told}");
+}
+
+#[test]
 fn after_compaction_the_guide_says_where_the_work_stood() {
     let session = worked();
     assert_eq!(session.hook("PreCompact", json!({ "trigger": "auto" })), Value::Null);

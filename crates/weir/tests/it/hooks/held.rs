@@ -25,6 +25,19 @@ fn a_big_output_is_held_and_a_small_one_passes() {
 }
 
 #[test]
+fn a_command_in_the_background_is_not_done() {
+    let session = Session::new();
+    let error =
+        json!({ "tool_name": "Bash", "tool_input": { "command": "cargo test" }, "error": "Exit code 101\nerror" });
+    session.hook("PostToolUseFailure", error);
+    let mut payload = bash("cargo test", &numbers(9_000));
+    payload["tool_response"]["backgroundTaskId"] = json!("b1");
+    assert_eq!(session.hook("PostToolUse", payload), Value::Null);
+    let kinds: Vec<String> = session.events().into_iter().map(|(kind, _)| kind).collect();
+    assert!(kinds.iter().any(|kind| kind == "error") && kinds.iter().all(|kind| kind != "fix"), "{kinds:?}");
+}
+
+#[test]
 fn json_is_seen_wherever_its_beginning_is_cut() {
     let session = Session::new();
     for length in 0..40 {

@@ -22,6 +22,20 @@ fn what_cannot_be_understood_is_no_ones_trouble() {
     assert!(session.weir(&["hook"]).output().unwrap().status.success());
 }
 
+/// A client that counts in UTF-16 may cut an output in the middle of a character.
+#[test]
+fn half_a_character_costs_nothing_but_itself() {
+    let session = Session::new();
+    let mut payload = bash("seq 1 9000", &format!("{}HALF\n", numbers(9_000)));
+    payload["session_id"] = json!("s1");
+    payload["cwd"] = json!(session.project());
+    let payload = payload.to_string().replace("HALF", "\\ud83d");
+    let answer: Value = serde_json::from_slice(&session.raw_hook("claude", "PostToolUse", payload.as_bytes())).unwrap();
+    let held = session.ok(&["get", reference(shown(&answer)), "--raw"]);
+    assert_eq!(held, format!("{}\u{fffd}\n", numbers(9_000)));
+    assert_eq!(session.faults(), "");
+}
+
 #[test]
 fn a_payload_of_100_mb_is_bounded_and_whole() {
     let session = Session::new();

@@ -128,6 +128,18 @@ fn a_file_whose_edit_was_refused_is_shown_whole() {
 }
 
 #[test]
+fn lines_of_a_part_have_their_numbers_in_the_file() {
+    let session = Session::new();
+    session.reads("src/a.rs", &source(0..40));
+    let input = json!({ "file_path": session.project().join("src/a.rs"), "offset": 41, "limit": 40 });
+    let mut part = read(input, &source(10..20));
+    part["tool_response"]["file"]["startLine"] = json!(41);
+    let answer = session.hook("PostToolUse", part);
+    let text = answer["hookSpecificOutput"]["updatedToolOutput"]["file"]["content"].as_str();
+    assert!(text.unwrap_or_else(|| panic!("{answer}")).starts_with("[weir: lines 41-80 left out"), "{answer}");
+}
+
+#[test]
 fn nothing_is_left_out_once_the_server_drops_results() {
     let session = Session::new();
     let text = source(0..40);
@@ -138,6 +150,20 @@ fn nothing_is_left_out_once_the_server_drops_results() {
     assert_eq!(session.reads("src/a.rs", &text), Value::Null);
     let answer = session.shown_file("src/a.rs", &(text.clone() + "more\n"));
     assert!(answer.contains("lines 1-160 left out"), "what was shown since then counts: {answer}");
+}
+
+#[test]
+fn nothing_is_left_out_once_the_user_goes_back() {
+    let session = Session::new();
+    let text = source(0..40);
+    session.reads("src/a.rs", &text);
+    let row = |kind: &str, name: &str, parent: &str| {
+        format!(r#"{{"parentUuid":"{parent}","isSidechain":false,"type":"{kind}","message":{{}},"uuid":"{name}"}}"#)
+            + "\n"
+    };
+    let turn = row("user", "a", "0") + &row("assistant", "b", "a");
+    write(&session.home.path().join(".claude/projects/p/s1.jsonl"), turn + &row("user", "c", "a"));
+    assert_eq!(session.reads("src/a.rs", &text), Value::Null);
 }
 
 #[test]

@@ -203,6 +203,21 @@ fn what_a_killed_command_had_printed_is_told_by_the_next_hook() {
 }
 
 #[test]
+fn a_command_that_goes_on_in_the_background_was_not_killed() {
+    let session = Session::new();
+    let command = "echo so far; sleep 60";
+    let new = rewritten(&session, command).unwrap();
+    let script = std::fs::read_dir(session.data().join("held")).unwrap().next().unwrap().unwrap().path();
+    let output = script.with_extension("out");
+    super::write(&output, "so far\n");
+    let mut payload = super::bash(&new, "so far\n");
+    payload["tool_use_id"] = json!(command);
+    payload["tool_response"]["backgroundTaskId"] = json!("b1");
+    assert_eq!(session.hook("PostToolUse", payload), Value::Null);
+    assert!(output.exists(), "the relay still needs it");
+}
+
+#[test]
 fn a_server_that_says_that_it_is_up_is_heard_at_once() {
     let session = Session::new();
     let command = rewritten(&session, "echo listening on 3000; sleep 60").unwrap();
