@@ -111,7 +111,6 @@ impl ObjectBlobs {
             (0..count).map(|_| Err(broken(why.clone()))).collect()
         })
     }
-
 }
 
 impl Blobs for ObjectBlobs {

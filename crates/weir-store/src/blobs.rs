@@ -88,7 +88,7 @@ impl Blobs {
     /// the transaction is committed.
     pub(crate) fn commit(&self, tx: &Transaction<'_>, staged: &StagedText) -> Result<i64, Fault> {
         let known: Option<(i64, Option<i64>)> = tx
-            .prepare_cached("SELECT id, iif(data IS NULL, stored, NULL) FROM blobs WHERE hash = ?1")?
+            .prepare_cached("SELECT id, CASE WHEN data IS NULL THEN stored END FROM blobs WHERE hash = ?1")?
             .query_row([staged.hash.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         if let Some((id, filed)) = known {

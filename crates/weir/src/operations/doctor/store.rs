@@ -53,11 +53,8 @@ pub(super) fn repair(
 ) -> Vec<Check> {
     let (now, folder) = (open.now, open.folder(level));
     let bad = |error: StoreError| Check::bad(name, CommandError::from(error).in_store(folder));
-    let store = match open.store(level) {
-        Ok(store) => store,
-        // The check says so too.
-        Err(_) => return Vec::new(),
-    };
+    // If it cannot be opened, the check says so.
+    let Ok(store) = open.store(level) else { return Vec::new() };
     let mut checks = Vec::new();
     if order.rebuild_index {
         checks.push(
