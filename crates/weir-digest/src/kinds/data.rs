@@ -3,7 +3,6 @@
 pub(super) mod cells;
 mod column;
 mod converted;
-mod cross;
 pub(super) mod csv;
 pub(super) mod json;
 mod json_graph;

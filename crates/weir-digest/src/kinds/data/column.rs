@@ -98,21 +98,8 @@ pub(super) struct ValueCount<'a> {
     pub text: &'a str,
     pub count: u64,
     pub holders: &'a [Rc<KeptRecord>],
-    /// How many different values appeared before it.
-    pub order: usize,
     /// Whether it represents values that differ in their numbers.
     pub is_varied: bool,
-}
-
-/// What a value turned out to be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum ValueClass {
-    /// A gap.
-    Nothing,
-    /// A number.
-    Number(f64),
-    /// A text, with the number of different texts that appeared before it.
-    Value(usize),
 }
 
 impl Column {
@@ -122,8 +109,8 @@ impl Column {
         Self { name: name.to_owned(), role: role(name), values, ..Self::default() }
     }
 
-    /// Takes a value of a record. Returns what it is, for callers that compare several columns.
-    pub(super) fn take(&mut self, field: &Field, row: &Row) -> ValueClass {
+    /// Takes a value of a record.
+    pub(super) fn take(&mut self, field: &Field, row: &Row) {
         if self.last_record != row.index + 1 {
             self.last_record = row.index + 1;
             self.records += 1;
@@ -135,12 +122,11 @@ impl Column {
                 Some(gap) => gap.1 += 1,
                 None => self.gaps.push((text.trim().to_owned(), 1)),
             }
-            return ValueClass::Nothing;
+            return;
         }
         self.filled += 1;
         self.longest = self.longest.max(field.length);
-        let number = number(text, field.sort);
-        if let Some(number) = number {
+        if let Some(number) = number(text, field.sort) {
             self.numbers.take(number, text, row);
         } else if let Some(order) = date(text) {
             self.dates += 1;
@@ -151,8 +137,7 @@ impl Column {
                 self.latest = (order.into_owned(), text.to_owned());
             }
         }
-        let order = self.values.take(text, row, self.role == Role::Message);
-        number.map_or(ValueClass::Value(order), ValueClass::Number)
+        self.values.take(text, row, self.role == Role::Message);
     }
 
     /// Returns how many objects of its record the field is nested in.
@@ -262,8 +247,8 @@ fn place<'t>(
 }
 
 impl Values {
-    /// Counts a value. Returns how many different values appeared before it.
-    fn take(&mut self, text: &str, row: &Row, is_message: bool) -> usize {
+    /// Counts a value.
+    fn take(&mut self, text: &str, row: &Row, is_message: bool) {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         let exact = hasher.finish();
@@ -282,12 +267,12 @@ impl Values {
             {
                 holders.push(row.keep());
             }
-            return value.order;
+            return;
         }
         let order = self.found.len();
         if order >= self.most {
             self.beyond += 1;
-            return order;
+            return;
         }
         let start = self.text.len();
         if start < MAX_TEXT_BYTES {
@@ -301,7 +286,6 @@ impl Values {
             order if order < MAX_VALUES_WITH_HOLDERS => self.holders.push(vec![row.keep()]),
             _ => self.holders.clear(),
         }
-        order
     }
 
     /// Returns the number of different values. It is a lower bound if some appeared after the limit was reached.
@@ -322,7 +306,6 @@ impl Values {
             text: self.text.get(value.start..value.end).unwrap_or_default(),
             count: value.count,
             holders: self.holders.get(value.order).map(Vec::as_slice).unwrap_or_default(),
-            order: value.order,
             is_varied: value.is_varied,
         };
         all.iter().map(counted).filter(|value| !value.text.is_empty()).collect()
@@ -330,6 +313,6 @@ impl Values {
 }
 
 /// Formats a number with this many digits after the decimal point.
-pub(super) fn shown(number: f64, decimals: usize) -> String {
+fn shown(number: f64, decimals: usize) -> String {
     if number.abs() >= 1e15 { format!("{number:e}") } else { format!("{number:.decimals$}") }
 }

@@ -344,10 +344,9 @@ mod tests {
             status: paid ×45, shipped ×15, lost ×1 (61)
             total: 0.50 (50) to 98765.43, mean 1642.384, sum 100185.43
             in one record only: note=Call first,⏎then "ring"
-            == numbers by value: 1
-            total by status: paid 0.50 to 49.50 mean 22.722 sum 1022.50, shipped 6.50 to 48.50 mean 26.500 sum 397.50, lost 98765.43
-            == first and last records: 61, 1 shown
+            == first and last records: 61, 2 shown
             2: 1,2025-09-02,paid,3.50,
+            3: 2,2025-09-03,paid,6.50,
             == similar values of note: 1
             ×60 "#]]);
     }

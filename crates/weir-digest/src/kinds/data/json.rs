@@ -354,8 +354,6 @@ mod tests {
             without a value: tag
             == fields of 60 records: 1
             orders[].lines[]: sku: A1 ×20, A2 ×20, A0 ×20
-            == numbers by value: 1
-            total by status: paid 1.50 to 98765.50 mean 1716.669 sum 101283.50, stuck 51.50
             == first and last records: 60, 3 shown
             orders[0] id=1 status=paid total=7.50 lines[]=1
             orders[1] id=2 status=paid total=14.50 lines[]=1

@@ -121,9 +121,6 @@ mod tests {
             req_id: all different, such as r0, r1
             ms: 0 (r0) to 39 (r17), mean 18.7, sum 935
             msg: request done ×47, timeout after 1007 ms ×2 with other numbers, cache is full ×1
-            == numbers by value: 2
-            ms by level: info 0 to 39 mean 18.8 sum 883, error 9 to 23 mean 16.0 sum 32, warn 20
-            ms by msg: request done 0 to 39 mean 18.8 sum 883, timeout after 1007 ms 9 to 23 mean 16.0 sum 32, cache is full 20
             == first and last records: 50, 3 shown
             1: {"level":"info","time":"2026-09-01T06:00:00Z","req_id":"r0","ms":0,"msg":"request done"}
             2: {"level":"info","time":"2026-09-01T06:00:01Z","req_id":"r1","ms":7,"msg":"request done"}

@@ -7,7 +7,6 @@ use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
 
 use super::column::Column;
-use super::cross::Cross;
 use super::row::{KeptRecord, Row, ValueSyntax};
 use super::value::{Role, hash_without_numbers};
 use crate::text::starts;
@@ -42,7 +41,6 @@ pub(super) struct Rows {
     top_depth: usize,
     pub errors: Groups,
     pub warnings: Groups,
-    pub cross: Cross,
 }
 
 /// Records that report trouble, grouped by message.
@@ -92,11 +90,9 @@ impl Rows {
         row.troubled = trouble.is_some();
         for field in &row.fields {
             if let Some(column) = self.columns.get_mut(field.column) {
-                let taken = column.take(field, row);
-                self.cross.take(field.column, taken);
+                column.take(field, row);
             }
         }
-        self.cross.end();
         match trouble {
             Some((Trouble::Error, key)) => self.errors.take(row, key),
             Some((Trouble::Warning, key)) => self.warnings.take(row, key),

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::column::{Column, ValueCount, shown};
-use super::cross::MAX_CROSSED_VALUES;
+use super::column::{Column, ValueCount};
 use super::row::KeptRecord;
 use super::rows::{Groups, MAX_FIRST_RECORDS, Rows};
-use super::rows_words::{MAX_VALUE_BYTES, TableDescriber, is_amount, one_line};
+use super::rows_words::{MAX_VALUE_BYTES, TableDescriber, one_line};
 use super::value::Role;
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
@@ -22,8 +21,6 @@ const MAX_INLINE_BYTES: usize = 150;
 const MAX_NAMES_BYTES: usize = 700;
 /// The fields that describe a record best, besides its name.
 const TELLING: [&str; 7] = ["version", "value", "status", "state", "Status", "type", "kind"];
-/// The maximum number of crossed columns shown.
-const MAX_CROSSINGS: usize = 12;
 
 /// What is known about several tables of records.
 #[derive(Default)]
@@ -35,7 +32,6 @@ pub(super) struct TableFacts {
     unusual: Vec<Item>,
     names: Vec<Item>,
     fields: Vec<Part>,
-    crossed: Vec<Item>,
     ends: Vec<Part>,
 }
 
@@ -53,7 +49,6 @@ impl TableFacts {
         self.names.extend(words.names());
         self.fields.push(words.fields(&seen));
         if is_first {
-            self.crossed = words.crossed();
             self.ends.push(words.ends(&seen));
         }
     }
@@ -68,7 +63,6 @@ impl TableFacts {
         for part in self.fields {
             page.push(part);
         }
-        page.push(Part::new("numbers by value", Weight::Shape, self.crossed));
         for part in self.ends {
             page.push(part);
         }
@@ -248,48 +242,6 @@ impl<'a> TableDescriber<'a> {
             }
         }
         Part::new(format!("fields of {} records", rows.count), Weight::Fact, items)
-    }
-
-    /// Returns the numbers of some columns for each value of some others.
-    fn crossed(&self) -> Vec<Item> {
-        let cross = &self.rows.cross;
-        let mut items = Vec::new();
-        if self.rows.count < 10 {
-            return items;
-        }
-        let columns = &self.rows.columns;
-        let few = |column: &Column| {
-            (2..=MAX_CROSSED_VALUES).contains(&column.values.distinct())
-                && !column.is_date()
-                && column.role != Role::Name
-        };
-        for (text, by) in cross.texts.iter().enumerate().filter_map(|(place, &at)| Some((place, columns.get(at)?))) {
-            for (number, of) in
-                cross.numbers.iter().enumerate().filter_map(|(place, &at)| Some((place, columns.get(at)?)))
-            {
-                if !few(by)
-                    || !of.is_number()
-                    || !is_amount(of)
-                    || of.values.distinct() < 5
-                    || items.len() >= MAX_CROSSINGS
-                {
-                    continue;
-                }
-                let each = by.values.sorted().into_iter().filter_map(|value| {
-                    let sum = cross.sum(text, value.order, number)?;
-                    let decimals = of.numbers.decimals;
-                    if sum.count == 1 {
-                        return Some(format!("{} {}", one_line(value.text, MAX_VALUE_BYTES), shown(sum.sum, decimals)));
-                    }
-                    let ends = format!("{} to {}", shown(sum.least, decimals), shown(sum.most, decimals));
-                    let mean = shown(sum.sum / sum.count as f64, (decimals + 1).min(6));
-                    let (value, all) = (one_line(value.text, MAX_VALUE_BYTES), shown(sum.sum, decimals));
-                    Some(format!("{value} {ends} mean {mean} sum {all}"))
-                });
-                items.push(Item::plain(format!("{} by {}: {}", of.name, by.name, each.collect::<Vec<_>>().join(", "))));
-            }
-        }
-        items
     }
 
     /// Returns the first and the last records, or all of them if there are few.

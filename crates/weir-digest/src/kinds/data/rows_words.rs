@@ -158,7 +158,7 @@ fn identity(rows: &Rows) -> Vec<usize> {
 }
 
 /// Returns whether the numbers of a field can be summed.
-pub(super) fn is_amount(column: &Column) -> bool {
+fn is_amount(column: &Column) -> bool {
     let words = ["version", "year", "month", "day", "edition", "range[]", "status", "timestamp", "ts", "time"];
     let named = words.iter().any(|word| ends_with_word(&column.name, word));
     !column.is_identity() && column.role == Role::Other && !named
