@@ -19,13 +19,11 @@ use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 mod groups;
 mod rank;
 mod slow;
-mod sources;
 mod steps;
 pub(crate) mod times;
 mod totals;
 
 use slow::SlowOperations;
-use sources::Sources;
 use times::Times;
 use totals::Totals;
 
@@ -57,7 +55,6 @@ pub(crate) struct Fold {
     templates: Templates,
     times: Times,
     slow: SlowOperations,
-    sources: Sources,
     steps: BoundedItems,
     totals: Totals,
     first: Vec<(u64, String)>,
@@ -252,10 +249,6 @@ impl Stretch for Fold {
                 self.slow.add(line.number, line.text);
             }
         }
-        if stamp.is_some() {
-            let trouble = [(ERROR, Trouble::Error), (WARNING, Trouble::Warning)].into_iter().find(|of| of.0 == sort);
-            self.sources.add(rest, trouble.map(|of| of.1));
-        }
         let skip = stamp.map_or((0, 0), |stamp| (stamp.start, stamp.end));
         let found = self.templates.add(&InputLine { number: line.number, text: line.text, skip, sort });
         if sort != OTHER {
@@ -267,7 +260,7 @@ impl Stretch for Fold {
 
     fn page(self: Box<Self>) -> Page {
         let mut page = Page::new(self.what());
-        let Self { lines, templates, times, slow, sources, steps, totals, first, bodies, .. } = *self;
+        let Self { lines, templates, times, slow, steps, totals, first, bodies, .. } = *self;
         let full = lines - self.blank;
         let (all, others) = templates.finish();
         let of_sort = |sort: u8| all.iter().filter(move |template| template.sort == sort).collect::<Vec<&Template>>();
@@ -276,9 +269,6 @@ impl Stretch for Fold {
         page.push(Part::new("errors", Weight::Failure, errors.0).of(errors.1).folded());
         page.push(Part::new("warnings", Weight::Fact, warnings.0).of(warnings.1).folded());
         page.push(Part::new("time", Weight::Fact, times.item(lines).into_iter().collect()));
-        if let Some((count, item)) = sources.item() {
-            page.push(Part::uncounted(format!("lines by source, {count} in all"), Weight::Fact, vec![item]));
-        }
         if full <= MAX_LINES_SHOWN_WHOLE {
             // Errors and warnings are shown above, grouped.
             let rest = first
