@@ -99,7 +99,6 @@ struct Blame {
     paths: Tally,
     range: Range,
     newest: Option<(Stamp, String)>,
-    newest_lines: Vec<Item>,
     all_newest: u64,
     open_lines: KeptItems<MAX_ITEMS>,
     definitions: Vec<(Option<Stamp>, Item)>,
@@ -126,23 +125,18 @@ impl Blame {
         if !line.path.is_empty() {
             self.paths.add(line.path);
         }
-        let item = || Item::at(at, clip(whole, MAX_LINE_BYTES));
         if line.hash.trim_start_matches('^').bytes().all(|byte| byte == b'0') {
-            self.open_lines.add(item);
+            self.open_lines.add(|| Item::at(at, clip(whole, MAX_LINE_BYTES)));
             return;
         }
         if let Some(when) = line.when {
             self.range.add(when);
             if self.newest.as_ref().is_none_or(|(newest, _)| when > *newest) {
                 self.newest = Some((when, line.hash.to_owned()));
-                self.newest_lines.clear();
                 self.all_newest = 0;
             }
             if self.newest.as_ref().is_some_and(|(newest, hash)| when == *newest && hash == line.hash) {
                 self.all_newest += 1;
-                if !definition::is(line.text) && self.newest_lines.len() < MAX_ITEMS {
-                    self.newest_lines.push(item());
-                }
             }
         }
         if definition::is(line.text) {
@@ -172,7 +166,6 @@ impl Blame {
         let definitions = definitions.into_iter().map(|(_, item)| item).collect();
         page.push(Part::new("definitions, newest first", Weight::Fact, definitions).of(self.all_definitions));
         page.push(self.commits.part("lines by commit", Weight::Shape, 60));
-        page.push(Part::new("lines of the newest commit", Weight::Sample, self.newest_lines).of(self.all_newest));
         if self.paths.names() > 1 {
             page.push(self.paths.part("files the lines come from", Weight::Shape, 20));
         }
@@ -206,9 +199,7 @@ mod tests {
             == lines by commit: 3
             0f43483f Ben C. 2025-04-04: 2
             ^1fcdbd2 Ada 2025-01-06: 2
-            00000000 Not Committed Yet 2025-05-01: 1
-            == lines of the newest commit: 2, 1 shown
-            4: 0f43483f (Ben C. 2025-04-04 13:10:00 +0000 4)     return db"#]]);
+            00000000 Not Committed Yet 2025-05-01: 1"#]]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod short;
 
-use crate::kinds::shared::counts::{Tally, extension, folder};
+use crate::kinds::shared::counts::{Tally, extension};
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::text::{clip, starts};
 use crate::{About, Item, Line, Page, Part, Weight};
@@ -64,7 +64,6 @@ struct PathGroup {
     count: u64,
     paths: Vec<Item>,
     names: Vec<String>,
-    folders: Tally<2_000>,
 }
 
 #[derive(Default)]
@@ -73,7 +72,6 @@ struct Status {
     open: bool,
     about: Vec<Item>,
     groups: Vec<PathGroup>,
-    moves: Tally<500>,
     extensions: Tally<500>,
 }
 
@@ -141,11 +139,6 @@ impl Status {
         };
         let Some(group) = self.groups.get_mut(place) else { return };
         group.count += 1;
-        group.folders.add(folder(path.rsplit(" -> ").next().unwrap_or(path), 2));
-        if let Some((from, to)) = path.split_once(" -> ") {
-            let (from, to) = moved(from, to);
-            self.moves.add(&format!("{from} -> {to}"));
-        }
         let named = extension(path).unwrap_or_default();
         if !matches!(section, StatusSection::Untracked | StatusSection::Ignored) {
             self.extensions.add(named);
@@ -163,19 +156,9 @@ impl Status {
         page.push(Part::new("branch", Weight::Fact, self.about));
         let mut groups = self.groups;
         groups.sort_by_key(|group| (group.section, group.count));
-        if self.moves.sorted().iter().any(|(_, count)| *count > 1) {
-            page.push(self.moves.part("moves between folders", Weight::Fact, 20));
-        }
-        let mut large: Vec<&PathGroup> = groups.iter().filter(|group| group.count > 8).collect();
-        large.sort_by_key(|group| std::cmp::Reverse(group.count));
-        let folders: Vec<Item> = large
-            .iter()
-            .map(|group| Item::plain(format!("{}: {}", group.title(), group.folders.in_line(12))))
-            .collect();
         for group in groups {
             page.push(group.part(&self.extensions));
         }
-        page.push(Part::new("by folder", Weight::Shape, folders));
         page
     }
 }
@@ -242,21 +225,6 @@ fn is_about(text: &str) -> bool {
 /// The steps of a rebase.
 const TODO: [&str; 9] = ["pick ", "reword ", "edit ", "squash ", "fixup ", "drop ", "exec ", "merge ", "label "];
 
-/// Returns the folders between which a file moved, without the common end of both paths.
-fn moved<'a>(from: &'a str, to: &'a str) -> (&'a str, &'a str) {
-    let (mut old, mut new) = (from, to);
-    while let (Some((old_rest, old_name)), Some((new_rest, new_name))) = (old.rsplit_once('/'), new.rsplit_once('/')) {
-        if old_name != new_name {
-            break;
-        }
-        (old, new) = (old_rest, new_rest);
-    }
-    if old == from {
-        return (folder(from, 64), folder(to, 64));
-    }
-    (old, new)
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -299,8 +267,6 @@ Untracked files:
             3: and have 2 and 1 different commits each, respectively.
             6: You have unmerged paths.
             7:   (fix conflicts and run "git commit")
-            == moves between folders: 1
-            backend/pricing -> backend/quotes: 2
             == unmerged both modified: 1
             src/main.rs
             == staged new: 1
