@@ -1,6 +1,6 @@
 //! What make, cmake and ninja print around the compiler: their steps, and how those ended.
 
-use crate::text::number;
+use crate::text::{number, starts};
 
 /// Returns whether a line says how a step, or the whole build, ended.
 pub(super) fn outcome(text: &str) -> bool {
@@ -18,43 +18,40 @@ pub(super) fn outcome(text: &str) -> bool {
         || text.starts_with("Undefined symbols for architecture")
 }
 
-/// Returns the sort of step that a build announces.
-pub(super) fn step(text: &str) -> Option<&'static str> {
-    match *text.as_bytes().first()? {
-        b'[' => {
-            let (_, rest) = number(text.get(1..)?.trim_start())?;
-            let said = match rest.strip_prefix("%] ") {
-                Some(said) => said,
-                None => number(rest.strip_prefix('/')?)?.1.strip_prefix("] ")?,
-            };
-            #[rustfmt::skip]
-            const SORTS: &[&str] = &[
-                "Building", "Linking", "Built target", "Generating", "Automatic", "Compiling", "Scanning", "Re-running",
-            ];
-            SORTS.iter().find(|sort| said.starts_with(**sort)).copied()
-        }
-        b' ' => {
+/// Returns whether a line announces a step of a build.
+pub(super) fn is_step(text: &str) -> bool {
+    match text.as_bytes().first() {
+        Some(b'[') => numbered(text).is_some_and(|said| starts(said, &SORTS)),
+        Some(b' ') => {
             let inner = text.trim_start();
-            const SORTS: &[&str] = &["CC ", "CXX ", "LD ", "AR ", "AS ", "CCLD ", "CXXLD ", "GEN ", "HOSTCC ", "LINK "];
-            let sort = SORTS.iter().find(|sort| inner.starts_with(**sort))?;
-            let file = inner.get(sort.len()..)?.trim();
-            (text.len() - inner.len() <= 4 && !file.contains("  ") && file.contains('.')).then_some(sort.trim())
+            let file = SHORT.iter().find_map(|sort| inner.strip_prefix(sort)).map_or("", str::trim);
+            text.len() - inner.len() <= 4 && !file.contains("  ") && file.contains('.')
         }
-        b'm' | b'g' | b'c' | b'/' => {
-            if text.starts_with("make")
+        Some(b'm' | b'g' | b'c' | b'/') => {
+            let folders = text.starts_with("make")
                 && (text.contains("]: Entering directory")
                     || text.contains("]: Leaving directory")
                     || text.starts_with("make: Entering")
-                    || text.starts_with("make: Leaving"))
-            {
-                return Some("folders entered or left");
-            }
-            let program = text.split(' ').next()?.rsplit('/').next()?;
-            let compiles = matches!(program, "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++") && text.contains(" -");
-            compiles.then_some("compiler commands")
+                    || text.starts_with("make: Leaving"));
+            let program = text.split(' ').next().and_then(|path| path.rsplit('/').next());
+            let compiles = matches!(program, Some("gcc" | "g++" | "cc" | "c++" | "clang" | "clang++"));
+            folders || (compiles && text.contains(" -"))
         }
-        _ => None,
+        _ => false,
     }
+}
+
+/// How steps begin after their number, and how make abbreviates them.
+#[rustfmt::skip]
+const SORTS: [&str; 8] = [
+    "Building", "Linking", "Built target", "Generating", "Automatic", "Compiling", "Scanning", "Re-running",
+];
+const SHORT: [&str; 10] = ["CC ", "CXX ", "LD ", "AR ", "AS ", "CCLD ", "CXXLD ", "GEN ", "HOSTCC ", "LINK "];
+
+/// Returns the text after `[ 12%] ` or `[3/40] `.
+fn numbered(text: &str) -> Option<&str> {
+    let (_, rest) = number(text.strip_prefix('[')?.trim_start())?;
+    rest.strip_prefix("%] ").or_else(|| number(rest.strip_prefix('/')?)?.1.strip_prefix("] "))
 }
 
 /// Returns the target that make failed to build: the text before the closing bracket.

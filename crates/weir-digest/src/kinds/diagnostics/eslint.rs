@@ -9,16 +9,13 @@ use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Eslint>("eslint", opens);
 
-const MAX_KEPT_CRASH_LINES: usize = 40;
-/// The maximum number of lines of a crash message.
-const MAX_CRASH_LINES: u64 = 60;
+/// The maximum number of totals that are kept.
+const MAX_TOTALS: usize = 40;
 
 fn opens(text: &str, _: About<'_>) -> bool {
     match text.as_bytes().first() {
         Some(b' ' | b'0'..=b'9') => row(text).is_some(),
-        Some(b'/' | b'.' | b'A'..=b'Z' | b'a'..=b'z') => {
-            is_file(text) || one_line(text).is_some() || text.starts_with("Oops! Something went wrong! :(")
-        }
+        Some(b'/' | b'.' | b'A'..=b'Z' | b'a'..=b'z') => is_file(text) || one_line(text).is_some(),
         // The first byte of the cross that begins the last line.
         Some(0xe2) => total(text).is_some(),
         _ => false,
@@ -119,9 +116,6 @@ struct Eslint {
     /// The line that named it, until a finding confirms that it is a file.
     unsure: Option<(u64, String)>,
     totals: Vec<Item>,
-    crash: Vec<Item>,
-    crash_count: u64,
-    crashed: bool,
     /// Lines that looked like the name of a file but were not.
     strays: Fold,
     text: String,
@@ -138,11 +132,10 @@ impl Stretch for Eslint {
 
     fn page(mut self: Box<Self>) -> Page {
         self.stray();
-        let mut page = match self.found.is_empty() && self.crash.is_empty() {
+        let mut page = match self.found.is_empty() {
             true => Page::default(),
             false => Page::new(format!("eslint: {}", self.found.counted())),
         };
-        page.push(Part::new("eslint crash", Weight::Failure, self.crash).of(self.crash_count));
         page.push(Part::new("eslint totals", Weight::Fact, self.totals));
         self.found.write(&mut page, "eslint");
         self.strays.put(&mut page);
@@ -153,9 +146,6 @@ impl Stretch for Eslint {
 impl Eslint {
     fn belongs(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
-        if self.crashed {
-            return self.takes_crash(line);
-        }
         if let Some(row) = row(text).filter(|_| !self.file.is_empty()) {
             self.unsure = None;
             self.text.clear();
@@ -191,28 +181,13 @@ impl Eslint {
         }
         if total(text).is_some() || (text.contains(" fixable with the `--fix`") && text.starts_with("  ")) {
             self.stray();
-            if self.totals.len() < MAX_KEPT_CRASH_LINES {
+            if self.totals.len() < MAX_TOTALS {
                 self.totals.push(Item::plain(clip(text.trim(), MAX_LINE_BYTES)));
             }
             return true;
         }
-        self.crashed = text.starts_with("Oops! Something went wrong! :(");
         // The message may continue on indented lines below.
-        self.crashed && self.takes_crash(line)
-            || (!self.found.is_empty() && self.unsure.is_none() && text.starts_with("      "))
-    }
-
-    /// Takes a line that eslint prints when it cannot run.
-    fn takes_crash(&mut self, line: &Line<'_>) -> bool {
-        if is_file(line.text) || total(line.text).is_some() || self.crash_count >= MAX_CRASH_LINES {
-            self.crashed = false;
-            return self.belongs(line);
-        }
-        self.crash_count += 1;
-        if self.crash.len() < MAX_KEPT_CRASH_LINES && !line.text.trim().is_empty() {
-            self.crash.push(Item::at(line.number, line.clip(MAX_LINE_BYTES)));
-        }
-        true
+        !self.found.is_empty() && self.unsure.is_none() && text.starts_with("      ")
     }
 
     /// Treats the line that looked like the name of a file as something else.

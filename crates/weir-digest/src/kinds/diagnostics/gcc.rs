@@ -2,13 +2,12 @@
 //! make, cmake and ninja, whose steps are reduced to counts.
 
 use super::block::{DiagnosticBlock, Head};
-use super::build_steps::{outcome, step, target};
+use super::build_steps::{is_step, outcome, target};
 use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity, SourcePosition, named, place};
 use crate::kinds::shared::bounded_items::{BoundedItems, rows};
-use crate::kinds::shared::counts::Tally;
 use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
-use crate::{About, Item, Line, Page, Part, Weight};
+use crate::{About, Line, Page, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Gcc>("gcc", opens);
 
@@ -20,10 +19,8 @@ const MAX_LINES: usize = 60;
 
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     match text.as_bytes().first() {
-        None | Some(b' ' | b'\t') => step(text).is_some(),
-        Some(_) => {
-            head(text).is_some() || linker(text).is_some() || outcome(text) || step(text).is_some() || is_context(text)
-        }
+        None | Some(b' ' | b'\t') => is_step(text),
+        Some(_) => head(text).is_some() || linker(text).is_some() || outcome(text) || is_step(text) || is_context(text),
     }
 }
 
@@ -142,8 +139,7 @@ struct Gcc {
     /// The targets that make failed to build.
     targets: Vec<String>,
     target_count: u64,
-    steps: Tally<50>,
-    last_step: Option<Item>,
+    steps: u64,
 }
 
 /// Returns the column of `a.c:12:5`.
@@ -164,8 +160,7 @@ impl Stretch for Gcc {
 
     fn page(mut self: Box<Self>) -> Page {
         self.flush();
-        let steps = self.steps.all;
-        let steps = if steps > 0 { format!(", {}", named(steps, "step", "steps")) } else { String::new() };
+        let steps = if self.steps > 0 { format!(", {}", named(self.steps, "step", "steps")) } else { String::new() };
         let mut page = Page::new(format!("compiler: {}{steps}", self.found.counted()));
         page.push(self.outcomes.part("how it ended", Weight::Failure));
         if self.target_count < 2 {
@@ -174,11 +169,6 @@ impl Stretch for Gcc {
         let left_out = self.target_count.saturating_sub(self.targets.len() as u64);
         page.push(rows(&format!("{} targets that failed", self.target_count), Weight::Fact, &self.targets, left_out));
         self.found.write(&mut page, "compiler");
-        if self.steps.all > 0 {
-            let counted = Item::plain(self.steps.in_line(20));
-            let items = std::iter::once(counted).chain(self.last_step).collect();
-            page.push(Part::new("steps, and the last", Weight::Shape, items));
-        }
         page
     }
 }
@@ -201,10 +191,9 @@ impl Gcc {
             self.take_head(line, &head);
             return true;
         }
-        if let Some(sort) = step(text) {
+        if is_step(text) {
             self.flush();
-            self.steps.add(sort);
-            self.last_step = Some(Item::at(line.number, clip(text, 200)));
+            self.steps += 1;
             return true;
         }
         if is_context(text) {
@@ -328,10 +317,7 @@ C:\src\x.cpp(12,5): error C2065: 'y': undeclared identifier
             a.cpp:(.text+0x5): undefined reference to `foo()'
             C:\src\x.cpp(12,5): error C2065: 'y': undeclared identifier
             == compiler warnings: 1
-            src/b.cpp:9:5: warning: unused variable ‘y’ [-Wunused-variable]
-            == steps, and the last: 2
-            Building 2, compiler commands 1
-            4: /usr/bin/c++ -DFOO -g -o src/b.cpp.o -c src/b.cpp"#]]);
+            src/b.cpp:9:5: warning: unused variable ‘y’ [-Wunused-variable]"#]]);
     }
 
     #[test]

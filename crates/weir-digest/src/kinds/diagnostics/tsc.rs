@@ -1,11 +1,10 @@
-//! Diagnostics of the TypeScript compiler, plain and pretty, and the figures it prints with `--diagnostics`.
+//! Diagnostics of the TypeScript compiler, plain and pretty.
 
 use super::block::{DiagnosticBlock, Head};
 use super::diagnostic::{Diagnostics, MAX_LINE_BYTES, Severity, named};
-use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
-use crate::{About, Item, Line, Page, Weight};
+use crate::{About, Line, Page};
 
 pub(crate) const KIND: Kind = Kind::lines::<Tsc>("tsc", opens);
 
@@ -13,15 +12,10 @@ pub(crate) const KIND: Kind = Kind::lines::<Tsc>("tsc", opens);
 const MAX_EXPLANATION_BYTES: usize = 900;
 /// The maximum number of lines after a diagnostic.
 const MAX_FOLLOWING_LINES: usize = 60;
-/// The maximum number of lines kept about projects and figures.
-const MAX_LINES: usize = 60;
 
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     // Other tools state the number of errors in the same words, but not the number of files.
-    diagnostic(text).is_some()
-        || found_total(text).is_some_and(|(_, files)| files.is_some())
-        || is_figure_start(text)
-        || project(text).is_some()
+    diagnostic(text).is_some() || found_total(text).is_some_and(|(_, files)| files.is_some())
 }
 
 /// Reads `src/a.ts(1,2): error TS1: m`, `src/a.ts:1:2 - error TS1: m` and `error TS1: m`.
@@ -73,32 +67,6 @@ fn found_total(text: &str) -> Option<(u64, Option<u64>)> {
     }
 }
 
-fn is_figure_start(text: &str) -> bool {
-    text.strip_prefix("Files:").is_some_and(|rest| rest.starts_with("   ") && number(rest.trim()).is_some())
-}
-
-/// Returns whether a line is a figure: words, a colon, and a number with its unit.
-fn is_figure(text: &str) -> bool {
-    text.split_once(':').is_some_and(|(name, value)| {
-        let value = value.trim_start();
-        name.len() < 40 && value.len() < 24 && value.starts_with(|first: char| first.is_ascii_digit())
-    })
-}
-
-/// Returns what a build of several projects says about one: `[10:00:00 AM] Building project '…'`.
-fn project(text: &str) -> Option<&str> {
-    #[rustfmt::skip]
-    const STARTS: [&str; 8] = [
-        "Project '", "Building project '", "Projects in this build", "Updating output", "Skipping build of project",
-        "Starting compilation", "File change detected", "Starting incremental",
-    ];
-    let (_, said) = text
-        .strip_prefix('[')
-        .filter(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))?
-        .split_once("] ")?;
-    STARTS.iter().any(|start| said.starts_with(start)).then_some(said)
-}
-
 /// The diagnostics so far.
 #[derive(Default)]
 struct Tsc {
@@ -107,9 +75,6 @@ struct Tsc {
     /// The sum of the totals printed: a build of several projects prints several.
     said: u64,
     said_files: u64,
-    figures: KeptItems<MAX_LINES>,
-    in_figures: bool,
-    projects: KeptItems<MAX_LINES>,
     /// Whether the table of files at the end is being read.
     in_table: bool,
 }
@@ -132,14 +97,7 @@ impl Stretch for Tsc {
             (said, files) => format!(", {said} in {} by its own count", named(files, "file", "files")),
         };
         let mut page = Page::new(format!("tsc: {}{said}", self.found.counted()));
-        // Times and memory are what the reader wants.
-        self.figures.items.sort_by_key(|item| {
-            let text = item.text.as_str();
-            (!text.starts_with("Total"), !(text.contains(" time:") || text.starts_with("Memory")))
-        });
-        page.push(self.figures.part("figures that are not zero", Weight::Fact));
         self.found.write(&mut page, "tsc");
-        page.push(self.projects.part("projects", Weight::Shape));
         page
     }
 }
@@ -157,20 +115,6 @@ impl Tsc {
             self.flush();
             self.said = self.said.saturating_add(errors);
             self.said_files = self.said_files.saturating_add(files.unwrap_or_default());
-            return true;
-        }
-        if is_figure_start(text) || (self.in_figures && self.block.is_none() && is_figure(text)) {
-            self.flush();
-            self.in_figures = true;
-            if !text.ends_with(" 0") {
-                let words: Vec<&str> = text.split_whitespace().collect();
-                self.figures.add(|| Item::plain(words.join(" ")));
-            }
-            return true;
-        }
-        if project(text).is_some() {
-            self.flush();
-            self.projects.add(|| Item::plain(clip(text, MAX_LINE_BYTES)));
             return true;
         }
         if text.starts_with("Errors  Files") {
@@ -252,18 +196,6 @@ Errors  Files
               src/b.ts:2:27
                 2 interface A { name: string }
                 'name' is declared here."#]]);
-    }
-
-    #[test]
-    fn figures_are_read() {
-        let raw = "Files:                         63\nLines of Library:           50310\nLines of JSON:                  0\nMemory used:               88893K\nTotal time:                 1.70s\n";
-        check(raw, 300).shows(&expect![[r#"
-            tsc: 0 errors
-            == figures that are not zero: 4
-            Total time: 1.70s
-            Memory used: 88893K
-            Files: 63
-            Lines of Library: 50310"#]]);
     }
 
     #[test]
