@@ -24,6 +24,7 @@ use std::ops::ControlFlow;
 use serde_json::Value;
 use weir_core::Timestamp;
 
+use self::session::tokens;
 use crate::Client;
 pub use session::{HookPayload, Part, Place, Session, Step, TimedStep, ToolResult, Usage};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, take, time};
+use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, take, time, tokens};
 use crate::clients::claude::CLAUDE;
 use crate::wire::text;
 
@@ -140,9 +140,9 @@ fn transcript_of(path: &Path) -> PathBuf {
 }
 
 fn usage(usage: &Value) -> Usage {
-    let number = |key: &str| usage[key].as_u64().unwrap_or(0);
+    let number = |key: &str| tokens(&usage[key]);
     let written = number("cache_creation_input_tokens");
-    let hour = usage["cache_creation"]["ephemeral_1h_input_tokens"].as_u64().unwrap_or(0).min(written);
+    let hour = tokens(&usage["cache_creation"]["ephemeral_1h_input_tokens"]).min(written);
     Usage {
         input: number("input_tokens"),
         cache_write: written - hour,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, time};
+use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, time, tokens};
 use crate::clients::codex::CODEX;
 use crate::wire::{first_text, text};
 
@@ -103,7 +103,7 @@ impl CodexReader {
             return;
         }
         self.last_usage = used.clone();
-        let number = |key: &str| used[key].as_u64().unwrap_or(0);
+        let number = |key: &str| tokens(&used[key]);
         let cached = number("cached_input_tokens");
         self.draft.requests.push(Usage {
             // Input that was not in the cache is written to it.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::session::extend;
-use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, time};
+use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, time, tokens};
 use crate::clients::copilot::COPILOT;
 use crate::wire::{first_text, text};
 
@@ -90,7 +90,7 @@ impl CopilotReader {
     }
 
     fn usage_record(&mut self, used: &Value) {
-        let number = |key: &str| used[key].as_u64().unwrap_or(0);
+        let number = |key: &str| tokens(&used[key]);
         let (read, write) = (number("cacheReadTokens"), number("cacheWriteTokens"));
         self.draft.requests.push(Usage {
             input: number("inputTokens").saturating_sub(read + write),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, take, time};
+use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, take, time, tokens};
 use crate::clients::gemini::GEMINI;
 use crate::wire::{first_text, text};
 
@@ -118,8 +118,8 @@ fn with_current_keys(mut input: Value) -> Value {
     input
 }
 
-fn usage(tokens: &Value) -> Usage {
-    let number = |key: &str| tokens[key].as_u64().unwrap_or(0);
+fn usage(used: &Value) -> Usage {
+    let number = |key: &str| tokens(&used[key]);
     let cached = number("cached");
     Usage {
         input: number("input").saturating_sub(cached),

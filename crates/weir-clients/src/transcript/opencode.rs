@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, take, time};
+use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, take, time, tokens};
 use crate::clients::opencode::OPENCODE;
 use crate::wire::{first_text, text};
 
@@ -138,13 +138,12 @@ fn result(part: &Value) -> ToolResult {
     ToolResult { key, name, input: state["input"].clone(), text, response, failed }
 }
 
-fn usage(tokens: &Value) -> Usage {
-    let number = |value: &Value| value.as_u64().unwrap_or(0);
+fn usage(used: &Value) -> Usage {
     Usage {
-        input: number(&tokens["input"]),
-        cache_write: number(&tokens["cache"]["write"]),
-        cache_read: number(&tokens["cache"]["read"]),
-        output: number(&tokens["output"]) + number(&tokens["reasoning"]),
+        input: tokens(&used["input"]),
+        cache_write: tokens(&used["cache"]["write"]),
+        cache_read: tokens(&used["cache"]["read"]),
+        output: tokens(&used["output"]) + tokens(&used["reasoning"]),
         ..Usage::default()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, time};
+use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, Usage, content_text, time, tokens};
 use crate::clients::qwen::QWEN;
 use crate::wire::text;
 
@@ -93,7 +93,7 @@ impl QwenReader {
 }
 
 fn usage(used: &Value) -> Usage {
-    let number = |key: &str| used[key].as_u64().unwrap_or(0);
+    let number = |key: &str| tokens(&used[key]);
     let cached = number("cachedContentTokenCount");
     Usage {
         input: number("promptTokenCount").saturating_sub(cached),

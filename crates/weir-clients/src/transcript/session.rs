@@ -8,6 +8,9 @@ use weir_core::Timestamp;
 use super::Format;
 use crate::Client;
 
+/// The most tokens that one figure of a request may have. A larger one is damage, and sums of such would overflow.
+const MAX_REPORTED_TOKENS: u64 = 1 << 40;
+
 /// The part of a session that was read from one stretch of a transcript.
 pub struct Part {
     /// The session as far as it is known by now, without steps and requests.
@@ -95,6 +98,11 @@ pub struct ToolResult {
     pub response: Value,
     /// Whether the call failed.
     pub failed: bool,
+}
+
+/// Reads a number of tokens, at most [`MAX_REPORTED_TOKENS`].
+pub(super) fn tokens(value: &Value) -> u64 {
+    value.as_u64().unwrap_or(0).min(MAX_REPORTED_TOKENS)
 }
 
 /// The usage of one request, in tokens.
@@ -199,5 +207,18 @@ impl Place<'_> {
                 self.after_tool_payload("PostToolUse", result, ("tool_response", response))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_figures_do_not_overflow() {
+        let most = tokens(&json!(u64::MAX));
+        let used = Usage { input: most, cache_write: most, cache_write_hour: most, cache_read: most, output: most };
+        assert_eq!(used.window(), 4 * MAX_REPORTED_TOKENS);
+        assert_eq!((tokens(&json!(7)), tokens(&json!(-7)), tokens(&json!("7"))), (7, 0, 0));
     }
 }
