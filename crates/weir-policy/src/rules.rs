@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub use command::{CommandPattern, Match, Readings};
 pub use index::PathRules;
 pub use paths::{PathPattern, Places};
-pub use settings::{Platform, locations};
+pub use settings::{Platform, SETTINGS_VARIABLE, locations};
 
 /// The decision of the rules about one call, ordered by strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,6 +51,8 @@ pub enum SourceKind {
     Project,
     /// The project's settings of a client, for this user only.
     Local,
+    /// Settings of a client in a folder that a variable names.
+    Named,
     /// Weir's own configuration.
     Own,
 }
@@ -59,11 +61,12 @@ impl SourceKind {
     /// Returns whether rules of this source may permit what would not be permitted without them.
     ///
     /// Files below a project come with it: the author of the repository, or a program that ran in it, wrote them. Their
-    /// denials and questions apply; what they allow is ignored.
+    /// denials and questions apply; what they allow is ignored. The same holds for a folder that a variable names, since
+    /// a project's settings can set variables.
     pub fn may_widen(self) -> bool {
         match self {
             Self::Managed | Self::User | Self::Own => true,
-            Self::Project | Self::Local => false,
+            Self::Project | Self::Local | Self::Named => false,
         }
     }
 }

@@ -3,10 +3,10 @@
 //! `weir_policy` decides; this is the only place that asks for consent and words a refusal. Rules are read again for every
 //! call, so that a change holds at once.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use weir_policy::gate::{Caller, Gate, OwnFolders, Request, Surroundings};
-use weir_policy::rules::{Own, Places, Platform, Rules, Source, Verdict, locations};
+use weir_policy::rules::{Own, Places, Platform, Rules, SETTINGS_VARIABLE, Source, Verdict, locations};
 
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -156,7 +156,9 @@ pub(crate) fn rules(context: &Context) -> Rules {
         _ => Platform::Linux,
     };
     let (mut sources, mut unread, mut trusted) = (Vec::new(), Vec::new(), Vec::new());
-    for (path, base, kind) in locations(&home, root, platform) {
+    let named = context.env().named(&[SETTINGS_VARIABLE.to_owned()]).pop().map(|(_, folder)| PathBuf::from(folder));
+    let named = named.filter(|folder| folder.is_absolute());
+    for (path, base, kind) in locations(&home, named.as_deref(), root, platform) {
         let real = path.canonicalize().ok();
         if kind.may_widen() {
             trusted.extend(real.clone());

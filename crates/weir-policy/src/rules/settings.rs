@@ -19,9 +19,17 @@ pub enum Platform {
     Windows,
 }
 
-/// Returns where settings may be, each with the folder that its patterns are relative to. The caller reads those that
-/// exist.
-pub fn locations(home: &Path, project: &Path, platform: Platform) -> Vec<(PathBuf, PathBuf, SourceKind)> {
+/// The variable that names another folder than `~/.claude` for the user's settings.
+pub const SETTINGS_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
+
+/// Returns where settings may be, each with the folder that its patterns are relative to. `named` is the folder that
+/// [`SETTINGS_VARIABLE`] names. The caller reads those that exist.
+pub fn locations(
+    home: &Path,
+    named: Option<&Path>,
+    project: &Path,
+    platform: Platform,
+) -> Vec<(PathBuf, PathBuf, SourceKind)> {
     let managed = match platform {
         Platform::Linux => "/etc/claude-code",
         Platform::MacOs => "/Library/Application Support/ClaudeCode",
@@ -30,12 +38,14 @@ pub fn locations(home: &Path, project: &Path, platform: Platform) -> Vec<(PathBu
     let managed = PathBuf::from(managed);
     let user = home.join(".claude");
     let own = project.join(".claude");
-    vec![
+    let mut found = vec![
         (managed.join("managed-settings.json"), managed, SourceKind::Managed),
         (user.join("settings.json"), user, SourceKind::User),
         (own.join("settings.json"), project.to_path_buf(), SourceKind::Project),
         (own.join("settings.local.json"), project.to_path_buf(), SourceKind::Local),
-    ]
+    ];
+    found.extend(named.map(|named| (named.join("settings.json"), named.to_path_buf(), SourceKind::Named)));
+    found
 }
 
 /// The file that contains a rule.

@@ -177,9 +177,9 @@ fn programs_denied_as_such_are_masked() {
 }
 
 #[test]
-fn settings_lie_in_four_places() {
+fn settings_lie_in_four_places_and_where_a_variable_says() {
     let paths = |platform| {
-        locations(Path::new("/home/u"), Path::new("/p"), platform)
+        locations(Path::new("/home/u"), Some(Path::new("/n")), Path::new("/p"), platform)
             .into_iter()
             .map(|(path, base, kind)| format!("{kind:?} {} from {}\n", path.display(), base.display()))
             .collect::<String>()
@@ -189,9 +189,11 @@ fn settings_lie_in_four_places() {
         User /home/u/.claude/settings.json from /home/u/.claude
         Project /p/.claude/settings.json from /p
         Local /p/.claude/settings.local.json from /p
+        Named /n/settings.json from /n
         Managed /Library/Application Support/ClaudeCode/managed-settings.json from /Library/Application Support/ClaudeCode
         User /home/u/.claude/settings.json from /home/u/.claude
         Project /p/.claude/settings.json from /p
         Local /p/.claude/settings.local.json from /p
+        Named /n/settings.json from /n
     "#]].assert_eq(&(paths(Platform::Linux) + &paths(Platform::MacOs)));
 }

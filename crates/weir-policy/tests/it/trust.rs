@@ -59,7 +59,7 @@ fn trusted() -> impl Strategy<Value = Source> {
 }
 
 fn of_the_project() -> impl Strategy<Value = Source> {
-    let kinds = prop::sample::select(&[SourceKind::Project, SourceKind::Local][..]);
+    let kinds = prop::sample::select(&[SourceKind::Project, SourceKind::Local, SourceKind::Named][..]);
     (kinds, settings()).prop_map(|(kind, text)| source(kind, text))
 }
 
@@ -133,7 +133,7 @@ fn a_project_is_heard_when_it_denies_and_not_when_it_allows() {
     let text = r#"{"permissions": {"deny": ["Bash(git push *)"], "ask": ["Edit(/src/**)"], "allow": ["Read(//**)", "Bash"],
         "additionalDirectories": ["~"]}}"#;
     for (kind, allows) in
-        [(SourceKind::Project, 0), (SourceKind::Local, 0), (SourceKind::User, 2), (SourceKind::Managed, 2)]
+        [(SourceKind::Project, 0), (SourceKind::Named, 0), (SourceKind::User, 2), (SourceKind::Managed, 2)]
     {
         let rules = Rules::read(&[source(kind, text.to_owned())], &Own::default());
         assert_eq!(rules.iter().filter(|rule| rule.verdict == Verdict::Allow).count(), allows, "{kind:?}");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::configured;
-use crate::support::text;
+use crate::support::{text, write};
 
 const RULES: &str = "[policy]\nask = [\"Bash(touch *)\"]\n";
 
@@ -95,4 +95,20 @@ fn a_write_is_shown_with_its_text() {
     let (question, _) = asked("context_edit", edit);
     let question = question.unwrap();
     assert!(question.contains("- \"old\": 1\n+ \"new\": 2"), "{question}");
+}
+
+#[test]
+fn settings_where_a_variable_says_deny_and_do_not_allow() {
+    let home = configured(RULES);
+    let folder = home.at("elsewhere");
+    write(
+        &folder.join("settings.json"),
+        r#"{"permissions": {"deny": ["Bash(rm *)"], "allow": ["Read(//**)", "Bash(touch *)"]}}"#,
+    );
+    for (script, verdict) in [("rm x", "deny"), ("touch x", "ask"), ("ls", "allow")] {
+        let mut command = home.weir_command(&["policy", "check", "--json", script]);
+        let output = command.env("CLAUDE_CONFIG_DIR", &folder).output().unwrap();
+        let judged: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(judged["verdict"], verdict, "{judged}");
+    }
 }
