@@ -13,9 +13,9 @@ use crate::support::{Home, Server};
 
 /// The maximum peak memory of the server in megabytes, in addition to the pages of the program itself, of which a debug
 /// build has about 25 MB.
-const MAX_MEMORY_MB: f64 = 12.0;
+const MAX_MEMORY_MB: f64 = 14.0;
 /// The maximum growth by a long output, in megabytes.
-const MAX_GROWTH_MB: f64 = 8.0;
+const MAX_GROWTH_MB: f64 = 10.0;
 /// The maximum tokens of an answer that shows a part of a long output.
 const MAX_TOKENS: usize = 1_000;
 
