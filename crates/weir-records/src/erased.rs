@@ -29,18 +29,26 @@ impl Imprint {
 /// What a log has under an id.
 #[derive(Debug, Clone, Copy)]
 pub enum KnownContent<'a> {
+    /// A record of another project of the tenant.
+    Elsewhere,
     /// The JSON of the record.
     Json(&'a str),
     /// The record is erased. Records that were erased by an earlier version have no imprint.
     Erased(Option<Imprint>),
 }
 
-impl KnownContent<'_> {
+impl<'a> KnownContent<'a> {
+    /// Returns what a row of the project has: the JSON of its record, or the imprint if it is erased.
+    pub fn of_row(json: Option<&'a str>, imprint: Option<Imprint>) -> Self {
+        json.map_or(Self::Erased(imprint), Self::Json)
+    }
+
     /// Checks that a record with the same id is the same record, by its JSON. Every backend asks this in the
     /// transaction that appends.
     pub fn check_same(self, id: RecordId, json: &str) -> Result<()> {
         let refused = |kind| Err(PortError::new(kind, format!("append record {id}")));
         let is_same = match self {
+            Self::Elsewhere => false,
             Self::Json(known) => known == json,
             Self::Erased(Some(known)) => known == Imprint::of(json),
             Self::Erased(None) => return refused(ErrorKind::Erased),

@@ -145,6 +145,16 @@ impl Env {
         self.all().iter().filter(|(name, _)| names.iter().any(|wanted| name == wanted.as_str())).cloned().collect()
     }
 
+    /// Returns the value of a variable.
+    pub(crate) fn value(&self, name: &str) -> Option<&OsStr> {
+        self.all().iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
+    }
+
+    /// Returns the folder that a variable names, if its path is absolute.
+    pub(crate) fn named_folder(&self, name: &str) -> Option<PathBuf> {
+        self.value(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    }
+
     /// Returns the variables whose names have one of these prefixes, for programs that run with the user's credentials.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has the broker"))]
     pub(crate) fn beginning_with(&self, starts: &[&str]) -> Vec<(OsString, OsString)> {

@@ -3,7 +3,7 @@
 //! `weir_policy` decides; this is the only place that asks for consent and words a refusal. Rules are read again for every
 //! call, so that a change holds at once.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use weir_policy::gate::{Caller, Gate, OwnFolders, Request, Surroundings};
 use weir_policy::rules::{Own, Places, Platform, Rules, SETTINGS_VARIABLE, Source, Verdict, locations};
@@ -156,8 +156,7 @@ pub(crate) fn rules(context: &Context) -> Rules {
         _ => Platform::Linux,
     };
     let (mut sources, mut unread, mut trusted) = (Vec::new(), Vec::new(), Vec::new());
-    let named = context.env().named(&[SETTINGS_VARIABLE.to_owned()]).pop().map(|(_, folder)| PathBuf::from(folder));
-    let named = named.filter(|folder| folder.is_absolute());
+    let named = context.env().named_folder(SETTINGS_VARIABLE);
     for (path, base, kind) in locations(&home, named.as_deref(), root, platform) {
         let real = path.canonicalize().ok();
         if kind.may_widen() {

@@ -150,13 +150,10 @@ impl State {
         let (id, json) = ((place.0.clone(), record.id), record.to_json()?);
         let project = self.projects.entry(place.clone()).or_default();
         if let Some((known, at)) = self.ids.get(&id) {
-            if known != place {
-                return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)));
-            }
             let old = project.records.get(*at).and_then(Option::as_ref).map(Record::to_json).transpose()?;
-            let known = match &old {
-                Some(old) => KnownContent::Json(old),
-                None => KnownContent::Erased(project.imprints.get(*at).copied()),
+            let known = match known == place {
+                true => KnownContent::of_row(old.as_deref(), project.imprints.get(*at).copied()),
+                false => KnownContent::Elsewhere,
             };
             known.check_same(record.id, &json)?;
             return Ok(Position(*at as u64 + 1));

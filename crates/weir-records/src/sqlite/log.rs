@@ -290,10 +290,10 @@ struct KnownRow {
 impl KnownRow {
     /// Checks that a record with the same id is the same record.
     fn check(&self, record: &Record, json: &str) -> Result<()> {
-        if self.project != record.project.0 {
-            return Err(PortError::new(ErrorKind::Conflict, format!("append record {}", record.id)));
-        }
-        let known = self.json.as_deref().map_or(KnownContent::Erased(self.imprint), KnownContent::Json);
+        let known = match self.project == record.project.0 {
+            true => KnownContent::of_row(self.json.as_deref(), self.imprint),
+            false => KnownContent::Elsewhere,
+        };
         known.check_same(record.id, json)
     }
 }

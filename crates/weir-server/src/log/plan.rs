@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use weir_records::sealed::GRANTS;
-use weir_records::{Body, ErrorKind, Imprint, KnownContent, PortError, Position, Record, RecordId, Result};
+use weir_records::{Body, Imprint, KnownContent, Position, Record, RecordId, Result};
 
 /// What the log has that matters for an append.
 #[derive(Debug, Default)]
@@ -32,10 +32,10 @@ pub(super) struct KnownRecord {
 impl KnownRecord {
     /// Checks that a record with the same id is the same record, by its JSON.
     fn check(&self, id: RecordId, json: &str) -> Result<()> {
-        if !self.is_here {
-            return Err(PortError::new(ErrorKind::Conflict, format!("append record {id}")));
-        }
-        let known = self.json.as_deref().map_or(KnownContent::Erased(self.imprint), KnownContent::Json);
+        let known = match self.is_here {
+            true => KnownContent::of_row(self.json.as_deref(), self.imprint),
+            false => KnownContent::Elsewhere,
+        };
         known.check_same(id, json)
     }
 }

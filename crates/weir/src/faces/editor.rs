@@ -1,5 +1,6 @@
 //! Opens a file in the user's editor and waits for it.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::env::Env;
@@ -14,9 +15,8 @@ const DEFAULT_EDITOR: &str = "vi";
 /// Opens a file in the editor. As for git, the editor may be a command with options.
 #[expect(clippy::disallowed_methods, reason = "the user asks for their own editor, on their own terminal")]
 pub(super) fn open(env: &Env, path: &Path) -> Result<(), CommandError> {
-    let named = VARIABLES.iter().find_map(|name| env.named(&[(*name).to_owned()]).into_iter().next());
-    let editor = named.and_then(|(_, value)| value.into_string().ok()).filter(|value| !value.trim().is_empty());
-    let editor = editor.unwrap_or_else(|| DEFAULT_EDITOR.to_owned());
+    let named = VARIABLES.iter().find_map(|name| env.value(name));
+    let editor = named.and_then(OsStr::to_str).filter(|value| !value.trim().is_empty()).unwrap_or(DEFAULT_EDITOR);
     let cannot = |why: String| {
         CommandError::new(ErrorKind::Failed, format!("cannot edit {}: {editor}: {why}", path.display()))
             .hint("set EDITOR to the editor that you use")

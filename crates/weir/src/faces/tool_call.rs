@@ -3,11 +3,10 @@
 //!
 //! Invariant: every call is answered. An operation that panics has failed, and no client waits for it in vain.
 
-use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::task::Poll;
 
+use futures_util::FutureExt as _;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 use weir_store::{MeterAction, Reading};
@@ -94,13 +93,9 @@ async fn call_as_meant(operation: &Operation, context: Context, arguments: JsonO
 
 /// Waits for some work. If it panics, returns the message of the panic as the error.
 async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String> {
-    let mut work = Box::pin(work);
     // What the work has changed is in the stores, which a panic cannot leave half written.
-    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
-        Ok(polled) => polled.map(Ok),
-        Err(panic) => Poll::Ready(Err(faults::panic_message(&*panic).to_owned())),
-    })
-    .await
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.map_err(|panic| faults::panic_message(&*panic).to_owned())
 }
 
 /// Returns the reading of an answer with these texts, for the meter.

@@ -97,12 +97,7 @@ fn of_clients(env: &Env) -> Places {
 /// Returns the folders that variables name for clients, each with the one that it replaces. Sessions from before may
 /// still be there.
 fn moved(env: &Env) -> Vec<(&'static str, PathBuf)> {
-    let named = env.named(&MOVED.map(|(name, _)| name.to_owned()));
-    let folder_of = |(name, from): (&str, &'static str)| {
-        let (_, to) = named.iter().find(|(known, _)| known == name)?;
-        Some((from, PathBuf::from(to))).filter(|(_, to)| to.is_absolute())
-    };
-    MOVED.into_iter().filter_map(folder_of).collect()
+    MOVED.into_iter().filter_map(|(name, from)| Some((from, env.named_folder(name)?))).collect()
 }
 
 fn newest_first(mut found: Vec<TranscriptLocation>) -> Vec<TranscriptLocation> {

@@ -2,7 +2,7 @@
 
 use weir_core::{EntryKind, Origin, ProjectKey, Reference, TenantId, UserId, WhyGone};
 use weir_records::sealed::{KeyGrants, KeyId, SealedEntry};
-use weir_records::{Audience, Author, HostId, Kept, LogicalTime, TextKey};
+use weir_records::{Audience, Author, ErrorKind, HostId, Kept, LogicalTime, TextKey};
 
 use super::*;
 

@@ -18,15 +18,25 @@ pub(super) fn parse(command: fn() -> Command, arguments: &[OsString]) -> Result<
 
 /// Whether a command is the one that the arguments name.
 pub(super) fn is_named(arguments: &[OsString], command: &str) -> bool {
+    without_folder(arguments)
+        .find(|word| !word.as_encoded_bytes().starts_with(b"-"))
+        .is_some_and(|word| word == command)
+}
+
+/// Returns the arguments after the program's name, without the option that names a folder.
+pub(super) fn without_folder(arguments: &[OsString]) -> impl Iterator<Item = &OsString> {
     let mut words = arguments.iter().skip(1);
-    while let Some(word) = words.next() {
-        if word == "-C" || word == "--folder" {
-            words.next();
-        } else if !word.as_encoded_bytes().starts_with(b"-") {
-            return word == command;
+    std::iter::from_fn(move || {
+        loop {
+            let word = words.next()?;
+            let text = word.as_encoded_bytes();
+            if word == "-C" || word == "--folder" {
+                words.next();
+            } else if !text.starts_with(b"-C") && !text.starts_with(b"--folder=") {
+                return Some(word);
+            }
         }
-    }
-    false
+    })
 }
 
 /// Returns the words of the command that Weir is given.

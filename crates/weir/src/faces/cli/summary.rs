@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use super::order::without_folder;
+
 /// The summary. `weir --help` describes all of it.
 pub(super) const SUMMARY: &str = "\
 A context layer for AI coding agents: runs code, holds back long output, stores
@@ -31,19 +33,7 @@ weir COMMAND --help describes one of them, with examples.
 
 /// Whether the arguments ask for the summary: `-h` without a command.
 pub(super) fn is_asked_for(arguments: &[OsString]) -> bool {
-    let mut words = arguments.iter().skip(1);
-    while let Some(word) = words.next() {
-        match word.to_str() {
-            Some("-h") => return true,
-            Some("-C" | "--folder") => {
-                words.next();
-            }
-            Some("--json") => {}
-            Some(word) if word.starts_with("--folder=") || word.starts_with("-C") => {}
-            _ => return false,
-        }
-    }
-    false
+    without_folder(arguments).find(|word| *word != "--json").is_some_and(|word| word == "-h")
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use weir_store::{Findings, Hit, Store};
 use super::answer;
 use super::known::ViewedProject;
 use super::view::View;
+use crate::answer::counted;
 use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
 use crate::operations::search::{self, FoundHits};
@@ -176,10 +177,13 @@ async fn find(view: &View<'_>, asked: &AskedFor) -> Result<Found, CommandError> 
             }
             find_of_user(view, asked, &mut found).await?;
             let left_out = view.projects.len().saturating_sub(MAX_SEARCHED_PROJECTS);
-            match left_out {
-                0 => {}
-                1 => found.remark("One project that was not used lately was not searched."),
-                _ => found.remark(&format!("{left_out} projects that were not used lately were not searched.")),
+            if left_out > 0 {
+                let projects = counted(
+                    left_out,
+                    "project that was not used lately was",
+                    "projects that were not used lately were",
+                );
+                found.remark(&format!("{projects} not searched."));
             }
         }
     }

@@ -78,8 +78,8 @@ fn setting(known: &Known, config: &Config, lines: &[SetLine], path: &Text) -> Se
 fn variables(view: &View<'_>) -> Group {
     let env = view.ui.context.env();
     let variable = |(name, about): &(&str, &str)| {
-        let set = env.named(&[(*name).to_owned()]).into_iter().next();
-        let value = set.as_ref().map(|(_, value)| value.to_string_lossy().into_owned());
+        let set = env.value(name);
+        let value = set.map(|value| value.to_string_lossy().into_owned());
         Setting {
             name: (*name).into(),
             value: value.unwrap_or_else(|| "not set".to_owned()).into(),

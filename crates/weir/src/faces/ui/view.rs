@@ -16,6 +16,7 @@ use super::clock::Clock;
 use super::entrance::cookie;
 use super::fields::Fields;
 use super::known::ViewedProject;
+use crate::answer::counted;
 use crate::error::{CommandError, ErrorKind};
 
 /// The cookie with the theme.
@@ -81,11 +82,9 @@ impl<'a> View<'a> {
     /// Says how many projects the page leaves out, if it does.
     pub(super) fn left_out(&self) -> Option<String> {
         let left_out = if self.project.is_some() { 0 } else { self.projects.len() - self.places().len() };
-        match left_out {
-            0 => None,
-            1 => Some("One project that was not used lately is not in these figures.".to_owned()),
-            _ => Some(format!("{left_out} projects that were not used lately are not in these figures.")),
-        }
+        let projects =
+            counted(left_out, "project that was not used lately is", "projects that were not used lately are");
+        (left_out > 0).then(|| format!("{projects} not in these figures."))
     }
 
     /// Returns the same address in a project.
