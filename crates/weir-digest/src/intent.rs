@@ -3,7 +3,6 @@
 //! Invariants: the whole output is searched, whatever its size; sections are shown verbatim; the same question finds
 //! the same sections.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::io;
@@ -26,11 +25,11 @@ const LENGTH: f64 = 0.4;
 /// What an intent finds in an output.
 pub struct IntentMatches {
     /// How often each of the words asked for occurs.
-    pub often: Part,
+    often: Part,
     /// The sections that match, the best first.
-    pub sections: Part,
+    sections: Part,
     /// Words that distinguish the sections of the output, as suggestions for the next question.
-    pub words: Part,
+    words: Part,
     asked: Question,
     counts: Counts,
 }
@@ -58,25 +57,28 @@ pub fn find(source: &dyn Source, intent: &str) -> io::Result<IntentMatches> {
 }
 
 impl IntentMatches {
-    /// Puts what was found before everything else, and sorts the facts of each part so that those that match come
-    /// first.
-    pub fn lead(self, page: &mut Page) {
-        for part in &mut page.parts {
-            part.items.sort_by_cached_key(|item| Reverse((self.score(&part.name, item) * 1e6) as u64));
-        }
-        page.parts.splice(0..0, [self.often, self.sections, self.words]);
+    /// Returns how many sections match.
+    pub fn matching_sections(&self) -> u64 {
+        self.sections.total
+    }
+
+    /// Returns what matches, in the order in which it is shown: how often the words occur, facts of the page, sections,
+    /// and words for the next question.
+    pub fn parts(self, page: &Page) -> Vec<Part> {
+        let facts = self.facts(page);
+        vec![self.often, facts, self.sections, self.words]
     }
 
     /// Returns the facts of a page that match, best first, whether or not a digest has room for them.
-    pub fn facts(&self, page: Page) -> Part {
-        let mut items: Vec<(f64, Item)> = Vec::new();
-        for part in page.parts {
-            let scored = part.items.into_iter().map(|item| (self.score(&part.name, &item), item));
+    fn facts(&self, page: &Page) -> Part {
+        let mut items: Vec<(f64, &Item)> = Vec::new();
+        for part in &page.parts {
+            let scored = part.items.iter().map(|item| (self.score(&part.name, item), item));
             items.extend(scored.filter(|(score, _)| *score > 0.0));
         }
         items.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let total = items.len() as u64;
-        let items = items.into_iter().take(MAX_SECTIONS).map(|(_, item)| item).collect();
+        let items = items.into_iter().take(MAX_SECTIONS).map(|(_, item)| item.clone()).collect();
         Part::new("facts that match", Weight::Asked, items).of(total)
     }
 

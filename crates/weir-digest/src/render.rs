@@ -13,6 +13,10 @@ use crate::text::clip;
 
 /// The beginning of our headings between the marks. A line of the output that begins with it is indented by a space.
 const HEADING: &str = "== ";
+/// The maximum number of tokens for what matches an intent, and of how many bytes of the output each is the share: about
+/// a quarter of a short output.
+const MAX_MATCHES_BUDGET: usize = 800;
+const BYTES_PER_MATCHES_TOKEN: usize = 16;
 /// The share of the remaining budget, in percent, that one weight may take while others are waiting.
 const MAX_SHARE_PERCENT: usize = 60;
 /// How many facts of a part that do not fit are skipped in favour of later ones.
@@ -59,15 +63,29 @@ impl std::fmt::Display for Digest {
 impl Page {
     /// Renders the digest in at most `budget` tokens. The frame is rendered in any case.
     pub fn render(&self, frame: &Frame<'_>, budget: usize) -> Digest {
+        write(self, &self.choose(frame, budget), frame)
+    }
+
+    /// Renders the digest as [`Page::render`] does, after what matches an intent. The matches take tokens of their own,
+    /// so an intent never displaces a fact.
+    pub fn render_after(&self, matches: Vec<Part>, frame: &Frame<'_>, budget: usize) -> Digest {
+        let chosen = self.choose(frame, budget);
+        let mut page = Self { parts: matches, ..Self::default() };
+        let bare = Frame { head: "", remarks: &[], read_on: "", ..*frame };
+        let room = MAX_MATCHES_BUDGET.min(frame.bytes as usize / BYTES_PER_MATCHES_TOKEN);
+        let chosen = page.choose(&bare, room).followed_by(chosen);
+        page.parts.extend_from_slice(&self.parts);
+        page.what.clone_from(&self.what);
+        write(&page, &chosen, frame)
+    }
+
+    /// Chooses the facts of a digest of at most `budget` tokens.
+    fn choose(&self, frame: &Frame<'_>, budget: usize) -> ShownFacts {
         let mut chosen = ShownFacts::all_headings(self);
         let around = weir_tokens::count(&write(self, &chosen, frame).to_string());
         chosen.fill(self, budget.saturating_sub(around));
-        loop {
-            let digest = write(self, &chosen, frame);
-            if weir_tokens::count(&digest.to_string()) <= budget || !chosen.drop_least(self) {
-                return digest;
-            }
-        }
+        while weir_tokens::count(&write(self, &chosen, frame).to_string()) > budget && chosen.drop_least(self) {}
+        chosen
     }
 }
 
@@ -91,6 +109,14 @@ impl ShownFacts {
     fn all_headings(page: &Page) -> Self {
         let count = page.parts.len();
         Self { parts: vec![Vec::new(); count], next: vec![0; count], hidden: vec![false; count] }
+    }
+
+    /// Returns these facts, and then those of the parts that follow.
+    fn followed_by(mut self, others: Self) -> Self {
+        self.parts.extend(others.parts);
+        self.next.extend(others.next);
+        self.hidden.extend(others.hidden);
+        self
     }
 
     fn fill(&mut self, page: &Page, budget: usize) {

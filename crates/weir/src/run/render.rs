@@ -20,8 +20,6 @@ use crate::text::{StoredTextSource, ends, unreadable};
 
 /// Up to this many tokens, an output is shown in full.
 const MAX_WHOLE_TOKENS: usize = 2_000;
-/// With an intent, a digest has at least this many tokens.
-const MIN_INTENT_TOKENS: usize = 1_000;
 /// Options for showing an output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DisplayOptions<'a> {
@@ -29,7 +27,7 @@ pub(crate) struct DisplayOptions<'a> {
     pub whole: usize,
     /// Otherwise, the digest has this many tokens.
     pub digest: usize,
-    /// What someone wants to know from the output.
+    /// What someone wants to know from the output. What matches it comes before the digest.
     pub intent: Option<&'a str>,
     /// How to get the rest, if that is to be stated.
     pub read_on: &'a str,
@@ -91,7 +89,7 @@ impl RunData {
 
 /// Returns the answer to a single run. With an intent, what matches it comes first.
 pub(crate) fn answer(done: &FinishedRun, face: Face, intent: Option<&str>) -> Result<Answer<RunData>, CommandError> {
-    let digest = weir_digest::budget(done.text.bytes()).max(if intent.is_some() { MIN_INTENT_TOKENS } else { 0 });
+    let digest = weir_digest::budget(done.text.bytes());
     let shown = show(done, &DisplayOptions { whole: MAX_WHOLE_TOKENS, digest, intent, read_on: face.read_on() })?;
     let data = RunData::of(done, &shown);
     let text = [shown.head, shown.body, shown.foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
@@ -185,18 +183,19 @@ pub(crate) fn show(done: &FinishedRun, want: &DisplayOptions<'_>) -> Result<Outp
         return Ok(OutputView { head, body, text, foot: String::new(), whole: true, lines, kinds: Vec::new() });
     }
     let about = About { command: &done.title };
-    let mut page = weir_digest::read(&source, about).map_err(unreadable)?;
+    let page = weir_digest::read(&source, about).map_err(unreadable)?;
     let mut remarks: Vec<String> = done.remarks.iter().cloned().chain(source.remark()).collect();
+    let mut matches = Vec::new();
     if let Some(intent) = want.intent {
         let found = weir_digest::intent::find(&source, intent).map_err(unreadable)?;
-        if found.sections.total == 0 {
+        if found.matching_sections() == 0 {
             remarks.push(format!("no lines match the intent: {}", looked_for(intent)));
         }
-        found.lead(&mut page);
+        matches = found.parts(&page);
     }
     let frame =
         Frame { head: &ending, remarks: &remarks, reference: entry.reference, lines, bytes, read_on: want.read_on };
-    let Digest { head, body, foot } = page.render(&frame, want.digest);
+    let Digest { head, body, foot } = page.render_after(matches, &frame, want.digest);
     Ok(OutputView { head, text: body.clone(), body, foot, whole: false, lines, kinds: page.kinds })
 }
 

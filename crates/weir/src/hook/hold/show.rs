@@ -14,8 +14,6 @@ use crate::text::StoredTextSource;
 
 /// Kinds in which no part represents the rest, so that a digest says more than a beginning.
 const DATA: [&str; 5] = ["json", "ndjson", "csv", "binary", "opaque"];
-/// The maximum size of a digest that answers a question, in tokens.
-const MAX_ANSWER_TOKENS: usize = 2_500;
 
 /// What is known about how an output came about.
 pub(in crate::hook) struct OutputContext<'a> {
@@ -56,20 +54,18 @@ fn digest(
     kept: &KeptText,
     head: &str,
     source: &StoredTextSource<'_>,
-    mut page: Page,
+    page: Page,
     ask: &OutputContext<'_>,
 ) -> Result<String, CommandError> {
     let mut remarks: Vec<String> = source.remark().into_iter().collect();
     let bytes = kept.text.bytes();
-    let mut budget = weir_digest::budget(bytes);
+    let mut matches = Vec::new();
     if let Some(question) = ask.question {
         let found = weir_digest::intent::find(source, question).map_err(unreadable)?;
-        if found.sections.total == 0 {
+        if found.matching_sections() == 0 {
             remarks.push(format!("no lines match the question: {}", looked_for(question)));
         } else {
-            // At most half of the text, at about four bytes per token.
-            budget = budget.max(MAX_ANSWER_TOKENS.min(bytes as usize / 8));
-            found.lead(&mut page);
+            matches = found.parts(&page);
         }
     }
     let frame = Frame {
@@ -80,5 +76,5 @@ fn digest(
         bytes,
         read_on: &ask.read_on(),
     };
-    Ok(page.render(&frame, budget).to_string())
+    Ok(page.render_after(matches, &frame, weir_digest::budget(bytes)).to_string())
 }

@@ -24,8 +24,8 @@ pub(super) fn answer(
     let found = intent::find(&source, intent).map_err(unreadable)?;
     // An entry that is not a run has a title too, but it is not a command.
     let command = entry.run.as_ref().map_or("", |_| &entry.title);
-    let facts = found.facts(weir_digest::read(&source, About { command }).map_err(unreadable)?);
-    let matching = found.sections.total + facts.total;
+    let parts = found.parts(&weir_digest::read(&source, About { command }).map_err(unreadable)?);
+    let matching = parts.iter().map(|part| part.total).sum();
     let head = format!("{}{}", headline(entry), super::about(entry));
     let unmatched = format!("no matches: {}; try other words or a pattern", run::looked_for(intent));
     let frame = Frame {
@@ -36,7 +36,7 @@ pub(super) fn answer(
         bytes: entry.bytes,
         read_on: if matching == 0 { &unmatched } else { face.read_on() },
     };
-    let page = Page { parts: vec![found.often, facts, found.sections, found.words], ..Page::default() };
+    let page = Page { parts, ..Page::default() };
     let digest = page.render(&frame, budget.tokens());
     let (reference, text) = (entry.reference.to_string(), digest.body.clone());
     Ok(Answer::new(digest.to_string(), GetData::Matching { reference, matching, text }))
