@@ -105,7 +105,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
         config.team.from.as_deref().map_or_else(|| "everybody".to_owned(), list)
     }),
     setting("retention", "run_days", "How long outputs of runs are kept.", |config| config.limits.run_days.to_string()),
-    setting("retention", "page_days", "How long pages and files are kept.", |config| {
+    setting("retention", "page_days", "How long pages and held-back files are kept.", |config| {
         config.limits.page_days.to_string()
     }),
     setting("retention", "event_days", "How long events are kept.", |config| config.limits.event_days.to_string()),
