@@ -89,17 +89,17 @@ async fn copy_at_the_end(service: &Arc<Service>) {
     }
 }
 
-/// Says that an index was restored or has to be made again, and why.
+/// Says that an index was restored or has to be rebuilt, and why.
 fn say_how_it_started(started: &Started) {
     match started {
         Started::Found | Started::Empty => {}
         Started::Restored { refused } => {
             refused.iter().for_each(|reason| report(reason));
-            paint::warn("weir: the index begins with a copy, and follows the log from there");
+            paint::warn("weir: the index was restored from a copy, and follows the log from there");
         }
         Started::MadeAgain { reason } => {
             report(reason);
-            paint::warn("weir: the index is made again from the log; searches miss what is not in it yet");
+            paint::warn("weir: the index is being rebuilt from the log; searches miss what is not in it yet");
         }
     }
 }
