@@ -281,9 +281,7 @@ fn preview(connection: &TeamConnection, records: Vec<Value>, report: &Report, is
     let lines = records.iter().map(ToString::to_string);
     let mut lines: Vec<String> = [head].into_iter().chain(lines).chain(waiting(report)).collect();
     if records.iter().any(|one| one.get("sealed").is_some()) {
-        lines.push(
-            "each `record` would leave as it is here; what is `sealed` in it stays readable for members alone".into(),
-        );
+        lines.push("each `record` would be sent as shown; only members can read what is `sealed` in it".into());
     }
     lines.extend(sealing::lines(report));
     let data = json!({

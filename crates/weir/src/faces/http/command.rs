@@ -149,10 +149,7 @@ pub(crate) fn run(env: &Env, arguments: &ArgMatches) -> Result<Option<Answer>, C
     let data = &context.paths().data;
     if arguments.get_flag("revoke-tokens") {
         tokens::renew(data)?;
-        return Ok(Some(Answer::new(
-            "all tokens are revoked; there are new ones".to_owned(),
-            json!({ "revoked": true }),
-        )));
+        return Ok(Some(Answer::new("revoked all tokens and created new ones".to_owned(), json!({ "revoked": true }))));
     }
     if arguments.get_flag("print-token") {
         return token(&context, arguments).map(Some);
@@ -262,7 +259,7 @@ impl FromStr for NamedHost {
             _ => (text, None),
         };
         if host.is_empty() {
-            return Err("the name of the host is empty".to_owned());
+            return Err("the host name is empty".to_owned());
         }
         Ok(Self { host: host.to_owned(), port })
     }

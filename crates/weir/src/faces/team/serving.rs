@@ -29,7 +29,8 @@ const COPY_TIMEOUT: Duration = Duration::from_secs(10);
 /// What to do about a limit. A call blocks in the storage, and nothing takes it back.
 const ADVICE: LimitAdvice = LimitAdvice {
     late: "may still be carried out",
-    late_hint: "repeat an upload as it is, since nothing is stored twice; look before you repeat a note",
+    late_hint: "repeat an upload as it is, because nothing is stored twice; before you repeat a note, check whether \
+                it was stored",
     large_hint: "send fewer records at once, or shorter texts",
 };
 
@@ -81,7 +82,7 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
 
 /// Copies the index, if it is to be copied. A second signal ends it at once.
 async fn copy_at_the_end(service: &Arc<Service>) {
-    let unfinished = "weir: ended before the index was copied; the copy before is still whole";
+    let unfinished = "weir: ended before the index was copied; the previous copy is intact";
     tokio::select! {
         () = service.copy_index() => {}
         () = tokio::time::sleep(COPY_TIMEOUT) => paint::warn(unfinished),
