@@ -29,7 +29,7 @@ const COPY_TIMEOUT: Duration = Duration::from_secs(10);
 /// What to do about a limit. A call blocks in the storage, and nothing takes it back.
 const ADVICE: LimitAdvice = LimitAdvice {
     late: "may still be carried out",
-    late_hint: "repeat an upload as it is, because nothing is stored twice; before you repeat a note, check whether \
+    late_hint: "repeat an upload as it is, because nothing is stored twice; before you repeat a note, check if \
                 it was stored",
     large_hint: "send fewer records at once, or shorter texts",
 };
