@@ -66,8 +66,8 @@ pub(super) fn check(context: &Context, is_started: bool) -> Vec<Check> {
     checks.push(Check::good(
         NAME,
         format!(
-            "in total, {total} tokens of tool descriptions as JSON in {}; {left_out} not counted; servers of projects and \
-             plugins are not included, and a client may load descriptions later or not at all",
+            "in total, {total} tokens of tool descriptions as JSON in {}; {left_out} not counted; servers of projects \
+             and plugins are not included, and a client may load descriptions later or not at all",
             counted(counted_servers, "server", "servers"),
         ),
     ));
