@@ -243,7 +243,7 @@ impl Service {
                 Err(match self.strangers.take(network, self.now()) {
                     Ok(()) => refused,
                     Err(seconds) => {
-                        let detail = "this address makes too many requests without a good token";
+                        let detail = "this address makes too many requests without a valid token";
                         Problem::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests", detail)
                             .hint(format!("check the token, and try again in {seconds} s"))
                             .retry_after(seconds)
