@@ -7,7 +7,7 @@
 #   sh install.sh --from PLACE        takes the archive from a folder, or from another address
 #   sh install.sh --uninstall         removes what it installed; also with --prefix
 #
-# Everything is in functions, and the last line calls the first: half of this file does nothing.
+# Everything is in functions that only the last line calls, so a partial download does nothing.
 set -eu
 
 version='@VERSION@'

@@ -224,8 +224,10 @@ impl Service {
             Err(_) => {
                 let seconds = self.options.max_call_time.as_secs_f64();
                 let detail = format!("the call was not done after {seconds} s, and may still be carried out");
-                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Time limit", detail)
-                    .hint("repeat an upload as it is, since nothing is stored twice; look before you repeat a note"))
+                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Time limit", detail).hint(
+                    "repeat an upload as it is, because nothing is stored twice; before you repeat a note, check \
+                         if it was stored",
+                ))
             }
         }
     }
@@ -241,7 +243,7 @@ impl Service {
                 Err(match self.strangers.take(network, self.now()) {
                     Ok(()) => refused,
                     Err(seconds) => {
-                        let detail = "this address makes too many requests without a good token";
+                        let detail = "this address makes too many requests without a valid token";
                         Problem::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests", detail)
                             .hint(format!("check the token, and try again in {seconds} s"))
                             .retry_after(seconds)

@@ -330,7 +330,9 @@ fn embedding_model(raw: RawSearch) -> Result<EmbeddingModel, String> {
         (Some("off"), None) => Ok(EmbeddingModel::Off),
         (None | Some("built-in"), None) => Ok(EmbeddingModel::BuiltIn),
         (Some(folder), None) => Ok(EmbeddingModel::Folder(PathBuf::from(folder))),
-        (None, Some(_)) => Err("[search] has an endpoint and no model: name the model it shall use".to_owned()),
+        (None, Some(_)) => {
+            Err("[search] has an endpoint but no model: set `model` to the name of one there".to_owned())
+        }
         (Some(model), Some(url)) => {
             let read = |path: PathBuf| {
                 let key = std::fs::read_to_string(&path);

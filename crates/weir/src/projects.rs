@@ -67,7 +67,7 @@ fn unknown(projects: &[KnownProject], wanted: &str) -> CommandError {
     near.dedup_by(|one, other| one.1 == other.1);
     let names: Vec<String> = near.iter().take(MAX_NAMED_PROJECTS).map(|(_, name)| one_line(name, 60)).collect();
     match names.is_empty() {
-        true => error.hint("no project is known yet: run a command of Weir in the folder of a project"),
+        true => error.hint("no project is known yet: run any `weir` command in the folder of a project"),
         false => error.hint(format!("the known projects with the most similar names: {}", names.join(", "))),
     }
 }

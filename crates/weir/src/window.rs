@@ -31,8 +31,8 @@ const LONG_ABOUT: &str = "\
 See what your recorded sessions would have cost if their conversations had been compacted earlier or later.
 
 Every request pays for the whole conversation before it, most of it at the price of a cached read. Compacting earlier makes requests \
-shorter, and costs a summary and what has to be read again. Both are taken from your own sessions where they have compactions, and \
-assumed where they have none; the answer says which.";
+shorter, but costs a summary and reading some things again. Weir measures both at the compactions in your own sessions, or assumes them \
+if there are none; the answer says which.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -49,12 +49,12 @@ pub(crate) fn command() -> Command {
         .value_name("PATH")
         .num_args(0..)
         .value_parser(value_parser!(PathBuf))
-        .help("Transcripts, or folders with transcripts; those of every client by default");
+        .help("Transcripts or folders of transcripts [default: those of every client]");
     let newest = Arg::new("newest")
         .long("newest")
         .value_name("N")
         .value_parser(value_parser!(u32).range(1..))
-        .help("Read the N newest transcripts only [default: 100, or all at a PATH]");
+        .help("Read only the N newest transcripts [default: 100, or all at a PATH]");
     let against = Arg::new("against")
         .long("against")
         .value_name("TOKENS")
@@ -64,7 +64,7 @@ pub(crate) fn command() -> Command {
         .long("prices")
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
-        .help("Take prices from this file [default: prices.toml beside the configuration]");
+        .help("Read prices from this file [default: prices.toml beside the configuration]");
     Command::new("window")
         .about("See what your sessions would have cost with a smaller or larger window")
         .long_about(LONG_ABOUT)

@@ -9,9 +9,9 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         .filter(|(path, _)| path.contains("/src/") && !is_tests(path))
         .filter_map(|(path, text)| {
             let size = text.lines().take_while(|line| line.trim() != "#[cfg(test)]").count();
-            let wrong = format!("{size} lines before its tests, and {LIMIT} is where a file wants to be two");
+            let wrong = format!("{size} lines before its tests; the limit is {LIMIT}");
             (size > LIMIT)
-                .then(|| Finding::new(path, LIMIT + 1, wrong, "Cut it where its parts know least of each other"))
+                .then(|| Finding::new(path, LIMIT + 1, wrong, "Split it where its parts depend least on each other"))
         })
         .collect()
 }
@@ -48,7 +48,7 @@ mod tests {
         check(
             &"x\n".repeat(LIMIT + 1),
             expect![[r#"
-                crates/x/src/lib.rs:401: 401 lines before its tests, and 400 is where a file wants to be two. Cut it where its parts know least of each other.
+                crates/x/src/lib.rs:401: 401 lines before its tests; the limit is 400. Split it where its parts depend least on each other.
             "#]],
         );
     }

@@ -19,7 +19,7 @@ pub(super) const AMP: Recipe = Recipe {
             EntryContent::Server(&["amp.mcpServers"], plain),
         ),
     ],
-    then: Some("Amp asks for your approval of servers of a project"),
+    then: Some("Amp asks you to approve a project's servers"),
     plugin: None,
     trust: None,
     window: None,

@@ -13,7 +13,7 @@ pub(super) const ANTIGRAVITY: Recipe = Recipe {
         user_part(home(".gemini/config/mcp_config.json"), EntryContent::Server(&["mcpServers"], plain)),
         project_part(project(".agents/mcp_config.json"), EntryContent::Server(&["mcpServers"], plain)),
     ],
-    then: Some("before version 2 the file is ~/.gemini/antigravity/mcp_config.json; copy the entry there"),
+    then: Some("versions before 2 read ~/.gemini/antigravity/mcp_config.json instead; copy the entry there"),
     plugin: None,
     trust: None,
     window: None,

@@ -19,7 +19,7 @@ pub(super) const CODEX: Recipe = Recipe {
         project_part(project(".codex/hooks.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".codex/config.toml"), EntryContent::ServerTable("mcp_servers")),
     ],
-    then: Some("start codex and trust the hooks of weir when it asks, or with `/hooks`; until then Codex skips them"),
+    then: Some("start Codex and trust Weir's hooks when it asks, or later with `/hooks`; until then, Codex skips them"),
     plugin: Some(Packed::Key(folder("config.toml"), "plugins")),
     trust: Some(Trust { place: folder("config.toml"), lacking: untrusted }),
     window: Some(Window {

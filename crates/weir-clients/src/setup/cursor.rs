@@ -16,7 +16,7 @@ pub(super) const CURSOR: Recipe = Recipe {
         project_part(project(".cursor/hooks.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".cursor/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
     ],
-    then: Some("formats from Cursor's documentation, not tested with Cursor: check that Settings, Hooks lists them"),
+    then: Some("check that Settings, Hooks lists Weir's hooks"),
     plugin: None,
     trust: None,
     window: None,

@@ -17,9 +17,7 @@ pub(super) const VSCODE: Recipe = Recipe {
         project_part(project(".github/hooks/weir-vscode.json"), EntryContent::Hooks(&HOOKS)),
         project_part(project(".vscode/mcp.json"), EntryContent::Server(&["servers"], stdio)),
     ],
-    then: Some(
-        "formats from VS Code's documentation, not tested with VS Code: check that Chat: Configure Hooks lists them",
-    ),
+    then: Some("check that Chat: Configure Hooks lists Weir's hooks"),
     plugin: None,
     trust: None,
     window: None,

@@ -10,7 +10,7 @@ pub(super) const WINDSURF: Recipe = Recipe {
     programs: &["windsurf"],
     traces: &[home(".codeium/windsurf")],
     parts: &[user_part(home(".codeium/windsurf/mcp_config.json"), EntryContent::Server(&["mcpServers"], plain))],
-    then: Some("press the refresh button of Windsurf's MCP servers"),
+    then: Some("press the refresh button in Windsurf's list of MCP servers"),
     plugin: None,
     trust: None,
     window: None,

@@ -30,7 +30,8 @@ fn the_gallery_is_current() {
 # Digests
 
 What the model gets instead of a big output: ten outputs of real tools from the development half of the [recall \
-set](benchmarks.md), each with its first lines and its whole digest.
+set](benchmarks.md), each with its first lines and its whole digest. The first line of a digest is that of a command \
+that only prints the recorded output, hence `exit 0`.
 `UPDATE_EXPECT=1 cargo test -p weir-digest gallery` generates this page, and every test run checks it.
 "
     .to_owned();

@@ -77,7 +77,7 @@ fn engine_kind(error: &TantivyError) -> ErrorKind {
 fn engine_reason(error: &TantivyError) -> String {
     let reason = match error {
         TantivyError::LockFailure(..) => "another process writes to it",
-        TantivyError::DataCorruption(_) => "it can be made again from the log",
+        TantivyError::DataCorruption(_) => "it can be rebuilt from the log",
         TantivyError::IncompatibleIndex(_) | TantivyError::SchemaError(_) => "another version made it",
         TantivyError::OpenReadError(_) => "a part of it is missing",
         TantivyError::ErrorInThread(_) | TantivyError::SystemError(_) => "a thread that wrote to it has failed",

@@ -71,7 +71,7 @@ impl Caller {
         }
         let project = ProjectKey(project);
         if !self.token.has_project(&project) {
-            let detail = format!("the token is not good for the project `{}`", one_line(&project.0, 80));
+            let detail = format!("the token is not valid for the project `{}`", one_line(&project.0, 80));
             return Err(Problem::new(StatusCode::FORBIDDEN, "Other project", detail)
                 .hint("ask the operator for a token with this project: `weir team invite --project`"));
         }

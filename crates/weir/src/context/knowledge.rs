@@ -118,7 +118,7 @@ impl Knowledge {
         if !project_folder.join("log.db").exists() {
             let message = format!("the store of {} no longer exists", project.root);
             return Err(CommandError::new(ErrorKind::NotFound, message)
-                .hint("run a command of Weir in that folder to begin a new one"));
+                .hint("run any `weir` command in that folder to create a new one"));
         }
         let mut last = lock(&self.other);
         let is_same = |other: &&Self| other.setup.project_folder == project_folder && other.setup.owner.0 == owner;

@@ -112,7 +112,7 @@ pub(crate) fn command() -> Command {
                 .required(true)
                 .value_parser(PossibleValuesParser::new(FORMS.iter().map(|form| form.name)))
                 .hide_possible_values(true)
-                .help("The form to print, one of those below"),
+                .help("Form to print, one of those below"),
             Arg::new("all")
                 .long("all")
                 .action(ArgAction::SetTrue)
@@ -124,7 +124,7 @@ pub(crate) fn command() -> Command {
                 .value_parser(PossibleValuesParser::new(OPERATIONS.iter().map(|operation| operation.tool)))
                 .hide_possible_values(true)
                 .conflicts_with("all")
-                .help("Print only this tool; repeat it for more"),
+                .help("Print only this tool; can be repeated"),
         ])
 }
 

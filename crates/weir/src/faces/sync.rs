@@ -31,14 +31,15 @@ Examples:
   weir sync --server https://weir.example.org --token-file ~/.weir-token   connect and sync
   weir team invite ben --data /srv/weir | weir sync --server http://127.0.0.1:4747 --token-file -
   weir sync                             send new notes, and receive your teammates'
-  weir sync --dry-run                   print exactly what would leave, and send nothing
+  weir sync --dry-run                   print exactly what would be sent
   weir sync --include k7f2m9q4xz        share this output too
   weir sync --seal                      seal the project, so that its server cannot read it
   weir sync --key                       print the key of this machine, for a member to admit
   weir sync --stop                      end the connection; notes stay
 
-The notes of the project are shared; a model's decision only once you have confirmed it. Captured events never are, \
-and outputs only by --include. Clients with hooks sync when a session ends. docs/team.md says more.";
+The project's notes are shared, but a decision that a model wrote only once you have confirmed it. Captured events are \
+never shared, and outputs only with --include. Clients with hooks sync after a session or a turn. docs/team.md has the \
+details.";
 
 /// Returns the command.
 pub(crate) fn command() -> Command {
@@ -54,10 +55,10 @@ pub(crate) fn command() -> Command {
         .about("Share the project's notes with a team server, and receive your teammates' notes")
         .after_long_help(AFTER_HELP)
         .arg(server.help("Connect this project to a team server"))
-        .arg(token.requires("server").help("File with the token, which only you can read; - reads standard input"))
+        .arg(token.requires("server").help("File with the token, readable only by you; - reads standard input"))
         .arg(project.help("Name of the project on the server [default: where it was cloned from]"))
-        .arg(include.value_parser(parse).help("Share these entries too, whatever they are"))
-        .arg(flag("dry-run", "Print what would be sent, and send nothing"))
+        .arg(include.value_parser(parse).help("Also share these entries, such as outputs"))
+        .arg(flag("dry-run", "Print what would be sent without sending it"))
         .arg(flag("quiet", "Print nothing; `weir doctor` shows a failure"))
         .arg(stop);
     sealing::with_options(command)
@@ -280,9 +281,7 @@ fn preview(connection: &TeamConnection, records: Vec<Value>, report: &Report, is
     let lines = records.iter().map(ToString::to_string);
     let mut lines: Vec<String> = [head].into_iter().chain(lines).chain(waiting(report)).collect();
     if records.iter().any(|one| one.get("sealed").is_some()) {
-        lines.push(
-            "each `record` would leave as it is here; what is `sealed` in it stays readable for members alone".into(),
-        );
+        lines.push("each `record` would be sent as shown; only members can read what is `sealed` in it".into());
     }
     lines.extend(sealing::lines(report));
     let data = json!({

@@ -38,14 +38,14 @@ const DEFAULT_TENANT: &str = "team";
 
 const AFTER_HELP: &str = "\
 Examples:
-  weir team init ana --data /srv/weir                          create it, and print its admin's token
+  weir team init ana --data /srv/weir                          create a team, and print a token
   weir serve --team --data /srv/weir                           serve it
   weir team invite ben --data /srv/weir --valid-for 90d        print a token that may read and write
   weir team invite bot --data /srv/weir --scope read --project github.com/acme/api
   weir team list --data /srv/weir                              list tokens, without their secrets
-  weir team rotate 00112233445566ff --data /srv/weir           replace a token by a new one
+  weir team rotate 00112233445566ff --data /srv/weir           replace a token with a new one
   weir team revoke --user ben --data /srv/weir                 revoke all tokens of a user
-  weir team migrate --data /srv/weir --dry-run                 say what would go to PostgreSQL
+  weir team migrate --data /srv/weir --dry-run                 show what would move to PostgreSQL
   weir team delete old --data /srv/weir --confirm old          delete a tenant for good
 
 A token is printed once, and only its hash is stored. docs/team.md describes the server and its routes.";
@@ -53,7 +53,7 @@ A token is printed once, and only its hash is stored. docs/team.md describes the
 /// Returns the command.
 pub(crate) fn command() -> Command {
     let init = Command::new("init")
-        .about("Create a tenant and print a token of its admin; prepare the database first")
+        .about("Prepare the database, create a tenant, and print its admin's token")
         .args([user(), tenant(), max_records(), max_bytes()])
         .args(places());
     let invite = Command::new("invite")
@@ -62,7 +62,7 @@ pub(crate) fn command() -> Command {
         .args(places());
     let list = Command::new("list").about("List the tokens of a tenant").arg(tenant()).args(places());
     let rotate = Command::new("rotate")
-        .about("Print a new token with the rights of another one, and revoke that")
+        .about("Replace a token: print a new one with the same rights, and revoke the old one")
         .args([token().required(true), tenant()])
         .args(places());
     let of_user = Arg::new("user").long("user").value_name("USER").help("Revoke all tokens of this user");
@@ -98,33 +98,33 @@ pub(crate) fn serve_options() -> [Arg; 9] {
             .requires("data")
             .conflicts_with_all(["print-token", "revoke-tokens", "compat"])
             .help("Serve the notes and records of a team instead of this project; `weir team init` prepares it"),
-        data.requires("team").help("Keep the team's data in this folder; with --database, its index and texts"),
+        data.requires("team").help("Folder for the team's data; with --database, for the index and the texts"),
         database.requires("team"),
         texts()
             .requires("database")
-            .help("Keep the texts in this folder, or in s3://BUCKET/PREFIX; all servers of the database share them"),
+            .help("Where to keep the texts: a folder or s3://BUCKET/PREFIX, shared by all servers of the database"),
         Arg::new("copy-index")
             .long("copy-index")
             .value_name("MINUTES")
             .value_parser(value_parser!(u64).range(0..=MAX_COPY_MINUTES))
             .requires("database")
             .help(
-                "Copy the index to the place of the texts this often if it has changed, and at the end; a server \
-                 without an index begins with the newest copy; 0 turns it off [default: 10 with s3://, otherwise 0]",
+                "Copy a changed index next to the texts at this interval, and when the server stops; a server without \
+                 an index starts from the newest copy; 0 turns this off [default: 10 with s3://, otherwise 0]",
             ),
         Arg::new("semantic")
             .long("semantic")
             .action(ArgAction::SetTrue)
             .requires("database")
-            .help("Search by meaning too, with the model inside the program; an index without vectors is made again"),
+            .help("Also search by meaning, with the built-in model; an index without vectors is rebuilt"),
         oauth("oauth-issuer", "URL", ["resource", "oauth-keys"])
             .requires("team")
-            .help("Accept access tokens of this OAuth issuer too"),
+            .help("Also accept access tokens of this OAuth issuer"),
         oauth("resource", "URL", ["oauth-issuer", "oauth-keys"])
-            .help("Accept them only for this address, which is the one that clients use"),
+            .help("Address that these tokens must be issued for: the one that clients use"),
         oauth("oauth-keys", "FILE", ["oauth-issuer", "resource"])
             .value_parser(value_parser!(PathBuf))
-            .help("Check their signatures with the public keys in this JSON Web Key Set"),
+            .help("JSON Web Key Set with the public keys of the issuer"),
     ]
 }
 
@@ -138,28 +138,26 @@ fn places() -> [Arg; 2] {
             .long("data")
             .value_name("DIR")
             .value_parser(value_parser!(PathBuf))
-            .help("Use the data of a server in this folder"),
+            .help("Folder with the server's data"),
         Arg::new("database")
             .long("database")
             .value_name("URL")
-            .help("Use a server's PostgreSQL at postgresql://USER:PASSWORD@HOST/NAME; @FILE reads the URL from a file"),
+            .help("PostgreSQL database, as postgresql://USER:PASSWORD@HOST/NAME, or @FILE to read that from a file"),
     ]
 }
 
 fn migrate() -> Command {
     let [data, database] = places();
     let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
-    Command::new("migrate")
-        .about("Move all tenants from a folder to PostgreSQL; the server may run until the end")
-        .args([
-            data.required(true).help("Move the data of a server in this folder"),
-            database.required_unless_present_any(["dry-run", "cancel"]),
-            texts().help("Copy the texts to this folder or to s3://BUCKET/PREFIX; without it, they stay"),
-            flag("dry-run").help("Say what would be moved, and change nothing"),
-            flag("cancel")
-                .conflicts_with_all(["dry-run", "database", "texts"])
-                .help("Let the old server write again after a move that was killed"),
-        ])
+    Command::new("migrate").about("Move all tenants from a folder to PostgreSQL, while the old server runs").args([
+        data.required(true).help("Folder with the data to move"),
+        database.required_unless_present_any(["dry-run", "cancel"]),
+        texts().help("Copy the texts to this folder or to s3://BUCKET/PREFIX [default: leave them where they are]"),
+        flag("dry-run").help("Show what would be moved without moving it"),
+        flag("cancel")
+            .conflicts_with_all(["dry-run", "database", "texts"])
+            .help("Release the lock of a move that was killed, so that the old server can write again"),
+    ])
 }
 
 fn delete() -> Command {
@@ -170,7 +168,7 @@ fn delete() -> Command {
             Arg::new("confirm")
                 .long("confirm")
                 .value_name("TENANT")
-                .help("Repeat the name, since nothing brings it back"),
+                .help("Repeat the name to confirm; this cannot be undone"),
             texts().requires("database").help("Delete the texts in this folder or in s3://BUCKET/PREFIX"),
         ])
         .args(places())
@@ -190,7 +188,7 @@ fn tenant() -> Arg {
         .long("tenant")
         .value_name("NAME")
         .default_value(DEFAULT_TENANT)
-        .help("Use this tenant; tenants of one server share nothing")
+        .help("Tenant; the tenants of a server share nothing")
 }
 
 fn token() -> Arg {
@@ -202,7 +200,7 @@ fn max_records() -> Arg {
         .long("max-records")
         .value_name("NUMBER")
         .value_parser(value_parser!(u64).range(1..=i64::MAX as u64))
-        .help("Let the tenant have at most this many records; also for a tenant that exists")
+        .help("Maximum number of the tenant's records; also changes that of an existing tenant")
 }
 
 fn max_bytes() -> Arg {
@@ -210,7 +208,7 @@ fn max_bytes() -> Arg {
         .long("max-bytes")
         .value_name("NUMBER")
         .value_parser(value_parser!(u64).range(1..=i64::MAX as u64))
-        .help("Let the tenant have at most this many bytes of records and texts; also for a tenant that exists")
+        .help("Maximum size of the tenant's records and texts, in bytes; also changes that of an existing tenant")
 }
 
 fn scope() -> Arg {
@@ -219,7 +217,7 @@ fn scope() -> Arg {
         .value_name("SCOPE")
         .default_value("write")
         .value_parser(PossibleValuesParser::new(["read", "write", "admin"]))
-        .help("Let the token read; also write and forget the user's own; or also read the figures of the server")
+        .help("What the token may do: read; write and forget the user's own entries too; read /metrics too")
 }
 
 fn project() -> Arg {
@@ -227,7 +225,7 @@ fn project() -> Arg {
         .long("project")
         .value_name("KEY")
         .action(ArgAction::Append)
-        .help("Let the token use this project only; repeat it for more")
+        .help("Limit the token to this project; can be repeated")
 }
 
 fn valid_for() -> Arg {

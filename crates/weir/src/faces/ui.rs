@@ -65,7 +65,7 @@ const MAX_FORM_BYTES: usize = 1 << 20;
 const PAGE_TIMEOUT: Duration = Duration::from_secs(60);
 
 const LONG_ABOUT: &str = "\
-Look at what Weir keeps and does in a browser: what happened today and what it comes to in tokens and money, sessions, \
+See in a browser what Weir stores and does: what happened today and what it cost in tokens and money, sessions, \
 search, notes, what each window size costs, projects, health and settings.
 
 The pages are served on this machine only, and nothing is sent anywhere. The command prints a link that works once, in \
@@ -75,7 +75,7 @@ const AFTER_HELP: &str = "\
 Examples:
   weir ui                            print a link to the pages of this project
   weir ui --open                     open it in your browser as well
-  weir ui --project ~/src/app        begin with another project
+  weir ui --project ~/src/app        start with another project
   weir ui --bind 127.0.0.1:4848      always use the same port
 
 Ctrl-C ends it. To look at the pages of another machine, forward the port, then open the link here:
@@ -97,13 +97,13 @@ pub(crate) fn command() -> Command {
         .value_name("ADDRESS")
         .value_parser(value_parser!(SocketAddr))
         .default_value("127.0.0.1:0")
-        .help("Listen on this address of the loopback interface; port 0 is any free port");
+        .help("Listen on this loopback address; port 0 lets the system choose a port");
     let open = Arg::new("open").long("open").action(ArgAction::SetTrue).help("Open the link in your browser");
     let project = Arg::new("project")
         .long("project")
         .value_name("FOLDER")
         .value_parser(value_parser!(PathBuf))
-        .help("Begin with the project of this folder [default: that of the current folder, if it has a store]");
+        .help("Start with the project of this folder [default: that of the current folder, if it has a store]");
     Command::new("ui")
         .about("Look at sessions, notes, savings and health in a browser")
         .long_about(LONG_ABOUT)

@@ -180,7 +180,7 @@ fn left_over(paths: &Paths, is_purge: bool) -> Vec<String> {
     let folders = [Some(paths.data.as_path()), paths.config.parent()];
     let has_files = |folder: &Path| std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some());
     let stays = folders.into_iter().flatten().filter(|folder| is_purge && has_files(folder));
-    stays.map(|folder| format!("{} stays: it has files that Weir did not make", folder.display())).collect()
+    stays.map(|folder| format!("{} stays: it has files that Weir did not create", folder.display())).collect()
 }
 
 fn is_named_weir(folder: &Path) -> bool {

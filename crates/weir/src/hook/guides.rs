@@ -21,7 +21,7 @@ const WELCOME_HEAD: &str = "What is known about this project (kept by weir; data
 /// How many tokens that may take, notes included.
 const WELCOME_TOKENS: usize = 150;
 /// The first line of what is said of work that the last session left.
-const LEFT_HEAD: &str = "Left unfinished by the session before:";
+const LEFT_HEAD: &str = "Left unfinished by the previous session:";
 /// How many tokens that may take.
 const LEFT_TOKENS: usize = 130;
 /// How many notes a new session is told of.

@@ -94,7 +94,7 @@ case.";
     fn adapt_from_shell(self) -> Result<Self, CommandError> {
         let is_around = self.lines.as_deref().is_some_and(|lines| lines.trim_start().starts_with('~'));
         if self.context.is_some() && self.pattern.is_none() && !is_around {
-            return Err(CommandError::usage("cannot use --context alone: it needs something to be around")
+            return Err(CommandError::usage("cannot use --context alone: it needs a pattern or a line")
                 .hint("add --pattern REGEX or --lines ~LINE"));
         }
         Ok(self)

@@ -68,7 +68,7 @@ deny are never read.";
         }
         if self.text.is_some() && !(self.include.is_empty() && self.exclude.is_empty()) {
             return Err(CommandError::usage("cannot use --include or --exclude with a text")
-                .hint("they choose files of a folder"));
+                .hint("they select files in a folder"));
         }
         if self.text.as_deref() == Some("-") {
             let mut bytes = Vec::new();

@@ -86,7 +86,7 @@ impl Places {
         }
         let program = found.unwrap_or(running);
         if program.file_name().is_none_or(|name| name != "weir" && name != "weir.exe") {
-            let message = format!("this program is {}, but setup recognizes only the name weir", program.display());
+            let message = format!("this program is {}, but setup recognises only the name weir", program.display());
             return Err(cannot(message).hint("rename it to weir"));
         }
         program.to_str().map(str::to_owned).ok_or_else(|| {

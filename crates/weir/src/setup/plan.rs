@@ -380,7 +380,7 @@ fn clients_of(target: &Target, known: Option<&LedgerRecord>) -> Vec<String> {
 fn outside(target: &Target) -> CommandError {
     let message = format!("cannot write {}: it is a link that leads out of the project", target.name);
     CommandError::new(ErrorKind::Failed, message)
-        .hint("nothing was written; replace the link by a file, or leave out --project to set up your own settings")
+        .hint("nothing was written; replace the link with a file, or leave out --project to set up your own settings")
 }
 
 fn unusable(path: &Path, why: &Unusable) -> CommandError {

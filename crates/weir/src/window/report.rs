@@ -145,12 +145,12 @@ impl WindowReport {
             times => format!("measured at {}", counted(times as usize, "compaction", "compactions")),
         };
         let mut remarks = vec![format!(
-            "A compaction is taken to cost a summary of {summary} tokens, {again} tokens read again and {requests} requests for them ({basis})."
+            "Each compaction costs a summary of {summary} tokens, {again} tokens read again and {requests} requests for them ({basis})."
         )];
         let unpriced = self.courses.iter().filter(|course| course.rates.dollars.is_none()).count();
         if unpriced > 0 {
             remarks.push(format!(
-                "{} a model without a known price: relative prices stand in for it, and its money is not counted.",
+                "{} a model without a known price: relative prices are used instead, and its money is not counted.",
                 counted(unpriced, "session has", "sessions have")
             ));
         }

@@ -355,7 +355,7 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
     expect![[r#"
         ✓ Claude Code: its program is not on the PATH, set up for the user
         ✗ Codex: its program is not on the PATH, set up for the user; 10 hooks are not trusted yet
-          fix: start codex and trust the hooks of weir when it asks, or with `/hooks`; until then Codex skips them
+          fix: start Codex and trust Weir's hooks when it asks, or later with `/hooks`; until then, Codex skips them
         ✓ project store: none yet"#]]
     .assert_eq(&lines(&home));
     home.ok(&["setup", "claude", "--project", "--yes"]);
@@ -363,7 +363,7 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
         ✗ Claude Code: its program is not on the PATH, set up for the user and for this project, so its hooks run more than once
           fix: weir teardown claude --project
         ✗ Codex: its program is not on the PATH, set up for the user; 10 hooks are not trusted yet
-          fix: start codex and trust the hooks of weir when it asks, or with `/hooks`; until then Codex skips them"#]].assert_eq(&lines(&home));
+          fix: start Codex and trust Weir's hooks when it asks, or later with `/hooks`; until then, Codex skips them"#]].assert_eq(&lines(&home));
 }
 
 #[test]

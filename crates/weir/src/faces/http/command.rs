@@ -45,7 +45,7 @@ Examples:
   weir serve --print-token --scope read                  print a token that may only read
   weir serve --print-token --scope run --valid-for 8h    print a token that expires
   weir serve --bind 127.0.0.1:0 --log json               choose a free port, log requests
-  weir serve --compat engram --bind 127.0.0.1:7437       serve the plugins of engram too
+  weir serve --compat engram --bind 127.0.0.1:7437       also serve engram's plugins
   weir serve --bind 0.0.0.0:4747 --tls-cert cert.pem --tls-key key.pem --allow-host dev.example
   weir serve --team --data /srv/weir                     serve a team instead (docs/team.md)
 
@@ -56,7 +56,7 @@ A call:
 
 Routes: POST /v1/tools/NAME, POST /mcp (MCP Streamable HTTP), GET /context, /openapi.json, /health, /ready, /metrics.
 Scopes: read reads; write also adds to the store and removes from it; run also runs code and changes files.
-What needs the user's consent is refused, since a server has nobody to ask. docs/http.md describes everything.";
+Calls that need the user's consent are refused, because a server has nobody to ask. docs/http.md has the details.";
 
 /// The command.
 pub(crate) fn command() -> Command {
@@ -84,18 +84,18 @@ fn address_options() -> [Arg; 7] {
         Arg::new("insecure")
             .long("insecure")
             .action(ArgAction::SetTrue)
-            .help("Allow an address that other machines can reach without TLS; tokens are then readable on the way"),
+            .help("Listen without TLS on an address that other machines can reach; anyone on the way can read tokens"),
         Arg::new("allow-host")
             .long("allow-host")
             .value_name("NAME[:PORT]")
             .value_parser(value_parser!(NamedHost))
             .action(ArgAction::Append)
-            .help("Accept requests for this host name too, with the port of a proxy in front; repeat it for more"),
+            .help("Also accept requests for this host name, with the port of a proxy in front; can be repeated"),
         Arg::new("compat")
             .long("compat")
             .value_name("PROGRAM")
             .value_parser(PossibleValuesParser::new(Compat::NAMES))
-            .help("Answer the plugins of this program too, and offer its tools by their names"),
+            .help("Also answer this program's plugins, and offer its tools under their own names"),
         Arg::new("log")
             .long("log")
             .value_name("FORMAT")
@@ -113,7 +113,7 @@ fn token_options() -> [Arg; 4] {
             .value_name("SCOPE")
             .value_parser(PossibleValuesParser::new(TokenScope::ALL.map(TokenScope::as_str)))
             .requires("print-token")
-            .help("Print a token with this scope; without it, run"),
+            .help("Scope of the printed token [default: run]"),
         Arg::new("valid-for")
             .long("valid-for")
             .value_name("TIME")
@@ -132,8 +132,10 @@ fn limit_options() -> [Arg; 4] {
         Arg::new(name).long(name).value_name(unit).value_parser(value_parser!(u64).range(1..=most))
     };
     [
-        number("max-body", "MIB", 256).default_value("4").help("Refuse larger bodies"),
-        number("max-connections", "NUMBER", 10_000).default_value("256").help("Let further connections wait"),
+        number("max-body", "MIB", 256).default_value("4").help("Maximum size of a request body"),
+        number("max-connections", "NUMBER", 10_000)
+            .default_value("256")
+            .help("Maximum number of connections; further ones wait"),
         number("header-timeout", "SECONDS", 600)
             .default_value("10")
             .help("Close a connection that takes longer to send a request's head, or is idle for longer"),
@@ -147,10 +149,7 @@ pub(crate) fn run(env: &Env, arguments: &ArgMatches) -> Result<Option<Answer>, C
     let data = &context.paths().data;
     if arguments.get_flag("revoke-tokens") {
         tokens::renew(data)?;
-        return Ok(Some(Answer::new(
-            "all tokens are revoked; there are new ones".to_owned(),
-            json!({ "revoked": true }),
-        )));
+        return Ok(Some(Answer::new("revoked all tokens and created new ones".to_owned(), json!({ "revoked": true }))));
     }
     if arguments.get_flag("print-token") {
         return token(&context, arguments).map(Some);
@@ -260,7 +259,7 @@ impl FromStr for NamedHost {
             _ => (text, None),
         };
         if host.is_empty() {
-            return Err("the name of the host is empty".to_owned());
+            return Err("the host name is empty".to_owned());
         }
         Ok(Self { host: host.to_owned(), port })
     }

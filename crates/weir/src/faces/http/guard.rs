@@ -89,7 +89,7 @@ fn check(hosts: &AllowedHosts, headers: &HeaderMap, uri: &Uri) -> Result<(), Pro
         .find(|name| !name.is_some_and(|name| hosts.allows(name)));
     if let Some(refused) = refused {
         let shown = one_line(refused.unwrap_or("(not text)"), MAX_SHOWN_CHARS);
-        return Err(misdirected(format!("this server is not reached as `{shown}`"), hosts));
+        return Err(misdirected(format!("this server does not know the host `{shown}`"), hosts));
     }
     match headers.get(ORIGIN) {
         Some(origin) if !origin.to_str().is_ok_and(|origin| hosts.allows_origin(origin)) => Err(foreign_origin(origin)),

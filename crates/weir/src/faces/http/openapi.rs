@@ -29,15 +29,15 @@ const DESCRIPTION: &str = "The tools of Weir for any program. Each tool is a POS
 
 /// The statuses of errors, each with what it means here.
 const ERRORS: &[(u16, &str)] = &[
-    (400, "The request cannot be read: a header, or JSON that is not an object."),
-    (401, "There is no token, or it is not known or has expired."),
+    (400, "A header is invalid, or the body is not a JSON object."),
+    (401, "There is no token, or it is unknown or has expired."),
     (403, "The scope of the token is too low, the user's rules forbid the call, or it comes from a foreign origin."),
     (404, "There is no such tool, or what was asked for does not exist."),
-    (405, "The method is not one of this route's."),
-    (408, "The body was not complete in time."),
+    (405, "The route does not support this method."),
+    (408, "The body did not arrive in time."),
     (413, "The body is too large."),
     (415, "The body is not declared as JSON."),
-    (421, "The server is not reached by this host."),
+    (421, "The server does not know the host in the request."),
     (422, "The arguments cannot be used, or the operation failed with them."),
     (500, "Something is broken; the detail says what."),
     (503, "The store or the sandbox cannot be used now, or too many calls are in progress."),
@@ -88,7 +88,7 @@ const ROUTES: &[Route] = &[
     },
     Route {
         path: "/metrics",
-        summary: "Count what has happened, in the text format of Prometheus.",
+        summary: "Show counters in the text format of Prometheus.",
         scope: Some(TokenScope::Read),
         query: no_query,
         answer: || (PROMETHEUS, json!({ "type": "string" })),
@@ -127,7 +127,7 @@ pub(super) fn document() -> Value {
             "schemas": schemas(),
             "parameters": parameters(),
             "headers": { "RequestId": {
-                "description": "Names the request, also in the log.", "required": true, "schema": { "type": "string" },
+                "description": "The request's ID, as in the log.", "required": true, "schema": { "type": "string" },
             } },
             "responses": errors(),
         },
@@ -215,7 +215,7 @@ fn schemas() -> Value {
         "additionalProperties": false,
         "properties": {
             "type": { "type": "string", "format": "uri", "description": "Names the sort of error." },
-            "title": { "type": "string", "description": "The sort of error in words." },
+            "title": { "type": "string", "description": "The kind of error, in words." },
             "status": { "type": "integer", "minimum": 400, "maximum": 599 },
             "detail": { "type": "string", "description": "What was wrong with this request." },
             "hint": { "type": "string", "description": "What to do next." },
@@ -235,9 +235,9 @@ fn parameters() -> Value {
     };
     json!({
         "Session": name(&SESSION, "The session that the call belongs to. Without it, the call belongs to none."),
-        "Client": name(&CLIENT, "The client that the session is one of; `http` unless it is named."),
+        "Client": name(&CLIENT, "The client whose session this is; `http` by default."),
         "Work": name(&WORK, "The work that the call belongs to, instead of the branch that is checked out."),
-        "RequestId": name(&REQUEST_ID, "Names the request. A name that is not plain is replaced by a new one."),
+        "RequestId": name(&REQUEST_ID, "An ID for the request; one that cannot be used is replaced."),
     })
 }
 

@@ -46,7 +46,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting("run", "readable", "What runs may read in the home folder besides toolchains.", |config| {
         list(&config.run.readable)
     }),
-    setting("run", "environment", "Variables that runs get besides the usual ones.", |config| {
+    setting("run", "environment", "Environment variables that runs get besides the usual ones.", |config| {
         list(&config.run.environment)
     }),
     setting("run", "brokered", "Programs that run outside the sandbox on behalf of a run.", |config| {
@@ -63,9 +63,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting("policy", "deny", "What is forbidden.", |config| list(&config.policy.deny)),
     setting("policy", "ask", "What needs your consent.", |config| list(&config.policy.ask)),
     setting("policy", "allow", "What is allowed.", |config| list(&config.policy.allow)),
-    setting("hold", "asked_tokens", "Up to here, an output that was asked for is shown in full.", |config| {
-        config.hold.asked_tokens.to_string()
-    }),
+    setting(
+        "hold",
+        "asked_tokens",
+        "Up to this many tokens, an output that was asked for is shown in full.",
+        |config| config.hold.asked_tokens.to_string(),
+    ),
     setting("hold", "by_product_tokens", "The same for builds, tests, installs and listings.", |config| {
         config.hold.by_product_tokens.to_string()
     }),
@@ -101,15 +104,15 @@ pub(crate) const SETTINGS: &[Setting] = &[
         EmbeddingModel::Endpoint { key: Some(_), .. } => "set, not shown".to_owned(),
         _ => "none".to_owned(),
     }),
-    setting("team", "from", "The users whose notes `weir sync` takes.", |config| {
+    setting("team", "from", "The users whose notes `weir sync` accepts.", |config| {
         config.team.from.as_deref().map_or_else(|| "everybody".to_owned(), list)
     }),
     setting("retention", "run_days", "How long outputs of runs are kept.", |config| config.limits.run_days.to_string()),
-    setting("retention", "page_days", "How long pages and files are kept.", |config| {
+    setting("retention", "page_days", "How long pages and held-back files are kept.", |config| {
         config.limits.page_days.to_string()
     }),
     setting("retention", "event_days", "How long events are kept.", |config| config.limits.event_days.to_string()),
-    setting("retention", "quota_mb", "How much a store may take on the disk.", |config| {
+    setting("retention", "quota_mb", "How much disk space a store may use.", |config| {
         megabytes(config.limits.quota_bytes)
     }),
 ];

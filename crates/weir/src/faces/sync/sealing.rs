@@ -17,9 +17,10 @@ pub(super) fn with_options(command: Command) -> Command {
     let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     let keys = |name: &'static str| Arg::new(name).long(name).value_name("KEY").num_args(1..);
     let parse = |text: &str| MemberKey::parse(text).map_err(|error| error.to_string());
-    let seal = flag("seal", "Seal this project: the server gets notes as ciphertext from now on, for good");
+    let seal = flag("seal", "Seal this project for good: from now on, the server gets notes only as ciphertext");
     let key = flag("key", "Print the key of this machine, which a member passes to --admit");
-    let admit = keys("admit").value_parser(parse).help("Let these machines read the sealed project, older notes too");
+    let admit =
+        keys("admit").value_parser(parse).help("Let these machines read the sealed project, including older notes");
     let revoke =
         keys("revoke").value_parser(parse).help("Seal new notes with a new key, which these machines do not get");
     command

@@ -29,7 +29,8 @@ const COPY_TIMEOUT: Duration = Duration::from_secs(10);
 /// What to do about a limit. A call blocks in the storage, and nothing takes it back.
 const ADVICE: LimitAdvice = LimitAdvice {
     late: "may still be carried out",
-    late_hint: "repeat an upload as it is, since nothing is stored twice; look before you repeat a note",
+    late_hint: "repeat an upload as it is, because nothing is stored twice; before you repeat a note, check if \
+                it was stored",
     large_hint: "send fewer records at once, or shorter texts",
 };
 
@@ -81,7 +82,7 @@ pub(crate) fn serve(env: &Env, arguments: &ArgMatches) -> Result<(), CommandErro
 
 /// Copies the index, if it is to be copied. A second signal ends it at once.
 async fn copy_at_the_end(service: &Arc<Service>) {
-    let unfinished = "weir: ended before the index was copied; the copy before is still whole";
+    let unfinished = "weir: ended before the index was copied; the previous copy is intact";
     tokio::select! {
         () = service.copy_index() => {}
         () = tokio::time::sleep(COPY_TIMEOUT) => paint::warn(unfinished),
@@ -89,17 +90,17 @@ async fn copy_at_the_end(service: &Arc<Service>) {
     }
 }
 
-/// Says that an index was restored or has to be made again, and why.
+/// Says that an index was restored or has to be rebuilt, and why.
 fn say_how_it_started(started: &Started) {
     match started {
         Started::Found | Started::Empty => {}
         Started::Restored { refused } => {
             refused.iter().for_each(|reason| report(reason));
-            paint::warn("weir: the index begins with a copy, and follows the log from there");
+            paint::warn("weir: the index was restored from a copy, and follows the log from there");
         }
         Started::MadeAgain { reason } => {
             report(reason);
-            paint::warn("weir: the index is made again from the log; searches miss what is not in it yet");
+            paint::warn("weir: the index is being rebuilt from the log; searches miss what is not in it yet");
         }
     }
 }

@@ -148,7 +148,7 @@ impl Team {
                 Revoked::Token(id) => unknown(id),
                 Revoked::User(user) => {
                     let shown = one_line(&user.0, 80);
-                    CommandError::new(ErrorKind::NotFound, format!("the user `{shown}` has no token that is good"))
+                    CommandError::new(ErrorKind::NotFound, format!("the user `{shown}` has no valid token"))
                         .hint("`weir team list` lists them")
                 }
             });
@@ -237,6 +237,6 @@ fn token_of(arguments: &ArgMatches) -> Result<TokenId, CommandError> {
 }
 
 fn unknown(id: TokenId) -> CommandError {
-    CommandError::new(ErrorKind::NotFound, format!("no token `{id}` of this tenant is good"))
+    CommandError::new(ErrorKind::NotFound, format!("this tenant has no valid token `{id}`"))
         .hint("`weir team list` lists them; --tenant names another tenant")
 }

@@ -261,7 +261,7 @@ impl Exporter {
     fn report_lost(&self) {
         let lost = self.lost.swap(0, Ordering::Relaxed);
         if lost > 0 {
-            paint::warn(&format!("weir: {lost} spans were not taken by the collector or not sent"));
+            paint::warn(&format!("weir: {lost} spans were lost: not sent, or refused by the collector"));
         }
     }
 

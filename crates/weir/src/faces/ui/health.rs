@@ -117,8 +117,7 @@ fn nothing_to_check() -> Message {
 fn being_made() -> Message {
     Message {
         title: "The checks are being made".into(),
-        meaning: "They read the whole store, which takes longer the more it has. This page looks again by itself."
-            .into(),
+        meaning: "They read the whole store, so a large one takes longer. This page looks again by itself.".into(),
         command: None,
     }
 }

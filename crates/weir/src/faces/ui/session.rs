@@ -214,7 +214,7 @@ fn reflection(outcomes: &Outcomes) -> Reflection {
     let some = |all: &[Outcome]| -> Vec<Statement> {
         let left = all.len().saturating_sub(MAX_STATEMENTS);
         let rest = (left > 0).then(|| Statement {
-            text: format!("and {left} more; `weir reflect` tells of all").into(),
+            text: format!("and {left} more; `weir reflect` lists all").into(),
             words: Words::of(Origin::Tool),
             reference: None,
         });

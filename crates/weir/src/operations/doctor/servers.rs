@@ -66,8 +66,8 @@ pub(super) fn check(context: &Context, is_started: bool) -> Vec<Check> {
     checks.push(Check::good(
         NAME,
         format!(
-            "in all, {total} tokens of tool descriptions as JSON in {}; {left_out} not counted; servers of projects and \
-             of plugins are not in it, and a client may load descriptions later or not at all",
+            "in total, {total} tokens of tool descriptions as JSON in {}; {left_out} not counted; servers of projects \
+             and plugins are not included, and a client may load descriptions later or not at all",
             counted(counted_servers, "server", "servers"),
         ),
     ));
@@ -144,7 +144,7 @@ fn listen(output: impl Read, heard: &Sender<Heard>) {
 fn tell(mut input: impl Write, messages: &Receiver<Value>, heard: &Sender<Heard>) {
     for message in messages {
         if let Err(error) = writeln!(input, "{message}").and_then(|()| input.flush()) {
-            let _ = heard.send(Heard::Ended(format!("it does not read: {error}")));
+            let _ = heard.send(Heard::Ended(format!("it does not read its input: {error}")));
             return;
         }
     }

@@ -132,10 +132,10 @@ impl Comparison {
                 "Weir made them more expensive. `[hold] off = [\"*\"]` in the configuration stops holding back, \
                  `weir teardown` disconnects it."
             }
-            _ => "That is no difference yet.",
+            _ => "There is no clear difference yet.",
         };
         format!(
-            "{sides}\nCost per prompt with Weir: {estimate:+.1} % (95 % of redraws lie between {low:+.1} and {high:+.1} %). {verdict}"
+            "{sides}\nCost per prompt with Weir: {estimate:+.1} % (95 % of resamples are between {low:+.1} and {high:+.1} %). {verdict}"
         )
     }
 
@@ -194,7 +194,7 @@ mod tests {
         let dearer = Comparison { with: outcomes(40, 100.0), without: outcomes(10, 50.0) };
         assert!(dearer.text().contains("weir teardown"), "{}", dearer.text());
         let equal = Comparison { with: outcomes(40, 100.0), without: outcomes(10, 100.0) };
-        assert!(equal.text().contains("no difference yet"), "{}", equal.text());
+        assert!(equal.text().contains("no clear difference yet"), "{}", equal.text());
     }
 
     #[test]

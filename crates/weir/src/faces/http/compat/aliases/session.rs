@@ -82,7 +82,7 @@ fn goal(content: &str) -> Option<&str> {
 pub(super) fn topic_key(given: &Given<'_>) -> Result<String, CommandError> {
     let about = given.text("title").or_else(|| given.text("content"));
     let about = about.ok_or_else(|| {
-        CommandError::usage("there is nothing to make a topic of").hint("pass `title`, or `content` without one")
+        CommandError::usage("there is nothing to make a topic from").hint("pass `title`, or `content` without one")
     })?;
     let family = words(&given.text("type").unwrap_or_default());
     let family = if family.is_empty() { "topic".to_owned() } else { family };
