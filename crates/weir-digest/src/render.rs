@@ -70,6 +70,9 @@ impl Page {
     /// so an intent never displaces a fact.
     pub fn render_after(&self, matches: Vec<Part>, frame: &Frame<'_>, budget: usize) -> Digest {
         let chosen = self.choose(frame, budget);
+        if matches.is_empty() {
+            return write(self, &chosen, frame);
+        }
         let mut page = Self { parts: matches, ..Self::default() };
         let bare = Frame { head: "", remarks: &[], read_on: "", ..*frame };
         let room = MAX_MATCHES_BUDGET.min(frame.bytes as usize / BYTES_PER_MATCHES_TOKEN);
