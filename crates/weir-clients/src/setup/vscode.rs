@@ -20,20 +20,12 @@ pub(super) const VSCODE: Recipe = Recipe {
     then: Some(
         "formats from VS Code's documentation, not tested with VS Code: check that Chat: Configure Hooks lists them",
     ),
-    plugin: None,
-    trust: None,
-    window: None,
-    status_line: None,
     basis: Basis::Documented,
+    ..Recipe::BLANK
 };
 
 const HOOKS: Hooks = Hooks {
     grouped: false,
-    command: "command",
-    typed: true,
-    timeout: ("timeout", 10),
-    limits: &[],
-    version: None,
     events: &[
         ("SessionStart", None),
         ("UserPromptSubmit", None),
@@ -42,6 +34,7 @@ const HOOKS: Hooks = Hooks {
         ("SubagentStart", None),
         ("SubagentStop", None),
     ],
+    ..Hooks::OF_CLAUDE
 };
 
 fn stdio(program: &str) -> Value {
