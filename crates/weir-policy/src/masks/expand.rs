@@ -222,8 +222,6 @@ impl MaskBuilder<'_> {
     fn finish(mut self) -> Masks {
         self.masks.hidden = outermost(self.hidden);
         self.masks.read_only = outermost(self.read_only);
-        let linked = self.masks.hidden.iter().filter(|path| has_second_name(path)).cloned();
-        self.masks.hard_linked = linked.collect();
         self.masks
     }
 }
@@ -257,17 +255,6 @@ pub(super) fn outermost(paths: BTreeSet<PathBuf>) -> Vec<PathBuf> {
         }
     }
     kept
-}
-
-#[cfg(unix)]
-fn has_second_name(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.nlink() > 1)
-}
-
-#[cfg(not(unix))]
-fn has_second_name(_: &Path) -> bool {
-    false
 }
 
 /// Returns whether a folder is a dependency folder or inside one.

@@ -58,7 +58,6 @@ impl Home {
         let hidden = masks.hidden.iter().filter(|path| !path.starts_with("/etc") && !path.starts_with("/var"));
         let hidden = hidden.map(|path| line("hide", path));
         let kept = masks.read_only.iter().map(|path| line("keep", path));
-        let linked = masks.hard_linked.iter().map(|path| line("linked", path));
         let programs = masks.programs.iter().map(|program| format!("program {program}\n"));
         let problems = masks.problems.iter().map(|problem| {
             format!(
@@ -67,7 +66,7 @@ impl Home {
                 problem.wrong.replace(&self.path("").display().to_string(), "")
             )
         });
-        hidden.chain(kept).chain(linked).chain(programs).chain(problems).collect()
+        hidden.chain(kept).chain(programs).chain(problems).collect()
     }
 }
 
@@ -215,17 +214,6 @@ fn a_link_hides_its_target() {
         refuse It is a link to a folder that contains the project or the home folder, which cannot be hidden.
     "#]]
     .assert_eq(&home.show(&masks));
-}
-
-#[test]
-fn a_second_name_of_a_hidden_file_is_reported() {
-    let home = Home::with(&["p/.env"]);
-    fs::hard_link(home.path("home/p/.env"), home.path("home/p/plain.txt")).unwrap();
-    expect![[r#"
-        hide p/.env
-        linked p/.env
-    "#]]
-    .assert_eq(&home.show(&home.masks(&own(&[], &[]))));
 }
 
 #[test]
