@@ -116,8 +116,7 @@ async fn permit(context: &Context, order: &RunRequest) -> Result<(), CommandErro
 
 /// Runs it, unless the rules are against it. Cancelling the call ends the run; what it printed is kept all the same.
 pub(crate) async fn run(context: &Context, order: RunRequest) -> Result<FinishedRun, CommandError> {
-    let live = None;
-    run_showing(context, order, live).await
+    run_showing(context, order, None).await
 }
 
 /// Like [`run`], and shows the output while it arrives, if there is a place for it.

@@ -5,6 +5,7 @@
 
 use serde_json::{Value, json};
 use weir_core::event::{LONGEST_TEXT, line};
+use weir_core::wording::counted;
 use weir_core::{Event, EventKind, Priority};
 
 use super::shell::{self, CoveredCommands, SimpleCommand};
@@ -57,8 +58,7 @@ pub fn fix(hook: &Hook, failures: &[Event]) -> Option<Event> {
     let subject = subject_of(error)?;
     let of_subject = failures.iter().filter(|failure| subject_of(failure).as_deref() == Some(&subject));
     let attempts = of_subject.take_while(|failure| failure.kind == EventKind::Error).count();
-    let times = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
-    let note = format!(" (after {times})");
+    let note = format!(" (after {})", counted(attempts, "attempt", "attempts"));
     let text = format!("fixed: {}{note}", line(&error.text, LONGEST_TEXT - "fixed: ".len() - note.len()));
     Some(event_with(EventKind::Fix, Priority::P2, &text, &json!({ "subject": subject, "attempts": attempts })))
 }

@@ -9,11 +9,12 @@ use weir_runner::{Caps, EGRESS_PORT, Level, Network, Problem, Spec};
 use weir_store::private;
 
 use super::outside::{self, OutsideAccess};
-use super::{RunRequest, failed, homes, masks};
+use super::{RunRequest, homes, masks};
 use crate::config;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::permission;
+use crate::random;
 
 /// The folder of the code inside a full sandbox, in its private `/tmp`.
 const SCRATCH: &str = "/tmp/weir-run";
@@ -168,8 +169,7 @@ fn cache_folder(context: &Context) -> Option<PathBuf> {
 }
 
 pub(crate) fn new_scratch(context: &Context) -> Result<PathBuf, CommandError> {
-    let bits = getrandom::u64().map_err(|error| failed(&format!("cannot get random bytes: {error}")))?;
-    let folder = context.paths().cache.join("scratch").join(weir_core::Reference::from_bits(bits).as_str());
+    let folder = context.paths().cache.join("scratch").join(random::name()?);
     let made = private::folder(&folder).and_then(|()| folder.canonicalize());
     made.map_err(|error| {
         CommandError::new(ErrorKind::Failed, format!("cannot create {}: {error}", folder.display()))

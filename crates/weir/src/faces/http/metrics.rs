@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -16,6 +16,7 @@ use super::ServerState;
 use super::problem::Problem;
 use super::tokens::TokenScope;
 use crate::error::ErrorKind;
+use crate::mutex::lock;
 use crate::when;
 
 /// The media type of the format.
@@ -97,7 +98,7 @@ impl Metrics {
     }
 
     fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.counts)
     }
 
     fn render(&self, gauges: &[(&str, &str, f64)]) -> String {
