@@ -17,7 +17,7 @@ use std::time::SystemTime;
 
 pub use crate::rules::Places;
 pub(crate) use expand::in_dependencies;
-pub use homes::{Homes, Needed};
+pub use homes::{Homes, Requirements};
 pub(crate) use tree::Stamp;
 pub use tree::{Entry, EntryKind, Interest, MAX_ENTRIES, Nearest, Refreshed, Tree, TreeError};
 

@@ -30,7 +30,7 @@ pub struct Homes {
 
 /// What a run requires, wherever it is.
 #[derive(Debug, Clone, Default)]
-pub struct Needed {
+pub struct Requirements {
     /// Folders of programs, which are shown with the prefix that the programs were installed in.
     pub programs: BTreeSet<PathBuf>,
     /// Other paths: its own program, what variables name, and what belongs to the project.
@@ -39,7 +39,7 @@ pub struct Needed {
 
 impl Homes {
     /// Decides what to show of the home folder in `places` and of the usual home locations.
-    pub fn of(rules: &Rules, places: &Places, needed: &Needed) -> Self {
+    pub fn of(rules: &Rules, places: &Places, needed: &Requirements) -> Self {
         let mut homes = Self { covered: covered(&places.home), ..Self::default() };
         // The home folder itself may be a link.
         let home = homes.follow(&places.home).unwrap_or_else(|| places.home.clone());

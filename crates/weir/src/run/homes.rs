@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use weir_policy::masks::{Homes, Needed};
+use weir_policy::masks::{Homes, Requirements};
 use weir_policy::rules::Rules;
 use weir_runner::runtimes::Found;
 
@@ -33,7 +33,7 @@ pub(super) fn seen(context: &Context, rules: &Rules, order: &RunRequest, found: 
         // The project is all of the home, and as such not shown. Where the client was started, it may look around.
         paths.push(context.env().folder.clone());
     }
-    Homes::of(rules, &masks::places(context, &order.folder), &Needed { programs, paths })
+    Homes::of(rules, &masks::places(context, &order.folder), &Requirements { programs, paths })
 }
 
 /// Returns a program and each link on the way to its file, all of which must be visible for it to start.
