@@ -133,6 +133,13 @@ fn a_program_is_judged_by_rules_about_it_and_a_script_by_every_command() {
     assert_eq!(denied.decide(&Request { tool, action: script }).verdict, Verdict::Deny);
 }
 
+#[test]
+fn a_script_is_judged_without_looking_around() {
+    let gate = Gate::new(Rules::read(&[], &Own::default()), || panic!("no path is judged"));
+    let script = Request { tool: "mcp__weir__ctx_execute", action: Action::Script("cat ~/notes") };
+    assert_eq!(gate.decide(&script).verdict, Verdict::Allow);
+}
+
 proptest! {
     /// A rule that denies or asks never makes a decision more lenient, and one that allows never opens what is protected.
     #[test]

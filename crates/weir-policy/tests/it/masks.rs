@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
-use weir_policy::masks::{Masks, Nearest, Places, Tree, interest};
+use weir_policy::masks::{Homes, Masks, Nearest, Places, Requirements, Tree, interest};
 use weir_policy::rules::{Own, Rules};
 
 /// A home folder with a project in it, and some files.
@@ -360,4 +360,23 @@ fn thousands_of_rules_hide_what_each_of_them_hides_alone() {
     let expected: String = all.iter().map(|path| format!("hide {path}\n")).collect();
     assert_eq!(shown, expected);
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+#[test]
+fn programs_are_shown_with_their_prefix_and_never_a_whole_home() {
+    let home = Home::with(&["opt/tool/bin/x", "opt/tool/lib/y", "checkout/.git/HEAD", "checkout/bin/z"]);
+    symlink("opt/tool/bin", home.path("home/links")).unwrap();
+    let shown = |folders: &[&str]| {
+        let programs = folders.iter().map(|folder| home.path(folder)).collect();
+        let requirements = Requirements { programs, paths: Vec::new() };
+        let homes = Homes::of(&Rules::read(&[], &Own::default()), &home.places(), &requirements);
+        let below = homes.shown.iter().filter_map(|path| path.strip_prefix(home.path("home")).ok());
+        let below: Vec<String> = below.map(|path| path.display().to_string()).collect();
+        (below.join(" "), homes.links)
+    };
+    assert_eq!(shown(&["home/opt/tool/bin"]), ("opt/tool opt/tool/bin".to_owned(), Vec::new()));
+    assert_eq!(shown(&["home/checkout/bin", "home/missing/bin"]), ("checkout/bin".to_owned(), Vec::new()));
+    assert_eq!(shown(&["home", "", "home/.."]), (String::new(), Vec::new()));
+    let link = (home.path("home/links"), PathBuf::from("opt/tool/bin"));
+    assert_eq!(shown(&["home/links"]), ("opt/tool opt/tool/bin".to_owned(), vec![link]));
 }
