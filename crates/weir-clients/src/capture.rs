@@ -27,7 +27,8 @@ use serde_json::{Value, json};
 use weir_core::event::{LONGEST_TEXT, line};
 use weir_core::{Event, EventKind, Priority};
 
-use crate::{Done, Hook, Point, ToolCall};
+use crate::{Done, Hook, Point, Tool, ToolCall};
+use shell::SimpleCommand;
 
 pub use errors::{fix, may_fix};
 pub use messages::before_compaction;
@@ -40,8 +41,8 @@ pub fn events(hook: &Hook) -> Vec<Event> {
         Point::Prompt { text } => prompts::events(text),
         Point::BeforeTool(call) => mark_subagent(hook, plans::asked(call).into_iter().collect()),
         Point::AfterTool(call, done) => {
-            let output = done.output.text.brief();
-            mark_subagent(hook, after_tool(&ToolUse { hook, call, done, output: &output }))
+            let (output, commands) = (done.output.text.brief(), commands(call));
+            mark_subagent(hook, after_tool(&ToolUse { hook, call, done, output: &output, commands: &commands }))
         }
         Point::SubagentStart => vec![subagents::started(subagent_kind(hook))],
         Point::SubagentStop { result } => vec![subagents::stopped(subagent_kind(hook), result)],
@@ -61,11 +62,21 @@ struct ToolUse<'h> {
     done: &'h Done,
     /// The text of the output. Of an output that is too long for memory, the beginning and the end.
     output: &'h str,
+    /// The commands of a script; none for any tool but a shell.
+    commands: &'h [SimpleCommand],
 }
 
 impl ToolUse<'_> {
     fn failed(&self) -> bool {
         self.done.failed || self.done.exit_code.is_some_and(|code| code != 0)
+    }
+}
+
+/// Returns the commands of a script; none for any tool but a shell.
+fn commands(call: &ToolCall) -> Vec<SimpleCommand> {
+    match &call.tool {
+        Tool::Shell { command } => shell::split(command),
+        _ => Vec::new(),
     }
 }
 

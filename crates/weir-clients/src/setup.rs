@@ -181,6 +181,11 @@ pub enum EntryContent {
     Plugin(&'static str),
 }
 
+impl EntryContent {
+    /// Our MCP server, where most clients have their servers and in the form that they use.
+    const USUAL_SERVER: Self = Self::Server(&["mcpServers"], server::plain);
+}
+
 /// The layout of a client's hooks.
 pub struct Hooks {
     /// Whether hooks are in groups, each with a matcher.
@@ -197,6 +202,19 @@ pub struct Hooks {
     pub version: Option<u64>,
     /// The events, each with a matcher for the tools it is wanted for, or `None` for all.
     pub events: &'static [(&'static str, Option<&'static str>)],
+}
+
+impl Hooks {
+    /// The layout of Claude Code, which others share in part, without events.
+    const OF_CLAUDE: Self = Self {
+        grouped: true,
+        command: "command",
+        typed: true,
+        timeout: ("timeout", 10),
+        limits: &[],
+        version: None,
+        events: &[],
+    };
 }
 
 /// The command that a client is to call.
@@ -223,6 +241,21 @@ pub fn find(name: &str) -> Option<&'static Recipe> {
 }
 
 impl Recipe {
+    /// A recipe with nothing in it, for the fields that a client does not need.
+    const BLANK: Self = Self {
+        name: "",
+        title: "",
+        programs: &[],
+        traces: &[],
+        parts: &[],
+        then: None,
+        plugin: None,
+        trust: None,
+        window: None,
+        status_line: None,
+        basis: Basis::Documented,
+    };
+
     /// Returns the parts for the user or for a project; empty if the client has no such settings. Leaves out hooks of
     /// clients that we cannot decode, since each of their calls would be a fault.
     pub fn parts_for(&self, whose: SetupScope) -> impl Iterator<Item = &'static Part> {

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::hook::{AcceptedReplies, Hook, Point, Start, Subagent, Tool, ToolCall};
 use crate::text::{LongString, Text, TextView};
@@ -124,6 +124,11 @@ impl<'a> Wire<'a> {
         self.payload["duration_ms"].as_u64()
     }
 
+    /// Encodes additional context for the model, for clients that use Claude Code's field names.
+    pub(crate) fn context_reply(&self, text: &str) -> Value {
+        json!({ "hookSpecificOutput": { "hookEventName": self.event, "additionalContext": text } })
+    }
+
     /// Returns the subagent that made the call, for clients that use Claude Code's field names.
     fn subagent(&self) -> Option<Subagent> {
         let key = Some(self.text("agent_id")).filter(|key| !key.is_empty())?;
@@ -139,6 +144,11 @@ pub(crate) fn text(value: &Value) -> &str {
 /// Returns the first non-empty text at any of these keys.
 pub(crate) fn first_text<'v>(value: &'v Value, keys: &[&str]) -> &'v str {
     keys.iter().map(|key| text(&value[*key])).find(|text| !text.is_empty()).unwrap_or_default()
+}
+
+/// Returns whether there is a value at any of these keys.
+pub(crate) fn has_any(value: &Value, keys: &[&str]) -> bool {
+    keys.iter().any(|key| !value[*key].is_null())
 }
 
 /// Returns the text after `before` up to `after`, or up to the end if `after` does not follow.

@@ -147,8 +147,6 @@ pub struct Surroundings {
     pub additional: Vec<PathBuf>,
     /// Weir's own folders.
     pub own: OwnFolders,
-    /// Whether the project contains the home folder, and so is not a project.
-    pub holds_home: bool,
     /// Who calls.
     pub caller: Caller,
 }
@@ -156,7 +154,8 @@ pub struct Surroundings {
 /// Decides about calls, by the rules as they were when it was made.
 pub struct Gate {
     rules: Rules,
-    around: Surroundings,
+    /// Looked at when a path is first judged. Runs do not need it.
+    around: LazyLock<Surroundings, Box<dyn FnOnce() -> Surroundings + Send>>,
     /// The rules that deny or ask about reading, indexed when a path is first judged.
     denials: OnceLock<PathRules>,
 }
@@ -175,9 +174,9 @@ fn secrets_at_home() -> Result<GlobSet, globset::Error> {
 }
 
 impl Gate {
-    /// Creates a gate.
-    pub fn new(rules: Rules, around: Surroundings) -> Self {
-        Self { rules, around, denials: OnceLock::new() }
+    /// Creates a gate. `around` is called when a path is first judged.
+    pub fn new(rules: Rules, around: impl FnOnce() -> Surroundings + Send + 'static) -> Self {
+        Self { rules, around: LazyLock::new(Box::new(around)), denials: OnceLock::new() }
     }
 
     /// Decides about a call.
@@ -256,7 +255,8 @@ impl Gate {
         if self.is_own(path) || self.is_own(target.named) {
             return Some(deny("it is Weir's own configuration, data or cache"));
         }
-        if self.around.holds_home {
+        let Places { home, project, .. } = &self.around.places;
+        if home.starts_with(project) {
             return Some(ask("the folder contains the home folder and is not a project"));
         }
         if target.is_read_only {

@@ -17,7 +17,7 @@ use std::time::SystemTime;
 
 pub use crate::rules::Places;
 pub(crate) use expand::in_dependencies;
-pub use homes::Homes;
+pub use homes::{Homes, Requirements};
 pub(crate) use tree::Stamp;
 pub use tree::{Entry, EntryKind, Interest, MAX_ENTRIES, Nearest, Refreshed, Tree, TreeError};
 
@@ -33,8 +33,6 @@ pub struct Masks {
     pub read_only: Vec<PathBuf>,
     /// Names of programs that must not be started.
     pub programs: Vec<String>,
-    /// Hidden files with another hard link, through which they could be read. The caller refuses or warns.
-    pub hard_linked: Vec<PathBuf>,
     /// Whether only part of the project was searched, as requested with [`Tree::look_at_nearest`].
     pub left_out: bool,
     /// Problems with individual masks.

@@ -15,7 +15,6 @@ use std::io;
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 mod client;
@@ -36,8 +35,6 @@ use frame::{Answer, MAX_REQUEST_BYTES};
 
 /// Maximum number of concurrent calls.
 const MAX_CALLS: usize = 8;
-/// Maximum number of recorded calls.
-const MAX_RECORDED_CALLS: usize = 100;
 /// Time limit for receiving a request, and for a client to accept an answer.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -106,28 +103,19 @@ pub fn serve(
     grant: Grant,
     run: impl Fn(&Call<'_>, &mut Sink<'_>) -> io::Result<i32> + Send + Sync + 'static,
 ) -> io::Result<Broker> {
-    let record = CallRecord::default();
     let stopper = Stopper::new()?;
-    let state = BrokerState { used: AtomicU32::new(0), grant, record: record.clone(), stopper: stopper.clone() };
+    let state = BrokerState { used: AtomicU32::new(0), grant, stopper: stopper.clone() };
     let handle = move |client: &TcpStream, stop: &ShutdownSignal| state.serve(client, stop, &run);
     // A call beyond the maximum is closed, which the client notices.
     let server = Server::start(listener, MAX_CALLS, handle, drop)?;
-    Ok(Broker { record, stopper, _server: server })
+    Ok(Broker { stopper, _server: server })
 }
 
 /// A running broker. Dropping it stops it and the programs it runs.
 #[derive(Debug)]
 pub struct Broker {
-    record: CallRecord,
     stopper: Stopper,
     _server: Server,
-}
-
-impl Broker {
-    /// Returns the record of calls, which stays readable after the broker is dropped.
-    pub fn record(&self) -> CallRecord {
-        self.record.clone()
-    }
 }
 
 impl Drop for Broker {
@@ -137,45 +125,10 @@ impl Drop for Broker {
     }
 }
 
-/// The calls that the broker received. Clones share the same record.
-#[derive(Debug, Clone, Default)]
-pub struct CallRecord(Arc<Mutex<(Vec<BrokeredCall>, u64)>>);
-
-/// A command that the broker was asked to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BrokeredCall {
-    /// The program's name and its arguments. Empty if the token was wrong.
-    pub argv: Vec<OsString>,
-    /// Why the call was refused, or `None` if it was run.
-    pub refused: Option<String>,
-}
-
-impl CallRecord {
-    /// Returns the calls so far, in order.
-    pub fn asked(&self) -> Vec<BrokeredCall> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
-    }
-
-    /// Returns how many calls are missing from [`Self::asked`] because there were too many.
-    pub fn left_out(&self) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).1
-    }
-
-    fn add(&self, argv: Vec<OsString>, refused: Option<String>) {
-        let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if recorded.0.len() < MAX_RECORDED_CALLS {
-            recorded.0.push(BrokeredCall { argv, refused });
-        } else {
-            recorded.1 += 1;
-        }
-    }
-}
-
 /// State shared by the threads of a broker.
 struct BrokerState {
     grant: Grant,
     used: AtomicU32,
-    record: CallRecord,
     stopper: Stopper,
 }
 
@@ -192,11 +145,7 @@ impl BrokerState {
         }
         // A malformed request gets no answer.
         let Ok((token, argv)) = request(client, stop) else { return };
-        let checked = self.admit(&token, &argv);
-        // Do not record the words of a caller without the token.
-        let shown = if self.grant.token.is(&token) { argv.clone() } else { Vec::new() };
-        self.record.add(shown, checked.as_ref().err().map(|refusal| refusal.why.clone()));
-        let answer = checked.map_err(|refusal| refusal.why).and_then(|()| {
+        let answer = self.admit(&token, &argv).map_err(|refusal| refusal.why).and_then(|()| {
             let mut sink = |stream: Stream, bytes: &[u8]| send(&Answer::Output(stream, bytes));
             run(&Call { argv: &argv, stopper: &self.stopper }, &mut sink)
                 .map_err(|error| format!("cannot run it: {error}"))

@@ -25,10 +25,6 @@ pub struct Outcome {
     pub step: usize,
     /// How many of its processes were still running and were ended with it.
     pub left: u64,
-    /// Number of bytes printed on standard output, or in total if the streams are merged.
-    pub output_bytes: u64,
-    /// Number of bytes printed on standard error, if the streams are separate.
-    pub error_bytes: u64,
 }
 
 /// Why the helper could not build the sandbox.

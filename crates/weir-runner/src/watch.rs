@@ -24,7 +24,8 @@ pub(crate) struct Watch {
     end: Option<RunEnd>,
     problem: Option<Problem>,
     cause: Option<Ended>,
-    counts: [u64; 2],
+    /// The number of bytes printed so far.
+    printed: u64,
     deadline: Instant,
     served: Option<Box<dyn std::any::Any>>,
 }
@@ -37,7 +38,7 @@ impl Watch {
             end: None,
             problem: None,
             cause: None,
-            counts: [0, 0],
+            printed: 0,
             deadline,
             served: None,
         }
@@ -125,10 +126,10 @@ impl Watch {
         match rustix::io::read(pipe, &mut *buffer) {
             Ok(0) => self.pipes[number] = None,
             Ok(length) => {
-                let room = most - (self.counts[0] + self.counts[1]);
+                let room = most - self.printed;
                 let taken = length.min(usize::try_from(room).unwrap_or(usize::MAX));
                 sink(&buffer[..taken]).map_err(RunError::Sink)?;
-                self.counts[number] += taken as u64;
+                self.printed += taken as u64;
                 if taken < length {
                     self.cause = Some(Ended::Quota);
                 }
@@ -154,8 +155,8 @@ impl Watch {
         let mut buffer = vec![0; 64 << 10];
         for (number, stream) in [Stream::Out, Stream::Err].into_iter().enumerate() {
             let mut before = None;
-            while self.pipes[number].is_some() && before != Some(self.counts) {
-                before = Some(self.counts);
+            while self.pipes[number].is_some() && before != Some(self.printed) {
+                before = Some(self.printed);
                 self.read(number, &mut buffer, most, &mut |bytes| sink(stream, bytes))?;
             }
         }
@@ -189,8 +190,6 @@ impl Watch {
             cpu: Duration::from_micros(end.cpu_micros),
             step: end.step as usize,
             left: end.left,
-            output_bytes: self.counts[0],
-            error_bytes: self.counts[1],
         })
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use weir_policy::masks::Tree;
 use weir_runner::{Ready, Stopper, Supervisor};
 
+use crate::mutex::lock;
 use crate::os;
 
 /// The runs in progress, and a helper waiting for the next one.
@@ -67,9 +68,4 @@ impl ActiveRuns {
             *ready = Ready::new(&os::helper()).ok();
         }
     }
-}
-
-/// Locks even after a panic: one failed run must not stop all later ones.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

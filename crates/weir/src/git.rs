@@ -35,7 +35,7 @@ const MAX_NAME_BYTES: u64 = 64 << 10;
 /// The most that is read of the list of packed references, in bytes.
 const MAX_PACKED_REFS_BYTES: u64 = 64 << 20;
 
-/// Finds the repository that contains a folder.
+/// Finds the repository that contains a folder. The path of the folder must be without links.
 pub(crate) fn discover(folder: &Path) -> Option<Repository> {
     folder.ancestors().find_map(open)
 }
@@ -95,17 +95,17 @@ impl Repository {
     }
 }
 
-/// Returns the repository whose work tree has its root here. A `.git` file that names another folder counts only if
-/// that folder names this work tree in turn, since a folder unpacked from an archive could name any repository.
+/// Returns the repository whose work tree has its root here, at a path without links. A `.git` file that names another
+/// folder counts only if that folder names this work tree in turn, since a folder unpacked from an archive could name
+/// any repository.
 pub(crate) fn open(folder: &Path) -> Option<Repository> {
     let marker = folder.join(".git");
     let kind = marker.symlink_metadata().ok()?.file_type();
-    let folder = folder.canonicalize().ok()?;
     let own = if kind.is_dir() {
-        folder.join(".git")
+        marker
     } else if kind.is_file() {
         // In a linked work tree or a submodule, `.git` is a file that names the actual folder.
-        folder.join(first_line(&folder, ".git")?.strip_prefix("gitdir: ")?).canonicalize().ok()?
+        folder.join(first_line(folder, ".git")?.strip_prefix("gitdir: ")?).canonicalize().ok()?
     } else {
         return None;
     };
@@ -115,8 +115,8 @@ pub(crate) fn open(folder: &Path) -> Option<Repository> {
         None => own.clone(),
     };
     let points_back =
-        if own == common { kind.is_dir() || is_work_tree_of(&own, &folder) } else { is_linked(&own, &common, &folder) };
-    points_back.then_some(Repository { work_tree: folder, common, own })
+        if own == common { kind.is_dir() || is_work_tree_of(&own, folder) } else { is_linked(&own, &common, folder) };
+    points_back.then(|| Repository { work_tree: folder.to_owned(), common, own })
 }
 
 /// Whether a git folder belongs to a linked work tree: it is among the others, and it names the work tree.
@@ -205,7 +205,8 @@ mod tests {
     #[test]
     fn work_trees_share_a_repository_and_have_their_own_head() {
         let folder = tempfile::tempdir().unwrap();
-        let main = folder.path().join("main");
+        let folder = folder.path().canonicalize().unwrap();
+        let main = folder.join("main");
         std::fs::create_dir_all(main.join("deep/er")).unwrap();
         git(&main, &["init", "-q"]);
         let empty = discover(&main.join("deep/er")).unwrap();
@@ -213,7 +214,7 @@ mod tests {
         git(&main, &["commit", "-q", "--allow-empty", "-m", "one"]);
         git(&main, &["worktree", "add", "-q", "-b", "feature/x", "../other"]);
         let commit = git(&main, &["rev-parse", "HEAD"]);
-        let other = discover(&folder.path().join("other")).unwrap();
+        let other = discover(&folder.join("other")).unwrap();
         assert_eq!(other.common, empty.common);
         assert_eq!(other.head(), Head { branch: Some("feature/x".into()), commit: Some(commit.clone()) });
         assert_eq!((other.branch(), empty.branch()), (Some("feature/x".into()), Some("main".into())));

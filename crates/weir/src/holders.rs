@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use weir_core::wording::one_line;
 
+use crate::os;
+
 /// The byte of the shared-memory file that a writer locks: <https://www.sqlite.org/walformat.html#wal_locks>.
 const WRITE_LOCK: u64 = 120;
 /// How many characters of a command line are shown.
@@ -44,28 +46,21 @@ fn describe(process: u32) -> String {
 /// Returns the processes that hold the write lock, from the system's list of locks:
 /// `1: POSIX ADVISORY WRITE 4711 00:2a:815 120 120`.
 fn lock_holders(shared: &Path, locks: &str) -> Vec<u32> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let Ok(about) = std::fs::metadata(shared) else { return Vec::new() };
-        let inode = about.ino().to_string();
-        let holder = |line: &str| {
-            let fields: Vec<&str> = line.split_whitespace().collect();
-            let [_, "POSIX", _, "WRITE", process, file, first, last] = fields.as_slice() else { return None };
-            let covers =
-                first.parse::<u64>().ok()? <= WRITE_LOCK && (*last == "EOF" || last.parse::<u64>().ok()? >= WRITE_LOCK);
-            (covers && file.rsplit(':').next() == Some(&inode)).then(|| process.parse().ok()).flatten()
-        };
-        let holders = locks.lines().filter_map(holder);
-        // A file on another file system may have the same number, but a real holder has this file open.
-        let open = processes_with(shared);
-        holders.filter(|process| open.contains(process)).collect()
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (shared, locks, WRITE_LOCK);
-        Vec::new()
-    }
+    let Some((_, inode)) = std::fs::metadata(shared).ok().and_then(|about| os::file_id(&about)) else {
+        return Vec::new();
+    };
+    let inode = inode.to_string();
+    let holder = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [_, "POSIX", _, "WRITE", process, file, first, last] = fields.as_slice() else { return None };
+        let covers =
+            first.parse::<u64>().ok()? <= WRITE_LOCK && (*last == "EOF" || last.parse::<u64>().ok()? >= WRITE_LOCK);
+        (covers && file.rsplit(':').next() == Some(&inode)).then(|| process.parse().ok()).flatten()
+    };
+    let holders = locks.lines().filter_map(holder);
+    // A file on another file system may have the same number, but a real holder has this file open.
+    let open = processes_with(shared);
+    holders.filter(|process| open.contains(process)).collect()
 }
 
 /// Returns the user's processes that have a file open, except this one.

@@ -23,6 +23,7 @@ mod importing;
 mod indexing;
 mod mapping;
 mod moved;
+mod mutex;
 mod needs;
 mod operations;
 mod os;

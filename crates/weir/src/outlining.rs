@@ -5,12 +5,13 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use weir_outline::{Language, Outline, OutlineError, wire};
 use weir_runner::{Confined, Fences, Lost};
 
+use crate::mutex::lock;
 use crate::os;
 
 /// The argument that starts the program as the parser.
@@ -91,5 +92,5 @@ fn take_idle() -> Option<Confined> {
 
 fn idle() -> std::sync::MutexGuard<'static, Vec<Confined>> {
     // The list stays consistent even if its last user panicked.
-    IDLE.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&IDLE)
 }

@@ -3,7 +3,8 @@
 //! `weir_policy` decides; this is the only place that asks for consent and words a refusal. Rules are read again for every
 //! call, so that a change holds at once.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use weir_policy::gate::{Caller, Gate, OwnFolders, Request, Surroundings};
 use weir_policy::rules::{Own, Places, Platform, Rules, SETTINGS_VARIABLE, Source, Verdict, locations};
@@ -116,19 +117,23 @@ pub(crate) async fn denied_hosts(context: &Context, tool: &str, hosts: &[&str]) 
 /// Returns the gate for the rules as they are now.
 pub(crate) fn gate(context: &Context) -> Gate {
     let rules = rules(context);
+    let (context, added) = (context.clone(), rules.additional_folders().to_vec());
+    Gate::new(rules, move || surroundings(&context, &added))
+}
+
+/// Returns what a gate must know to judge paths. `added` are the folders that the user added to the project.
+fn surroundings(context: &Context, added: &[PathBuf]) -> Surroundings {
     let home = resolved(context.env().home.as_deref().unwrap_or(Path::new("/")));
-    let added = rules.additional_folders().iter().filter_map(|folder| match folder.strip_prefix("~") {
+    let added = added.iter().filter_map(|folder| match folder.strip_prefix("~") {
         Ok(rest) => home.join(rest).canonicalize().ok(),
         Err(_) => folder.canonicalize().ok(),
     });
-    let around = Surroundings {
+    Surroundings {
         additional: added.collect(),
         places: Places { project: resolved(&context.project().root), folder: resolved(&context.env().folder), home },
         own: own_folders(context),
-        holds_home: holds_home(context),
         caller: if context.face().is_person() { Caller::Person } else { Caller::Model },
-    };
-    Gate::new(rules, around)
+    }
 }
 
 /// Returns Weir's own folders, each by its name and by where the name leads, whether it exists or not: a configuration that
@@ -158,22 +163,14 @@ pub(crate) fn rules(context: &Context) -> Rules {
     let (mut sources, mut unread, mut trusted) = (Vec::new(), Vec::new(), Vec::new());
     let named = context.env().named_folder(SETTINGS_VARIABLE);
     for (path, base, kind) in locations(&home, named.as_deref(), root, platform) {
-        let real = path.canonicalize().ok();
         if kind.may_widen() {
-            trusted.extend(real.clone());
+            trusted.push(path.clone());
         }
-        // In the home folder, the project's settings are the user's, and may be a link.
-        let read = match path.strip_prefix(root) {
-            Ok(name) if real.is_none_or(|real| !trusted.contains(&real)) => {
-                foreign::read_below(root, name, foreign::MAX_SETTINGS_BYTES)
-            }
-            _ => foreign::read_user_file(&path, foreign::MAX_SETTINGS_BYTES),
-        };
-        match read {
+        match read_settings(&path, root, &trusted) {
             Ok(bytes) => {
                 sources.push(Source { text: String::from_utf8_lossy(&bytes).into_owned(), path, base, kind });
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => unread.push((path, error.to_string())),
         }
     }
@@ -189,4 +186,19 @@ pub(crate) fn rules(context: &Context) -> Rules {
     let mut rules = Rules::read(&sources, &own);
     unread.iter().for_each(|(path, why)| rules.add_unreadable(path, why));
     rules
+}
+
+/// Reads a settings file. One of the project must not be a link that leads out of the project, unless it leads to the
+/// same file as one of the trusted paths: in the home folder, the project's settings are the user's.
+fn read_settings(path: &Path, root: &Path, trusted: &[PathBuf]) -> io::Result<Vec<u8>> {
+    let of_user = || foreign::read_user_file(path, foreign::MAX_SETTINGS_BYTES);
+    let Ok(name) = path.strip_prefix(root) else { return of_user() };
+    let is_trusted = || {
+        let real = path.canonicalize().ok();
+        real.is_some_and(|real| trusted.iter().any(|other| other.canonicalize().is_ok_and(|other| other == real)))
+    };
+    match foreign::read_below(root, name, foreign::MAX_SETTINGS_BYTES) {
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput && is_trusted() => of_user(),
+        read => read,
+    }
 }

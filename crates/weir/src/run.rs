@@ -116,8 +116,7 @@ async fn permit(context: &Context, order: &RunRequest) -> Result<(), CommandErro
 
 /// Runs it, unless the rules are against it. Cancelling the call ends the run; what it printed is kept all the same.
 pub(crate) async fn run(context: &Context, order: RunRequest) -> Result<FinishedRun, CommandError> {
-    let live = None;
-    run_showing(context, order, live).await
+    run_showing(context, order, None).await
 }
 
 /// Like [`run`], and shows the output while it arrives, if there is a place for it.
@@ -164,8 +163,9 @@ fn perform(context: &Context, order: &RunRequest, how: &RunOptions<'_>) -> Resul
     let new_writer = || context.with_stores_here(|open| Ok(open.project()?.writer()?));
     let mut writer = new_writer()?;
     let found = runtime::locate(context, order.language)?;
-    let mut place = environment::prepare(context, order, &found)?;
-    let mut watch = planted::Watch::begin(context, &environment::writable(context))?;
+    let writable = environment::writable(context);
+    let mut place = environment::prepare(context, order, &found, &writable)?;
+    let mut watch = planted::Watch::begin(context, &writable)?;
     watch.start_watching();
     let attempted = attempt(context, order, how, &mut place, &mut writer);
     let planted = watch.end(&place.spec);
@@ -246,7 +246,8 @@ fn attempt(
 /// Returns the spec with everything masked that a run in its folder may not see or start, or `None` if that cannot be
 /// determined.
 pub(crate) fn masked(context: &Context, spec: Spec) -> Option<Spec> {
-    let masks::Masks { hidden, programs, .. } = masks::masks(context, &spec.folder).ok()?;
+    let masks::Masks { hidden, programs, .. } =
+        masks::masks(context, &permission::rules(context), &spec.folder).ok()?;
     Some(Spec { hidden, programs, ..spec })
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use weir_store::private;
 
 use crate::error::{CommandError, ErrorKind};
-use crate::random;
+use crate::{os, random};
 
 /// A temporary folder. It is removed on drop, and the next command removes what a killed one left.
 pub(crate) struct Scratch {
@@ -85,12 +85,8 @@ fn sweep(within: &Path) {
 
 /// Swaps two folders, so that there is never a moment without one.
 fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        if renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok() {
-            return Ok(());
-        }
+    if os::exchange(one, other) {
+        return Ok(());
     }
     // On a file system that cannot do it in one step.
     let aside = one.with_extension("aside");

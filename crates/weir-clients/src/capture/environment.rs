@@ -6,19 +6,16 @@
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::shell::{self, SimpleCommand};
+use super::shell::SimpleCommand;
 use super::{ToolUse, event};
-use crate::Tool;
 
 /// Returns the changes that a command made to the environment.
 pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
-    let Tool::Shell { command } = &used.call.tool else { return Vec::new() };
     if used.failed() {
         return Vec::new();
     }
-    let parts = shell::split(command);
-    let stays = parts.iter().all(|part| place(part).is_some());
-    let found = parts.iter().filter_map(|part| {
+    let stays = used.commands.iter().all(|part| place(part).is_some());
+    let found = used.commands.iter().filter_map(|part| {
         let (text, priority) = match installed(part).or_else(|| toolchain(part)) {
             Some(text) => (text, Priority::P3),
             None => (place(part).filter(|_| stays)?, Priority::P4),

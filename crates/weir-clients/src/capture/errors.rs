@@ -5,10 +5,11 @@
 
 use serde_json::{Value, json};
 use weir_core::event::{LONGEST_TEXT, line};
+use weir_core::wording::counted;
 use weir_core::{Event, EventKind, Priority};
 
 use super::shell::{self, CoveredCommands, SimpleCommand};
-use super::{ToolUse, event_with, failure_text, files, rejected};
+use super::{ToolUse, commands, event_with, failure_text, files, rejected};
 use crate::{Hook, Point, Tool, ToolCall};
 
 /// Exit codes of a command that was interrupted, or whose reader closed the pipe.
@@ -46,8 +47,8 @@ pub fn may_fix(hook: &Hook) -> bool {
 /// first.
 pub fn fix(hook: &Hook, failures: &[Event]) -> Option<Event> {
     let Point::AfterTool(call, done) = &hook.point else { return None };
-    let output = done.output.text.brief();
-    let used = ToolUse { hook, call, done, output: &output };
+    let (output, commands) = (done.output.text.brief(), commands(call));
+    let used = ToolUse { hook, call, done, output: &output, commands: &commands };
     if used.failed() || failures.is_empty() {
         return None;
     }
@@ -57,8 +58,7 @@ pub fn fix(hook: &Hook, failures: &[Event]) -> Option<Event> {
     let subject = subject_of(error)?;
     let of_subject = failures.iter().filter(|failure| subject_of(failure).as_deref() == Some(&subject));
     let attempts = of_subject.take_while(|failure| failure.kind == EventKind::Error).count();
-    let times = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
-    let note = format!(" (after {times})");
+    let note = format!(" (after {})", counted(attempts, "attempt", "attempts"));
     let text = format!("fixed: {}{note}", line(&error.text, LONGEST_TEXT - "fixed: ".len() - note.len()));
     Some(event_with(EventKind::Fix, Priority::P2, &text, &json!({ "subject": subject, "attempts": attempts })))
 }
@@ -68,10 +68,9 @@ pub(super) fn subject(used: &ToolUse<'_>) -> String {
     let name = &used.call.name;
     match &used.call.tool {
         Tool::Shell { command } => {
-            let parts = shell::split(command);
-            let CoveredCommands { commands, .. } = shell::covered_commands(&parts);
+            let CoveredCommands { commands, .. } = shell::covered_commands(used.commands);
             let covered = line(&commands.join(" && "), LONGEST_TEXT);
-            [covered, shell::subject(&parts), line(command, 200)]
+            [covered, shell::subject(used.commands), line(command, 200)]
                 .into_iter()
                 .find(|text| !text.is_empty())
                 .unwrap_or_default()
@@ -89,7 +88,7 @@ pub(super) fn subject(used: &ToolUse<'_>) -> String {
 /// Returns the priority of a failure. A failed read, search or fetch matters less than a failed command.
 fn priority(used: &ToolUse<'_>) -> Priority {
     match &used.call.tool {
-        Tool::Shell { command } if shell::split(command).iter().any(builds_or_tests) => Priority::P1,
+        Tool::Shell { .. } if used.commands.iter().any(builds_or_tests) => Priority::P1,
         Tool::Read { .. } | Tool::Search { .. } | Tool::Fetch { .. } => Priority::P3,
         _ => Priority::P2,
     }
@@ -113,12 +112,11 @@ fn builds_or_tests(part: &SimpleCommand) -> bool {
 
 /// Returns whether the exit code is an answer and not a failure: nothing found, files differ, a test is false.
 fn is_answer(used: &ToolUse<'_>) -> bool {
-    let (Tool::Shell { command }, Some(exit)) = (&used.call.tool, used.done.exit_code) else { return false };
+    let (Tool::Shell { .. }, Some(exit)) = (&used.call.tool, used.done.exit_code) else { return false };
     if STOPPED_EXIT_CODES.contains(&exit) {
         return true;
     }
-    let parts = shell::split(command);
-    let Some(last) = parts.last().filter(|_| exit == 1) else { return false };
+    let Some(last) = used.commands.last().filter(|_| exit == 1) else { return false };
     let says_nothing = used.output.trim().is_empty();
     let has = |option: &str| last.args().any(|word| word == option);
     match last.program() {
@@ -137,8 +135,8 @@ fn is_answer(used: &ToolUse<'_>) -> bool {
 
 /// Returns the commands that are known to have succeeded.
 fn succeeded(used: &ToolUse<'_>) -> Option<Vec<String>> {
-    let Tool::Shell { command } = &used.call.tool else { return Some(vec![subject(used)]) };
-    let CoveredCommands { commands, piped } = shell::covered_commands(&shell::split(command));
+    let Tool::Shell { .. } = &used.call.tool else { return Some(vec![subject(used)]) };
+    let CoveredCommands { commands, piped } = shell::covered_commands(used.commands);
     let output = used.output;
     // A filter succeeds whatever its input says, so only the text can tell.
     let doubtful = piped && (output.trim().is_empty() || failure_text::reports_failure(output));

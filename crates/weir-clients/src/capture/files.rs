@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::shell::{self, SimpleCommand};
+use super::shell::SimpleCommand;
 use super::{ToolUse, event, event_with, rules};
 use crate::{Hook, Tool, ToolCall};
 
@@ -32,9 +32,9 @@ pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
             let text = format!("searched for {pattern}");
             vec![event(EventKind::File, Priority::P4, &text)]
         }
-        Tool::Shell { command } => {
+        Tool::Shell { .. } => {
             let mut events = patched(used.hook, used.call);
-            events.extend(written(used.hook, command));
+            events.extend(written(used));
             events
         }
         Tool::Other => patched(used.hook, used.call),
@@ -71,24 +71,19 @@ pub(super) fn patched_file(line: &str) -> Option<(&'static str, &str)> {
 
 /// Returns the files that a script writes on purpose: a text sent to a file, and edits in place. A file that receives a
 /// program's output is not a change of the work.
-fn written(hook: &Hook, command: &str) -> Vec<Event> {
-    if !command.contains(['>', '-']) && !command.contains("tee") {
-        return Vec::new();
-    }
+fn written(used: &ToolUse<'_>) -> Vec<Event> {
     let mut events = Vec::new();
-    for part in shell::split(command) {
+    for part in used.commands {
         let files: Vec<&str> = match part.program() {
             "cat" | "echo" | "printf" => part.writes.iter().map(String::as_str).collect(),
             "tee" => part.args().collect(),
-            "sed" | "perl" if part.args().any(|word| word.starts_with("-i") || word == "-pi") => {
-                changed_in_place(&part)
-            }
+            "sed" | "perl" if part.args().any(|word| word.starts_with("-i") || word == "-pi") => changed_in_place(part),
             _ => continue,
         };
         let how = if ["sed", "perl"].contains(&part.program()) { "edited" } else { "wrote" };
         let is_kept =
             |path: &&str| !path.starts_with(['-', '$']) && !path.starts_with("/dev/") && !path.starts_with("/tmp/");
-        events.extend(files.into_iter().filter(is_kept).map(|path| file(hook, how, path)));
+        events.extend(files.into_iter().filter(is_kept).map(|path| file(used.hook, how, path)));
     }
     events.truncate(MAX_FILES);
     events

@@ -4,9 +4,8 @@ use serde_json::{Map, Value, json};
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::shell::{self, SimpleCommand};
+use super::shell::SimpleCommand;
 use super::{ToolUse, event_with};
-use crate::Tool;
 
 /// The maximum length of a commit's subject.
 const MAX_SUBJECT_BYTES: usize = 200;
@@ -15,13 +14,9 @@ const MAX_SEARCHED_BYTES: usize = 64 << 10;
 
 /// Returns the events of git commands. If the script failed, only commits that git itself reported count.
 pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
-    let Tool::Shell { command } = &used.call.tool else { return Vec::new() };
-    if !command.contains("git") {
-        return Vec::new();
-    }
     let mut reports = commits(&used.output[..used.output.floor_char_boundary(MAX_SEARCHED_BYTES)]);
     let mut events = Vec::new();
-    for part in shell::split(command).iter().filter(|part| part.program() == "git") {
+    for part in used.commands.iter().filter(|part| part.program() == "git") {
         let Some(call) = git_command(part) else { continue };
         let report = if call.verb == "commit" { reports.next() } else { None };
         if !used.failed() || report.is_some() {

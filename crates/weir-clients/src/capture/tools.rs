@@ -11,7 +11,7 @@ use crate::Tool;
 pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     let text = match &used.call.tool {
         Tool::Shell { command } => {
-            let subject = shell::subject(&shell::split(command));
+            let subject = shell::subject(used.commands);
             let text = if subject.is_empty() { line(command, 200) } else { subject.clone() };
             return vec![event_with(
                 EventKind::Tool,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool, ToolCall};
 use crate::text::{Text, TextView};
-use crate::wire::{Wire, between, first_text, is_below, mcp_tool};
+use crate::wire::{Wire, between, first_text, has_any, is_below, mcp_tool};
 use crate::{Client, Compaction, OwnCut, Reply};
 
 /// Claude Code.
@@ -70,10 +70,9 @@ fn tool(name: &str, input: &Value) -> Tool {
     let at = |keys: &[&str]| first_text(input, keys).to_owned();
     match name {
         "Bash" => Tool::Shell { command: at(&["command"]) },
-        "Read" | "NotebookRead" => Tool::Read {
-            path: at(&["file_path", "notebook_path"]),
-            part: !input["offset"].is_null() || !input["limit"].is_null(),
-        },
+        "Read" | "NotebookRead" => {
+            Tool::Read { path: at(&["file_path", "notebook_path"]), part: has_any(input, &["offset", "limit"]) }
+        }
         "Edit" | "MultiEdit" | "NotebookEdit" => Tool::Edit { path: at(&["file_path", "notebook_path"]) },
         "Write" => Tool::Write { path: at(&["file_path"]) },
         "Grep" | "Glob" | "LS" => Tool::Search { pattern: at(&["pattern", "path"]) },

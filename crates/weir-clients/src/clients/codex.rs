@@ -82,9 +82,7 @@ fn done(wire: &Wire<'_>) -> Done {
 fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
     Some(match reply {
         Reply::Output(text) => json!({ "decision": "block", "reason": text }),
-        Reply::Context(text) => {
-            json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } })
-        }
+        Reply::Context(text) => wire.context_reply(text),
         Reply::Command(command) => {
             let Point::BeforeTool(call) = &hook.point else { return None };
             let mut input = call.input.clone();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Subagent, Tool, ToolCall};
 use crate::text::TextView;
 use crate::wire::{Wire, between, first_text, mcp_tool};
 use crate::{Client, Compaction, OwnCut, Reply};
@@ -34,10 +34,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         return None;
     }
     let point = match wire.event {
-        "sessionStart" => Point::SessionStart(match wire.text("source") {
-            "resume" => Start::Resume,
-            _ => Start::New,
-        }),
+        "sessionStart" => Point::SessionStart(wire.start()),
         "userPromptSubmitted" => Point::Prompt { text: wire.text("prompt").to_owned() },
         "preToolUse" => Point::BeforeTool(call(wire)),
         "postToolUse" => {

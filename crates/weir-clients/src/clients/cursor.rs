@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 use crate::text::Text;
-use crate::wire::{Wire, first_text, text};
+use crate::wire::{Wire, first_text, has_any, text};
 use crate::{Client, Compaction, Reply, json};
 
 /// Cursor.
@@ -82,10 +82,9 @@ fn tool(name: &str, input: &Value) -> Tool {
     let at = |keys: &[&str]| first_text(input, keys).to_owned();
     match name {
         "Shell" => Tool::Shell { command: at(&["command"]) },
-        "Read" => Tool::Read {
-            path: at(&["file_path", "path", "target_file"]),
-            part: !input["offset"].is_null() || !input["limit"].is_null(),
-        },
+        "Read" => {
+            Tool::Read { path: at(&["file_path", "path", "target_file"]), part: has_any(input, &["offset", "limit"]) }
+        }
         "Write" => Tool::Write { path: at(&["file_path", "path"]) },
         "Edit" | "StrReplace" | "Delete" => Tool::Edit { path: at(&["file_path", "path"]) },
         "Grep" | "Glob" | "SemanticSearch" => Tool::Search { pattern: at(&["pattern", "query", "glob_pattern"]) },

@@ -7,9 +7,9 @@
 
 use serde_json::{Value, json};
 
-use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool, ToolCall};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool, ToolCall};
 use crate::text::{Text, TextView};
-use crate::wire::{Wire, first_text, mcp_tool, text};
+use crate::wire::{Wire, first_text, has_any, mcp_tool, text};
 use crate::{Client, Compaction, OwnCut, Reply};
 
 /// Gemini CLI.
@@ -34,10 +34,7 @@ const CUT: &str = "\nIMPORTANT: The file content has been truncated.\n";
 
 fn decode(wire: &Wire<'_>) -> Option<Hook> {
     let point = match wire.event {
-        "SessionStart" => Point::SessionStart(match wire.text("source") {
-            "resume" => Start::Resume,
-            _ => Start::New,
-        }),
+        "SessionStart" => Point::SessionStart(wire.start()),
         "BeforeAgent" => Point::Prompt { text: words(wire.text("prompt")).to_owned() },
         "BeforeTool" => Point::BeforeTool(call(wire)),
         "AfterTool" => {
@@ -83,10 +80,7 @@ fn tool(name: &str, input: &Value) -> Tool {
     let at = |keys: &[&str]| first_text(input, keys).to_owned();
     match name {
         "run_shell_command" => Tool::Shell { command: at(&["command"]) },
-        "read_file" => Tool::Read {
-            path: at(&["file_path"]),
-            part: !input["start_line"].is_null() || !input["end_line"].is_null(),
-        },
+        "read_file" => Tool::Read { path: at(&["file_path"]), part: has_any(input, &["start_line", "end_line"]) },
         "read_many_files" => Tool::Read { path: text(&input["include"][0]).to_owned(), part: false },
         "replace" => Tool::Edit { path: at(&["file_path"]) },
         "write_file" => Tool::Write { path: at(&["file_path"]) },
@@ -171,9 +165,7 @@ fn about_at_end(text: &str) -> &str {
 fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
     match reply {
         Reply::Output(text) => Some(json!({ "decision": "deny", "reason": text })),
-        Reply::Context(text) => {
-            Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } }))
-        }
+        Reply::Context(text) => Some(wire.context_reply(text)),
         Reply::Command(_) | Reply::Keep(_) => None,
     }
 }

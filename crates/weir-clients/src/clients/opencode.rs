@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 use crate::text::Text;
-use crate::wire::{Wire, first_text, mcp_tool, text};
+use crate::wire::{Wire, first_text, has_any, mcp_tool, text};
 use crate::{Client, Compaction, Reply};
 
 /// OpenCode.
@@ -96,7 +96,7 @@ fn tool(name: &str, input: &Value) -> Tool {
     let at = |keys: &[&str]| first_text(input, keys).to_owned();
     match name {
         "bash" => Tool::Shell { command: at(&["command"]) },
-        "read" => Tool::Read { path: at(&["filePath"]), part: !input["offset"].is_null() || !input["limit"].is_null() },
+        "read" => Tool::Read { path: at(&["filePath"]), part: has_any(input, &["offset", "limit"]) },
         "edit" | "multiedit" | "patch" | "apply_patch" => Tool::Edit { path: at(&["filePath"]) },
         "write" => Tool::Write { path: at(&["filePath"]) },
         "grep" | "glob" | "list" | "codesearch" => Tool::Search { pattern: at(&["pattern", "query", "path"]) },

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool, ToolCall};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool, ToolCall};
 use crate::text::TextView;
-use crate::wire::{Wire, first_text, is_below, mcp_tool};
+use crate::wire::{Wire, first_text, has_any, is_below, mcp_tool};
 use crate::{Client, Compaction, Reply};
 
 /// Qwen Code.
@@ -33,11 +33,7 @@ const PART: &str = "Showing lines ";
 
 fn decode(wire: &Wire<'_>) -> Option<Hook> {
     let point = match wire.event {
-        "SessionStart" => Point::SessionStart(match wire.text("source") {
-            "compact" => Start::Compact,
-            "resume" => Start::Resume,
-            _ => Start::New,
-        }),
+        "SessionStart" => Point::SessionStart(wire.start()),
         // It also calls this hook for every tool result, with an empty prompt.
         "UserPromptSubmit" if wire.text("prompt").is_empty() => return None,
         "UserPromptSubmit" => Point::Prompt { text: wire.text("prompt").to_owned() },
@@ -82,9 +78,7 @@ fn tool(name: &str, input: &Value) -> Tool {
     let at = |keys: &[&str]| first_text(input, keys).to_owned();
     match name {
         "run_shell_command" => Tool::Shell { command: at(&["command"]) },
-        "read_file" => {
-            Tool::Read { path: at(&["file_path"]), part: !input["offset"].is_null() || !input["limit"].is_null() }
-        }
+        "read_file" => Tool::Read { path: at(&["file_path"]), part: has_any(input, &["offset", "limit"]) },
         "edit" | "notebook_edit" => Tool::Edit { path: at(&["file_path", "notebook_path"]) },
         "write_file" => Tool::Write { path: at(&["file_path"]) },
         "grep_search" | "glob" | "list_directory" => Tool::Search { pattern: at(&["pattern", "path"]) },
@@ -173,9 +167,7 @@ fn own_file(wire: &Wire<'_>, path: &Path) -> Option<PathBuf> {
 fn reply(wire: &Wire<'_>, _: &Hook, reply: &Reply) -> Option<Value> {
     match reply {
         Reply::Output(text) => Some(json!({ "continue": false, "stopReason": text })),
-        Reply::Context(text) => {
-            Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } }))
-        }
+        Reply::Context(text) => Some(wire.context_reply(text)),
         Reply::Command(_) | Reply::Keep(_) => None,
     }
 }

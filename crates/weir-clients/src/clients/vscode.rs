@@ -6,10 +6,10 @@
 //! It also runs the hooks of Claude Code's settings and of Copilot CLI's hook files. Those clients' decoders recognise
 //! its payloads (`Wire::is_of_vscode`) and leave them to this one.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool};
-use crate::wire::{Wire, first_text, mcp_tool, text};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool};
+use crate::wire::{Wire, first_text, has_any, mcp_tool, text};
 use crate::{Client, Compaction, Reply};
 
 /// VS Code with GitHub Copilot.
@@ -40,20 +40,9 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         "Stop" => Point::Stop { last: String::new() },
         _ => return None,
     };
-    let key = wire.text("agent_id");
-    Some(Hook {
-        session: first_text(wire.payload, &["session_id", "sessionId"]).to_owned(),
-        folder: wire.path("cwd")?,
-        transcript: wire.path("transcript_path"),
-        subagent: (!key.is_empty()).then(|| Subagent { key: key.to_owned(), kind: wire.text("agent_type").to_owned() }),
-        takes: AcceptedReplies {
-            context: matches!(wire.event, "SessionStart" | "PostToolUse"),
-            output: false,
-            command: false,
-            keep: false,
-        },
-        point,
-    })
+    let context = matches!(wire.event, "SessionStart" | "PostToolUse");
+    let session = first_text(wire.payload, &["session_id", "sessionId"]).to_owned();
+    Some(Hook { session, ..wire.hook(point, AcceptedReplies { context, ..AcceptedReplies::default() })? })
 }
 
 fn tool(name: &str, input: &Value) -> Tool {
@@ -64,10 +53,9 @@ fn tool(name: &str, input: &Value) -> Tool {
     };
     match name {
         "run_in_terminal" | "runInTerminal" | "runTerminalCommand" => Tool::Shell { command: at(&["command"]) },
-        "read_file" | "readFile" => Tool::Read {
-            path: file(),
-            part: ["startLine", "endLine", "offset", "limit"].iter().any(|key| !input[*key].is_null()),
-        },
+        "read_file" | "readFile" => {
+            Tool::Read { path: file(), part: has_any(input, &["startLine", "endLine", "offset", "limit"]) }
+        }
         "create_file" | "createFile" => Tool::Write { path: file() },
         "replace_string_in_file" | "insert_edit_into_file" | "edit_notebook_file" | "editFiles" => {
             Tool::Edit { path: file() }
@@ -91,9 +79,7 @@ fn done(wire: &Wire<'_>) -> Done {
 
 fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
     match reply {
-        Reply::Context(text) if hook.takes.context => {
-            Some(json!({ "hookSpecificOutput": { "hookEventName": wire.event, "additionalContext": text } }))
-        }
+        Reply::Context(text) if hook.takes.context => Some(wire.context_reply(text)),
         Reply::Context(_) | Reply::Output(_) | Reply::Command(_) | Reply::Keep(_) => None,
     }
 }
@@ -102,6 +88,7 @@ fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
 mod tests {
     use super::*;
     use expect_test::{Expect, expect};
+    use serde_json::json;
 
     use crate::find;
 

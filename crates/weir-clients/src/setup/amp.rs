@@ -1,6 +1,6 @@
 //! Amp. Its settings are one flat object with dots in the keys.
 
-use super::claude::plain;
+use super::server::plain;
 use super::{Base, Basis, EntryContent, Place, Recipe, config, project_part, user_part};
 
 /// Amp.
@@ -20,9 +20,6 @@ pub(super) const AMP: Recipe = Recipe {
         ),
     ],
     then: Some("Amp asks you to approve a project's servers"),
-    plugin: None,
-    trust: None,
-    window: None,
-    status_line: None,
     basis: Basis::Documented,
+    ..Recipe::BLANK
 };

@@ -1,6 +1,5 @@
 //! Antigravity, the editor and the command line. They share one file of MCP servers since version 2.
 
-use super::claude::plain;
 use super::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
 
 /// Antigravity.
@@ -10,13 +9,10 @@ pub(super) const ANTIGRAVITY: Recipe = Recipe {
     programs: &["agy", "antigravity"],
     traces: &[home(".gemini/antigravity"), home(".gemini/config")],
     parts: &[
-        user_part(home(".gemini/config/mcp_config.json"), EntryContent::Server(&["mcpServers"], plain)),
-        project_part(project(".agents/mcp_config.json"), EntryContent::Server(&["mcpServers"], plain)),
+        user_part(home(".gemini/config/mcp_config.json"), EntryContent::USUAL_SERVER),
+        project_part(project(".agents/mcp_config.json"), EntryContent::USUAL_SERVER),
     ],
     then: Some("versions before 2 read ~/.gemini/antigravity/mcp_config.json instead; copy the entry there"),
-    plugin: None,
-    trust: None,
-    window: None,
-    status_line: None,
     basis: Basis::Documented,
+    ..Recipe::BLANK
 };

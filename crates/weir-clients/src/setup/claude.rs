@@ -1,7 +1,5 @@
 //! Claude Code. The user's MCP servers are in a separate file, which Claude Code itself writes while it runs.
 
-use serde_json::{Value, json};
-
 use super::{
     Base, Basis, EntryContent, Hooks, Packed, Place, Recipe, Scale, Setting, Window, project, project_part, user_part,
 };
@@ -14,13 +12,11 @@ pub(super) const CLAUDE: Recipe = Recipe {
     traces: &[folder("")],
     parts: &[
         user_part(folder("settings.json"), EntryContent::Hooks(&HOOKS)),
-        user_part(SERVERS, EntryContent::Server(&["mcpServers"], plain)),
+        user_part(SERVERS, EntryContent::USUAL_SERVER),
         project_part(project(".claude/settings.json"), EntryContent::Hooks(&HOOKS)),
-        project_part(project(".mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
+        project_part(project(".mcp.json"), EntryContent::USUAL_SERVER),
     ],
-    then: None,
     plugin: Some(Packed::Key(folder("settings.json"), "enabledPlugins")),
-    trust: None,
     window: Some(Window {
         version: "2.1.325",
         default: 967_000,
@@ -31,6 +27,7 @@ pub(super) const CLAUDE: Recipe = Recipe {
     }),
     status_line: Some(Setting { place: folder("settings.json"), at: &["statusLine"] }),
     basis: Basis::Seen,
+    ..Recipe::BLANK
 };
 
 /// The variable that names another folder for its settings.
@@ -44,12 +41,6 @@ const fn folder(path: &'static str) -> Place {
 }
 
 const HOOKS: Hooks = Hooks {
-    grouped: true,
-    command: "command",
-    typed: true,
-    timeout: ("timeout", 10),
-    limits: &[],
-    version: None,
     events: &[
         ("SessionStart", None),
         ("UserPromptSubmit", None),
@@ -64,9 +55,5 @@ const HOOKS: Hooks = Hooks {
         ("Stop", None),
         ("SessionEnd", None),
     ],
+    ..Hooks::OF_CLAUDE
 };
-
-/// Returns an MCP server's entry in the form that most clients use.
-pub(super) fn plain(program: &str) -> Value {
-    json!({ "command": program, "args": ["mcp"] })
-}

@@ -1,6 +1,5 @@
 //! Cline. The file is that of its command line; the extension keeps its own among the editor's files.
 
-use super::claude::plain;
 use super::{Basis, EntryContent, Recipe, home, user_part};
 
 /// Cline.
@@ -9,14 +8,8 @@ pub(super) const CLINE: Recipe = Recipe {
     title: "Cline",
     programs: &["cline"],
     traces: &[home(".cline")],
-    parts: &[user_part(
-        home(".cline/data/settings/cline_mcp_settings.json"),
-        EntryContent::Server(&["mcpServers"], plain),
-    )],
+    parts: &[user_part(home(".cline/data/settings/cline_mcp_settings.json"), EntryContent::USUAL_SERVER)],
     then: Some("for the extension in an editor, copy the entry to MCP Servers, Configure, Configure MCP Servers"),
-    plugin: None,
-    trust: None,
-    window: None,
-    status_line: None,
     basis: Basis::Documented,
+    ..Recipe::BLANK
 };

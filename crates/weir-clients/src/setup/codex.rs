@@ -30,8 +30,8 @@ pub(super) const CODEX: Recipe = Recipe {
         setting: Setting { place: folder("config.toml"), at: &["model_auto_compact_token_limit"] },
         scale: Scale::Above(0),
     }),
-    status_line: None,
     basis: Basis::Seen,
+    ..Recipe::BLANK
 };
 
 const fn folder(path: &'static str) -> Place {
@@ -39,12 +39,7 @@ const fn folder(path: &'static str) -> Place {
 }
 
 const HOOKS: Hooks = Hooks {
-    grouped: true,
-    command: "command",
-    typed: true,
-    timeout: ("timeout", 10),
     limits: &[("SessionEnd", 3)],
-    version: None,
     events: &[
         ("SessionStart", None),
         ("UserPromptSubmit", None),
@@ -57,6 +52,7 @@ const HOOKS: Hooks = Hooks {
         ("Stop", None),
         ("SessionEnd", None),
     ],
+    ..Hooks::OF_CLAUDE
 };
 
 /// Returns the events whose hook Codex does not trust. It keeps a hash of each trusted hook, under a key made of the

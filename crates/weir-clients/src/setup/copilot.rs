@@ -14,14 +14,11 @@ pub(super) const COPILOT: Recipe = Recipe {
         user_part(folder("hooks/weir.json"), EntryContent::Hooks(&HOOKS)),
         user_part(folder("mcp-config.json"), EntryContent::Server(&["mcpServers"], local)),
         project_part(project(".github/hooks/weir.json"), EntryContent::Hooks(&HOOKS)),
-        project_part(project(".mcp.json"), EntryContent::Server(&["mcpServers"], super::claude::plain)),
+        project_part(project(".mcp.json"), EntryContent::USUAL_SERVER),
     ],
-    then: None,
     plugin: Some(Packed::Key(folder("settings.json"), "enabledPlugins")),
-    trust: None,
-    window: None,
-    status_line: None,
     basis: Basis::Seen,
+    ..Recipe::BLANK
 };
 
 const fn folder(path: &'static str) -> Place {
@@ -31,9 +28,7 @@ const fn folder(path: &'static str) -> Place {
 const HOOKS: Hooks = Hooks {
     grouped: false,
     command: "bash",
-    typed: true,
     timeout: ("timeoutSec", 10),
-    limits: &[],
     version: Some(1),
     events: &[
         ("sessionStart", None),
@@ -47,6 +42,7 @@ const HOOKS: Hooks = Hooks {
         ("agentStop", None),
         ("sessionEnd", None),
     ],
+    ..Hooks::OF_CLAUDE
 };
 
 fn local(program: &str) -> Value {

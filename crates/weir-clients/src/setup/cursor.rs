@@ -1,7 +1,6 @@
 //! Cursor. Its hooks are in a separate file, without groups. Events before a tool, at which an answer permits or denies
 //! it, are left out.
 
-use super::claude::plain;
 use super::{Basis, EntryContent, Hooks, Recipe, home, project, project_part, user_part};
 
 /// Cursor.
@@ -12,24 +11,18 @@ pub(super) const CURSOR: Recipe = Recipe {
     traces: &[home(".cursor")],
     parts: &[
         user_part(home(".cursor/hooks.json"), EntryContent::Hooks(&HOOKS)),
-        user_part(home(".cursor/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
+        user_part(home(".cursor/mcp.json"), EntryContent::USUAL_SERVER),
         project_part(project(".cursor/hooks.json"), EntryContent::Hooks(&HOOKS)),
-        project_part(project(".cursor/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
+        project_part(project(".cursor/mcp.json"), EntryContent::USUAL_SERVER),
     ],
     then: Some("check that Settings, Hooks lists Weir's hooks"),
-    plugin: None,
-    trust: None,
-    window: None,
-    status_line: None,
     basis: Basis::Documented,
+    ..Recipe::BLANK
 };
 
 const HOOKS: Hooks = Hooks {
     grouped: false,
-    command: "command",
     typed: false,
-    timeout: ("timeout", 10),
-    limits: &[],
     version: Some(1),
     events: &[
         ("sessionStart", None),
@@ -41,4 +34,5 @@ const HOOKS: Hooks = Hooks {
         ("afterAgentResponse", None),
         ("sessionEnd", None),
     ],
+    ..Hooks::OF_CLAUDE
 };

@@ -1,6 +1,5 @@
 //! Gemini CLI. Its hook timeouts are in milliseconds.
 
-use super::claude::plain;
 use super::{
     Basis, EntryContent, Hooks, Packed, Recipe, Scale, Setting, Window, home, project, project_part, user_part,
 };
@@ -13,13 +12,11 @@ pub(super) const GEMINI: Recipe = Recipe {
     traces: &[home(".gemini/settings.json"), home(".gemini/tmp")],
     parts: &[
         user_part(home(".gemini/settings.json"), EntryContent::Hooks(&HOOKS)),
-        user_part(home(".gemini/settings.json"), EntryContent::Server(&["mcpServers"], plain)),
+        user_part(home(".gemini/settings.json"), EntryContent::USUAL_SERVER),
         project_part(project(".gemini/settings.json"), EntryContent::Hooks(&HOOKS)),
-        project_part(project(".gemini/settings.json"), EntryContent::Server(&["mcpServers"], plain)),
+        project_part(project(".gemini/settings.json"), EntryContent::USUAL_SERVER),
     ],
-    then: None,
     plugin: Some(Packed::Folder(home(".gemini/extensions/weir"))),
-    trust: None,
     window: Some(Window {
         version: "0.61.0",
         default: 524_288,
@@ -28,17 +25,12 @@ pub(super) const GEMINI: Recipe = Recipe {
         setting: Setting { place: home(".gemini/settings.json"), at: &["model", "compressionThreshold"] },
         scale: Scale::Share(1_048_576),
     }),
-    status_line: None,
     basis: Basis::Seen,
+    ..Recipe::BLANK
 };
 
 const HOOKS: Hooks = Hooks {
-    grouped: true,
-    command: "command",
-    typed: true,
     timeout: ("timeout", 10_000),
-    limits: &[],
-    version: None,
     events: &[
         ("SessionStart", None),
         ("BeforeAgent", None),
@@ -47,4 +39,5 @@ const HOOKS: Hooks = Hooks {
         ("AfterAgent", None),
         ("SessionEnd", None),
     ],
+    ..Hooks::OF_CLAUDE
 };

@@ -1,6 +1,5 @@
 //! JetBrains. Junie reads a file; AI Assistant's MCP servers are set in a dialogue.
 
-use super::claude::plain;
 use super::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
 
 /// Junie by JetBrains.
@@ -10,13 +9,10 @@ pub(super) const JETBRAINS: Recipe = Recipe {
     programs: &["junie"],
     traces: &[home(".junie")],
     parts: &[
-        user_part(home(".junie/mcp/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
-        project_part(project(".junie/mcp/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
+        user_part(home(".junie/mcp/mcp.json"), EntryContent::USUAL_SERVER),
+        project_part(project(".junie/mcp/mcp.json"), EntryContent::USUAL_SERVER),
     ],
     then: Some("for AI Assistant, copy the entry to Settings, Tools, AI Assistant, Model Context Protocol"),
-    plugin: None,
-    trust: None,
-    window: None,
-    status_line: None,
     basis: Basis::Documented,
+    ..Recipe::BLANK
 };

@@ -19,10 +19,6 @@ pub(super) const KILO: Recipe = Recipe {
             EntryContent::Server(&["mcp"], local),
         ),
     ],
-    then: None,
-    plugin: None,
-    trust: None,
-    window: None,
-    status_line: None,
     basis: Basis::Documented,
+    ..Recipe::BLANK
 };

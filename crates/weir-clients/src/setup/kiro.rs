@@ -1,6 +1,5 @@
 //! Kiro, the editor and the command line.
 
-use super::claude::plain;
 use super::{Basis, EntryContent, Recipe, home, project, project_part, user_part};
 
 /// Kiro.
@@ -10,13 +9,9 @@ pub(super) const KIRO: Recipe = Recipe {
     programs: &["kiro", "kiro-cli"],
     traces: &[home(".kiro")],
     parts: &[
-        user_part(home(".kiro/settings/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
-        project_part(project(".kiro/settings/mcp.json"), EntryContent::Server(&["mcpServers"], plain)),
+        user_part(home(".kiro/settings/mcp.json"), EntryContent::USUAL_SERVER),
+        project_part(project(".kiro/settings/mcp.json"), EntryContent::USUAL_SERVER),
     ],
-    then: None,
-    plugin: None,
-    trust: None,
-    window: None,
-    status_line: None,
     basis: Basis::Documented,
+    ..Recipe::BLANK
 };

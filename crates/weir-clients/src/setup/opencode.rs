@@ -22,12 +22,8 @@ pub(super) const OPENCODE: Recipe = Recipe {
             EntryContent::Server(&["mcp"], local),
         ),
     ],
-    then: None,
-    plugin: None,
-    trust: None,
-    window: None,
-    status_line: None,
     basis: Basis::Seen,
+    ..Recipe::BLANK
 };
 
 const PLUGIN: &str = include_str!("../../../../plugins/opencode/weir.js");

@@ -1,6 +1,5 @@
 //! Qwen Code. It supports a part of Claude Code's hooks.
 
-use super::claude::plain;
 use super::{
     Basis, EntryContent, Hooks, Packed, Recipe, Scale, Setting, Window, home, project, project_part, user_part,
 };
@@ -13,13 +12,11 @@ pub(super) const QWEN: Recipe = Recipe {
     traces: &[home(".qwen")],
     parts: &[
         user_part(home(".qwen/settings.json"), EntryContent::Hooks(&HOOKS)),
-        user_part(home(".qwen/settings.json"), EntryContent::Server(&["mcpServers"], plain)),
+        user_part(home(".qwen/settings.json"), EntryContent::USUAL_SERVER),
         project_part(project(".qwen/settings.json"), EntryContent::Hooks(&HOOKS)),
-        project_part(project(".qwen/settings.json"), EntryContent::Server(&["mcpServers"], plain)),
+        project_part(project(".qwen/settings.json"), EntryContent::USUAL_SERVER),
     ],
-    then: None,
     plugin: Some(Packed::Folder(home(".qwen/extensions/weir"))),
-    trust: None,
     window: Some(Window {
         version: "0.24.4",
         default: 170_000,
@@ -28,17 +25,11 @@ pub(super) const QWEN: Recipe = Recipe {
         setting: Setting { place: home(".qwen/settings.json"), at: &["context", "autoCompactThreshold"] },
         scale: Scale::Share(200_000),
     }),
-    status_line: None,
     basis: Basis::Seen,
+    ..Recipe::BLANK
 };
 
 const HOOKS: Hooks = Hooks {
-    grouped: true,
-    command: "command",
-    typed: true,
-    timeout: ("timeout", 10),
-    limits: &[],
-    version: None,
     events: &[
         ("SessionStart", None),
         ("UserPromptSubmit", None),
@@ -53,4 +44,5 @@ const HOOKS: Hooks = Hooks {
         ("Stop", None),
         ("SessionEnd", None),
     ],
+    ..Hooks::OF_CLAUDE
 };

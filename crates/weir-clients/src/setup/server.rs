@@ -1,6 +1,6 @@
 //! Adds and removes our MCP server in a client's JSON settings.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Unusable;
 use super::json::{check_once, edit, existing_object_at, input, object_at, prune};
@@ -8,6 +8,11 @@ use super::ours::{NAME, is_our_server};
 
 /// The keys that may be updated in an entry of ours. The user may have chosen the others.
 const UPDATED_KEYS: [&str; 2] = ["command", "args"];
+
+/// Returns our server's entry in the form that most clients use.
+pub(super) fn plain(program: &str) -> Value {
+    json!({ "command": program, "args": ["mcp"] })
+}
 
 /// Adds our server to the object at this path.
 pub(super) fn add(text: &str, at: &[&str], entry: &Value) -> Result<String, Unusable> {

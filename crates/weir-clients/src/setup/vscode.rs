@@ -18,20 +18,12 @@ pub(super) const VSCODE: Recipe = Recipe {
         project_part(project(".vscode/mcp.json"), EntryContent::Server(&["servers"], stdio)),
     ],
     then: Some("check that Chat: Configure Hooks lists Weir's hooks"),
-    plugin: None,
-    trust: None,
-    window: None,
-    status_line: None,
     basis: Basis::Documented,
+    ..Recipe::BLANK
 };
 
 const HOOKS: Hooks = Hooks {
     grouped: false,
-    command: "command",
-    typed: true,
-    timeout: ("timeout", 10),
-    limits: &[],
-    version: None,
     events: &[
         ("SessionStart", None),
         ("UserPromptSubmit", None),
@@ -40,6 +32,7 @@ const HOOKS: Hooks = Hooks {
         ("SubagentStart", None),
         ("SubagentStop", None),
     ],
+    ..Hooks::OF_CLAUDE
 };
 
 fn stdio(program: &str) -> Value {

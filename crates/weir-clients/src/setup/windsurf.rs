@@ -1,6 +1,5 @@
 //! Windsurf. It has one file of MCP servers, for the user.
 
-use super::claude::plain;
 use super::{Basis, EntryContent, Recipe, home, user_part};
 
 /// Windsurf.
@@ -9,11 +8,8 @@ pub(super) const WINDSURF: Recipe = Recipe {
     title: "Windsurf",
     programs: &["windsurf"],
     traces: &[home(".codeium/windsurf")],
-    parts: &[user_part(home(".codeium/windsurf/mcp_config.json"), EntryContent::Server(&["mcpServers"], plain))],
+    parts: &[user_part(home(".codeium/windsurf/mcp_config.json"), EntryContent::USUAL_SERVER)],
     then: Some("press the refresh button in Windsurf's list of MCP servers"),
-    plugin: None,
-    trust: None,
-    window: None,
-    status_line: None,
     basis: Basis::Documented,
+    ..Recipe::BLANK
 };

@@ -1,6 +1,6 @@
 //! Zed. Its MCP servers are among its other settings.
 
-use super::claude::plain;
+use super::server::plain;
 use super::{Basis, EntryContent, Recipe, config, project, project_part, user_part};
 
 /// Zed.
@@ -13,10 +13,6 @@ pub(super) const ZED: Recipe = Recipe {
         user_part(config("zed/settings.json"), EntryContent::Server(&["context_servers"], plain)),
         project_part(project(".zed/settings.json"), EntryContent::Server(&["context_servers"], plain)),
     ],
-    then: None,
-    plugin: None,
-    trust: None,
-    window: None,
-    status_line: None,
     basis: Basis::Documented,
+    ..Recipe::BLANK
 };

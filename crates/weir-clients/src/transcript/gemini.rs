@@ -135,7 +135,7 @@ fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
         Step::Said { .. } | Step::Called { .. } => Vec::new(),
         Step::Result(mut result) => {
             let response = result.response.take();
-            vec![place.after_tool_payload("AfterTool", result, ("tool_response", response))]
+            vec![place.after_tool_payload("AfterTool", result, "tool_response", response)]
         }
         Step::Compacted { .. } => vec![place.hook_payload("PreCompress", json!({ "trigger": "auto" }))],
     }

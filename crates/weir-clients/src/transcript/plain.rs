@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Draft, Format, HookPayload, Place, RowReader, Step, ToolResult, claude, take, time};
+use super::{Draft, Format, RowReader, Step, ToolResult, claude, take, time};
 use crate::Client;
 use crate::clients::claude::CLAUDE;
 use crate::wire::{first_text, text};
@@ -17,7 +17,7 @@ pub(super) const FORMAT: Format = Format {
     many: true,
     knows,
     reader: || Box::<PlainReader>::default(),
-    hooks_for,
+    hooks_for: claude::FORMAT.hooks_for,
 };
 
 fn knows(row: &Value) -> bool {
@@ -63,8 +63,4 @@ impl RowReader for PlainReader {
     fn drafts(&mut self) -> Vec<&mut Draft> {
         self.0.iter_mut().collect()
     }
-}
-
-fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
-    (claude::FORMAT.hooks_for)(step, place)
 }

@@ -185,13 +185,14 @@ impl Place<'_> {
         &self,
         event: &'static str,
         result: ToolResult,
-        (key, given): (&str, Value),
+        key: &str,
+        output: Value,
     ) -> HookPayload {
         let mut hook = self.hook_payload(event, Value::Null);
         hook.payload["tool_name"] = Value::String(result.name);
         hook.payload["tool_input"] = result.input;
         hook.payload["tool_use_id"] = Value::String(result.key);
-        hook.payload[key] = given;
+        hook.payload[key] = output;
         hook
     }
 
@@ -200,11 +201,11 @@ impl Place<'_> {
         match result.failed {
             true => {
                 let text = Value::String(std::mem::take(&mut result.text));
-                self.after_tool_payload("PostToolUseFailure", result, ("error", text))
+                self.after_tool_payload("PostToolUseFailure", result, "error", text)
             }
             false => {
                 let response = result.response.take();
-                self.after_tool_payload("PostToolUse", result, ("tool_response", response))
+                self.after_tool_payload("PostToolUse", result, "tool_response", response)
             }
         }
     }

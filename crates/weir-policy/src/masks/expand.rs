@@ -1,6 +1,6 @@
 //! Turns rules and defaults into existing paths.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,9 +30,16 @@ pub(super) fn expand(tree: &mut Tree, rules: &Rules, places: &Places, now: Syste
         return masks;
     }
     masks.left_out = tree.left_out();
-    let (hidden, read_only) = (BTreeSet::new(), BTreeSet::new());
-    let mut builder =
-        MaskBuilder { tree, places: &places, now, listings: Listings::default(), masks, hidden, read_only };
+    let mut builder = MaskBuilder {
+        tree,
+        places: &places,
+        now,
+        listings: Listings::default(),
+        real_folders: HashMap::new(),
+        masks,
+        hidden: BTreeSet::new(),
+        read_only: BTreeSet::new(),
+    };
     builder.defaults(rules);
     builder.denials(rules);
     builder.finish()
@@ -43,6 +50,8 @@ struct MaskBuilder<'a> {
     places: &'a Places,
     now: SystemTime,
     listings: Listings,
+    /// Folders without their links, or `None` for those that cannot be reached.
+    real_folders: HashMap<PathBuf, Option<PathBuf>>,
     masks: Masks,
     hidden: BTreeSet<PathBuf>,
     read_only: BTreeSet<PathBuf>,
@@ -172,7 +181,7 @@ impl MaskBuilder<'_> {
     /// default only if the target is in the project or the home folder.
     fn hide(&mut self, path: &Path, origin: MaskOrigin) {
         let Ok(metadata) = fs::symlink_metadata(path) else { return };
-        let Some(real) = real_path(path) else { return };
+        let Some(real) = self.real_path(path) else { return };
         if !metadata.is_symlink() {
             if self.places.project.starts_with(&real) {
                 self.problem(real.clone(), "A rule hides the whole project, so nothing can run in it.", true);
@@ -195,8 +204,15 @@ impl MaskBuilder<'_> {
 
     fn protect(&mut self, path: &Path) {
         let Ok(metadata) = fs::symlink_metadata(path) else { return };
-        let real = if metadata.is_symlink() { fs::canonicalize(path).ok() } else { real_path(path) };
+        let real = if metadata.is_symlink() { fs::canonicalize(path).ok() } else { self.real_path(path) };
         self.read_only.extend(real);
+    }
+
+    /// Returns a path with its parent made canonical and its own name unchanged.
+    fn real_path(&mut self, path: &Path) -> Option<PathBuf> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return fs::canonicalize(path).ok() };
+        let real = self.real_folders.entry(parent.to_owned()).or_insert_with(|| fs::canonicalize(parent).ok());
+        real.as_ref().map(|real| real.join(name))
     }
 
     fn problem(&mut self, path: PathBuf, wrong: &str, refuse: bool) {
@@ -206,8 +222,6 @@ impl MaskBuilder<'_> {
     fn finish(mut self) -> Masks {
         self.masks.hidden = outermost(self.hidden);
         self.masks.read_only = outermost(self.read_only);
-        let linked = self.masks.hidden.iter().filter(|path| has_second_name(path)).cloned();
-        self.masks.hard_linked = linked.collect();
         self.masks
     }
 }
@@ -231,12 +245,6 @@ enum MaskOrigin {
     Rule,
 }
 
-/// Returns a path with its parent made canonical and its own name unchanged.
-fn real_path(path: &Path) -> Option<PathBuf> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return fs::canonicalize(path).ok() };
-    fs::canonicalize(parent).ok().map(|parent| parent.join(name))
-}
-
 /// Returns the paths that are not below another of them.
 pub(super) fn outermost(paths: BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let mut kept: Vec<PathBuf> = Vec::new();
@@ -247,17 +255,6 @@ pub(super) fn outermost(paths: BTreeSet<PathBuf>) -> Vec<PathBuf> {
         }
     }
     kept
-}
-
-#[cfg(unix)]
-fn has_second_name(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.nlink() > 1)
-}
-
-#[cfg(not(unix))]
-fn has_second_name(_: &Path) -> bool {
-    false
 }
 
 /// Returns whether a folder is a dependency folder or inside one.

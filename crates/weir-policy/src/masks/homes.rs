@@ -6,6 +6,7 @@
 //! - A link on the way to a shown path is shown as a link.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -27,10 +28,18 @@ pub struct Homes {
     pub links: Vec<(PathBuf, PathBuf)>,
 }
 
+/// What a run requires, wherever it is.
+#[derive(Debug, Clone, Default)]
+pub struct Requirements {
+    /// Folders of programs, which are shown with the prefix that the programs were installed in.
+    pub programs: BTreeSet<PathBuf>,
+    /// Other paths: its own program, what variables name, and what belongs to the project.
+    pub paths: Vec<PathBuf>,
+}
+
 impl Homes {
-    /// Decides what to show of the home folder in `places` and of the usual home locations. `needed` are paths that the
-    /// run requires wherever they are: its programs, and what belongs to the project.
-    pub fn of(rules: &Rules, places: &Places, needed: &[PathBuf]) -> Self {
+    /// Decides what to show of the home folder in `places` and of the usual home locations.
+    pub fn of(rules: &Rules, places: &Places, needed: &Requirements) -> Self {
         let mut homes = Self { covered: covered(&places.home), ..Self::default() };
         // The home folder itself may be a link.
         let home = homes.follow(&places.home).unwrap_or_else(|| places.home.clone());
@@ -44,13 +53,18 @@ impl Homes {
             // A pattern that matches at any depth lifts masks but shows nothing more.
             (None, None) => Vec::new(),
         });
-        let toolchains = below_all(&places.home, TOOLCHAINS.iter().copied()).into_iter();
-        let shared = SHARED.iter().map(PathBuf::from);
-        let mut shown = BTreeSet::new();
-        for path in toolchains.chain(shared).chain(needed.iter().cloned()) {
-            // No entry of these lists may show a whole home folder.
-            shown.extend(homes.follow(&path).filter(|path| !homes.holds_home(path, places)));
+        let mut listed: Vec<PathBuf> = Vec::new();
+        for folder in &needed.programs {
+            let real = homes.follow(folder);
+            let prefix = prefix(real.as_deref().unwrap_or(folder)).and_then(|prefix| homes.follow(prefix));
+            listed.extend(real.into_iter().chain(prefix));
         }
+        let toolchains = below_all(&places.home, TOOLCHAINS.iter().copied()).into_iter();
+        let paths = toolchains.chain(SHARED.iter().map(PathBuf::from)).chain(needed.paths.iter().cloned());
+        listed.extend(paths.filter_map(|path| homes.follow(&path)));
+        // No entry of these lists may show a whole home folder.
+        listed.retain(|path| !homes.holds_home(path, places));
+        let mut shown: BTreeSet<PathBuf> = listed.into_iter().collect();
         for path in readable {
             shown.extend(homes.follow(&path));
         }
@@ -107,6 +121,15 @@ impl Homes {
         }
         Some(real)
     }
+}
+
+/// Returns the prefix that the programs in a folder were installed in: a folder `bin` has its libraries next to it. A
+/// checkout with such a folder is not a toolchain unless its name says so, and neither is `~/.local`.
+fn prefix(programs: &Path) -> Option<&Path> {
+    let prefix = programs.parent().filter(|_| ["bin", "sbin", "shims"].iter().any(|name| programs.ends_with(name)))?;
+    let is_known = TOOLCHAINS.iter().any(|name| prefix.file_name() == Some(OsStr::new(name)));
+    let is_other = || prefix.join(".git").exists() || prefix.ends_with(".local");
+    (is_known || !is_other()).then_some(prefix)
 }
 
 /// Returns the folders to cover: the home folder and the usual home locations, except the root folder.

@@ -31,8 +31,6 @@ pub struct PathPattern {
     glob: Option<LazyGlob>,
     /// The last component, used to select names before whole paths are checked.
     last: String,
-    /// Whether the pattern has no slash and so matches at any depth.
-    anywhere: bool,
 }
 
 /// A glob and its matcher, which is compiled on first use: compiling takes far longer than parsing.
@@ -108,7 +106,7 @@ impl PathPattern {
                 last = "*";
             }
         }
-        Ok(Self { anchor, fixed, parts: rest, glob, last: last.to_owned(), anywhere })
+        Ok(Self { anchor, fixed, parts: rest, glob, last: last.to_owned() })
     }
 
     /// Returns the last component of the pattern, as a glob over names.
@@ -211,11 +209,6 @@ impl PathPattern {
                 reached[at + 1] = true;
             }
         }
-    }
-
-    /// Returns whether the pattern has no slash.
-    pub fn is_anywhere(&self) -> bool {
-        self.anywhere
     }
 }
 

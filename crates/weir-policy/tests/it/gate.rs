@@ -27,11 +27,10 @@ fn gate(rules: &[(&str, &str)], change: impl FnOnce(&mut Surroundings)) -> Gate 
             data: vec![folder("/home/me/.local/share/weir")],
             others: vec![folder("/home/me/.config/weir")],
         },
-        holds_home: false,
         caller: Caller::Model,
     };
     change(&mut around);
-    Gate::new(Rules::read(&[], &own), around)
+    Gate::new(Rules::read(&[], &own), || around)
 }
 
 fn verdict(gate: &Gate, path: &str, access: Access) -> Verdict {
@@ -92,7 +91,7 @@ fn weirs_own_folders_are_protected_by_name_also_inside_a_project() {
 
 #[test]
 fn what_is_unusual_needs_the_user() {
-    let home = gate(&[], |around| around.holds_home = true);
+    let home = gate(&[], |around| around.places.project = "/home/me".into());
     assert_eq!(verdict(&home, "/home/me/app/a.rs", Access::Change), Verdict::Ask);
     let target = Target { named: Path::new("a.rs"), path: Path::new("/home/me/app/a.rs"), is_read_only: true };
     let decision = gate(&[], |_| ()).decide(&Request { tool: TOOL, action: Action::File(target, Access::Change) });
@@ -132,6 +131,13 @@ fn a_program_is_judged_by_rules_about_it_and_a_script_by_every_command() {
     assert_eq!(denied.decide(&Request { tool, action: Action::Program("ruby") }).verdict, Verdict::Allow);
     let script = Action::Script("echo a && python3 -c 'print(1)'");
     assert_eq!(denied.decide(&Request { tool, action: script }).verdict, Verdict::Deny);
+}
+
+#[test]
+fn a_script_is_judged_without_looking_around() {
+    let gate = Gate::new(Rules::read(&[], &Own::default()), || panic!("no path is judged"));
+    let script = Request { tool: "mcp__weir__ctx_execute", action: Action::Script("cat ~/notes") };
+    assert_eq!(gate.decide(&script).verdict, Verdict::Allow);
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
-use weir_policy::masks::{Masks, Nearest, Places, Tree, interest};
+use weir_policy::masks::{Homes, Masks, Nearest, Places, Requirements, Tree, interest};
 use weir_policy::rules::{Own, Rules};
 
 /// A home folder with a project in it, and some files.
@@ -58,7 +58,6 @@ impl Home {
         let hidden = masks.hidden.iter().filter(|path| !path.starts_with("/etc") && !path.starts_with("/var"));
         let hidden = hidden.map(|path| line("hide", path));
         let kept = masks.read_only.iter().map(|path| line("keep", path));
-        let linked = masks.hard_linked.iter().map(|path| line("linked", path));
         let programs = masks.programs.iter().map(|program| format!("program {program}\n"));
         let problems = masks.problems.iter().map(|problem| {
             format!(
@@ -67,7 +66,7 @@ impl Home {
                 problem.wrong.replace(&self.path("").display().to_string(), "")
             )
         });
-        hidden.chain(kept).chain(linked).chain(programs).chain(problems).collect()
+        hidden.chain(kept).chain(programs).chain(problems).collect()
     }
 }
 
@@ -218,17 +217,6 @@ fn a_link_hides_its_target() {
 }
 
 #[test]
-fn a_second_name_of_a_hidden_file_is_reported() {
-    let home = Home::with(&["p/.env"]);
-    fs::hard_link(home.path("home/p/.env"), home.path("home/p/plain.txt")).unwrap();
-    expect![[r#"
-        hide p/.env
-        linked p/.env
-    "#]]
-    .assert_eq(&home.show(&home.masks(&own(&[], &[]))));
-}
-
-#[test]
 fn a_rule_that_hides_the_project_is_a_reason_to_refuse() {
     check(
         &["p/a"],
@@ -372,4 +360,23 @@ fn thousands_of_rules_hide_what_each_of_them_hides_alone() {
     let expected: String = all.iter().map(|path| format!("hide {path}\n")).collect();
     assert_eq!(shown, expected);
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+#[test]
+fn programs_are_shown_with_their_prefix_and_never_a_whole_home() {
+    let home = Home::with(&["opt/tool/bin/x", "opt/tool/lib/y", "checkout/.git/HEAD", "checkout/bin/z"]);
+    symlink("opt/tool/bin", home.path("home/links")).unwrap();
+    let shown = |folders: &[&str]| {
+        let programs = folders.iter().map(|folder| home.path(folder)).collect();
+        let requirements = Requirements { programs, paths: Vec::new() };
+        let homes = Homes::of(&Rules::read(&[], &Own::default()), &home.places(), &requirements);
+        let below = homes.shown.iter().filter_map(|path| path.strip_prefix(home.path("home")).ok());
+        let below: Vec<String> = below.map(|path| path.display().to_string()).collect();
+        (below.join(" "), homes.links)
+    };
+    assert_eq!(shown(&["home/opt/tool/bin"]), ("opt/tool opt/tool/bin".to_owned(), Vec::new()));
+    assert_eq!(shown(&["home/checkout/bin", "home/missing/bin"]), ("checkout/bin".to_owned(), Vec::new()));
+    assert_eq!(shown(&["home", "", "home/.."]), (String::new(), Vec::new()));
+    let link = (home.path("home/links"), PathBuf::from("opt/tool/bin"));
+    assert_eq!(shown(&["home/links"]), ("opt/tool opt/tool/bin".to_owned(), vec![link]));
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use weir_core::run::Stream;
 
-use super::{Broker, BrokeredCall, Call, Grant, Sink, Token, call, check, deny, serve};
+use super::{Broker, Call, Grant, Sink, Token, call, check, deny, serve};
 
 fn words(line: &str) -> Vec<OsString> {
     line.split(' ').map(OsString::from).collect()
@@ -31,7 +31,7 @@ fn outside(folder: &Path, call: &Call<'_>, sink: &mut Sink<'_>) -> io::Result<i3
 }
 
 struct TestBroker {
-    broker: Broker,
+    _broker: Broker,
     address: SocketAddr,
     token: Token,
     ran: Arc<AtomicU32>,
@@ -60,7 +60,7 @@ fn test_broker(granted: &str, uses: u32) -> TestBroker {
         counter.fetch_add(1, Ordering::SeqCst);
         outside(&path, call, sink)
     });
-    TestBroker { broker: broker.unwrap(), address, token, ran, _folder: folder }
+    TestBroker { _broker: broker.unwrap(), address, token, ran, _folder: folder }
 }
 
 impl TestBroker {
@@ -88,9 +88,6 @@ fn the_granted_command_runs_outside() {
         assert_eq!(test_broker.ask(&test_broker.token.to_text(), &words("gh pr list --limit 5")), expected);
     }
     test_broker.refuses("gh pr list --limit 5", "as often as allowed");
-    let asked = test_broker.broker.record().asked();
-    assert_eq!(asked[0], BrokeredCall { argv: words("gh pr list --limit 5"), refused: None });
-    assert_eq!((asked.len(), asked[2].refused.is_some()), (3, true));
 }
 
 #[test]
@@ -125,7 +122,6 @@ fn a_wrong_token_is_refused() {
         assert!(stderr.contains("the token does not belong to this run"), "{stderr}");
     }
     assert_eq!(test_broker.ran.load(Ordering::SeqCst), 0);
-    assert!(test_broker.broker.record().asked().iter().all(|asked| asked.argv.is_empty()));
     assert!(!format!("{:?}", test_broker.token).contains(&right));
 }
 

@@ -12,10 +12,10 @@ use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
+use super::Rules;
 use super::address::{AddressClass, canonical, classify};
 use super::listen::ShutdownSignal;
 use super::pattern::PatternPrecision;
-use super::{Rules, Upstream, head};
 
 /// Why a connection was not made.
 #[derive(Debug)]
@@ -37,13 +37,6 @@ pub(super) fn connect(rules: &Rules, host: &str, port: u16, stop: &ShutdownSigna
         }
         let add = if matches!(port, 80 | 443) { host.to_owned() } else { with_port(host, port) };
         return Err(ConnectError::Refused { why: "the host is not allowed".to_owned(), add: Some(add) });
-    }
-    if let Some(upstream) = &rules.upstream {
-        // An address needs no resolving, so it can be checked even here.
-        if let Ok(address) = host.parse() {
-            check(rules, SocketAddr::new(address, port))?;
-        }
-        return through(rules, upstream, &with_port(host, port), stop);
     }
     let mut addresses = resolve(rules, host, port, stop)?;
     for address in &mut addresses {
@@ -141,31 +134,5 @@ fn connect_error(error: &io::Error) -> ConnectError {
         io::ErrorKind::ConnectionAborted => ConnectError::Stopped,
         io::ErrorKind::TimedOut => ConnectError::Failed("it took too long".to_owned()),
         _ => ConnectError::Failed(error.to_string()),
-    }
-}
-
-/// Connects through the user's own proxy. Its address is not checked, since the user chose it.
-fn through(rules: &Rules, upstream: &Upstream, target: &str, stop: &ShutdownSignal) -> Result<TcpStream, ConnectError> {
-    let addresses = resolve(rules, &upstream.host, upstream.port, stop)?;
-    let stream = reach(rules, &addresses, stop)?;
-    let authorization = upstream.authorization.as_ref().map(|value| format!("Proxy-Authorization: {value}\r\n"));
-    let authorization = authorization.unwrap_or_default();
-    let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{authorization}\r\n");
-    let until = Instant::now() + rules.patience.connect;
-    stop.write_all(&stream, request.as_bytes(), until).map_err(|error| connect_error(&error))?;
-    let mut answer = Vec::new();
-    let mut byte = [0];
-    // Byte by byte, since what follows the head belongs to the client.
-    while head::end(&answer).is_none() {
-        let read = stop.read(&stream, &mut byte, until).map_err(|error| connect_error(&error))?;
-        if read == 0 || answer.len() >= head::MAX_HEAD_BYTES {
-            return Err(ConnectError::Failed("the user's own proxy gave no answer".to_owned()));
-        }
-        answer.push(byte[0]);
-    }
-    let status = String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned();
-    match status.split(' ').nth(1) {
-        Some(code) if code.starts_with('2') && code.len() == 3 => Ok(stream),
-        _ => Err(ConnectError::Failed(format!("the user's own proxy answered `{}`", status.escape_default()))),
     }
 }

@@ -4,24 +4,24 @@ use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
+use super::Rules;
 use super::body::Body;
 use super::connect::{ConnectError, connect};
 use super::head::{self, RequestKind};
 use super::listen::ShutdownSignal;
 use super::relay::relay;
-use super::{HostRecord, Rules};
 
 /// How long a client may take to read a refusal.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Serves one request. An error on the connection ends it and is not reported.
-pub(super) fn serve(client: &TcpStream, rules: &Rules, record: &HostRecord, stop: &ShutdownSignal) {
+pub(super) fn serve(client: &TcpStream, rules: &Rules, stop: &ShutdownSignal) {
     let _ = client.set_nodelay(true);
     if client.set_nonblocking(true).is_err() {
         return;
     }
     let refusal = match request(client, rules, stop) {
-        Ok((head, rest)) => answer(client, &ReceivedRequest { head, rest }, rules, record, stop),
+        Ok((head, rest)) => answer(client, &ReceivedRequest { head, rest }, rules, stop),
         Err(refusal) => Err(refusal),
     };
     if let Err(Some(refusal)) = refusal {
@@ -101,18 +101,13 @@ fn answer(
     client: &TcpStream,
     request: &ReceivedRequest,
     rules: &Rules,
-    record: &HostRecord,
     stop: &ShutdownSignal,
 ) -> Result<(), ErrorResponse> {
     let (host, port) = (&request.head.host, request.head.port);
     let server = match connect(rules, host, port, stop) {
-        Ok(server) => {
-            record.add(host, port, None);
-            server
-        }
+        Ok(server) => server,
         Err(ConnectError::Stopped) => return Err(None),
         Err(ConnectError::Failed(why)) => {
-            record.add(host, port, None);
             let text = format!("cannot reach {host} port {port}: {why}");
             return Err(Some(HttpRefusal { status: "502 Bad Gateway", text }));
         }
@@ -122,7 +117,6 @@ fn answer(
                 text +=
                     &format!("\nTo allow it, the user can add \"{add}\" to `{}` in the configuration.", rules.setting);
             }
-            record.add(host, port, Some(why));
             return Err(Some(HttpRefusal { status: "403 Forbidden", text }));
         }
     };

@@ -38,7 +38,7 @@ pub(crate) fn run(run: &Run<'_>, sink: &mut dyn FnMut(Stream, &[u8]) -> io::Resu
         (Level::Seatbelt | Level::None, _) => {}
     }
     let begun = Instant::now();
-    let mut watch = Watch { sink, most: run.most_output, counts: [0, 0], until: begun + run.timeout };
+    let mut watch = Watch { sink, most: run.most_output, printed: 0, until: begun + run.timeout };
     let done = write_files(spec).map_err(RunError::Helper).and_then(|()| steps(run, &mut watch));
     if let Some(scratch) = &spec.scratch {
         let _ = std::fs::remove_dir_all(scratch);
@@ -54,8 +54,6 @@ pub(crate) fn run(run: &Run<'_>, sink: &mut dyn FnMut(Stream, &[u8]) -> io::Resu
         cpu: Duration::ZERO,
         step,
         left: 0,
-        output_bytes: watch.counts[0],
-        error_bytes: watch.counts[1],
     })
 }
 
@@ -139,7 +137,7 @@ fn forward(mut output: io::PipeReader, events: &Sender<Event>) {
 struct Watch<'a> {
     sink: &'a mut dyn FnMut(Stream, &[u8]) -> io::Result<()>,
     most: u64,
-    counts: [u64; 2],
+    printed: u64,
     until: Instant,
 }
 
@@ -175,9 +173,9 @@ impl Watch<'_> {
 
     /// Passes on what was printed. Returns false once it is too much.
     fn take(&mut self, stream: Stream, bytes: &[u8]) -> Result<bool, RunError> {
-        let left = self.most.saturating_sub(self.counts[0]);
+        let left = self.most.saturating_sub(self.printed);
         let kept = &bytes[..bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
-        self.counts[0] += kept.len() as u64;
+        self.printed += kept.len() as u64;
         (self.sink)(stream, kept).map_err(RunError::Sink)?;
         Ok(kept.len() == bytes.len())
     }

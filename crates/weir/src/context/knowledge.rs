@@ -2,7 +2,7 @@
 //! opened on first use, with the limits of the configuration.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 use weir_core::{Level, Limits, ProjectKey, Scope, Timestamp};
@@ -13,6 +13,7 @@ use super::{Machine, Session, cancelled};
 use crate::config::EmbeddingModel;
 use crate::embedding::LazyModel;
 use crate::error::{CommandError, ErrorKind};
+use crate::mutex::lock;
 use crate::project::Project;
 use crate::{sharing, when};
 
@@ -347,9 +348,4 @@ impl Stores {
             [&mut self.project, &mut self.user].into_iter().flatten().map(Store::interrupter).collect();
         move || interrupts.iter().for_each(|interrupt| interrupt())
     }
-}
-
-/// Locks the stores even after a panic: one failed call must not close them for all later ones.
-fn lock<T>(stores: &Mutex<T>) -> MutexGuard<'_, T> {
-    stores.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

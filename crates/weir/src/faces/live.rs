@@ -2,9 +2,10 @@
 //! the ends of lines pass, since a terminal would obey the others.
 
 use std::io::{IsTerminal as _, Write as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::context::LiveOutput;
+use crate::mutex::lock;
 
 /// The longest colour sequence that passes, in bytes.
 const MAX_SEQUENCE_BYTES: usize = 40;
@@ -18,7 +19,7 @@ pub(crate) fn output() -> Option<LiveOutput> {
     let colours = anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never;
     let filter = Mutex::new(Filter { colours, pending: Vec::new() });
     Some(Arc::new(move |bytes: &[u8]| {
-        let mut filter = filter.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut filter = lock(&filter);
         let text = if bytes.is_empty() { filter.rest() } else { filter.pass(bytes) };
         drop(filter);
         // If the terminal is gone, the run goes on and its output is stored.

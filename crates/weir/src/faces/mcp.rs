@@ -24,6 +24,7 @@ use crate::config::ListedTools;
 use crate::context::{ConsentPrompt, Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
 use crate::operations::Operation;
+use crate::random;
 use crate::run::unfinished;
 
 /// The instructions that the model gets once, at the beginning of a session.
@@ -42,7 +43,7 @@ const CONSENT_TIMEOUT: Duration = Duration::from_secs(120);
 /// Serves until the client closes the connection. `session` is the one that the client named when it started the
 /// server.
 pub(crate) async fn serve(context: Context, session: Option<String>) -> Result<(), CommandError> {
-    let fallback_session = session.map_or_else(random_key, Ok)?;
+    let fallback_session = session.map_or_else(random::name, Ok)?;
     let background = EmbedderHandle::start(&context, IndexUpkeep::Leave);
     let server = Server { context: context.clone(), fallback_session, background };
     let failed = |what: &str| CommandError::new(ErrorKind::Failed, format!("MCP: {what}"));
@@ -185,10 +186,4 @@ async fn meter(context: &Context, operation: &Operation, result: &CallToolResult
         Ok(open.project()?.meter(&scope, &reading, now)?)
     });
     let _ = tokio::time::timeout(METER_TIMEOUT, noted).await;
-}
-
-fn random_key() -> Result<String, CommandError> {
-    let bits = getrandom::u64()
-        .map_err(|error| CommandError::new(ErrorKind::Failed, format!("cannot get random bytes: {error}")))?;
-    Ok(weir_core::Reference::from_bits(bits).as_str().to_owned())
 }

@@ -124,6 +124,22 @@ fn still_open(folder: &Path) -> Option<String> {
     Some(format!("{who} still has the old store open; restart it"))
 }
 
+/// Refuses to overwrite a file, unless the user wants that.
+fn check_new(file: &Path, arguments: &ArgMatches) -> Result<(), CommandError> {
+    if file.exists() && !arguments.get_flag("force") {
+        return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it already exists", file.display()))
+            .hint("choose another file, or repeat with --force"));
+    }
+    Ok(())
+}
+
+/// Returns the path next to a file under which its new content is written. A file that is to be replaced stays until
+/// then.
+fn unfinished(file: &Path) -> Result<PathBuf, CommandError> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    Ok(file.with_file_name(format!(".{name}.{}", random::name()?)))
+}
+
 fn new_private_file(path: &Path) -> std::io::Result<File> {
     private::open(path, private::options().create_new(true))
 }

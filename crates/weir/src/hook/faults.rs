@@ -5,12 +5,13 @@ use std::any::Any;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use weir_store::private;
 
 use crate::env::{Env, Paths};
+use crate::mutex::lock;
 use crate::when;
 
 /// The size at which the older half of the log is dropped, in bytes.
@@ -24,7 +25,7 @@ static HALVED: AtomicUsize = AtomicUsize::new(0);
 
 /// Logs one fault.
 pub(crate) fn note(what: &str, fault: &str) {
-    let elsewhere = ELSEWHERE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let elsewhere = lock(&ELSEWHERE).clone();
     let usual = || Env::capture_in("/".into()).paths().map(|paths| path(&paths));
     if let Some(path) = elsewhere.or_else(usual) {
         let line = format!("{} {what}: {}\n", when::show(when::now()), weir_core::wording::one_line(fault, 400));
@@ -34,7 +35,7 @@ pub(crate) fn note(what: &str, fault: &str) {
 
 /// Logs faults in another data folder from now on, since the faults of a replay are not the user's.
 pub(crate) fn keep_in(paths: &Paths) {
-    *ELSEWHERE.lock().unwrap_or_else(PoisonError::into_inner) = Some(path(paths));
+    *lock(&ELSEWHERE) = Some(path(paths));
 }
 
 /// Returns the logged faults, oldest first.

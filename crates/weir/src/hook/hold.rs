@@ -23,7 +23,7 @@ use weir_core::wording::{one_line, size};
 use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, Scope, Timestamp};
 use weir_store::{BlobReader, KeepError, LONGEST_TEXT, Outcome, Store, TextWriter};
 
-pub(super) use self::show::OutputContext;
+pub(super) use self::show::{OutputContext, shown};
 use super::payload::{Payload, copy};
 use super::rewrite::RewriteStatus;
 use super::{Call, FileState, MAX_TITLE_CHARS, OPT_OUT_MARK, faults, unreadable};
@@ -79,7 +79,7 @@ pub(super) fn output(
     if let Some(text) = here
         && text.len() as u64 <= MAX_SURELY_SMALL_BYTES
     {
-        return Ok(HoldDecision::of(repeats::output(call, used, done, text)?, Outcome::Small));
+        return Ok(HoldDecision::of(repeats::output(call, used, done)?, Outcome::Small));
     }
     let config = config::read(&call.paths.config)?.hold;
     if config.leaves_alone(used, &call.shell_folder) {
@@ -91,7 +91,7 @@ pub(super) fn output(
     if let Some(text) = here
         && (is_part || weir_digest::whole(&text.as_bytes(), limit).map_err(unreadable)?.is_some())
     {
-        return Ok(HoldDecision::of(repeats::output(call, used, done, text)?, why_short));
+        return Ok(HoldDecision::of(repeats::output(call, used, done)?, why_short));
     }
     if is_part {
         return Ok(HoldDecision::LeftAlone(Outcome::AskedFor));
@@ -219,9 +219,8 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<HoldOutcome
             call.payload.write(&done.output.text, &mut to).map_err(unreadable)?;
         }
     }
-    let what = HeldOutput { entry: entry(used, done), head: head(used, done) };
-    let (entry, head) = (what.entry.clone(), what.head.clone());
-    let kept = match keep(&mut call.store, &call.scope, what, writer, call.now) {
+    let entry = entry(used, done);
+    let kept = match keep(&mut call.store, &call.scope, entry.clone(), writer, call.now) {
         Ok(kept) => kept,
         Err(KeepError { error, text: Some(text) }) if error.may_pass() => {
             if text.bytes() <= LONGEST_TEXT {
@@ -243,7 +242,7 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<HoldOutcome
         file: saved,
         face: call.face,
     };
-    show::shown(&kept, &head, &ask).map(HoldOutcome::Back)
+    shown(&kept, &head(used, done), &ask).map(HoldOutcome::Back)
 }
 
 /// Whether holding back an output may take long, because of its size or because a file is read.
@@ -281,43 +280,23 @@ fn put(writer: &mut TextWriter, bytes: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// An output to hold back, and the heading of its replacement.
-pub(super) struct HeldOutput {
-    /// The entry to store.
-    pub entry: NewEntry,
-    /// How the command went.
-    pub head: String,
-}
-
 /// A stored text.
-struct KeptText {
+pub(super) struct KeptText {
     title: String,
     reference: Reference,
     text: BlobReader,
 }
 
-/// Stores a text and returns its replacement.
-pub(super) fn keep_and_show(
+/// Stores a text.
+pub(super) fn keep(
     store: &mut Store,
     scope: &Scope,
-    what: HeldOutput,
-    writer: TextWriter,
-    (ask, now): (&OutputContext<'_>, Timestamp),
-) -> Result<String, CommandError> {
-    let head = what.head.clone();
-    let kept = keep(store, scope, what, writer, now).map_err(|failed| failed.error)?;
-    show::shown(&kept, &head, ask)
-}
-
-fn keep(
-    store: &mut Store,
-    scope: &Scope,
-    what: HeldOutput,
+    entry: NewEntry,
     writer: TextWriter,
     now: Timestamp,
 ) -> Result<KeptText, KeepError> {
-    let title = what.entry.title.clone();
-    let (kept, text) = store.keep_and_open(scope, what.entry, writer, now)?;
+    let title = entry.title.clone();
+    let (kept, text) = store.keep_and_open(scope, entry, writer, now)?;
     Ok(KeptText { title, reference: kept.reference, text })
 }
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use weir_core::{Reference, Scope, written_enum};
+use weir_core::{Scope, written_enum};
 use weir_outline::{Level, OutlineError};
 
 use super::{Declared, Effect, map};
@@ -170,8 +170,7 @@ fn look(
     if scope.session.is_some() {
         files::keep(open, scope, &seen)?;
     }
-    let mark = random::name()?;
-    let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
+    let mark = random::mark()?;
     let shown = format!("{}\n{}", view.head, fence(mark, &view.text));
     let about = FileData {
         path: place.shown.clone(),

@@ -1,6 +1,6 @@
 //! `context_read`: reads a file or some of its lines, and makes it the session's active file.
 
-use weir_core::{Reference, Scope};
+use weir_core::Scope;
 use weir_outline::Level;
 use weir_store::SessionFile;
 
@@ -140,8 +140,7 @@ impl File<'_> {
             said.push_str(&which(&part));
         }
         // A random mark, which the text cannot contain on purpose.
-        let mark = random::name()?;
-        let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
+        let mark = random::mark()?;
         said.push_str(&format!("\n{}", fence(mark, &part.text.replace("\r\n", "\n"))));
         Ok(ReadAnswer { text: said, whole, given: Delivery::Text })
     }
@@ -153,8 +152,7 @@ impl File<'_> {
         if outlined.level.is_none() {
             return Ok(None);
         }
-        let mark = random::name()?;
-        let mark = Reference::parse(&mark).map_err(|error| CommandError::broken(&error.to_string()))?;
+        let mark = random::mark()?;
         let end = weir_tokens::fit(&outlined.text, MAX_WHOLE_TOKENS);
         let tokens = weir_tokens::count(&self.text.text);
         let head = self.head();

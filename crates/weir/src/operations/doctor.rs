@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use weir_core::Level;
 use weir_core::wording::quoted;
-use weir_store::{Depth, HookUse, KnownProject, Patience, Spool};
+use weir_store::{Depth, HookUse, KnownProject, Patience, Spool, StoreError, StorePart};
 
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted, one_line};
@@ -22,7 +22,7 @@ use crate::project::Project;
 use crate::run::health;
 use crate::schema::silent;
 use crate::setup::health as clients;
-use crate::{identity, moved, outlining, team, when};
+use crate::{identity, moved, os, outlining, team, when};
 
 /// How long a check waits for another process.
 const STORE_WAIT: Duration = Duration::from_secs(1);
@@ -327,26 +327,17 @@ fn check_team(context: &Context) -> Option<Check> {
 
 /// Checks that only the user can read the data folder, which records what the user did.
 fn check_modes(data: &Path) -> Check {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-
-        use weir_store::{StoreError, StorePart};
-
-        match data.metadata() {
-            Ok(meta) if meta.permissions().mode() & 0o077 != 0 => Check {
-                name: "data folder",
-                good: false,
-                text: format!("{} is readable by other users", data.display()),
-                fix: Some(format!("chmod -R go= {}", shell_word(data))),
-            },
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                let unusable = StoreError::Unusable { at: StorePart::Folder, detail: error.to_string() };
-                Check::bad("data folder", CommandError::from(unusable).in_store(data))
-            }
-            _ => Check::good("data folder", data.display().to_string()),
+    match data.metadata() {
+        Ok(about) if os::is_open_to_others(&about) => Check {
+            name: "data folder",
+            good: false,
+            text: format!("{} is readable by other users", data.display()),
+            fix: Some(format!("chmod -R go= {}", shell_word(data))),
+        },
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            let unusable = StoreError::Unusable { at: StorePart::Folder, detail: error.to_string() };
+            Check::bad("data folder", CommandError::from(unusable).in_store(data))
         }
+        _ => Check::good("data folder", data.display().to_string()),
     }
-    #[cfg(not(unix))]
-    Check::good("data folder", data.display().to_string())
 }

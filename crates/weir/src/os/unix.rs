@@ -150,9 +150,30 @@ pub(crate) fn is_link_error(error: &io::Error) -> bool {
 pub(crate) fn not_private(about: &Metadata) -> Option<&'static str> {
     match about {
         about if about.uid() != rustix::process::geteuid().as_raw() => Some("it belongs to another user"),
-        about if about.mode() & 0o077 != 0 => Some("other users can read or write it"),
+        about if is_open_to_others(about) => Some("other users can read or write it"),
         _ => None,
     }
+}
+
+/// Whether other users may do anything with a file or folder.
+pub(crate) fn is_open_to_others(about: &Metadata) -> bool {
+    about.mode() & 0o077 != 0
+}
+
+/// Whether a file is a program that can be started.
+pub(crate) fn is_program(about: &Metadata) -> bool {
+    about.is_file() && about.mode() & 0o111 != 0
+}
+
+/// Swaps two folders in one step. Returns false if that is not possible.
+#[cfg(target_os = "linux")]
+pub(crate) fn exchange(one: &Path, other: &Path) -> bool {
+    rustix::fs::renameat_with(CWD, one, CWD, other, rustix::fs::RenameFlags::EXCHANGE).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn exchange(_: &Path, _: &Path) -> bool {
+    false
 }
 
 /// Returns the number of this user.

@@ -93,6 +93,21 @@ pub(crate) fn not_private(_: &Metadata) -> Option<&'static str> {
     None
 }
 
+/// Returns false: access lists are not checked.
+pub(crate) fn is_open_to_others(_: &Metadata) -> bool {
+    false
+}
+
+/// Whether it is a file: no mode tells a program from other files.
+pub(crate) fn is_program(about: &Metadata) -> bool {
+    about.is_file()
+}
+
+/// Returns false: two folders cannot be swapped in one step.
+pub(crate) fn exchange(_: &Path, _: &Path) -> bool {
+    false
+}
+
 /// Returns `None`: users have no numbers here.
 pub(crate) fn user_id() -> Option<u32> {
     None

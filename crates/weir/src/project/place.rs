@@ -6,6 +6,7 @@ use std::path::Path;
 use weir_store::private;
 
 use super::Project;
+use crate::os;
 
 /// The file next to the log that records the device and inode numbers of the project's folder.
 const PLACE: &str = "place";
@@ -25,16 +26,10 @@ impl Project {
     /// Returns the folder's device and inode numbers, which do not change when the folder is moved or renamed on the
     /// same file system.
     pub(crate) fn place(&self) -> Option<String> {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt as _;
-            let key = self.own_key();
-            let folder = key.strip_prefix("git:").or_else(|| key.strip_prefix("path:"))?;
-            let about = std::fs::metadata(folder).ok()?;
-            Some(format!("{}:{}\n", about.dev(), about.ino()))
-        }
-        #[cfg(not(unix))]
-        None
+        let key = self.own_key();
+        let folder = key.strip_prefix("git:").or_else(|| key.strip_prefix("path:"))?;
+        let (device, inode) = os::file_id(&std::fs::metadata(folder).ok()?)?;
+        Some(format!("{device}:{inode}\n"))
     }
 }
 

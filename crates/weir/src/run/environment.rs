@@ -9,12 +9,12 @@ use weir_runner::{Caps, EGRESS_PORT, Level, Network, Problem, Spec};
 use weir_store::private;
 
 use super::outside::{self, OutsideAccess};
-use super::{RunRequest, failed, homes, masks};
+use super::{RunRequest, homes, masks};
 use crate::config;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::foreign::resolved;
 use crate::permission;
+use crate::random;
 
 /// The folder of the code inside a full sandbox, in its private `/tmp`.
 const SCRATCH: &str = "/tmp/weir-run";
@@ -51,8 +51,13 @@ pub(crate) fn search_path(context: &Context) -> OsString {
     path.map_or_else(|| USUAL_PATH.into(), |(_, path)| path.clone())
 }
 
-/// Decides the environment of a run.
-pub(super) fn prepare(context: &Context, order: &RunRequest, found: &Found) -> Result<RunEnvironment, CommandError> {
+/// Decides the environment of a run that may change the [`writable`] folders.
+pub(super) fn prepare(
+    context: &Context,
+    order: &RunRequest,
+    found: &Found,
+    writable: &[PathBuf],
+) -> Result<RunEnvironment, CommandError> {
     let level = match context.config().sandbox {
         config::Sandbox::Off => Level::None,
         config::Sandbox::Seatbelt => Level::Seatbelt,
@@ -62,7 +67,6 @@ pub(super) fn prepare(context: &Context, order: &RunRequest, found: &Found) -> R
         Level::Full => PathBuf::from(SCRATCH),
         _ => new_scratch(context)?,
     };
-    let writable = writable(context);
     let root = &context.project().root;
     let mut remarks = Vec::new();
     if !writable.contains(root) {
@@ -72,14 +76,15 @@ pub(super) fn prepare(context: &Context, order: &RunRequest, found: &Found) -> R
         ));
     }
     let Plan { files, steps, env, cache } = found.plan(&order.code, order.file.as_deref(), &scratch);
-    let masks = masks::masks(context, &order.folder)?;
+    let rules = permission::rules(context);
+    let masks = masks::masks(context, &rules, &order.folder)?;
     remarks.extend(masks.remark);
-    let homes = homes::seen(context, order, found);
-    homes::check_folder(context, &homes, &writable, &order.folder)?;
+    let homes = homes::seen(context, &rules, order, found);
+    homes::check_folder(context, &homes, writable, &order.folder)?;
     if let Some(file) = &order.file {
-        homes::check_file(context, &homes, &writable, file)?;
+        homes::check_file(context, &homes, writable, file)?;
     }
-    remarks.extend(homes::remark(context, &homes, &writable, order));
+    remarks.extend(homes::remark(context, &homes, writable, order));
     let cache_folder = cache_folder(context);
     let outside = OutsideAccess::of(context, order)?;
     let stand_ins = scratch.join("bin");
@@ -91,15 +96,15 @@ pub(super) fn prepare(context: &Context, order: &RunRequest, found: &Found) -> R
         environment: variables.all(context, env, cache, level),
         folder: order.folder.clone(),
         files: files.into_iter().chain(outside.stand_ins(&stand_ins)).collect(),
-        visible: visible(context, found).chain(homes.shown).chain(order.file.clone()).collect(),
+        visible: homes.shown.into_iter().chain(order.file.clone()).collect(),
         covered: homes.covered,
         links: homes.links,
-        read_only: masks.read_only,
+        read_only: masks.read_only.into_iter().chain(masks::own_places(context, writable)).collect(),
         hidden: masks.hidden,
         programs: masks.programs,
         scratch: (level != Level::Full).then_some(scratch),
         caps: caps(context),
-        writable: writable.into_iter().chain(cache_folder.clone()).collect(),
+        writable: writable.iter().cloned().chain(cache_folder.clone()).collect(),
     };
     Ok(RunEnvironment { spec, outside: Arc::new(outside), remarks })
 }
@@ -141,9 +146,9 @@ fn open() -> &'static str {
 /// Returns the folders that a run may change: those that the user named, and the project unless it contains the home
 /// folder.
 pub(super) fn writable(context: &Context) -> Vec<PathBuf> {
-    let home = context.env().home.as_deref().map(resolved);
+    let home = context.env().home.as_deref();
     let project = (!permission::holds_home(context)).then(|| context.project().root.clone());
-    let named = context.config().run.writable.iter().map(|path| from_home(path, home.as_deref()));
+    let named = context.config().run.writable.iter().map(|path| from_home(path, home));
     project.into_iter().chain(named.filter_map(|path| path.canonicalize().ok())).collect()
 }
 
@@ -155,15 +160,6 @@ pub(super) fn from_home(path: &str, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Returns what must be visible even below a folder that the run has to itself: the locations of programs.
-fn visible(context: &Context, found: &Found) -> impl Iterator<Item = PathBuf> {
-    let path = search_path(context);
-    let own = std::env::current_exe().ok().filter(|_| !context.config().run.brokered.is_empty());
-    let programs: Vec<PathBuf> =
-        std::env::split_paths(&path).chain(found.program.parent().map(Path::to_owned)).chain(own).collect();
-    programs.into_iter().filter_map(|path| path.canonicalize().ok())
-}
-
 /// Returns the folder in which tools keep data between runs. It belongs to the project and only runs use it, so nothing
 /// that a run leaves there is ever used outside a sandbox.
 fn cache_folder(context: &Context) -> Option<PathBuf> {
@@ -173,8 +169,7 @@ fn cache_folder(context: &Context) -> Option<PathBuf> {
 }
 
 pub(crate) fn new_scratch(context: &Context) -> Result<PathBuf, CommandError> {
-    let bits = getrandom::u64().map_err(|error| failed(&format!("cannot get random bytes: {error}")))?;
-    let folder = context.paths().cache.join("scratch").join(weir_core::Reference::from_bits(bits).as_str());
+    let folder = context.paths().cache.join("scratch").join(random::name()?);
     let made = private::folder(&folder).and_then(|()| folder.canonicalize());
     made.map_err(|error| {
         CommandError::new(ErrorKind::Failed, format!("cannot create {}: {error}", folder.display()))

@@ -25,7 +25,8 @@ pub(crate) fn sandbox(context: &Context) -> Result<String, CommandError> {
         timeout: PROBE_TIMEOUT,
         source: None,
     };
-    let mut place = environment::prepare(context, &order, &runtime::locate(context, language)?)?;
+    let found = runtime::locate(context, language)?;
+    let mut place = environment::prepare(context, &order, &found, &environment::writable(context))?;
     match (context.config().sandbox, try_out(&place.spec)) {
         (_, Ok(())) => Ok(place.spec.level.as_str().to_owned()),
         (Sandbox::BestEffort, Err(RunError::Sandbox(why))) if !why.refused => {

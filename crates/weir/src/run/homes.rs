@@ -1,11 +1,11 @@
 //! Decides what a run sees of home folders: the toolchains it needs, what belongs to the project, and the file it is
 //! about.
 
-use std::ffi::OsStr;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use weir_policy::masks::Homes;
-use weir_policy::masks::toolchains::TOOLCHAINS;
+use weir_policy::masks::{Homes, Requirements};
+use weir_policy::rules::Rules;
 use weir_runner::runtimes::Found;
 
 use super::environment::{from_home, search_path};
@@ -20,38 +20,28 @@ use crate::permission;
 const PERSONAL: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL"];
 
 /// Decides what a run sees of home folders.
-pub(super) fn seen(context: &Context, order: &RunRequest, found: &Found) -> Homes {
-    let mut needed: Vec<PathBuf> = std::env::split_paths(&search_path(context)).flat_map(with_prefix).collect();
-    for program in links(&found.program).into_iter().chain(found.program.canonicalize().ok()) {
-        needed.extend(program.parent().map(Path::to_owned).into_iter().flat_map(with_prefix));
-    }
+pub(super) fn seen(context: &Context, rules: &Rules, order: &RunRequest, found: &Found) -> Homes {
+    let mut programs: BTreeSet<PathBuf> = std::env::split_paths(&search_path(context)).collect();
+    programs.extend(links(&found.program).filter_map(|program| program.parent().map(Path::to_owned)));
+    // Its folder is not shown if that is a whole home folder.
+    let mut paths = vec![found.program.clone()];
     let toolchains = context.env().for_runs().filter(|(name, _)| !PERSONAL.iter().any(|other| name == *other));
-    needed.extend(toolchains.flat_map(|(_, value)| std::env::split_paths(value)).filter(|path| path.is_absolute()));
-    needed.extend(std::env::current_exe().ok().filter(|_| !context.config().run.brokered.is_empty()));
-    needed.extend(context.project().git_folders().map(Path::to_owned));
+    paths.extend(toolchains.flat_map(|(_, value)| std::env::split_paths(value)).filter(|path| path.is_absolute()));
+    paths.extend(std::env::current_exe().ok().filter(|_| !context.config().run.brokered.is_empty()));
+    paths.extend(context.project().git_folders().map(Path::to_owned));
     if permission::holds_home(context) {
         // The project is all of the home, and as such not shown. Where the client was started, it may look around.
-        needed.push(context.env().folder.clone());
+        paths.push(context.env().folder.clone());
     }
-    Homes::of(&permission::rules(context), &masks::places(context, &order.folder), &needed)
+    Homes::of(rules, &masks::places(context, &order.folder), &Requirements { programs, paths })
 }
 
 /// Returns a program and each link on the way to its file, all of which must be visible for it to start.
-fn links(program: &Path) -> Vec<PathBuf> {
-    const MAX_LINKS: usize = 16;
+fn links(program: &Path) -> impl Iterator<Item = PathBuf> {
+    // As many as the kernel follows.
+    const MAX_LINKS: usize = 40;
     let next = |path: &PathBuf| Some(path.parent()?.join(std::fs::read_link(path).ok()?));
-    std::iter::successors(Some(program.to_owned()), next).take(MAX_LINKS).collect()
-}
-
-/// Returns a folder of programs and the prefix they were installed in: a folder `bin` has its libraries next to it. A
-/// checkout with such a folder is not a toolchain unless its name says so, and neither is `~/.local`.
-fn with_prefix(folder: PathBuf) -> Vec<PathBuf> {
-    let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-    let prefix = real.parent().filter(|_| ["bin", "sbin", "shims"].iter().any(|name| real.ends_with(name)));
-    let is_known = |prefix: &Path| TOOLCHAINS.iter().any(|name| prefix.file_name() == Some(OsStr::new(name)));
-    let is_other = |prefix: &Path| prefix.join(".git").exists() || prefix.ends_with(".local");
-    let prefix = prefix.filter(|prefix| is_known(prefix) || !is_other(prefix)).map(Path::to_owned);
-    [folder].into_iter().chain(prefix).collect()
+    std::iter::successors(Some(program.to_owned()), next).take(1 + MAX_LINKS)
 }
 
 /// Returns an error if a run cannot start in its folder. The parents of visible folders exist, but contain nothing

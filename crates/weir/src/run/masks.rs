@@ -6,9 +6,10 @@ use std::sync::MutexGuard;
 use std::time::SystemTime;
 
 use weir_policy::masks::{self, Nearest, Places, Tree};
+use weir_policy::rules::Rules;
 use weir_store::private;
 
-use super::environment::{search_path, writable};
+use super::environment::search_path;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::foreign;
@@ -31,16 +32,15 @@ pub(super) struct Masks {
     pub(super) remark: Option<String>,
 }
 
-/// Finds what a run may not see or change.
-pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandError> {
-    let (rules, places) = (permission::rules(context), places(context, folder));
+/// Finds what a run may not see or change by these rules.
+pub(super) fn masks(context: &Context, rules: &Rules, folder: &Path) -> Result<Masks, CommandError> {
     let mut tree = tree(context);
     tree.look_at_nearest(permission::holds_home(context).then(|| Nearest {
         most: MAX_NEAREST_FILES,
         // These a run may see, although they lie in a home.
         whole: vec![folder.to_owned(), foreign::resolved(&context.env().folder)],
     }));
-    let found = masks::Masks::expand(&mut tree, &rules, &places, SystemTime::now());
+    let found = masks::Masks::expand(&mut tree, rules, &places(context, folder), SystemTime::now());
     drop(tree);
     if let Some(problem) = found.problems.iter().find(|problem| problem.refuse) {
         return Err(CommandError::new(ErrorKind::Denied, format!("{}: {}", problem.path.display(), problem.wrong))
@@ -49,14 +49,13 @@ pub(super) fn masks(context: &Context, folder: &Path) -> Result<Masks, CommandEr
     let mut hidden = found.hidden;
     // What other runs printed is for `ctx_get`, which looks at who may see it.
     hidden.extend(context.paths().data.canonicalize());
-    let mut read_only = found.read_only;
-    read_only.extend(own_places(context));
-    let programs = found.programs.iter().flat_map(|name| binaries(name, &search_path(context))).collect();
+    let path = search_path(context);
+    let programs = found.programs.iter().flat_map(|name| binaries(name, &path)).collect();
     let remark = found.left_out.then(|| {
         let root = context.project().root.display();
         format!("files named like secrets are hidden only among the {MAX_NEAREST_FILES} nearest to {root}")
     });
-    Ok(Masks { hidden, read_only, programs, remark })
+    Ok(Masks { hidden, read_only: found.read_only, programs, remark })
 }
 
 /// The folders that patterns of paths are relative to.
@@ -70,10 +69,12 @@ pub(super) fn places(context: &Context, folder: &Path) -> Places {
 
 /// Weir's own folders, which a run could otherwise change where they lie in what it may write, as with dotfiles. What is
 /// not there yet is made, since only what is there can be protected.
-fn own_places(context: &Context) -> Vec<PathBuf> {
-    let writable = writable(context);
+pub(super) fn own_places(context: &Context, writable: &[PathBuf]) -> Vec<PathBuf> {
     let folders = [context.paths().config.parent(), Some(context.paths().data.as_path())];
-    let is_inside = |folder: &&Path| writable.iter().any(|root| foreign::resolved(folder).starts_with(root));
+    let is_inside = |folder: &&Path| {
+        let real = foreign::resolved(folder);
+        writable.iter().any(|root| real.starts_with(root))
+    };
     let inside = folders.into_iter().flatten().filter(is_inside);
     inside.filter_map(|folder| private::folder(folder).and_then(|()| folder.canonicalize()).ok()).collect()
 }

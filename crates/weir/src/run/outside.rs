@@ -119,13 +119,7 @@ impl OutsideAccess {
         let (proxy, desk) = (listeners.next(), listeners.next());
         let egress = self.hosts.clone().zip(proxy).map(|(allow, listener)| {
             let setting = "run.hosts";
-            let rules = egress::Rules {
-                allow,
-                resolve: system_resolver(),
-                upstream: None,
-                setting,
-                patience: Patience::default(),
-            };
+            let rules = egress::Rules { allow, resolve: system_resolver(), setting, patience: Patience::default() };
             egress::serve(listener, rules)
         });
         let broker = self.grant.clone().zip(desk).map(|(grant, listener)| {

@@ -18,6 +18,7 @@ use super::unfinished::{AuditDepth, Journal, Quarantine};
 use crate::answer::one_line;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::mutex::lock;
 use crate::os;
 
 /// The interval at which the top level of the folders that a run may change is checked.
@@ -92,7 +93,7 @@ impl Watch {
         }
         let Found { planted, incomplete } = audit::compare(&self.before, &mut tree(&self.context), SystemTime::now());
         let left = move_away(&self.quarantine, planted, &self.moved);
-        let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut moved = lock(&self.moved);
         let say = AuditRemarks { root: &self.context.project().root, spec: Some(spec) };
         let mut remarks = say.moved(&moved.split_off(0));
         remarks.extend(say.left(&left));
@@ -131,7 +132,7 @@ fn move_away(quarantine: &Quarantine, found: Vec<Planted>, moved: &Mutex<Vec<Qua
             continue;
         }
         let to = quarantine.take(&planted.path);
-        let mut moved = moved.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut moved = lock(moved);
         // A file that could not be moved is found again at the next check.
         moved.retain(|known| known.to.is_ok() || known.planted.path != planted.path);
         moved.push(QuarantinedFile { planted, to });

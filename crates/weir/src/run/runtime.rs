@@ -11,11 +11,12 @@ use super::{PROBE_TIMEOUT, output_of};
 use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::mutex::lock;
 
 /// Returns the runtime of a language.
 pub(super) fn locate(context: &Context, language: &'static Language) -> Result<Found, CommandError> {
     static FOUND: LazyLock<Mutex<HashMap<&'static str, Found>>> = LazyLock::new(Mutex::default);
-    let mut found = FOUND.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut found = lock(&FOUND);
     if let Some(found) = found.get(language.name).filter(|found| found.program.exists()) {
         return Ok(found.clone());
     }

@@ -7,6 +7,7 @@ use weir_clients::setup::{Base, Place, Recipe, SetupScope};
 
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
+use crate::os;
 
 /// The folders that paths start from.
 #[derive(Clone)]
@@ -105,12 +106,7 @@ impl Places {
 
     /// Whether the project would be the home folder.
     pub(super) fn project_is_home(&self) -> bool {
-        self.project == self.home
-    }
-
-    /// Whether new files are readable by the user only.
-    pub(super) fn is_private(whose: SetupScope) -> bool {
-        whose == SetupScope::User
+        self.is_home(&self.project)
     }
 
     /// Returns where desktop programs of a system keep the user's settings.
@@ -125,23 +121,14 @@ impl Places {
     fn on_path<'a>(&'a self, program: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
         let path = self.variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value);
         let folders = path.into_iter().flat_map(std::env::split_paths).filter(|folder| folder.is_absolute());
-        folders.map(move |folder| folder.join(program)).filter(|path| is_program(path))
+        let is_program = |path: &PathBuf| path.metadata().is_ok_and(|about| os::is_program(&about));
+        folders.map(move |folder| folder.join(program)).filter(is_program)
     }
 }
 
 fn absolute(variables: &[(OsString, OsString)], name: &str) -> Option<PathBuf> {
     let value = variables.iter().find(|(found, _)| found == name).map(|(_, value)| PathBuf::from(value));
     value.filter(|path| path.is_absolute())
-}
-
-fn is_program(path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    }
-    #[cfg(not(unix))]
-    path.is_file()
 }
 
 #[cfg(test)]

@@ -208,7 +208,7 @@ impl SetupPlan {
             // A running client may write its settings at any time.
             step.check_unchanged()?;
             match &step.after {
-                Some(text) => files::write(&step.path, text, Places::is_private(step.whose))?,
+                Some(text) => files::write(&step.path, text, step.whose == SetupScope::User)?,
                 None => files::remove(&step.path, &step.folders)?,
             }
         }

@@ -16,7 +16,7 @@ use weir_store::{TeamConnection, private};
 
 use super::outbox::broken;
 use crate::error::{CommandError, ErrorKind};
-use crate::foreign;
+use crate::{foreign, os};
 
 /// The file with the keys, and the one that takes its place once it is complete.
 const KEY_FILE: &str = "team.key";
@@ -327,15 +327,8 @@ impl Vault {
 }
 
 /// Whether other users of this machine can read a file.
-#[cfg(unix)]
 fn is_open_to_others(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    path.metadata().is_ok_and(|about| about.mode() & 0o077 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_open_to_others(_: &Path) -> bool {
-    false
+    path.metadata().is_ok_and(|about| os::is_open_to_others(&about))
 }
 
 fn not_a_member() -> CommandError {

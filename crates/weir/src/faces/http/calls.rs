@@ -2,13 +2,14 @@
 //! another's lock; calls that only read have places of their own, so they never wait for runs or for indexing either.
 
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use weir_core::SessionKey;
 
 use crate::context::Context;
+use crate::mutex::lock;
 use crate::operations::{Effect, Operation};
 
 /// The maximum number of calls in progress that only read.
@@ -144,8 +145,4 @@ impl Drop for CallContext {
 
 async fn place(among: &Arc<Semaphore>) -> Place {
     Arc::clone(among).acquire_owned().await.ok()
-}
-
-fn lock(idle: &Mutex<Vec<Context>>) -> std::sync::MutexGuard<'_, Vec<Context>> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
 }

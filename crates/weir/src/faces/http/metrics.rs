@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -16,6 +16,7 @@ use super::ServerState;
 use super::problem::Problem;
 use super::tokens::TokenScope;
 use crate::error::ErrorKind;
+use crate::mutex::lock;
 use crate::when;
 
 /// The media type of the format.
@@ -79,7 +80,7 @@ impl Metrics {
 
     /// Counts a request that was answered.
     pub(super) fn answered(&self, answered: &Answered<'_>) {
-        let mut counts = self.lock();
+        let mut counts = lock(&self.counts);
         let key = (answered.method, answered.route.to_owned(), answered.status.as_u16());
         *counts.requests.entry(key).or_default() += 1;
         let durations = counts.durations.entry(answered.route.to_owned()).or_default();
@@ -93,11 +94,7 @@ impl Metrics {
     /// Counts a call of a tool.
     pub(super) fn called(&self, tool: &'static str, error: Option<ErrorKind>) {
         let outcome = error.map_or("ok", ErrorKind::as_str);
-        *self.lock().calls.entry((tool, outcome)).or_default() += 1;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.counts).calls.entry((tool, outcome)).or_default() += 1;
     }
 
     fn render(&self, gauges: &[(&str, &str, f64)]) -> String {
@@ -112,7 +109,7 @@ impl Metrics {
             page.family(name, "gauge", help);
             page.sample(name, &[], *value);
         }
-        let counts = self.lock();
+        let counts = lock(&self.counts);
         page.family("weir_http_requests_total", "counter", "Requests, by method, route and status.");
         for ((method, route, status), count) in &counts.requests {
             let status = status.to_string();

@@ -6,13 +6,14 @@
 mod file;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 
 use super::problem::Problem;
 use crate::error::CommandError;
+use crate::mutex::lock;
 use crate::operations::Effect;
 use crate::when;
 use file::{FileVersion, Token};
@@ -120,7 +121,7 @@ impl Tokens {
 
     fn standing(&self, token: &str) -> Result<Standing, CommandError> {
         let hash = blake3::hash(token.as_bytes());
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         known.refresh(&self.path)?;
         // Every token is compared, each in constant time, so the time of an answer tells nothing about any of them.
         let found = known.tokens.iter().fold(None, |found, token| if token.hash == hash { Some(token) } else { found });

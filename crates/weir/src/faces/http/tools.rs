@@ -69,12 +69,9 @@ pub(super) async fn handle(
     }
     let arguments = arguments(&body)?;
     let cancel = CancellationToken::new();
-    // The task outlives a client that disconnects, for as long as it takes to notice.
     let _given_up = cancel.clone().drop_guard();
     let call = ToolCall { operation, caller, arguments, cancel };
-    let done = tokio::spawn(async move { call.run(&state).await }).await;
-    let ToolAnswer { answer, remarks } =
-        done.map_err(|error| Problem::from(CommandError::broken(&format!("the call failed: {error}"))))??;
+    let ToolAnswer { answer, remarks } = call.run_apart(state).await?;
     let Answer { mut text, data, found, .. } = answer?;
     for remark in remarks {
         text.push_str(&format!("\n{remark}"));
@@ -84,6 +81,12 @@ pub(super) async fn handle(
 }
 
 impl ToolCall {
+    /// Makes the call in a task of its own, which outlives a client that disconnects, for as long as it takes to notice.
+    pub(super) async fn run_apart(self, state: Arc<ServerState>) -> Result<ToolAnswer, Problem> {
+        let done = tokio::spawn(async move { self.run(&state).await }).await;
+        done.map_err(|error| Problem::from(CommandError::broken(&format!("the call failed: {error}"))))?
+    }
+
     /// Makes the call. The only error is that there are too many calls.
     pub(super) async fn run(self, state: &ServerState) -> Result<ToolAnswer, Problem> {
         let Self { operation, caller, arguments, cancel } = self;

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use rmcp::model::{ClientNotification, ErrorCode, JsonRpcMessage, RequestId};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
@@ -17,6 +17,7 @@ use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinHandle;
 
 use super::message::{parse, refusal};
+use crate::mutex::lock;
 
 /// The longest line that is read, in bytes.
 const MAX_LINE_BYTES: usize = 16 << 20;
@@ -60,7 +61,7 @@ struct OpenRequests {
 
 impl OpenRequests {
     fn with<T>(&self, change: impl FnOnce(&mut HashSet<RequestId>) -> T) -> T {
-        change(&mut self.ids.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut lock(&self.ids))
     }
 
     fn close(&self, id: &RequestId) {

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use weir_clients::{Purpose, SeenResult};
@@ -20,6 +20,7 @@ use crate::env::{self, Env, Paths};
 use crate::faces::paint;
 use crate::hook::hold::MAX_SURELY_SMALL_BYTES;
 use crate::hook::{FileState, HookContext, RequestedResult, faults};
+use crate::mutex::lock;
 use crate::when;
 
 /// Holds back results in the name of a project.
@@ -163,8 +164,4 @@ impl Holder {
 fn left_alone(fault: &str) {
     paint::warn(&format!("weir: a result was left as it is: {fault}"));
     faults::note("proxy", fault);
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

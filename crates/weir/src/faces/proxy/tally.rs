@@ -1,13 +1,14 @@
 //! What a proxy has done since it was started. Invariant: each result of a tool counts once, however often clients
 //! repeat it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde::Serialize;
 
 use super::MAX_BODY_BYTES;
 use crate::answer::{Answer, counted, size};
 use crate::error::CommandError;
+use crate::mutex::lock;
 
 /// What was done, in numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -62,12 +63,12 @@ pub(super) struct Counter(Mutex<Tally>);
 impl Counter {
     /// Changes the tally.
     pub(super) fn count(&self, change: impl FnOnce(&mut Tally)) {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut lock(&self.0));
     }
 
     /// Returns the tally at this moment.
     pub(super) fn now(&self) -> Tally {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.0)
     }
 }
 

@@ -8,12 +8,14 @@ use clap::{ArgMatches, Command};
 use serde_json::json;
 use weir_store::{Copied, Owner};
 
-use super::{StoreTarget, file_argument, force_argument, new_private_file, path_of, user_argument};
+use super::{
+    StoreTarget, check_new, file_argument, force_argument, new_private_file, path_of, unfinished, user_argument,
+};
 use crate::answer::{Answer, counted, size};
 use crate::context::Context;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::CommandError;
 use crate::scratch::{Scratch, cannot_use};
-use crate::{random, when};
+use crate::when;
 
 /// The first file of a backup, which identifies it.
 pub(super) const MANIFEST: &str = "weir-backup.json";
@@ -39,10 +41,7 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
     let Some(file) = path_of(context, arguments, "file") else { return Err(CommandError::usage("name a file")) };
-    if file.exists() && !arguments.get_flag("force") {
-        return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it already exists", file.display()))
-            .hint("choose another file, or repeat with --force"));
-    }
+    check_new(&file, arguments)?;
     let which = StoreTarget::asked(context, arguments);
     context.report_progress("copying the log");
     // On the disk of the store, so that texts are not copied twice.
@@ -61,8 +60,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         "texts": copied.texts.len(),
         "missing": copied.missing,
     });
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let unfinished = file.with_file_name(format!(".{name}.{}", random::name()?));
+    let unfinished = unfinished(&file)?;
     let written = write(context, &unfinished, &manifest.to_string(), &copied);
     let written = written.and_then(|bytes| std::fs::rename(&unfinished, &file).map(|()| bytes));
     let bytes = written.map_err(|error| {

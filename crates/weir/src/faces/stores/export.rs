@@ -6,12 +6,14 @@ use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_store::{BlobReader, Exported, ExportedEntry, ExportedEvent, StoreError};
 
-use super::{StoreTarget, file_argument, force_argument, new_private_file, path_of, user_argument};
+use super::{
+    StoreTarget, check_new, file_argument, force_argument, new_private_file, path_of, unfinished, user_argument,
+};
 use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::scratch::cannot_use;
-use crate::{random, when};
+use crate::when;
 
 pub(super) fn command() -> Command {
     Command::new("export")
@@ -42,13 +44,8 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
             Err(failed) => Err(failed.into_error("standard output").in_store(&which.folder)),
         };
     };
-    if file.exists() && !arguments.get_flag("force") {
-        return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it already exists", file.display()))
-            .hint("choose another file, or repeat with --force"));
-    }
-    // A file that is to be replaced stays until the new one is complete.
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let unfinished = file.with_file_name(format!(".{name}.{}", random::name()?));
+    check_new(&file, arguments)?;
+    let unfinished = unfinished(&file)?;
     let output = new_private_file(&unfinished).map_err(|error| cannot_use(&file, &error))?;
     let written = write(context, &which, &mut BufWriter::new(output));
     let written = written.and_then(|counts| Ok(std::fs::rename(&unfinished, &file).map(|()| counts)?));

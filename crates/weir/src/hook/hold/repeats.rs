@@ -13,7 +13,7 @@ use weir_core::Reference;
 use weir_core::wording::one_line;
 use weir_store::{Repeat, ShownLines};
 
-use super::{HeldOutput, entry, head, keep, rewound};
+use super::{entry, keep, rewound};
 use crate::config;
 use crate::error::CommandError;
 use crate::hook::{Call, FileState, faults, unreadable};
@@ -32,12 +32,8 @@ const DROPPED: &[u8] = b"\"applied_edits\":[{";
 const MAX_SEARCHED_BYTES: u64 = 32 << 20;
 
 /// Returns the replacement of an output that would otherwise be shown in full, if it repeats earlier lines.
-pub(super) fn output(
-    call: &mut Call<'_>,
-    used: &ToolCall,
-    done: &Done,
-    text: &str,
-) -> Result<Option<String>, CommandError> {
+pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Option<String>, CommandError> {
+    let Some(text) = done.output.text.here() else { return Ok(None) };
     // Lines count as shown until a compaction, and a request does not say when there was one.
     if text.len() < MIN_BYTES || text.len() > MAX_BYTES || call.files == FileState::InARequest {
         return Ok(None);
@@ -54,7 +50,7 @@ pub(super) fn output(
         .collect();
     let shortened = match repeats.is_empty() {
         true => None,
-        false => leave_out(call, used, (done, text), &repeats, &mut shown)?,
+        false => leave_out(call, used, done, &repeats, &mut shown)?,
     };
     // A text that was omitted completely needs no second record.
     let is_known = matches!(repeats.as_slice(), [only] if only.lines.len() == hashed.len());
@@ -89,10 +85,11 @@ pub(in crate::hook) fn note_written(call: &Call<'_>, used: &ToolCall, done: &Don
 fn leave_out(
     call: &mut Call<'_>,
     used: &ToolCall,
-    (done, text): (&Done, &str),
+    done: &Done,
     repeats: &[Repeat],
     shown: &mut ShownLines,
 ) -> Result<Option<String>, CommandError> {
+    let Some(text) = done.output.text.here() else { return Ok(None) };
     let asked = format!("{} {}", used.name, used.input);
     let config = config::read(&call.paths.config)?.hold;
     if shown.was_shortened(&asked) || !config.repeats || config.leaves_alone(used, &call.shell_folder) {
@@ -106,8 +103,7 @@ fn leave_out(
     }
     let mut writer = call.store.writer()?;
     let _ = writer.write(text.as_bytes());
-    let what = HeldOutput { entry: entry(used, done), head: head(used, done) };
-    let kept = match keep(&mut call.store, &call.scope, what, writer, call.now) {
+    let kept = match keep(&mut call.store, &call.scope, entry(used, done), writer, call.now) {
         Ok(kept) => kept,
         // Without a stored copy to fetch, nothing is omitted.
         Err(failed) => {

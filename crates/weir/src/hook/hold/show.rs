@@ -39,8 +39,8 @@ impl OutputContext<'_> {
     }
 }
 
-/// Returns the replacement of a text.
-pub(super) fn shown(kept: &KeptText, head: &str, ask: &OutputContext<'_>) -> Result<String, CommandError> {
+/// Returns the replacement of a text. `head` says how the command went.
+pub(in crate::hook) fn shown(kept: &KeptText, head: &str, ask: &OutputContext<'_>) -> Result<String, CommandError> {
     let source = StoredTextSource::new(&kept.text)?;
     let page = weir_digest::read(&source, About { command: &kept.title }).map_err(unreadable)?;
     let is_data = !page.kinds.is_empty() && page.kinds.iter().all(|kind| DATA.contains(kind));

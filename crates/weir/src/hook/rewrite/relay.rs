@@ -21,7 +21,7 @@ use crate::config;
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, store_message};
 use crate::face::Face;
-use crate::hook::hold::{self, HeldOutput, OutputContext};
+use crate::hook::hold::{self, OutputContext};
 use crate::hook::payload::copy;
 use crate::hook::{MAX_TITLE_CHARS, SessionLocation, environment, faults, meter, unreadable};
 use crate::os::ShellEnd;
@@ -142,9 +142,10 @@ fn digest(
     let entry =
         NewEntry::new(EntryKind::Run, Origin::Tool, Level::Project, one_line(&text("command"), MAX_TITLE_CHARS));
     let how = code.map_or_else(|| "ended".to_owned(), |code| format!("exit {code}"));
-    let what = HeldOutput { entry: NewEntry { run, ..entry }, head: format!("{how} in {millis} ms") };
+    let kept = hold::keep(&mut store, &place.scope, NewEntry { run, ..entry }, writer, when::now())
+        .map_err(|failed| placed(failed.error.into()))?;
     let ask = OutputContext { purpose, path: None, question: None, file: None, face: Face::Mcp };
-    let shown = hold::keep_and_show(&mut store, &place.scope, what, writer, (&ask, when::now())).map_err(placed)?;
+    let shown = hold::shown(&kept, &format!("{how} in {millis} ms"), &ask).map_err(placed)?;
     // A failure to record the measurement does not affect the model.
     let reading = meter::relayed(&text("client"), &files.output, &shown).map_err(unreadable)?;
     if let Err(error) = store.meter(&place.scope, &reading, when::now()) {

@@ -99,6 +99,14 @@ fn a_toolchain_is_seen_through_links_and_where_path_names_it() {
 }
 
 #[test]
+fn the_home_itself_in_path_is_not_shown() {
+    let mut home = with_files("", &["notes.txt"]);
+    let folder = home.path().to_owned();
+    home.programs.insert(0, folder);
+    assert_eq!(readable(&home, &["notes.txt"]), [""; 0]);
+}
+
+#[test]
 fn a_linked_work_tree_finds_its_repository() {
     let home = Home::with_programs();
     home.git(&["init", "-q"]);

@@ -275,11 +275,7 @@ impl Alias {
         caller.session = Some(given.session());
         caller.client = caller.client.or_else(|| Some(engram::CLIENT.to_owned()));
         let call = ToolCall { operation, caller, arguments, cancel };
-        let state = Arc::clone(state);
-        // The call goes on in a task of its own, as every call does.
-        let done = tokio::spawn(async move { call.run(&state).await }).await;
-        let ToolAnswer { answer, remarks } =
-            done.map_err(|error| Problem::from(CommandError::broken(&format!("the call failed: {error}"))))??;
+        let ToolAnswer { answer, remarks } = call.run_apart(Arc::clone(state)).await?;
         Ok(answer.map(|mut answer| {
             answer.text.extend(remarks.iter().map(|remark| format!("\n{remark}")));
             answer
