@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Fact;
 use super::data::{read, text};
-use crate::{Event, EventKind};
+use crate::{Event, EventKind, Priority};
 
 /// Something that failed and was not repaired.
 #[derive(Debug)]
@@ -14,6 +14,13 @@ pub(super) struct Failure<'a> {
     pub(super) times: usize,
     /// Its position in the facts.
     pub(super) at: usize,
+}
+
+impl Failure<'_> {
+    /// Returns whether the failure blocks the work. A file that could not be read or found does not.
+    pub(super) fn is_blocking(&self) -> bool {
+        self.event.priority < Priority::P3
+    }
 }
 
 /// Returns the errors without a later fix, newest first, one for each subject.

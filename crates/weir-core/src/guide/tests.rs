@@ -342,6 +342,30 @@ fn open_tasks_and_errors_without_a_fix_are_unfinished_work() {
     assert!(is_unfinished(&session()) && is_unfinished(&session()[..13]));
     assert!(!is_unfinished(&session()[..6]));
     assert!(is_unfinished(&[told(EventKind::Error, P1, "no such table", "")]));
+    let unread = told(EventKind::Error, P3, "Read notes.md: File does not exist.", r#"{"subject":"Read notes.md"}"#);
+    assert!(!is_unfinished(&[unread]), "a file that is not there blocks nothing");
+}
+
+#[test]
+fn what_a_subagent_says_and_asks_is_to_the_model() {
+    use EventKind::{Plan, Prompt, Said};
+    let history = [
+        told(Prompt, P1, "find the callers", ""),
+        told(Said, P3, "I will look for them.", ""),
+        told(Said, P4, "There are three. Shall I list them?", r#"{"agent":"subagent"}"#),
+        told(Plan, P4, "asked the user: Shall I list them?", r#"{"question":"Shall I list them?","agent":"subagent"}"#),
+    ];
+    check(
+        &history,
+        500,
+        expect![[r#"
+            What this session had before it was compacted:
+            Last request (user, 45 minutes ago): "find the callers"
+            Where the work stood:
+            - model: I will look for them."#]],
+    );
+    let open: Vec<String> = outcomes(&facts(&events(&history))).open.into_iter().map(|open| open.text).collect();
+    assert_eq!(open, ["I will look for them."]);
 }
 
 #[test]
