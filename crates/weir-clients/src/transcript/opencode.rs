@@ -14,6 +14,7 @@ pub(super) const FORMAT: Format = Format {
     folders: &[".local/share/opencode/storage"],
     database: Some(".local/share/opencode/opencode.db"),
     many: false,
+    forks_copy: false,
     knows,
     reader: || Box::<OpenCodeReader>::default(),
     hooks_for,

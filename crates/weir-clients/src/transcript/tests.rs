@@ -217,6 +217,19 @@ fn codex() {
 }
 
 #[test]
+fn a_subagent_of_codex_belongs_to_the_session_of_its_parent() {
+    let source = json!({ "subagent": { "thread_spawn": { "parent_thread_id": "parent", "depth": 1 } } });
+    let rows = [
+        json!({ "type": "session_meta", "payload": { "id": "child", "source": source } }),
+        json!({ "type": "response_item", "payload": { "type": "message", "id": "msg_1", "role": "user", "content": "look" } }),
+    ];
+    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let sessions = read(&mut text.as_bytes()).unwrap().unwrap().sessions;
+    assert_eq!((sessions[0].key.as_str(), sessions[0].subagent.as_str()), ("parent", "child"));
+    assert!(sessions[0].has_copies("msg_1") && !sessions[0].has_copies("2"));
+}
+
+#[test]
 fn opencode() {
     let part = |id: &str, kind: &str, more: Value| {
         let mut part = json!({ "id": id, "sessionID": "o1", "messageID": "m2", "type": kind });
