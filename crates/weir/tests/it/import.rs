@@ -459,4 +459,10 @@ fn plain_rows_of_any_program_are_read() {
     assert_eq!((&imported["kinds"]["prompt"], &imported["kinds"]["error"]), (&json!(2), &json!(1)), "{imported}");
     assert_eq!(imported["summaries"], 1);
     assert_eq!(home.import(&["../plain.jsonl"])["new"], 0);
+    // A key may begin with another one.
+    let row = |key: &str, text: &str| json!({ "session": key, "role": "user", "folder": folder, "text": text });
+    home.write_rows("more.jsonl", &[row("a1", "Sweep the yard"), row("a2", "Mow the lawn")]);
+    home.import(&["../more.jsonl"]);
+    let history = home.ok(&["history", "--session", "a"]);
+    assert!(history.contains("Rename the widget") && !history.contains("Sweep the yard"), "{history}");
 }
