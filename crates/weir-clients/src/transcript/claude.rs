@@ -74,6 +74,8 @@ impl Conversation {
             return true;
         }
         match text(&row["type"]) {
+            // The client's own words in the place of an answer, such as an error of the API.
+            "assistant" if row["message"]["model"] == "<synthetic>" => {}
             "assistant" => self.assistant_message(&mut take(&mut row, "message")),
             "user" => self.user_row(&mut row),
             // Many more rows describe the session. Only those of the conversation have a message.

@@ -217,6 +217,19 @@ fn codex() {
 }
 
 #[test]
+fn what_claude_code_says_in_the_place_of_an_answer_is_not_the_models() {
+    let failed = json!({ "id": "m1", "model": "<synthetic>", "content": [{ "type": "text", "text": "API Error: 529" }] });
+    let rows = [
+        json!({ "type": "user", "sessionId": "c1", "message": { "content": "do it" } }),
+        json!({ "type": "assistant", "sessionId": "c1", "message": failed }),
+    ];
+    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let transcript = read(&mut text.as_bytes()).unwrap().unwrap();
+    assert_eq!(transcript.sessions[0].steps, [Step::Prompt { text: "do it".to_owned() }]);
+    assert_eq!((transcript.sessions[0].requests.len(), transcript.skipped.count), (0, 0));
+}
+
+#[test]
 fn a_subagent_of_codex_belongs_to_the_session_of_its_parent() {
     let source = json!({ "subagent": { "thread_spawn": { "parent_thread_id": "parent", "depth": 1 } } });
     let rows = [

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 use weir_clients::Client;
-use weir_clients::transcript::{Session, Step};
+use weir_clients::transcript::{Session, Step, Usage};
 
 use crate::replay::prices::Rates;
 
@@ -120,9 +120,10 @@ pub(crate) struct CostParts {
 }
 
 impl WindowGrowth {
-    /// Returns the course of a session.
+    /// Returns the course of a session. A request without input is one whose length is unknown, and is left out.
     pub(crate) fn of(session: &Session, name: &str, rates: Rates) -> Self {
-        let lengths: Vec<u64> = session.requests.iter().map(weir_clients::transcript::Usage::window).collect();
+        let known: Vec<&Usage> = session.requests.iter().filter(|used| used.window() > 0).collect();
+        let lengths: Vec<u64> = known.iter().map(|used| used.window()).collect();
         let grown = lengths.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
         let grown = grown.map(|grown| if grown < OUTSIDE_STEP_TOKENS { grown } else { 0 });
         Self {
@@ -131,13 +132,13 @@ impl WindowGrowth {
             rates,
             base: lengths.first().copied().unwrap_or(0),
             longest: lengths.iter().copied().max().unwrap_or(0),
-            steps: grown.zip(session.requests.iter().skip(1).map(|used| used.output)).collect(),
+            steps: grown.zip(known.iter().skip(1).map(|used| used.output)).collect(),
         }
     }
 
-    /// Returns the number of requests.
+    /// Returns the number of requests whose length is known.
     pub(crate) fn requests(&self) -> usize {
-        self.steps.len() + 1
+        self.steps.len() + usize::from(self.base > 0)
     }
 
     /// Returns the cost with compactions at a length.

@@ -51,6 +51,27 @@ fn a_long_session_is_cheaper_in_a_smaller_window() {
 }
 
 #[test]
+fn a_request_of_unknown_length_is_not_one_of_length_0() {
+    let home = Home::new();
+    let path = ".claude/projects/p/long.jsonl";
+    write(&home.at(path), session(100, 50));
+    let whole = window(&home, &["--json"]).1;
+    // Between the requests are some whose usage nobody has reported.
+    let gap = |row: &str| {
+        let message = json!({ "id": format!("gap {}", row.len()), "model": "claude-opus-5-5", "content": [] });
+        format!("{row}\n{}\n", json!({ "type": "assistant", "sessionId": "s", "message": message }))
+    };
+    write(&home.at(path), session(100, 50).lines().map(gap).collect::<String>());
+    assert_eq!(window(&home, &["--json"]).1, whole);
+
+    let unknown = session(40, 50).replace("\"usage\"", "\"unused\"");
+    write(&home.at(path), &unknown);
+    let (code, said) = window(&home, &[]);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("1 session does not say how many tokens the requests had"), "{said}");
+}
+
+#[test]
 fn without_a_long_session_there_is_nothing_to_say() {
     let home = Home::new();
     let (code, said) = window(&home, &[]);
