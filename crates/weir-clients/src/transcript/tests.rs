@@ -218,7 +218,8 @@ fn codex() {
 
 #[test]
 fn what_claude_code_says_in_the_place_of_an_answer_is_not_the_models() {
-    let failed = json!({ "id": "m1", "model": "<synthetic>", "content": [{ "type": "text", "text": "API Error: 529" }] });
+    let failed =
+        json!({ "id": "m1", "model": "<synthetic>", "content": [{ "type": "text", "text": "API Error: 529" }] });
     let rows = [
         json!({ "type": "user", "sessionId": "c1", "message": { "content": "do it" } }),
         json!({ "type": "assistant", "sessionId": "c1", "message": failed }),

@@ -57,11 +57,11 @@ fn a_request_of_unknown_length_is_not_one_of_length_0() {
     write(&home.at(path), session(100, 50));
     let whole = window(&home, &["--json"]).1;
     // Between the requests are some whose usage nobody has reported.
-    let gap = |row: &str| {
-        let message = json!({ "id": format!("gap {}", row.len()), "model": "claude-opus-5-5", "content": [] });
+    let gap = |(number, row): (usize, &str)| {
+        let message = json!({ "id": format!("gap {number}"), "model": "claude-opus-5-5", "content": [] });
         format!("{row}\n{}\n", json!({ "type": "assistant", "sessionId": "s", "message": message }))
     };
-    write(&home.at(path), session(100, 50).lines().map(gap).collect::<String>());
+    write(&home.at(path), session(100, 50).lines().enumerate().map(gap).collect::<String>());
     assert_eq!(window(&home, &["--json"]).1, whole);
 
     let unknown = session(40, 50).replace("\"usage\"", "\"unused\"");
