@@ -73,6 +73,14 @@ fn git_commands_that_change_something() {
         git P2 | git push | {"command":"push"}"#]],
     );
     check(
+        &shell("git commit -m x; git push", "On branch main\nnothing to commit, working tree clean"),
+        expect![[r#"git P2 | git push | {"command":"push"}"#]],
+    );
+    check(
+        &shell("git commit -qm x && git status", "On branch main\nnothing to commit, working tree clean"),
+        expect![[r#"git P2 | git commit: x | {"command":"commit"}"#]],
+    );
+    check(
         &shell("git commit -m \"$(cat <<'EOF'\nIt's done (really)\n\nmore\nEOF\n)\"", ""),
         expect![[r#"git P2 | git commit: It's done (really) | {"command":"commit"}"#]],
     );
