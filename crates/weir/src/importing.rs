@@ -159,6 +159,16 @@ struct OpenConversation {
     now: ImportPosition,
 }
 
+impl OpenConversation {
+    /// Whether this is not the message that was imported last. Earlier versions recorded the position of a message of
+    /// Codex, whose transcripts are only appended to.
+    fn is_rewritten(&self, session: &Session, message: &str) -> bool {
+        let before = self.before.message.as_str();
+        let is_position = before.bytes().all(|byte| byte.is_ascii_digit());
+        message != before && !(is_position && session.has_copies(message))
+    }
+}
+
 /// The conversations of a transcript that is being read.
 #[derive(Default)]
 struct Conversations {
@@ -264,7 +274,7 @@ impl ImportJob<'_> {
             let at = dated.at.unwrap_or_else(|| found.changed_at()).clamp(Timestamp(0), self.now);
             reading.now.steps += 1;
             let is_known = reading.now.steps <= reading.before.steps;
-            if reading.now.steps == reading.before.steps && dated.message != reading.before.message {
+            if reading.now.steps == reading.before.steps && reading.is_rewritten(&part.session, &dated.message) {
                 (conversations.is_over, conversations.is_rewritten) = (true, true);
                 return Ok(());
             }

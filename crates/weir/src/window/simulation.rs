@@ -129,7 +129,8 @@ impl WindowGrowth {
         Self {
             name: name.to_owned(),
             client: session.client(),
-            rates,
+            // Writes are priced as those of the session were, on average: a cache for an hour costs more.
+            rates: Rates { write: rates.written(&session.requests), ..rates },
             base: lengths.first().copied().unwrap_or(0),
             longest: lengths.iter().copied().max().unwrap_or(0),
             steps: grown.zip(known.iter().skip(1).map(|used| used.output)).collect(),

@@ -72,6 +72,28 @@ fn a_request_of_unknown_length_is_not_one_of_length_0() {
 }
 
 #[test]
+fn a_cache_for_an_hour_has_its_own_price() {
+    let home = Home::new();
+    let path = ".claude/projects/p/long.jsonl";
+    let cost = || {
+        let data: Value = serde_json::from_str(&window(&home, &["--json"]).1).unwrap();
+        data["lengths"][8]["cost"].as_f64().unwrap()
+    };
+    write(&home.at(path), session(40, 50));
+    let plain = cost();
+    let for_an_hour = |row: &str| {
+        let mut row: Value = serde_json::from_str(row).unwrap();
+        let usage = &mut row["message"]["usage"];
+        usage["cache_creation"] = json!({ "ephemeral_1h_input_tokens": usage["cache_creation_input_tokens"] });
+        format!("{row}\n")
+    };
+    write(&home.at(path), session(40, 50).lines().map(for_an_hour).collect::<String>());
+    // Written once each: 30,000 tokens, and 50 with each of 39 requests, at 2.0 in place of 1.25 times the input.
+    let more = 31_950.0 * 0.75;
+    assert!((cost() - plain - more).abs() < 1e-6, "{} is not {}", cost(), plain + more);
+}
+
+#[test]
 fn without_a_long_session_there_is_nothing_to_say() {
     let home = Home::new();
     let (code, said) = window(&home, &[]);
