@@ -142,10 +142,7 @@ impl WindowReport {
 
     fn remarks(&self) -> Vec<String> {
         let [summary, again, requests] = self.aftermath.means().map(|mean| number(mean.round() as i64));
-        let basis = match self.aftermath.compactions {
-            0 => "assumed, since these sessions have none".to_owned(),
-            times => format!("measured at {}", counted(times as usize, "compaction", "compactions")),
-        };
+        let basis = self.aftermath.basis();
         let mut remarks = vec![format!(
             "A compaction is taken to cost a summary of {summary} tokens, {again} tokens read again and {requests} requests for them ({basis})."
         )];
@@ -219,7 +216,7 @@ impl WindowReport {
             "not_transcripts": self.others,
             "unreadable": self.unreadable,
             "aftermath": {
-                "compactions": self.aftermath.compactions,
+                "compactions": self.aftermath.compactions(),
                 "summary": summary,
                 "read_again": again,
                 "requests": requests,

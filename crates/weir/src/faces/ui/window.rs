@@ -221,13 +221,10 @@ impl<'a> Study<'a> {
 
     fn assumed(&self) -> String {
         let [summary, again, requests] = self.aftermath.means().map(|mean| mean.round() as u64);
-        let basis = match self.aftermath.compactions {
-            0 => "since these sessions have no compaction to measure".to_owned(),
-            times => format!("as measured at {}", counted(times as usize, "compaction", "compactions")),
-        };
         format!(
             "After each compaction: a summary of {summary} tokens, and {again} tokens read again in {requests} \
-             requests, {basis}."
+             requests ({}).",
+            self.aftermath.basis()
         )
     }
 }
