@@ -231,6 +231,17 @@ fn what_claude_code_says_in_the_place_of_an_answer_is_not_the_models() {
 }
 
 #[test]
+fn a_subagent_of_opencode_belongs_to_the_session_of_its_parent() {
+    let info = json!({ "id": "o2", "version": "1.1.53", "directory": "/p", "projectID": "x", "parentID": "o1" });
+    let part = json!({ "id": "p1", "sessionID": "o2", "messageID": "m1", "type": "text", "text": "look" });
+    let message = json!({ "info": { "id": "m1", "sessionID": "o2", "role": "user" }, "parts": [part] });
+    let text = json!({ "info": info, "messages": [message] }).to_string();
+    let sessions = read(&mut text.as_bytes()).unwrap().unwrap().sessions;
+    assert_eq!((sessions[0].key.as_str(), sessions[0].subagent.as_str()), ("o1", "o2"));
+    assert_eq!(sessions[0].steps, [Step::Prompt { text: "look".to_owned() }]);
+}
+
+#[test]
 fn a_subagent_of_codex_belongs_to_the_session_of_its_parent() {
     let source = json!({ "subagent": { "thread_spawn": { "parent_thread_id": "parent", "depth": 1 } } });
     let rows = [
