@@ -60,7 +60,7 @@ impl RowReader for CodexReader {
 }
 
 impl CodexReader {
-    /// Reads the row about the session. A subagent has a transcript of its own, but belongs to the session of its parent.
+    /// Reads the row about the session. A subagent has its own transcript, but belongs to the session of its parent.
     fn about(&mut self, item: &Value) {
         let (draft, own) = (&mut self.draft, text(&item["id"]));
         let started = &item["source"]["subagent"];

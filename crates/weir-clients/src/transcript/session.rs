@@ -163,8 +163,8 @@ impl Session {
         self.format.many
     }
 
-    /// Returns whether the identifier of a message also identifies its copies in the transcripts of forks. The position of
-    /// a row does not.
+    /// Returns whether the identifier of a message also identifies its copies in the transcripts of forks. The position
+    /// of a row does not.
     pub fn has_copies(&self, message: &str) -> bool {
         self.format.forks_copy && !message.bytes().all(|byte| byte.is_ascii_digit())
     }

@@ -270,7 +270,7 @@ impl<'a> LockedStores<'a> {
         }
     }
 
-    /// Returns the store that holds entries of this level if there is one, for work that only reads and must not create it.
+    /// Returns the store that holds entries of this level, if there is one. Work that only reads must not create it.
     pub(crate) fn existing(&mut self, level: Level) -> Result<Option<&mut Store>, CommandError> {
         match self.has(level) {
             true => self.store(level).map(Some),

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use weir_clients::transcript::Session;
 
-/// The messages that were read, each with the session that was read first. Both are hashes, since there may be millions.
+/// The messages that were read, each with the first session that had it. Both are hashes: there may be millions.
 #[derive(Default)]
 pub(super) struct MessageOwners {
     hashing: RandomState,

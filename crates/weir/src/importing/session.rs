@@ -100,7 +100,7 @@ impl StepConverter {
             hook.subagent = self.subagent();
             events.extend(capture::events(&hook));
             if capture::may_fix(&hook) {
-                events.extend(capture::fix(&hook, &self.failures));
+                events.extend(capture::fixes(&hook, &self.failures));
             }
         }
         let failures = events.iter().filter(|event| matches!(event.kind, EventKind::Error | EventKind::Fix));
