@@ -31,6 +31,10 @@ pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     if let Some(exit) = exit {
         data["exit"] = json!(exit);
     }
+    // Once the file is changed, the error is history.
+    if let Some(path) = used.call.tool.path().filter(|path| !path.is_empty()) {
+        data["file"] = json!(files::relative(used.hook, path));
+    }
     vec![event_with(EventKind::Error, priority(used), &text, &data)]
 }
 

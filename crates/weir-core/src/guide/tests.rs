@@ -376,6 +376,24 @@ fn errors_are_open_until_their_fix() {
     assert_eq!(open, [("cargo bench: error: no bench target named `x`", 2)]);
 }
 
+#[test]
+fn an_error_of_a_tool_is_open_until_the_tool_succeeds() {
+    use EventKind::{Error, File, Tool};
+    let edit = told(Error, P2, "Edit a.rs: String to replace not found", r#"{"subject":"Edit a.rs","file":"a.rs"}"#);
+    let mcp = told(Error, P2, "mcp x/y: failed", r#"{"subject":"mcp x/y"}"#);
+    let edited = told(File, P2, "edited a.rs", r#"{"path":"a.rs","how":"edited"}"#);
+    let called = told(Tool, P4, "mcp x/y", "");
+    let compiled = told(Error, P1, "rustc a.rs: error: expected `;`", r#"{"subject":"rustc a.rs","exit":1}"#);
+    let open = |history: &[TestEvent]| {
+        let events = events(history);
+        let facts = facts(&events);
+        errors::unresolved(&facts).len()
+    };
+    assert_eq!(open(&[edit.clone(), mcp.clone(), compiled.clone()]), 3);
+    assert_eq!(open(&[edit.clone(), mcp.clone(), compiled, edited.clone(), called.clone()]), 1);
+    assert_eq!(open(&[edited, called, edit, mcp]), 2);
+}
+
 /// Returns whether a line of a guide is ours: an opening, a heading, an item, or a count of what is left out.
 fn is_ours(line: &str, headings: &[String]) -> bool {
     line.starts_with("- ")
