@@ -30,7 +30,7 @@ use weir_core::{Event, EventKind, Priority};
 use crate::{Done, Hook, Point, Tool, ToolCall};
 use shell::SimpleCommand;
 
-pub use errors::{fix, may_fix};
+pub use errors::{fixes, may_fix};
 pub use messages::before_compaction;
 
 /// Returns the events of a hook; empty if nothing is worth keeping.

@@ -55,6 +55,9 @@ struct Format {
     database: Option<&'static str>,
     /// Whether a transcript may contain unrelated sessions.
     many: bool,
+    /// Whether the transcript of a fork repeats the messages of the session that it was forked from, with their
+    /// identifiers.
+    forks_copy: bool,
     /// Returns whether a row is of this format.
     knows: fn(&Value) -> bool,
     /// Returns a reader for the beginning of a transcript.

@@ -92,9 +92,10 @@ pub fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> String {
     if (wanted.count)(&whole) <= wanted.budget { whole } else { told }
 }
 
-/// Whether work is known to be unfinished: open tasks, or errors without a fix.
+/// Whether work is known to be unfinished: open tasks, or errors without a fix that block the work.
 pub fn is_unfinished(facts: &[Fact<'_>]) -> bool {
-    tasks::gather(facts).iter().any(tasks::Task::is_open) || !errors::unresolved(facts).is_empty()
+    tasks::gather(facts).iter().any(tasks::Task::is_open)
+        || errors::unresolved(facts).iter().any(errors::Failure::is_blocking)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! is never written to.
 
 mod ahead;
+mod copies;
 mod export_report;
 mod from_engram;
 mod report;
@@ -30,6 +31,7 @@ use crate::foreign;
 use crate::project::Project;
 use crate::replay::places::{self, Places, TranscriptLocation};
 use ahead::TranscriptPiece;
+use copies::MessageOwners;
 pub(crate) use report::ImportData;
 use report::ImportReport;
 use session::StepConverter;
@@ -79,6 +81,7 @@ pub(crate) fn run(
         order,
         now,
         contexts: HashMap::from([(context.env().folder.clone(), Some(context.with_own_stores()))]),
+        owners: MessageOwners::default(),
         report: ImportReport::new(order.dry_run),
     };
     import.report.unreadable = unreadable;
@@ -138,6 +141,7 @@ struct ImportJob<'a> {
     now: Timestamp,
     /// The context of each folder that sessions worked in, or `None` if the folder no longer exists.
     contexts: HashMap<PathBuf, Option<Context>>,
+    owners: MessageOwners,
     report: ImportReport,
 }
 
@@ -147,10 +151,22 @@ struct OpenConversation {
     conversation: Conversation,
     converter: StepConverter,
     known: Known,
+    /// Whether the last step is a copy from the session that this one was forked from.
+    is_copy: bool,
     /// How far the conversation was imported before, unless the transcript was rewritten since.
     before: ImportPosition,
     /// How far the conversation has been read now.
     now: ImportPosition,
+}
+
+impl OpenConversation {
+    /// Whether this is not the message that was imported last. Earlier versions recorded the position of a message of
+    /// Codex, whose transcripts are only appended to.
+    fn is_rewritten(&self, session: &Session, message: &str) -> bool {
+        let before = self.before.message.as_str();
+        let is_position = before.bytes().all(|byte| byte.is_ascii_digit());
+        message != before && !(is_position && session.has_copies(message))
+    }
 }
 
 /// The conversations of a transcript that is being read.
@@ -221,8 +237,8 @@ impl ImportJob<'_> {
         read: io::Result<Option<Skipped>>,
     ) -> Result<(), CommandError> {
         for mut reading in ended.open.into_values().flatten() {
-            let past = reading.converter.finish().into_iter().collect();
-            self.write(&mut reading, past)?;
+            let last = reading.converter.finish().filter(|_| !reading.is_copy);
+            self.write(&mut reading, last.into_iter().collect())?;
         }
         match read {
             Ok(Some(skipped)) => self.report.skipped(found, &skipped),
@@ -258,14 +274,24 @@ impl ImportJob<'_> {
             let at = dated.at.unwrap_or_else(|| found.changed_at()).clamp(Timestamp(0), self.now);
             reading.now.steps += 1;
             let is_known = reading.now.steps <= reading.before.steps;
-            if reading.now.steps == reading.before.steps && dated.message != reading.before.message {
+            if reading.now.steps == reading.before.steps && reading.is_rewritten(&part.session, &dated.message) {
                 (conversations.is_over, conversations.is_rewritten) = (true, true);
                 return Ok(());
             }
+            let was_copy = reading.is_copy;
+            if part.session.has_copies(&dated.message) {
+                reading.is_copy = self.owners.is_copy(&part.session, &dated.message);
+            }
+            if was_copy && !reading.is_copy {
+                // The end of the turn before the fork belongs to the other session.
+                drop(reading.converter.finish());
+            }
             reading.now.message = dated.message;
-            match is_known {
-                true => reading.converter.skip(&dated.step, at),
-                false => past.extend(reading.converter.step(&part.session, dated.step, at)),
+            let told = reading.converter.step(&part.session, dated.step, at);
+            match is_known || reading.is_copy {
+                // Each event that is known has one counterpart. This one is not that of a later step.
+                true => drop(Fresh::of(told, &mut reading.known)),
+                false => past.extend(told),
             }
         }
         self.write(reading, past)
@@ -295,19 +321,19 @@ impl ImportJob<'_> {
         let scope = context.scope();
         // A dry run creates no store.
         let has_store = context.project_folder().join("log.db").exists();
-        let (before, known, failures) = match has_store {
+        let (before, known) = match has_store {
             true => context.with_stores_here(|open| {
                 let store = open.project()?;
-                let of_session = Scope { session: Some(conversation.session.clone()), ..scope.clone() };
                 let before = store.imported_to(&conversation)?.filter(|_| !from_start).unwrap_or_default();
-                Ok((before, store.known_of(&scope, &conversation.session)?, store.failures(&of_session)?))
+                Ok((before, store.known_of(&scope, &conversation.session)?))
             })?,
-            false => (ImportPosition::default(), Known::default(), Vec::new()),
+            false => (ImportPosition::default(), Known::default()),
         };
         let folder = if folder.as_os_str().is_empty() { context.env().folder.clone() } else { folder };
-        let converter = StepConverter::new(session, folder, !known.is_empty(), failures);
+        let converter = StepConverter::new(session, folder, !known.is_empty());
         self.report.session(session);
-        Ok(Some(OpenConversation { context, conversation, converter, known, before, now: ImportPosition::default() }))
+        let (is_copy, now) = (false, ImportPosition::default());
+        Ok(Some(OpenConversation { context, conversation, converter, known, is_copy, before, now }))
     }
 
     /// Returns the context of the project that a session belongs to, if its sessions are to be imported.

@@ -31,7 +31,7 @@ pub(crate) fn hint(context: &Context, open: &mut LockedStores<'_>) -> Option<Str
     if project.shared().is_some() || !is_empty {
         return None;
     }
-    let mut known = open.user().ok()?.projects().ok()?;
+    let mut known = open.existing(Level::User).ok()??.projects().ok()?;
     known.retain(|other| other.key != project.own_key() && stores.join(&other.folder).join("log.db").exists());
     known.sort_by_key(|other| std::cmp::Reverse(other.used_at));
     moved_from(&known, project, &stores).or_else(|| cloned_from(&known, project))

@@ -146,9 +146,9 @@ impl KnowledgeContext {
         open: &mut LockedStores<'_>,
         wanted: &SymbolQuery<'_>,
     ) -> Result<Vec<FoundSymbol>, CommandError> {
-        match &self.local {
-            Some(local) => mapping::find_symbols(local, open.project()?, &self.scope, wanted),
-            None => Ok(Vec::new()),
+        match (&self.local, open.existing(Level::Project)?) {
+            (Some(local), Some(store)) => mapping::find_symbols(local, store, &self.scope, wanted),
+            _ => Ok(Vec::new()),
         }
     }
 

@@ -57,8 +57,10 @@ impl<'a> Searcher<'a> {
     pub(crate) async fn embed_recent(&self, most: usize) {
         let Some(model) = self.quick_model() else { return };
         let name = model.name().to_owned();
-        let take =
-            move |open: &mut LockedStores<'_>| Ok(open.project()?.without_vectors(&name, most, LockPolicy::GiveUp)?);
+        let take = move |open: &mut LockedStores<'_>| match open.existing(Level::Project)? {
+            Some(store) => Ok(store.without_vectors(&name, most, LockPolicy::GiveUp)?),
+            None => Ok(None),
+        };
         let Ok(Some(chunks)) = self.context.with_stores(take).await else { return };
         let embed = move || embed_chunks(model.as_ref(), chunks.texts()).map(|vectors| (chunks, vectors));
         let Ok(Ok((chunks, vectors))) = off_the_async_thread(embed).await else { return };
@@ -95,7 +97,11 @@ impl<'a> Searcher<'a> {
 
     async fn search_once(&self, level: Level, query: Query, method: SearchMethod) -> Result<Findings, CommandError> {
         let scope = self.context.scope();
-        self.context.with_stores(move |open| Ok(method(open.store(level)?, &scope, &query)?)).await
+        let work = move |open: &mut LockedStores<'_>| match open.existing(level)? {
+            Some(store) => Ok(method(store, &scope, &query)?),
+            None => Ok(Findings::default()),
+        };
+        self.context.with_stores(work).await
     }
 
     /// Returns the model, if someone can wait for it.

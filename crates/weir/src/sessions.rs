@@ -1,28 +1,44 @@
 //! Finds sessions by the names that people and models use for them, and describes them.
 
 use weir_core::wording::{counted, one_line};
-use weir_core::{Scope, SessionKey};
+use weir_core::{Level, Scope, SessionKey};
 use weir_store::{SessionSummary, Store};
 
+use crate::context::LockedStores;
 use crate::error::{CommandError, ErrorKind};
 use crate::when;
 
 /// How many sessions are listed when a name is not found.
 const MAX_LISTED_SESSIONS: usize = 5;
 
+/// Says that there is no session before this one.
+const NO_EARLIER: &str = "no earlier session";
+/// Tells how to get sessions.
+const NONE_RECORDED: &str = "no sessions are recorded here: `weir import` imports past sessions";
+
 /// How much of a session's key a heading shows, in characters.
 const MAX_KEY_CHARS: usize = 12;
 
-/// Finds a session by name: `current`, `last`, or a key or its prefix.
-pub(crate) fn find(store: &Store, scope: &Scope, name: &str) -> Result<SessionKey, CommandError> {
+/// Finds a session of the project by name: `current`, `last`, or a key or its prefix.
+pub(crate) fn find_in(open: &mut LockedStores<'_>, scope: &Scope, name: &str) -> Result<SessionKey, CommandError> {
+    if let Some(store) = open.existing(Level::Project)? {
+        return find(store, scope, name);
+    }
+    let what = if name == "last" { NO_EARLIER.to_owned() } else { format!("unknown session `{name}`") };
+    Err(CommandError::new(ErrorKind::NotFound, what).hint(NONE_RECORDED))
+}
+
+fn find(store: &Store, scope: &Scope, name: &str) -> Result<SessionKey, CommandError> {
     match name {
         "current" | "this" => scope.session.clone().ok_or_else(|| not_found(store, "this call has no session")),
-        "last" => last(store, scope)?.ok_or_else(|| not_found(store, "no earlier session")),
+        "last" => last(store, scope)?.ok_or_else(|| not_found(store, NO_EARLIER)),
         key => {
-            let found = store.sessions(Some(key), 2)?;
+            let found = store.sessions(Some(key), usize::MAX)?;
+            if let Some(exact) = found.iter().find(|session| session.key.key == key) {
+                return Ok(exact.key.clone());
+            }
             match &found[..] {
                 [one] => Ok(one.key.clone()),
-                [one, ..] if one.key.key == key => Ok(one.key.clone()),
                 [] => Err(not_found(store, &format!("unknown session `{key}`"))),
                 _ => Err(not_found(store, &format!("`{key}` matches more than one session"))),
             }
@@ -40,7 +56,7 @@ fn not_found(store: &Store, what: &str) -> CommandError {
     let newest = store.sessions(None, MAX_LISTED_SESSIONS).unwrap_or_default();
     let error = CommandError::new(ErrorKind::NotFound, what);
     match newest.is_empty() {
-        true => error.hint("no sessions are recorded here: `weir import` imports past sessions"),
+        true => error.hint(NONE_RECORDED),
         false => {
             error.hint(format!("the newest sessions:\n{}", newest.iter().map(place).collect::<Vec<_>>().join("\n")))
         }

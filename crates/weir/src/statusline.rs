@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use clap::Command;
 use serde_json::Value;
-use weir_core::{EventKind, SessionKey, Timestamp};
+use weir_core::{Event, EventKind, SessionKey, Timestamp};
 use weir_store::Patience;
 
 use crate::env::{Env, Paths};
@@ -125,7 +125,9 @@ impl SessionFacts {
         let store = place.open(paths, Patience::InAll(STORE_WAIT)).ok()?;
         let net = store.net_since(&place.scope, Timestamp(now.0 - PERIOD_MILLIS)).ok()?;
         let newest = store.newest_events(&place.scope, MAX_RECENT_EVENTS).ok()?;
-        let ended = newest.iter().find_map(|event| match event.kind {
+        // A request or a failure since then means that the work goes on.
+        let goes_on = |event: &&Event| matches!(event.kind, EventKind::Prompt | EventKind::Error);
+        let ended = newest.iter().take_while(|event| !goes_on(event)).find_map(|event| match event.kind {
             EventKind::Git if event.text.starts_with("git commit") => Some("committed"),
             EventKind::Fix => Some("repaired"),
             _ => None,

@@ -86,7 +86,8 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let prices = Prices::read(named.or_else(|| prices::user_file(context.paths())).as_deref())?;
     let against = arguments.get_one::<u64>("against").copied().unwrap_or(DEFAULT_COMPARED_LENGTH);
 
-    let (mut courses, mut aftermath, mut short, mut others) = (Vec::new(), Aftermath::default(), 0, 0);
+    let (mut courses, mut aftermath) = (Vec::new(), Aftermath::default());
+    let (mut short, mut unmeasured, mut others) = (0, 0, 0);
     for (at, transcript) in found.iter().enumerate() {
         context.report_progress(&crate::replay::progress(at, found.len(), &transcript.name));
         let read = match transcript.read() {
@@ -102,15 +103,16 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         };
         for session in &read.sessions {
             aftermath.learn(session);
-            if session.requests.len() < MIN_REQUESTS {
-                short += 1;
-                continue;
+            let course = WindowGrowth::of(session, &transcript.name, prices.of(&session.model));
+            match course.requests() {
+                MIN_REQUESTS.. => courses.push(course),
+                _ if session.requests.len() >= MIN_REQUESTS => unmeasured += 1,
+                _ => short += 1,
             }
-            courses.push(WindowGrowth::of(session, &transcript.name, prices.of(&session.model)));
         }
     }
     context.report_progress("");
-    Ok(WindowReport { courses, aftermath, short, left_out, others, unreadable, against }.answer())
+    Ok(WindowReport { courses, aftermath, short, unmeasured, left_out, others, unreadable, against }.answer())
 }
 
 /// Returns how many of the newest longer sessions of a client would have had to compact again immediately at this
@@ -123,8 +125,9 @@ pub(crate) fn too_small(context: &Context, client: &str, length: u64) -> Result<
         let Ok(Some(read)) = transcript.read() else { continue };
         for session in &read.sessions {
             aftermath.learn(session);
-            if session.requests.len() >= MIN_REQUESTS && session.client().name == client {
-                courses.push(WindowGrowth::of(session, &transcript.name, rates));
+            let course = WindowGrowth::of(session, &transcript.name, rates);
+            if course.requests() >= MIN_REQUESTS && session.client().name == client {
+                courses.push(course);
             }
         }
     }

@@ -32,10 +32,14 @@ pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     if let Some(exit) = exit {
         data["exit"] = json!(exit);
     }
+    // Once the file is changed, the error is history.
+    if let Some(path) = used.call.tool.path().filter(|path| !path.is_empty()) {
+        data["file"] = json!(files::relative(used.hook, path));
+    }
     vec![event_with(EventKind::Error, priority(used), &text, &data)]
 }
 
-/// Returns whether a hook may report the fix of an error, that is, whether a command succeeded.
+/// Returns whether a hook may report fixes of errors, that is, whether a command succeeded.
 pub fn may_fix(hook: &Hook) -> bool {
     let Point::AfterTool(ToolCall { tool: Tool::Shell { .. }, background: false, .. }, done) = &hook.point else {
         return false;
@@ -43,24 +47,34 @@ pub fn may_fix(hook: &Hook) -> bool {
     !done.failed
 }
 
-/// Returns the fix of an error: the same command now succeeds. `failures` are the session's errors and fixes, newest
+/// Returns the fixes of errors: the same commands now succeed. `failures` are the session's errors and fixes, newest
 /// first.
-pub fn fix(hook: &Hook, failures: &[Event]) -> Option<Event> {
-    let Point::AfterTool(call, done) = &hook.point else { return None };
+pub fn fixes(hook: &Hook, failures: &[Event]) -> Vec<Event> {
+    let Point::AfterTool(call, done) = &hook.point else { return Vec::new() };
+    if failures.is_empty() {
+        return Vec::new();
+    }
     let (output, commands) = (done.output.text.brief(), commands(call));
     let used = ToolUse { hook, call, done, output: &output, commands: &commands };
-    if used.failed() || failures.is_empty() {
-        return None;
+    let Some(done) = succeeded(&used).filter(|_| !used.failed()) else { return Vec::new() };
+    let (mut seen, mut fixes): (Vec<String>, Vec<Event>) = (Vec::new(), Vec::new());
+    for newest in failures {
+        let Some(subject) = subject_of(newest).filter(|subject| !seen.contains(subject)) else { continue };
+        if newest.kind == EventKind::Error && covers(&done, &subject) {
+            fixes.push(fix(newest, &subject, failures));
+        }
+        seen.push(subject);
     }
-    let done = succeeded(&used)?;
-    let is_fixed = |error: &&Event| subject_of(error).is_some_and(|subject| covers(&done, &subject));
-    let error = failures.iter().find(is_fixed).filter(|newest| newest.kind == EventKind::Error)?;
-    let subject = subject_of(error)?;
-    let of_subject = failures.iter().filter(|failure| subject_of(failure).as_deref() == Some(&subject));
+    fixes
+}
+
+/// Returns the fix of the newest error of a subject.
+fn fix(error: &Event, subject: &str, failures: &[Event]) -> Event {
+    let of_subject = failures.iter().filter(|failure| subject_of(failure).as_deref() == Some(subject));
     let attempts = of_subject.take_while(|failure| failure.kind == EventKind::Error).count();
     let note = format!(" (after {})", counted(attempts, "attempt", "attempts"));
     let text = format!("fixed: {}{note}", line(&error.text, LONGEST_TEXT - "fixed: ".len() - note.len()));
-    Some(event_with(EventKind::Fix, Priority::P2, &text, &json!({ "subject": subject, "attempts": attempts })))
+    event_with(EventKind::Fix, Priority::P2, &text, &json!({ "subject": subject, "attempts": attempts }))
 }
 
 /// Returns the subject of a tool call. Two calls with the same subject are two attempts at the same thing.
@@ -145,7 +159,19 @@ fn succeeded(used: &ToolUse<'_>) -> Option<Vec<String>> {
 
 /// Returns whether the commands that succeeded include every part of a subject.
 fn covers(done: &[String], subject: &str) -> bool {
-    subject.split(" && ").all(|part| done.iter().any(|done| done == part))
+    subject.split(" && ").all(|part| done.iter().any(|done| done == part || selects_tests(part, done)))
+}
+
+/// Commands that run all tests, and options with which they run some of them.
+const ALL_TESTS: &[&str] =
+    &["cargo test", "cargo nextest run", "mix test", "npm test", "pytest", "python -m pytest", "python3 -m pytest"];
+const SELECTORS: &[&str] = &["-p", "--package", "--lib", "--bin", "--test", "--doc", "-k", "--", "--exact", "-x", "-v"];
+
+/// Returns whether a command runs some of the tests that another one runs, with no other difference.
+fn selects_tests(some: &str, all: &str) -> bool {
+    let is_selector = |word: &str| !word.starts_with('-') || SELECTORS.contains(&word);
+    let more = some.strip_prefix(all).and_then(|more| more.strip_prefix(' '));
+    ALL_TESTS.contains(&all) && more.is_some_and(|more| more.split(' ').all(is_selector))
 }
 
 fn subject_of(error: &Event) -> Option<String> {

@@ -12,14 +12,18 @@ const MAX_SUBJECT_BYTES: usize = 200;
 /// The length of the output that is searched for git's report of a commit, in bytes.
 const MAX_SEARCHED_BYTES: usize = 64 << 10;
 
+/// What git says if there is nothing to commit.
+const NOTHING: &[&str] = &["nothing to commit", "nothing added to commit", "no changes added to commit"];
+
 /// Returns the events of git commands. If the script failed, only commits that git itself reported count.
 pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
-    let mut reports = commits(&used.output[..used.output.floor_char_boundary(MAX_SEARCHED_BYTES)]);
+    let output = &used.output[..used.output.floor_char_boundary(MAX_SEARCHED_BYTES)];
+    let mut reports = commits(output);
     let mut events = Vec::new();
     for part in used.commands.iter().filter(|part| part.program() == "git") {
         let Some(call) = git_command(part) else { continue };
         let report = if call.verb == "commit" { reports.next() } else { None };
-        if !used.failed() || report.is_some() {
+        if (!used.failed() && !call.found_nothing(output)) || report.is_some() {
             events.push(git_event(part, &call, report));
         }
     }
@@ -32,6 +36,16 @@ struct GitCommand<'p> {
     args: Vec<&'p str>,
     /// The folder given with `-C`.
     folder: Option<&'p str>,
+}
+
+impl GitCommand<'_> {
+    /// Returns whether a commit that reports what it did says that there was nothing to do. A later command of the same
+    /// script may have succeeded nevertheless.
+    fn found_nothing(&self, output: &str) -> bool {
+        let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--");
+        let is_quiet = |word: &&str| *word == "--quiet" || (is_short(word) && word.contains('q'));
+        self.verb == "commit" && !self.args.iter().any(is_quiet) && NOTHING.iter().any(|said| output.contains(said))
+    }
 }
 
 fn git_command(part: &SimpleCommand) -> Option<GitCommand<'_>> {

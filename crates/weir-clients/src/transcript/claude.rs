@@ -14,6 +14,7 @@ pub(super) const FORMAT: Format = Format {
     folders: &[".claude/projects"],
     database: None,
     many: false,
+    forks_copy: true,
     knows,
     reader: || Box::<ClaudeReader>::default(),
     hooks_for,
@@ -60,7 +61,9 @@ impl RowReader for ClaudeReader {
 impl Conversation {
     fn row(&mut self, mut row: Value) -> bool {
         self.draft.rows += 1;
-        self.draft.begin(time(&row["timestamp"]), text(&row["uuid"]));
+        // Some forks give new identifiers to the messages that they copy, and name the old ones.
+        let message = [&row["forkedFrom"]["messageUuid"], &row["uuid"]].into_iter().find_map(Value::as_str);
+        self.draft.begin(time(&row["timestamp"]), message.unwrap_or_default());
         self.draft.fill_missing(&row, ["sessionId", "version", "cwd", "gitBranch"]);
         if row["isSidechain"] == true && self.draft.subagent.is_empty() {
             let name = text(&row["agentId"]);
@@ -71,6 +74,8 @@ impl Conversation {
             return true;
         }
         match text(&row["type"]) {
+            // The client's own words in the place of an answer, such as an error of the API.
+            "assistant" if row["message"]["model"] == "<synthetic>" => {}
             "assistant" => self.assistant_message(&mut take(&mut row, "message")),
             "user" => self.user_row(&mut row),
             // Many more rows describe the session. Only those of the conversation have a message.

@@ -13,6 +13,7 @@ pub(super) const FORMAT: Format = Format {
     folders: &[".codex/sessions"],
     database: None,
     many: false,
+    forks_copy: true,
     knows,
     reader: || Box::<CodexReader>::default(),
     hooks_for,
@@ -35,16 +36,11 @@ impl RowReader for CodexReader {
     fn row(&mut self, row: Value) -> bool {
         let item = &row["payload"];
         self.draft.rows += 1;
-        // Rows have no identifier and are only ever appended, so their position identifies them.
-        self.draft.begin(time(&row["timestamp"]), &self.draft.rows.to_string());
+        // Rows are only ever appended, so their position identifies those without an identifier.
+        let position = self.draft.rows.to_string();
+        self.draft.begin(time(&row["timestamp"]), item["id"].as_str().unwrap_or(&position));
         match (text(&row["type"]), text(&item["type"])) {
-            ("session_meta", _) if self.draft.key.is_empty() => {
-                text(&item["id"]).clone_into(&mut self.draft.key);
-                text(&item["cli_version"]).clone_into(&mut self.draft.version);
-                text(&item["cwd"]).clone_into(&mut self.draft.folder);
-                text(&item["git"]["branch"]).clone_into(&mut self.draft.branch);
-                text(&item["forked_from_id"]).clone_into(&mut self.draft.origin);
-            }
+            ("session_meta", _) if self.draft.key.is_empty() => self.about(item),
             ("turn_context", _) => self.draft.models.count(text(&item["model"])),
             ("compacted", _) => {
                 self.draft.push(Step::Compacted { text: text(&item["message"]).to_owned() });
@@ -64,6 +60,22 @@ impl RowReader for CodexReader {
 }
 
 impl CodexReader {
+    /// Reads the row about the session. A subagent has its own transcript, but belongs to the session of its parent.
+    fn about(&mut self, item: &Value) {
+        let (draft, own) = (&mut self.draft, text(&item["id"]));
+        let started = &item["source"]["subagent"];
+        if !started.is_null() {
+            own.clone_into(&mut draft.subagent);
+        }
+        let parents = [&item["session_id"], &started["thread_spawn"]["parent_thread_id"]];
+        let parent = parents.into_iter().map(text).find(|key| !key.is_empty() && *key != own);
+        parent.filter(|_| !started.is_null()).unwrap_or(own).clone_into(&mut draft.key);
+        text(&item["cli_version"]).clone_into(&mut draft.version);
+        text(&item["cwd"]).clone_into(&mut draft.folder);
+        text(&item["git"]["branch"]).clone_into(&mut draft.branch);
+        text(&item["forked_from_id"]).clone_into(&mut draft.origin);
+    }
+
     fn message(&mut self, item: &Value) {
         let said = content_text(&item["content"]);
         match text(&item["role"]) {

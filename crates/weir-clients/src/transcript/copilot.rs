@@ -14,6 +14,7 @@ pub(super) const FORMAT: Format = Format {
     folders: &[".copilot/session-state"],
     database: None,
     many: false,
+    forks_copy: false,
     knows,
     reader: || Box::<CopilotReader>::default(),
     hooks_for,

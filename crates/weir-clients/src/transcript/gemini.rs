@@ -14,6 +14,7 @@ pub(super) const FORMAT: Format = Format {
     folders: &[".gemini/tmp"],
     database: None,
     many: false,
+    forks_copy: false,
     knows,
     reader: || Box::<GeminiReader>::default(),
     hooks_for,

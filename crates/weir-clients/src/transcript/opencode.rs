@@ -14,6 +14,7 @@ pub(super) const FORMAT: Format = Format {
     folders: &[".local/share/opencode/storage"],
     database: Some(".local/share/opencode/opencode.db"),
     many: false,
+    forks_copy: false,
     knows,
     reader: || Box::<OpenCodeReader>::default(),
     hooks_for,
@@ -38,8 +39,17 @@ struct OpenCodeReader {
     sessions: BTreeMap<String, Parts>,
     /// The messages by key, without their parts.
     messages: HashMap<String, Value>,
-    /// The client's version and the folder, by session.
-    about: HashMap<String, (String, String)>,
+    /// The description of each session.
+    about: HashMap<String, SessionDescription>,
+}
+
+#[derive(Default)]
+struct SessionDescription {
+    /// The client's version.
+    version: String,
+    folder: String,
+    /// The session that started this one as a subagent; empty for one of the user's.
+    parent: String,
 }
 
 /// The parts of a session, by key.
@@ -74,8 +84,9 @@ impl RowReader for OpenCodeReader {
     fn finish(&mut self) -> Vec<Draft> {
         let Self { sessions, messages, mut about } = std::mem::take(self);
         let drafted = |(key, parts): (String, Parts)| {
-            let (version, folder) = about.remove(&key).unwrap_or_default();
-            draft(Draft { key, version, folder, rows: parts.len(), ..Draft::default() }, parts, &messages)
+            let SessionDescription { version, folder, parent } = about.remove(&key).unwrap_or_default();
+            let (key, subagent) = if parent.is_empty() { (key, String::new()) } else { (parent, key) };
+            draft(Draft { key, subagent, version, folder, rows: parts.len(), ..Draft::default() }, parts, &messages)
         };
         sessions.into_iter().map(drafted).collect()
     }
@@ -84,8 +95,8 @@ impl RowReader for OpenCodeReader {
 impl OpenCodeReader {
     fn about(&mut self, session: &Value) {
         if let (Some(id), Some(version)) = (session["id"].as_str(), session["version"].as_str()) {
-            let folder = text(&session["directory"]).to_owned();
-            self.about.insert(id.to_owned(), (version.to_owned(), folder));
+            let (folder, parent) = (text(&session["directory"]).to_owned(), text(&session["parentID"]).to_owned());
+            self.about.insert(id.to_owned(), SessionDescription { version: version.to_owned(), folder, parent });
         }
     }
 }

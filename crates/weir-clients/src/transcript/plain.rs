@@ -15,6 +15,7 @@ pub(super) const FORMAT: Format = Format {
     folders: &[],
     database: None,
     many: true,
+    forks_copy: false,
     knows,
     reader: || Box::<PlainReader>::default(),
     hooks_for: claude::FORMAT.hooks_for,

@@ -13,6 +13,7 @@ pub(super) const FORMAT: Format = Format {
     folders: &[".qwen/projects"],
     database: None,
     many: false,
+    forks_copy: false,
     knows,
     reader: || Box::<QwenReader>::default(),
     hooks_for,

@@ -163,6 +163,12 @@ impl Session {
         self.format.many
     }
 
+    /// Returns whether the identifier of a message also identifies its copies in the transcripts of forks. The position
+    /// of a row does not.
+    pub fn has_copies(&self, message: &str) -> bool {
+        self.format.forks_copy && !message.bytes().all(|byte| byte.is_ascii_digit())
+    }
+
     /// Returns the hooks that the client would have called at one of its steps.
     pub fn told(&self, step: Step, place: &Place<'_>) -> Vec<HookPayload> {
         (self.format.hooks_for)(step, place)

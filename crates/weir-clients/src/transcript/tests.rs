@@ -217,6 +217,44 @@ fn codex() {
 }
 
 #[test]
+fn what_claude_code_says_in_the_place_of_an_answer_is_not_the_models() {
+    let failed =
+        json!({ "id": "m1", "model": "<synthetic>", "content": [{ "type": "text", "text": "API Error: 529" }] });
+    let rows = [
+        json!({ "type": "user", "sessionId": "c1", "message": { "content": "do it" } }),
+        json!({ "type": "assistant", "sessionId": "c1", "message": failed }),
+    ];
+    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let transcript = read(&mut text.as_bytes()).unwrap().unwrap();
+    assert_eq!(transcript.sessions[0].steps, [Step::Prompt { text: "do it".to_owned() }]);
+    assert_eq!((transcript.sessions[0].requests.len(), transcript.skipped.count), (0, 0));
+}
+
+#[test]
+fn a_subagent_of_opencode_belongs_to_the_session_of_its_parent() {
+    let info = json!({ "id": "o2", "version": "1.1.53", "directory": "/p", "projectID": "x", "parentID": "o1" });
+    let part = json!({ "id": "p1", "sessionID": "o2", "messageID": "m1", "type": "text", "text": "look" });
+    let message = json!({ "info": { "id": "m1", "sessionID": "o2", "role": "user" }, "parts": [part] });
+    let text = json!({ "info": info, "messages": [message] }).to_string();
+    let sessions = read(&mut text.as_bytes()).unwrap().unwrap().sessions;
+    assert_eq!((sessions[0].key.as_str(), sessions[0].subagent.as_str()), ("o1", "o2"));
+    assert_eq!(sessions[0].steps, [Step::Prompt { text: "look".to_owned() }]);
+}
+
+#[test]
+fn a_subagent_of_codex_belongs_to_the_session_of_its_parent() {
+    let source = json!({ "subagent": { "thread_spawn": { "parent_thread_id": "parent", "depth": 1 } } });
+    let rows = [
+        json!({ "type": "session_meta", "payload": { "id": "child", "source": source } }),
+        json!({ "type": "response_item", "payload": { "type": "message", "id": "msg_1", "role": "user", "content": "look" } }),
+    ];
+    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let sessions = read(&mut text.as_bytes()).unwrap().unwrap().sessions;
+    assert_eq!((sessions[0].key.as_str(), sessions[0].subagent.as_str()), ("parent", "child"));
+    assert!(sessions[0].has_copies("msg_1") && !sessions[0].has_copies("2"));
+}
+
+#[test]
 fn opencode() {
     let part = |id: &str, kind: &str, more: Value| {
         let mut part = json!({ "id": id, "sessionID": "o1", "messageID": "m2", "type": kind });

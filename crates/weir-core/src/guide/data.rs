@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 
+use crate::Event;
+
 /// Returns the data of an event, if it has any that can be read.
 pub(super) fn read(data: Option<&str>) -> Option<Value> {
     serde_json::from_str(data?).ok()
@@ -15,4 +17,9 @@ pub(super) fn text(data: &Value, key: &str) -> Option<String> {
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }
+}
+
+/// Returns whether an event comes from a subagent.
+pub(super) fn is_of_subagent(event: &Event) -> bool {
+    read(event.data.as_deref()).is_some_and(|data| data.get("agent").is_some())
 }

@@ -192,10 +192,6 @@ fn open<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
         ..sections::plain(format!("asked: {question}"), Priority::P1, at)
     };
     items.extend(questions::open(facts).into_iter().map(asked));
-    // What the model said before the last request was answered by that request.
-    let is_word = |fact: &Fact<'_>| matches!(fact.event.kind, EventKind::Said | EventKind::Prompt);
-    let last = facts.iter().enumerate().rev().find(|(_, fact)| is_word(fact));
-    let said = last.filter(|(_, fact)| fact.event.kind == EventKind::Said);
-    items.extend(said.map(|(at, fact)| sections::item(at, fact, Speaker::Model)));
+    items.extend(sections::last_words(facts).map(|(at, fact)| sections::item(at, fact, Speaker::Model)));
     items
 }

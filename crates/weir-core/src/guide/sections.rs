@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::data::{read, text};
+use super::data::{is_of_subagent, read, text};
 use super::errors::{self, Failure};
 use super::{Fact, questions, requests, tasks};
 use crate::event::{LONGEST_TEXT, line};
-use crate::{EntryKind, EventKind, Priority};
+use crate::{EntryKind, Event, EventKind, Priority};
 
 /// A section.
 #[derive(Debug)]
@@ -123,20 +123,19 @@ fn standing<'a>(facts: &[Fact<'a>]) -> GuideSection<'a> {
     if let Some(last) = items.last_mut().filter(|_| more > 0) {
         last.note.push_str(&format!(" (+{more} more open)"));
     }
-    items.extend(errors::unresolved(facts).into_iter().filter(is_failing).take(MAX_FAILURES).map(fails));
-    // What the model said before the last request was answered by that request.
-    let last =
-        facts.iter().enumerate().rev().find(|(_, fact)| matches!(fact.event.kind, EventKind::Said | EventKind::Prompt));
-    if let Some((at, fact)) = last.filter(|(_, fact)| fact.event.kind == EventKind::Said) {
+    items.extend(errors::unresolved(facts).into_iter().filter(Failure::is_blocking).take(MAX_FAILURES).map(fails));
+    if let Some((at, fact)) = last_words(facts) {
         items.insert(items.len().min(MAX_TASKS), item(at, fact, Speaker::Model));
     }
     items.retain(|item| !item.text.trim().is_empty());
     GuideSection { heading: "Where the work stood:".to_owned(), called: ("line", "lines"), items }
 }
 
-/// Returns whether a failure blocks the work. A file that could not be read or found does not.
-fn is_failing(failure: &Failure<'_>) -> bool {
-    failure.event.priority < Priority::P3
+/// Returns what the model said last, unless the user has answered it since. What a subagent says, it says to the model.
+pub(super) fn last_words<'f, 'a>(facts: &'f [Fact<'a>]) -> Option<(usize, &'f Fact<'a>)> {
+    let is_word = |event: &Event| matches!(event.kind, EventKind::Said | EventKind::Prompt) && !is_of_subagent(event);
+    let last = facts.iter().enumerate().rev().find(|(_, fact)| is_word(fact.event));
+    last.filter(|(_, fact)| fact.event.kind == EventKind::Said)
 }
 
 fn fails<'a>(failure: Failure<'a>) -> SectionItem<'a> {

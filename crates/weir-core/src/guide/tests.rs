@@ -342,6 +342,30 @@ fn open_tasks_and_errors_without_a_fix_are_unfinished_work() {
     assert!(is_unfinished(&session()) && is_unfinished(&session()[..13]));
     assert!(!is_unfinished(&session()[..6]));
     assert!(is_unfinished(&[told(EventKind::Error, P1, "no such table", "")]));
+    let unread = told(EventKind::Error, P3, "Read notes.md: File does not exist.", r#"{"subject":"Read notes.md"}"#);
+    assert!(!is_unfinished(&[unread]), "a file that is not there blocks nothing");
+}
+
+#[test]
+fn what_a_subagent_says_and_asks_is_to_the_model() {
+    use EventKind::{Plan, Prompt, Said};
+    let history = [
+        told(Prompt, P1, "find the callers", ""),
+        told(Said, P3, "I will look for them.", ""),
+        told(Said, P4, "There are three. Shall I list them?", r#"{"agent":"subagent"}"#),
+        told(Plan, P4, "asked the user: Shall I list them?", r#"{"question":"Shall I list them?","agent":"subagent"}"#),
+    ];
+    check(
+        &history,
+        500,
+        expect![[r#"
+            What this session had before it was compacted:
+            Last request (user, 45 minutes ago): "find the callers"
+            Where the work stood:
+            - model: I will look for them."#]],
+    );
+    let open: Vec<String> = outcomes(&facts(&events(&history))).open.into_iter().map(|open| open.text).collect();
+    assert_eq!(open, ["I will look for them."]);
 }
 
 #[test]
@@ -350,6 +374,24 @@ fn errors_are_open_until_their_fix() {
     let open = errors::unresolved(&facts(&events));
     let open: Vec<_> = open.iter().map(|open| (open.event.text.as_str(), open.times)).collect();
     assert_eq!(open, [("cargo bench: error: no bench target named `x`", 2)]);
+}
+
+#[test]
+fn an_error_of_a_tool_is_open_until_the_tool_succeeds() {
+    use EventKind::{Error, File, Tool};
+    let edit = told(Error, P2, "Edit a.rs: String to replace not found", r#"{"subject":"Edit a.rs","file":"a.rs"}"#);
+    let mcp = told(Error, P2, "mcp x/y: failed", r#"{"subject":"mcp x/y"}"#);
+    let edited = told(File, P2, "edited a.rs", r#"{"path":"a.rs","how":"edited"}"#);
+    let called = told(Tool, P4, "mcp x/y", "");
+    let compiled = told(Error, P1, "rustc a.rs: error: expected `;`", r#"{"subject":"rustc a.rs","exit":1}"#);
+    let open = |history: &[TestEvent]| {
+        let events = events(history);
+        let facts = facts(&events);
+        errors::unresolved(&facts).len()
+    };
+    assert_eq!(open(&[edit.clone(), mcp.clone(), compiled.clone()]), 3);
+    assert_eq!(open(&[edit.clone(), mcp.clone(), compiled, edited.clone(), called.clone()]), 1);
+    assert_eq!(open(&[edited, called, edit, mcp]), 2);
 }
 
 /// Returns whether a line of a guide is ours: an opening, a heading, an item, or a count of what is left out.

@@ -271,6 +271,14 @@ impl<'a> LockedStores<'a> {
         }
     }
 
+    /// Returns the store that holds entries of this level, if there is one. Work that only reads must not create it.
+    pub(crate) fn existing(&mut self, level: Level) -> Result<Option<&mut Store>, CommandError> {
+        match self.has(level) {
+            true => self.store(level).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// Sets how long writes wait for other processes, both for stores that are open and for those opened later.
     pub(crate) fn set_patience(&mut self, patience: Patience) -> Result<(), CommandError> {
         self.patience = patience;

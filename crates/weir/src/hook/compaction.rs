@@ -17,6 +17,8 @@ use crate::foreign;
 const TRANSCRIPT_END: u64 = 2 << 20;
 /// How many of the model's last messages are searched for names.
 const MAX_MESSAGES: usize = 20;
+/// How many of the newest events are searched for a summary, since the model's last message may follow it.
+const MAX_MESSAGE_EVENTS: usize = 8;
 /// The beginning of the title of a stored summary.
 pub(crate) const TITLE: &str = "Summary of the conversation";
 /// The first line of the instructions on what a summary must keep.
@@ -44,12 +46,13 @@ pub(super) fn record_last_messages(call: &mut Call<'_>) -> Result<bool, CommandE
     said.retain(|text| !summary.contains(text.trim()));
     let words: Vec<&str> = said.iter().map(String::as_str).collect();
     let events = capture::before_compaction(call.hook, &words);
-    // The model may repeat a message later, so an event is a duplicate only if it equals the newest of its kind.
-    let is_known = |event: &Event| {
-        let newest = known.iter().rev().find(|moment| moment.logged.event.kind == event.kind);
-        newest.is_some_and(|moment| moment.logged.event.text == event.text)
-    };
-    for event in events.into_iter().filter(|event| !is_known(event)) {
+    // The model may repeat a message later, so a message is known only if it is the newest one.
+    let newest = known.iter().rev().find(|moment| moment.logged.event.kind == EventKind::Said);
+    let is_newest = |event: &Event| newest.is_some_and(|moment| moment.logged.event.text == event.text);
+    if events.first().is_some_and(is_newest) {
+        return Ok(true);
+    }
+    for event in events {
         let appended = call.store.append(&call.scope, &event, call.now);
         put_off(appended, || call.aside.told.push(event))?;
     }
@@ -72,7 +75,8 @@ fn last_words(call: &Call<'_>) -> Vec<String> {
 fn steps_at_end(path: &Path) -> Option<Vec<Step>> {
     // The first row may be incomplete and is then skipped, like any unreadable row.
     let read = transcript::read(&mut end_of(path).ok()?.as_bytes()).ok()??;
-    Some(read.sessions.into_iter().next()?.steps)
+    // Older versions of clients write what subagents say to the same file.
+    Some(read.sessions.into_iter().find(|session| session.subagent.is_empty())?.steps)
 }
 
 /// Returns the end of a transcript.
@@ -110,7 +114,8 @@ fn handed_over(call: &Call<'_>, summary: &str) -> String {
 /// Keeps the client's own summary, once.
 pub(super) fn keep_summary(call: &mut Call<'_>, summary: &str) -> Result<(), CommandError> {
     let summary = handed_over(call, summary);
-    let is_kept = || newest_summary(call, &guides::newest(call, &call.scope, 1)?).map(|kept| kept == summary);
+    let is_kept =
+        || newest_summary(call, &guides::newest(call, &call.scope, MAX_MESSAGE_EVENTS)?).map(|kept| kept == summary);
     if summary.trim().is_empty() || is_kept()? {
         return Ok(());
     }
@@ -134,10 +139,15 @@ pub(super) fn newest_summary(call: &Call<'_>, moments: &[Moment]) -> Result<Stri
     let is_summary = |moment: &&Moment| {
         moment.entry.as_ref().is_some_and(|(kind, title)| *kind == EntryKind::Said && title.starts_with(TITLE))
     };
-    let newest = moments.iter().rev().find(|moment| moment.logged.event.kind != EventKind::Said).filter(is_summary);
+    let newest = moments.iter().rev().find(|moment| !is_of_message(&moment.logged.event)).filter(is_summary);
     let Some(reference) = newest.and_then(|moment| moment.logged.reference) else {
         return Ok(String::new());
     };
     let text = call.store.text(&call.scope, reference)?.map(|text| text.all()).transpose()?.unwrap_or_default();
     Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Whether an event is from a message of the model: its last words, a decision or a question.
+fn is_of_message(event: &Event) -> bool {
+    matches!(event.kind, EventKind::Said | EventKind::Plan) || event.is_by_model()
 }

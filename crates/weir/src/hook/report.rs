@@ -15,10 +15,12 @@ pub(super) struct HookReport<'a> {
 }
 
 impl HookReport<'_> {
-    /// Returns the hook's events, including the fix of an earlier failure if the hook reports one.
+    /// Returns the hook's events, including the fixes of earlier failures if the hook reports any.
     pub(super) fn events(&self, store: Option<(&Store, &Scope)>) -> Vec<Event> {
         let mut told: Vec<Event> = capture::events(self.hook);
-        told.extend(store.and_then(|(store, scope)| repaired(store, scope, self.hook)));
+        if let Some((store, scope)) = store {
+            told.extend(repaired(store, scope, self.hook));
+        }
         told
     }
 
@@ -41,7 +43,8 @@ impl HookReport<'_> {
     }
 }
 
-/// Returns the fix of an earlier failure, if the hook reports one. If the failures cannot be read, there is no fix.
-fn repaired(store: &Store, scope: &Scope, hook: &Hook) -> Option<Event> {
-    capture::may_fix(hook).then(|| capture::fix(hook, &store.failures(scope).ok()?)).flatten()
+/// Returns the fixes of earlier failures that the hook reports. If the failures cannot be read, there are none.
+fn repaired(store: &Store, scope: &Scope, hook: &Hook) -> Vec<Event> {
+    let failures = if capture::may_fix(hook) { store.failures(scope).unwrap_or_default() } else { Vec::new() };
+    capture::fixes(hook, &failures)
 }

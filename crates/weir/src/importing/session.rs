@@ -30,7 +30,7 @@ pub(super) struct StepConverter {
 }
 
 impl StepConverter {
-    pub(super) fn new(session: &Session, folder: PathBuf, is_hooked: bool, failures: Vec<Event>) -> Self {
+    pub(super) fn new(session: &Session, folder: PathBuf, is_hooked: bool) -> Self {
         Self {
             client: session.client(),
             key: session.key.clone(),
@@ -39,7 +39,7 @@ impl StepConverter {
             subagent: session.subagent.clone(),
             is_hooked,
             said: None,
-            failures,
+            failures: Vec::new(),
         }
     }
 
@@ -48,15 +48,7 @@ impl StepConverter {
         Some(self.branch.clone()).filter(|branch| !branch.is_empty())
     }
 
-    /// Skips a step that was converted before.
-    pub(super) fn skip(&mut self, step: &Step, at: Timestamp) {
-        match step {
-            Step::Said { text, .. } => self.say(text, at),
-            _ => self.said = None,
-        }
-    }
-
-    /// Converts a step.
+    /// Converts a step. Steps that are not imported must be converted too: later ones may refer to them.
     pub(super) fn step(&mut self, session: &Session, step: Step, at: Timestamp) -> Vec<Past> {
         let mut past = Vec::new();
         match step {
@@ -75,12 +67,14 @@ impl StepConverter {
                 return past;
             }
             Step::Prompt { .. } => past.extend(self.finish()),
-            // Hooks were active and saw more of the output than the model did.
-            Step::Result(result) if self.is_hooked && result.text.contains(HELD_AS) => return past,
             Step::Result(_) => {}
         }
+        let is_held = self.is_hooked && matches!(&step, Step::Result(result) if result.text.contains(HELD_AS));
         let events = self.events(session, step);
-        past.push(Past { at, events, summary: None });
+        // Hooks were active and saw more of the output than the model did.
+        if !is_held {
+            past.push(Past { at, events, summary: None });
+        }
         past
     }
 
@@ -106,7 +100,7 @@ impl StepConverter {
             hook.subagent = self.subagent();
             events.extend(capture::events(&hook));
             if capture::may_fix(&hook) {
-                events.extend(capture::fix(&hook, &self.failures));
+                events.extend(capture::fixes(&hook, &self.failures));
             }
         }
         let failures = events.iter().filter(|event| matches!(event.kind, EventKind::Error | EventKind::Fix));

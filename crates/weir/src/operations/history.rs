@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use weir_core::{EntryKind, EventKind, Reference, SessionKey, Timestamp, WhyGone};
+use weir_core::{EntryKind, EventKind, Level, Reference, SessionKey, Timestamp, WhyGone};
 use weir_store::{HistoryFilter, Moment, SessionSummary, Store};
 
 use super::{Declared, Effect};
@@ -114,13 +114,18 @@ Examples:
         let here = context.clone();
         let (moments, moved, titles) = context
             .with_stores(move |open| {
+                let (mut moments, mut headings) = (Vec::new(), Vec::new());
                 if let Some(name) = &session {
-                    filter.session = Some(sessions::find(open.project()?, &scope, name)?.key);
+                    filter.session = Some(sessions::find_in(open, &scope, name)?.key);
                 }
-                let moments = open.project()?.history(&scope, &filter)?;
+                if let Some(store) = open.existing(Level::Project)? {
+                    moments = store.history(&scope, &filter)?;
+                    if here.is_at_terminal() {
+                        headings = titles(store, &moments)?;
+                    }
+                }
                 let moved = if moments.is_empty() { here.moved_hint(open) } else { None };
-                let titles = if here.is_at_terminal() { titles(open.project()?, &moments)? } else { Vec::new() };
-                Ok((moments, moved, titles))
+                Ok((moments, moved, headings))
             })
             .await?;
         if moments.is_empty() {
@@ -159,10 +164,11 @@ impl History {
         let is_filtered = named.is_some() || client.is_some();
         let found = context
             .with_stores(move |open| {
-                let all = open.project()?.sessions(named.as_deref(), usize::MAX)?;
+                let store = open.existing(Level::Project)?;
+                let all = store.map(|store| store.sessions(named.as_deref(), usize::MAX)).transpose()?;
                 let is_wanted =
                     |session: &SessionSummary| client.as_ref().is_none_or(|client| session.key.client == *client);
-                Ok(all.into_iter().filter(is_wanted).collect::<Vec<_>>())
+                Ok(all.into_iter().flatten().filter(is_wanted).collect::<Vec<_>>())
             })
             .await?;
         if found.is_empty() {

@@ -1,5 +1,6 @@
 //! `ctx_reflect`: sums up a session or a work.
 
+use weir_core::Level;
 use weir_core::guide::{self, Form, Span, Wanted};
 use weir_core::wording::counted;
 use weir_store::{HistoryFilter, Moment};
@@ -70,20 +71,21 @@ is invented.";
         let (work, session) = (self.work.clone(), self.session.clone());
         let found = context
             .with_stores(move |open| {
-                let store = open.project()?;
-                let session = match (&work, session.as_deref()) {
-                    (Some(_), _) => None,
-                    (None, Some(name)) => Some(sessions::find(store, &scope, name)?),
-                    (None, None) => match &scope.session {
-                        Some(own) if !store.sessions(Some(&own.key), 1)?.is_empty() => Some(own.clone()),
-                        _ => Some(sessions::find(store, &scope, "last")?),
-                    },
+                let own = match (&scope.session, open.existing(Level::Project)?) {
+                    (Some(own), Some(store)) if !store.sessions(Some(&own.key), 1)?.is_empty() => Some(own.clone()),
+                    _ => None,
+                };
+                let session = match (&work, session.as_deref(), own) {
+                    (Some(_), ..) => None,
+                    (None, None, Some(own)) => Some(own),
+                    (None, name, _) => Some(sessions::find_in(open, &scope, name.unwrap_or("last"))?),
                 };
                 let client = session.as_ref().map(|session| session.client.clone());
                 let key = session.as_ref().map(|session| session.key.clone());
                 let filter =
                     HistoryFilter { session: key, client, work, since, limit: MAX_EVENTS, ..HistoryFilter::default() };
-                let mut moments = store.history(&scope, &filter)?;
+                let store = open.existing(Level::Project)?;
+                let mut moments = store.map(|store| store.history(&scope, &filter)).transpose()?.unwrap_or_default();
                 moments.reverse();
                 Ok((session.map(|session| session.key), moments))
             })

@@ -229,10 +229,11 @@ async fn complete(context: &KnowledgeContext, mut found: QueryResult) -> Result<
     let work = move |open: &mut LockedStores<'_>| {
         topics::add(open, &scope, &mut found)?;
         if found.findings.hits.is_empty() {
-            let store = open.project()?;
-            found.sources = store.sources(&scope)?;
-            let newest = HistoryFilter { limit: 1, ..HistoryFilter::default() };
-            found.has_history = found.sources.is_empty() && !store.history(&scope, &newest)?.is_empty();
+            if let Some(store) = open.existing(Level::Project)? {
+                found.sources = store.sources(&scope)?;
+                let newest = HistoryFilter { limit: 1, ..HistoryFilter::default() };
+                found.has_history = found.sources.is_empty() && !store.history(&scope, &newest)?.is_empty();
+            }
             if found.sources.is_empty() {
                 found.moved = own.moved_hint(open);
             }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use weir_core::Timestamp;
 use weir_core::wording::counted;
+use weir_core::{Level, Timestamp};
 use weir_store::{MeterAction, MeterRow, OutcomeSum};
 
 use super::{Declared, Effect};
@@ -65,7 +65,7 @@ them.";
         let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
         let (mut rows, mut seen) = context
             .with_stores(move |open| {
-                let store = open.project()?;
+                let Some(store) = open.existing(Level::Project)? else { return Ok((Vec::new(), Vec::new())) };
                 Ok((store.metered(since)?, store.outcomes(since)?))
             })
             .await?;

@@ -70,6 +70,11 @@ impl Figures {
         self.saved - self.again_price
     }
 
+    /// Removes the prices.
+    fn forget_prices(&mut self) {
+        (self.saved, self.again_price) = (0.0, 0.0);
+    }
+
     /// Adds other figures.
     pub(super) fn add(&mut self, other: &Self) {
         self.results += other.results;
@@ -111,6 +116,18 @@ pub(super) struct Judgement {
 }
 
 impl Judgement {
+    /// Returns whether the cost of the session is known. Without usage of its requests, it is not.
+    pub(super) fn has_cost(&self) -> bool {
+        self.cost > 0.0
+    }
+
+    /// Removes the prices. They mean nothing without the cost of the session.
+    pub(super) fn forget_prices(&mut self) {
+        (self.results_price, self.descriptions.1, self.guides.1) = (0.0, 0.0, 0.0);
+        let groups = self.tools.values_mut().chain(self.levers.values_mut());
+        groups.chain([&mut self.all]).for_each(Figures::forget_prices);
+    }
+
     /// Returns the total savings.
     pub(super) fn net(&self) -> f64 {
         self.all.net() - self.descriptions.1

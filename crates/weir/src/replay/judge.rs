@@ -81,6 +81,9 @@ impl Player<'_> {
         let mut judged = play.judged;
         let again = write + self.rates.read * requests.len() as f64;
         judged.descriptions.1 = self.behaviour.descriptions as f64 * again;
+        if !judged.has_cost() {
+            judged.forget_prices();
+        }
         judged
     }
 }

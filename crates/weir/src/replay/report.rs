@@ -1,6 +1,7 @@
 //! The report on replayed sessions, for people and as data.
 
 mod data;
+mod groups;
 pub(crate) mod table;
 
 use std::collections::BTreeMap;
@@ -46,6 +47,11 @@ impl ReplayedSession {
     /// Returns a price as a share of the session's cost.
     fn share(&self, price: f64) -> f64 {
         price / self.judged.cost.max(1.0)
+    }
+
+    /// Returns the price of one token of input in US dollars, if it and the cost of the session are known.
+    fn dollars(&self) -> Option<f64> {
+        self.rates.dollars.filter(|_| self.judged.has_cost())
     }
 
     /// Returns what was lost to requesting again and to tool descriptions.
@@ -112,8 +118,8 @@ impl ReplayReport {
         }
         let parts = [
             vec![self.head(&sum)],
-            vec![tools(&sum)],
-            vec![levers(&sum)],
+            vec![groups::tools(&sum)],
+            vec![groups::levers(&sum)],
             vec![self.chart()],
             self.unseen(),
             self.remarks(&sum),
@@ -135,7 +141,7 @@ impl ReplayReport {
             sum.guides = (sum.guides.0 + judged.guides.0, sum.guides.1 + judged.guides.1);
             sum.carried.add(&judged.carried);
             sum.net += judged.net();
-            if let Some(dollars) = played.rates.dollars {
+            if let Some(dollars) = played.dollars() {
                 sum.dollars = (sum.dollars.0 + judged.cost * dollars, sum.dollars.1 + judged.net() * dollars);
                 sum.priced += 1;
             }
@@ -155,6 +161,7 @@ impl ReplayReport {
         let sessions = counted(self.sessions.len(), "session", "sessions");
         let requests: usize = self.sessions.iter().map(|played| played.requests).sum();
         let what = match sum.net {
+            _ if sum.cost <= 0.0 => "would have changed their cost by an unknown amount".to_owned(),
             net if net > 0.0 => format!("would have saved {} of their cost", percent(net / sum.cost.max(1.0))),
             net => format!("would have cost {} more", percent(-net / sum.cost.max(1.0))),
         };
@@ -183,15 +190,16 @@ impl ReplayReport {
         for played in sessions {
             let judged = &played.judged;
             let [saved, lost, net] = [judged.all.saved, played.lost(), judged.net()].map(|price| played.share(price));
+            let shown = |share: f64| if judged.has_cost() { table::signed(share) } else { String::new() };
             let cells = |share: f64| (share / most * MAX_BAR_CHARS).round().max(0.0) as usize;
             table.row([
                 one_line(&played.name, MAX_NAME_CHARS),
                 number(played.requests as i64),
                 number(judged.all.touched as i64),
-                table::signed(saved),
-                table::signed(-lost),
-                table::signed(net),
-                played.rates.dollars.map(|price| dollars(judged.net() * price)).unwrap_or_default(),
+                shown(saved),
+                shown(-lost),
+                shown(net),
+                played.dollars().map(|price| dollars(judged.net() * price)).unwrap_or_default(),
                 format!("{}{}", "█".repeat(cells(saved)), "░".repeat(cells(lost))),
             ]);
         }
@@ -243,6 +251,31 @@ impl ReplayReport {
         (!each.is_empty()).then(said)
     }
 
+    /// Returns remarks on prices, and on what is not priced.
+    fn price_remarks(&self, sum: &ReplayTotals) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let count = |is_it: fn(&ReplayedSession) -> bool| self.sessions.iter().filter(|played| is_it(played)).count();
+        let costless = count(|played| !played.judged.has_cost());
+        if costless > 0 {
+            let sessions = counted(costless, "session does", "sessions do");
+            remarks
+                .push(format!("{sessions} not say how many tokens the requests had: no price or share counts them."));
+        }
+        let unpriced = count(|played| played.rates.dollars.is_none());
+        if unpriced > 0 {
+            let unpriced = counted(unpriced, "session has", "sessions have");
+            remarks.push(format!(
+                "{unpriced} a model without a known price: relative prices (cache write 1.25, cache read 0.1, output 5 times the input) \
+                 are used instead, and the dollar figures leave it out."
+            ));
+        }
+        if sum.priced > 0 {
+            let prices = format!("Prices as of {}; `--prices FILE` uses others.", self.prices_of);
+            remarks.push(format!("{prices} `weir replay --help` explains the columns."));
+        }
+        remarks
+    }
+
     /// Returns remarks on how to read the figures, and on what was left out.
     fn remarks(&self, sum: &ReplayTotals) -> Vec<String> {
         let mut remarks: Vec<String> = self.own_tokens().into_iter().collect();
@@ -260,17 +293,7 @@ impl ReplayReport {
                 "For {results}, the client itself had shown only a part; the comparison uses that part."
             ));
         }
-        if sum.priced < self.sessions.len() {
-            let unpriced = counted(self.sessions.len() - sum.priced, "session has", "sessions have");
-            remarks.push(format!(
-                "{unpriced} a model without a known price: relative prices (cache write 1.25, cache read 0.1, output 5 times the input) \
-                 are used instead, and the dollar figures leave it out."
-            ));
-        }
-        if sum.priced > 0 {
-            let prices = format!("Prices as of {}; `--prices FILE` uses others.", self.prices_of);
-            remarks.push(format!("{prices} `weir replay --help` explains the columns."));
-        }
+        remarks.extend(self.price_remarks(sum));
         if self.left_out > 0 {
             remarks.push(format!(
                 "{} not replayed; --newest N replays more.",
@@ -305,74 +328,6 @@ impl ReplayReport {
 pub(crate) fn progress(at: usize, of: usize, name: &str) -> String {
     let done = at * 20 / of.max(1);
     format!("[{}{}] {at}/{of} {}", "#".repeat(done), "-".repeat(20 - done), one_line(name, MAX_NAME_CHARS))
-}
-
-fn tools(sum: &ReplayTotals) -> String {
-    let mut table = Table::new(&[
-        "tool",
-        "results",
-        "tokens",
-        "touched",
-        "tokens less",
-        "used later",
-        "visible",
-        "asked again",
-        "net",
-    ]);
-    let mut tools: Vec<(&str, &Figures)> = sum.tools.iter().map(|(tool, figures)| (*tool, figures)).collect();
-    tools.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.tokens));
-    for (tool, figures) in tools.into_iter().chain([("all", &sum.figures)]) {
-        let [touched, less, used, visible, again] = effect(figures);
-        let (results, tokens) = (number(figures.results as i64), number(figures.tokens as i64));
-        table.row([tool.to_owned(), results, tokens, touched, less, used, visible, again, sum.share(figures.net())]);
-    }
-    table.text()
-}
-
-fn levers(sum: &ReplayTotals) -> String {
-    let mut table = Table::new(&[
-        "lever",
-        "touched",
-        "tokens less",
-        "used later",
-        "visible",
-        "asked again",
-        "saved",
-        "lost",
-        "net",
-    ]);
-    for lever in Lever::ALL {
-        let figures = sum.levers.get(&lever).copied().unwrap_or_default();
-        let [touched, less, used, visible, again] = effect(&figures);
-        let [saved, lost, net] = [figures.saved, -figures.again_price, figures.net()].map(|price| sum.share(price));
-        table.row([lever.name().to_owned(), touched, less, used, visible, again, saved, lost, net]);
-    }
-    let mut row = |name: &str, [saved, lost, net]: [f64; 3]| {
-        let mut cells: [String; 9] = std::array::from_fn(|_| String::new());
-        cells[0] = name.to_owned();
-        cells[6] = sum.share(saved);
-        cells[7] = sum.share(lost);
-        cells[8] = sum.share(net);
-        table.row(cells);
-    };
-    row("tool descriptions", [0.0, -sum.descriptions, -sum.descriptions]);
-    row("all", [sum.figures.saved, -sum.figures.again_price - sum.descriptions, sum.net]);
-    table.text()
-}
-
-/// Formats the columns: touched, tokens saved, used later, still visible and requested again.
-fn effect(figures: &Figures) -> [String; 5] {
-    let visible = match figures.used {
-        0 => String::new(),
-        used => percent((used - figures.unseen) as f64 / used as f64),
-    };
-    [
-        number(figures.touched as i64),
-        number(figures.less),
-        number(figures.used as i64),
-        visible,
-        number(figures.again as i64),
-    ]
 }
 
 /// Describes what was still known after compactions.

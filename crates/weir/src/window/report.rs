@@ -19,6 +19,8 @@ pub(super) struct WindowReport {
     pub aftermath: Aftermath,
     /// The number of sessions that were too short to matter.
     pub short: usize,
+    /// The number of sessions that do not say how long their requests were.
+    pub unmeasured: usize,
     /// The number of older transcripts that were not read.
     pub left_out: usize,
     /// The number of files that are not transcripts.
@@ -140,10 +142,7 @@ impl WindowReport {
 
     fn remarks(&self) -> Vec<String> {
         let [summary, again, requests] = self.aftermath.means().map(|mean| number(mean.round() as i64));
-        let basis = match self.aftermath.compactions {
-            0 => "assumed, since these sessions have none".to_owned(),
-            times => format!("measured at {}", counted(times as usize, "compaction", "compactions")),
-        };
+        let basis = self.aftermath.basis();
         let mut remarks = vec![format!(
             "Each compaction costs a summary of {summary} tokens, {again} tokens read again and {requests} requests for them ({basis})."
         )];
@@ -164,6 +163,10 @@ impl WindowReport {
     /// Describes what was not examined.
     fn left_outs(&self) -> Vec<String> {
         let mut lines = Vec::new();
+        if self.unmeasured > 0 {
+            let sessions = counted(self.unmeasured, "session does", "sessions do");
+            lines.push(format!("{sessions} not say how many tokens the requests had, and cannot be counted."));
+        }
         if self.left_out > 0 {
             let older = counted(self.left_out, "older transcript was", "older transcripts were");
             lines.push(format!("{older} not read: raise --newest."));
@@ -208,11 +211,12 @@ impl WindowReport {
             "least": best.map(|best| best.length),
             "sessions": self.courses.iter().map(session).collect::<Vec<_>>(),
             "shorter": self.short,
+            "unmeasured": self.unmeasured,
             "left_out": self.left_out,
             "not_transcripts": self.others,
             "unreadable": self.unreadable,
             "aftermath": {
-                "compactions": self.aftermath.compactions,
+                "compactions": self.aftermath.compactions(),
                 "summary": summary,
                 "read_again": again,
                 "requests": requests,

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 use weir_clients::Client;
-use weir_clients::transcript::{Session, Step};
+use weir_clients::transcript::{Session, Step, Usage};
+use weir_core::wording::counted;
 
 use crate::replay::prices::Rates;
 
@@ -19,12 +20,19 @@ const MAX_LATER_REQUESTS: usize = 40;
 /// A window with less room than this after a compaction is full again within a few requests.
 const MIN_ROOM_TOKENS: f64 = 20_000.0;
 
+/// The tools of clients that read a file.
+const READERS: [&str; 3] = ["read", "read_file", "view"];
+
 /// What follows a compaction, on average.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Aftermath {
-    /// The number of compactions that were measured.
-    pub compactions: u64,
+    /// The number of compactions.
+    compactions: u64,
+    /// The number of summaries that can be read, and their tokens. A client may encrypt them.
+    summaries: u64,
     summary: u64,
+    /// The number of compactions in sessions that read files with a tool for it. What a shell reads is not known.
+    readings: u64,
     again: u64,
     requests: u64,
 }
@@ -36,11 +44,13 @@ impl Aftermath {
         let mut since: Option<usize> = None;
         let mut request = 0;
         let mut asked: HashSet<usize> = HashSet::new();
+        let (mut compactions, mut reads) = (0, false);
         for step in &session.steps {
             match step {
                 Step::Said { request: at, .. } | Step::Called { request: at, .. } => request = *at,
                 Step::Compacted { text } => {
-                    self.compactions += 1;
+                    compactions += 1;
+                    self.summaries += u64::from(!text.is_empty());
                     self.summary += weir_tokens::count(text) as u64;
                     since = Some(request);
                 }
@@ -48,7 +58,9 @@ impl Aftermath {
                     let Some(path) = path(&result.input) else { continue };
                     let is_again =
                         since.is_some_and(|since| request - since < MAX_LATER_REQUESTS) && known.contains(path);
-                    if is_again && result.name.eq_ignore_ascii_case("read") {
+                    let is_read = READERS.iter().any(|name| result.name.eq_ignore_ascii_case(name));
+                    reads |= is_read;
+                    if is_again && is_read {
                         self.again += weir_tokens::count(&result.text) as u64;
                         self.requests += u64::from(asked.insert(request));
                     }
@@ -57,11 +69,15 @@ impl Aftermath {
                 Step::Prompt { .. } => {}
             }
         }
+        self.compactions += compactions;
+        self.readings += if reads { compactions } else { 0 };
     }
 
     /// Adds the compactions of other sessions.
     pub(crate) fn add(&mut self, other: &Self) {
         self.compactions += other.compactions;
+        self.summaries += other.summaries;
+        self.readings += other.readings;
         self.summary += other.summary;
         self.again += other.again;
         self.requests += other.requests;
@@ -70,9 +86,26 @@ impl Aftermath {
     /// Returns the tokens of a summary, the tokens read again, and the requests for them: measured if possible,
     /// otherwise assumed.
     pub(crate) fn means(&self) -> [f64; 3] {
-        match self.compactions {
-            0 => [5_000.0, 11_000.0, 5.0],
-            times => [self.summary, self.again, self.requests].map(|sum| sum as f64 / times as f64),
+        let mean = |sum: u64, times: u64, assumed: f64| if times > 0 { sum as f64 / times as f64 } else { assumed };
+        [
+            mean(self.summary, self.summaries, 5_000.0),
+            mean(self.again, self.readings, 11_000.0),
+            mean(self.requests, self.readings, 5.0),
+        ]
+    }
+
+    /// Returns the number of compactions.
+    pub(crate) fn compactions(&self) -> u64 {
+        self.compactions
+    }
+
+    /// Says in a few words whether the figures are measured or assumed.
+    pub(crate) fn basis(&self) -> String {
+        let times = || counted(self.compactions as usize, "compaction", "compactions");
+        match (self.compactions, self.summaries.min(self.readings)) {
+            (0, _) => "assumed, since these sessions have none".to_owned(),
+            (_, 0) => format!("partly assumed: {} did not show all of it", times()),
+            _ => format!("measured at {}", times()),
         }
     }
 }
@@ -120,24 +153,26 @@ pub(crate) struct CostParts {
 }
 
 impl WindowGrowth {
-    /// Returns the course of a session.
+    /// Returns the course of a session. A request without input is one whose length is unknown, and is left out.
     pub(crate) fn of(session: &Session, name: &str, rates: Rates) -> Self {
-        let lengths: Vec<u64> = session.requests.iter().map(weir_clients::transcript::Usage::window).collect();
+        let known: Vec<&Usage> = session.requests.iter().filter(|used| used.window() > 0).collect();
+        let lengths: Vec<u64> = known.iter().map(|used| used.window()).collect();
         let grown = lengths.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
         let grown = grown.map(|grown| if grown < OUTSIDE_STEP_TOKENS { grown } else { 0 });
         Self {
             name: name.to_owned(),
             client: session.client(),
-            rates,
+            // Writes are priced as those of the session were, on average: a cache for an hour costs more.
+            rates: Rates { write: rates.written(&session.requests), ..rates },
             base: lengths.first().copied().unwrap_or(0),
             longest: lengths.iter().copied().max().unwrap_or(0),
-            steps: grown.zip(session.requests.iter().skip(1).map(|used| used.output)).collect(),
+            steps: grown.zip(known.iter().skip(1).map(|used| used.output)).collect(),
         }
     }
 
-    /// Returns the number of requests.
+    /// Returns the number of requests whose length is known.
     pub(crate) fn requests(&self) -> usize {
-        self.steps.len() + 1
+        self.steps.len() + usize::from(self.base > 0)
     }
 
     /// Returns the cost with compactions at a length.
@@ -170,6 +205,8 @@ impl WindowGrowth {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::replay::prices::Prices;
 
@@ -192,5 +229,39 @@ mod tests {
         let CostAtLength { cost, parts, .. } = long.at(80_000, &none);
         let sum = parts.reads + parts.writes + parts.output + parts.compacting;
         assert!((sum - cost).abs() < 1e-6 * cost && parts.compacting > 0.0, "{parts:?} is not {cost}");
+    }
+
+    fn learned(rows: &[Value]) -> Aftermath {
+        let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+        let read = weir_clients::transcript::read(&mut text.as_bytes()).unwrap().unwrap();
+        let mut aftermath = Aftermath::default();
+        read.sessions.iter().for_each(|session| aftermath.learn(session));
+        aftermath
+    }
+
+    #[test]
+    fn what_a_compaction_does_not_show_is_assumed() {
+        // The summary is encrypted, and a shell reads the files.
+        let codex = learned(&[
+            json!({ "type": "session_meta", "payload": { "id": "x" } }),
+            json!({ "type": "compacted", "payload": { "message": "" } }),
+        ]);
+        assert_eq!(codex.means(), [5_000.0, 11_000.0, 5.0]);
+        assert_eq!(codex.basis(), "partly assumed: 1 compaction did not show all of it");
+
+        let row = |kind: &str, part: Value| json!({ "sessionId": "q", "type": kind, "message": { "parts": [part] } });
+        let call = json!({ "id": "1", "name": "read_file", "args": { "file_path": "a.rs" } });
+        let called = row("assistant", json!({ "functionCall": call }));
+        let response = json!({ "id": "1", "name": "read_file", "response": { "output": "fn main() {}" } });
+        let printed = row("tool_result", json!({ "functionResponse": response }));
+        let history = json!([{ "parts": [{ "text": "all of it" }] }]);
+        let compacted = json!({
+            "sessionId": "q", "type": "system", "subtype": "chat_compression",
+            "systemPayload": { "compressedHistory": history },
+        });
+        let qwen = learned(&[called.clone(), printed.clone(), compacted, called, printed]);
+        let tokens = ["all of it", "fn main() {}"].map(|text| weir_tokens::count(text) as f64);
+        assert_eq!(qwen.means(), [tokens[0], tokens[1], 1.0]);
+        assert_eq!(qwen.basis(), "measured at 1 compaction");
     }
 }

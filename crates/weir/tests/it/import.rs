@@ -218,6 +218,81 @@ fn what_hooks_captured_is_not_taken_in_again() {
 }
 
 #[test]
+fn what_happens_again_after_an_import_is_imported_too() {
+    let home = Home::outside_tmp();
+    let session =
+        Session::new(&home.at("project"), "s1").asks("Try it once more").runs("make", "Exit code 2\nno", true);
+    home.write_rows(TRANSCRIPT, &session.rows);
+    home.import(&[]);
+    home.write_rows(TRANSCRIPT, &session.asks("Try it once more").runs("make", "Exit code 2\nno", true).rows);
+    let more = home.import(&[]);
+    assert_eq!(more["kinds"], json!({ "prompt": 1, "error": 1 }), "{more}");
+    assert_eq!(home.import(&[])["new"], 0);
+}
+
+#[test]
+fn a_failure_is_not_fixed_by_what_came_before_it() {
+    let home = Home::outside_tmp();
+    let used = |more: Value| {
+        let mut payload = json!({
+            "session_id": "s1", "cwd": home.at("project"), "transcript_path": home.at(TRANSCRIPT), "tool_name": "Bash",
+            "tool_use_id": "t", "tool_input": { "command": "make" }, "permission_mode": "default",
+        });
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        payload
+    };
+    home.hook("s1", "PostToolUse", &used(json!({ "tool_response": { "stdout": "done", "stderr": "" } })));
+    home.hook("s1", "PostToolUseFailure", &used(json!({ "error": "Exit code 2\nmake: *** no rule to make target" })));
+    let mut session = Session::new(&home.at("project"), "s1");
+    session.begun = jiff::Timestamp::now();
+    let session =
+        session.runs("make", "done", false).runs("make", "Exit code 2\nmake: *** no rule to make target", true);
+    home.write_rows(TRANSCRIPT, &session.rows);
+    let imported = home.import(&[]);
+    assert_eq!(imported["new"], 0, "{imported}\n{}", home.events().join("\n"));
+}
+
+#[test]
+fn what_a_fork_copies_is_imported_once() {
+    let home = Home::outside_tmp();
+    let folder = home.at("project");
+    let fork = |key: &'static str| {
+        let mut fork = Session::whole(&folder, "s1");
+        fork.rows.iter_mut().for_each(|row| row["sessionId"] = json!(key));
+        fork.key = key;
+        fork
+    };
+    // One fork keeps the identifiers of messages, the other names them.
+    let mut named = fork("s3");
+    for row in &mut named.rows {
+        row["forkedFrom"] = json!({ "sessionId": "s1", "messageUuid": row["uuid"] });
+        row["uuid"] = json!(format!("copy-of-{}", row["uuid"]));
+    }
+    home.write_rows(TRANSCRIPT, &Session::whole(&folder, "s1").rows);
+    home.write_rows(".claude/projects/p/s2.jsonl", &fork("s2").asks("Try it with scrypt").rows);
+    home.write_rows(".claude/projects/p/s3.jsonl", &named.asks("Try it with pepper").rows);
+    let codex = |about: Value, said: &[(&str, &str)]| {
+        let mut rows = vec![json!({ "type": "session_meta", "payload": about })];
+        for (id, words) in said {
+            let content = json!([{ "type": "input_text", "text": words }]);
+            let message = json!({ "type": "message", "id": id, "role": "user", "content": content });
+            rows.push(json!({ "type": "response_item", "timestamp": "2024-01-01T00:00:00Z", "payload": message }));
+        }
+        rows
+    };
+    let asked = ("msg_a", "Draw the fence");
+    home.write_rows(".codex/sessions/c1.jsonl", &codex(json!({ "id": "c1", "cwd": folder }), &[asked]));
+    let about = json!({ "id": "c2", "cwd": folder, "forked_from_id": "c1" });
+    home.write_rows(".codex/sessions/c2.jsonl", &codex(about, &[asked, ("msg_b", "Draw the gate")]));
+    let imported = home.import(&[]);
+    let kinds = &imported["kinds"];
+    assert_eq!((&imported["sessions"], &kinds["prompt"]), (&json!(5), &json!(6)), "{imported}");
+    assert_eq!((&kinds["error"], &kinds["fix"], &kinds["said"]), (&json!(1), &json!(1), &json!(2)), "{imported}");
+    assert_eq!(imported["summaries"], 1, "{imported}");
+    assert_eq!(home.import(&[])["new"], 0);
+}
+
+#[test]
 fn an_import_that_is_killed_and_repeated_takes_everything_in_once() {
     let [whole, killed] = [Home::outside_tmp(), Home::outside_tmp()];
     let long = |home: &Home| {
@@ -384,4 +459,10 @@ fn plain_rows_of_any_program_are_read() {
     assert_eq!((&imported["kinds"]["prompt"], &imported["kinds"]["error"]), (&json!(2), &json!(1)), "{imported}");
     assert_eq!(imported["summaries"], 1);
     assert_eq!(home.import(&["../plain.jsonl"])["new"], 0);
+    // A key may begin with another one.
+    let row = |key: &str, text: &str| json!({ "session": key, "role": "user", "folder": folder, "text": text });
+    home.write_rows("more.jsonl", &[row("a1", "Sweep the yard"), row("a2", "Mow the lawn")]);
+    home.import(&["../more.jsonl"]);
+    let history = home.ok(&["history", "--session", "a"]);
+    assert!(history.contains("Rename the widget") && !history.contains("Sweep the yard"), "{history}");
 }

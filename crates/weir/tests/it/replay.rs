@@ -299,6 +299,21 @@ fn a_compressed_transcript_is_read_as_any_other() {
     assert!(text(&output.stdout).contains("Cannot read "), "{}", text(&output.stdout));
 }
 
+#[test]
+fn a_session_without_usage_has_no_price_and_no_share_of_one() {
+    let home = Transcripts::new();
+    home.write("t/known.jsonl", &claude());
+    let known = home.json(&["t"])["all"].clone();
+    home.write("t/unknown.jsonl", &claude().replace("\"usage\"", "\"unused\""));
+    let all = &home.json(&["t"])["all"];
+    assert_eq!((&all["net"], &all["saved"]), (&known["net"], &known["saved"]), "{all}");
+    assert_eq!(all["touched"], 2, "{all}");
+    let shown = home.ok(&["t"]);
+    assert!(shown.contains("1 session does not say how many tokens the requests had"), "{shown}");
+    let shown = home.ok(&["t/unknown.jsonl"]);
+    assert!(shown.contains("\nWeir would have changed their cost by an unknown amount.\n"), "{shown}");
+}
+
 /// A transcript may name any path. The file there today is not what the session read, and must not be opened.
 #[test]
 fn no_file_is_opened_that_a_session_read() {

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 
 use super::{check, failed_shell, failing, hook, in_subagent, shell, shown, used, used_with};
-use crate::capture::{events, fix};
+use crate::capture::{events, fixes};
 use crate::{Hook, Point, Tool};
 
 #[test]
@@ -71,6 +71,14 @@ fn git_commands_that_change_something() {
         expect![[r#"
         git P2 | git commit: Fix y | {"command":"commit"}
         git P2 | git push | {"command":"push"}"#]],
+    );
+    check(
+        &shell("git commit -m x; git push", "On branch main\nnothing to commit, working tree clean"),
+        expect![[r#"git P2 | git push | {"command":"push"}"#]],
+    );
+    check(
+        &shell("git commit -qm x && git status", "On branch main\nnothing to commit, working tree clean"),
+        expect![[r#"git P2 | git commit: x | {"command":"commit"}"#]],
     );
     check(
         &shell("git commit -m \"$(cat <<'EOF'\nIt's done (really)\n\nmore\nEOF\n)\"", ""),
@@ -235,7 +243,7 @@ fn failures_say_why() {
 fn tools_that_failed_and_those_that_the_user_refused() {
     check(
         &failing(used("Edit", Tool::Edit { path: "a.rs".into() }, "String to replace not found in file."), None),
-        expect![[r#"error P2 | Edit a.rs: String to replace not found in file. | {"subject":"Edit a.rs"}"#]],
+        expect![[r#"error P2 | Edit a.rs: String to replace not found in file. | {"subject":"Edit a.rs","file":"a.rs"}"#]],
     );
     check(
         &failing(used("mcp__x__y", Tool::Mcp { server: "x".into(), tool: "y".into() }, ""), None),
@@ -281,11 +289,12 @@ fn what_is_no_failure_is_no_error() {
     );
 }
 
-/// Checks the fix that the last hook reports, given the errors of the hooks before it, oldest first.
+/// Checks the fixes that the last hook reports, given the errors of the hooks before it, oldest first.
 fn check_fix(failed: &[Hook], then: &Hook, expected: Expect) {
     let mut open: Vec<_> = failed.iter().flat_map(events).collect();
     open.reverse();
-    expected.assert_eq(&fix(then, &open).map_or_else(|| "nothing".to_owned(), |event| shown(&[event])));
+    let found = shown(&fixes(then, &open));
+    expected.assert_eq(if found.is_empty() { "nothing" } else { &found });
 }
 
 #[test]
@@ -324,6 +333,15 @@ fn what_failed_and_now_succeeds_is_fixed() {
             r#"fix P2 | fixed: Edit a.rs: String to replace not found in file. (after 1 attempt) | {"subject":"Edit a.rs","attempts":1}"#
         ]],
     );
+    check_fix(
+        &[failed(), failed_shell("cargo clippy", 101, "error: unused")],
+        &shell("cargo test && cargo clippy", ""),
+        expect![[r#"
+            fix P2 | fixed: cargo clippy: error: unused (after 1 attempt) | {"subject":"cargo clippy","attempts":1}
+            fix P2 | fixed: cargo test -p x: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test -p x","attempts":1}"#]],
+    );
+    check_fix(&[failed_shell("cargo test --release", 101, "error")], &shell("cargo test", ""), expect!["nothing"]);
+    check_fix(&[failed_shell("cargo run -- a", 1, "error")], &shell("cargo run", ""), expect!["nothing"]);
     check_fix(&[failed()], &shell("cargo test -p x &", ""), expect!["nothing"]);
     check_fix(&[], &shell("cargo test", ""), expect!["nothing"]);
 }

@@ -43,6 +43,8 @@ fn what_the_client_says_is_not_the_users() {
         "<local-command-stdout>ok</local-command-stdout>",
         "This session is being continued from a previous conversation that ran out of context. The goal is x.",
         "[Request interrupted by user for tool use]",
+        "<user_shell_command>\n<command>\nls\n</command>\n<result>\nWe decided nothing.\n</result>\n</user_shell_command>",
+        "<skill>\n<name>release</name>\nAlways run the tests first.\n</skill>",
     ] {
         check(&prompt(noise), expect![""]);
     }

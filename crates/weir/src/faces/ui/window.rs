@@ -70,7 +70,7 @@ struct Study<'a> {
 impl<'a> Study<'a> {
     /// Plays the conversations of a client, or of the one with the most requests.
     fn of(context: &Context, facts: &'a Facts, named: Option<&str>) -> Self {
-        let is_long = |conversation: &&Conversation| conversation.requests.len() >= MIN_REQUESTS;
+        let is_long = |conversation: &&Conversation| conversation.growth.requests() >= MIN_REQUESTS;
         let mut long: Vec<&'a Conversation> = facts.all().filter(is_long).collect();
         long.sort_by(|one, other| other.requests.len().cmp(&one.requests.len()).then_with(|| one.key.cmp(&other.key)));
         let mut clients: Vec<&'static Client> = Vec::new();
@@ -221,13 +221,10 @@ impl<'a> Study<'a> {
 
     fn assumed(&self) -> String {
         let [summary, again, requests] = self.aftermath.means().map(|mean| mean.round() as u64);
-        let basis = match self.aftermath.compactions {
-            0 => "since these sessions have no compaction to measure".to_owned(),
-            times => format!("as measured at {}", counted(times as usize, "compaction", "compactions")),
-        };
         format!(
             "After each compaction: a summary of {summary} tokens, and {again} tokens read again in {requests} \
-             requests, {basis}."
+             requests ({}).",
+            self.aftermath.basis()
         )
     }
 }

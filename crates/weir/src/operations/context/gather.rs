@@ -62,9 +62,10 @@ pub(super) async fn read(context: &KnowledgeContext, query: NoteQuery) -> Result
     let scope = context.scope();
     context
         .with_stores(move |open| {
-            let store = open.project()?;
-            let sessions = store.sessions(None, SESSIONS)?;
-            let prompts = store.newest_prompts(PROMPTS)?;
+            let (sessions, prompts) = match open.existing(Level::Project)? {
+                Some(store) => (store.sessions(None, SESSIONS)?, store.newest_prompts(PROMPTS)?),
+                None => (Vec::new(), Vec::new()),
+            };
             // One more than shown tells whether there are more.
             let mut entries = newest_notes(open, &scope, query.level, query.limit + 1)?;
             let more_notes = entries.len() > query.limit;
@@ -93,10 +94,15 @@ fn newest_notes(
     most: usize,
 ) -> Result<Vec<Entry>, CommandError> {
     if let Some(level) = level {
-        return Ok(open.store(level)?.newest_notes_at(scope, level, most)?);
+        let store = open.existing(level)?;
+        return Ok(store.map(|store| store.newest_notes_at(scope, level, most)).transpose()?.unwrap_or_default());
     }
-    let mut notes = open.project()?.newest_notes(scope, most)?;
-    notes.extend(open.user()?.newest_notes(scope, most)?);
+    let mut notes = Vec::new();
+    for level in [Level::Project, Level::User] {
+        if let Some(store) = open.existing(level)? {
+            notes.extend(store.newest_notes(scope, most)?);
+        }
+    }
     notes.sort_by_key(|note| Reverse(note.at));
     notes.truncate(most);
     Ok(notes)

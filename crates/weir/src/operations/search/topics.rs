@@ -21,11 +21,15 @@ pub(super) fn add(open: &mut LockedStores<'_>, scope: &Scope, found: &mut QueryR
     }
     let (within, limit) = (*within, *limit);
     let mut hits = Vec::new();
-    if within != Some(Level::User) {
-        hits.extend(of_store(open.project()?, scope, found)?);
-    }
-    if matches!(within, None | Some(Level::User)) {
-        hits.extend(of_store(open.user()?, scope, found)?);
+    let levels: &[Level] = match within {
+        None => &[Level::Project, Level::User],
+        Some(Level::User) => &[Level::User],
+        Some(_) => &[Level::Project],
+    };
+    for level in levels {
+        if let Some(store) = open.existing(*level)? {
+            hits.extend(of_store(store, scope, found)?);
+        }
     }
     hits.append(&mut found.findings.hits);
     found.more |= hits.len() > limit;

@@ -31,8 +31,8 @@ pub(super) fn rows(path: &Path, session: &str) -> io::Result<Reading> {
     let mut read = || -> Result<(), ForeignDbError> {
         let db = ForeignDb::open(path)?;
         let own = Some(("id", session));
-        db.rows("session", &["id", "version", "directory", "project_id"], own, &mut |row| {
-            let keys = ["id", "version", "directory", "projectID"];
+        db.rows("session", &["id", "version", "directory", "project_id", "parent_id"], own, &mut |row| {
+            let keys = ["id", "version", "directory", "projectID", "parentID"];
             let pairs = keys.iter().zip(row).map(|(key, text)| ((*key).to_owned(), Value::String(text.clone())));
             reading.row(Value::Object(pairs.collect()), 0, 1);
         })?;

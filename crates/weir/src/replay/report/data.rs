@@ -49,7 +49,7 @@ fn session(played: &ReplayedSession) -> Value {
         "carried": carried(&judged.carried),
         "net": share(judged.net(), judged.cost),
         "cost": judged.cost,
-        "usd": played.rates.dollars.map(|dollars| json!({ "cost": judged.cost * dollars, "net": judged.net() * dollars })),
+        "usd": played.dollars().map(|dollars| json!({ "cost": judged.cost * dollars, "net": judged.net() * dollars })),
         "tools": groups(&judged.tools, judged.cost),
         "unseen": judged.unseen.iter().map(unseen).collect::<Vec<_>>(),
         "faults": judged.faults,

@@ -37,6 +37,32 @@ fn doctor_looks_without_making_a_store() {
 }
 
 #[test]
+fn reading_makes_no_store() {
+    let home = Home::new();
+    let made = || {
+        let stores = fs::read_dir(home.data().join("projects")).into_iter().flatten().flatten();
+        let logs = stores.map(|store| store.path().join("log.db"));
+        logs.chain([home.data().join("user/log.db")]).any(|log| log.exists())
+    };
+    for arguments in [
+        &["history"][..],
+        &["history", "--sessions"],
+        &["history", "--session", "last"],
+        &["search", "zebra"],
+        &["search", "zebra", "--scope", "user"],
+        &["stats"],
+        &["reflect"],
+        &["context"],
+        &["context", "--scope", "user"],
+    ] {
+        let shown = home.weir(arguments);
+        assert!(matches!(shown.status.code(), Some(0 | 3)) && !made(), "{arguments:?}: {}", said(&shown));
+    }
+    home.note(&["The zebra pool is small"]);
+    assert!(made() && home.ok(&["search", "zebra"]).contains("The zebra pool is small"));
+}
+
+#[test]
 fn a_folder_that_cannot_be_used_fails_every_command() {
     let home = Home::new();
     home.write("file", "");

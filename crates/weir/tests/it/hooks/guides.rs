@@ -161,6 +161,24 @@ fn the_summary_is_told_what_to_keep() {
 }
 
 #[test]
+fn the_last_message_and_the_summary_are_kept_once_however_often_hooks_run() {
+    let session = worked();
+    says(&session, "We decided to quote every field. We decided to keep the header.\n\nNext come the umlauts.");
+    let summary = "The user said: Let's use semicolons instead of commas. The exporter writes InvoiceRow.";
+    session.hook("SubagentStop", json!({ "agent_type": "", "agent_id": "a9", "last_assistant_message": summary }));
+    let answer = session.hook("SessionStart", json!({ "source": "compact" }));
+    session.hook("PostCompact", json!({ "trigger": "auto", "compact_summary": summary }));
+    let guide = context(&answer);
+    assert!(guide.contains("- model: We decided to keep the header.") && !guide.contains("semicolons"), "{guide}");
+    let events = session.events();
+    let decided = events.iter().filter(|(_, text)| text.starts_with("We decided")).count();
+    assert_eq!(decided, 2, "{events:?}");
+    let found = session.ok(&["search", "who writes InvoiceRow", "--json"]);
+    assert_eq!(found.matches("Summary of the conversation (Claude Code)").count(), 1, "{found}");
+    assert_eq!(session.faults(), "");
+}
+
+#[test]
 fn what_the_model_said_last_is_remembered() {
     let session = worked();
     session.hook("Stop", json!({ "last_assistant_message": "Done with the rows.\n\nThe header is what is left." }));

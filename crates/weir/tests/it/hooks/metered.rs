@@ -82,6 +82,8 @@ fn the_status_line_says_what_is_known() {
         format!("80k of 200k (40 %) · next from $0.04 · {net} · committed: a good moment to /compact\n")
     );
     assert_eq!(line(&told(20_000)), format!("20k of 200k (10 %) · next from $0.01 · {net}\n"));
+    session.hook("UserPromptSubmit", json!({ "prompt": "Now count backwards" }));
+    assert_eq!(line(&told(80_000)), format!("80k of 200k (40 %) · next from $0.04 · {net}\n"), "the work goes on");
     let mut elsewhere = told(20_000);
     elsewhere["workspace"] = json!({ "current_dir": session.home.path(), "project_dir": session.project() });
     assert_eq!(line(&elsewhere), line(&told(20_000)), "the session is the same wherever its shell is");
