@@ -227,6 +227,88 @@ fn broken_markup_ends_where_it_should() {
 }
 
 #[test]
+fn headings_keep_their_level_around_other_elements() {
+    check(
+        "<h1><div>Title</div></h1><p>x</p><h2><a href='/x'><p>Linked</p></a></h2><h3><button>Question?</button></h3>\
+         <p>Answer.</p>",
+        expect![[r#"
+            title: Title
+            # Title
+
+            x
+
+            ## [Linked](/x)
+
+            ### Question?
+
+            Answer.
+        "#]],
+    );
+}
+
+#[test]
+fn a_rule_in_a_cell_or_in_code_divides_nothing() {
+    check(
+        "<table><tr><th>a<th>b<tr><td>1<hr>2<td>3</table><pre>x\n<hr>y</pre>",
+        expect![[r#"
+            | a | b |
+            | --- | --- |
+            | 1 2 | 3 |
+
+            ```
+            x
+            y
+            ```
+        "#]],
+    );
+}
+
+#[test]
+fn a_drawing_that_ends_itself_hides_nothing() {
+    check(
+        "<p>a <svg class='i'/> b</p><p>c <svg><title/><style/><path d='x'/></svg> d</p>",
+        expect![[r#"
+            a b
+
+            c d
+        "#]],
+    );
+}
+
+#[test]
+fn a_menu_without_an_end_does_not_hide_the_page() {
+    check(
+        "<nav><a href=/a>A</a><h1>Heading</h1><p>The text of a page whose menu never ends.</p>",
+        expect![[r#"
+            title: Heading
+            [A](/a)
+
+            # Heading
+
+            The text of a page whose menu never ends.
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_for_readers_is_left_out_at_any_depth() {
+    let deep = "<div>".repeat(250);
+    let page = to_markdown(&format!("{deep}<script>no()</script><div hidden>no</div><p>yes"), None);
+    assert_eq!(page.markdown, "yes\n");
+    let too_deep = "52 elements were nested too deeply: their text is in the surrounding elements";
+    assert_eq!(page.notes, [too_deep, "left out 1 hidden parts"]);
+}
+
+#[test]
+fn long_attributes_count_by_their_beginning() {
+    let (style, alt) = ("x".repeat(700), "word ".repeat(140));
+    let html = format!("<p style='display:none;{style}'>no</p><p><img src=i.png alt='{alt}'></p>");
+    let page = to_markdown(&html, None);
+    assert_eq!(page.markdown, format!("![{}…](i.png)\n", ["word"; 40].join(" ")));
+    assert_eq!(page.notes, ["left out 1 hidden parts"]);
+}
+
+#[test]
 fn a_local_page_has_no_base() {
     let converted =
         to_markdown("<p><a href='a/b.html#c'>b</a> <a href='javascript:x'>j</a> <a href='mailto:x@y'>m</a>", None);

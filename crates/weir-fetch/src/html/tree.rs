@@ -126,18 +126,19 @@ impl Builder {
         }
         if tag == Tag::Math && self.silent == 0 {
             // The attribute has the whole formula, which the tree spreads over many elements.
-            self.text(format!(" {} ", attributes.text("alttext")).as_bytes());
+            self.text(format!(" {} ", attributes.beginning_of_text("alttext")).as_bytes());
         }
         let hidden = attributes.is_hidden() && !tag.is_void();
+        let silent = hidden || (tag.is_silent() && !(tag == Tag::Button && self.is_in_heading()));
         if !tag.is_void() {
-            if self.open.len() >= MAX_DEPTH {
+            // What is not for readers stays so at any depth.
+            if self.open.len() >= MAX_DEPTH && (!silent || self.silent > 0) {
                 self.beyond += 1;
                 self.tree.too_deep += 1;
                 return;
             }
             self.tree.hidden += usize::from(hidden && self.silent == 0);
         }
-        let silent = hidden || tag.is_silent();
         let node = if silent || self.silent > 0 { NONE } else { self.add(tag, element_attributes(tag, attributes)) };
         if !tag.is_void() {
             self.open.push(OpenElement { tag, node, silent });
@@ -148,17 +149,31 @@ impl Builder {
         }
     }
 
+    /// Returns whether a tag belongs to SVG or MathML, where a slash at its end also ends the element.
+    pub(super) fn is_foreign(&self, name: &[u8]) -> bool {
+        matches!(name, b"svg" | b"math") || self.has_open(Tag::Svg) || self.has_open(Tag::Math)
+    }
+
+    fn is_in_heading(&self) -> bool {
+        [Tag::H1, Tag::H2, Tag::H3, Tag::H4, Tag::H5, Tag::H6].into_iter().any(|tag| self.has_open(tag))
+    }
+
+    fn has_open(&self, tag: Tag) -> bool {
+        self.counts.get(tag as usize).is_some_and(|count| *count > 0)
+    }
+
     /// Handles an end tag.
     pub(super) fn end(&mut self, name: &[u8]) {
         let Some(tag) = tags::of(name) else { return };
         if tag.is_void() || tag == Tag::Body {
             return;
         }
-        if self.beyond > 0 {
+        let ends_silence = self.open.last().is_some_and(|open| open.silent && open.tag == tag);
+        if self.beyond > 0 && !ends_silence {
             self.beyond -= 1;
             return;
         }
-        if self.counts.get(tag as usize).is_none_or(|count| *count == 0) {
+        if !self.has_open(tag) {
             return;
         }
         let stops = |open: &OpenElement| match tag {
@@ -277,7 +292,7 @@ impl Builder {
                 self.tree.base = Some(attributes.text("href")).filter(|base| !base.is_empty());
             }
         } else if attributes.text("property") == "og:title" && self.tree.shown_title.is_empty() {
-            self.tree.shown_title = attributes.text("content");
+            self.tree.shown_title = attributes.beginning_of_text("content");
         }
     }
 }
@@ -292,13 +307,13 @@ fn element_attributes(tag: Tag, attributes: &Attributes) -> Option<Box<ElementAt
         Tag::A => element.link = attributes.text("href"),
         Tag::Img => {
             element.link = attributes.text("src");
-            element.alt = attributes.text("alt");
+            element.alt = attributes.beginning_of_text("alt");
         }
         Tag::Ol => element.start = attributes.text("start").parse().ok(),
         _ => {}
     }
     if (tag.is_block() || tag == Tag::Code) && !attributes.is_empty() {
-        let names = [attributes.text("class"), attributes.text("id"), attributes.text("role")].join(" ");
+        let names = ["class", "id", "role"].map(|name| attributes.beginning_of_text(name)).join(" ");
         element.names = names.trim().to_ascii_lowercase();
     }
     let has_any =

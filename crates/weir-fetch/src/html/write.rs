@@ -108,7 +108,8 @@ impl MarkdownWriter<'_> {
                 return false;
             }
             Tag::Br => self.line_break(),
-            Tag::Hr => self.blocks.write("---"),
+            // In a cell or in code, it would be written before the text that it divides.
+            Tag::Hr if self.preformatted == 0 && !self.is_in_cell() => self.blocks.write("---"),
             Tag::Img => self.image(node),
             Tag::Pre => self.preformatted += 1,
             Tag::Ul | Tag::Ol => self.lists.push(OpenList { next: start(node), is_empty: true }),
@@ -174,11 +175,11 @@ impl MarkdownWriter<'_> {
         self.tables.last().is_some_and(|table| table.is_in_cell)
     }
 
-    /// Ends the current block; a cell has only one line.
+    /// Ends the current block; a cell or a heading has only one line.
     fn break_block(&mut self) {
         if self.preformatted > 0 {
             self.blocks.raw_line_end();
-        } else if self.is_in_cell() {
+        } else if self.is_in_cell() || self.is_in_heading {
             self.blocks.words(" ");
         } else {
             self.blocks.flush();
