@@ -26,12 +26,26 @@ pub(super) fn find(window: &Window, key: &Key, at: usize) -> Option<(&'static st
         return None;
     }
     let value = value_at(window, value_start, key.strictness)?;
+    let between = window.slice(name.end..value.range.start);
     // Tests print `pass: …` for what has passed.
-    if key.stem == "pass" && !window.slice(name.end..value.range.start).contains(&b'=') {
+    if key.stem == "pass" && !between.contains(&b'=') {
+        return None;
+    }
+    if between.contains(&b',') && (value.style != Style::Quoted || !is_argument(window, key, &name)) {
         return None;
     }
     let rule = judge(key, window.slice(name), value.style, window.slice(value.range.clone()))?;
     Some((rule, value.range))
+}
+
+/// Returns whether a quoted name before a comma is an argument whose value follows, as in `header("X-API-Key", "…")` and
+/// `["--password", "…"]`, and not one of a list of names.
+fn is_argument(window: &Window, key: &Key, name: &Range<usize>) -> bool {
+    let text = window.slice(name.clone());
+    let quote = window.run_while_back(name.start, 8, |byte| is_quote(byte) || byte == b'\\');
+    let is_first = matches!(window.before(window.run_while_back(quote, 8, |byte| byte == b' ')), Some(b'(' | b'['));
+    let is_variable = text.contains(&b'_') && !LOWER.has_any(text);
+    text.starts_with(b"--") || (is_first && (is_variable || key.strictness == Strictness::Random))
 }
 
 /// Returns the whole name around a stem, as written: `--db-password`, `clientSecret`.
@@ -119,7 +133,15 @@ fn separator_end(window: &Window, name: &Range<usize>) -> Option<ValueStart> {
     let after_bracket = after_quote + usize::from(window.byte(after_quote) == Some(b']'));
     let at = window.skip_blanks(after_bracket);
     let first = window.byte(at)?;
+    let is_string = after_quote > end;
     let length = match (first, window.byte(at + 1)) {
+        // A setting in XML: `name="…" value="…"` or `name="…">…</`.
+        (b'v', _) if is_string && at > after_quote && window.has(at, b"value=") => "value=".len(),
+        (b'>', _) if is_string && window.follows(start.saturating_sub(1), b"name=") => {
+            return Some(ValueStart { at: at + 1, style: Style::Element });
+        }
+        // The arguments of a function: `header("X-API-Key", "…")`.
+        (b',', _) if is_string => 1,
         // A comparison, or a path in a programming language.
         (b'=', Some(b'=' | b'~' | b':')) | (b':', Some(b':')) => return None,
         (b'=', Some(b'>')) | (b':' | b'?', Some(b'=')) => 2,
@@ -129,7 +151,7 @@ fn separator_end(window: &Window, name: &Range<usize>) -> Option<ValueStart> {
         }
         // A flag and its argument.
         _ if at > end && window.has(start, b"--") => 0,
-        _ if at > end && is_statement(window, name, first) => 0,
+        _ if at > end && (is_statement(window, name, first) || is_set(window, name)) => 0,
         _ => return None,
     };
     let value = window.skip_blanks(at + length);
@@ -147,6 +169,13 @@ fn is_in_table(window: &Window, start: usize) -> bool {
     window.before(cell) == Some(b'|')
 }
 
+/// Returns whether a command that sets a variable precedes the name: `ENV` in a Dockerfile, `setenv`, `set -x`.
+fn is_set(window: &Window, name: &Range<usize>) -> bool {
+    let line = window.run_while_back(name.start, 16, |byte| byte != b'\n');
+    let command = window.slice(line..name.start).trim_ascii();
+    matches!(command, b"ENV" | b"setenv" | b"set -x" | b"set -gx" | b"set -Ux")
+}
+
 /// Returns whether a value follows the name without a sign between them: `WITH PASSWORD '…'` in SQL, `machine host
 /// login me password …` in a `.netrc`.
 fn is_statement(window: &Window, name: &Range<usize>, first: u8) -> bool {
@@ -156,11 +185,13 @@ fn is_statement(window: &Window, name: &Range<usize>, first: u8) -> bool {
     }
     let before = window.slice(window.run_while_back(name.start, MAX_DISTANCE_BYTES, |_| true)..name.start);
     let has = |word: &[u8]| before.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
-    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
     let follows = |word: &[u8]| line.len() >= word.len() && line[line.len() - word.len()..].eq_ignore_ascii_case(word);
+    let begins = |word: &[u8]| line.get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word));
+    let is_netrc = has(b"login ") || (begins(b"machine ") && line.split(u8::is_ascii_whitespace).count() == 2);
     match first {
-        b'\'' => follows(b"with") || follows(b"encrypted"),
-        _ => has(b"login ") && (has(b"machine ") || has(b"default ")) && !has(b"login anonymous"),
+        b'\'' => follows(b"with") || follows(b"encrypted") || begins(b"alter ") || begins(b"create "),
+        _ => is_netrc && (has(b"machine ") || has(b"default ")) && !has(b"login anonymous"),
     }
 }
 
@@ -269,9 +300,13 @@ fn without_stop(window: &Window, start: usize, end: usize, stops: &[u8]) -> usiz
 
 /// Returns the rule by which the value is a secret.
 fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static str> {
-    // Tokens that are UUIDs identify requests; in an `.env` file, the value is a key like any other.
+    // Tokens that are UUIDs identify requests; of an environment variable, the value is a key like any other.
     let has_any = |words: &[&str]| words.iter().any(|word| has_component(name, word.as_bytes()));
-    let is_number = key.stem == "token" && style != Style::Env && value::is_uuid(value) && !has_any(UUID_SECRETS);
+    let is_number = key.stem == "token"
+        && style != Style::Env
+        && LOWER.has_any(name)
+        && value::is_uuid(value)
+        && !has_any(UUID_SECRETS);
     let is_other_key = key.stem == ANY_KEY && (LOWER.has_any(name) || has_any(OTHER_KEYS));
     let is_text = key.stem.starts_with(['?', '&']) && value.contains(&b'%');
     if is_number || is_other_key || is_text || names_itself(key, value) || value.starts_with(b"-----BEGIN") {
