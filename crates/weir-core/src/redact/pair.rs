@@ -116,8 +116,10 @@ enum Style {
     Quoted,
     /// Between `<name>` and `</`: also a string.
     Element,
-    /// Bare after `NAME=` without blanks, as in a shell or an `.env` file.
+    /// Bare after `NAME=` without blanks, as in a shell.
     Env,
+    /// Bare after `NAME=` at the beginning of a line, as in an `.env` file.
+    File,
     /// Bare and alone on the line, as in YAML.
     Line,
     /// Bare among other text, as in code.
@@ -160,7 +162,18 @@ fn separator_end(window: &Window, name: &Range<usize>) -> Option<ValueStart> {
         return Some(ValueStart { at: after_type(window, value).unwrap_or(value), style: Style::Bare });
     }
     let is_tight = first == b'=' && at == end && value == at + 1;
-    Some(ValueStart { at: value, style: if is_tight || length == 0 { Style::Env } else { Style::Bare } })
+    let style = match is_tight || length == 0 {
+        true if is_tight && is_variable(window, name) => Style::File,
+        true => Style::Env,
+        false => Style::Bare,
+    };
+    Some(ValueStart { at: value, style })
+}
+
+/// Returns whether the name is that of an environment variable, at the beginning of a line or after `export`.
+fn is_variable(window: &Window, name: &Range<usize>) -> bool {
+    let is_first = matches!(window.before(name.start), None | Some(b'\n')) || window.follows(name.start, b"export ");
+    is_first && !LOWER.has_any(window.slice(name.clone()))
 }
 
 /// Returns whether the name that begins at `start` is a cell of a table.
@@ -270,8 +283,16 @@ fn bare_random(window: &Window, value_start: ValueStart) -> Option<ValueMatch> {
 }
 
 fn bare_password(window: &Window, value_start: ValueStart) -> Option<ValueMatch> {
-    let mut end = bare_end(window, value_start, MAX_BARE_PASSWORD_BYTES, |_| true)?;
     let is_whole_line = |end: usize| matches!(window.byte(window.skip_blanks(end)), None | Some(b'\n' | b'\r'));
+    if value_start.style == Style::File {
+        // Any character may be part of the value, which is the rest of the line, unless it is a call.
+        let range = value_start.at
+            ..window.run_while(value_start.at, MAX_BARE_PASSWORD_BYTES, |byte| byte > b' ' && !is_quote(byte));
+        if !range.is_empty() && is_whole_line(range.end) && window.before(range.end) != Some(b')') {
+            return Some(ValueMatch { range, style: Style::File });
+        }
+    }
+    let mut end = bare_end(window, value_start, MAX_BARE_PASSWORD_BYTES, |_| true)?;
     if value_start.style == Style::Bare && matches!(window.byte(end), Some(b'&' | b'|')) {
         // These characters are only part of a password if it is alone on the line.
         let longer =
@@ -279,7 +300,7 @@ fn bare_password(window: &Window, value_start: ValueStart) -> Option<ValueMatch>
         end = if is_whole_line(longer) { longer } else { end };
     }
     let style = if value_start.style == Style::Bare && is_whole_line(end) { Style::Line } else { value_start.style };
-    let stops: &[u8] = if value_start.style == Style::Env { b"" } else { b".,:" };
+    let stops: &[u8] = if matches!(value_start.style, Style::Env | Style::File) { b"" } else { b".,:" };
     let value = value_start.at..without_stop(window, value_start.at, end, stops);
     (!value.is_empty()).then_some(ValueMatch { range: value, style })
 }
@@ -303,8 +324,8 @@ fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static 
     // Tokens that are UUIDs identify requests; of an environment variable, the value is a key like any other.
     let has_any = |words: &[&str]| words.iter().any(|word| has_component(name, word.as_bytes()));
     let is_number = key.stem == "token"
-        && style != Style::Env
         && LOWER.has_any(name)
+        && style != Style::Env
         && value::is_uuid(value)
         && !has_any(UUID_SECRETS);
     let is_other_key = key.stem == ANY_KEY && (LOWER.has_any(name) || has_any(OTHER_KEYS));
@@ -323,7 +344,7 @@ fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static 
     // `DB_PASSWORD` is set to a password; `password` may also be set to a variable.
     let is_shouted = !LOWER.has_any(name);
     let may_be_weak = match style {
-        Style::Quoted | Style::Element => true,
+        Style::Quoted | Style::Element | Style::File => true,
         Style::Env | Style::Line => is_shouted || !value::is_member(value),
         Style::Bare => false,
     };
