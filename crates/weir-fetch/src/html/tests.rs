@@ -247,6 +247,19 @@ fn headings_keep_their_level_around_other_elements() {
 }
 
 #[test]
+fn cells_that_span_columns_or_rows_keep_the_others_in_place() {
+    check(
+        "<table><tr><th>a<th colspan=2>b<tr><td rowspan=2>x<td>1<td>2<tr><td>3<td>4</table>",
+        expect![[r#"
+            | a | b |  |
+            | --- | --- | --- |
+            | x | 1 | 2 |
+            | x | 3 | 4 |
+        "#]],
+    );
+}
+
+#[test]
 fn a_rule_in_a_cell_or_in_code_divides_nothing() {
     check(
         "<table><tr><th>a<th>b<tr><td>1<hr>2<td>3</table><pre>x\n<hr>y</pre>",

@@ -53,6 +53,29 @@ pub(super) struct ElementAttributes {
     pub names: String,
     /// The first number of a list.
     pub start: Option<u32>,
+    /// The number of columns and rows that a cell spans.
+    pub span: Option<CellSpan>,
+}
+
+/// The number of columns and rows that a cell spans.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct CellSpan {
+    pub columns: usize,
+    pub rows: usize,
+}
+
+impl CellSpan {
+    /// The span of most cells.
+    pub(super) const ONE: Self = Self { columns: 1, rows: 1 };
+
+    /// Reads the span of a cell. Wider and longer ones than these are not tables that a person reads.
+    fn of(attributes: &Attributes) -> Self {
+        let number = |name: &str| attributes.text(name).parse::<usize>().ok();
+        Self {
+            columns: number("colspan").unwrap_or(1).clamp(1, 50),
+            rows: number("rowspan").unwrap_or(1).clamp(1, 1_000),
+        }
+    }
 }
 
 impl PageTree {
@@ -310,13 +333,14 @@ fn element_attributes(tag: Tag, attributes: &Attributes) -> Option<Box<ElementAt
             element.alt = attributes.beginning_of_text("alt");
         }
         Tag::Ol => element.start = attributes.text("start").parse().ok(),
+        Tag::Td | Tag::Th => element.span = Some(CellSpan::of(attributes)).filter(|span| *span != CellSpan::ONE),
         _ => {}
     }
     if (tag.is_block() || tag == Tag::Code) && !attributes.is_empty() {
         let names = ["class", "id", "role"].map(|name| attributes.beginning_of_text(name)).join(" ");
         element.names = names.trim().to_ascii_lowercase();
     }
-    let has_any =
-        !element.link.is_empty() || !element.alt.is_empty() || !element.names.is_empty() || element.start.is_some();
+    let has_text = !element.link.is_empty() || !element.alt.is_empty() || !element.names.is_empty();
+    let has_any = has_text || element.start.is_some() || element.span.is_some();
     has_any.then(|| Box::new(element))
 }

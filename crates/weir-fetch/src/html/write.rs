@@ -8,7 +8,7 @@ use url::Url;
 
 use super::choose::PageSelection;
 use super::tags::Tag;
-use super::tree::{NONE, Node, PageTree};
+use super::tree::{CellSpan, NONE, Node, PageTree};
 use blocks::Blocks;
 use links::Links;
 use tables::TableWriter;
@@ -144,7 +144,8 @@ impl MarkdownWriter<'_> {
             Tag::Td | Tag::Th if self.is_in_cell() => {
                 let text = self.blocks.take();
                 if let Some(table) = self.tables.last_mut() {
-                    table.end_cell(&text);
+                    let span = node.attributes.as_ref().and_then(|attributes| attributes.span);
+                    table.end_cell(&text, span.unwrap_or(CellSpan::ONE));
                 }
                 return;
             }
