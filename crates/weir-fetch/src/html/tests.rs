@@ -195,6 +195,30 @@ fn formulas_and_unknown_elements() {
 }
 
 #[test]
+fn formulas_are_kept_as_their_source_or_else_as_their_parts() {
+    let source = "<annotation encoding='application/x-tex'>E=mc^2</annotation>";
+    let parts = "<mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup>";
+    check(
+        &format!(
+            "<p>Then <math><mi>x</mi><mo>&lt;</mo><mn>3</mn></math>, and \
+             <math><semantics>{parts}<annotation encoding='x-other'>no</annotation>{source}</semantics></math></p>\
+             <p>By <span class='katex'><span><math><semantics>{parts}{source}</semantics></math></span>\
+             <span class='katex-html' aria-hidden='true'><span>E</span><span>=<span>mc2</span></span></span></span>.</p>\
+             <p>Cut <span class='katex-html'><span>short</p><p>here."
+        ),
+        expect![[r#"
+            Then x<3, and E=mc^2
+
+            By E=mc^2 .
+
+            Cut
+
+            here.
+        "#]],
+    );
+}
+
+#[test]
 fn a_base_moves_links() {
     check(
         "<base href='https://cdn.example.org/v2/'><p><a href='x'>x</a> <a href='//e.com/'>e</a>",

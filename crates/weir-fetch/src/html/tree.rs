@@ -116,6 +116,8 @@ pub(super) struct Builder {
     silent: usize,
     /// The number of open elements below the maximum depth.
     beyond: usize,
+    /// The number of open spans of a drawn formula.
+    drawn: usize,
 }
 
 impl Default for Builder {
@@ -130,14 +132,17 @@ impl Default for Builder {
             hidden: 0,
             is_cut: false,
         };
-        Self { tree, open: Vec::new(), counts: [0; tags::COUNT], silent: 0, beyond: 0 }
+        Self { tree, open: Vec::new(), counts: [0; tags::COUNT], silent: 0, beyond: 0, drawn: 0 }
     }
 }
 
 impl Builder {
     /// Handles a start tag.
     pub(super) fn start(&mut self, name: &[u8], attributes: &Attributes) {
-        let Some(tag) = tags::of(name) else { return };
+        let Some(tag) = tags::of(name) else { return self.start_span(name, attributes) };
+        if tag.is_block() {
+            self.end_drawn_formula();
+        }
         match tag {
             Tag::Meta | Tag::Base => return self.read_head(tag, attributes),
             // A second or late body starts nothing.
@@ -152,7 +157,7 @@ impl Builder {
             self.text(format!(" {} ", attributes.beginning_of_text("alttext")).as_bytes());
         }
         let hidden = attributes.is_hidden() && !tag.is_void();
-        let silent = hidden || (tag.is_silent() && !(tag == Tag::Button && self.is_in_heading()));
+        let silent = hidden || self.is_silent(tag, attributes);
         if !tag.is_void() {
             // What is not for readers stays so at any depth.
             if self.open.len() >= MAX_DEPTH && (!silent || self.silent > 0) {
@@ -161,6 +166,9 @@ impl Builder {
                 return;
             }
             self.tree.hidden += usize::from(hidden && self.silent == 0);
+        }
+        if tag == Tag::Annotation && !silent {
+            self.clear_formula();
         }
         let node = if silent || self.silent > 0 { NONE } else { self.add(tag, element_attributes(tag, attributes)) };
         if !tag.is_void() {
@@ -172,13 +180,51 @@ impl Builder {
         }
     }
 
+    /// Returns whether the text of an element is not for readers.
+    fn is_silent(&self, tag: Tag, attributes: &Attributes) -> bool {
+        match tag {
+            // A heading that opens and closes its section is a button.
+            Tag::Button => ![Tag::H1, Tag::H2, Tag::H3, Tag::H4, Tag::H5, Tag::H6].iter().any(|tag| self.has_open(*tag)),
+            Tag::Math => !attributes.beginning_of_text("alttext").is_empty(),
+            Tag::Annotation => !attributes.text("encoding").to_ascii_lowercase().ends_with("tex"),
+            _ => tag.is_silent(),
+        }
+    }
+
+    /// Removes what a formula consists of, because its source follows.
+    fn clear_formula(&mut self) {
+        if let Some(formula) = self.open.last().filter(|open| open.tag == Tag::Math)
+            && let Some(node) = self.tree.nodes.get_mut(formula.node as usize)
+        {
+            (node.first, node.last) = (NONE, NONE);
+        }
+        self.text(b" ");
+    }
+
+    /// Handles the start tag of an element that is not in the tree. KaTeX draws a formula in spans, after its source.
+    fn start_span(&mut self, name: &[u8], attributes: &Attributes) {
+        if name == b"span" && (self.drawn > 0 || attributes.text("class") == "katex-html") {
+            self.silent += usize::from(self.drawn == 0);
+            self.drawn += 1;
+        }
+    }
+
+    fn end_span(&mut self, name: &[u8]) {
+        if name == b"span" && self.drawn > 0 {
+            self.drawn -= 1;
+            self.silent -= usize::from(self.drawn == 0);
+        }
+    }
+
+    /// Ends a drawn formula in which an end tag is missing.
+    fn end_drawn_formula(&mut self) {
+        self.silent -= usize::from(self.drawn > 0);
+        self.drawn = 0;
+    }
+
     /// Returns whether a tag belongs to SVG or MathML, where a slash at its end also ends the element.
     pub(super) fn is_foreign(&self, name: &[u8]) -> bool {
         matches!(name, b"svg" | b"math") || self.has_open(Tag::Svg) || self.has_open(Tag::Math)
-    }
-
-    fn is_in_heading(&self) -> bool {
-        [Tag::H1, Tag::H2, Tag::H3, Tag::H4, Tag::H5, Tag::H6].into_iter().any(|tag| self.has_open(tag))
     }
 
     fn has_open(&self, tag: Tag) -> bool {
@@ -187,7 +233,10 @@ impl Builder {
 
     /// Handles an end tag.
     pub(super) fn end(&mut self, name: &[u8]) {
-        let Some(tag) = tags::of(name) else { return };
+        let Some(tag) = tags::of(name) else { return self.end_span(name) };
+        if tag.is_block() {
+            self.end_drawn_formula();
+        }
         if tag.is_void() || tag == Tag::Body {
             return;
         }
@@ -206,6 +255,9 @@ impl Builder {
             _ => open.tag.is_boundary() || open.tag == Tag::Li,
         };
         self.pop_to(|open| open.tag == tag, stops);
+        if tag == Tag::Annotation {
+            self.text(b" ");
+        }
     }
 
     /// Handles a piece of text.
