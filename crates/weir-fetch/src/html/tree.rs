@@ -184,7 +184,7 @@ impl Builder {
     fn is_silent(&self, tag: Tag, attributes: &Attributes) -> bool {
         match tag {
             // A heading that opens and closes its section is a button.
-            Tag::Button => ![Tag::H1, Tag::H2, Tag::H3, Tag::H4, Tag::H5, Tag::H6].iter().any(|tag| self.has_open(*tag)),
+            Tag::Button => !self.open.iter().any(|open| open.tag.heading().is_some()),
             Tag::Math => !attributes.beginning_of_text("alttext").is_empty(),
             Tag::Annotation => !attributes.text("encoding").to_ascii_lowercase().ends_with("tex"),
             _ => tag.is_silent(),
