@@ -204,7 +204,7 @@ fn formulas_are_kept_as_their_source_or_else_as_their_parts() {
              <math><semantics>{parts}<annotation encoding='x-other'>no</annotation>{source}</semantics></math></p>\
              <p>By <span class='katex'><span><math><semantics>{parts}{source}</semantics></math></span>\
              <span class='katex-html' aria-hidden='true'><span>E</span><span>=<span>mc2</span></span></span></span>.</p>\
-             <p>Cut <span class='katex-html'><span>short</p><p>here."
+             <p>Cut <span class='katex-html'><span><b>short</p><p>here."
         ),
         expect![[r#"
             Then x<3, and E=mc^2

@@ -291,7 +291,7 @@ impl Builder {
     }
 
     fn parent(&self) -> u32 {
-        self.open.last().map_or(NONE, |open| open.node)
+        self.open.iter().rev().map(|open| open.node).find(|node| *node != NONE).unwrap_or(NONE)
     }
 
     fn add(&mut self, tag: Tag, attributes: Option<Box<ElementAttributes>>) -> u32 {
