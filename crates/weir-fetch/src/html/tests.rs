@@ -219,6 +219,24 @@ fn formulas_are_kept_as_their_source_or_else_as_their_parts() {
 }
 
 #[test]
+fn a_page_that_forwards_says_where() {
+    for meta in [
+        "<meta http-equiv='refresh' content='0; url=a/index.html'>",
+        "<META HTTP-EQUIV=Refresh CONTENT='0;URL=\"/docs/a/index.html\"'>",
+    ] {
+        check(
+            meta,
+            expect![[r#"
+                [This page forwards to another one](/docs/a/index.html)
+            "#]],
+        );
+    }
+    for content in ["30", "300; url=/", "0", "0; url=javascript:x()", "0; url=#top", "x; url=/"] {
+        check(&format!("<meta http-equiv='refresh' content='{content}'><p>x"), expect![["x\n"]]);
+    }
+}
+
+#[test]
 fn a_base_moves_links() {
     check(
         "<base href='https://cdn.example.org/v2/'><p><a href='x'>x</a> <a href='//e.com/'>e</a>",

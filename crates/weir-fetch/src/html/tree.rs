@@ -3,6 +3,7 @@
 //! Invariants: a node comes after its parent, so a backward walk visits children first; the number of nodes and their
 //! depth are bounded.
 
+use super::attributes::{self, ElementAttributes};
 use super::tags::{self, Tag};
 use super::tokens::{self, Attributes};
 
@@ -23,6 +24,8 @@ pub(super) struct PageTree {
     pub shown_title: String,
     /// The base URL of links, if the page sets one.
     pub base: Option<String>,
+    /// The page that this one forwards to.
+    pub next: Option<String>,
     /// The number of elements below the maximum depth.
     pub too_deep: usize,
     /// The number of elements that are invisible to a person.
@@ -40,42 +43,6 @@ pub(super) struct Node {
     /// The range of a piece of text in [`PageTree::texts`].
     pub text: (u32, u32),
     pub attributes: Option<Box<ElementAttributes>>,
-}
-
-/// The attributes that matter here.
-#[derive(Default)]
-pub(super) struct ElementAttributes {
-    /// The target of a link, or the source of an image.
-    pub link: String,
-    /// The alternative text of an image.
-    pub alt: String,
-    /// Class, id and role, in lower case.
-    pub names: String,
-    /// The first number of a list.
-    pub start: Option<u32>,
-    /// The number of columns and rows that a cell spans.
-    pub span: Option<CellSpan>,
-}
-
-/// The number of columns and rows that a cell spans.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct CellSpan {
-    pub columns: usize,
-    pub rows: usize,
-}
-
-impl CellSpan {
-    /// The span of most cells.
-    pub(super) const ONE: Self = Self { columns: 1, rows: 1 };
-
-    /// Reads the span of a cell. Wider and longer ones than these are not tables that a person reads.
-    fn of(attributes: &Attributes) -> Self {
-        let number = |name: &str| attributes.text(name).parse::<usize>().ok();
-        Self {
-            columns: number("colspan").unwrap_or(1).clamp(1, 50),
-            rows: number("rowspan").unwrap_or(1).clamp(1, 1_000),
-        }
-    }
 }
 
 impl PageTree {
@@ -128,6 +95,7 @@ impl Default for Builder {
             title: String::new(),
             shown_title: String::new(),
             base: None,
+            next: None,
             too_deep: 0,
             hidden: 0,
             is_cut: false,
@@ -170,7 +138,7 @@ impl Builder {
         if tag == Tag::Annotation && !silent {
             self.clear_formula();
         }
-        let node = if silent || self.silent > 0 { NONE } else { self.add(tag, element_attributes(tag, attributes)) };
+        let node = if silent || self.silent > 0 { NONE } else { self.add(tag, attributes::of(tag, attributes)) };
         if !tag.is_void() {
             self.open.push(OpenElement { tag, node, silent });
             self.silent += usize::from(silent);
@@ -366,6 +334,8 @@ impl Builder {
             if self.tree.base.is_none() {
                 self.tree.base = Some(attributes.text("href")).filter(|base| !base.is_empty());
             }
+        } else if attributes.text("http-equiv").eq_ignore_ascii_case("refresh") {
+            self.tree.next = attributes::forwards_to(&attributes.text("content")).map(str::to_owned);
         } else if attributes.text("property") == "og:title" && self.tree.shown_title.is_empty() {
             self.tree.shown_title = attributes.beginning_of_text("content");
         }
@@ -374,25 +344,4 @@ impl Builder {
 
 fn is_list(tag: Tag) -> bool {
     matches!(tag, Tag::Ul | Tag::Ol)
-}
-
-fn element_attributes(tag: Tag, attributes: &Attributes) -> Option<Box<ElementAttributes>> {
-    let mut element = ElementAttributes::default();
-    match tag {
-        Tag::A => element.link = attributes.text("href"),
-        Tag::Img => {
-            element.link = attributes.text("src");
-            element.alt = attributes.beginning_of_text("alt");
-        }
-        Tag::Ol => element.start = attributes.text("start").parse().ok(),
-        Tag::Td | Tag::Th => element.span = Some(CellSpan::of(attributes)).filter(|span| *span != CellSpan::ONE),
-        _ => {}
-    }
-    if (tag.is_block() || tag == Tag::Code) && !attributes.is_empty() {
-        let names = ["class", "id", "role"].map(|name| attributes.beginning_of_text(name)).join(" ");
-        element.names = names.trim().to_ascii_lowercase();
-    }
-    let has_text = !element.link.is_empty() || !element.alt.is_empty() || !element.names.is_empty();
-    let has_any = has_text || element.start.is_some() || element.span.is_some();
-    has_any.then(|| Box::new(element))
 }

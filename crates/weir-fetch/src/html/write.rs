@@ -6,9 +6,10 @@ mod tables;
 
 use url::Url;
 
+use super::attributes::CellSpan;
 use super::choose::PageSelection;
 use super::tags::Tag;
-use super::tree::{CellSpan, NONE, Node, PageTree};
+use super::tree::{NONE, Node, PageTree};
 use blocks::Blocks;
 use links::Links;
 use tables::TableWriter;
@@ -60,6 +61,9 @@ pub(super) fn write(tree: &PageTree, chosen: &PageSelection, base: Option<&Url>)
         }
     }
     writer.blocks.flush();
+    if let Some(link) = tree.next.as_deref().and_then(|next| writer.links.resolve(next)) {
+        writer.blocks.write(&format!("[This page forwards to another one]({link})"));
+    }
     let (markdown, is_cut) = writer.blocks.finish();
     MarkdownOutput { markdown, heading: writer.heading, is_cut }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::super::attributes::CellSpan;
 use super::super::tags::Tag;
-use super::super::tree::{CellSpan, NONE, PageTree};
+use super::super::tree::{NONE, PageTree};
 
 /// The maximum length of a cell in a table of data.
 const MAX_CELL_BYTES: u32 = 4_000;
