@@ -52,7 +52,7 @@ impl Attributes {
     }
 
     fn get(&self, name: &str) -> Option<&[u8]> {
-        self.beginning(name).map(|value| if value.len() < MAX_VALUE_BYTES { value } else { b"" })
+        self.beginning(name).map(|value| if value.len() < MAX_VALUE_BYTES { value } else { &value[..0] })
     }
 
     fn beginning(&self, name: &str) -> Option<&[u8]> {
