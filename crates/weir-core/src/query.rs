@@ -90,12 +90,27 @@ fn every_term(text: &str) -> Vec<Term> {
     for (i, part) in text.split('"').enumerate() {
         // Odd parts are inside quotes, so their words belong together.
         if i % 2 == 1 {
-            push(&mut terms, words_of(part));
+            push_quoted(&mut terms, part);
         } else {
             part.split_whitespace().for_each(|piece| push_piece(&mut terms, piece));
         }
     }
     terms
+}
+
+/// Adds the phrase between quotes. The index has scripts without spaces only in pairs, so their words are also searched
+/// for one by one.
+fn push_quoted(terms: &mut Vec<Term>, part: &str) {
+    let words = words_of(part);
+    if !words.iter().any(|word| word.contains(is_cjk)) {
+        return push(terms, words);
+    }
+    if words.len() > 1 {
+        push(terms, words.clone());
+    }
+    for word in words {
+        push_word(terms, &word, part);
+    }
 }
 
 /// Adds the terms of a piece between spaces: `foo-bar` is searched for as a phrase, and as each of its words.
@@ -151,9 +166,10 @@ fn push(terms: &mut Vec<Term>, words: Vec<String>) {
     }
 }
 
+/// Returns the words of a piece in lower case. More than [`MAX_TERMS`] of them would take time without adding meaning.
 fn words_of(piece: &str) -> Vec<String> {
     let words = piece.split(|c: char| !is_in_word(c)).filter(|word| word.contains(char::is_alphanumeric));
-    words.map(str::to_lowercase).collect()
+    words.take(MAX_TERMS).map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -199,6 +215,19 @@ mod tests {
         check("検", expect!["検*"]);
         check("检索API", expect!["检索+索a+ap+pi | 检索 | api"]);
         check("用parseUrl", expect!["用p+pa+ar+rs+se+eu+ur+rl | parseurl | parse+url | parse | url"]);
+    }
+
+    #[test]
+    fn quoted_scripts_without_spaces_are_looked_for_in_pairs_too() {
+        check("\"検索機能\" x", expect!["検索+索機+機能 | x"]);
+        check("\"检索 API 文档\"", expect!["检索+api+文档 | 检索 | api | 文档"]);
+    }
+
+    #[test]
+    fn a_piece_of_very_many_words_takes_little_time() {
+        let terms = terms(&"aB1,".repeat(1 << 20));
+        assert_eq!(terms.len(), 4);
+        assert_eq!(terms[0].words.len(), MAX_TERMS);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Decodes the bytes of a page. Invariant: bytes that cannot be decoded are replaced and noted, never an error.
 
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 /// The length of the beginning of a page that is searched for a charset declaration, in bytes.
 const CHARSET_SEARCH_BYTES: usize = 2 << 10;
@@ -19,7 +19,8 @@ pub(crate) fn decode(bytes: &[u8], said: Option<&str>) -> (String, Option<String
 }
 
 fn by_label(label: Option<&str>) -> Option<&'static Encoding> {
-    Encoding::for_label(label?.trim().trim_matches(['"', '\'']).as_bytes())
+    // A charset that browsers refuse to decode is no charset here.
+    Encoding::for_label_no_replacement(label?.trim().trim_matches(['"', '\'']).as_bytes())
 }
 
 /// Returns the charset in `<meta charset>` or in an XML declaration.
@@ -35,7 +36,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let said = if head.contains("<meta") { label("charset") } else { None };
     let said = said.or_else(|| if head.trim_start().starts_with("<?xml") { label("encoding") } else { None });
     // A declaration that could be read as ASCII is not in a two-byte charset, whatever it says.
-    by_label(said).map(|encoding| if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
+    by_label(said).map(|encoding| if [UTF_16BE, UTF_16LE].contains(&encoding) { UTF_8 } else { encoding })
 }
 
 fn guessed(bytes: &[u8]) -> &'static Encoding {
@@ -71,6 +72,8 @@ mod tests {
         );
         check(b"<?xml version='1.0' encoding='iso-8859-1'?>\xe4", None, "<?xml version='1.0' encoding='iso-8859-1'?>ä");
         check(b"<meta charset=utf-16>a", None, "<meta charset=utf-16>a");
+        check(b"<meta charset=iso-2022-jp>\x1b$BF|K\\\x1b(B", None, "<meta charset=iso-2022-jp>日本");
+        check(b"<meta charset=hz-gb-2312>a", Some("hz-gb-2312"), "<meta charset=hz-gb-2312>a");
         check("日本".as_bytes(), Some("no-such-charset"), "日本");
         check(b"\x93\xfa\x96{", Some("shift_jis"), "日本");
     }

@@ -6,6 +6,7 @@
 //! The tree is our own, because the usual parsers and converters walk it by recursion and copy formatting from block to
 //! block as browsers must, so a small page can become a very large one.
 
+mod attributes;
 mod choose;
 mod tags;
 mod tokens;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::class::{BASE64, BASE64_EQ, Class, UPPER_ALNUM, WORD};
+use super::class::{ALNUM, BASE64, BASE64_EQ, Class, UPPER_ALNUM, WORD};
 use super::scan::{Literal, LiteralHit, Sign};
 use super::window::Window;
 
@@ -135,12 +135,14 @@ fn line_at(window: &Window, at: usize) -> Range<usize> {
 
 /// Returns where the line after a line end begins, or `at` itself if there is no line end.
 fn next_line(window: &Window, at: usize) -> usize {
+    let is_line_end = |digits: usize| window.has_folded(digits, b"000a") || window.has_folded(digits, b"000d");
     let mut next = at;
     loop {
         let slashes = window.run_while(next, 7, |byte| byte == b'\\');
         next = match window.byte(slashes) {
             Some(b'\n' | b'\r') => slashes + 1,
             Some(b'n' | b'r') if slashes > next => slashes + 1,
+            Some(b'u') if slashes > next && is_line_end(slashes + 1) => slashes + 5,
             _ => return next,
         };
     }
@@ -212,5 +214,6 @@ fn kind_of(window: &Window, line: &Range<usize>) -> PemLine {
     if HEADERS.iter().any(|header| text.windows(header.len()).any(|part| part == *header)) {
         return PemLine::Header;
     }
-    if !BASE64_EQ.has_any(text) { PemLine::Blank } else { PemLine::Other }
+    // Source code joins the lines of a key with `+` or `.`.
+    if !ALNUM.has_any(text) { PemLine::Blank } else { PemLine::Other }
 }

@@ -64,8 +64,8 @@ pub(super) const AZURE: Class = either(URL64_DOT, TILDE);
 /// The characters that RFC 6750 allows in a bearer token: `A-Za-z0-9-._~+/=`
 pub(super) const TOKEN68: Class = either(AZURE, BASE64_EQ);
 
-/// Base64 as it is written in a URL: `A-Za-z0-9_+/=%-`
-pub(super) const IN_URL: Class = either(either(URL64, BASE64_EQ), PERCENT);
+/// Base64 as it is written in a URL: `A-Za-z0-9_+/=%~-`
+pub(super) const IN_URL: Class = either(either(URL64, BASE64_EQ), either(PERCENT, TILDE));
 /// The characters of password hashes and their salts: `A-Za-z0-9+/.$`
 pub(super) const CRYPT: Class = either(either(BASE64, DOT), DOLLAR);
 

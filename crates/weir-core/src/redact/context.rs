@@ -4,13 +4,17 @@
 
 use std::ops::Range;
 
-use super::class::{ALNUM, ALPHA, BASE64_EQ, DIGIT, LOWER, TOKEN68, UPPER, URL64_DOT};
+use super::class::{ALNUM, ALPHA, BASE64_EQ, DIGIT, LOWER, TOKEN68, UPPER, URL64_DOT, WORD};
 use super::rules::{BASIC_AUTH, BEARER_TOKEN, URL_PASSWORD, URL_TOKEN};
 use super::value;
 use super::window::Window;
 
 /// Maximum length of a `user:password`, in bytes.
 const MAX_USERINFO_BYTES: usize = 512;
+/// Maximum distance from the name of a command to its argument, in bytes.
+const MAX_DISTANCE_BYTES: usize = 256;
+/// Minimum length of a token in place of a user, in bytes.
+const MIN_URL_TOKEN_BYTES: usize = 20;
 
 /// Returns the password in the address whose `://` is at `at`, or the token in place of a user.
 pub(super) fn in_url(window: &Window, at: usize) -> Option<(&'static str, Range<usize>)> {
@@ -24,17 +28,23 @@ pub(super) fn in_url(window: &Window, at: usize) -> Option<(&'static str, Range<
     // A password may contain an unescaped `@`, so the last one counts.
     let at_sign = authority.iter().rposition(|&byte| byte == b'@')?;
     let Some(colon) = authority[..at_sign].iter().position(|&byte| byte == b':') else {
-        let is_token = at_sign >= 20 && value::is_random(&authority[..at_sign]);
+        let is_token = at_sign >= MIN_URL_TOKEN_BYTES && value::is_random(&authority[..at_sign]);
         return is_token.then_some((URL_TOKEN, start..start + at_sign));
     };
+    // RFC 2606 reserves these names for documentation.
+    if authority[at_sign..].windows(8).any(|part| part.eq_ignore_ascii_case(b"example.")) {
+        return None;
+    }
     let (user, password) = (&authority[..colon], &authority[colon + 1..at_sign]);
+    // Some services take the token as the user: `https://TOKEN:x-oauth-basic@github.com`.
+    if user.len() >= MIN_URL_TOKEN_BYTES && value::is_random(user) {
+        return Some((URL_TOKEN, start..start + at_sign));
+    }
     let is_anonymous =
         [user, password].iter().any(|part| part.split(|&byte| byte == b':').any(|word| word.starts_with(b"anon")));
     let is_pattern = user.starts_with(b"[") || is_anonymous;
     let is_secret = password.len() >= 3 && password != user && !is_pattern && !value::is_placeholder(password);
-    // RFC 2606 reserves these names for documentation.
-    let is_documentation = authority[at_sign..].windows(8).any(|part| part.eq_ignore_ascii_case(b"example."));
-    (is_secret && !is_documentation).then_some((URL_PASSWORD, start + colon + 1..start + at_sign))
+    is_secret.then_some((URL_PASSWORD, start + colon + 1..start + at_sign))
 }
 
 /// Returns the credential after the word `Authorization` that ends at `end`.
@@ -48,7 +58,10 @@ pub(super) fn authorization(window: &Window, end: usize) -> Option<(&'static str
     let credential = window.skip_blanks(scheme_end);
     let is = |name: &[u8]| window.slice(scheme..scheme_end).eq_ignore_ascii_case(name);
     if credential == scheme_end {
-        return None;
+        // Some services take the key without a scheme. A name that something else follows is a scheme.
+        let key = opaque(window, scheme, 20)?;
+        let is_alone = window.skip_blanks(key.end) == key.end;
+        return (is_alone && value::is_random(window.slice(key.clone()))).then_some((BEARER_TOKEN, key));
     }
     if is(b"basic") {
         return basic(window, credential).map(|range| (BASIC_AUTH, range));
@@ -67,9 +80,7 @@ pub(super) fn bearer(window: &Window, end: usize) -> Option<Range<usize>> {
 
 /// Returns the password in `curl -u user:password`, where the flag is `at..end`.
 pub(super) fn curl_password(window: &Window, at: usize, end: usize) -> Option<Range<usize>> {
-    const MAX_DISTANCE_BYTES: usize = 256;
-    let line = window.run_while_back(at, MAX_DISTANCE_BYTES, |byte| byte != b'\n');
-    if !window.slice(line..at).windows(5).any(|part| part == b"curl ") {
+    if !window.slice(command_start(window, at)..end).windows(5).any(|part| part == b"curl ") {
         return None;
     }
     let start = window.run_while(end, 4, |byte| b" \"'\\".contains(&byte));
@@ -80,21 +91,34 @@ pub(super) fn curl_password(window: &Window, at: usize, end: usize) -> Option<Ra
     (window.byte(user_end) == Some(b':') && text.len() >= 3 && !value::is_placeholder(text)).then_some(password)
 }
 
-/// Returns the password after ` -p` of `mysql` and `sshpass`, where the flag ends at `end`.
+/// Returns the password after ` -p` of `mysql`, `sshpass` and `docker login`, where the flag ends at `end`.
 pub(super) fn dash_p(window: &Window, end: usize) -> Option<Range<usize>> {
-    const MAX_DISTANCE_BYTES: usize = 256;
-    let line = window.slice(window.run_while_back(end, MAX_DISTANCE_BYTES, |byte| byte != b'\n')..end);
-    let has = |name: &[u8]| line.windows(name.len()).any(|part| part == name);
-    let start = match (has(b"sshpass "), has(b"mysql") || has(b"mariadb")) {
-        (true, _) => window.skip_blanks(end),
-        (_, true) => end,
-        _ => return None,
-    };
-    chosen(window, start)
+    let command = window.slice(command_start(window, end)..end);
+    let has = |name: &[u8]| command.windows(name.len()).any(|part| part == name);
+    let argument = window.skip_blanks(end);
+    if has(b"sshpass ") || (has(b" login ") && argument > end) {
+        return chosen(window, argument);
+    }
+    (has(b"mysql") || has(b"mariadb")).then(|| chosen(window, end)).flatten()
 }
 
-/// Returns the password after `IDENTIFIED BY`, whose last part is `at..end`.
+/// Returns where the command around `at` begins, on the same line or on one that continues here after a backslash.
+fn command_start(window: &Window, at: usize) -> usize {
+    let mut start = at;
+    loop {
+        start = window.run_while_back(start, MAX_DISTANCE_BYTES - (at - start), |byte| byte != b'\n');
+        let is_near = at - start + 2 <= MAX_DISTANCE_BYTES;
+        if !is_near || !window.follows(start, b"\\\n") {
+            return start;
+        }
+        start -= 2;
+    }
+}
+
+/// Returns the password after `IDENTIFIED BY` or `IDENTIFIED WITH plugin BY`, whose last part is `at..end`.
 pub(super) fn identified_by(window: &Window, at: usize, end: usize) -> Option<Range<usize>> {
+    let by = window.skip_blanks(window.run(end, WORD, 64));
+    let end = if window.has_folded(by, b"by ") { by + 3 } else { end };
     let start = window.skip_blanks(end);
     let is_quoted = matches!(window.byte(start), Some(b'\'' | b'"'));
     (is_quoted && window.follows(at, b"iden")).then(|| chosen(window, start)).flatten()
@@ -129,7 +153,8 @@ pub(super) fn pgpass(window: &Window, end: usize) -> Option<Range<usize>> {
 pub(super) fn cookie(window: &Window, end: usize) -> Option<Range<usize>> {
     const MAX_COOKIES: usize = 64;
     let mut at = window.run_while(end, 12, |byte| b"\"'`\\ \t:".contains(&byte));
-    if !window.slice(end..at).contains(&b':') {
+    let is_flag = at > end && window.follows(end, b"--cookie");
+    if !is_flag && !window.slice(end..at).contains(&b':') {
         return None;
     }
     let mut found: Option<Range<usize>> = None;
@@ -187,6 +212,7 @@ fn opaque(window: &Window, start: usize, shortest: usize) -> Option<Range<usize>
         end -= 1;
     }
     let text = window.slice(start..end);
-    let is_secret = text.len() >= shortest && DIGIT.has_any(text) && !value::is_placeholder(text);
+    let is_varied = DIGIT.has_any(text) || value::is_random(text);
+    let is_secret = text.len() >= shortest && is_varied && !value::is_placeholder(text);
     (is_secret && value::entropy(text) >= 2.5).then_some(start..end)
 }

@@ -64,6 +64,7 @@ pub(super) const KEYS: &[Key] = &[
     key("signingkey", Random),
     key("signing_key", Random),
     key("signing-key", Random),
+    key("presharedkey", Random),
     key("webhook_key", Random),
     key("app_key", Random),
     key("_key", Random),
@@ -103,7 +104,7 @@ pub(super) const OTHER_KEYS: &[&str] = &[
 ];
 
 /// Words before `token` in a name that make a UUID a secret. Elsewhere, such a token identifies a request.
-pub(super) const UUID_SECRETS: &[&str] = &["postmark", "auth", "access", "api", "bearer"];
+pub(super) const UUID_SECRETS: &[&str] = &["postmark", "auth", "access", "api", "bearer", "consul", "nomad"];
 
 /// Words that may follow the stem within a name without changing what it announces: `SECRET_KEY_BASE`, `tokenProd`.
 #[rustfmt::skip]
@@ -121,6 +122,8 @@ pub(super) const TAILS: &[&str] = &[
     "str",
     "hex",
     "plain",
+    "private",
+    "bedrock",
     "production",
     "prod",
     "staging",

@@ -26,12 +26,26 @@ pub(super) fn find(window: &Window, key: &Key, at: usize) -> Option<(&'static st
         return None;
     }
     let value = value_at(window, value_start, key.strictness)?;
+    let between = window.slice(name.end..value.range.start);
     // Tests print `pass: …` for what has passed.
-    if key.stem == "pass" && !window.slice(name.end..value.range.start).contains(&b'=') {
+    if key.stem == "pass" && !between.contains(&b'=') {
+        return None;
+    }
+    if between.contains(&b',') && (value.style != Style::Quoted || !is_argument(window, key, &name)) {
         return None;
     }
     let rule = judge(key, window.slice(name), value.style, window.slice(value.range.clone()))?;
     Some((rule, value.range))
+}
+
+/// Returns whether a quoted name before a comma is an argument whose value follows, as in `header("X-API-Key", "…")` and
+/// `["--password", "…"]`, and not one of a list of names.
+fn is_argument(window: &Window, key: &Key, name: &Range<usize>) -> bool {
+    let text = window.slice(name.clone());
+    let quote = window.run_while_back(name.start, 8, |byte| is_quote(byte) || byte == b'\\');
+    let is_first = matches!(window.before(window.run_while_back(quote, 8, |byte| byte == b' ')), Some(b'(' | b'['));
+    let is_variable = text.contains(&b'_') && !LOWER.has_any(text);
+    text.starts_with(b"--") || (is_first && (is_variable || key.strictness == Strictness::Random))
 }
 
 /// Returns the whole name around a stem, as written: `--db-password`, `clientSecret`.
@@ -102,8 +116,10 @@ enum Style {
     Quoted,
     /// Between `<name>` and `</`: also a string.
     Element,
-    /// Bare after `NAME=` without blanks, as in a shell or an `.env` file.
+    /// Bare after `NAME=` without blanks, as in a shell.
     Env,
+    /// Bare after `NAME=` at the beginning of a line, as in an `.env` file.
+    File,
     /// Bare and alone on the line, as in YAML.
     Line,
     /// Bare among other text, as in code.
@@ -119,7 +135,15 @@ fn separator_end(window: &Window, name: &Range<usize>) -> Option<ValueStart> {
     let after_bracket = after_quote + usize::from(window.byte(after_quote) == Some(b']'));
     let at = window.skip_blanks(after_bracket);
     let first = window.byte(at)?;
+    let is_string = after_quote > end;
     let length = match (first, window.byte(at + 1)) {
+        // A setting in XML: `name="…" value="…"` or `name="…">…</`.
+        (b'v', _) if is_string && at > after_quote && window.has(at, b"value=") => "value=".len(),
+        (b'>', _) if is_string && window.follows(start.saturating_sub(1), b"name=") => {
+            return Some(ValueStart { at: at + 1, style: Style::Element });
+        }
+        // The arguments of a function: `header("X-API-Key", "…")`.
+        (b',', _) if is_string => 1,
         // A comparison, or a path in a programming language.
         (b'=', Some(b'=' | b'~' | b':')) | (b':', Some(b':')) => return None,
         (b'=', Some(b'>')) | (b':' | b'?', Some(b'=')) => 2,
@@ -129,7 +153,7 @@ fn separator_end(window: &Window, name: &Range<usize>) -> Option<ValueStart> {
         }
         // A flag and its argument.
         _ if at > end && window.has(start, b"--") => 0,
-        _ if at > end && is_statement(window, name, first) => 0,
+        _ if at > end && (is_statement(window, name, first) || is_set(window, name)) => 0,
         _ => return None,
     };
     let value = window.skip_blanks(at + length);
@@ -138,13 +162,31 @@ fn separator_end(window: &Window, name: &Range<usize>) -> Option<ValueStart> {
         return Some(ValueStart { at: after_type(window, value).unwrap_or(value), style: Style::Bare });
     }
     let is_tight = first == b'=' && at == end && value == at + 1;
-    Some(ValueStart { at: value, style: if is_tight || length == 0 { Style::Env } else { Style::Bare } })
+    let style = match is_tight || length == 0 {
+        true if is_tight && is_variable(window, name) => Style::File,
+        true => Style::Env,
+        false => Style::Bare,
+    };
+    Some(ValueStart { at: value, style })
+}
+
+/// Returns whether the name is that of an environment variable, at the beginning of a line or after `export`.
+fn is_variable(window: &Window, name: &Range<usize>) -> bool {
+    let is_first = matches!(window.before(name.start), None | Some(b'\n')) || window.follows(name.start, b"export ");
+    is_first && !LOWER.has_any(window.slice(name.clone()))
 }
 
 /// Returns whether the name that begins at `start` is a cell of a table.
 fn is_in_table(window: &Window, start: usize) -> bool {
     let cell = window.run_while_back(start, 16, |byte| byte == b' ');
     window.before(cell) == Some(b'|')
+}
+
+/// Returns whether a command that sets a variable precedes the name: `ENV` in a Dockerfile, `setenv`, `set -x`.
+fn is_set(window: &Window, name: &Range<usize>) -> bool {
+    let line = window.run_while_back(name.start, 16, |byte| byte != b'\n');
+    let command = window.slice(line..name.start).trim_ascii();
+    matches!(command, b"ENV" | b"setenv" | b"set -x" | b"set -gx" | b"set -Ux")
 }
 
 /// Returns whether a value follows the name without a sign between them: `WITH PASSWORD '…'` in SQL, `machine host
@@ -156,11 +198,13 @@ fn is_statement(window: &Window, name: &Range<usize>, first: u8) -> bool {
     }
     let before = window.slice(window.run_while_back(name.start, MAX_DISTANCE_BYTES, |_| true)..name.start);
     let has = |word: &[u8]| before.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
-    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
     let follows = |word: &[u8]| line.len() >= word.len() && line[line.len() - word.len()..].eq_ignore_ascii_case(word);
+    let begins = |word: &[u8]| line.get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word));
+    let is_netrc = has(b"login ") || (begins(b"machine ") && line.split(u8::is_ascii_whitespace).count() == 2);
     match first {
-        b'\'' => follows(b"with") || follows(b"encrypted"),
-        _ => has(b"login ") && (has(b"machine ") || has(b"default ")) && !has(b"login anonymous"),
+        b'\'' => follows(b"with") || follows(b"encrypted") || begins(b"alter ") || begins(b"create "),
+        _ => is_netrc && (has(b"machine ") || has(b"default ")) && !has(b"login anonymous"),
     }
 }
 
@@ -239,8 +283,16 @@ fn bare_random(window: &Window, value_start: ValueStart) -> Option<ValueMatch> {
 }
 
 fn bare_password(window: &Window, value_start: ValueStart) -> Option<ValueMatch> {
-    let mut end = bare_end(window, value_start, MAX_BARE_PASSWORD_BYTES, |_| true)?;
     let is_whole_line = |end: usize| matches!(window.byte(window.skip_blanks(end)), None | Some(b'\n' | b'\r'));
+    if value_start.style == Style::File {
+        // Any character may be part of the value, which is the rest of the line, unless it is a call.
+        let range = value_start.at
+            ..window.run_while(value_start.at, MAX_BARE_PASSWORD_BYTES, |byte| byte > b' ' && !is_quote(byte));
+        if !range.is_empty() && is_whole_line(range.end) && window.before(range.end) != Some(b')') {
+            return Some(ValueMatch { range, style: Style::File });
+        }
+    }
+    let mut end = bare_end(window, value_start, MAX_BARE_PASSWORD_BYTES, |_| true)?;
     if value_start.style == Style::Bare && matches!(window.byte(end), Some(b'&' | b'|')) {
         // These characters are only part of a password if it is alone on the line.
         let longer =
@@ -248,7 +300,7 @@ fn bare_password(window: &Window, value_start: ValueStart) -> Option<ValueMatch>
         end = if is_whole_line(longer) { longer } else { end };
     }
     let style = if value_start.style == Style::Bare && is_whole_line(end) { Style::Line } else { value_start.style };
-    let stops: &[u8] = if value_start.style == Style::Env { b"" } else { b".,:" };
+    let stops: &[u8] = if matches!(value_start.style, Style::Env | Style::File) { b"" } else { b".,:" };
     let value = value_start.at..without_stop(window, value_start.at, end, stops);
     (!value.is_empty()).then_some(ValueMatch { range: value, style })
 }
@@ -269,9 +321,13 @@ fn without_stop(window: &Window, start: usize, end: usize, stops: &[u8]) -> usiz
 
 /// Returns the rule by which the value is a secret.
 fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static str> {
-    // Tokens that are UUIDs identify requests; in an `.env` file, the value is a key like any other.
+    // Tokens that are UUIDs identify requests; of an environment variable, the value is a key like any other.
     let has_any = |words: &[&str]| words.iter().any(|word| has_component(name, word.as_bytes()));
-    let is_number = key.stem == "token" && style != Style::Env && value::is_uuid(value) && !has_any(UUID_SECRETS);
+    let is_number = key.stem == "token"
+        && LOWER.has_any(name)
+        && style != Style::Env
+        && value::is_uuid(value)
+        && !has_any(UUID_SECRETS);
     let is_other_key = key.stem == ANY_KEY && (LOWER.has_any(name) || has_any(OTHER_KEYS));
     let is_text = key.stem.starts_with(['?', '&']) && value.contains(&b'%');
     if is_number || is_other_key || is_text || names_itself(key, value) || value.starts_with(b"-----BEGIN") {
@@ -288,7 +344,7 @@ fn judge(key: &Key, name: &[u8], style: Style, value: &[u8]) -> Option<&'static 
     // `DB_PASSWORD` is set to a password; `password` may also be set to a variable.
     let is_shouted = !LOWER.has_any(name);
     let may_be_weak = match style {
-        Style::Quoted | Style::Element => true,
+        Style::Quoted | Style::Element | Style::File => true,
         Style::Env | Style::Line => is_shouted || !value::is_member(value),
         Style::Bare => false,
     };

@@ -51,7 +51,7 @@ pub(super) enum Sign {
     User,
     /// ` -p`
     DashP,
-    /// The end of `IDENTIFIED BY`, whose beginning is shared by too many words
+    /// The end of `IDENTIFIED BY` or `IDENTIFIED WITH`, whose beginning is shared by too many words
     IdentifiedBy,
     /// `:5432:`
     Pgpass,
@@ -75,9 +75,12 @@ const SIGNS: &[(&str, Sign)] = &[
     ("authorization", Sign::Authorization),
     ("bearer", Sign::Bearer),
     ("-u ", Sign::User),
+    (" -u", Sign::User),
     ("--user ", Sign::User),
+    ("--user=", Sign::User),
     (" -p", Sign::DashP),
     ("tified by ", Sign::IdentifiedBy),
+    ("tified with ", Sign::IdentifiedBy),
     (":5432:", Sign::Pgpass),
     ("cookie", Sign::Cookie),
     ("mnemonic", Sign::Mnemonic),

@@ -135,7 +135,8 @@ fn drop_around(tree: &PageTree, weights: &[TextWeight]) -> Vec<bool> {
 fn is_around(node: &Node, weight: TextWeight, all: u32, is_within: bool) -> bool {
     let (letters, all) = (u64::from(weight.letters), u64::from(all));
     match node.tag {
-        Tag::Nav => true,
+        // A menu that contains the page is one without an end tag.
+        Tag::Nav => !weight.is_central || letters * 3 <= all,
         _ if weight.is_central || letters * 3 > all => false,
         Tag::Footer | Tag::Header | Tag::Aside if !is_within => true,
         tag if tag.is_block() && tag != Tag::Body && tag.heading().is_none() => {

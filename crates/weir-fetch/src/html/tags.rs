@@ -51,6 +51,8 @@ pub(super) enum Tag {
     Style,
     Svg,
     Math,
+    /// The source of a formula, or another form of it.
+    Annotation,
     Template,
     Button,
     Select,
@@ -60,9 +62,9 @@ pub(super) enum Tag {
 }
 
 use Tag::{
-    A, Article, Aside, Base, Body, Br, Button, Code, Dd, Del, Div, Dl, Dt, Em, Footer, Form, H1, H2, H3, H4, H5, H6,
-    Header, Hr, Img, Li, Main, Math, Meta, Nav, Ol, P, Pre, Quote, Rows, Script, Section, Select, Silent, Strong,
-    Style, Svg, Table, Td, Template, Th, Title, Tr, Ul,
+    A, Annotation, Article, Aside, Base, Body, Br, Button, Code, Dd, Del, Div, Dl, Dt, Em, Footer, Form, H1, H2, H3,
+    H4, H5, H6, Header, Hr, Img, Li, Main, Math, Meta, Nav, Ol, P, Pre, Quote, Rows, Script, Section, Select, Silent,
+    Strong, Style, Svg, Table, Td, Template, Th, Title, Tr, Ul,
 };
 
 /// The number of tags.
@@ -115,6 +117,7 @@ pub(super) fn of(name: &[u8]) -> Option<Tag> {
         b"style" => Style,
         b"svg" => Svg,
         b"math" => Math,
+        b"annotation" | b"annotation-xml" => Annotation,
         b"template" => Template,
         b"button" => Button,
         b"select" | b"datalist" => Select,
@@ -132,9 +135,9 @@ impl Tag {
         matches!(self, Img | Br | Hr | Meta | Base)
     }
 
-    /// Returns whether the element's text is not for readers.
+    /// Returns whether the element's text is usually not for readers.
     pub(super) fn is_silent(self) -> bool {
-        matches!(self, Silent | Script | Style | Svg | Math | Template | Button | Select)
+        matches!(self, Silent | Script | Style | Svg | Math | Annotation | Template | Button | Select)
     }
 
     /// Returns whether the element starts on a new line.

@@ -195,6 +195,48 @@ fn formulas_and_unknown_elements() {
 }
 
 #[test]
+fn formulas_are_kept_as_their_source_or_else_as_their_parts() {
+    let source = "<annotation encoding='application/x-tex'>E=mc^2</annotation>";
+    let parts = "<mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup>";
+    check(
+        &format!(
+            "<p>Then <math><mi>x</mi><mo>&lt;</mo><mn>3</mn></math>, and \
+             <math><semantics>{parts}<annotation encoding='x-other'>no</annotation>{source}</semantics></math></p>\
+             <p>By <span class='katex'><span><math><semantics>{parts}{source}</semantics></math></span>\
+             <span class='katex-html' aria-hidden='true'><span>E</span><span>=<span>mc2</span></span></span></span>.</p>\
+             <p>Cut <span class='katex-html'><span><b>short</p><p>here."
+        ),
+        expect![[r#"
+            Then x<3, and E=mc^2
+
+            By E=mc^2 .
+
+            Cut
+
+            here.
+        "#]],
+    );
+}
+
+#[test]
+fn a_page_that_forwards_says_where() {
+    for meta in [
+        "<meta http-equiv='refresh' content='0; url=a/index.html'>",
+        "<META HTTP-EQUIV=Refresh CONTENT='0;URL=\"/docs/a/index.html\"'>",
+    ] {
+        check(
+            meta,
+            expect![[r#"
+                [This page forwards to another one](/docs/a/index.html)
+            "#]],
+        );
+    }
+    for content in ["30", "300; url=/", "0", "0; url=javascript:x()", "0; url=#top", "x; url=/"] {
+        check(&format!("<meta http-equiv='refresh' content='{content}'><p>x"), expect![["x\n"]]);
+    }
+}
+
+#[test]
 fn a_base_moves_links() {
     check(
         "<base href='https://cdn.example.org/v2/'><p><a href='x'>x</a> <a href='//e.com/'>e</a>",
@@ -224,6 +266,101 @@ fn broken_markup_ends_where_it_should() {
               ### jk
         "#]],
     );
+}
+
+#[test]
+fn headings_keep_their_level_around_other_elements() {
+    check(
+        "<h1><div>Title</div></h1><p>x</p><h2><a href='/x'><p>Linked</p></a></h2><h3><button>Question?</button></h3>\
+         <p>Answer.</p>",
+        expect![[r#"
+            title: Title
+            # Title
+
+            x
+
+            ## [Linked](/x)
+
+            ### Question?
+
+            Answer.
+        "#]],
+    );
+}
+
+#[test]
+fn cells_that_span_columns_or_rows_keep_the_others_in_place() {
+    check(
+        "<table><tr><th>a<th colspan=2>b<tr><td rowspan=2>x<td>1<td>2<tr><td>3<td>4</table>",
+        expect![[r#"
+            | a | b |  |
+            | --- | --- | --- |
+            | x | 1 | 2 |
+            | x | 3 | 4 |
+        "#]],
+    );
+}
+
+#[test]
+fn a_rule_in_a_cell_or_in_code_divides_nothing() {
+    check(
+        "<table><tr><th>a<th>b<tr><td>1<hr>2<td>3</table><pre>x\n<hr>y</pre>",
+        expect![[r#"
+            | a | b |
+            | --- | --- |
+            | 1 2 | 3 |
+
+            ```
+            x
+            y
+            ```
+        "#]],
+    );
+}
+
+#[test]
+fn a_drawing_that_ends_itself_hides_nothing() {
+    check(
+        "<p>a <svg class='i'/> b</p><p>c <svg><title/><style/><path d='x'/></svg> d</p>",
+        expect![[r#"
+            a b
+
+            c d
+        "#]],
+    );
+}
+
+#[test]
+fn a_menu_without_an_end_does_not_hide_the_page() {
+    check(
+        "<nav><a href=/a>A</a><h1>Heading</h1><p>The text of a page whose menu never ends.</p>",
+        expect![[r#"
+            title: Heading
+            [A](/a)
+
+            # Heading
+
+            The text of a page whose menu never ends.
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_for_readers_is_left_out_at_any_depth() {
+    let deep = "<div>".repeat(250);
+    let page = to_markdown(&format!("{deep}<script>no()</script><div hidden>no</div><p>yes"), None);
+    assert_eq!(page.markdown, "yes\n");
+    let too_deep = "52 elements were nested too deeply: their text is in the surrounding elements";
+    assert_eq!(page.notes, [too_deep, "left out 1 hidden parts"]);
+}
+
+#[test]
+fn long_attributes_count_by_their_beginning() {
+    let (style, alt) = ("x".repeat(700), "word ".repeat(140));
+    let html = format!("<p style='display:none;{style}'>no</p><p><img src=i.png alt='{alt}'></p>");
+    let page = to_markdown(&html, None);
+    assert_eq!(page.markdown, format!("![{}…](i.png)\n", ["word"; 40].join(" ")));
+    assert_eq!(page.notes, ["left out 1 hidden parts"]);
 }
 
 #[test]

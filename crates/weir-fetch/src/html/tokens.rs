@@ -36,7 +36,7 @@ impl Attributes {
         if self.get("hidden").is_some_and(|value| !value.eq_ignore_ascii_case(b"until-found")) {
             return true;
         }
-        let Some(style) = self.get("style") else { return false };
+        let Some(style) = self.beginning("style") else { return false };
         let style: Vec<u8> = style.iter().filter(|byte| !byte.is_ascii_whitespace()).copied().collect();
         let style = String::from_utf8_lossy(&style).to_ascii_lowercase();
         ["display:none", "visibility:hidden", "font-size:0;", "font-size:0px", "opacity:0;"]
@@ -46,16 +46,31 @@ impl Attributes {
             || style.ends_with("opacity:0")
     }
 
+    /// Returns the value of an attribute as text, or the beginning of a long one.
+    pub(super) fn beginning_of_text(&self, name: &str) -> String {
+        self.beginning(name).map(|value| String::from_utf8_lossy(value).trim().to_owned()).unwrap_or_default()
+    }
+
     fn get(&self, name: &str) -> Option<&[u8]> {
+        self.beginning(name).map(|value| if value.len() < MAX_VALUE_BYTES { value } else { &value[..0] })
+    }
+
+    fn beginning(&self, name: &str) -> Option<&[u8]> {
         let found = self.list.iter().take(self.count).find(|attribute| attribute.0 == name.as_bytes())?;
-        Some(if found.1.len() < MAX_VALUE_BYTES { &found.1 } else { b"" })
+        Some(&found.1)
     }
 }
 
 /// Reads a page to its end.
 pub(super) fn read(html: &str, builder: &mut Builder) {
-    let tokens =
-        Tokens { builder, name: Vec::new(), attributes: Attributes::default(), is_end: false, last: Vec::new() };
+    let tokens = Tokens {
+        builder,
+        name: Vec::new(),
+        attributes: Attributes::default(),
+        is_end: false,
+        is_self_closing: false,
+        last: Vec::new(),
+    };
     // The tokenizer returns no tokens: everything goes to the builder.
     Tokenizer::new_with_emitter(html, tokens).for_each(|_| ());
 }
@@ -65,6 +80,8 @@ struct Tokens<'a> {
     name: Vec<u8>,
     attributes: Attributes,
     is_end: bool,
+    /// Whether the tag ends with a slash.
+    is_self_closing: bool,
     /// The name of the last start tag, which determines the end tag that closes it.
     last: Vec<u8>,
 }
@@ -99,7 +116,7 @@ impl Emitter for Tokens<'_> {
     }
 
     fn init_start_tag(&mut self) {
-        self.is_end = false;
+        (self.is_end, self.is_self_closing) = (false, false);
         self.name.clear();
         self.attributes.count = 0;
     }
@@ -119,6 +136,9 @@ impl Emitter for Tokens<'_> {
             return None;
         }
         self.last.clone_from(&self.name);
+        if self.is_self_closing && self.builder.is_foreign(&self.name) {
+            return None;
+        }
         self.builder.start(&self.name, &self.attributes);
         naive_next_state(&self.name)
     }
@@ -127,7 +147,9 @@ impl Emitter for Tokens<'_> {
 
     fn emit_current_doctype(&mut self) {}
 
-    fn set_self_closing(&mut self) {}
+    fn set_self_closing(&mut self) {
+        self.is_self_closing = true;
+    }
 
     fn set_force_quirks(&mut self) {}
 

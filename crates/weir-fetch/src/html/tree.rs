@@ -3,6 +3,7 @@
 //! Invariants: a node comes after its parent, so a backward walk visits children first; the number of nodes and their
 //! depth are bounded.
 
+use super::attributes::{self, ElementAttributes};
 use super::tags::{self, Tag};
 use super::tokens::{self, Attributes};
 
@@ -23,6 +24,8 @@ pub(super) struct PageTree {
     pub shown_title: String,
     /// The base URL of links, if the page sets one.
     pub base: Option<String>,
+    /// The page that this one forwards to.
+    pub next: Option<String>,
     /// The number of elements below the maximum depth.
     pub too_deep: usize,
     /// The number of elements that are invisible to a person.
@@ -40,19 +43,6 @@ pub(super) struct Node {
     /// The range of a piece of text in [`PageTree::texts`].
     pub text: (u32, u32),
     pub attributes: Option<Box<ElementAttributes>>,
-}
-
-/// The attributes that matter here.
-#[derive(Default)]
-pub(super) struct ElementAttributes {
-    /// The target of a link, or the source of an image.
-    pub link: String,
-    /// The alternative text of an image.
-    pub alt: String,
-    /// Class, id and role, in lower case.
-    pub names: String,
-    /// The first number of a list.
-    pub start: Option<u32>,
 }
 
 impl PageTree {
@@ -93,6 +83,8 @@ pub(super) struct Builder {
     silent: usize,
     /// The number of open elements below the maximum depth.
     beyond: usize,
+    /// The number of open spans of a drawn formula.
+    drawn: usize,
 }
 
 impl Default for Builder {
@@ -103,18 +95,22 @@ impl Default for Builder {
             title: String::new(),
             shown_title: String::new(),
             base: None,
+            next: None,
             too_deep: 0,
             hidden: 0,
             is_cut: false,
         };
-        Self { tree, open: Vec::new(), counts: [0; tags::COUNT], silent: 0, beyond: 0 }
+        Self { tree, open: Vec::new(), counts: [0; tags::COUNT], silent: 0, beyond: 0, drawn: 0 }
     }
 }
 
 impl Builder {
     /// Handles a start tag.
     pub(super) fn start(&mut self, name: &[u8], attributes: &Attributes) {
-        let Some(tag) = tags::of(name) else { return };
+        let Some(tag) = tags::of(name) else { return self.start_span(name, attributes) };
+        if tag.is_block() {
+            self.end_drawn_formula();
+        }
         match tag {
             Tag::Meta | Tag::Base => return self.read_head(tag, attributes),
             // A second or late body starts nothing.
@@ -126,19 +122,23 @@ impl Builder {
         }
         if tag == Tag::Math && self.silent == 0 {
             // The attribute has the whole formula, which the tree spreads over many elements.
-            self.text(format!(" {} ", attributes.text("alttext")).as_bytes());
+            self.text(format!(" {} ", attributes.beginning_of_text("alttext")).as_bytes());
         }
         let hidden = attributes.is_hidden() && !tag.is_void();
+        let silent = hidden || self.is_silent(tag, attributes);
         if !tag.is_void() {
-            if self.open.len() >= MAX_DEPTH {
+            // What is not for readers stays so at any depth.
+            if self.open.len() >= MAX_DEPTH && (!silent || self.silent > 0) {
                 self.beyond += 1;
                 self.tree.too_deep += 1;
                 return;
             }
             self.tree.hidden += usize::from(hidden && self.silent == 0);
         }
-        let silent = hidden || tag.is_silent();
-        let node = if silent || self.silent > 0 { NONE } else { self.add(tag, element_attributes(tag, attributes)) };
+        if tag == Tag::Annotation && !silent {
+            self.clear_formula();
+        }
+        let node = if silent || self.silent > 0 { NONE } else { self.add(tag, attributes::of(tag, attributes)) };
         if !tag.is_void() {
             self.open.push(OpenElement { tag, node, silent });
             self.silent += usize::from(silent);
@@ -148,17 +148,72 @@ impl Builder {
         }
     }
 
+    /// Returns whether the text of an element is not for readers.
+    fn is_silent(&self, tag: Tag, attributes: &Attributes) -> bool {
+        match tag {
+            // A heading that opens and closes its section is a button.
+            Tag::Button => !self.open.iter().any(|open| open.tag.heading().is_some()),
+            Tag::Math => !attributes.beginning_of_text("alttext").is_empty(),
+            Tag::Annotation => !attributes.text("encoding").to_ascii_lowercase().ends_with("tex"),
+            _ => tag.is_silent(),
+        }
+    }
+
+    /// Removes what a formula consists of, because its source follows.
+    fn clear_formula(&mut self) {
+        if let Some(formula) = self.open.last().filter(|open| open.tag == Tag::Math)
+            && let Some(node) = self.tree.nodes.get_mut(formula.node as usize)
+        {
+            (node.first, node.last) = (NONE, NONE);
+        }
+        self.text(b" ");
+    }
+
+    /// Handles the start tag of an element that is not in the tree. KaTeX draws a formula in spans, after its source.
+    fn start_span(&mut self, name: &[u8], attributes: &Attributes) {
+        if name == b"span" && (self.drawn > 0 || attributes.text("class") == "katex-html") {
+            self.silent += usize::from(self.drawn == 0);
+            self.drawn += 1;
+        }
+    }
+
+    fn end_span(&mut self, name: &[u8]) {
+        if name == b"span" && self.drawn > 0 {
+            self.drawn -= 1;
+            self.silent -= usize::from(self.drawn == 0);
+        }
+    }
+
+    /// Ends a drawn formula in which an end tag is missing.
+    fn end_drawn_formula(&mut self) {
+        self.silent -= usize::from(self.drawn > 0);
+        self.drawn = 0;
+    }
+
+    /// Returns whether a tag belongs to SVG or MathML, where a slash at its end also ends the element.
+    pub(super) fn is_foreign(&self, name: &[u8]) -> bool {
+        matches!(name, b"svg" | b"math") || self.has_open(Tag::Svg) || self.has_open(Tag::Math)
+    }
+
+    fn has_open(&self, tag: Tag) -> bool {
+        self.counts.get(tag as usize).is_some_and(|count| *count > 0)
+    }
+
     /// Handles an end tag.
     pub(super) fn end(&mut self, name: &[u8]) {
-        let Some(tag) = tags::of(name) else { return };
+        let Some(tag) = tags::of(name) else { return self.end_span(name) };
+        if tag.is_block() {
+            self.end_drawn_formula();
+        }
         if tag.is_void() || tag == Tag::Body {
             return;
         }
-        if self.beyond > 0 {
+        let ends_silence = self.open.last().is_some_and(|open| open.silent && open.tag == tag);
+        if self.beyond > 0 && !ends_silence {
             self.beyond -= 1;
             return;
         }
-        if self.counts.get(tag as usize).is_none_or(|count| *count == 0) {
+        if !self.has_open(tag) {
             return;
         }
         let stops = |open: &OpenElement| match tag {
@@ -168,6 +223,9 @@ impl Builder {
             _ => open.tag.is_boundary() || open.tag == Tag::Li,
         };
         self.pop_to(|open| open.tag == tag, stops);
+        if tag == Tag::Annotation {
+            self.text(b" ");
+        }
     }
 
     /// Handles a piece of text.
@@ -201,7 +259,7 @@ impl Builder {
     }
 
     fn parent(&self) -> u32 {
-        self.open.last().map_or(NONE, |open| open.node)
+        self.open.iter().rev().map(|open| open.node).find(|node| *node != NONE).unwrap_or(NONE)
     }
 
     fn add(&mut self, tag: Tag, attributes: Option<Box<ElementAttributes>>) -> u32 {
@@ -276,32 +334,14 @@ impl Builder {
             if self.tree.base.is_none() {
                 self.tree.base = Some(attributes.text("href")).filter(|base| !base.is_empty());
             }
+        } else if attributes.text("http-equiv").eq_ignore_ascii_case("refresh") {
+            self.tree.next = attributes::forwards_to(&attributes.text("content")).map(str::to_owned);
         } else if attributes.text("property") == "og:title" && self.tree.shown_title.is_empty() {
-            self.tree.shown_title = attributes.text("content");
+            self.tree.shown_title = attributes.beginning_of_text("content");
         }
     }
 }
 
 fn is_list(tag: Tag) -> bool {
     matches!(tag, Tag::Ul | Tag::Ol)
-}
-
-fn element_attributes(tag: Tag, attributes: &Attributes) -> Option<Box<ElementAttributes>> {
-    let mut element = ElementAttributes::default();
-    match tag {
-        Tag::A => element.link = attributes.text("href"),
-        Tag::Img => {
-            element.link = attributes.text("src");
-            element.alt = attributes.text("alt");
-        }
-        Tag::Ol => element.start = attributes.text("start").parse().ok(),
-        _ => {}
-    }
-    if (tag.is_block() || tag == Tag::Code) && !attributes.is_empty() {
-        let names = [attributes.text("class"), attributes.text("id"), attributes.text("role")].join(" ");
-        element.names = names.trim().to_ascii_lowercase();
-    }
-    let has_any =
-        !element.link.is_empty() || !element.alt.is_empty() || !element.names.is_empty() || element.start.is_some();
-    has_any.then(|| Box::new(element))
 }

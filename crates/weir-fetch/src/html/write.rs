@@ -6,6 +6,7 @@ mod tables;
 
 use url::Url;
 
+use super::attributes::CellSpan;
 use super::choose::PageSelection;
 use super::tags::Tag;
 use super::tree::{NONE, Node, PageTree};
@@ -60,6 +61,9 @@ pub(super) fn write(tree: &PageTree, chosen: &PageSelection, base: Option<&Url>)
         }
     }
     writer.blocks.flush();
+    if let Some(link) = tree.next.as_deref().and_then(|next| writer.links.resolve(next)) {
+        writer.blocks.write(&format!("[This page forwards to another one]({link})"));
+    }
     let (markdown, is_cut) = writer.blocks.finish();
     MarkdownOutput { markdown, heading: writer.heading, is_cut }
 }
@@ -108,7 +112,8 @@ impl MarkdownWriter<'_> {
                 return false;
             }
             Tag::Br => self.line_break(),
-            Tag::Hr => self.blocks.write("---"),
+            // In a cell or in code, it would be written before the text that it divides.
+            Tag::Hr if self.preformatted == 0 && !self.is_in_cell() => self.blocks.write("---"),
             Tag::Img => self.image(node),
             Tag::Pre => self.preformatted += 1,
             Tag::Ul | Tag::Ol => self.lists.push(OpenList { next: start(node), is_empty: true }),
@@ -143,7 +148,8 @@ impl MarkdownWriter<'_> {
             Tag::Td | Tag::Th if self.is_in_cell() => {
                 let text = self.blocks.take();
                 if let Some(table) = self.tables.last_mut() {
-                    table.end_cell(&text);
+                    let span = node.attributes.as_ref().and_then(|attributes| attributes.span);
+                    table.end_cell(&text, span.unwrap_or(CellSpan::ONE));
                 }
                 return;
             }
@@ -174,11 +180,11 @@ impl MarkdownWriter<'_> {
         self.tables.last().is_some_and(|table| table.is_in_cell)
     }
 
-    /// Ends the current block; a cell has only one line.
+    /// Ends the current block; a cell or a heading has only one line.
     fn break_block(&mut self) {
         if self.preformatted > 0 {
             self.blocks.raw_line_end();
-        } else if self.is_in_cell() {
+        } else if self.is_in_cell() || self.is_in_heading {
             self.blocks.words(" ");
         } else {
             self.blocks.flush();

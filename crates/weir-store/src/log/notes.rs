@@ -1,5 +1,7 @@
 //! Notes: their topics, revisions, files and citations. Invariant: an older revision is marked, never overwritten.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, OptionalExtension, Rows, Transaction, params};
 use weir_core::note::BoundFile;
 use weir_core::{Entry, EntryKind, Level, NewEntry, Note, NoteKind, Reference, Timestamp};
@@ -206,9 +208,10 @@ pub(crate) fn complete_received(
         .map(drop)
 }
 
-/// Marks a note as superseded by another, which is a later revision then. Returns false if it has a successor already.
+/// Marks a note as superseded by another, which is a later revision then. Returns false if it has a successor already,
+/// or if it succeeds the other one: notes that superseded each other would both be out of sight.
 pub(crate) fn supersede_later(tx: &Transaction<'_>, old: i64, new: i64) -> rusqlite::Result<bool> {
-    let is_marked = supersede(tx, old, new)?.is_some();
+    let is_marked = !succeeds(tx, old, new)? && supersede(tx, old, new)?.is_some();
     if is_marked {
         tx.prepare_cached(
             "UPDATE notes SET revision = max(revision, 1 + (SELECT revision FROM notes WHERE entry_id = ?1))
@@ -217,6 +220,21 @@ pub(crate) fn supersede_later(tx: &Transaction<'_>, old: i64, new: i64) -> rusql
         .execute([old, new])?;
     }
     Ok(is_marked)
+}
+
+/// Returns whether a note has taken the place of another one, directly or after others.
+fn succeeds(tx: &Transaction<'_>, note: i64, earlier: i64) -> rusqlite::Result<bool> {
+    let mut statement = tx.prepare_cached("SELECT superseded_by FROM notes WHERE entry_id = ?1")?;
+    let mut seen = HashSet::new();
+    let mut at = earlier;
+    while seen.insert(at) {
+        match statement.query_row([at], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
+            Some(successor) if successor == note => return Ok(true),
+            Some(successor) => at = successor,
+            None => break,
+        }
+    }
+    Ok(false)
 }
 
 /// Makes a note current again that another one superseded. One that has another successor keeps it.

@@ -154,6 +154,18 @@ fn a_note_cannot_pin_what_it_does_not_see() {
 }
 
 #[test]
+fn notes_never_supersede_each_other() {
+    let (_folder, mut store) = new_store();
+    let notes = [("pool", 8), ("size", 16), ("limit", 32)]
+        .map(|(topic, size)| keep(&mut store, note_on(topic, format!("the pool has {size}"))).reference);
+    assert!(store.supersede(&here(), notes[0], notes[1]).unwrap());
+    assert!(store.supersede(&here(), notes[1], notes[2]).unwrap());
+    assert!(!store.supersede(&here(), notes[2], notes[0]).unwrap());
+    assert!(get(&mut store, notes[2]).superseded_by.is_none());
+    assert_eq!(search(&mut store, "pool").len(), 3);
+}
+
+#[test]
 fn a_note_is_found_by_its_text_as_long_as_it_counts() {
     let (_folder, mut store) = new_store();
     let secret = format!("the token is ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).split_at(36).0);

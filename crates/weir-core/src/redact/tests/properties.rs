@@ -18,7 +18,7 @@ const WORST: &[&str] = &[
     "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n7aK2mQ9xB4tR0fW6c", "Bearer ", "[redacted:x]",
     "Authorization: Bearer 7", "[redacted:", "[redacted:x]token=", "\\", "\"", "secret_", ":AA", ".atlasv1.", "sk-",
     "key-7", "/ops_eyJ", "curl -u ", "ghs_", "\0", "a\x08", "a\x08\x08", "\x1b[m", "a\x1b]0;", "\x1b[2Ktoken=", "eyJ\0",
-    "%5F", "a\\u005", "gh\u{200b}p_",
+    "%5F", "a\\u005", "gh\u{200b}p_", "curl \\\n -u ", "\\\n -u", "(\"token\",", "ENV TOKEN ", "name=\"token\" value=",
 ];
 
 #[test]
@@ -53,6 +53,7 @@ const PIECES: &[&str] = &[
     "[redacted:", "]", "-----BEGIN PRIVATE KEY-----\n", "-----END PRIVATE KEY-----", "Proc-Type: 4", "Bearer ", "\x1b[m\x1b[K",
     "\x1b[01;31m", "\x08", "\x08\x08\x08\x08", "\0", "\r", "\u{200b}", "\u{ad}", "\x1b[2K", "\x1b[1G", "\x1b]0;t\x07", "\x1b]0;",
     "%5F", "\\u005f", "%5", "\\u00", "Authorization: ", "curl -u ", "Basic ", "hunter2", "--token ", "<", "é", "&", "%3D", "\x1b[1m", "x", "page ", "{", "(",
+    "\", \"", "[\"", " value=\"", "name=\"", "ENV ", " -u", "\\\n", "--cookie ", "IDENTIFIED WITH x BY '", " login ", " -p ", "machine h ",
 ];
 
 pub(super) fn piece() -> impl Strategy<Value = Vec<u8>> {

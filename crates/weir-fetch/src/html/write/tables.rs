@@ -2,11 +2,16 @@
 
 use std::collections::HashMap;
 
+use super::super::attributes::CellSpan;
 use super::super::tags::Tag;
 use super::super::tree::{NONE, PageTree};
 
 /// The maximum length of a cell in a table of data.
 const MAX_CELL_BYTES: u32 = 4_000;
+/// The maximum length of a cell that is repeated in each row that it spans. A longer one is in the first row only.
+const MAX_REPEATED_BYTES: usize = 80;
+/// The number of columns in which cells may span others. This bounds what a row can add to a page.
+const MAX_SPANNED_COLUMNS: usize = 50;
 
 #[derive(Default)]
 struct TableShape {
@@ -55,7 +60,9 @@ pub(super) fn find(tree: &PageTree) -> Vec<u32> {
 pub(super) struct TableWriter {
     is_data: bool,
     pub is_in_cell: bool,
-    cells: Vec<String>,
+    cells: Vec<(String, CellSpan)>,
+    /// For each column, the text of the cell that spans the next rows, and the number of these rows.
+    spanning: Vec<(String, usize)>,
     rows: usize,
 }
 
@@ -68,23 +75,24 @@ pub(super) struct TableRow {
 
 impl TableWriter {
     pub(super) fn new(is_data: bool) -> Self {
-        Self { is_data, is_in_cell: false, cells: Vec::new(), rows: 0 }
+        Self { is_data, is_in_cell: false, cells: Vec::new(), spanning: Vec::new(), rows: 0 }
     }
 
     pub(super) fn begin_cell(&mut self) {
         self.is_in_cell = self.is_data;
     }
 
-    pub(super) fn end_cell(&mut self, text: &str) {
+    pub(super) fn end_cell(&mut self, text: &str, span: CellSpan) {
         self.is_in_cell = false;
-        self.cells.push(text.trim().replace('\n', " ").replace('|', "\\|"));
+        self.cells.push((text.trim().replace('\n', " ").replace('|', "\\|"), span));
     }
 
     pub(super) fn end_row(&mut self) -> Option<TableRow> {
-        let cells = std::mem::take(&mut self.cells);
-        if cells.iter().all(String::is_empty) {
+        let own = std::mem::take(&mut self.cells);
+        if own.iter().all(|(text, _)| text.is_empty()) {
             return None;
         }
+        let cells = self.in_columns(own);
         let mut text = format!("| {} |", cells.join(" | "));
         if self.rows == 0 {
             text.push_str("\n|");
@@ -92,5 +100,30 @@ impl TableWriter {
         }
         self.rows += 1;
         Some(TableRow { text, is_tight: self.rows > 1 })
+    }
+
+    /// Puts the cells of a row into their columns, together with cells of earlier rows that span this one.
+    fn in_columns(&mut self, own: Vec<(String, CellSpan)>) -> Vec<String> {
+        let mut row = Vec::with_capacity(own.len());
+        let mut own = own.into_iter();
+        loop {
+            if let Some((text, rows)) = self.spanning.get_mut(row.len()).filter(|(_, rows)| *rows > 0) {
+                *rows -= 1;
+                row.push(text.clone());
+                continue;
+            }
+            let Some((text, span)) = own.next() else { return row };
+            let repeated = if text.len() <= MAX_REPEATED_BYTES { text.as_str() } else { "" };
+            let (first, columns) = (row.len(), if row.len() < MAX_SPANNED_COLUMNS { span.columns } else { 1 });
+            if span.rows > 1 && first + columns <= MAX_SPANNED_COLUMNS {
+                self.spanning.resize(self.spanning.len().max(first + columns), (String::new(), 0));
+                for (column, spanned) in self.spanning.iter_mut().skip(first).take(columns).enumerate() {
+                    let text = if column == 0 { repeated } else { "" };
+                    *spanned = (text.to_owned(), span.rows - 1);
+                }
+            }
+            row.push(text);
+            row.extend((1..columns).map(|_| String::new()));
+        }
     }
 }
