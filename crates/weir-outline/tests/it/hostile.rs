@@ -108,9 +108,26 @@ fn stairs_are_outlined_or_refused() {
 #[test]
 fn odd_texts_are_outlined() {
     let odd = ["", "\n", "\u{feff}", "\0\0\0", "é", "\r\n\r\n", "#!", "'", "<<<<<<< a\n=======\n>>>>>>> b\n"];
+    let odd = odd.into_iter().chain(["[1,\u{a0}2]", "[\u{b}\u{c}\u{85}", "{\"a\":\u{2003}[\u{a0}]}"]);
     for language in LANGUAGES {
-        odd.iter().for_each(|text| check(language, text, &format!("{text:?}")));
+        odd.clone().for_each(|text| check(language, text, &format!("{text:?}")));
         check(language, &"x".repeat(300_000), "one long word");
         check(language, &"x = 1; ".repeat(30_000), "one long line");
     }
+}
+
+#[test]
+fn many_different_links_are_outlined() {
+    let language = LANGUAGES.iter().find(|language| language.name() == "markdown").unwrap();
+    let links: String = (0..60_000).map(|n| format!("[a](page{n})\n\n")).collect();
+    check(language, &links, "many links");
+}
+
+#[test]
+fn an_outline_without_items_gives_way_to_the_file() {
+    let text = "describe 'a queue' do\n  it 'is empty' do\n    expect(queue).to be_empty\n  end\nend\n".repeat(20);
+    let language = LANGUAGES.iter().find(|language| language.name() == "ruby").unwrap();
+    let outline = outline(language, &text).unwrap();
+    assert!(outline.items.is_empty());
+    assert_eq!(show(&outline, &text, Level::Standard).text, text);
 }

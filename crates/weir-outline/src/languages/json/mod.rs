@@ -41,14 +41,14 @@ impl JsonScan<'_> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Skips space and comments.
+    /// Skips space and comments. Any space counts, because [`Self::word`] does not read past it.
     fn space(&mut self) {
         loop {
             let rest = self.rest();
             let passed = match rest.as_bytes() {
                 [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
                 [b'/', b'*', ..] => rest.find("*/").map_or(rest.len(), |end| end + 2),
-                _ => rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n', '\u{feff}']).len(),
+                _ => rest.len() - rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}').len(),
             };
             if passed == 0 {
                 return;

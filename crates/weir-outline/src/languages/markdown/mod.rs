@@ -2,6 +2,7 @@
 //!
 //! Known misses: headings written in HTML.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -35,7 +36,7 @@ fn read(text: &str, into: &mut Outline) {
     into.purpose = docs::first_sentence(&scan.purpose);
     into.items.extend(scan.keys.take().map(|(keys, bytes)| line(ItemKind::Key, keys, bytes, &lines)));
     into.items.extend(nested(scan.headings, text, &lines));
-    for (what, counts) in [("code", &scan.code), ("links", &scan.links)] {
+    for (what, counts) in [("code", &scan.code.all), ("links", &scan.links.all)] {
         into.items.extend(counted(what, counts).map(|(said, bytes)| line(ItemKind::Key, said, bytes, &lines)));
     }
 }
@@ -45,8 +46,8 @@ fn read(text: &str, into: &mut Outline) {
 struct MarkdownScan {
     keys: Option<(String, Range<usize>)>,
     headings: Vec<Heading>,
-    code: Vec<Count>,
-    links: Vec<Count>,
+    code: Counts,
+    links: Counts,
     /// The first paragraph.
     purpose: String,
     role: TextRole,
@@ -67,6 +68,13 @@ struct Count {
     what: String,
     times: usize,
     first: Range<usize>,
+}
+
+/// Counts in the order of their first occurrence.
+#[derive(Default)]
+struct Counts {
+    all: Vec<Count>,
+    places: HashMap<String, usize>,
 }
 
 struct Heading {
@@ -144,10 +152,11 @@ fn place(address: &str) -> String {
     }
 }
 
-fn count(counts: &mut Vec<Count>, what: String, first: Range<usize>) {
-    match counts.iter_mut().find(|count| count.what == what) {
+fn count(counts: &mut Counts, what: String, first: Range<usize>) {
+    let at = *counts.places.entry(what.clone()).or_insert(counts.all.len());
+    match counts.all.get_mut(at) {
         Some(count) => count.times += 1,
-        None => counts.push(Count { what, times: 1, first }),
+        None => counts.all.push(Count { what, times: 1, first }),
     }
 }
 
