@@ -140,6 +140,7 @@ pub(super) fn without_announcements(items: &mut Vec<Item>) {
 
 /// Returns whether the text is a header, which shows in its include guard.
 pub(super) fn is_header(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().map(str::trim).filter(|line| line.starts_with('#'));
     let Some(first) = lines.next() else { return false };
     let words: Vec<&str> = first.split_whitespace().collect();

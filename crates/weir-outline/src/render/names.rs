@@ -10,6 +10,7 @@ pub(super) fn write(items: &[Item], selection: Selection, text: &mut String) {
         match item.kind {
             ItemKind::Implementation if members.is_empty() || item.names.len() > 1 => continue,
             ItemKind::Function => text.push_str(&item.signature),
+            _ if item.names.is_empty() && members.is_empty() => text.push_str(&item.signature),
             _ => text.push_str(&item.names.join(", ")),
         }
         if !members.is_empty() {

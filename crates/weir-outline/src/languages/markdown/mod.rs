@@ -14,7 +14,7 @@ use crate::model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 
 pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     name: "markdown",
-    version: 1,
+    version: 2,
     extensions: &["md", "markdown", "mdown", "mkd", "mdx", "qmd", "rmd"],
     file_names: &["README", "CHANGELOG"],
     read,
@@ -29,8 +29,11 @@ fn read(text: &str, into: &mut Outline) {
         | Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS;
     let mut scan = MarkdownScan::default();
-    for (event, bytes) in Parser::new_ext(text, options).into_offset_iter() {
-        scan.event(event, bytes);
+    // The parser takes a byte order mark for a letter.
+    let bare = text.trim_start_matches('\u{feff}');
+    let start = text.len() - bare.len();
+    for (event, bytes) in Parser::new_ext(bare, options).into_offset_iter() {
+        scan.event(event, bytes.start + start..bytes.end + start);
     }
     let lines = Lines::of(text);
     into.purpose = docs::first_sentence(&scan.purpose);

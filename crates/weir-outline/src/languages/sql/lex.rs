@@ -23,7 +23,8 @@ impl SqlToken {
 /// Returns the tokens of a text.
 pub(super) fn tokens(text: &str) -> Vec<SqlToken> {
     let mut tokens = Vec::new();
-    let mut at = 0;
+    // A byte order mark is not part of the first word.
+    let mut at = text.len() - text.trim_start_matches('\u{feff}').len();
     let mut depth = 0_usize;
     // The dialects that quote names in backticks, such as MySQL's, are those with a backslash as an escape in strings.
     let mut has_escapes = false;
@@ -53,7 +54,7 @@ pub(super) fn tokens(text: &str) -> Vec<SqlToken> {
 
 /// Returns whether a position is at the beginning of a line, apart from white space.
 pub(super) fn begins_line(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default().trim_end_matches([' ', '\t']);
+    let before = text.get(..at).unwrap_or_default().trim_end_matches([' ', '\t', '\u{feff}']);
     before.is_empty() || before.ends_with('\n')
 }
 
