@@ -58,7 +58,8 @@ pub(super) fn begins_line(text: &str, at: usize) -> bool {
     before.is_empty() || before.ends_with('\n')
 }
 
-/// Returns whether a comment that ends with its line, or a command for the program that runs the file, is at a position.
+/// Returns whether a position is at a comment that ends with its line, or at a command for the program that runs the
+/// file.
 fn is_line_comment(text: &str, at: usize) -> bool {
     let rest = text.get(at..).unwrap_or_default();
     // Elsewhere, `#` is an operator or begins a name.
