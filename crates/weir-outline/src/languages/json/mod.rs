@@ -8,7 +8,7 @@ use crate::model::Outline;
 
 pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     name: "json",
-    version: 1,
+    version: 2,
     extensions: &["json", "jsonc", "json5", "geojson", "webmanifest", "avsc", "ipynb"],
     file_names: &[".babelrc", ".eslintrc", ".prettierrc", ".jshintrc", "composer.lock", "Pipfile.lock"],
     read,
