@@ -32,10 +32,12 @@ pub struct Shown {
     pub level: Option<Level>,
 }
 
-/// Shows an outline at a level or at a smaller one, or the text itself if an outline would not be shorter.
+/// Shows an outline at a level or at a smaller one, or the text itself if an outline would not be shorter or would have
+/// no items.
 pub fn show(outline: &Outline, text: &str, level: Level) -> Shown {
-    let levels = [Level::Verbose, Level::Standard, Level::Minimal].into_iter().filter(|other| *other <= level);
-    for level in levels {
+    let has_items = !outline.items.is_empty();
+    let levels = [Level::Verbose, Level::Standard, Level::Minimal].into_iter();
+    for level in levels.filter(|other| has_items && *other <= level) {
         let shown = outline.render(level);
         if is_smaller(&shown, text) {
             return Shown { text: shown, level: Some(level) };
@@ -58,20 +60,24 @@ impl Outline {
     /// Renders the outline, whatever its size.
     pub fn render(&self, level: Level) -> String {
         let mut text = self.head();
-        // A program's main file or a script offers nothing to others, so show what it has.
-        let has_interface = self.items.iter().any(has_interface);
-        let least = match level {
-            Level::Verbose => Visibility::Private,
-            _ if has_interface => Visibility::Crate,
-            _ => Visibility::Private,
-        };
+        let selection = self.selection(level);
         match level {
-            Level::Minimal => names::write(&self.items, least, &mut text),
-            Level::Standard | Level::Verbose => lines::write(&self.items, (level, least), &mut text),
+            Level::Minimal => names::write(&self.items, selection, &mut text),
+            Level::Standard | Level::Verbose => lines::write(&self.items, (level, selection), &mut text),
         }
-        let omitted = OmittedCounts::of(&self.items, least);
+        let omitted = OmittedCounts::of(&self.items, selection);
         omitted.write(&mut text);
         text
+    }
+
+    /// Selects the items to show at a level.
+    fn selection(&self, level: Level) -> Selection {
+        // A program's main file, a script or a file of tests offers nothing to others, so show what it has.
+        let has_interface = self.items.iter().any(has_interface);
+        let least = if has_interface && level != Level::Verbose { Visibility::Crate } else { Visibility::Private };
+        let is_of_tests =
+            self.items.iter().any(has_tests) || self.items.iter().all(|item| item.place == ItemOrigin::Test);
+        Selection { least, with_tests: is_of_tests && !has_interface }
     }
 
     fn head(&self) -> String {
@@ -88,13 +94,37 @@ impl Outline {
     }
 }
 
+/// Returns whether an item offers something. A module or an implementation does by what is inside it.
 fn has_interface(item: &Item) -> bool {
-    item.is_offered() && item.kind != ItemKind::Implementation || item.children.iter().any(has_interface)
+    let is_around = item.kind == ItemKind::Implementation || item.kind == ItemKind::Module && !item.children.is_empty();
+    item.is_offered() && !is_around || item.children.iter().any(has_interface)
 }
 
-/// Returns whether an item is shown.
-fn is_shown(item: &Item, least: Visibility) -> bool {
-    item.visibility >= least && item.place != ItemOrigin::Test
+/// Returns whether an item is a test, or a module of the program with tests. A module of tests is not, since it stands
+/// beside what it tests.
+fn has_tests(item: &Item) -> bool {
+    match item.kind {
+        ItemKind::Function => item.place == ItemOrigin::Test,
+        ItemKind::Module => item.place != ItemOrigin::Test && item.children.iter().any(has_tests),
+        _ => false,
+    }
+}
+
+/// Which items are shown.
+#[derive(Clone, Copy)]
+struct Selection {
+    least: Visibility,
+    with_tests: bool,
+}
+
+impl Selection {
+    fn has(self, item: &Item) -> bool {
+        item.visibility >= self.least && self.has_origin(item)
+    }
+
+    fn has_origin(self, item: &Item) -> bool {
+        self.with_tests || item.place != ItemOrigin::Test
+    }
 }
 
 /// Numbers of items left out.
@@ -105,20 +135,20 @@ struct OmittedCounts {
 }
 
 impl OmittedCounts {
-    fn of(items: &[Item], least: Visibility) -> Self {
+    fn of(items: &[Item], selection: Selection) -> Self {
         let mut omitted = Self::default();
-        omitted.count(items, least);
+        omitted.count(items, selection);
         omitted
     }
 
-    fn count(&mut self, items: &[Item], least: Visibility) {
+    fn count(&mut self, items: &[Item], selection: Selection) {
         for item in items {
-            if item.place == ItemOrigin::Test {
+            if !selection.has_origin(item) {
                 self.tests += total(item);
-            } else if item.visibility < least {
+            } else if !selection.has(item) {
                 self.private += total(item);
             } else {
-                self.count(&item.children, least);
+                self.count(&item.children, selection);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A signature: the tokens of an item on one line, without its body and comments.
 //!
 //! Invariant: the tokens are those of the file, in order. Only the space between them changes, and a trailing comma
-//! before a bracket on the next line is dropped.
+//! before a bracket on the next line is dropped, unless it makes a tuple.
 
 use std::ops::Range;
 
@@ -35,8 +35,16 @@ impl Omissions {
 
 /// Returns the signature of a node.
 pub(crate) fn write(spec: &Spec, table: &Table, (node, text): (Node<'_>, &str), omissions: &Omissions) -> String {
-    let mut writer =
-        SignatureWriter { spec, table, text, omissions, line: String::new(), end: node.start_byte(), owed: false };
+    let mut writer = SignatureWriter {
+        spec,
+        table,
+        text,
+        omissions,
+        line: String::new(),
+        end: node.start_byte(),
+        owed: false,
+        is_tuple_end: false,
+    };
     writer.node(&mut node.walk(), 0);
     let line = writer.line.trim_end();
     let line = line.trim_end_matches([';', ',']).trim_end();
@@ -54,6 +62,8 @@ struct SignatureWriter<'a> {
     end: usize,
     /// Whether a separator is due before the next token.
     owed: bool,
+    /// Whether the next token belongs to a tuple with one element, as in `(a,)`.
+    is_tuple_end: bool,
 }
 
 impl SignatureWriter<'_> {
@@ -79,12 +89,14 @@ impl SignatureWriter<'_> {
             _ => {}
         }
         let by_lines = self.spec.by_lines.contains(&node.kind());
+        let is_single = node.kind().starts_with("tuple") && node.named_child_count() == 1;
         if !cursor.goto_first_child() {
             return;
         }
         loop {
             let child = cursor.node();
             self.owed |= by_lines && child.is_named() && !self.line.ends_with(['{', ';', ',', '(']);
+            self.is_tuple_end = is_single && child.kind() == ")";
             self.node(cursor, depth + 1);
             if !cursor.goto_next_sibling() {
                 break;
@@ -107,7 +119,7 @@ impl SignatureWriter<'_> {
         let closes = token.starts_with([')', ']', '}', '>']);
         let opened = self.line.ends_with(['(', '[', '<']);
         let broken = gap.contains('\n');
-        if broken && closes && self.line.ends_with(',') {
+        if broken && closes && self.line.ends_with(',') && !self.is_tuple_end {
             self.line.pop();
         }
         if std::mem::take(&mut self.owed) && broken && !closes && !self.line.is_empty() {

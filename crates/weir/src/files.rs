@@ -22,6 +22,6 @@ pub(crate) use folder::Folder;
 pub(crate) use lines::{LineSelection, Range};
 pub(crate) use location::{Access, FileLocation, permit};
 pub(crate) use lock::lock;
-pub(crate) use outlined::{changes, outlined};
+pub(crate) use outlined::{changes, outlined, whole_lines};
 pub(crate) use replace::{Failure, create, replace};
 pub(crate) use text::{Content, Text};

@@ -137,3 +137,21 @@ pub(super) fn without_announcements(items: &mut Vec<Item>) {
     }
     *items = kept;
 }
+
+/// Returns whether the text is a header, which shows in its include guard.
+pub(super) fn is_header(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut lines = text.lines().map(str::trim).filter(|line| line.starts_with('#'));
+    let Some(first) = lines.next() else { return false };
+    let words: Vec<&str> = first.split_whitespace().collect();
+    match words.as_slice() {
+        ["#pragma", "once"] => true,
+        ["#ifndef", guard] | ["#if", guard] => {
+            let guard = guard.trim_start_matches("!defined(").trim_end_matches(')');
+            lines.next().is_some_and(|line| {
+                line.split_whitespace().eq(["#define", guard]) || line.starts_with(&format!("#define {guard} "))
+            })
+        }
+        _ => false,
+    }
+}

@@ -134,7 +134,9 @@ fn blank_marks(text: &str, bytes: &mut [u8]) -> bool {
             after.len() < rest.len() && after.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '*'));
         let is_mark = is_macro(word) && (word.contains("DEPRECATED") || MARKS.iter().any(|mark| word.ends_with(mark)));
         let alone = is_mark && word.ends_with("_DECLS") && rest.starts_with(['\n', '\r']);
-        let on_next_line = is_mark && rest.starts_with(['\n', '\r']) && is_first;
+        // The last name of a list stands alone on its line, too.
+        let goes_on = || rest.trim_start().starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let on_next_line = is_mark && rest.starts_with(['\n', '\r']) && is_first && goes_on();
         let of_class = is_macro(word) && matches!(before, "class" | "struct" | "union") && is_head_of_class(after);
         if alone || (is_mark && (is_word_next || on_next_line) || of_class) && !is_directive {
             blank(bytes, start, start + word.len());
@@ -199,6 +201,8 @@ mod tests {
         check("HANDLE open(int);\nstruct FILE_T *g(void);\n", None);
         check("#define FOO_API extern int\n", None);
         check("enum { RED,\n  BLUE\n};\n", None);
+        check("enum {\n  SEEN_PUBLIC,\n  SEEN_PRIVATE\n};\n", None);
+        check("FOO_API\nint f(void);\n", Some("       \nint f(void);\n"));
         check("#ifdef __cplusplus\nextern \"C\" {\n#endif\n", Some("                  \n            \n      \n"));
     }
 }

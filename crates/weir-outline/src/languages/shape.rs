@@ -190,6 +190,7 @@ fn item((name, signature): (String, String), bytes: Range<usize>, children: Vec<
 
 /// Returns the first sentence of the comment at the top of a data file.
 pub(super) fn purpose(text: &str, mark: char) -> Option<String> {
+    let text = text.trim_start_matches('\u{feff}');
     let lines = text.lines().skip_while(|line| line.trim().is_empty() || line.starts_with("---"));
     let comment: Vec<&str> = lines.map(str::trim).take_while(|line| line.starts_with(mark)).collect();
     let comment = comment.join("\n");

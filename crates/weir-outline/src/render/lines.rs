@@ -2,20 +2,20 @@
 //!
 //! Invariant: an item without a line number is on the line after the item above it.
 
-use super::{Level, is_shown};
-use crate::model::{Item, ItemKind, Visibility};
+use super::{Level, Selection};
+use crate::model::{Item, ItemKind};
 
 /// Maximum length of an attribute to show, in bytes. The arguments of a longer one are not worth their length.
 const MAX_ATTRIBUTE_BYTES: usize = 24;
 
 /// Writes items and their contents.
-pub(super) fn write(items: &[Item], (level, least): (Level, Visibility), text: &mut String) {
-    LineWriter { level, least, text, line: 0 }.items(items.iter(), 0);
+pub(super) fn write(items: &[Item], (level, selection): (Level, Selection), text: &mut String) {
+    LineWriter { level, selection, text, line: 0 }.items(items.iter(), 0);
 }
 
 struct LineWriter<'a> {
     level: Level,
-    least: Visibility,
+    selection: Selection,
     text: &'a mut String,
     /// The line in the file of the last item written.
     line: u32,
@@ -24,11 +24,11 @@ struct LineWriter<'a> {
 impl LineWriter<'_> {
     fn items<'i>(&mut self, items: impl Iterator<Item = &'i Item>, depth: usize) {
         let mut folded: Vec<(&str, Vec<&str>)> = Vec::new();
-        let least = self.least;
-        for item in items.filter(|item| is_shown(item, least)) {
+        let selection = self.selection;
+        for item in items.filter(|item| selection.has(item)) {
             match plain_impl(item) {
                 Some((of, which)) if self.level != Level::Verbose => fold(&mut folded, of, which),
-                _ if is_empty_impl(item, least) => {}
+                _ if is_empty_impl(item, selection) => {}
                 _ => self.item(item, depth),
             }
         }
@@ -44,7 +44,7 @@ impl LineWriter<'_> {
             self.text.push_str(&format!("{mark} "));
         }
         self.text.push_str(&item.signature);
-        let members = item.children.iter().filter(|child| is_shown(child, self.least));
+        let members = item.children.iter().filter(|child| self.selection.has(child));
         let (small, large): (Vec<&Item>, Vec<&Item>) = members.partition(|item| self.is_small(item));
         if !small.is_empty() {
             let small = small.iter().map(|item| item.signature.as_str()).collect::<Vec<_>>();
@@ -103,8 +103,8 @@ fn fold<'i>(folded: &mut Vec<(&'i str, Vec<&'i str>)>, of: &'i str, which: &'i s
 }
 
 /// Returns whether an inherent `impl` has nothing to show.
-fn is_empty_impl(item: &Item, least: Visibility) -> bool {
-    let shows = item.children.iter().any(|child| is_shown(child, least));
+fn is_empty_impl(item: &Item, selection: Selection) -> bool {
+    let shows = item.children.iter().any(|child| selection.has(child));
     item.kind == ItemKind::Implementation && item.names.len() < 2 && !shows
 }
 

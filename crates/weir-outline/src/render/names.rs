@@ -1,15 +1,16 @@
 //! Renders items by their names, with the signatures of top-level functions.
 
-use super::is_shown;
-use crate::model::{Item, ItemKind, Visibility};
+use super::Selection;
+use crate::model::{Item, ItemKind};
 
 /// Writes items, one per line.
-pub(super) fn write(items: &[Item], least: Visibility, text: &mut String) {
-    for item in items.iter().filter(|item| is_shown(item, least)) {
-        let members = members(item, least);
+pub(super) fn write(items: &[Item], selection: Selection, text: &mut String) {
+    for item in items.iter().filter(|item| selection.has(item)) {
+        let members = members(item, selection);
         match item.kind {
             ItemKind::Implementation if members.is_empty() || item.names.len() > 1 => continue,
             ItemKind::Function => text.push_str(&item.signature),
+            _ if item.names.is_empty() && members.is_empty() => text.push_str(&item.signature),
             _ => text.push_str(&item.names.join(", ")),
         }
         if !members.is_empty() {
@@ -19,10 +20,10 @@ pub(super) fn write(items: &[Item], least: Visibility, text: &mut String) {
     }
 }
 
-fn members(item: &Item, least: Visibility) -> Vec<String> {
+fn members(item: &Item, selection: Selection) -> Vec<String> {
     let mut names = Vec::new();
-    for child in item.children.iter().filter(|child| is_shown(child, least)) {
-        let inside = members(child, least);
+    for child in item.children.iter().filter(|child| selection.has(child)) {
+        let inside = members(child, selection);
         let own = child.names.join(", ");
         names.push(if inside.is_empty() { own } else { format!("{own} {{ {} }}", inside.join(", ")) });
     }

@@ -4,10 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use weir_outline::{LANGUAGES, Language, Level, outline, show};
+use weir_outline::{Item, LANGUAGES, Language, Level, outline, show};
 
 /// A debug build on a busy machine needs a second per megabyte; endless work takes longer than this.
 const MAX_SECONDS: u64 = 20;
+
+fn named(name: &str) -> &'static Language {
+    LANGUAGES.iter().find(|language| language.name() == name).unwrap()
+}
 
 fn sample(language: &Language) -> String {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/languages").join(language.name());
@@ -108,9 +112,36 @@ fn stairs_are_outlined_or_refused() {
 #[test]
 fn odd_texts_are_outlined() {
     let odd = ["", "\n", "\u{feff}", "\0\0\0", "é", "\r\n\r\n", "#!", "'", "<<<<<<< a\n=======\n>>>>>>> b\n"];
+    let odd = odd.into_iter().chain(["[1,\u{a0}2]", "[\u{b}\u{c}\u{85}", "{\"a\":\u{2003}[\u{a0}]}"]);
     for language in LANGUAGES {
-        odd.iter().for_each(|text| check(language, text, &format!("{text:?}")));
+        odd.clone().for_each(|text| check(language, text, &format!("{text:?}")));
         check(language, &"x".repeat(300_000), "one long word");
         check(language, &"x = 1; ".repeat(30_000), "one long line");
     }
+}
+
+#[test]
+fn many_different_links_are_outlined() {
+    let links: String = (0..60_000).map(|n| format!("[a](page{n})\n\n")).collect();
+    check(named("markdown"), &links, "many links");
+}
+
+#[test]
+fn an_outline_without_items_gives_way_to_the_file() {
+    let text = "describe 'a queue' do\n  it 'is empty' do\n    expect(queue).to be_empty\n  end\nend\n".repeat(20);
+    let outline = outline(named("ruby"), &text).unwrap();
+    assert!(outline.items.is_empty());
+    assert_eq!(show(&outline, &text, Level::Standard).text, text);
+}
+
+#[test]
+fn a_byte_order_mark_changes_nothing() {
+    let render = |language: &'static Language, text: &str| outline(language, text).unwrap().render(Level::Verbose);
+    for language in ["rust", "python", "sql", "json", "markdown"].map(named) {
+        let sample = sample(language);
+        assert_eq!(render(language, &sample), render(language, &format!("\u{feff}{sample}")));
+    }
+    let header = "\u{feff}#pragma once\nstatic inline int f(void) { return 1; }\nint g(void);\n";
+    let items = outline(named("c"), header).unwrap().items;
+    assert!(items.len() == 2 && items.iter().all(Item::is_offered), "{items:?}");
 }

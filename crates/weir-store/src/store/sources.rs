@@ -39,6 +39,11 @@ impl Store {
         self.log.read(|c| sources::newest(c, scope_ids))
     }
 
+    /// Returns the name under which a source is stored, which has no secrets.
+    pub fn source_name(source: &str) -> String {
+        redacted_text(source)
+    }
+
     /// Returns the files kept at a source or below it. A file whose text is lost gets a stamp that matches no file, so
     /// that it is read again.
     pub fn known_files(&self, scope: &Scope, under: &str) -> Result<Vec<KnownFile>> {

@@ -50,37 +50,32 @@ pub(crate) fn apply(bytes: &[u8], wanted: Edit<'_>) -> Result<AppliedEdit, EditE
     if wanted.old.is_empty() {
         return Err(EditError::Empty);
     }
-    if wanted.old == wanted.new {
+    // A read shows all line ends as `\n`, so each of them matches any.
+    let [old, new] = [wanted.old, wanted.new].map(|text| text.replace("\r\n", "\n"));
+    if old == new {
         return Err(EditError::Same);
     }
-    // The file's own line ends are tried first, then those of the request, for a file that mixes them.
-    let own = line_end(bytes);
-    let in_own = (with_line_ends(wanted.old, own), with_line_ends(wanted.new, own));
-    let as_given = (Cow::Borrowed(wanted.old), Cow::Borrowed(wanted.new));
-    for (old, new) in [in_own, as_given] {
-        let found = find(bytes, old.as_bytes());
-        match found.len() {
-            0 => {}
-            1 => return Ok(made(bytes, &found, &old, &new)),
-            _ if wanted.all => return Ok(made(bytes, &apart(&found, old.len()), &old, &new)),
-            count => {
-                let lines = found.iter().take(MAX_LISTED_LINES).map(|&at| line_number(bytes, at)).collect();
-                return Err(EditError::Many(lines, count));
-            }
+    let found = find(bytes, old.as_bytes());
+    match found.len() {
+        0 => Err(EditError::Absent(alike(&String::from_utf8_lossy(bytes), wanted.old))),
+        1 => Ok(made(bytes, found, &new)),
+        _ if wanted.all => Ok(made(bytes, apart(found), &new)),
+        count => {
+            let lines = found.iter().take(MAX_LISTED_LINES).map(|range| line_number(bytes, range.start)).collect();
+            Err(EditError::Many(lines, count))
         }
     }
-    Err(EditError::Absent(alike(&String::from_utf8_lossy(bytes), wanted.old)))
 }
 
 /// Returns how most lines of a text end.
-pub(crate) fn line_end(bytes: &[u8]) -> &'static str {
+fn line_end(bytes: &[u8]) -> &'static str {
     let all = bytes.iter().filter(|byte| **byte == b'\n').count();
     let long = bytes.windows(2).filter(|pair| *pair == b"\r\n").count();
     if long * 2 > all { "\r\n" } else { "\n" }
 }
 
 /// Converts a text to these line ends.
-pub(crate) fn with_line_ends<'a>(text: &'a str, end: &str) -> Cow<'a, str> {
+fn with_line_ends<'a>(text: &'a str, end: &str) -> Cow<'a, str> {
     match (end, text.contains('\r')) {
         ("\n", false) => Cow::Borrowed(text),
         ("\n", true) => Cow::Owned(text.replace("\r\n", "\n")),
@@ -88,36 +83,60 @@ pub(crate) fn with_line_ends<'a>(text: &'a str, end: &str) -> Cow<'a, str> {
     }
 }
 
-/// Returns every position at which a text occurs, including overlapping ones.
-fn find(bytes: &[u8], old: &[u8]) -> Vec<usize> {
-    let Some(first) = old.first() else { return Vec::new() };
-    let starts = bytes.iter().enumerate().filter(|(_, byte)| *byte == first).map(|(at, _)| at);
-    starts.filter(|&at| bytes[at..].starts_with(old)).collect()
+/// Returns a text with the line ends, and after the byte order mark, of the content that it replaces.
+pub(crate) fn in_form_of<'a>(text: &'a str, content: &[u8]) -> Cow<'a, str> {
+    const MARK: &str = "\u{feff}";
+    let text = with_line_ends(text, line_end(content));
+    let is_bare = content.starts_with(MARK.as_bytes()) && !text.is_empty() && !text.starts_with(MARK);
+    if is_bare { Cow::Owned(format!("{MARK}{text}")) } else { text }
 }
 
-/// Keeps only the first of overlapping positions.
-fn apart(found: &[usize], length: usize) -> Vec<usize> {
-    let mut end = 0;
-    let mut kept = Vec::with_capacity(found.len());
-    for &at in found {
-        if at >= end {
-            kept.push(at);
-            end = at + length;
+/// Returns every range in which a text occurs, including overlapping ones.
+fn find(bytes: &[u8], old: &[u8]) -> Vec<Range<usize>> {
+    // A line end is not found a second time without its first byte.
+    let splits = |at: usize| old.starts_with(b"\n") && at > 0 && bytes[at - 1..].starts_with(b"\r\n");
+    let starts = (0..bytes.len()).filter(|&at| !splits(at));
+    starts.filter_map(|at| Some(at..at + length_at_start(&bytes[at..], old)?)).collect()
+}
+
+/// Returns how many bytes a text takes at the beginning of others, if it is there. Its line ends match any line ends.
+fn length_at_start(bytes: &[u8], old: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    for byte in old {
+        at += usize::from(*byte == b'\n' && bytes.get(at) == Some(&b'\r'));
+        if bytes.get(at) != Some(byte) {
+            return None;
         }
+        at += 1;
     }
-    kept
+    Some(at)
 }
 
-fn made(bytes: &[u8], found: &[usize], old: &str, new: &str) -> AppliedEdit {
+/// Keeps only the first of overlapping ranges.
+fn apart(found: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut end = 0;
+    let is_apart = |range: &Range<usize>| {
+        let is_apart = range.start >= end;
+        end = if is_apart { range.end } else { end };
+        is_apart
+    };
+    found.into_iter().filter(is_apart).collect()
+}
+
+/// Replaces ranges by a text, with the line ends of what it replaces or else of the file.
+fn made(bytes: &[u8], found: Vec<Range<usize>>, new: &str) -> AppliedEdit {
     let mut made =
         AppliedEdit { bytes: Vec::with_capacity(bytes.len() + new.len()), places: Vec::with_capacity(found.len()) };
+    let of_file = line_end(bytes);
     let mut from = 0;
-    for &at in found {
-        made.bytes.extend_from_slice(&bytes[from..at]);
+    for range in found {
+        let replaced = &bytes[range.clone()];
+        let end = if replaced.contains(&b'\n') { line_end(replaced) } else { of_file };
+        made.bytes.extend_from_slice(&bytes[from..range.start]);
         let begin = made.bytes.len();
-        made.bytes.extend_from_slice(new.as_bytes());
-        made.places.push((at..at + old.len(), begin..made.bytes.len()));
-        from = at + old.len();
+        made.bytes.extend_from_slice(with_line_ends(new, end).as_bytes());
+        from = range.end;
+        made.places.push((range, begin..made.bytes.len()));
     }
     made.bytes.extend_from_slice(&bytes[from..]);
     made

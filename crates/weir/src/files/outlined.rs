@@ -1,5 +1,6 @@
 //! Shows a file by its interface, and what a change did to that interface.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use weir_core::wording::one_line;
@@ -16,6 +17,13 @@ const MAX_SIGNATURE_CHARS: usize = 110;
 pub(crate) fn outlined(path: &Path, text: &str, level: Level) -> Result<Shown, OutlineError> {
     let outline = outline_of(path, text)?;
     Ok(weir_outline::show(&outline, text, level))
+}
+
+/// Returns the lines of an outline that fit in a number of tokens, and the number of the others.
+pub(crate) fn whole_lines(outline: &str, tokens: usize) -> (&str, usize) {
+    let end = weir_tokens::fit(outline, tokens);
+    let end = if end < outline.len() { outline[..end].rfind('\n').map_or(end, |at| at + 1) } else { end };
+    (&outline[..end], outline[end..].lines().count())
 }
 
 /// Describes in a line or two what a change did to the interface of a file. Empty if the interface is the same.
@@ -37,17 +45,19 @@ pub(crate) fn changes(path: &Path, old: &str, new: &str) -> String {
 /// Returns the symbols that were added or removed or have a different signature.
 fn differences(before: &Outline, after: &Outline) -> Vec<String> {
     let (before, after) = (symbols(&before.items), symbols(&after.items));
-    let gone: Vec<&(String, String)> = before.iter().filter(|symbol| !after.contains(symbol)).collect();
-    let new: Vec<&(String, String)> = after.iter().filter(|symbol| !before.contains(symbol)).collect();
-    let of_name = |list: &[&(String, String)], name: &str| list.iter().any(|symbol| symbol.0 == name);
+    let [was, is]: [HashSet<&(String, String)>; 2] = [before.iter().collect(), after.iter().collect()];
+    let gone: Vec<&(String, String)> = before.iter().filter(|symbol| !is.contains(symbol)).collect();
+    let new: Vec<&(String, String)> = after.iter().filter(|symbol| !was.contains(symbol)).collect();
+    let names = |list: &[&(String, String)]| list.iter().map(|symbol| symbol.0.clone()).collect::<HashSet<_>>();
+    let (names_gone, names_new) = (names(&gone), names(&new));
     let mut said = Vec::new();
-    for (name, signature) in &gone {
-        if !of_name(&new, name) {
+    for (name, signature) in gone {
+        if !names_new.contains(name) {
             said.push(format!("- {}", one_line(signature, MAX_SIGNATURE_CHARS)));
         }
     }
-    for (name, signature) in &new {
-        let mark = if of_name(&gone, name) { '~' } else { '+' };
+    for (name, signature) in new {
+        let mark = if names_gone.contains(name) { '~' } else { '+' };
         said.push(format!("{mark} {}", one_line(signature, MAX_SIGNATURE_CHARS)));
     }
     said

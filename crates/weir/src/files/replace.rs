@@ -1,10 +1,10 @@
 //! Writes a file: completely or not at all, and only over the content that was read.
 //!
-//! Invariants: a reader sees the old content or the new one; the mode is kept, except for set-user-id and set-group-id;
-//! if someone else replaced the file before the rename took effect, their file is put back, and the change is refused.
-//! Between two of Weir's own processes, a lock decides. Two cases remain: a program that writes to the file in place
-//! can lose what it writes while the names are exchanged, and so can one that reads just before a file is put back and
-//! then replaces the file with what it read.
+//! Invariants: a reader sees the old content or the new one; group and mode are kept, except for set-user-id and
+//! set-group-id; if someone else replaced the file before the rename took effect, their file is put back, and the
+//! change is refused. Between two of Weir's own processes, a lock decides. Two cases remain: a program that writes to
+//! the file in place can lose what it writes while the names are exchanged, and so can one that reads just before a
+//! file is put back and then replaces the file with what it read.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -241,6 +241,26 @@ mod tests {
         println!("{} made, {refused} refused; {} by them, {undone} undone", ours.len(), theirs.len());
         assert!(undone * 50 <= theirs.len(), "{undone} of {}", theirs.len());
         assert!(only_file(&path));
+    }
+
+    #[test]
+    fn the_group_of_a_file_is_kept() {
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+        let place = tempfile::tempdir().unwrap();
+        let (path, name) = (place.path().canonicalize().unwrap(), OsStr::new("a"));
+        let file = path.join("a");
+        std::fs::write(&file, "one").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o660)).unwrap();
+        let own = file.metadata().unwrap().gid();
+        // Root may give a file to any group, and other users to the groups that they are in.
+        let groups = rustix::process::getgroups().unwrap().into_iter().map(rustix::process::Gid::as_raw);
+        let mut others = groups.chain([own + 1]).filter(|group| *group != own);
+        let Some(other) = others.find(|group| chown(&file, None, Some(*group)).is_ok()) else { return };
+        let folder = Folder::open(&path).unwrap();
+        let read = Content::read_in(&folder, name).unwrap();
+        replace(&folder, name, &read, b"two").unwrap();
+        let about = file.metadata().unwrap();
+        assert_eq!((about.gid(), about.mode() & 0o7777), (other, 0o660));
     }
 
     #[test]

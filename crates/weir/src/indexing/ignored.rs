@@ -30,9 +30,11 @@ pub(super) struct Ignored {
 /// The patterns of one folder.
 struct FolderPatterns {
     folder: PathBuf,
-    /// In order of precedence.
+    /// In order of precedence. The first is `.ignore`, and the others are git's.
     files: [Gitignore; 3],
     patterns: usize,
+    /// Whether it is the root of a repository, in which git's files of the folders around it do not apply.
+    is_repository: bool,
 }
 
 impl Ignored {
@@ -59,7 +61,12 @@ impl Ignored {
         if self.levels.last().is_none_or(|level| level.folder != folder) {
             self.enter(&folder);
         }
-        let by_file = (0..3).flat_map(|file| self.levels.iter().rev().map(move |level| &level.files[file]));
+        let outwards = || self.levels.iter().rev();
+        let in_repository = outwards().position(|level| level.is_repository).map_or(self.levels.len(), |at| at + 1);
+        let by_file = (0..3).flat_map(|file| {
+            let levels = if file == 0 { self.levels.len() } else { in_repository };
+            outwards().take(levels).map(move |level| &level.files[file])
+        });
         let said = by_file.chain([&self.user]).map(|file| file.matched(path, is_folder)).find(|said| !said.is_none());
         match said {
             Some(Match::Ignore(_)) => true,
@@ -84,9 +91,10 @@ impl Ignored {
         let plain = read(self, folder, ".ignore");
         let git = read(self, folder, ".gitignore");
         let repository = git::open(folder);
+        let is_repository = repository.is_some();
         let exclude = repository.map(|repository| read(self, &repository.common, "info/exclude"));
         let files = [plain, git, exclude.unwrap_or_else(Gitignore::empty)];
-        self.levels.push(FolderPatterns { folder: folder.to_owned(), files, patterns: held });
+        self.levels.push(FolderPatterns { folder: folder.to_owned(), files, patterns: held, is_repository });
     }
 
     /// Returns the patterns of a file, anchored at a folder, and their number.
@@ -124,5 +132,35 @@ impl Ignored {
                 nothing()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_of_git_around_a_repository_do_not_apply_in_it() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().canonicalize().unwrap();
+        let (project, vendored) = (home.join("project"), home.join("project/vendored"));
+        std::fs::create_dir_all(vendored.join("src")).unwrap();
+        std::fs::write(home.join(".gitignore"), "*\n").unwrap();
+        std::fs::write(home.join(".ignore"), "*.bin\n").unwrap();
+        std::fs::write(project.join(".gitignore"), "*.log\n").unwrap();
+        let leaves_out = |path: &str| Ignored::new(&project).leaves_out(&project.join(path), false);
+        assert!(leaves_out("a.rs") && leaves_out("a.log"), "everything is of one repository, if any");
+        for repository in [&project, &vendored] {
+            std::fs::create_dir(repository.join(".git")).unwrap();
+            std::fs::write(repository.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        }
+        assert!(!leaves_out("a.rs") && leaves_out("a.log") && leaves_out("a.bin"));
+        let mut ignored = Ignored::new(&project);
+        assert!(!ignored.leaves_out(&vendored, true));
+        assert!(!ignored.leaves_out(&vendored.join("a.log"), false));
+        assert!(!ignored.leaves_out(&vendored.join("src"), true));
+        assert!(!ignored.leaves_out(&vendored.join("src/a.log"), false));
+        assert!(ignored.leaves_out(&vendored.join("src/a.bin"), false));
+        assert!(ignored.leaves_out(&project.join("a.log"), false), "back in the project");
     }
 }

@@ -57,12 +57,18 @@ impl<'a> IndexJob<'a> {
 
     /// Stores the files of a folder.
     pub(super) fn files(&mut self, label: &str, listing: FolderListing, globs: &Globs) -> Result<(), CommandError> {
-        let known = self.store.known_files(self.scope, label)?;
+        let label = Store::source_name(label);
+        let known = self.store.known_files(self.scope, &label)?;
         let mut known: HashMap<String, KnownFile> = known.into_iter().map(|file| (file.source.clone(), file)).collect();
         let mut waiting = Vec::new();
         for found in listing.files {
-            let source = format!("{label}/{}", found.below);
-            match known.remove(&source) {
+            let mut source = format!("{label}/{}", found.below);
+            let mut former = known.remove(&source);
+            if former.is_none() {
+                source = Store::source_name(&source);
+                former = known.remove(&source);
+            }
+            match former {
                 Some(file) if is_as_it_was(&file.stamp, &found) => self.report.is_unchanged(file.reference),
                 former => waiting.push((source, found, former)),
             }
@@ -78,7 +84,7 @@ impl<'a> IndexJob<'a> {
                 |folder: &String| folder.is_empty() || below == folder || below.starts_with(&format!("{folder}/"));
             listing.unknown.iter().any(within)
         };
-        let below = |source: &str| source.strip_prefix(label).map(|rest| rest.trim_start_matches('/').to_owned());
+        let below = |source: &str| source.strip_prefix(&label).map(|rest| rest.trim_start_matches('/').to_owned());
         let gone = known.into_keys().filter(|source| {
             below(source).is_some_and(|below| !below.is_empty() && !is_unknown(&below) && globs.want(&below))
         });
@@ -88,10 +94,11 @@ impl<'a> IndexJob<'a> {
 
     /// Stores one file.
     pub(super) fn file(&mut self, source: &str, found: FoundFile) -> Result<(), CommandError> {
-        let former = self.store.known_files(self.scope, source)?.into_iter().find(|file| file.source == source);
+        let source = Store::source_name(source);
+        let former = self.store.known_files(self.scope, &source)?.into_iter().find(|file| file.source == source);
         match former {
             Some(file) if is_as_it_was(&file.stamp, &found) => self.report.is_unchanged(file.reference),
-            former => self.take(source.to_owned(), &found, former)?,
+            former => self.take(source, &found, former)?,
         }
         self.finish()
     }

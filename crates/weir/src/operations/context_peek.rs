@@ -10,7 +10,7 @@ use crate::answer::{Answer, Budget, counted, fence, one_line, size};
 use crate::choice::Choice;
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
-use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse};
+use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse, Range};
 use crate::mapping::{self, MapData, MapRequest, Reach};
 use crate::outlining::outline_of;
 use crate::random;
@@ -212,24 +212,21 @@ impl View {
         while let Some(detail) = details.next() {
             let outlined = weir_outline::show(&outline, text, detail.level());
             let Some(level) = outlined.level else {
-                let head = format!("{shown}: whole file, since an outline would not be shorter");
-                return Self { head, text: text.to_owned(), language, level: None, whole: true };
+                return Self { language, ..Self::text(place, text, budget) };
             };
             let name = level_name(level);
             let said = Self::level_remark(name, asked, *detail);
             let level = Some(name);
-            let end = weir_tokens::fit(&outlined.text, budget);
-            if end == outlined.text.len() {
-                let head = format!("{shown}:{said}");
-                return Self { head, text: outlined.text, language, level, whole: false };
-            }
-            if details.peek().is_none() {
-                let end = outlined.text[..end].rfind('\n').unwrap_or(end);
-                let left = outlined.text[end..].lines().count();
-                let left = counted(left, "more outline line", "more outline lines");
-                let head = format!("{shown}:{said} {left} not shown");
-                let text = outlined.text[..end].to_owned();
-                return Self { head, text, language, level, whole: false };
+            let (fitting, left) = files::whole_lines(&outlined.text, budget);
+            let head = match left {
+                0 => format!("{shown}:{said}"),
+                left => {
+                    let left = counted(left, "more outline line", "more outline lines");
+                    format!("{shown}:{said} {left} not shown")
+                }
+            };
+            if left == 0 || details.peek().is_none() {
+                return Self { head, text: fitting.to_owned(), language, level, whole: false };
             }
         }
         Self::head(place, text, "no outline")
@@ -242,6 +239,20 @@ impl View {
             (false, true) => format!(" shown as {shown}, since {asked} does not fit;"),
             (false, false) => format!(" shown as {shown}, since {asked} would be almost as long as the file;"),
         }
+    }
+
+    /// Returns the view of a file whose outline would not be shorter: as many of its lines as fit.
+    fn text(place: &FileLocation, text: &str, budget: usize) -> Self {
+        let (shown, read_on) = (&place.shown, place.face.word("", ", read more with context_read lines"));
+        let part = Range::Between(1, usize::MAX).of(text, budget);
+        let head = match part.cut {
+            false => format!("{shown}: whole file, since an outline would not be shorter"),
+            true => {
+                let (last, lines) = (part.last, counted(text.lines().count(), "line", "lines"));
+                format!("{shown}: lines 1-{last} of {lines}, since an outline would not be shorter{read_on}")
+            }
+        };
+        Self { head, text: part.text.to_owned(), language: None, level: None, whole: !part.cut }
     }
 
     /// Returns the view of a file without an outline.

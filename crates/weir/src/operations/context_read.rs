@@ -8,7 +8,9 @@ use super::{Declared, Effect};
 use crate::answer::{Answer, counted, fence};
 use crate::context::{Context, LockedStores};
 use crate::error::CommandError;
+use crate::face::Face;
 use crate::files::{self, Access, Content, Delivery, FileAction, FileLocation, FileUse, LineSelection, Range, Text};
+use crate::outlining::outline_of;
 use crate::schema::silent;
 use crate::{random, when};
 
@@ -137,7 +139,7 @@ impl File<'_> {
         }
         let mut said = self.head();
         if !whole {
-            said.push_str(&which(&part));
+            said.push_str(&which(&part, self.place.face));
         }
         // A random mark, which the text cannot contain on purpose.
         let mark = random::mark()?;
@@ -147,27 +149,40 @@ impl File<'_> {
 
     /// Returns the outline that replaces a file that is too large.
     fn outline(&self) -> Result<Option<ReadAnswer>, CommandError> {
-        let path = std::path::Path::new(&self.place.shown);
-        let Ok(outlined) = files::outlined(path, &self.text.text, Level::Standard) else { return Ok(None) };
+        let (path, text) = (std::path::Path::new(&self.place.shown), &self.text.text);
+        let Ok(outline) = outline_of(path, text) else { return Ok(None) };
+        let mut outlined = weir_outline::show(&outline, text, Level::Standard);
+        if weir_tokens::fit(&outlined.text, MAX_WHOLE_TOKENS) < outlined.text.len() {
+            outlined = weir_outline::show(&outline, text, Level::Minimal);
+        }
         if outlined.level.is_none() {
             return Ok(None);
         }
         let mark = random::mark()?;
-        let end = weir_tokens::fit(&outlined.text, MAX_WHOLE_TOKENS);
-        let tokens = weir_tokens::count(&self.text.text);
+        let (shown, left) = files::whole_lines(&outlined.text, MAX_WHOLE_TOKENS);
+        let left = match left {
+            0 => String::new(),
+            left => format!("; {} not shown", counted(left, "more outline line", "more outline lines")),
+        };
+        let tokens = weir_tokens::count(text);
         let head = self.head();
         let text = format!(
-            "{head}; {tokens} tokens, so this is an outline; lines=10-40 reads a part\n{}",
-            fence(mark, &outlined.text[..end])
+            "{head}; {tokens} tokens, so this is an outline; lines=10-40 reads a part{left}\n{}",
+            fence(mark, shown)
         );
         Ok(Some(ReadAnswer { text, whole: false, given: Delivery::Outline }))
     }
 }
 
 /// States which lines are shown, and how to continue.
-fn which(part: &LineSelection<'_>) -> String {
+fn which(part: &LineSelection<'_>, face: Face) -> String {
     match part.last < part.first {
         true => "; no such lines".to_owned(),
+        // Otherwise, only whole lines are shown.
+        false if part.cut && !part.text.ends_with('\n') => {
+            let (line, execute_file) = (part.first, face.execute_file());
+            format!("; only the beginning of line {line}, which is too long; process the file with {execute_file}")
+        }
         false if part.cut => {
             format!("; lines {}-{}, continue with lines={}-", part.first, part.last, part.last + 1)
         }

@@ -7,7 +7,7 @@ use super::{Declared, Effect};
 use crate::answer::{Answer, counted, size};
 use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
-use crate::files::edit::{line_end, with_line_ends};
+use crate::files::edit::in_form_of;
 use crate::files::{self, Access, Content, Failure, FileAction, FileLocation, FileUse, Folder, diff};
 use crate::schema::silent;
 
@@ -73,7 +73,7 @@ fn write(
         return Err(unseen(place));
     }
     let text = match &before {
-        Some(content) => with_line_ends(&order.text, line_end(&content.bytes)),
+        Some(content) => in_form_of(&order.text, &content.bytes),
         None => order.text.as_str().into(),
     };
     let written = match &before {

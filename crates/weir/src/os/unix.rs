@@ -135,10 +135,14 @@ pub(crate) fn is_read_only(about: &Metadata) -> bool {
     about.permissions().mode() & 0o222 == 0
 }
 
-/// Gives a file the mode of another, except for set-user-id and set-group-id, which must not carry over to new content;
-/// write(2) clears them too.
+/// Gives a file the group and the mode of another, except for set-user-id and set-group-id, which must not carry over
+/// to new content; write(2) clears them too. If the user may not give it that group, another group gets only what
+/// everyone has.
 pub(crate) fn keep_mode(file: &File, of: &Metadata) -> io::Result<()> {
-    file.set_permissions(std::fs::Permissions::from_mode(of.permissions().mode() & 0o1777))
+    let mode = of.permissions().mode() & 0o1777;
+    let has_group = file.metadata()?.gid() == of.gid() || std::os::unix::fs::fchown(file, None, Some(of.gid())).is_ok();
+    let mode = if has_group { mode } else { mode & (0o1707 | ((mode & 0o007) << 3)) };
+    file.set_permissions(std::fs::Permissions::from_mode(mode))
 }
 
 /// Whether a file could not be opened because it is a link.

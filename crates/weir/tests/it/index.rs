@@ -287,6 +287,21 @@ fn a_secret_in_a_file_is_redacted() {
 }
 
 #[test]
+fn a_file_whose_name_looks_like_a_secret_is_known_again() {
+    let home = Home::new();
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).split_at(36).0);
+    home.write_old(&format!("docs/{secret}.md"), "walruses sleep on ice\n");
+    home.write_old("docs/other.md", "penguins do too\n");
+    for expected in [[2, 0, 0, 0], [0, 0, 2, 0], [0, 0, 2, 0]] {
+        let answer = home.answer(&["index", "docs"]);
+        assert_eq!(counts(&answer), expected, "{answer}");
+        assert_eq!(home.found(&["walruses"]).len(), 1);
+    }
+    let file = home.answer(&["index", &format!("docs/{secret}.md")]);
+    assert_eq!(counts(&file), [0, 0, 1, 0], "{file}");
+}
+
+#[test]
 fn fifty_sections_of_one_title_are_all_found() {
     let home = Home::new();
     let section =

@@ -11,7 +11,7 @@ use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
     name: "c",
-    version: 1,
+    version: 2,
     extensions: &["c", "h"],
     file_names: &[],
     programs: &["tcc"],
@@ -80,24 +80,7 @@ fn visibility(site: &Site<'_>) -> Visibility {
 fn finish(items: &mut Vec<Item>, _: Node<'_>, text: &str) {
     c_family::without_announcements(items);
     // Private items of a header are available to every file that includes it.
-    if is_header(text) {
+    if c_family::is_header(text) {
         items.iter_mut().for_each(|item| item.visibility = Visibility::Public);
-    }
-}
-
-/// Returns whether the text is a header, which shows in its include guard.
-fn is_header(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim).filter(|line| line.starts_with('#'));
-    let Some(first) = lines.next() else { return false };
-    let words: Vec<&str> = first.split_whitespace().collect();
-    match words.as_slice() {
-        ["#pragma", "once"] => true,
-        ["#ifndef", guard] | ["#if", guard] => {
-            let guard = guard.trim_start_matches("!defined(").trim_end_matches(')');
-            lines.next().is_some_and(|line| {
-                line.split_whitespace().eq(["#define", guard]) || line.starts_with(&format!("#define {guard} "))
-            })
-        }
-        _ => false,
     }
 }

@@ -12,7 +12,7 @@ use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
     name: "cpp",
-    version: 1,
+    version: 2,
     extensions: &["cpp", "cc", "cxx", "c++", "hpp", "hh", "hxx", "h++", "ipp", "tpp", "inl", "h", "cu", "cuh", "ino"],
     file_names: &[],
     programs: &[],
@@ -112,10 +112,23 @@ fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     true
 }
 
-fn finish(items: &mut Vec<Item>, _: Node<'_>, _: &str) {
+fn finish(items: &mut Vec<Item>, _: Node<'_>, text: &str) {
     c_family::without_announcements(items);
     items.iter_mut().for_each(apply_visibility);
     items.retain(has_something);
+    if c_family::is_header(text) {
+        offer(items);
+    }
+}
+
+/// Makes public what is `static` or in an unnamed namespace of a header: every file that includes it may use that.
+fn offer(items: &mut [Item]) {
+    for item in items {
+        item.visibility = Visibility::Public;
+        if item.kind == ItemKind::Module {
+            offer(&mut item.children);
+        }
+    }
 }
 
 /// Returns whether an item has something to show, unlike a namespace that only has forward declarations.

@@ -85,8 +85,12 @@ pub(in crate::languages) fn unquoted(name: &str) -> &str {
     inside('"').or_else(|| inside('\'')).unwrap_or(name)
 }
 
-/// Returns the values of a declaration with several names.
+/// Returns the values of a declaration with several names, or the value of `export = value`, which is in no field.
 pub(in crate::languages) fn values(node: Node<'_>) -> Vec<Node<'_>> {
+    if node.kind() == "export_statement" {
+        let mut cursor = node.walk();
+        return node.children(&mut cursor).skip_while(|child| child.kind() != "=").skip(1).take(1).collect();
+    }
     if !matches!(node.kind(), "lexical_declaration" | "variable_declaration") {
         return Vec::new();
     }

@@ -8,7 +8,7 @@ use crate::model::Outline;
 
 pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     name: "json",
-    version: 1,
+    version: 2,
     extensions: &["json", "jsonc", "json5", "geojson", "webmanifest", "avsc", "ipynb"],
     file_names: &[".babelrc", ".eslintrc", ".prettierrc", ".jshintrc", "composer.lock", "Pipfile.lock"],
     read,
@@ -41,14 +41,14 @@ impl JsonScan<'_> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Skips space and comments.
+    /// Skips space and comments. Any space counts, because [`Self::word`] does not read past it.
     fn space(&mut self) {
         loop {
             let rest = self.rest();
             let passed = match rest.as_bytes() {
                 [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
                 [b'/', b'*', ..] => rest.find("*/").map_or(rest.len(), |end| end + 2),
-                _ => rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n', '\u{feff}']).len(),
+                _ => rest.len() - rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}').len(),
             };
             if passed == 0 {
                 return;

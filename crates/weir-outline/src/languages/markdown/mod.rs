@@ -2,6 +2,7 @@
 //!
 //! Known misses: headings written in HTML.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -13,7 +14,7 @@ use crate::model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 
 pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     name: "markdown",
-    version: 1,
+    version: 2,
     extensions: &["md", "markdown", "mdown", "mkd", "mdx", "qmd", "rmd"],
     file_names: &["README", "CHANGELOG"],
     read,
@@ -28,14 +29,17 @@ fn read(text: &str, into: &mut Outline) {
         | Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS;
     let mut scan = MarkdownScan::default();
-    for (event, bytes) in Parser::new_ext(text, options).into_offset_iter() {
-        scan.event(event, bytes);
+    // The parser takes a byte order mark for a letter.
+    let bare = text.trim_start_matches('\u{feff}');
+    let start = text.len() - bare.len();
+    for (event, bytes) in Parser::new_ext(bare, options).into_offset_iter() {
+        scan.event(event, bytes.start + start..bytes.end + start);
     }
     let lines = Lines::of(text);
     into.purpose = docs::first_sentence(&scan.purpose);
     into.items.extend(scan.keys.take().map(|(keys, bytes)| line(ItemKind::Key, keys, bytes, &lines)));
     into.items.extend(nested(scan.headings, text, &lines));
-    for (what, counts) in [("code", &scan.code), ("links", &scan.links)] {
+    for (what, counts) in [("code", &scan.code.all), ("links", &scan.links.all)] {
         into.items.extend(counted(what, counts).map(|(said, bytes)| line(ItemKind::Key, said, bytes, &lines)));
     }
 }
@@ -45,8 +49,8 @@ fn read(text: &str, into: &mut Outline) {
 struct MarkdownScan {
     keys: Option<(String, Range<usize>)>,
     headings: Vec<Heading>,
-    code: Vec<Count>,
-    links: Vec<Count>,
+    code: Counts,
+    links: Counts,
     /// The first paragraph.
     purpose: String,
     role: TextRole,
@@ -67,6 +71,13 @@ struct Count {
     what: String,
     times: usize,
     first: Range<usize>,
+}
+
+/// Counts in the order of their first occurrence.
+#[derive(Default)]
+struct Counts {
+    all: Vec<Count>,
+    places: HashMap<String, usize>,
 }
 
 struct Heading {
@@ -144,10 +155,11 @@ fn place(address: &str) -> String {
     }
 }
 
-fn count(counts: &mut Vec<Count>, what: String, first: Range<usize>) {
-    match counts.iter_mut().find(|count| count.what == what) {
+fn count(counts: &mut Counts, what: String, first: Range<usize>) {
+    let at = *counts.places.entry(what.clone()).or_insert(counts.all.len());
+    match counts.all.get_mut(at) {
         Some(count) => count.times += 1,
-        None => counts.push(Count { what, times: 1, first }),
+        None => counts.all.push(Count { what, times: 1, first }),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
     name: "python",
-    version: 1,
+    version: 2,
     extensions: &["py", "pyi", "pyw"],
     file_names: &["SConstruct", "SConscript", "wscript"],
     programs: &["python", "pypy"],

@@ -134,3 +134,7 @@ double = lambda x: x * 2
 
 if __name__ == "__main__":
     main_result = pay(1)
+
+ONE = (
+    "a",
+)

@@ -8,7 +8,7 @@ use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
     name: "rust",
-    version: 1,
+    version: 2,
     extensions: &["rs"],
     file_names: &[],
     programs: &["rust-script"],
@@ -122,7 +122,7 @@ fn is_of_trait(item: &Item) -> bool {
 
 fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     let says = |what: &str| site.attributes.iter().any(|attribute| attribute.replace(' ', "").contains(what));
-    if says("#[cfg(test)]") || says("#[test]") || says("::test]") || says("#[bench]") {
+    if says("#[cfg(test)]") || says("#[test]") || says("::test]") || says("::test(") || says("#[bench]") {
         item.place = ItemOrigin::Test;
     }
     match item.kind {

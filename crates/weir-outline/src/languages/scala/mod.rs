@@ -11,7 +11,7 @@ use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
     name: "scala",
-    version: 1,
+    version: 2,
     extensions: &["scala", "sc", "sbt"],
     file_names: &[],
     programs: &["scala", "scala-cli"],
@@ -24,7 +24,7 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
         ("trait_definition", item(ItemKind::Type).open("body").row()),
         ("enum_definition", item(ItemKind::Type).open("body").row()),
         ("type_definition", item(ItemKind::Type).row()),
-        ("given_definition", item(ItemKind::Implementation).open("body").row()),
+        ("given_definition", item(ItemKind::Implementation).open("body").value("body").row()),
         ("extension_definition", Row::Through),
         ("function_definition", item(ItemKind::Function).body("body").row()),
         ("function_declaration", item(ItemKind::Function).row()),
@@ -49,6 +49,10 @@ pub(super) static LANGUAGE: Language = Language::walked(Spec {
 
 /// Returns the names of a declaration, which may have several.
 fn names(site: &Site<'_>) -> Option<Vec<String>> {
+    // A `given` without a name is known by its type.
+    if site.node.kind() == "given_definition" && site.field("name").is_none() {
+        return site.field("return_type").map(|of| vec![of.split_whitespace().collect::<Vec<_>>().join(" ")]);
+    }
     let several = children_of(site.node, "identifiers");
     let names = several.first().map(|node| children_of(*node, "identifier"))?;
     Some(names.iter().map(|node| site.text_of(*node).to_owned()).collect())
@@ -76,6 +80,11 @@ fn visibility(site: &Site<'_>) -> Visibility {
 fn refine(site: &Site<'_>, item: &mut Item) -> bool {
     if site.node.kind() == "package_clause" && site.node.child_by_field_name("body").is_none() {
         return false;
+    }
+    let body = site.node.child_by_field_name("body").map(|node| node.kind());
+    // An alias: `given Ord[Int] = …`.
+    if item.kind == ItemKind::Implementation && !matches!(body, Some("template_body" | "with_template_body")) {
+        item.kind = ItemKind::Constant;
     }
     if item.kind == ItemKind::Constant && site.inside.is_some_and(|item| item.kind == ItemKind::Type) {
         item.kind = ItemKind::Field;

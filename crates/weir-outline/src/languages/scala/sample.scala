@@ -89,3 +89,7 @@ package object tools {
 private class Hidden {
   def seen: Int = 1
 }
+
+given intOrd: Ord[Int] = Ord.by(identity)
+
+given Ordering[Plant[Apple]] = Ordering.by(_.name)

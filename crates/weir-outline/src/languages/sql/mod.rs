@@ -16,7 +16,7 @@ use crate::model::{Item, ItemKind, ItemOrigin, Outline, Visibility};
 
 pub(super) static LANGUAGE: Language = Language::read_by(Reader {
     name: "sql",
-    version: 1,
+    version: 2,
     extensions: &["sql", "ddl", "psql", "pgsql", "plsql", "tsql"],
     file_names: &[],
     read,
@@ -60,9 +60,16 @@ fn read(text: &str, into: &mut Outline) {
     let lines = Lines::of(text);
     let file = SqlFile { text, lines };
     into.purpose = purpose(&tokens, text);
-    for statement in tokens.split(|token| token.is(text, ";") || token.is(text, "go")) {
+    for statement in tokens.split(|token| token.is(text, ";") || is_batch_end(token, text)) {
         into.items.extend(file.item(statement));
     }
+}
+
+/// Returns whether a token is `GO`, which ends a batch if it has a line of its own.
+fn is_batch_end(token: &SqlToken, text: &str) -> bool {
+    let after = text.get(token.bytes.end..).unwrap_or_default().trim_start_matches([' ', '\t', '\r']);
+    let is_last = after.is_empty() || after.starts_with(['\n', '-']) || after.starts_with(|c: char| c.is_ascii_digit());
+    token.is(text, "go") && is_last && lex::begins_line(text, token.bytes.start)
 }
 
 /// Returns the comments at the top, up to a blank line.

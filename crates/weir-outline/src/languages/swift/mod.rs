@@ -11,7 +11,7 @@ use crate::spec::{Docs, Hooks, Row, Site, Spec, item};
 
 pub(super) static LANGUAGE: Language = Language::walked(Spec {
     name: "swift",
-    version: 1,
+    version: 2,
     extensions: &["swift"],
     file_names: &[],
     programs: &["swift"],
@@ -53,6 +53,9 @@ fn names(site: &Site<'_>) -> Option<Vec<String>> {
             Some(names.map(text).collect())
         }
         "subscript_declaration" => Some(vec!["subscript".to_owned()]),
+        "macro_declaration" => {
+            Some(children_of(site.node, "simple_identifier").into_iter().take(1).map(text).collect())
+        }
         _ => None,
     }
 }

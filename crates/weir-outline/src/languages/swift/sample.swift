@@ -120,3 +120,5 @@ public func onLinux() {}
 #endif
 
 func main() {}
+
+@attached(member) public macro Counted(_ most: Int)

@@ -21,7 +21,7 @@ pub(in crate::languages) const fn spec(
 ) -> Spec {
     Spec {
         name,
-        version: 1,
+        version: 2,
         extensions,
         file_names: &[],
         programs: &["tsx", "ts-node"],

@@ -129,6 +129,21 @@ fn could_continue(code: &str) -> bool {
         let inside = code.strip_prefix('[').and_then(|rest| rest.split_once(']'));
         inside.is_some_and(|(_, after)| after.starts_with([':', '?', '(']))
     };
-    let is_call = code.starts_with('(') || code.starts_with('<') && !code.starts_with("<<") && !code.starts_with("</");
+    let is_operator = || ["<<", "<=", "< ", "</"].iter().any(|operator| code.starts_with(operator));
+    let is_call = code.starts_with('(') || code.starts_with('<') && !is_operator();
     is_call || is_index() || ["in:", "in?:", "instanceof:", "instanceof?:"].iter().any(|name| code.starts_with(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::preprocess;
+
+    #[test]
+    fn only_a_member_is_separated_from_the_line_before() {
+        let members = "interface A {\n  a: string\n  <T>(b: T): void\n}\n";
+        assert_eq!(preprocess(members).as_deref(), Some("interface A {\n  a: string\n ;<T>(b: T): void\n}\n"));
+        for comparison in ["return (\n    a\n    < b\n);\n", "return (\n    a\n    <= b\n);\n"] {
+            assert_eq!(preprocess(comparison), None);
+        }
+    }
 }

@@ -45,8 +45,33 @@ fn the_files_own_line_ends_are_kept() {
     check("a\r\nb\r\nc\r\n", change("a\nb", "x\ny\nz"), Ok("x\r\ny\r\nz\r\nc\r\n"));
     check("a\r\nb\r\n", change("b", "x\ny"), Ok("a\r\nx\r\ny\r\n"));
     check("a\nb\n", change("a\r\nb", "x\r\ny"), Ok("x\ny\n"));
-    // In a file that mixes line ends, the text matches exactly as written.
+    // Line ends are kept around a change, too.
     check("a\r\nb\nc\nd\n", change("a\r\nb", "x"), Ok("x\nc\nd\n"));
+    check("a\nb\n", change("a\r\n", "a\n"), Err(EditError::Same));
+}
+
+#[test]
+fn a_file_that_mixes_line_ends_is_changed_as_it_is_shown() {
+    let mixed = "a\r\nb\r\nc\nd\ne\nf\n";
+    check(mixed, change("a\nb", "x\ny"), Ok("x\r\ny\r\nc\nd\ne\nf\n"));
+    check(mixed, change("b\nc\nd", "x"), Ok("a\r\nx\ne\nf\n"));
+    check(mixed, change("\nb\n", "\n"), Ok("a\r\nc\nd\ne\nf\n"));
+    check("a\r\nb\na\nb\n", change("a\nb", "x"), Err(EditError::Many(vec![1, 3], 2)));
+    check("a\r\nb\na\nb\n", Edit { all: true, ..change("a\nb", "x\n") }, Ok("x\r\n\nx\n\n"));
+    check("a\r\n\r\nb\r\n", Edit { all: true, ..change("\n", " ") }, Ok("a  b "));
+}
+
+#[test]
+fn a_whole_text_keeps_the_form_of_the_one_before() {
+    for (text, before, expected) in [
+        ("a\nb\n", "x\r\ny\r\n", "a\r\nb\r\n"),
+        ("a\n", "\u{feff}x\n", "\u{feff}a\n"),
+        ("\u{feff}a\n", "\u{feff}x\r\n", "\u{feff}a\r\n"),
+        ("", "\u{feff}x\n", ""),
+        ("a\n", "", "a\n"),
+    ] {
+        assert_eq!(in_form_of(text, before.as_bytes()), expected, "{before:?}");
+    }
 }
 
 #[test]

@@ -30,9 +30,6 @@ pub(super) fn of(text: &str, path: &Path, budget: usize) -> Option<String> {
     let text: &str = &plain;
     let language = weir_outline::language_of(path, text).filter(|language| is_code(language))?;
     let outline = crate::outlining::outline(language, text).ok()?;
-    if outline.items.is_empty() {
-        return None;
-    }
     let mut last = None;
     for level in [Level::Verbose, Level::Standard, Level::Minimal] {
         let shown = weir_outline::show(&outline, text, level);

@@ -91,6 +91,10 @@ fn line_ends_and_bytes_of_the_file_are_kept() {
     server.read("dos.txt");
     server.call("context_write", &json!({ "path": "dos.txt", "text": "a\nb\n" }));
     assert_eq!(home.read("dos.txt"), "a\r\nb\r\n");
+    home.write("bom.cs", "\u{feff}class A {}\r\n");
+    server.read("bom.cs");
+    server.call("context_write", &json!({ "path": "bom.cs", "text": "class B {}\n" }));
+    assert_eq!(home.read("bom.cs"), "\u{feff}class B {}\r\n");
 }
 
 #[test]

@@ -41,6 +41,22 @@ fn a_level_that_is_not_the_one_asked_for_is_said() {
 }
 
 #[test]
+fn a_file_whose_outline_is_not_shorter_is_shown_as_far_as_it_fits() {
+    let home = Home::new();
+    home.write("api.h", (0..3_000).map(|n| format!("void call_{n}(int a);\n")).collect::<String>());
+    home.write("small.h", "void call(int a);\n");
+    let mut server = home.session("s1");
+    let shown = server.call("context_peek", &json!({ "path": "api.h" }));
+    let (head, _) = shown.split_once("\n<<<").unwrap();
+    let why = " of 3000 lines, since an outline would not be shorter, read more with context_read lines";
+    assert!(head.starts_with("api.h: lines 1-") && head.ends_with(why), "{head}");
+    assert!(weir_tokens::count(&shown) < 6_200, "{head}");
+    assert!(fenced(&shown).ends_with("(int a);"), "{head}");
+    let small = server.call("context_peek", &json!({ "path": "small.h" }));
+    assert!(small.starts_with("small.h: whole file, since an outline would not be shorter\n<<<"), "{small}");
+}
+
+#[test]
 fn the_command_shows_the_same() {
     let home = Home::new();
     home.write("a.rs", source(8));

@@ -82,6 +82,25 @@ fn a_large_file_is_shown_by_its_outline_and_in_parts() {
 }
 
 #[test]
+fn what_does_not_fit_is_said() {
+    let home = Home::new();
+    home.write("huge.rs", source(900));
+    home.write("line.txt", "x = 1; ".repeat(20_000));
+    let mut server = home.session("s1");
+    let outline = server.read("huge.rs");
+    let left = outline.lines().next().unwrap().strip_suffix(" more outline lines not shown");
+    let left: usize =
+        left.and_then(|head| head.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("{outline}"));
+    // One line is about the file, and one about each function.
+    assert_eq!(fenced(&outline).lines().count() + left, 901);
+    let last = fenced(&outline).lines().last().unwrap();
+    assert!(last.starts_with("pub fn add_") && last.ends_with("(n: u64) -> u64"), "{last}");
+    let line = server.read("line.txt");
+    let head = "; only the beginning of line 1, which is too long; process the file with ctx_execute_file\n<<<";
+    assert!(line.contains(head), "{}", &line[..300]);
+}
+
+#[test]
 fn only_what_was_spared_counts_as_saved() {
     let home = Home::new();
     home.write("a.rs", source(8));
