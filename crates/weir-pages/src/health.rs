@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use weir_core::wording::size;
 
 use crate::charts::area::{Level, area};
-use crate::charts::{Figure, Swatch, as_table};
+use crate::charts::{Figure, Swatch, as_table, axis_number};
 use crate::components::{COPY, Cell, Column, Key, Row, Table, command, empty, head, section};
 use crate::figures::{count, counted, known, milliseconds, percent};
 use crate::moment::Moment;
@@ -140,7 +140,8 @@ impl Health {
                     size(first),
                     size(last)
                 );
-                let label = |value: f64, is_top: bool| if is_top { format!("{value} MiB") } else { value.to_string() };
+                let label =
+                    |value: f64, is_top: bool| format!("{}{}", axis_number(value), if is_top { " MiB" } else { "" });
                 let legend = [(Swatch::Fill("s1"), "texts that are kept now, as stored")];
                 let plot = area(&levels, &size(last), label);
                 let caption = html! {

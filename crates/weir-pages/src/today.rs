@@ -6,7 +6,7 @@ mod tables;
 use maud::{Markup, html};
 
 use crate::charts::bars::{Bar, bars};
-use crate::charts::{Figure, as_table};
+use crate::charts::{Figure, as_table, axis_money, axis_number};
 use crate::components::{Cell, Choice, Column, Key, MOVE, OPEN, Row, Table, empty, head, section, segments};
 use crate::figures::{Money, count, counted, difference, percent};
 use crate::moment::Moment;
@@ -220,10 +220,9 @@ impl Today {
         let has_money = self.per_day.iter().filter_map(|day| day.figures).all(|day| day.account.net.is_some());
         let drawn: Vec<Bar> = self.per_day.iter().map(|day| bar(day, shell, has_money)).collect();
         let label = |value: f64, is_top: bool| match (has_money, is_top) {
-            (true, true) => format!("${value:.2}"),
-            (true, false) if value == 0.0 => "0".to_owned(),
-            (true, false) => format!("{value:.2}").replace('-', "−"),
-            (false, _) => difference(value as i64),
+            (true, true) => format!("${}", axis_money(value)),
+            (true, false) => axis_money(value),
+            (false, _) => axis_number(value),
         };
         let caption = html! {
             @for (at, remark) in self.remarks.iter().enumerate() {

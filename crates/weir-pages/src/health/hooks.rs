@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use weir_core::wording::size;
 
 use crate::charts::ranges::{Range, Span, ranges};
-use crate::charts::{Figure, Swatch, as_table, px};
+use crate::charts::{Figure, Swatch, as_table, axis_number};
 use crate::components::{Cell, Column, Row, Table, empty, section};
 use crate::figures::{count, counted, milliseconds};
 use crate::moment::Moment;
@@ -82,7 +82,7 @@ pub(super) fn hook_times(days: &[HookDay]) -> Markup {
     let content = if times.is_empty() {
         empty("The time of hooks is not known.", html! { "No hook was called on these days." })
     } else {
-        let label = |value: f64, is_top: bool| if is_top { format!("{} ms", px(value)) } else { px(value) };
+        let label = |value: f64, is_top: bool| format!("{}{}", axis_number(value), if is_top { " ms" } else { "" });
         let legend = [(Swatch::Fill("s1"), "half within"), (Swatch::Fill("s0"), "99 of 100 within")];
         let plot = ranges(&days.iter().map(range).collect::<Vec<_>>(), label);
         let caption = html! {
