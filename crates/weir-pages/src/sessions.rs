@@ -24,6 +24,8 @@ pub struct Sessions {
     pub clients: Vec<ClientCount>,
     /// The client whose sessions are shown; none means all.
     pub client: Option<Text>,
+    /// What is not listed, and why, in whole sentences.
+    pub remarks: Vec<Text>,
 }
 
 /// A client and how many sessions it has.
@@ -70,7 +72,11 @@ impl Sessions {
     /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let sentence = html! {
-            p { (counted(self.total, "session", "sessions")) " in " (shell.project_name()) ", newest first." }
+            p {
+                @if self.total == 0 { "No sessions in " (shell.project_name()) "." }
+                @else { (counted(self.total, "session", "sessions")) " in " (shell.project_name()) ", newest first." }
+                @for remark in &self.remarks { " " (remark) }
+            }
         };
         let chosen = self.client.as_ref().map_or("", |client| client.raw());
         let address = |before: &str| with_query(&shell.page(Page::Sessions), &[("client", chosen), ("before", before)]);
@@ -81,7 +87,11 @@ impl Sessions {
             (head(html! { "Sessions" }, sentence, html! {}))
             @if self.clients.len() > 1 { (chips("Clients", &self.choices(shell))) }
             section aria-label="Sessions" {
-                @if self.rows.is_empty() {
+                @if self.rows.is_empty() && self.total > 0 {
+                    (empty("There are no older sessions.", html! {
+                        a href=(address("")) { "Show the newest" }
+                    }))
+                } @else if self.rows.is_empty() {
                     (empty("There are no sessions here yet.", html! {
                         "A session shows up as soon as a client that Weir is set up for calls a hook. Earlier ones "
                         "come in with "

@@ -202,10 +202,12 @@ impl Today {
             _ => html! { (days) },
         };
         let content = if measured.is_empty() {
-            empty(
-                "Nothing was measured on these days.",
-                html! { "A day with a session gets a bar: above the line if it paid, below if it did not." },
-            )
+            html! {
+                (empty("Nothing was measured on these days.", html! {
+                    "A day with a session gets a bar: above the line if it paid, below if it did not."
+                }))
+                @for remark in &self.remarks { p.hint { (remark) } }
+            }
         } else {
             html! { (self.figure(shell)) (as_table("Net per day", &self.day_table())) }
         };

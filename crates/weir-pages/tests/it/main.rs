@@ -6,4 +6,5 @@ mod extremes;
 mod goldens;
 mod hostile;
 mod markup;
+mod notes;
 mod samples;

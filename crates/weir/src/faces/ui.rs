@@ -192,7 +192,7 @@ async fn handle(State(pages): State<Pages>, request: Request) -> Response {
             Ok(form) => pages.ui.form(&parts, &form).await,
             Err(problem) => problem.into_response(),
         },
-        _ => pages.ui.failed(&parts, &CommandError::usage("pages are read, and forms are sent with POST")),
+        _ => pages.ui.failed(&parts, &CommandError::usage("pages are read, and forms are sent with POST")).await,
     }
 }
 
@@ -221,7 +221,10 @@ impl Ui {
             Some(place) => self.answer(&place, asked(&place, parts)).await,
             None => Err(no_page()),
         };
-        answered.unwrap_or_else(|error| self.failed(parts, &error))
+        match answered {
+            Ok(response) => response,
+            Err(error) => self.failed(parts, &error).await,
+        }
     }
 
     async fn answer(&self, place: &Place, asked: Asked<'_>) -> Result<Response, CommandError> {
@@ -248,15 +251,33 @@ impl Ui {
             Some(place) => forms::answer(self, &place, parts, form).await,
             None => Err(no_page()),
         };
-        answered.unwrap_or_else(|error| self.failed(parts, &error))
+        match answered {
+            Ok(response) => response,
+            Err(error) => self.failed(parts, &error).await,
+        }
     }
 
     /// Returns the page that says what went wrong.
-    fn failed(&self, parts: &Parts, error: &CommandError) -> Response {
+    async fn failed(&self, parts: &Parts, error: &CommandError) -> Response {
         let (status, message) = answer::explain(error);
-        let place = Place { project: None, at: Destination::Page(Page::Today) };
-        let shell = view::frame(self, &asked(&place, parts), &Clock::read());
-        answer::page(status, message.render(&shell))
+        answer::page(status, message.render(&self.frame_of(parts).await))
+    }
+
+    /// Returns the frame of the page at an address that has no page, or cannot show it: with the same project, if there
+    /// is one, and with the others.
+    async fn frame_of(&self, parts: &Parts) -> Shell {
+        let path = parts.uri.path();
+        let place = Place::of_page(path).or_else(|| Place::of_form(path));
+        let project = place.and_then(|place| place.project);
+        // A page cannot return to the address of a form.
+        let back = if parts.method == Method::POST { "/" } else { full_path(parts) };
+        let asked = |project| Asked { project, query: "", path: back, headers: &parts.headers };
+        for project in [project.as_deref(), None] {
+            if let Ok(view) = View::new(self, asked(project)).await {
+                return view.shell;
+            }
+        }
+        view::frame(self, &asked(None), &Clock::read())
     }
 }
 
@@ -264,9 +285,14 @@ fn asked<'a>(place: &'a Place, parts: &'a Parts) -> Asked<'a> {
     Asked {
         project: place.project.as_deref(),
         query: parts.uri.query().unwrap_or_default(),
-        path: parts.uri.path_and_query().map_or("/", PathAndQuery::as_str),
+        path: full_path(parts),
         headers: &parts.headers,
     }
+}
+
+/// Returns the path and the query of a request.
+fn full_path(parts: &Parts) -> &str {
+    parts.uri.path_and_query().map_or("/", PathAndQuery::as_str)
 }
 
 fn no_page() -> CommandError {

@@ -181,6 +181,45 @@ fn what_is_not_there_is_a_page_that_says_so() {
     }
     let wrong = pages.get(&format!("{project}/entries/0000000000?lines=x"));
     assert_eq!(wrong.status, 400, "{}", wrong.text());
+    let menu = wrong.text();
+    assert!(menu.contains(&format!("href=\"{project}/notes\"")), "the project is still chosen: {menu}");
+    let menu = pages.get("/nothing").text();
+    assert!(menu.contains(&format!("href=\"{project}\"")) && !menu.contains("No project has a store yet"), "{menu}");
+}
+
+#[test]
+fn a_store_that_cannot_be_read_closes_no_other_page() {
+    let (home, ..) = furnished();
+    let stores = || -> Vec<_> {
+        let folders = std::fs::read_dir(home.data().join("projects")).unwrap();
+        folders.map(|folder| folder.unwrap().path()).collect()
+    };
+    let known = stores();
+    let other = home.at("other");
+    std::fs::create_dir(&other).unwrap();
+    let noted = home.weir_in(&other, &["note", "Elsewhere"]);
+    assert!(noted.status.success(), "{}", said(&noted));
+    let broken = stores().into_iter().find(|store| !known.contains(store)).unwrap();
+    for name in ["log.db-wal", "log.db-shm"] {
+        let _ = std::fs::remove_file(broken.join(name));
+    }
+    std::fs::write(broken.join("log.db"), "garbage ".repeat(600)).unwrap();
+    let pages = Pages::open(&home);
+    for (path, text) in [
+        ("/", "seq 1 30000"),
+        ("/sessions", "Make the pool of connections smaller"),
+        ("/notes", "The pool has 16 connections"),
+        ("/search?q=connections", "<mark>connections</mark>"),
+        ("/projects", "the store cannot be read"),
+    ] {
+        let page = pages.page(path);
+        assert!(page.contains(text) && page.contains("cannot be read"), "{path}:\n{page}");
+    }
+    assert!(pages.page("/sessions/claude-code~s").contains("Timeline"));
+    let key = broken.file_name().unwrap().to_str().unwrap();
+    let closed = pages.get(&format!("/in/{key}/notes"));
+    assert_eq!(closed.status, 503, "{}", closed.text());
+    assert!(closed.text().contains(">All projects</a>"), "{}", closed.text());
 }
 
 #[test]

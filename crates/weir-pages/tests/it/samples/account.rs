@@ -169,11 +169,12 @@ pub(crate) fn sessions(say: Say<'_>) -> Sessions {
         older: Some(say("1794913800000~s-22e8~codex")),
         clients: vec![client("claude-code", "Claude Code", 48), client("codex", "Codex", 13)],
         client: None,
+        remarks: vec![say("1 project that was not used lately is not in these figures.")],
     }
 }
 
 pub(crate) fn no_sessions() -> Sessions {
-    Sessions { rows: vec![], total: 0, is_newest: true, older: None, clients: vec![], client: None }
+    Sessions { rows: vec![], total: 0, is_newest: true, older: None, clients: vec![], client: None, remarks: vec![] }
 }
 
 pub(crate) fn projects(say: Say<'_>) -> Projects {
@@ -182,6 +183,7 @@ pub(crate) fn projects(say: Say<'_>) -> Projects {
         name: say(name),
         folder: say(folder),
         is_there,
+        problem: (!is_there).then(|| say("log.db is damaged")),
         last: net.map(|_| ago(6)),
         sessions: Some(48),
         entries: is_there.then_some(1_588),

@@ -297,8 +297,9 @@ fn doubtful(say: Say<'_>) -> NoteCard {
 
 pub(crate) fn notes(say: Say<'_>) -> Notes {
     Notes {
-        counts: Counts { topics: 23, doubtful: 1, unconfirmed: 1, current: 20, superseded: 9, never_read: 0 },
+        counts: Counts { topics: 21, doubtful: 1, unconfirmed: 1, current: 20, superseded: 9, never_read: 0 },
         looked_at: Some(2_000),
+        remarks: vec![say("1 project that was not used lately is not in these figures.")],
         filter: NoteFilter::All,
         doubtful: vec![doubtful(say)],
         unconfirmed: vec![NoteCard {
@@ -325,6 +326,7 @@ pub(crate) fn no_notes() -> Notes {
     Notes {
         counts: Counts::default(),
         looked_at: None,
+        remarks: vec![],
         filter: NoteFilter::Review,
         doubtful: vec![],
         unconfirmed: vec![],

@@ -29,8 +29,7 @@ pub(super) async fn page(view: &View<'_>) -> Result<Response, CommandError> {
     };
     let Some(report) = view.ui.checks.soon(project).await else {
         let page = answer::page(StatusCode::OK, being_made().render(&view.shell));
-        let address = Shell::in_project(Page::Health, Some(&project.address_key().into()));
-        return Ok(answer::going_on(page, LOOK_AGAIN_SECONDS, &address));
+        return Ok(answer::going_on(page, LOOK_AGAIN_SECONDS, view.address()));
     };
     let mut shell = view.shell.clone();
     shell.failing_checks = view.ui.checks.failing(project.address_key());

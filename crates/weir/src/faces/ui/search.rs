@@ -172,9 +172,12 @@ async fn find(view: &View<'_>, asked: &AskedFor) -> Result<Found, CommandError> 
             }
         }
         None => {
+            let mut unread = Vec::new();
             for project in view.projects.iter().take(MAX_SEARCHED_PROJECTS) {
-                find_indexed(project, asked, &mut found).await?;
+                let read = find_indexed(project, asked, &mut found).await;
+                view.if_readable(project, read, &mut unread)?;
             }
+            unread.iter().for_each(|problem| found.remark(problem));
             find_of_user(view, asked, &mut found).await?;
             let left_out = view.projects.len().saturating_sub(MAX_SEARCHED_PROJECTS);
             if left_out > 0 {

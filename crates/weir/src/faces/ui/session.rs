@@ -39,12 +39,13 @@ const FILTERS: [TimelineFilter; 5] = [
 pub(super) async fn page(view: &View<'_>, key: &str) -> Result<Response, CommandError> {
     let key = session_key(key).ok_or_else(|| unknown(key))?;
     let Some(project) = &view.project else {
+        let mut unread = Vec::new();
         for project in view.places() {
-            if has(project, &key).await? {
+            if view.if_readable(project, has(project, &key).await, &mut unread)? == Some(true) {
                 return Ok(answer::redirect(&view.address_in(project)));
             }
         }
-        return Err(unknown(&key.key));
+        return Err(unread.into_iter().fold(unknown(&key.key), CommandError::hint));
     };
     let session = read(project, &key).await?.ok_or_else(|| unknown(&key.key))?;
     let facts = view.ui.transcripts.facts();

@@ -39,7 +39,7 @@ pub(super) async fn page(view: &View<'_>) -> Result<String, CommandError> {
     let period = Period { since: view.clock.since(days as usize), from: view.clock.since(chart), days, chart };
     let facts = view.ui.transcripts.facts();
     let gathered = gather::all(view, &period).await?;
-    if gathered.projects.iter().all(|project| project.is_blank) {
+    if gathered.unread.is_empty() && gathered.projects.iter().all(|project| project.is_blank) {
         return Ok(first_steps(view).render(&view.shell));
     }
     Ok(today(view, &period, &gathered, &facts).render(&view.shell))
@@ -67,7 +67,7 @@ fn today(view: &View<'_>, period: &Period, gathered: &Gathered, facts: &Facts) -
         days: period.days,
         spent: spent.filter(|_| !active.is_empty()).map(dollars),
         account: account::account(in_period, facts),
-        remarks: remarks(view, &per_day, facts),
+        remarks: remarks(view, &per_day, gathered, facts),
         per_day,
         window: facts.is_ready.then(|| window::cheaper(&view.ui.context, facts)).flatten(),
         held: held(view, gathered),
@@ -102,7 +102,7 @@ fn spent<'a>(
 }
 
 /// Returns what is to be seen in the chart and what its figures mean.
-fn remarks(view: &View<'_>, per_day: &[Day], facts: &Facts) -> Vec<Text> {
+fn remarks(view: &View<'_>, per_day: &[Day], gathered: &Gathered, facts: &Facts) -> Vec<Text> {
     let figures = || per_day.iter().filter_map(|day| day.figures);
     let lost = figures().filter(|day| day.account.net_tokens() < 0).count();
     let has_money = figures().all(|day| day.account.net.is_some());
@@ -123,7 +123,7 @@ fn remarks(view: &View<'_>, per_day: &[Day], facts: &Facts) -> Vec<Text> {
     if view.clock.is_elsewhere() {
         remarks.push("Days begin at midnight UTC.".into());
     }
-    remarks.extend(view.left_out().map(Text::from));
+    remarks.extend(view.left_out().into_iter().chain(gathered.unread.iter().cloned()).map(Text::from));
     remarks
 }
 

@@ -30,6 +30,8 @@ const CLIENTS_OWN: &str = "the client's";
 /// What the stores know of some days.
 pub(super) struct Gathered {
     pub(super) projects: Vec<ProjectDays>,
+    /// The stores that could not be read, in whole sentences.
+    pub(super) unread: Vec<String>,
 }
 
 /// What one store knows of them.
@@ -57,11 +59,11 @@ pub(super) struct CountedOutput {
 
 /// Reads what the stores of a view know.
 pub(super) async fn all(view: &View<'_>, period: &Period) -> Result<Gathered, CommandError> {
-    let mut projects = Vec::new();
+    let (mut projects, mut unread) = (Vec::new(), Vec::new());
     for project in view.places() {
-        projects.push(one(project, period).await?);
+        projects.extend(view.if_readable(project, one(project, period).await, &mut unread)?);
     }
-    Ok(Gathered { projects })
+    Ok(Gathered { projects, unread })
 }
 
 async fn one(project: &Arc<ViewedProject>, period: &Period) -> Result<ProjectDays, CommandError> {
