@@ -14,8 +14,8 @@ use crate::shell::{Content, Shell};
 use crate::text::Text;
 
 pub use reflect::{Reflection, Statement};
-pub(crate) use timeline::event_line;
 pub use timeline::{Carried, EventLine, Guide, GuideChoice, Item, Timeline, TimelineFilter, Tone};
+pub(crate) use timeline::{event_line, new_day};
 
 /// One conversation of a client.
 #[derive(Debug, Clone)]

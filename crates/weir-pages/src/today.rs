@@ -11,7 +11,7 @@ use crate::components::{Cell, Choice, Column, Key, MOVE, OPEN, Row, Table, empty
 use crate::figures::{Money, count, counted, difference, percent};
 use crate::moment::Moment;
 use crate::routes::{Page, with_query};
-use crate::session::{EventLine, event_line};
+use crate::session::{EventLine, event_line, new_day};
 use crate::sessions::SessionRow;
 use crate::shell::{Content, Shell, sessions_of};
 use crate::text::Text;
@@ -138,10 +138,12 @@ impl Today {
             ),
             is_chosen: days == self.days,
         };
-        let span = if self.days == 1 {
-            shell.now.long_day()
-        } else {
-            format!("{} days to {}", self.days, shell.now.long_day())
+        // The days of the account may begin at another time than those of the reader.
+        let today = self.per_day.last().map_or(shell.now, |day| day.at);
+        let zone = if today.offset_seconds == shell.now.offset_seconds { "" } else { " in UTC" };
+        let span = match self.days {
+            1 => format!("{}{zone}", today.long_day()),
+            days => format!("{days} days to {}{zone}", today.long_day()),
         };
         let sentence = html! {
             p {
@@ -209,7 +211,7 @@ impl Today {
                 @for remark in &self.remarks { p.hint { (remark) } }
             }
         } else {
-            html! { (self.figure(shell)) (as_table("Net per day", &self.day_table())) }
+            html! { (self.figure()) (as_table("Net per day", &self.day_table())) }
         };
         html! {
             (section("h-days", "Net per day", aside, content))
@@ -217,10 +219,12 @@ impl Today {
         }
     }
 
-    fn figure(&self, shell: &Shell) -> Markup {
+    fn figure(&self) -> Markup {
         // A day whose money is not known would be missing, so all bars are tokens then.
         let has_money = self.per_day.iter().filter_map(|day| day.figures).all(|day| day.account.net.is_some());
-        let drawn: Vec<Bar> = self.per_day.iter().map(|day| bar(day, shell, has_money)).collect();
+        let last = self.per_day.len().saturating_sub(1);
+        let drawn = self.per_day.iter().enumerate().map(|(at, day)| bar(day, at == last, has_money));
+        let drawn: Vec<Bar> = drawn.collect();
         let label = |value: f64, is_top: bool| match (has_money, is_top) {
             (true, true) => format!("${}", axis_money(value)),
             (true, false) => axis_money(value),
@@ -271,12 +275,20 @@ impl Today {
 
     fn events_section(&self, shell: &Shell) -> Markup {
         let aside = html! { @if !self.events.is_empty() { a href=(shell.page(Page::Sessions)) { "All sessions" } } };
+        let mut before = shell.now;
         let content = html! {
             @if self.events.is_empty() {
                 (empty("Nothing happened yet.", html! {
-                    "Prompts, decisions, errors and commits of today’s sessions show up here."
+                    "Prompts, decisions, errors and commits of these sessions show up here."
                 }))
-            } @else { ol.events.panel { @for event in &self.events { (event_line(event, shell, false)) } } }
+            } @else {
+                ol.events.panel {
+                    @for event in &self.events {
+                        (new_day(event.at, &mut before, shell))
+                        (event_line(event, shell, false))
+                    }
+                }
+            }
         };
         section("h-happened", "What happened", aside, content)
     }
@@ -319,8 +331,7 @@ fn day_value(day: &DayFigures, has_money: bool) -> Option<f64> {
     if has_money { day.account.net.map(Money::dollars) } else { Some(day.account.net_tokens() as f64) }
 }
 
-fn bar(day: &Day, shell: &Shell, has_money: bool) -> Bar {
-    let is_today = day.at.is_same_day(shell.now);
+fn bar(day: &Day, is_today: bool, has_money: bool) -> Bar {
     let figure = |figures: &DayFigures| match figures.account.net.filter(|_| has_money) {
         Some(net) => net.show_bare(),
         None => difference(figures.account.net_tokens()),

@@ -180,6 +180,7 @@ impl Timeline {
         };
         let newest = (!self.is_newest).then(|| address(""));
         let older = self.older.map(|number| address(&number.to_string()));
+        let mut before = session.from;
         let shown_here = format!("{} on this page", counted(shown, "event", "events"));
         let content = html! {
             @if !choices.is_empty() { (chips("Kinds of events", &choices)) }
@@ -193,8 +194,14 @@ impl Timeline {
                 ol.events.far.panel {
                     @for item in &self.items {
                         @match item {
-                            Item::Event(event) => (event_line(event, shell, true)),
-                            Item::Compacted { .. } => (compacted(item, shell)),
+                            Item::Event(event) => {
+                                (new_day(event.at, &mut before, shell))
+                                (event_line(event, shell, true))
+                            }
+                            Item::Compacted { at, .. } => {
+                                (new_day(*at, &mut before, shell))
+                                (compacted(item, shell))
+                            }
                         }
                     }
                 }
@@ -211,6 +218,13 @@ impl Timeline {
             is_chosen: filter == self.filter,
         }
     }
+}
+
+/// Returns a line with the day of an event, if the event before it was on another. Events themselves show the time alone.
+pub(crate) fn new_day(at: Moment, before: &mut Moment, shell: &Shell) -> Markup {
+    let is_new = !at.is_same_day(*before);
+    *before = at;
+    html! { @if is_new { li.day { (at.day(shell.now)) } } }
 }
 
 /// Returns an event as a line of a list. With `is_far` the request is first and the time last.

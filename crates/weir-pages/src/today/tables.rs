@@ -65,8 +65,17 @@ pub struct BackgroundRun {
 impl Today {
     pub(super) fn held_section(&self, shell: &Shell) -> Markup {
         let title = if self.days == 1 { "Held back today" } else { "Held back" };
-        let aside = html! { (counted(self.account.held_tokens, "token", "tokens")) };
-        let content = if self.held.is_empty() {
+        let (shown, all) = (self.held.len() as u64, self.account.held_outputs);
+        let aside = html! {
+            @if shown > 0 && shown < all { (count(shown)) " of " (count(all)) " outputs, the biggest first; " }
+            (counted(self.account.held_tokens, "token", "tokens"))
+        };
+        let content = if self.held.is_empty() && all > 0 {
+            empty(
+                "The outputs are not listed.",
+                html! { "None of them is among the newest entries of the store; older ones may have been removed." },
+            )
+        } else if self.held.is_empty() {
             empty(
                 "Nothing was held back.",
                 html! {

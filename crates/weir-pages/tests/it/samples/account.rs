@@ -157,7 +157,12 @@ pub(crate) fn nothing_today() -> Today {
 }
 
 pub(crate) fn first_steps(say: Say<'_>) -> FirstSteps {
-    FirstSteps { clients: vec![say("Claude Code"), say("Codex")], earlier_sessions: Some(214), smallest_held: 2_000 }
+    FirstSteps {
+        clients: vec![say("Claude Code"), say("Codex")],
+        connected: vec![],
+        earlier_sessions: Some(214),
+        smallest_held: 2_000,
+    }
 }
 
 pub(crate) fn sessions(say: Say<'_>) -> Sessions {

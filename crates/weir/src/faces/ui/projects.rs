@@ -12,8 +12,8 @@ use crate::error::{CommandError, ErrorKind};
 
 /// How many days money and net cover.
 const DAYS: usize = 14;
-/// The maximum number of sessions of a project whose cost is added up.
-const MAX_SESSIONS: usize = 200;
+/// The maximum number of sessions of a project whose cost is added up. Of more, it is not known.
+const MAX_SESSIONS: usize = 1_000;
 
 pub(super) async fn page(view: &View<'_>) -> Result<String, CommandError> {
     let facts = view.ui.transcripts.facts();
@@ -71,7 +71,7 @@ fn row(view: &View<'_>, project: &ViewedProject, read: &ReadProject, facts: &Fac
         entries: Some(read.overview.entries),
         notes: read.overview.notes,
         bytes: Some(read.overview.bytes),
-        spent: spent.map(dollars),
+        spent: spent.filter(|_| read.active.len() < MAX_SESSIONS).map(dollars),
         net_tokens: Some(account.net_tokens()),
         net: account.net,
         ..bare(view, project)

@@ -15,7 +15,7 @@ use crate::error::CommandError;
 use crate::run::background::{self, RunningCommand};
 
 /// The maximum number of sessions of a project that are looked at.
-const MAX_SESSIONS: usize = 200;
+pub(super) const MAX_SESSIONS: usize = 1_000;
 /// The maximum number of entries among which outputs are looked for.
 const MAX_OUTPUTS: usize = 200;
 /// The maximum number of outputs of a project whose tokens are counted, the biggest.
@@ -139,6 +139,11 @@ fn was_held(entry: &Entry) -> bool {
 }
 
 impl Gathered {
+    /// Whether a project may have had more sessions than were looked at.
+    pub(super) fn is_cut(&self) -> bool {
+        self.projects.iter().any(|project| project.list.sessions.len() == MAX_SESSIONS)
+    }
+
     /// Returns the readings since a time.
     pub(super) fn readings(&self, since: Timestamp) -> Vec<MeterRow> {
         let rows = self.projects.iter().flat_map(|project| &project.list.readings);
