@@ -13,7 +13,7 @@ use crate::routes::Page;
 use crate::shell::{Content, Shell};
 use crate::text::Text;
 
-pub use reflect::{Reflection, Statement};
+pub use reflect::{Reflection, Statement, Statements};
 pub use timeline::{Carried, EventLine, Guide, GuideChoice, Item, Timeline, TimelineFilter, Tone};
 pub(crate) use timeline::{event_line, new_day};
 

@@ -46,6 +46,8 @@ pub struct SessionRow {
     pub key: Text,
     /// What it is about: its first prompt, or the client's own title.
     pub title: Text,
+    /// The identity of its project. A session may have worked in several, each of which has its own part of it.
+    pub project_key: Text,
     /// The name of its project.
     pub project: Text,
     /// The branch that was checked out.
@@ -145,7 +147,7 @@ fn session_row(row: &SessionRow, shell: &Shell) -> Row {
     let is_negative = |number: Option<i64>| number.is_some_and(|number| number < 0);
     Row {
         name: html! {
-            a href=(shell.session(&row.key)) { (row.title) }
+            a href=(Shell::session_in(&row.project_key, &row.key)) { (row.title) }
             @if did_not_pay { " " span.badge.bad { "did not pay" } }
             span.sub { (place(row, shell)) @if let Some(remark) = &row.remark { "; " (remark) } }
         },

@@ -33,6 +33,8 @@ pub struct SettingsFile {
 pub enum FileState {
     /// It was read; so many settings are in it.
     Read(u64),
+    /// It was read, and has no settings but something else.
+    Used,
     /// It does not exist.
     Absent,
     /// It could not be read, and why.
@@ -105,7 +107,7 @@ impl Settings {
         };
         let main = html! {
             (head(html! { "Settings" }, sentence, html! {}))
-            (section("h-files", "Files", html! { "the later one counts" }, self.files()))
+            (section("h-files", "Files", html! {}, self.files()))
             @for (at, group) in self.groups.iter().enumerate() { (group.render(at)) }
         };
         let keys: &[Key] = &[MOVE, COPY];
@@ -124,6 +126,7 @@ impl Settings {
                             div.value {
                                 @match &file.state {
                                     FileState::Read(number) => (counted(*number, "setting", "settings")),
+                                    FileState::Used => "in use",
                                     FileState::Absent => span.muted { "does not exist" },
                                     FileState::Unreadable(why) => { span.badge.bad { "cannot be read" } " " (why) }
                                 }

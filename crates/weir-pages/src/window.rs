@@ -98,7 +98,7 @@ impl Window {
             } @else {
                 (self.result())
                 (self.chart())
-                (self.by_session(shell))
+                (self.by_session())
             }
             div.columns {
                 @if let Some(setting) = &self.setting { (setting.render()) }

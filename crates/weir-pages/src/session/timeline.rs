@@ -21,8 +21,10 @@ pub struct Timeline {
     pub filters: Vec<(TimelineFilter, u64)>,
     /// The chosen filter.
     pub filter: TimelineFilter,
-    /// How many events the session has in all.
+    /// How many events the session has, or how many of them were looked at.
     pub total: u64,
+    /// Whether only the newest events were looked at.
+    pub is_cut: bool,
     /// The number of the event before which the next page begins, if events are left out.
     pub older: Option<u64>,
     /// Whether the newest events are shown.
@@ -206,6 +208,12 @@ impl Timeline {
                     }
                 }
                 (older_pages(newest.as_deref(), older.as_deref(), &shown_here))
+            }
+            @if self.is_cut {
+                p.hint {
+                    "Only the newest " (count(self.total)) " events are listed and counted here; "
+                    code { "weir history" } " has the older ones."
+                }
             }
         };
         section("h-timeline", "Timeline", aside, content)

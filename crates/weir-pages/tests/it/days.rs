@@ -1,4 +1,4 @@
-//! Days on the pages: those of the account, and those of the reader.
+//! Days, and what lies outside of a page: those of the account and of the reader, sessions elsewhere, what is not listed.
 
 use weir_core::{Origin, Timestamp};
 use weir_pages::session::{EventLine, Item, Tone};
@@ -43,6 +43,17 @@ fn today_is_the_last_day_of_the_account_wherever_the_reader_is() {
     assert!(page.contains("<p>Wednesday 18 November in UTC, all projects."), "{page}");
     let labels = page.find(">Tue 17</text>").zip(page.find(">Today</text>"));
     assert!(labels.is_some_and(|(tuesday, today)| tuesday < today), "{page}");
+}
+
+#[test]
+fn a_session_is_found_from_the_pages_of_another_project() {
+    let mut window = samples::machine::window(&plainly);
+    window.sessions = 40;
+    let page = window.render(&samples::shell(&plainly));
+    assert!(page.contains("href=\"/sessions/s-7f3a\""), "{page}");
+    assert!(page.contains("3 of 40, the most expensive first; against 167,000 tokens"), "{page}");
+    let page = samples::account::sessions(&plainly).render(&samples::wide_shell(&plainly));
+    assert!(page.contains("href=\"/in/depot/sessions/s-91c0\""), "{page}");
 }
 
 #[test]

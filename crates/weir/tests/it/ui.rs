@@ -5,7 +5,7 @@ mod hostile;
 mod support;
 
 use crate::serve::support::Request;
-use crate::support::{Home, TIMEOUT, said, wait_until};
+use crate::support::{Home, TIMEOUT, said, wait_until, write};
 use support::{Pages, between, furnished};
 
 #[test]
@@ -34,6 +34,19 @@ fn every_page_shows_what_is_kept() {
     check("/projects", &["<h1>Projects</h1>", ">project</a>"]);
     check("/health", &["<h1>"]);
     check("/settings", &["by_product_tokens", "as built in", "config.toml"]);
+}
+
+#[test]
+fn settings_say_whether_the_users_prices_are_used() {
+    let home = Home::new();
+    let prices = home.at(".config/weir/prices.toml");
+    write(&prices, "date = \"2026-01-01\"\n");
+    let pages = Pages::open(&home);
+    let page = pages.page("/settings");
+    assert!(page.contains("<div class=\"value\">in use<"), "{page}");
+    write(&prices, "date = 3\n");
+    let page = pages.page("/settings");
+    assert!(page.contains("cannot use the prices in "), "{page}");
 }
 
 #[test]

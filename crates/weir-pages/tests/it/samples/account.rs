@@ -116,6 +116,7 @@ fn rows(say: Say<'_>) -> Vec<SessionRow> {
     let row = |key: &str, title: &str, project: &str, net: Option<i64>| SessionRow {
         key: say(key),
         title: say(title),
+        project_key: say(project),
         project: say(project),
         branch: Some(say("retry-key")),
         client: say("Claude Code"),

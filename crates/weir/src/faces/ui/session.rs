@@ -3,9 +3,10 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use weir_core::guide::{Outcome, Outcomes, outcomes};
-use weir_core::{Origin, Scope, SessionKey};
+use weir_core::{Scope, SessionKey};
 use weir_pages::session::{
-    Compaction, Figures, Guide, Item, Reflection, Session, Statement, Timeline, TimelineFilter, WindowCourse,
+    Compaction, Figures, Guide, Item, Reflection, Session, Statement, Statements, Timeline, TimelineFilter,
+    WindowCourse,
 };
 use weir_pages::words::Words;
 use weir_store::{HistoryFilter, ListedSession, MeterRow, Moment};
@@ -58,6 +59,8 @@ struct ReadSession {
     listed: ListedSession,
     /// Its newest events, oldest first.
     moments: Vec<Moment>,
+    /// Whether it has older events.
+    is_cut: bool,
     readings: Vec<MeterRow>,
     earlier: Option<SessionKey>,
     later: Option<SessionKey>,
@@ -91,10 +94,12 @@ fn read_here(
     let filter = HistoryFilter {
         session: Some(key.key.clone()),
         client: Some(key.client.clone()),
-        limit: MAX_EVENTS,
+        limit: MAX_EVENTS + 1,
         ..HistoryFilter::default()
     };
     let mut moments = store.history(scope, &filter)?;
+    let is_cut = moments.len() > MAX_EVENTS;
+    moments.truncate(MAX_EVENTS);
     moments.reverse();
     let (earlier, later) = store.sessions_beside(&listed.place)?;
     let readings = store.metered_between(listed.summary.from, listed.summary.to)?;
@@ -102,7 +107,7 @@ fn read_here(
     let tokens = weir_tokens::count(&text) as u64;
     let outcomes = outcomes(&guides::facts(&moments));
     let guide = (text, tokens, budget as u64);
-    Ok(Some(ReadSession { listed, moments, readings, earlier, later, guide, outcomes }))
+    Ok(Some(ReadSession { listed, moments, is_cut, readings, earlier, later, guide, outcomes }))
 }
 
 fn show(view: &View<'_>, project: &ViewedProject, session: &ReadSession, facts: &Facts) -> Session {
@@ -187,6 +192,7 @@ fn timeline(view: &View<'_>, session: &ReadSession) -> Timeline {
         filters: FILTERS.map(|filter| (filter, count(filter))).to_vec(),
         filter,
         total: session.moments.len() as u64,
+        is_cut: session.is_cut,
         older: oldest.filter(|_| left > 0),
         is_newest: end == session.moments.len(),
     }
@@ -212,14 +218,9 @@ fn reflection(outcomes: &Outcomes) -> Reflection {
         words: Words::of(outcome.origin),
         reference: outcome.reference.map(|reference| reference.as_str().into()),
     };
-    let some = |all: &[Outcome]| -> Vec<Statement> {
-        let left = all.len().saturating_sub(MAX_STATEMENTS);
-        let rest = (left > 0).then(|| Statement {
-            text: format!("and {left} more; `weir reflect` tells of all").into(),
-            words: Words::of(Origin::Tool),
-            reference: None,
-        });
-        all.iter().take(MAX_STATEMENTS).map(statement).chain(rest).collect()
+    let some = |all: &[Outcome]| Statements {
+        shown: all.iter().take(MAX_STATEMENTS).map(statement).collect(),
+        left_out: all.len().saturating_sub(MAX_STATEMENTS) as u64,
     };
     Reflection {
         done: some(&outcomes.done),

@@ -56,7 +56,7 @@ async fn read(
     filter: SessionFilter,
 ) -> Result<(ProjectSessions, Vec<(String, u64)>), CommandError> {
     let visit = project.visit().await;
-    let name = project.name.clone();
+    let link = project.link();
     visit
         .with_stores(move |open: &mut LockedStores<'_>| {
             let store = open.project()?;
@@ -67,7 +67,7 @@ async fn read(
                 Some((first, last)) => store.metered_between(first, last)?,
                 None => Vec::new(),
             };
-            Ok((ProjectSessions { project: name, sessions, readings }, store.session_counts()?))
+            Ok((ProjectSessions { project: link, sessions, readings }, store.session_counts()?))
         })
         .await
 }

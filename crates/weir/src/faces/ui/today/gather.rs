@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use weir_core::{Entry, EntryKind, Scope, SessionKey, Timestamp};
+use weir_pages::ProjectLink;
 use weir_store::{EntryFilter, HistoryFilter, MeterRow, Moment, SessionFilter};
 
 use super::super::events;
@@ -68,11 +69,11 @@ pub(super) async fn all(view: &View<'_>, period: &Period) -> Result<Gathered, Co
 
 async fn one(project: &Arc<ViewedProject>, period: &Period) -> Result<ProjectDays, CommandError> {
     let visit = project.visit().await;
-    let (scope, name) = (visit.scope(), project.name.clone());
+    let (scope, link) = (visit.scope(), project.link());
     let (since, from, chart) = (period.since, period.from, period.chart);
     let mut days = visit
         .with_stores(move |open| {
-            let (list, active) = sessions(open, name, from, chart)?;
+            let (list, active) = sessions(open, link, from, chart)?;
             let held = outputs(open, &scope, since)?;
             let filter = HistoryFilter { since: Some(since), limit: MAX_EVENTS, ..HistoryFilter::default() };
             let store = open.project()?;
@@ -89,7 +90,7 @@ async fn one(project: &Arc<ViewedProject>, period: &Period) -> Result<ProjectDay
 /// Returns the sessions that were active since the chart begins, and on which of its days each was.
 fn sessions(
     open: &mut LockedStores<'_>,
-    project: String,
+    project: ProjectLink,
     from: Timestamp,
     chart: usize,
 ) -> Result<(ProjectSessions, Vec<Vec<bool>>), CommandError> {
