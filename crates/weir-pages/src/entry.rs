@@ -160,7 +160,7 @@ impl EntryPage {
             Key { keys: &["l"], does: "go to line" },
             COPY,
         ];
-        shell.document(&Content { page: Page::Sessions, title: &self.title.plain(), keys, main })
+        shell.document(&Content { page: Some(Page::Sessions), title: &self.title.plain(), keys, main })
     }
 
     fn head(&self, shell: &Shell) -> Markup {

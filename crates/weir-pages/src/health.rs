@@ -101,7 +101,7 @@ impl Health {
             }
         };
         let keys: &[Key] = &[Key { keys: &["r"], does: "check again" }, COPY];
-        shell.document(&Content { page: Page::Health, title: "Health", keys, main })
+        shell.document(&Content { page: Some(Page::Health), title: "Health", keys, main })
     }
 
     fn sentence(&self, open: u64) -> Markup {

@@ -112,7 +112,7 @@ impl Notes {
             Key { keys: &["Enter"], does: "show revisions" },
             Key { keys: &["[", "]"], does: "previous, next page" },
         ];
-        shell.document(&Content { page: Page::Notes, title: "Notes", keys, main })
+        shell.document(&Content { page: Some(Page::Notes), title: "Notes", keys, main })
     }
 
     fn sentence(&self, shell: &Shell) -> Markup {

@@ -71,7 +71,7 @@ impl Projects {
             }
         };
         let keys: &[Key] = &[MOVE, OPEN];
-        shell.document(&Content { page: Page::Projects, title: "Projects", keys, main })
+        shell.document(&Content { page: Some(Page::Projects), title: "Projects", keys, main })
     }
 
     fn table(&self, shell: &Shell) -> Table {

@@ -106,7 +106,7 @@ impl Sessions {
             }
         };
         let keys: &[Key] = &[MOVE, OPEN, Key { keys: &["[", "]"], does: "newest, older" }];
-        shell.document(&Content { page: Page::Sessions, title: "Sessions", keys, main })
+        shell.document(&Content { page: Some(Page::Sessions), title: "Sessions", keys, main })
     }
 
     fn choices(&self, shell: &Shell) -> Vec<Choice> {

@@ -111,7 +111,7 @@ impl Settings {
             @for (at, group) in self.groups.iter().enumerate() { (group.render(at)) }
         };
         let keys: &[Key] = &[MOVE, COPY];
-        shell.document(&Content { page: Page::Settings, title: "Settings", keys, main })
+        shell.document(&Content { page: Some(Page::Settings), title: "Settings", keys, main })
     }
 
     fn files(&self) -> Markup {

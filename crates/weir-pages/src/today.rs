@@ -126,7 +126,7 @@ impl Today {
             (self.background_section(shell))
         };
         let keys: &[Key] = &[MOVE, OPEN];
-        shell.document(&Content { page: Page::Today, title: "Today", keys, main })
+        shell.document(&Content { page: Some(Page::Today), title: "Today", keys, main })
     }
 
     fn head(&self, shell: &Shell) -> Markup {
@@ -180,7 +180,7 @@ impl Today {
                     div.net.gain[is_gain].loss[is_loss] data-sign="=" { dt { "Net" }
                         dd.big {
                             span { (difference(net)) }
-                            @if let Some(money) = account.net { " " span { "about " (money.show_signed()) } }
+                            @if let Some(money) = account.net { " " span { (money.show_about_signed()) } }
                         }
                         dd {
                             "tokens"

@@ -106,7 +106,7 @@ impl Window {
             }
         };
         let keys: &[Key] = &[Key { keys: &["s"], does: "set it" }];
-        shell.document(&Content { page: Page::Window, title: "Window", keys, main })
+        shell.document(&Content { page: Some(Page::Window), title: "Window", keys, main })
     }
 
     fn head(&self, shell: &Shell) -> Markup {

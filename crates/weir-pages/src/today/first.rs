@@ -60,7 +60,7 @@ impl FirstSteps {
                 }
             }
         };
-        shell.document(&Content { page: Page::Today, title: "Today", keys: &[], main })
+        shell.document(&Content { page: Some(Page::Today), title: "Today", keys: &[], main })
     }
 
     /// Returns which clients were found.

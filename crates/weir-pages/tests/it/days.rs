@@ -1,6 +1,7 @@
 //! Days, and what lies outside of a page: those of the account and of the reader, sessions elsewhere, what is not listed.
 
 use weir_core::{Origin, Timestamp};
+use weir_pages::search::{Filters, HitKind};
 use weir_pages::session::{EventLine, Item, Tone};
 use weir_pages::today::{Account, FirstSteps};
 use weir_pages::{Moment, Shell};
@@ -79,6 +80,31 @@ fn what_was_held_back_and_is_not_listed_is_not_denied() {
     assert!(page.contains("The outputs are not listed.") && !page.contains("Nothing was held back."), "{page}");
     today.account = Account::default();
     assert!(today.render(&samples::wide_shell(&plainly)).contains("Nothing was held back."));
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_where_it_looked() {
+    let mut search = samples::kept::search(&plainly);
+    search.hits.clear();
+    let filters = search.filters.clone();
+    search.filters.kind = None;
+    search.filters.from.clear();
+    search.filters.since.clear();
+    let page = search.render(&samples::wide_shell(&plainly));
+    assert!(page.contains("<strong>Nothing that is kept has these words.</strong>"), "{page}");
+    let page = search.render(&samples::shell(&plainly));
+    assert!(page.contains("Nothing that is kept in harbour has these words."), "{page}");
+    search.filters = Filters { kind: Some(HitKind::Note), ..filters };
+    let page = search.render(&samples::shell(&plainly));
+    assert!(page.contains("Nothing that the filters let through in harbour has these words."), "{page}");
+}
+
+#[test]
+fn a_session_that_cost_more_than_it_saved_does_not_say_saved() {
+    let mut session = samples::session::session(&plainly);
+    session.figures.net = Some(samples::cents(-18));
+    let page = session.render(&samples::shell(&plainly));
+    assert!(page.contains("<dt>Did not pay</dt>") && !page.contains("<dt>Saved</dt>"), "{page}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl AskedFor {
         let kinds: &[Option<EntryKind>] = match self.kind {
             None => &[None],
             Some(HitKind::Note) => &[Some(EntryKind::Note)],
-            Some(HitKind::Event) => &[Some(EntryKind::Said)],
+            Some(HitKind::Event) => &[Some(EntryKind::Said), Some(EntryKind::Import)],
             Some(HitKind::Output) => &[Some(EntryKind::Run), Some(EntryKind::File)],
             Some(HitKind::Document) => &[Some(EntryKind::Document)],
             Some(HitKind::Page) => &[Some(EntryKind::Page)],
@@ -258,6 +258,7 @@ fn filters(view: &View<'_>, asked: &AskedFor) -> Filters {
             from(Some(Origin::Model), "the model"),
             from(Some(Origin::Tool), "tools"),
             from(Some(Origin::Web), "the web"),
+            from(Some(Origin::Teammate), "teammates"),
         ],
         within,
         since: periods,

@@ -6,10 +6,10 @@ use weir_clients::Client;
 use weir_clients::setup;
 use weir_core::SessionKey;
 use weir_core::wording::counted;
-use weir_pages::Money;
 use weir_pages::message::Message;
 use weir_pages::today::CheaperWindow;
 use weir_pages::window::{ClientChoice, SessionCost, SettingPreview, SizeCost, Window};
+use weir_pages::{Money, Page};
 
 use super::account::dollars;
 use super::answer;
@@ -35,7 +35,7 @@ const NOT_KNOWN: &str = "Whether the model would have done the same work with le
 pub(super) async fn page(view: &View<'_>) -> Result<Response, CommandError> {
     let facts = view.ui.transcripts.facts_soon().await;
     if !facts.is_ready {
-        let page = answer::page(StatusCode::OK, being_read(&facts).render(&view.shell));
+        let page = answer::page(StatusCode::OK, being_read(&facts).render_as(&view.shell, Page::Window));
         return Ok(answer::going_on(page, LOOK_AGAIN_SECONDS, view.address()));
     }
     let context = &view.ui.context;

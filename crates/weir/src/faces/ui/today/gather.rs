@@ -79,7 +79,8 @@ async fn one(project: &Arc<ViewedProject>, period: &Period) -> Result<ProjectDay
             let store = open.project()?;
             let mut events = store.history(&scope, &filter)?;
             events.retain(events::matters);
-            let is_blank = store.overview()?.newest.is_none();
+            let ever = HistoryFilter { limit: 1, ..HistoryFilter::default() };
+            let is_blank = events.is_empty() && store.history(&scope, &ever)?.is_empty();
             Ok(ProjectDays { is_blank, list, active, held, events, running: Vec::new() })
         })
         .await?;
