@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use crate::charts::bars::{Bar, bars};
 use crate::charts::{Figure, as_table, axis_money, axis_number};
-use crate::components::{Cell, Choice, Column, Key, MOVE, OPEN, Row, Table, empty, head, section, segments};
+use crate::components::{Choice, Key, MOVE, OPEN, empty, head, section, segments};
 use crate::figures::{Money, count, counted, difference, percent};
 use crate::moment::Moment;
 use crate::routes::{Page, with_query};
@@ -254,25 +254,6 @@ impl Today {
         )
     }
 
-    fn day_table(&self) -> Table {
-        Table {
-            is_stacked: false,
-            columns: vec![
-                Column::name("Day"),
-                Column::figure("Sessions"),
-                Column::figure("Held back"),
-                Column::figure("Asked again"),
-                Column::figure("Weir’s own"),
-                Column::figure("Net tokens"),
-                Column::figure("Spent"),
-                Column::figure("Net, about"),
-            ],
-            rows: self.per_day.iter().rev().map(day_row).collect(),
-            total: None,
-            has_keys: false,
-        }
-    }
-
     fn events_section(&self, shell: &Shell) -> Markup {
         let aside = html! { @if !self.events.is_empty() { a href=(shell.page(Page::Sessions)) { "All sessions" } } };
         let mut before = shell.now;
@@ -354,29 +335,6 @@ fn bar(day: &Day, is_today: bool, has_money: bool) -> Bar {
         narrow: day.at.day_of_month(),
         title,
         is_strong: is_today,
-    }
-}
-
-fn day_row(day: &Day) -> Row {
-    let name = html! { (day.at.weekday_and_month()) };
-    let Some(figures) = &day.figures else {
-        let mut cells = vec![Cell::muted("no sessions")];
-        cells.extend((0..6).map(|_| Cell::plain("")));
-        return Row { name, cells, is_chosen: false };
-    };
-    let account = &figures.account;
-    Row {
-        name,
-        cells: vec![
-            Cell::plain(count(figures.sessions)),
-            Cell::plain(count(account.held_tokens)),
-            Cell::plain(count(account.again_tokens)),
-            Cell::plain(count(account.own_tokens)),
-            Cell::signed(Some(difference(account.net_tokens())), account.net_tokens() < 0),
-            Cell::signed(figures.spent.map(Money::show), false),
-            Cell::signed(account.net.map(Money::show_signed), account.net.is_some_and(|net| net.0 < 0)),
-        ],
-        is_chosen: false,
     }
 }
 
