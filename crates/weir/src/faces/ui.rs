@@ -61,6 +61,9 @@ use view::{Asked, View};
 
 /// The largest form, in bytes.
 const MAX_FORM_BYTES: usize = 1 << 20;
+/// The largest body that is read, in bytes. A form that is too long is answered with a page; what is longer than this is
+/// not.
+const MAX_BODY_BYTES: usize = 8 << 20;
 /// How long a page may take.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -137,7 +140,7 @@ pub(crate) async fn run(context: &Context, arguments: &ArgMatches) -> Result<(),
     let opener = arguments.get_flag("open").then(|| opener::open(&context.paths().data, &link)).transpose()?;
     paint::warn(&format!("weir: open this link, which works once:\n\n  {link}\n\nweir: Ctrl-C ends it"));
     let limits = ServerLimits {
-        max_body_bytes: MAX_FORM_BYTES,
+        max_body_bytes: MAX_BODY_BYTES,
         request_timeout: Some(PAGE_TIMEOUT),
         max_connections: 64,
         ..ServerLimits::default()
@@ -189,6 +192,7 @@ async fn handle(State(pages): State<Pages>, request: Request) -> Response {
     match parts.method {
         Method::GET | Method::HEAD => pages.ui.page(&parts).await,
         Method::POST => match whole_body(body).await {
+            Ok(form) if form.len() > MAX_FORM_BYTES => pages.ui.failed(&parts, &too_long()).await,
             Ok(form) => pages.ui.form(&parts, &form).await,
             Err(problem) => problem.into_response(),
         },
@@ -293,6 +297,11 @@ fn asked<'a>(place: &'a Place, parts: &'a Parts) -> Asked<'a> {
 /// Returns the path and the query of a request.
 fn full_path(parts: &Parts) -> &str {
     parts.uri.path_and_query().map_or("/", PathAndQuery::as_str)
+}
+
+fn too_long() -> CommandError {
+    CommandError::usage("the form is longer than 1 MiB, and nothing was changed")
+        .hint("go back, and shorten the text; `weir note -` reads a long note from standard input")
 }
 
 fn no_page() -> CommandError {

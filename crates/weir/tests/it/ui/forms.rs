@@ -128,6 +128,17 @@ fn a_new_note_is_for_the_project_or_for_everywhere() {
 }
 
 #[test]
+fn a_form_that_is_too_long_is_answered_with_a_page() {
+    let (home, ..) = furnished();
+    let pages = Pages::open(&home);
+    let (token, long) = (pages.token(), "a".repeat(600 << 10));
+    let path = format!("{}/notes/new", pages.project());
+    let refused = pages.send(&pages.form(&path, &[("token", token.as_str()), ("text", long.as_str())]));
+    assert_eq!((refused.status, refused.header("content-type")), (400, Some("text/html; charset=utf-8")));
+    assert!(refused.text().contains("The form is longer than 1 MiB"), "{}", refused.text());
+}
+
+#[test]
 fn the_theme_and_the_keys_are_remembered() {
     let (home, ..) = furnished();
     let pages = Pages::open(&home);
