@@ -104,7 +104,7 @@ pub(super) async fn find(view: &View<'_>, reference: Reference) -> Result<EntryP
     let scope = visit.scope();
     match visit.with_stores(move |open| has(open, Level::User, &scope, reference)).await? {
         true => Ok(EntryPlace { project: None }),
-        false => Err(unread.into_iter().fold(never(reference), CommandError::hint)),
+        false => Err(unread.into_iter().chain(view.not_looked_through()).fold(never(reference), CommandError::hint)),
     }
 }
 
@@ -296,6 +296,6 @@ fn parse(reference: &str) -> Result<Reference, CommandError> {
 }
 
 pub(super) fn never(reference: Reference) -> CommandError {
-    CommandError::new(ErrorKind::NotFound, format!("{reference} never existed in a store"))
+    CommandError::new(ErrorKind::NotFound, format!("no entry {reference} was found"))
         .hint("check the ten characters of the reference, or search for the entry")
 }

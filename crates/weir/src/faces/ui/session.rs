@@ -46,9 +46,10 @@ pub(super) async fn page(view: &View<'_>, key: &str) -> Result<Response, Command
                 return Ok(answer::redirect(&view.address_in(project)));
             }
         }
-        return Err(unread.into_iter().fold(unknown(&key.key), CommandError::hint));
+        return Err(unread.into_iter().chain(view.not_looked_through()).fold(unknown(&key.key), CommandError::hint));
     };
-    let session = read(project, &key).await?.ok_or_else(|| unknown(&key.key))?;
+    let missing = || view.not_looked_through().into_iter().fold(unknown(&key.key), CommandError::hint);
+    let session = read(project, &key).await?.ok_or_else(missing)?;
     let facts = view.ui.transcripts.facts();
     let page = show(view, project, &session, &facts);
     Ok(answer::page(StatusCode::OK, page.render(&view.shell)))
@@ -231,6 +232,6 @@ fn reflection(outcomes: &Outcomes) -> Reflection {
 }
 
 fn unknown(key: &str) -> CommandError {
-    CommandError::new(ErrorKind::NotFound, format!("no store has a session `{key}`"))
+    CommandError::new(ErrorKind::NotFound, format!("no session `{key}` was found"))
         .hint("`weir import` imports past sessions from the transcripts of your clients")
 }

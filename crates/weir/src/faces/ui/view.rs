@@ -87,6 +87,15 @@ impl<'a> View<'a> {
         (left_out > 0).then(|| format!("{projects} not in these figures."))
     }
 
+    /// Says which stores something was not looked for in, if there are others.
+    pub(super) fn not_looked_through(&self) -> Option<String> {
+        let sentence = match &self.project {
+            Some(project) => format!("only {} was looked through; All projects is in the menu", project.name),
+            None => "projects that were not used lately were not looked through; choose one in the menu".to_owned(),
+        };
+        (self.places().len() < self.projects.len()).then_some(sentence)
+    }
+
     /// Returns what was read of a project. On a page over all projects, one that cannot be read does not fail the
     /// page: it is left out, and `unread` says why.
     pub(super) fn if_readable<T>(
