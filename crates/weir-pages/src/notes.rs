@@ -178,8 +178,7 @@ impl Notes {
                 @let aside = self.aside(self.unconfirmed.len(), self.counts.unconfirmed, NoteFilter::All, shell);
                 (section("h-model", "Written by the model, not confirmed", aside, list(&self.unconfirmed, shell)))
             }
-            @if self.filter == NoteFilter::Review || has(&self.current, NoteFilter::Current) || (is_all && self.is_empty())
-            {
+            @if self.filter == NoteFilter::Review || has(&self.current, NoteFilter::Current) || self.is_bare() {
                 (self.current(shell))
             }
             @if has(&self.superseded, NoteFilter::Superseded) {
@@ -223,6 +222,11 @@ impl Notes {
                 @if self.filter != filter { a href=(self.address(shell, filter, 1)) { "Show all" } }
             } @else if shown > 1 { "newest first" }
         }
+    }
+
+    /// Whether all notes are asked for, and there are none.
+    fn is_bare(&self) -> bool {
+        self.filter == NoteFilter::All && self.is_empty()
     }
 
     /// Whether there is no note at all.

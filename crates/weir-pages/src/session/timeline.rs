@@ -228,7 +228,7 @@ impl Timeline {
     }
 }
 
-/// Returns a line with the day of an event, if the event before it was on another. Events themselves show the time alone.
+/// Returns a line with the day of an event, if the event before it was on another. Events show only the time.
 pub(crate) fn new_day(at: Moment, before: &mut Moment, shell: &Shell) -> Markup {
     let is_new = !at.is_same_day(*before);
     *before = at;

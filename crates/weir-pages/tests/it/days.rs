@@ -1,4 +1,4 @@
-//! Days, and what lies outside of a page: those of the account and of the reader, sessions elsewhere, what is not listed.
+//! Days of the account and of the reader, and what a page does not list.
 
 use weir_core::{Origin, Timestamp};
 use weir_pages::search::{Filters, HitKind};
@@ -110,7 +110,7 @@ fn a_session_that_cost_more_than_it_saved_does_not_say_saved() {
 #[test]
 fn the_first_steps_tell_clients_that_are_set_up_from_none() {
     let check = |clients: &[&str], connected: &[&str], expected: &str| {
-        let texts = |names: &[&str]| names.iter().map(|name| plainly(name)).collect();
+        let texts = |names: &[&str]| names.iter().map(|name| plainly(name)).collect::<Vec<_>>();
         let steps = samples::account::first_steps(&plainly);
         let steps = FirstSteps { clients: texts(clients), connected: texts(connected), ..steps };
         let page = steps.render(&samples::shell(&plainly));

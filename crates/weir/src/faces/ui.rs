@@ -61,8 +61,7 @@ use view::{Asked, View};
 
 /// The largest form, in bytes.
 const MAX_FORM_BYTES: usize = 1 << 20;
-/// The largest body that is read, in bytes. A form that is too long is answered with a page; what is longer than this is
-/// not.
+/// The largest body that is read, in bytes. A longer one is refused before a page could say so.
 const MAX_BODY_BYTES: usize = 8 << 20;
 /// How long a page may take.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(60);

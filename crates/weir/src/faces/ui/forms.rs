@@ -1,6 +1,6 @@
 //! Forms: what the user changes from a page. Invariants: a form counts only with the token of the pages and from their
-//! origin; each ends with a redirect, so that reloading a page repeats nothing; one that is sent twice does its work once,
-//! and one about a revision that is not the newest is refused.
+//! origin; each ends with a redirect, so that reloading a page repeats nothing; one that is sent twice does its work
+//! once, and one about a revision that is not the newest is refused.
 
 use axum::http::request::Parts;
 use axum::response::Response;
