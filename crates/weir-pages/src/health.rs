@@ -30,7 +30,7 @@ pub struct Health {
     pub outputs: Option<SeenOutputs>,
     /// What the texts that are kept now took, day by day, the newest last.
     pub store: Vec<StoreDay>,
-    /// What the store takes now, with its log and its index, in bytes.
+    /// What the store takes now, with its log and its index, in bytes; none if the store could not be read.
     pub store_now: Option<u64>,
     /// The most that the store may take, in bytes.
     pub store_limit: Option<u64>,
@@ -79,6 +79,8 @@ impl Health {
         let mut open: Vec<&Check> = self.checks.iter().filter(|check| check.state != CheckState::Fine).collect();
         open.sort_by_key(|check| check.state);
         let fine: Vec<&Check> = self.checks.iter().filter(|check| check.state == CheckState::Fine).collect();
+        // Of a store that could not be read, nothing can be said, not even that there were no hooks.
+        let is_read = self.store_now.is_some();
         let again = html! { a.button href=(shell.page(Page::Health)) data-key="r" { "Check again" } };
         let main = html! {
             (head(html! { "Health" }, self.sentence(open.len() as u64), again))
@@ -94,10 +96,12 @@ impl Health {
                 }))
             }
             div.columns {
-                (hooks::hook_times(&self.hook_days))
+                @if is_read { (hooks::hook_times(&self.hook_days)) }
                 (self.store_section())
-                (hooks::last_hooks(&self.hooks, shell))
-                (hooks::seen_outputs(self.outputs.as_ref(), shell))
+                @if is_read {
+                    (hooks::last_hooks(&self.hooks, shell))
+                    (hooks::seen_outputs(self.outputs.as_ref(), shell))
+                }
             }
         };
         let keys: &[Key] = &[Key { keys: &["r"], does: "check again" }, COPY];
@@ -153,7 +157,10 @@ impl Health {
                     (as_table("Store size", &store_table(&self.store)))
                 }
             }
-            _ => empty("The size of the store is not known.", html! { "It could not be read." }),
+            _ => empty(
+                "The store could not be read.",
+                html! { "Its size, its hooks and what became of outputs are not known." },
+            ),
         };
         section("h-store", "Store size", html! { @if let Some(share) = share { (share) " of the limit" } }, content)
     }

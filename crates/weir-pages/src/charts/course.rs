@@ -169,9 +169,11 @@ fn names(course: &WindowCourse, place: &Place) -> Markup {
     let last = course.lengths.len() as u64;
     let step = (last / 4).max(1);
     let step = if step > 10 { step / 10 * 10 } else { step };
+    // The first and the last one are named at the ends.
+    let is_named = |request: &u64| *request > 1 && request + step / 2 < last;
     html! {
         text x="0" y=(TOTAL - 4) { "request 1" }
-        @for (at, request) in (1..4).map(|part| part * step).filter(|request| request + step / 2 < last).enumerate() {
+        @for (at, request) in (1..4).map(|part| part * step).filter(is_named).enumerate() {
             text.mid.only-wide[at == 0] x=(percent(place.x(request))) y=(TOTAL - 4) { (count(request)) }
         }
         @if last > 1 { text.end x="100%" y=(TOTAL - 4) { (count(last)) } }
@@ -190,5 +192,13 @@ mod tests {
         let only = WindowCourse { lengths: vec![600], ..WindowCourse::default() };
         let drawn = course(&only).into_string();
         assert!(drawn.contains("<path class=\"stroke\" d=\"M0 40 L50 40\">"), "{drawn}");
+    }
+
+    #[test]
+    fn the_first_request_of_a_short_session_is_named_once() {
+        let short = WindowCourse { lengths: vec![600; 5], ..WindowCourse::default() };
+        let drawn = course(&short).into_string();
+        assert!(drawn.contains(">request 1</text>") && !drawn.contains(">1</text>"), "{drawn}");
+        assert!(drawn.contains(">2</text>") && drawn.contains(">3</text>") && drawn.contains(">5</text>"), "{drawn}");
     }
 }
