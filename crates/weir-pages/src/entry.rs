@@ -297,20 +297,21 @@ impl EntryPage {
                         }
                     }
                     div.lines tabindex="0" role="region" aria-label="The whole text, with folds" {
-                        @if self.text.is_empty() { p.part { "No line has this." } }
+                        @if self.text.is_empty() {
+                            p.part { (if self.asked_for.is_some() { "No line matches." } else { "The text is empty." }) }
+                        }
                         @for piece in &self.text { (self.piece(piece, &path)) }
                     }
                 }
                 @for remark in &self.remarks { p.hint { (remark) } }
                 @for asked in self.again.iter().flatten() {
                     p.hint {
-                        span.key-asked {} " "
+                        span.key-asked {} " The model asked for "
                         @match asked.lines {
-                            None => "The text was",
-                            Some((from, to)) if from == to => { "Line " (count(from)) " was" }
-                            Some((from, to)) => { "Lines " (range(from, to)) " were" }
+                            None => "the text",
+                            Some((from, to)) if from == to => { "line " (count(from)) }
+                            Some((from, to)) => { "lines " (range(from, to)) }
                         }
-                        " asked for by the model"
                         @if let Some(request) = asked.request { " at request " (count(request)) }
                         "."
                     }

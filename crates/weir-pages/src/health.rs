@@ -149,7 +149,7 @@ impl Health {
                 let legend = [(Swatch::Fill("s1"), "texts that are kept now, as stored")];
                 let plot = area(&levels, &size(last), label);
                 let caption = html! {
-                    "What was removed since is not in it. "
+                    "Texts that were removed since are not included. "
                     @if let Some(now) = self.store_now { "With log and index, the store takes " (size(now)) "." }
                 };
                 html! {

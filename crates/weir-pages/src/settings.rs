@@ -100,9 +100,11 @@ impl Settings {
         let ignored = settings().map(|setting| setting.ignored.len() as u64).sum::<u64>();
         let sentence = html! {
             p {
-                (counted(changed, "setting differs", "settings differ")) " from what is built in"
+                @if changed == 0 { "No setting differs" }
+                @else { (counted(changed, "setting differs", "settings differ")) }
+                " from what is built in"
                 @if ignored > 0 { ", and " (counted(ignored, "value does", "values do")) " not count" }
-                ". This page only shows them: edit the file."
+                ". This page only shows settings; to change one, edit the file."
             }
         };
         let main = html! {

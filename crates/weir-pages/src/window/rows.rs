@@ -115,7 +115,7 @@ impl SettingPreview {
                         code { (self.setting) } "."
                     }
                     (command(&self.command))
-                    p.hint { "Taken back by " code { (self.taken_back_by) } }
+                    p.hint { code { (self.taken_back_by) } " takes it back." }
                 }
             },
         )

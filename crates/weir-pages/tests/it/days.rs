@@ -100,6 +100,17 @@ fn a_search_that_finds_nothing_says_where_it_looked() {
 }
 
 #[test]
+fn an_empty_text_is_empty_and_a_pattern_without_a_line_matches_nothing() {
+    let mut entry = samples::kept::entry(&plainly);
+    entry.text.clear();
+    let page = entry.render(&samples::shell(&plainly));
+    assert!(page.contains("No line matches."), "{page}");
+    entry.asked_for = None;
+    let page = entry.render(&samples::shell(&plainly));
+    assert!(page.contains("The text is empty."), "{page}");
+}
+
+#[test]
 fn a_session_that_cost_more_than_it_saved_does_not_say_saved() {
     let mut session = samples::session::session(&plainly);
     session.figures.net = Some(samples::cents(-18));
