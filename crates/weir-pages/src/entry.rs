@@ -282,6 +282,7 @@ impl EntryPage {
 
     fn whole(&self, shell: &Shell) -> Markup {
         let path = shell.entry(&self.reference);
+        let nothing = if self.asked_for.is_some() { "No line matches." } else { "The text is empty." };
         html! {
             section aria-labelledby="h-raw" {
                 div.panel.code.as-is {
@@ -297,9 +298,7 @@ impl EntryPage {
                         }
                     }
                     div.lines tabindex="0" role="region" aria-label="The whole text, with folds" {
-                        @if self.text.is_empty() {
-                            p.part { (if self.asked_for.is_some() { "No line matches." } else { "The text is empty." }) }
-                        }
+                        @if self.text.is_empty() { p.part { (nothing) } }
                         @for piece in &self.text { (self.piece(piece, &path)) }
                     }
                 }

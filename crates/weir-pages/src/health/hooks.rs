@@ -102,7 +102,9 @@ pub(super) fn seen_outputs(seen: Option<&SeenOutputs>, shell: &Shell) -> Markup 
     let content = match seen {
         Some(seen) => html! {
             div.panel { (output_table(seen)) }
-            p.hint { "Sizes are as clients reported them. What passes through " code { "weir proxy" } " is not included." }
+            p.hint {
+                "Sizes are as clients reported them. What passes through " code { "weir proxy" } " is not included."
+            }
         },
         None => {
             empty("No output has been counted.", html! { "Hooks count what became of every output that they see." })
