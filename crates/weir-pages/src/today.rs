@@ -222,9 +222,10 @@ impl Today {
     fn figure(&self) -> Markup {
         // A day whose money is not known would be missing, so all bars are tokens then.
         let has_money = self.per_day.iter().filter_map(|day| day.figures).all(|day| day.account.net.is_some());
-        let last = self.per_day.len().saturating_sub(1);
-        let drawn = self.per_day.iter().enumerate().map(|(at, day)| bar(day, at == last, has_money));
-        let drawn: Vec<Bar> = drawn.collect();
+        let mut drawn: Vec<Bar> = self.per_day.iter().map(|day| bar(day, has_money)).collect();
+        if let Some(today) = drawn.last_mut() {
+            (today.wide, today.is_strong) = ("Today".to_owned(), true);
+        }
         let label = |value: f64, is_top: bool| match (has_money, is_top) {
             (true, true) => format!("${}", axis_money(value)),
             (true, false) => axis_money(value),
@@ -312,7 +313,7 @@ fn day_value(day: &DayFigures, has_money: bool) -> Option<f64> {
     if has_money { day.account.net.map(Money::dollars) } else { Some(day.account.net_tokens() as f64) }
 }
 
-fn bar(day: &Day, is_today: bool, has_money: bool) -> Bar {
+fn bar(day: &Day, has_money: bool) -> Bar {
     let figure = |figures: &DayFigures| match figures.account.net.filter(|_| has_money) {
         Some(net) => net.show_bare(),
         None => difference(figures.account.net_tokens()),
@@ -331,10 +332,10 @@ fn bar(day: &Day, is_today: bool, has_money: bool) -> Bar {
     Bar {
         value: day.figures.as_ref().and_then(|figures| day_value(figures, has_money)),
         figure: day.figures.as_ref().map(figure).unwrap_or_default(),
-        wide: if is_today { "Today".to_owned() } else { day.at.weekday() },
+        wide: day.at.weekday(),
         narrow: day.at.day_of_month(),
         title,
-        is_strong: is_today,
+        is_strong: false,
     }
 }
 
