@@ -140,6 +140,7 @@ pub(crate) fn session(say: Say<'_>) -> Session {
         words: Words { origin, standing },
         reference: reference.map(say),
     };
+    let one_key = state("An upload has one key, however often it is sent", Origin::Model, Standing::Plain, None);
     let all = |shown: Vec<Statement>| Statements { shown, left_out: 0 };
     Session {
         key: say("s-7f3a"),
@@ -169,15 +170,7 @@ pub(crate) fn session(say: Say<'_>) -> Session {
         guide: Some(Guide { text: say(GUIDE), tokens: 418, budget: 900, was_given: true }),
         carried: Some(Carried { requests: 40, names: 78, in_summary: 20, in_both: 55 }),
         reflection: Reflection {
-            done: Statements {
-                shown: vec![state(
-                    "An upload has one key, however often it is sent",
-                    Origin::Model,
-                    Standing::Plain,
-                    None,
-                )],
-                left_out: 3,
-            },
+            done: Statements { shown: vec![one_key], left_out: 3 },
             decided: all(vec![
                 state(
                     "Keep the key in the queue’s own table",
