@@ -206,7 +206,12 @@ impl Pages {
     /// would not send the cookie with it.
     fn enter(&self, parts: &Parts) -> Response {
         let cookie = (parts.method == Method::GET).then(|| self.ui.entrance.enter(parts.uri.path())).flatten();
-        let Some(cookie) = cookie else { return answer::used_link() };
+        let today = Shell::in_project(Page::Today, self.start.as_ref());
+        let Some(cookie) = cookie else {
+            // The browser that opened the link may come back to it.
+            let is_in = parts.method == Method::GET && self.ui.entrance.knows(&parts.headers);
+            return if is_in { answer::redirect(&today) } else { answer::used_link() };
+        };
         let message = Message {
             title: "The pages are open".into(),
             meaning: "This browser can see them until the command ends. The link does not work any more.".into(),
@@ -214,7 +219,7 @@ impl Pages {
         };
         let welcome = answer::page(StatusCode::OK, message.render_welcome(self.start.as_ref()));
         let welcome = answer::with_header(welcome, SET_COOKIE, &cookie);
-        answer::going_on(welcome, 0, &Shell::in_project(Page::Today, self.start.as_ref()))
+        answer::going_on(welcome, 0, &today)
     }
 }
 

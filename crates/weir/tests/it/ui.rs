@@ -105,6 +105,9 @@ fn the_link_works_once_and_nobody_else_gets_in() {
     let again = pages.send(&Request::get(&pages.link));
     assert_eq!((again.status, again.header("set-cookie")), (403, None));
     assert!(again.text().contains("This link does not work") && again.text().contains("weir ui"), "{}", again.text());
+    let back = pages.send(&pages.request(&pages.link));
+    assert_eq!(back.status, 303, "the browser that opened it may come back to it");
+    assert!(back.header("location").is_some_and(|address| address.starts_with("/in/")), "{back:?}");
     let entry = format!("/entries/{output}/raw");
     for path in ["/", "/notes", "/sessions", "/search?q=pool", "/settings", "/nothing", "/open/", &entry] {
         let refused = pages.send(&Request::get(path));
