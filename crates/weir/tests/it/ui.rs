@@ -26,6 +26,7 @@ fn every_page_shows_what_is_kept() {
     check("/sessions", &["<h1>Sessions</h1>", "Claude Code", "Make the pool of connections smaller"]);
     check("/sessions/claude-code~s", &["Timeline", "Guide", "Reflect", "Where this session stood", "seq 1 30000"]);
     check("/search?q=connections", &["<mark>connections</mark>", "decision, revision 2", "superseded"]);
+    check("/search?q=connections", &["value=\"note\">Notes ", "value=\"page\">Pages 0<"]);
     check("/search?q=port&kind=note&from=model", &["Tests need", "not confirmed"]);
     check(&format!("/entries/{output}"), &["Digest", "id=\"L1\"", "lines 21", "30,000"]);
     check(&format!("/entries/{output}?lines=20000-20002"), &["id=\"L20001\"", "lines 1–19,999"]);
