@@ -21,6 +21,9 @@ function act(key) {
   const selector = `[data-key="${CSS.escape(key)}"]`;
   const target = rows()[current]?.querySelector(selector) ?? document.querySelector(selector);
   if (target === null) return false;
+  for (let fold = target.parentElement.closest("details"); fold; fold = fold.parentElement.closest("details")) {
+    if (!target.matches("summary") || fold !== target.parentElement) fold.open = true;
+  }
   if (target.matches("a, summary")) target.click();
   else target.focus();
   return true;
@@ -62,7 +65,7 @@ function press(key) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (isTyping(event.target)) {
     if (event.key === "Escape") event.target.blur();
     return;

@@ -13,6 +13,7 @@ pub(crate) mod stacks;
 use maud::{Markup, html};
 
 use crate::components::Table;
+use crate::figures::count;
 
 /// How many grid lines there are at most, above the zero line.
 const MAX_LINES: f64 = 3.4;
@@ -47,14 +48,16 @@ impl Axis {
         self.lines.first().copied().unwrap_or(1.0)
     }
 
-    /// Returns the drawing beside the chart. `label` is given each value, and whether it is the top one, which alone
-    /// has the unit.
-    pub(crate) fn beside(&self, width: u32, height: u32, label: impl Fn(f64, bool) -> String) -> Markup {
+    /// Returns the drawing beside the chart, as wide as its longest label needs. `label` is given each value, and
+    /// whether it is the top one, which alone has the unit.
+    pub(crate) fn beside(&self, least_width: u32, height: u32, label: impl Fn(f64, bool) -> String) -> Markup {
+        let lines = self.lines.iter().enumerate().map(|(at, value)| (*value, label(*value, at == 0)));
+        let lines: Vec<(f64, String)> = lines.collect();
+        let longest = lines.iter().map(|(_, label)| label.chars().count() as u32).max().unwrap_or(0);
+        let width = least_width.max(longest * 7 + 12);
         html! {
             svg.y width=(width) height=(height) aria-hidden="true" {
-                @for (at, value) in self.lines.iter().enumerate() {
-                    text.end x=(width - 8) y=(px(self.y(*value) + 4.0)) { (label(*value, at == 0)) }
-                }
+                @for (value, label) in &lines { text.end x=(width - 8) y=(px(self.y(*value) + 4.0)) { (label) } }
             }
         }
     }
@@ -139,6 +142,59 @@ pub(crate) fn as_table(name: &str, table: &Table) -> Markup {
     }
 }
 
+/// Writes a value of an axis with the decimals that it has: `1,500`, `0.3`, `−0.25`.
+pub(crate) fn axis_number(value: f64) -> String {
+    let written = format!("{:.6}", value.abs());
+    let (whole, decimals) = written.split_once('.').unwrap_or((&written, ""));
+    let whole = whole.parse::<u64>().map_or_else(|_| whole.to_owned(), count);
+    let minus = if value < 0.0 { "−" } else { "" };
+    match decimals.trim_end_matches('0') {
+        "" => format!("{minus}{whole}"),
+        decimals => format!("{minus}{whole}.{decimals}"),
+    }
+}
+
+/// Writes an amount of money on an axis, with two decimals at least: `0.40`, `0.0025`.
+pub(crate) fn axis_money(value: f64) -> String {
+    let written = axis_number(value);
+    match written.split_once('.') {
+        _ if value == 0.0 => written,
+        None => format!("{written}.00"),
+        Some((_, decimals)) if decimals.len() == 1 => format!("{written}0"),
+        Some(_) => written,
+    }
+}
+
+/// A label of a chart, in pixels, that must not lie on another.
+pub(crate) struct Label {
+    /// The number of the thing that it belongs to.
+    pub(crate) at: usize,
+    /// Where its middle is.
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    /// How many characters it has.
+    pub(crate) characters: usize,
+}
+
+/// The width of a character of a chart, and the height of a line, in pixels.
+const CHARACTER: f64 = 6.2;
+const LINE: f64 = 14.0;
+
+/// Returns the numbers of the labels that do not lie on an earlier one.
+pub(crate) fn with_room(labels: impl IntoIterator<Item = Label>) -> Vec<usize> {
+    let mut kept: Vec<Label> = Vec::new();
+    for label in labels {
+        let is_beside = |other: &Label| {
+            let apart = (label.characters + other.characters) as f64 * CHARACTER / 2.0;
+            (label.x - other.x).abs() >= apart || (label.y - other.y).abs() >= LINE
+        };
+        if kept.iter().all(is_beside) {
+            kept.push(label);
+        }
+    }
+    kept.iter().map(|label| label.at).collect()
+}
+
 /// Writes a coordinate with two decimals at most.
 pub(crate) fn px(value: f64) -> String {
     let written = format!("{:.2}", if value.is_finite() { value } else { 0.0 });
@@ -171,6 +227,34 @@ mod tests {
         assert_eq!(lines(0.0, 167_000.0), ["200000", "150000", "100000", "50000", "0"]);
         assert_eq!(lines(3.0, 14.0), ["15", "10", "5", "0"]);
         assert_eq!(lines(-5.0, -1.0), ["2", "0", "-2", "-4", "-6"]);
+    }
+
+    #[test]
+    fn an_axis_is_labelled_with_the_decimals_that_it_has() {
+        let labels = |high: f64| -> Vec<String> {
+            Axis::new(0.0, high, 0.0, 100.0).lines.into_iter().map(axis_number).collect()
+        };
+        assert_eq!(labels(0.25), ["0.3", "0.2", "0.1", "0"]);
+        assert_eq!(labels(0.08), ["0.1", "0.075", "0.05", "0.025", "0"]);
+        assert_eq!(labels(5_000.0), ["6,000", "4,000", "2,000", "0"]);
+        assert_eq!([-0.2, -1_500.0].map(axis_number), ["−0.2", "−1,500"]);
+        assert_eq!([0.0, 0.4, 20.0, 0.0025, -0.5].map(axis_money), ["0", "0.40", "20.00", "0.0025", "−0.50"]);
+    }
+
+    #[test]
+    fn an_axis_is_as_wide_as_its_longest_label() {
+        let width = |high: f64| {
+            let beside = Axis::new(0.0, high, 0.0, 100.0).beside(48, 100, |value, _| axis_number(value)).into_string();
+            beside.split('"').nth(3).map(str::to_owned)
+        };
+        assert_eq!([width(100.0), width(1_000_000.0)].map(Option::unwrap), ["48", "75"]);
+    }
+
+    #[test]
+    fn a_label_that_would_lie_on_another_is_left_out() {
+        let label = |at: usize, x: f64, y: f64| Label { at, x, y, characters: 5 };
+        assert_eq!(with_room([label(7, 100.0, 0.0), label(8, 120.0, 5.0), label(9, 120.0, 20.0)]), [7, 9]);
+        assert_eq!(with_room([label(0, 0.0, 0.0), label(1, 31.0, 0.0)]), [0, 1]);
     }
 
     #[test]

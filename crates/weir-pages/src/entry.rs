@@ -1,5 +1,7 @@
 //! One entry: the digest beside the whole text, with line numbers and folds.
 
+use std::collections::HashSet;
+
 use maud::{Markup, html};
 use weir_core::wording::size;
 
@@ -34,8 +36,8 @@ pub struct EntryPage {
     pub badges: Vec<Badge>,
     /// The session it belongs to.
     pub session: Option<SessionLink>,
-    /// What it comes to.
-    pub figures: Figures,
+    /// What it comes to; none if its text is gone, or if the run that writes it is in progress.
+    pub figures: Option<Figures>,
     /// The text as a digest; empty if a model gets the whole text.
     pub digest: Vec<DigestLine>,
     /// What is not shown, and where the rest is, in whole sentences.
@@ -141,19 +143,24 @@ impl EntryPage {
     pub fn render(&self, shell: &Shell) -> String {
         let main = html! {
             (self.head(shell))
-            (self.facts())
+            @if let Some(figures) = &self.figures { (self.facts(figures)) }
             @if let Some(why) = &self.gone {
                 section aria-label="Text" { div.panel.empty { p { strong { "The text is gone." } " " (why) } } }
             } @else {
                 div.columns.wide-right.entry[!self.digest.is_empty()].single[self.digest.is_empty()] {
-                    @if !self.digest.is_empty() { (self.digest()) }
+                    @if !self.digest.is_empty() { (self.digest(shell)) }
                     (self.whole(shell))
                 }
             }
         };
-        let keys: &[Key] =
-            &[MOVE, Key { keys: &["z"], does: "fold, unfold" }, Key { keys: &["l"], does: "go to line" }, COPY];
-        shell.document(&Content { page: Page::Sessions, title: &self.title.plain(), keys, main })
+        let keys: &[Key] = &[
+            MOVE,
+            Key { keys: &["o"], does: "fold, unfold" },
+            Key { keys: &["z"], does: "unfold all" },
+            Key { keys: &["l"], does: "go to line" },
+            COPY,
+        ];
+        shell.document(&Content { page: Some(Page::Sessions), title: &self.title.plain(), keys, main })
     }
 
     fn head(&self, shell: &Shell) -> Markup {
@@ -185,15 +192,14 @@ impl EntryPage {
 
     fn actions(&self, shell: &Shell) -> Markup {
         html! {
-            @if self.gone.is_none() {
+            @if self.figures.is_some() {
                 a.button href={ (shell.entry(&self.reference)) "/raw" } { "Raw text" }
                 (forget(shell, &self.reference, FORGETTING))
             }
         }
     }
 
-    fn facts(&self) -> Markup {
-        let figures = &self.figures;
+    fn facts(&self, figures: &Figures) -> Markup {
         let share =
             figures.digest_tokens.zip(figures.tokens).and_then(|(part, whole)| percent(part as f64, whole as f64));
         let mut list = vec![Fact { label: "Whole text", figure: figures.tokens.map(count), unit: "tokens".to_owned() }];
@@ -234,7 +240,13 @@ impl EntryPage {
         }
     }
 
-    fn digest(&self) -> Markup {
+    fn digest(&self, shell: &Shell) -> Markup {
+        let on_page = self.lines_on_page();
+        let path = shell.entry(&self.reference);
+        let address = |at: u64| match on_page.contains(&at) {
+            true => format!("#L{at}"),
+            false => format!("{path}?lines={at}#L{at}"),
+        };
         html! {
             section aria-labelledby="h-digest" {
                 div.panel.code.digest {
@@ -246,7 +258,7 @@ impl EntryPage {
                                 DigestLine::Part(text) => p.part { (text) },
                                 DigestLine::Line { at, text } => div.l {
                                     @match at {
-                                        Some(at) => a href={ "#L" (at) } aria-label={ "to line " (at) } { (at) },
+                                        Some(at) => a href=(address(*at)) aria-label={ "to line " (at) } { (at) },
                                         None => i {},
                                     }
                                     code { (text) }
@@ -259,8 +271,18 @@ impl EntryPage {
         }
     }
 
+    /// Returns the lines that the page has, folded ones included.
+    fn lines_on_page(&self) -> HashSet<u64> {
+        let lines = self.text.iter().flat_map(|piece| match piece {
+            Piece::Line(line) => std::slice::from_ref(line),
+            Piece::Fold { lines, .. } => lines.as_slice(),
+        });
+        lines.map(|line| line.number).collect()
+    }
+
     fn whole(&self, shell: &Shell) -> Markup {
         let path = shell.entry(&self.reference);
+        let nothing = if self.asked_for.is_some() { "No line matches." } else { "The text is empty." };
         html! {
             section aria-labelledby="h-raw" {
                 div.panel.code.as-is {
@@ -276,20 +298,19 @@ impl EntryPage {
                         }
                     }
                     div.lines tabindex="0" role="region" aria-label="The whole text, with folds" {
-                        @if self.text.is_empty() { p.part { "No line has this." } }
+                        @if self.text.is_empty() { p.part { (nothing) } }
                         @for piece in &self.text { (self.piece(piece, &path)) }
                     }
                 }
                 @for remark in &self.remarks { p.hint { (remark) } }
                 @for asked in self.again.iter().flatten() {
                     p.hint {
-                        span.key-asked {} " "
+                        span.key-asked {} " The model asked for "
                         @match asked.lines {
-                            None => "The text was",
-                            Some((from, to)) if from == to => { "Line " (count(from)) " was" }
-                            Some((from, to)) => { "Lines " (range(from, to)) " were" }
+                            None => "the text",
+                            Some((from, to)) if from == to => { "line " (count(from)) }
+                            Some((from, to)) => { "lines " (range(from, to)) }
                         }
-                        " asked for by the model"
                         @if let Some(request) = asked.request { " at request " (count(request)) }
                         "."
                     }

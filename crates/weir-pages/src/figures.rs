@@ -32,6 +32,20 @@ impl Money {
         if self.0 >= 5_000 { format!("+{}", self.show()) } else { self.show() }
     }
 
+    /// Formats the amount as an estimate: `about $0.04`, `under $0.01`.
+    pub(crate) fn show_about(self) -> String {
+        self.about(self.show())
+    }
+
+    /// Formats the amount as an estimate, with a plus if it is positive: `about +$0.37`.
+    pub(crate) fn show_about_signed(self) -> String {
+        self.about(self.show_signed())
+    }
+
+    fn about(self, shown: String) -> String {
+        if self.0.unsigned_abs() >= 5_000 { format!("about {shown}") } else { shown }
+    }
+
     /// Formats the amount without its unit, for a label in a chart: `+0.37`, `−0.18`.
     pub(crate) fn show_bare(self) -> String {
         self.show_signed().replace('$', "")
@@ -144,6 +158,9 @@ mod tests {
         assert_eq!(Money(370_000).show_signed(), "+$0.37");
         assert_eq!(Money(0).show_signed(), "$0.00");
         assert_eq!(Money(-180_000).show_bare(), "−0.18");
+        let about = [370_000, -180_000, 4_000, -4_000, 0].map(|micros| Money(micros).show_about_signed());
+        assert_eq!(about, ["about +$0.37", "about −$0.18", "under $0.01", "loss under $0.01", "$0.00"]);
+        assert_eq!(Money(40_000).show_about(), "about $0.04");
     }
 
     #[test]

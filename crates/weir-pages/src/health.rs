@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use weir_core::wording::size;
 
 use crate::charts::area::{Level, area};
-use crate::charts::{Figure, Swatch, as_table};
+use crate::charts::{Figure, Swatch, as_table, axis_number};
 use crate::components::{COPY, Cell, Column, Key, Row, Table, command, empty, head, section};
 use crate::figures::{count, counted, known, milliseconds, percent};
 use crate::moment::Moment;
@@ -30,7 +30,7 @@ pub struct Health {
     pub outputs: Option<SeenOutputs>,
     /// What the texts that are kept now took, day by day, the newest last.
     pub store: Vec<StoreDay>,
-    /// What the store takes now, with its log and its index, in bytes.
+    /// What the store takes now, with its log and its index, in bytes; none if the store could not be read.
     pub store_now: Option<u64>,
     /// The most that the store may take, in bytes.
     pub store_limit: Option<u64>,
@@ -79,6 +79,8 @@ impl Health {
         let mut open: Vec<&Check> = self.checks.iter().filter(|check| check.state != CheckState::Fine).collect();
         open.sort_by_key(|check| check.state);
         let fine: Vec<&Check> = self.checks.iter().filter(|check| check.state == CheckState::Fine).collect();
+        // Of a store that could not be read, nothing can be said, not even that there were no hooks.
+        let is_read = self.store_now.is_some();
         let again = html! { a.button href=(shell.page(Page::Health)) data-key="r" { "Check again" } };
         let main = html! {
             (head(html! { "Health" }, self.sentence(open.len() as u64), again))
@@ -94,14 +96,16 @@ impl Health {
                 }))
             }
             div.columns {
-                (hooks::hook_times(&self.hook_days))
+                @if is_read { (hooks::hook_times(&self.hook_days)) }
                 (self.store_section())
-                (hooks::last_hooks(&self.hooks, shell))
-                (hooks::seen_outputs(self.outputs.as_ref(), shell))
+                @if is_read {
+                    (hooks::last_hooks(&self.hooks, shell))
+                    (hooks::seen_outputs(self.outputs.as_ref(), shell))
+                }
             }
         };
         let keys: &[Key] = &[Key { keys: &["r"], does: "check again" }, COPY];
-        shell.document(&Content { page: Page::Health, title: "Health", keys, main })
+        shell.document(&Content { page: Some(Page::Health), title: "Health", keys, main })
     }
 
     fn sentence(&self, open: u64) -> Markup {
@@ -140,11 +144,12 @@ impl Health {
                     size(first),
                     size(last)
                 );
-                let label = |value: f64, is_top: bool| if is_top { format!("{value} MiB") } else { value.to_string() };
+                let label =
+                    |value: f64, is_top: bool| format!("{}{}", axis_number(value), if is_top { " MiB" } else { "" });
                 let legend = [(Swatch::Fill("s1"), "texts that are kept now, as stored")];
                 let plot = area(&levels, &size(last), label);
                 let caption = html! {
-                    "What was removed since is not in it. "
+                    "Texts that were removed since are not included. "
                     @if let Some(now) = self.store_now { "With log and index, the store takes " (size(now)) "." }
                 };
                 html! {
@@ -152,7 +157,10 @@ impl Health {
                     (as_table("Store size", &store_table(&self.store)))
                 }
             }
-            _ => empty("The size of the store is not known.", html! { "It could not be read." }),
+            _ => empty(
+                "The store could not be read.",
+                html! { "Its size, its hooks and what became of outputs are not known." },
+            ),
         };
         section("h-store", "Store size", html! { @if let Some(share) = share { (share) " of the limit" } }, content)
     }

@@ -20,11 +20,20 @@ pub struct Message {
 }
 
 impl Message {
-    /// Returns the page inside the shell, for someone who was let in.
+    /// Returns the page inside the shell, for someone who was let in. It is none of the menu.
     pub fn render(&self, shell: &Shell) -> String {
+        self.inside(shell, None)
+    }
+
+    /// Returns the page inside the shell, in place of one of the menu.
+    pub fn render_as(&self, shell: &Shell, page: Page) -> String {
+        self.inside(shell, Some(page))
+    }
+
+    fn inside(&self, shell: &Shell, page: Option<Page>) -> String {
         let back = html! { a.button href=(shell.page(Page::Today)) { "Go to Today" } };
         let main = html! { (head(html! { (self.title) }, html! {}, back)) (self.panel()) };
-        shell.document(&Content { page: Page::Today, title: &self.title.plain(), keys: &[], main })
+        shell.document(&Content { page, title: &self.title.plain(), keys: &[], main })
     }
 
     /// Returns the page without a menu, for someone who was not let in. It names no project and has no form.

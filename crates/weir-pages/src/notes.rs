@@ -8,6 +8,7 @@ use crate::components::{Choice, Key, MOVE, Pager, chips, empty, head, post, sect
 use crate::figures::{count, counted};
 use crate::routes::{Page, with_query};
 use crate::shell::{Content, Shell};
+use crate::text::Text;
 
 pub(crate) use note::FORGETTING_A_NOTE;
 pub use note::{Change, ChangeLine, NoteCard, Revision};
@@ -17,8 +18,10 @@ pub use note::{Change, ChangeLine, NoteCard, Revision};
 pub struct Notes {
     /// How many notes each filter shows.
     pub counts: Counts,
-    /// How many of the newest notes were looked at, if not all.
+    /// How many of the newest notes of each store were looked at, if not all.
     pub looked_at: Option<u64>,
+    /// What is not listed, and why, in whole sentences.
+    pub remarks: Vec<Text>,
     /// The chosen filter.
     pub filter: NoteFilter,
     /// Notes with something that speaks against them.
@@ -107,15 +110,21 @@ impl Notes {
             Key { keys: &["c"], does: "to Still true, Confirm" },
             Key { keys: &["e"], does: "edit" },
             Key { keys: &["Enter"], does: "show revisions" },
+            Key { keys: &["[", "]"], does: "previous, next page" },
         ];
-        shell.document(&Content { page: Page::Notes, title: "Notes", keys, main })
+        shell.document(&Content { page: Some(Page::Notes), title: "Notes", keys, main })
     }
 
     fn sentence(&self, shell: &Shell) -> Markup {
         let counts = &self.counts;
         html! {
             p {
-                (counted(counts.topics, "topic", "topics")) " in " (shell.project_name()) ". "
+                @match sum(&[counts.doubtful, counts.unconfirmed, counts.current]) {
+                    0 => "No notes",
+                    notes => (counted(notes, "note", "notes")),
+                }
+                @if counts.topics > 0 { " on " (counted(counts.topics, "topic", "topics")) }
+                " in " (shell.project_name()) ". "
                 @match (counts.doubtful, counts.unconfirmed) {
                     (0, 0) => "Nothing needs you.",
                     (doubtful, 0) => { (count(doubtful)) " may no longer be true." }
@@ -129,8 +138,10 @@ impl Notes {
                     }
                 }
                 @if let Some(number) = self.looked_at {
-                    " Only the newest " (count(number)) " notes are listed and counted; search finds the older ones."
+                    " Only the newest " (count(number))
+                    " notes of each store are listed and counted; search finds the older ones."
                 }
+                @for remark in &self.remarks { " " (remark) }
             }
         }
     }
@@ -149,30 +160,39 @@ impl Notes {
     }
 
     fn lists(&self, shell: &Shell) -> Markup {
-        let is_shown = |filters: &[NoteFilter]| self.filter == NoteFilter::All || filters.contains(&self.filter);
+        let is_all = self.filter == NoteFilter::All;
+        let needs_user = is_all || self.filter == NoteFilter::Review;
+        // On a page of all notes, a list without a note may go on elsewhere.
+        let has = |notes: &[NoteCard], filter: NoteFilter| self.filter == filter || (is_all && !notes.is_empty());
         html! {
-            @if !self.doubtful.is_empty() && is_shown(&[NoteFilter::Review]) {
-                (section("h-doubt", "May no longer be true", html! {}, html! {
+            @if !self.doubtful.is_empty() && needs_user {
+                @let aside = self.aside(self.doubtful.len(), self.counts.doubtful, NoteFilter::All, shell);
+                (section("h-doubt", "May no longer be true", aside, html! {
                     p.lede {
                         "Something that a note was bound to has changed. That is a doubt, not a verdict: you decide."
                     }
                     (list(&self.doubtful, shell))
                 }))
             }
-            @if !self.unconfirmed.is_empty() && is_shown(&[NoteFilter::Review]) {
-                (section("h-model", "Written by the model, not confirmed", html! {}, list(&self.unconfirmed, shell)))
+            @if !self.unconfirmed.is_empty() && needs_user {
+                @let aside = self.aside(self.unconfirmed.len(), self.counts.unconfirmed, NoteFilter::All, shell);
+                (section("h-model", "Written by the model, not confirmed", aside, list(&self.unconfirmed, shell)))
             }
-            @if is_shown(&[NoteFilter::Review, NoteFilter::Current]) { (self.current(shell)) }
-            @if is_shown(&[NoteFilter::Superseded]) {
-                (section("h-old", "Superseded", html! {}, or_empty(
+            @if self.filter == NoteFilter::Review || has(&self.current, NoteFilter::Current) || self.is_bare() {
+                (self.current(shell))
+            }
+            @if has(&self.superseded, NoteFilter::Superseded) {
+                @let aside = self.aside(self.superseded.len(), self.counts.superseded, NoteFilter::Superseded, shell);
+                (section("h-old", "Superseded", aside, or_empty(
                     &self.superseded,
                     shell,
                     "No note was replaced.",
                     "A note that a newer one replaces is listed here with all its revisions.",
                 )))
             }
-            @if self.filter != NoteFilter::Current && self.filter != NoteFilter::Superseded {
-                (section("h-unread", "Never read", html! {}, or_empty(
+            @if matches!(self.filter, NoteFilter::Review | NoteFilter::NeverRead) {
+                @let aside = self.aside(self.never_read.len(), self.counts.never_read, NoteFilter::NeverRead, shell);
+                (section("h-unread", "Never read", aside, or_empty(
                     &self.never_read,
                     shell,
                     "Every note older than 30 days has been opened at least once.",
@@ -183,22 +203,36 @@ impl Notes {
     }
 
     fn current(&self, shell: &Shell) -> Markup {
-        let shown = self.current.len() as u64;
-        let aside = html! {
-            @if shown < self.counts.current {
-                (count(shown)) " of " (count(self.counts.current)) ", newest first. "
-                @if self.filter != NoteFilter::Current {
-                    a href=(self.address(shell, NoteFilter::Current, 1)) { "Show all" }
-                }
-            } @else if shown > 0 { "newest first" }
+        let aside = self.aside(self.current.len(), self.counts.current, NoteFilter::Current, shell);
+        let (fact, otherwise) = match self.is_empty() {
+            true => (
+                "There are no notes yet.",
+                "What you or the model decide and learn is kept here, with a reference that can be opened later.",
+            ),
+            false => ("No note is current and confirmed.", "Those that need you are under To review."),
         };
-        let content = or_empty(
-            &self.current,
-            shell,
-            "There are no notes yet.",
-            "What you or the model decide and learn is kept here, with a reference that can be opened later.",
-        );
-        section("h-current", "Current", aside, content)
+        section("h-current", "Current", aside, or_empty(&self.current, shell, fact, otherwise))
+    }
+
+    /// Returns how many notes of a list are shown, if not all, and a link to the filter that shows all of them.
+    fn aside(&self, shown: usize, all: u64, filter: NoteFilter, shell: &Shell) -> Markup {
+        html! {
+            @if (shown as u64) < all {
+                (count(shown as u64)) " of " (count(all)) ", newest first. "
+                @if self.filter != filter { a href=(self.address(shell, filter, 1)) { "Show all" } }
+            } @else if shown > 1 { "newest first" }
+        }
+    }
+
+    /// Whether all notes are asked for, and there are none.
+    fn is_bare(&self) -> bool {
+        self.filter == NoteFilter::All && self.is_empty()
+    }
+
+    /// Whether there is no note at all.
+    fn is_empty(&self) -> bool {
+        let counts = &self.counts;
+        sum(&[counts.doubtful, counts.unconfirmed, counts.current, counts.superseded]) == 0
     }
 }
 
@@ -223,6 +257,7 @@ fn new_note(shell: &Shell) -> Markup {
                         } }
                     }
                     label { "Note" textarea name="text" rows="4" required {} }
+                    p.hint { "It is kept for " (shell.project_name()) "." }
                     button.button type="submit" { "Write it" }
                 }))
             }

@@ -30,6 +30,8 @@ pub struct ProjectRow {
     pub folder: Text,
     /// Whether the folder is still there.
     pub is_there: bool,
+    /// Why its store cannot be read, if it cannot.
+    pub problem: Option<Text>,
     /// When it was last used.
     pub last: Option<Moment>,
     /// How many sessions it has had; none if its store was not read.
@@ -69,7 +71,7 @@ impl Projects {
             }
         };
         let keys: &[Key] = &[MOVE, OPEN];
-        shell.document(&Content { page: Page::Projects, title: "Projects", keys, main })
+        shell.document(&Content { page: Some(Page::Projects), title: "Projects", keys, main })
     }
 
     fn table(&self, shell: &Shell) -> Table {
@@ -99,10 +101,12 @@ fn project_row(row: &ProjectRow, shell: &Shell) -> Row {
             a href=(Shell::in_project(Page::Today, Some(&row.key))) { (row.name) }
             @if !row.is_there { " " span.badge.doubt { "the folder is not there" } }
             @if is_loss { " " span.badge.bad { "did not pay" } }
+            @if row.problem.is_some() { " " span.badge.bad { "the store cannot be read" } }
             span.sub {
                 (row.folder)
                 @if let Some(last) = row.last { ", last used " (last.show(shell.now)) } @else { ", never used" }
             }
+            @if let Some(problem) = &row.problem { span.sub { (problem) } }
         },
         cells: vec![
             Cell::plain(known(row.sessions.map(count))),

@@ -119,6 +119,16 @@ impl Shell {
         self.at(&format!("/sessions/{}", encoded(key)))
     }
 
+    /// Returns the address of a session of a project.
+    pub(crate) fn session_in(project: &Text, key: &Text) -> String {
+        below(Some(project), &format!("/sessions/{}", encoded(key)))
+    }
+
+    /// Returns the address that leads to a session, whatever its project.
+    pub(crate) fn session_anywhere(key: &Text) -> String {
+        below(None, &format!("/sessions/{}", encoded(key)))
+    }
+
     /// Returns the address of an entry.
     pub(crate) fn entry(&self, reference: &Text) -> String {
         self.at(&format!("/entries/{}", encoded(reference)))

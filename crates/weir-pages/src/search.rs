@@ -170,7 +170,7 @@ impl Search {
             @if self.query.is_empty() { (nothing_asked()) }
             @else {
                 (self.sentence())
-                @if self.hits.is_empty() { (self.nothing_found()) }
+                @if self.hits.is_empty() { (self.nothing_found(shell)) }
                 @else {
                     ol.hits.panel { @for hit in &self.hits { (hit.render(shell)) } }
                     (self.pager.render(|page| self.address(shell, page), ("hit", "hits")))
@@ -178,8 +178,14 @@ impl Search {
             }
             @if let Some(missing) = &self.not_imported { (missing.render()) }
         };
-        let keys: &[Key] = &[MOVE, OPEN, Key { keys: &["c"], does: "to Confirm" }, COPY];
-        shell.document(&Content { page: Page::Search, title: &title, keys, main })
+        let keys: &[Key] = &[
+            MOVE,
+            OPEN,
+            Key { keys: &["c"], does: "to Confirm" },
+            COPY,
+            Key { keys: &["[", "]"], does: "previous, next page" },
+        ];
+        shell.document(&Content { page: Some(Page::Search), title: &title, keys, main })
     }
 
     fn form(&self, shell: &Shell) -> Markup {
@@ -238,16 +244,30 @@ impl Search {
         }
     }
 
-    fn nothing_found(&self) -> Markup {
+    fn nothing_found(&self, shell: &Shell) -> Markup {
+        let is_chosen = |pick: &Picked| pick.is_chosen && !pick.value.is_empty();
+        let filters = &self.filters;
+        let is_filtered = filters.kind.is_some() || filters.from.iter().chain(&filters.since).any(is_chosen);
+        let what = if is_filtered { "the filters let through" } else { "is kept" };
+        let otherwise = match (is_filtered, shell.project.is_some()) {
+            (false, false) => "Fewer words may find it.",
+            (true, false) => "Fewer words or fewer filters may find it.",
+            (false, true) => "Fewer words or a search in all projects may find it.",
+            (true, true) => "Fewer words, fewer filters or a search in all projects may find it.",
+        };
         html! {
             div.panel.empty {
                 p {
-                    strong { "Nothing that is kept has these words." }
+                    strong {
+                        "Nothing that " (what)
+                        @if let Some(project) = &shell.project { " in " (project.name) }
+                        " has these words."
+                    }
                     " "
                     @if self.by_meaning { "Nothing similar in meaning was found either." }
                     @else { "Texts were not compared by meaning." }
                 }
-                p { "Fewer words, another kind, or all projects may find it." }
+                p { (otherwise) }
             }
         }
     }

@@ -13,9 +13,9 @@ use crate::routes::Page;
 use crate::shell::{Content, Shell};
 use crate::text::Text;
 
-pub use reflect::{Reflection, Statement};
-pub(crate) use timeline::event_line;
+pub use reflect::{Reflection, Statement, Statements};
 pub use timeline::{Carried, EventLine, Guide, GuideChoice, Item, Timeline, TimelineFilter, Tone};
+pub(crate) use timeline::{event_line, new_day};
 
 /// One conversation of a client.
 #[derive(Debug, Clone)]
@@ -140,7 +140,7 @@ impl Session {
         };
         let keys: &[Key] =
             &[MOVE, Key { keys: &["[", "]"], does: "earlier, later session" }, Key { keys: &["r"], does: "reflect" }];
-        shell.document(&Content { page: Page::Sessions, title: &self.title.plain(), keys, main })
+        shell.document(&Content { page: Some(Page::Sessions), title: &self.title.plain(), keys, main })
     }
 
     fn head(&self, shell: &Shell) -> Markup {
@@ -178,12 +178,12 @@ impl Session {
         facts(&[
             fact("Requests", figures.requests.map(count), ""),
             fact("Window now", figures.window_now.map(count), "tokens"),
-            fact("Next request costs", figures.next_request.map(|money| format!("about {}", money.show())), ""),
+            fact("Next request costs", figures.next_request.map(Money::show_about), ""),
             fact("Spent", figures.spent.map(Money::show), ""),
             fact("Held back, net", figures.net_tokens.map(difference), "tokens"),
             fact(
-                "Saved",
-                figures.net.map(|net| format!("about {}", net.show_signed())),
+                if figures.net.is_some_and(|net| net.0 < 0) { "Did not pay" } else { "Saved" },
+                figures.net.map(Money::show_about_signed),
                 &share.map(|share| format!("({share})")).unwrap_or_default(),
             ),
         ])

@@ -24,6 +24,8 @@ pub struct Sessions {
     pub clients: Vec<ClientCount>,
     /// The client whose sessions are shown; none means all.
     pub client: Option<Text>,
+    /// What is not listed, and why, in whole sentences.
+    pub remarks: Vec<Text>,
 }
 
 /// A client and how many sessions it has.
@@ -44,6 +46,8 @@ pub struct SessionRow {
     pub key: Text,
     /// What it is about: its first prompt, or the client's own title.
     pub title: Text,
+    /// The identity of its project. A session may have worked in several, each of which has its own part of it.
+    pub project_key: Text,
     /// The name of its project.
     pub project: Text,
     /// The branch that was checked out.
@@ -70,7 +74,11 @@ impl Sessions {
     /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let sentence = html! {
-            p { (counted(self.total, "session", "sessions")) " in " (shell.project_name()) ", newest first." }
+            p {
+                @if self.total == 0 { "No sessions in " (shell.project_name()) "." }
+                @else { (counted(self.total, "session", "sessions")) " in " (shell.project_name()) ", newest first." }
+                @for remark in &self.remarks { " " (remark) }
+            }
         };
         let chosen = self.client.as_ref().map_or("", |client| client.raw());
         let address = |before: &str| with_query(&shell.page(Page::Sessions), &[("client", chosen), ("before", before)]);
@@ -81,7 +89,11 @@ impl Sessions {
             (head(html! { "Sessions" }, sentence, html! {}))
             @if self.clients.len() > 1 { (chips("Clients", &self.choices(shell))) }
             section aria-label="Sessions" {
-                @if self.rows.is_empty() {
+                @if self.rows.is_empty() && self.total > 0 {
+                    (empty("There are no older sessions.", html! {
+                        a href=(address("")) { "Show the newest" }
+                    }))
+                } @else if self.rows.is_empty() {
                     (empty("There are no sessions here yet.", html! {
                         "A session shows up as soon as a client that Weir is set up for calls a hook. Earlier ones "
                         "come in with "
@@ -94,7 +106,7 @@ impl Sessions {
             }
         };
         let keys: &[Key] = &[MOVE, OPEN, Key { keys: &["[", "]"], does: "newest, older" }];
-        shell.document(&Content { page: Page::Sessions, title: "Sessions", keys, main })
+        shell.document(&Content { page: Some(Page::Sessions), title: "Sessions", keys, main })
     }
 
     fn choices(&self, shell: &Shell) -> Vec<Choice> {
@@ -135,7 +147,7 @@ fn session_row(row: &SessionRow, shell: &Shell) -> Row {
     let is_negative = |number: Option<i64>| number.is_some_and(|number| number < 0);
     Row {
         name: html! {
-            a href=(shell.session(&row.key)) { (row.title) }
+            a href=(Shell::session_in(&row.project_key, &row.key)) { (row.title) }
             @if did_not_pay { " " span.badge.bad { "did not pay" } }
             span.sub { (place(row, shell)) @if let Some(remark) = &row.remark { "; " (remark) } }
         },

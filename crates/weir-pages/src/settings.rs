@@ -33,6 +33,8 @@ pub struct SettingsFile {
 pub enum FileState {
     /// It was read; so many settings are in it.
     Read(u64),
+    /// It was read, and has no settings but something else.
+    Used,
     /// It does not exist.
     Absent,
     /// It could not be read, and why.
@@ -98,18 +100,20 @@ impl Settings {
         let ignored = settings().map(|setting| setting.ignored.len() as u64).sum::<u64>();
         let sentence = html! {
             p {
-                (counted(changed, "setting differs", "settings differ")) " from what is built in"
+                @if changed == 0 { "No setting differs" }
+                @else { (counted(changed, "setting differs", "settings differ")) }
+                " from what is built in"
                 @if ignored > 0 { ", and " (counted(ignored, "value does", "values do")) " not count" }
-                ". This page only shows them: edit the file."
+                ". This page only shows settings; to change one, edit the file."
             }
         };
         let main = html! {
             (head(html! { "Settings" }, sentence, html! {}))
-            (section("h-files", "Files", html! { "the later one counts" }, self.files()))
+            (section("h-files", "Files", html! {}, self.files()))
             @for (at, group) in self.groups.iter().enumerate() { (group.render(at)) }
         };
         let keys: &[Key] = &[MOVE, COPY];
-        shell.document(&Content { page: Page::Settings, title: "Settings", keys, main })
+        shell.document(&Content { page: Some(Page::Settings), title: "Settings", keys, main })
     }
 
     fn files(&self) -> Markup {
@@ -124,6 +128,7 @@ impl Settings {
                             div.value {
                                 @match &file.state {
                                     FileState::Read(number) => (counted(*number, "setting", "settings")),
+                                    FileState::Used => "in use",
                                     FileState::Absent => span.muted { "does not exist" },
                                     FileState::Unreadable(why) => { span.badge.bad { "cannot be read" } " " (why) }
                                 }

@@ -77,7 +77,8 @@ impl Theme {
 
 /// The content of a page and what the frame must know of it.
 pub(crate) struct Content<'a> {
-    pub(crate) page: Page,
+    /// The page of the menu that it is, if it is one.
+    pub(crate) page: Option<Page>,
     pub(crate) title: &'a str,
     pub(crate) keys: &'a [Key],
     pub(crate) main: Markup,
@@ -129,12 +130,12 @@ impl Shell {
         }
     }
 
-    fn menu(&self, current: Page) -> Markup {
-        let is_current = |page: Page| (page == current).then_some("page");
+    fn menu(&self, current: Option<Page>) -> Markup {
+        let is_current = |page: Page| (Some(page) == current).then_some("page");
         html! {
             aside.side #menu aria-label="Menu" popover {
                 a.brand href=(self.page(Page::Today)) { (mark()) "Weir" }
-                (self.project_switch(current))
+                (self.project_switch(current.unwrap_or(Page::Today)))
                 a.field href=(self.page(Page::Search)) aria-current=[is_current(Page::Search)] data-go="f" data-search {
                     "Search " kbd hidden data-hint { "/" }
                 }

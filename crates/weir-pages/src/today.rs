@@ -6,12 +6,12 @@ mod tables;
 use maud::{Markup, html};
 
 use crate::charts::bars::{Bar, bars};
-use crate::charts::{Figure, as_table};
-use crate::components::{Cell, Choice, Column, Key, MOVE, OPEN, Row, Table, empty, head, section, segments};
+use crate::charts::{Figure, as_table, axis_money, axis_number};
+use crate::components::{Choice, Key, MOVE, OPEN, empty, head, section, segments};
 use crate::figures::{Money, count, counted, difference, percent};
 use crate::moment::Moment;
 use crate::routes::{Page, with_query};
-use crate::session::{EventLine, event_line};
+use crate::session::{EventLine, event_line, new_day};
 use crate::sessions::SessionRow;
 use crate::shell::{Content, Shell, sessions_of};
 use crate::text::Text;
@@ -126,7 +126,7 @@ impl Today {
             (self.background_section(shell))
         };
         let keys: &[Key] = &[MOVE, OPEN];
-        shell.document(&Content { page: Page::Today, title: "Today", keys, main })
+        shell.document(&Content { page: Some(Page::Today), title: "Today", keys, main })
     }
 
     fn head(&self, shell: &Shell) -> Markup {
@@ -138,10 +138,12 @@ impl Today {
             ),
             is_chosen: days == self.days,
         };
-        let span = if self.days == 1 {
-            shell.now.long_day()
-        } else {
-            format!("{} days to {}", self.days, shell.now.long_day())
+        // The days of the account may begin at another time than those of the reader.
+        let today = self.per_day.last().map_or(shell.now, |day| day.at);
+        let zone = if today.offset_seconds == shell.now.offset_seconds { "" } else { " in UTC" };
+        let span = match self.days {
+            1 => format!("{}{zone}", today.long_day()),
+            days => format!("{days} days to {}{zone}", today.long_day()),
         };
         let sentence = html! {
             p {
@@ -178,7 +180,7 @@ impl Today {
                     div.net.gain[is_gain].loss[is_loss] data-sign="=" { dt { "Net" }
                         dd.big {
                             span { (difference(net)) }
-                            @if let Some(money) = account.net { " " span { "about " (money.show_signed()) } }
+                            @if let Some(money) = account.net { " " span { (money.show_about_signed()) } }
                         }
                         dd {
                             "tokens"
@@ -202,12 +204,14 @@ impl Today {
             _ => html! { (days) },
         };
         let content = if measured.is_empty() {
-            empty(
-                "Nothing was measured on these days.",
-                html! { "A day with a session gets a bar: above the line if it paid, below if it did not." },
-            )
+            html! {
+                (empty("Nothing was measured on these days.", html! {
+                    "A day with a session gets a bar: above the line if it paid, below if it did not."
+                }))
+                @for remark in &self.remarks { p.hint { (remark) } }
+            }
         } else {
-            html! { (self.figure(shell)) (as_table("Net per day", &self.day_table())) }
+            html! { (self.figure()) (as_table("Net per day", &self.day_table())) }
         };
         html! {
             (section("h-days", "Net per day", aside, content))
@@ -215,15 +219,17 @@ impl Today {
         }
     }
 
-    fn figure(&self, shell: &Shell) -> Markup {
+    fn figure(&self) -> Markup {
         // A day whose money is not known would be missing, so all bars are tokens then.
         let has_money = self.per_day.iter().filter_map(|day| day.figures).all(|day| day.account.net.is_some());
-        let drawn: Vec<Bar> = self.per_day.iter().map(|day| bar(day, shell, has_money)).collect();
+        let mut drawn: Vec<Bar> = self.per_day.iter().map(|day| bar(day, has_money)).collect();
+        if let Some(today) = drawn.last_mut() {
+            (today.wide, today.is_strong) = ("Today".to_owned(), true);
+        }
         let label = |value: f64, is_top: bool| match (has_money, is_top) {
-            (true, true) => format!("${value:.2}"),
-            (true, false) if value == 0.0 => "0".to_owned(),
-            (true, false) => format!("{value:.2}").replace('-', "−"),
-            (false, _) => difference(value as i64),
+            (true, true) => format!("${}", axis_money(value)),
+            (true, false) => axis_money(value),
+            (false, _) => axis_number(value),
         };
         let caption = html! {
             @for (at, remark) in self.remarks.iter().enumerate() {
@@ -249,33 +255,22 @@ impl Today {
         )
     }
 
-    fn day_table(&self) -> Table {
-        Table {
-            is_stacked: false,
-            columns: vec![
-                Column::name("Day"),
-                Column::figure("Sessions"),
-                Column::figure("Held back"),
-                Column::figure("Asked again"),
-                Column::figure("Weir’s own"),
-                Column::figure("Net tokens"),
-                Column::figure("Spent"),
-                Column::figure("Net, about"),
-            ],
-            rows: self.per_day.iter().rev().map(day_row).collect(),
-            total: None,
-            has_keys: false,
-        }
-    }
-
     fn events_section(&self, shell: &Shell) -> Markup {
         let aside = html! { @if !self.events.is_empty() { a href=(shell.page(Page::Sessions)) { "All sessions" } } };
+        let mut before = shell.now;
         let content = html! {
             @if self.events.is_empty() {
                 (empty("Nothing happened yet.", html! {
-                    "Prompts, decisions, errors and commits of today’s sessions show up here."
+                    "Prompts, decisions, errors and commits of these sessions show up here."
                 }))
-            } @else { ol.events.panel { @for event in &self.events { (event_line(event, shell, false)) } } }
+            } @else {
+                ol.events.panel {
+                    @for event in &self.events {
+                        (new_day(event.at, &mut before, shell))
+                        (event_line(event, shell, false))
+                    }
+                }
+            }
         };
         section("h-happened", "What happened", aside, content)
     }
@@ -318,8 +313,7 @@ fn day_value(day: &DayFigures, has_money: bool) -> Option<f64> {
     if has_money { day.account.net.map(Money::dollars) } else { Some(day.account.net_tokens() as f64) }
 }
 
-fn bar(day: &Day, shell: &Shell, has_money: bool) -> Bar {
-    let is_today = day.at.is_same_day(shell.now);
+fn bar(day: &Day, has_money: bool) -> Bar {
     let figure = |figures: &DayFigures| match figures.account.net.filter(|_| has_money) {
         Some(net) => net.show_bare(),
         None => difference(figures.account.net_tokens()),
@@ -338,33 +332,10 @@ fn bar(day: &Day, shell: &Shell, has_money: bool) -> Bar {
     Bar {
         value: day.figures.as_ref().and_then(|figures| day_value(figures, has_money)),
         figure: day.figures.as_ref().map(figure).unwrap_or_default(),
-        wide: if is_today { "Today".to_owned() } else { day.at.weekday() },
+        wide: day.at.weekday(),
         narrow: day.at.day_of_month(),
         title,
-        is_strong: is_today,
-    }
-}
-
-fn day_row(day: &Day) -> Row {
-    let name = html! { (day.at.weekday_and_month()) };
-    let Some(figures) = &day.figures else {
-        let mut cells = vec![Cell::muted("no sessions")];
-        cells.extend((0..6).map(|_| Cell::plain("")));
-        return Row { name, cells, is_chosen: false };
-    };
-    let account = &figures.account;
-    Row {
-        name,
-        cells: vec![
-            Cell::plain(count(figures.sessions)),
-            Cell::plain(count(account.held_tokens)),
-            Cell::plain(count(account.again_tokens)),
-            Cell::plain(count(account.own_tokens)),
-            Cell::signed(Some(difference(account.net_tokens())), account.net_tokens() < 0),
-            Cell::signed(figures.spent.map(Money::show), false),
-            Cell::signed(account.net.map(Money::show_signed), account.net.is_some_and(|net| net.0 < 0)),
-        ],
-        is_chosen: false,
+        is_strong: false,
     }
 }
 

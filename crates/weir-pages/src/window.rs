@@ -5,7 +5,7 @@ mod rows;
 use maud::{Markup, html};
 
 use crate::charts::stacks::{CLASSES, Stack, stacks};
-use crate::charts::{Figure, Swatch, as_table};
+use crate::charts::{Figure, Swatch, as_table, axis_number};
 use crate::components::{Cell, Choice, Column, Key, Row, Table, empty, head, section, segments};
 use crate::figures::{Money, change, count, counted};
 use crate::moment::Moment;
@@ -98,7 +98,7 @@ impl Window {
             } @else {
                 (self.result())
                 (self.chart())
-                (self.by_session(shell))
+                (self.by_session())
             }
             div.columns {
                 @if let Some(setting) = &self.setting { (setting.render()) }
@@ -106,7 +106,7 @@ impl Window {
             }
         };
         let keys: &[Key] = &[Key { keys: &["s"], does: "set it" }];
-        shell.document(&Content { page: Page::Window, title: "Window", keys, main })
+        shell.document(&Content { page: Some(Page::Window), title: "Window", keys, main })
     }
 
     fn head(&self, shell: &Shell) -> Markup {
@@ -172,7 +172,7 @@ impl Window {
     fn chart(&self) -> Markup {
         let least = self.sizes.iter().map(|cost| cost.total().0).min();
         let drawn: Vec<Stack> = self.sizes.iter().map(|cost| self.stack(cost, least)).collect();
-        let label = |value: f64, is_top: bool| if is_top { format!("${value}") } else { value.to_string() };
+        let label = |value: f64, is_top: bool| format!("{}{}", if is_top { "$" } else { "" }, axis_number(value));
         let names = ["cache reads", "cache writes", "output", "what compacting costs: summaries, files read again"];
         let legend: Vec<(Swatch, &str)> =
             CLASSES.iter().zip(names).map(|(class, name)| (Swatch::Fill(class), name)).collect();

@@ -21,6 +21,7 @@ pub(crate) fn area(levels: &[Level], last: &str, label: impl Fn(f64, bool) -> St
     let height = (TOP + HEIGHT + BELOW) as u32;
     let end = levels.len().saturating_sub(1);
     let x = |at: usize| 100.0 * at as f64 / end.max(1) as f64;
+    let half = 50.0 / end.max(1) as f64;
     let step = levels.len().div_ceil(5).max(1);
     html! {
         (axis.beside(60, height, label))
@@ -28,8 +29,9 @@ pub(crate) fn area(levels: &[Level], last: &str, label: impl Fn(f64, bool) -> St
             (axis.grid())
             svg x="0" y="0" width="100%" height=(height) viewBox={ "0 0 100 " (height) } preserveAspectRatio="none" {
                 @for run in runs(levels) {
-                    path.area d=(outline(&run, &axis, x, true)) {}
-                    path.stroke d=(outline(&run, &axis, x, false)) {}
+                    @let points = points(&run, x, half);
+                    path.area d=(outline(&points, &axis, true)) {}
+                    path.stroke d=(outline(&points, &axis, false)) {}
                 }
             }
             @for (at, level) in levels.iter().enumerate().filter(|(at, _)| (end - at).is_multiple_of(step)) {
@@ -60,13 +62,21 @@ fn runs(levels: &[Level]) -> Vec<Vec<(usize, f64)>> {
     runs
 }
 
-fn outline(run: &[(usize, f64)], axis: &Axis, x: impl Fn(usize) -> f64, is_closed: bool) -> String {
-    let points: Vec<String> = run.iter().map(|(at, value)| format!("{} {}", px(x(*at)), px(axis.y(*value)))).collect();
-    let line = format!("M{}", points.join(" L"));
-    match (run.first(), run.last()) {
+/// Returns where a stretch of days is, in percent. A single day is as wide as a day, since a point alone draws nothing.
+fn points(run: &[(usize, f64)], x: impl Fn(usize) -> f64, half: f64) -> Vec<(f64, f64)> {
+    match run {
+        [(at, value)] => vec![((x(*at) - half).max(0.0), *value), ((x(*at) + half).min(100.0), *value)],
+        run => run.iter().map(|(at, value)| (x(*at), *value)).collect(),
+    }
+}
+
+fn outline(points: &[(f64, f64)], axis: &Axis, is_closed: bool) -> String {
+    let written: Vec<String> = points.iter().map(|(x, value)| format!("{} {}", px(*x), px(axis.y(*value)))).collect();
+    let line = format!("M{}", written.join(" L"));
+    match (points.first(), points.last()) {
         (Some(first), Some(last)) if is_closed => {
             let base = px(axis.y(0.0));
-            format!("{line} L{} {base} L{} {base}Z", px(x(last.0)), px(x(first.0)))
+            format!("{line} L{} {base} L{} {base}Z", px(last.0), px(first.0))
         }
         _ => line,
     }
@@ -75,6 +85,14 @@ fn outline(run: &[(usize, f64)], axis: &Axis, x: impl Fn(usize) -> f64, is_close
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_single_day_is_drawn_as_wide_as_a_day() {
+        let x = |at: usize| 25.0 * at as f64;
+        assert_eq!(points(&[(2, 7.0)], x, 12.5), [(37.5, 7.0), (62.5, 7.0)]);
+        assert_eq!(points(&[(0, 7.0)], x, 12.5), [(0.0, 7.0), (12.5, 7.0)]);
+        assert_eq!(points(&[(0, 7.0), (1, 8.0)], x, 12.5), [(0.0, 7.0), (25.0, 8.0)]);
+    }
 
     #[test]
     fn a_day_that_was_not_measured_is_a_gap() {

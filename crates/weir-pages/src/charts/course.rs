@@ -88,6 +88,17 @@ impl Place {
     fn half(&self) -> f64 {
         50.0 / self.last
     }
+
+    /// Returns where a stretch of requests is. A single one is as wide as a request, since a point alone draws nothing.
+    fn points(&self, run: &[(u64, u64)]) -> Vec<(f64, u64)> {
+        match run {
+            [(request, length)] => {
+                let (x, half) = (self.x(*request), self.half());
+                vec![((x - half).max(0.0), *length), ((x + half).min(100.0), *length)]
+            }
+            run => run.iter().map(|(request, length)| (self.x(*request), *length)).collect(),
+        }
+    }
 }
 
 fn limit_line(limit: u64, axis: &Axis) -> Markup {
@@ -99,22 +110,19 @@ fn limit_line(limit: u64, axis: &Axis) -> Markup {
 }
 
 fn curves(course: &WindowCourse, axis: &Axis, place: &Place) -> Markup {
-    let point = |request: u64, length: u64| format!("{} {}", px(place.x(request)), px(axis.y(length as f64)));
+    let point = |(x, length): &(f64, u64)| format!("{} {}", px(*x), px(axis.y(*length as f64)));
     let zero = px(axis.y(0.0));
     let mut lines = String::new();
     let mut areas = String::new();
     for run in runs(course) {
-        let path: Vec<String> = run.iter().map(|(request, length)| point(*request, *length)).collect();
-        let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
+        let points = place.points(&run);
+        let path: Vec<String> = points.iter().map(point).collect();
+        let (Some(first), Some(last)) = (points.first(), points.last()) else { continue };
         lines.push_str(&format!("M{}", path.join(" L")));
-        areas.push_str(&format!(
-            "M{} {zero} L{} L{} {zero}Z",
-            px(place.x(first.0)),
-            path.join(" L"),
-            px(place.x(last.0))
-        ));
+        areas.push_str(&format!("M{} {zero} L{} L{} {zero}Z", px(first.0), path.join(" L"), px(last.0)));
     }
-    let other: Vec<String> = course.without.iter().map(|(request, length)| point(*request, *length)).collect();
+    let without = course.without.iter().map(|(request, length)| (place.x(*request), *length));
+    let other: Vec<String> = without.map(|at| point(&at)).collect();
     html! {
         svg x="0" y="0" width="100%" height=(TOTAL) viewBox={ "0 0 100 " (TOTAL) } preserveAspectRatio="none" {
             path.area d=(areas) {}
@@ -161,11 +169,36 @@ fn names(course: &WindowCourse, place: &Place) -> Markup {
     let last = course.lengths.len() as u64;
     let step = (last / 4).max(1);
     let step = if step > 10 { step / 10 * 10 } else { step };
+    // The first and the last one are named at the ends.
+    let is_named = |request: &u64| *request > 1 && request + step / 2 < last;
     html! {
         text x="0" y=(TOTAL - 4) { "request 1" }
-        @for (at, request) in (1..4).map(|part| part * step).filter(|request| request + step / 2 < last).enumerate() {
+        @for (at, request) in (1..4).map(|part| part * step).filter(is_named).enumerate() {
             text.mid.only-wide[at == 0] x=(percent(place.x(request))) y=(TOTAL - 4) { (count(request)) }
         }
         @if last > 1 { text.end x="100%" y=(TOTAL - 4) { (count(last)) } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_between_two_compactions_is_drawn() {
+        let place = Place { last: 4.0 };
+        assert_eq!(place.points(&[(3, 7)]), [(37.5, 7), (62.5, 7)]);
+        assert_eq!(place.points(&[(1, 7), (2, 8)]), [(0.0, 7), (25.0, 8)]);
+        let only = WindowCourse { lengths: vec![600], ..WindowCourse::default() };
+        let drawn = course(&only).into_string();
+        assert!(drawn.contains("<path class=\"stroke\" d=\"M0 40 L50 40\">"), "{drawn}");
+    }
+
+    #[test]
+    fn the_first_request_of_a_short_session_is_named_once() {
+        let short = WindowCourse { lengths: vec![600; 5], ..WindowCourse::default() };
+        let drawn = course(&short).into_string();
+        assert!(drawn.contains(">request 1</text>") && !drawn.contains(">1</text>"), "{drawn}");
+        assert!(drawn.contains(">2</text>") && drawn.contains(">3</text>") && drawn.contains(">5</text>"), "{drawn}");
     }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use weir_core::wording::size;
 
 use crate::charts::ranges::{Range, Span, ranges};
-use crate::charts::{Figure, Swatch, as_table, px};
+use crate::charts::{Figure, Swatch, as_table, axis_number};
 use crate::components::{Cell, Column, Row, Table, empty, section};
 use crate::figures::{count, counted, milliseconds};
 use crate::moment::Moment;
@@ -82,12 +82,12 @@ pub(super) fn hook_times(days: &[HookDay]) -> Markup {
     let content = if times.is_empty() {
         empty("The time of hooks is not known.", html! { "No hook was called on these days." })
     } else {
-        let label = |value: f64, is_top: bool| if is_top { format!("{} ms", px(value)) } else { px(value) };
+        let label = |value: f64, is_top: bool| format!("{}{}", axis_number(value), if is_top { " ms" } else { "" });
         let legend = [(Swatch::Fill("s1"), "half within"), (Swatch::Fill("s0"), "99 of 100 within")];
         let plot = ranges(&days.iter().map(range).collect::<Vec<_>>(), label);
         let caption = html! {
-            "The time inside Weir, without the start of its process. Times are counted by limits, each a third to a half "
-            "above the one before, and a figure is the limit that was kept. Days begin at midnight UTC."
+            "The time inside Weir, without the start of its process. A hook counts under the lowest limit that it met; "
+            "each limit is a third to a half above the one before. Days begin at midnight UTC."
         };
         html! {
             (Figure { label: &finding(days.len() as u64, &times), legend: &legend, plot, caption }.render())
@@ -102,7 +102,9 @@ pub(super) fn seen_outputs(seen: Option<&SeenOutputs>, shell: &Shell) -> Markup 
     let content = match seen {
         Some(seen) => html! {
             div.panel { (output_table(seen)) }
-            p.hint { "Sizes are as clients reported them. What passes through " code { "weir proxy" } " is not in it." }
+            p.hint {
+                "Sizes are as clients reported them. What passes through " code { "weir proxy" } " is not included."
+            }
         },
         None => {
             empty("No output has been counted.", html! { "Hooks count what became of every output that they see." })

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::Session;
 use crate::components::{origin, reference, section};
-use crate::figures::{counted, duration};
+use crate::figures::{count, counted, duration};
 use crate::shell::Shell;
 use crate::text::Text;
 use crate::words::Words;
@@ -13,13 +13,22 @@ use crate::words::Words;
 #[derive(Debug, Clone, Default)]
 pub struct Reflection {
     /// What was finished.
-    pub done: Vec<Statement>,
+    pub done: Statements,
     /// What was decided.
-    pub decided: Vec<Statement>,
+    pub decided: Statements,
     /// What failed, and why.
-    pub failed: Vec<Statement>,
+    pub failed: Statements,
     /// What is left.
-    pub open: Vec<Statement>,
+    pub open: Statements,
+}
+
+/// Things of one sort that came of a session.
+#[derive(Debug, Clone, Default)]
+pub struct Statements {
+    /// Those that are shown.
+    pub shown: Vec<Statement>,
+    /// How many more there are.
+    pub left_out: u64,
 }
 
 /// One thing that came of a session.
@@ -42,7 +51,8 @@ const NOTHING_OPEN: &str = "Nothing is left open. A task that the model has not 
 impl Reflection {
     pub(super) fn render(&self, session: &Session, shell: &Shell) -> Markup {
         let events = counted(session.timeline.total, "event", "events");
-        let aside = html! { (events) " over " (duration(session.to.seconds_since(session.from))) };
+        let newest = if session.timeline.is_cut { "the newest " } else { "" };
+        let aside = html! { (newest) (events) " over " (duration(session.to.seconds_since(session.from))) };
         let content = html! {
             div.panel.quads {
                 (part("Done", &self.done, NOTHING_DONE, shell))
@@ -55,19 +65,22 @@ impl Reflection {
     }
 }
 
-fn part(name: &str, statements: &[Statement], otherwise: &str, shell: &Shell) -> Markup {
+fn part(name: &str, statements: &Statements, otherwise: &str, shell: &Shell) -> Markup {
     html! {
         div {
             h3 { (name) }
-            @if statements.is_empty() { p.muted { (otherwise) } }
+            @if statements.shown.is_empty() { p.muted { (otherwise) } }
             @else {
                 ul {
-                    @for statement in statements {
+                    @for statement in &statements.shown {
                         li {
                             (statement.text) " "
                             @if let Some(entry) = &statement.reference { (reference(shell, entry)) " " }
                             span.whose { (origin(&statement.words)) }
                         }
+                    }
+                    @if statements.left_out > 0 {
+                        li.muted { "and " (count(statements.left_out)) " more; see " code { "weir reflect" } }
                     }
                 }
             }

@@ -21,8 +21,10 @@ pub struct Timeline {
     pub filters: Vec<(TimelineFilter, u64)>,
     /// The chosen filter.
     pub filter: TimelineFilter,
-    /// How many events the session has in all.
+    /// How many events the session has, or how many of them were looked at.
     pub total: u64,
+    /// Whether only the newest events were looked at.
+    pub is_cut: bool,
     /// The number of the event before which the next page begins, if events are left out.
     pub older: Option<u64>,
     /// Whether the newest events are shown.
@@ -180,6 +182,7 @@ impl Timeline {
         };
         let newest = (!self.is_newest).then(|| address(""));
         let older = self.older.map(|number| address(&number.to_string()));
+        let mut before = session.from;
         let shown_here = format!("{} on this page", counted(shown, "event", "events"));
         let content = html! {
             @if !choices.is_empty() { (chips("Kinds of events", &choices)) }
@@ -193,12 +196,24 @@ impl Timeline {
                 ol.events.far.panel {
                     @for item in &self.items {
                         @match item {
-                            Item::Event(event) => (event_line(event, shell, true)),
-                            Item::Compacted { .. } => (compacted(item, shell)),
+                            Item::Event(event) => {
+                                (new_day(event.at, &mut before, shell))
+                                (event_line(event, shell, true))
+                            }
+                            Item::Compacted { at, .. } => {
+                                (new_day(*at, &mut before, shell))
+                                (compacted(item, shell))
+                            }
                         }
                     }
                 }
                 (older_pages(newest.as_deref(), older.as_deref(), &shown_here))
+            }
+            @if self.is_cut {
+                p.hint {
+                    "Only the newest " (count(self.total)) " events are listed and counted here; "
+                    code { "weir history" } " has the older ones."
+                }
             }
         };
         section("h-timeline", "Timeline", aside, content)
@@ -211,6 +226,13 @@ impl Timeline {
             is_chosen: filter == self.filter,
         }
     }
+}
+
+/// Returns a line with the day of an event, if the event before it was on another. Events show only the time.
+pub(crate) fn new_day(at: Moment, before: &mut Moment, shell: &Shell) -> Markup {
+    let is_new = !at.is_same_day(*before);
+    *before = at;
+    html! { @if is_new { li.day { (at.day(shell.now)) } } }
 }
 
 /// Returns an event as a line of a list. With `is_far` the request is first and the time last.

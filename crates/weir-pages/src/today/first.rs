@@ -1,6 +1,6 @@
 //! Today before anything was recorded: what to do first.
 
-use maud::html;
+use maud::{Markup, html};
 
 use crate::components::{command, head};
 use crate::figures::{count, counted};
@@ -13,6 +13,8 @@ use crate::text::Text;
 pub struct FirstSteps {
     /// The clients that were found on this machine and are not set up.
     pub clients: Vec<Text>,
+    /// The clients that are set up.
+    pub connected: Vec<Text>,
     /// Sessions that could be imported; none if nobody has looked.
     pub earlier_sessions: Option<u64>,
     /// The size above which outputs are held back, in tokens.
@@ -27,18 +29,10 @@ impl FirstSteps {
             ol.steps.panel {
                 li {
                     h2 { "Connect a client" }
-                    p {
-                        @match self.clients.as_slice() {
-                            [] => "No client was found on this machine.",
-                            [one] => { (one) " was found on this machine." }
-                            [others @ .., last] => {
-                                @for (at, client) in others.iter().enumerate() { @if at > 0 { ", " } (client) }
-                                " and " (last) " were found on this machine."
-                            }
-                        }
-                        " You see every line before it is written."
-                    }
-                    (command(&"weir setup".into()))
+                    p { (self.found()) }
+                    @if self.clients.is_empty() && !self.connected.is_empty() {
+                        p { "Start a session there. A session that was open before must be started again." }
+                    } @else { (command(&"weir setup".into())) }
                 }
                 li {
                     h2 { "Bring in what you already have" }
@@ -66,6 +60,31 @@ impl FirstSteps {
                 }
             }
         };
-        shell.document(&Content { page: Page::Today, title: "Today", keys: &[], main })
+        shell.document(&Content { page: Some(Page::Today), title: "Today", keys: &[], main })
+    }
+
+    /// Returns which clients were found.
+    fn found(&self) -> Markup {
+        let is_one = |clients: &[Text]| clients.len() == 1;
+        html! {
+            @match (self.clients.as_slice(), self.connected.as_slice()) {
+                ([], []) => "No client was found on this machine.",
+                ([], set_up) => { (names(set_up)) (if is_one(set_up) { " is" } else { " are" }) " set up already." }
+                (found, _) => {
+                    (names(found)) (if is_one(found) { " was" } else { " were" })
+                    " found on this machine. You see every line before it is written."
+                }
+            }
+        }
+    }
+}
+
+/// Returns names as a sentence lists them.
+fn names(names: &[Text]) -> Markup {
+    html! {
+        @for (at, name) in names.iter().enumerate() {
+            @if at > 0 { (if at + 1 == names.len() { " and " } else { ", " }) }
+            (name)
+        }
     }
 }

@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 use weir_core::wording::size;
 
-use super::Today;
+use super::{Account, Day, DayFigures, Today, sum};
 use crate::charts::spark::meter;
 use crate::components::{Cell, Column, Row, Table, empty, section};
-use crate::figures::{count, counted, duration, known, percent};
+use crate::figures::{Money, count, counted, difference, duration, known, percent};
 use crate::moment::Moment;
 use crate::routes::Page;
 use crate::sessions;
@@ -63,10 +63,62 @@ pub struct BackgroundRun {
 }
 
 impl Today {
+    /// Returns the figures of the chart.
+    pub(super) fn day_table(&self) -> Table {
+        Table {
+            is_stacked: false,
+            columns: vec![
+                Column::name("Day"),
+                Column::figure("Sessions"),
+                Column::figure("Held back"),
+                Column::figure("Asked again"),
+                Column::figure("Weir’s own"),
+                Column::figure("Net tokens"),
+                Column::figure("Spent"),
+                Column::figure("Net, about"),
+            ],
+            rows: self.per_day.iter().rev().map(day_row).collect(),
+            total: Some(self.day_total()),
+            has_keys: false,
+        }
+    }
+
+    /// Returns the sums of all days. A session may be on several of them, so sessions are not added up.
+    fn day_total(&self) -> Row {
+        let days: Vec<DayFigures> = self.per_day.iter().filter_map(|day| day.figures).collect();
+        let add =
+            |figure: fn(&Account) -> u64| days.iter().map(|day| figure(&day.account)).fold(0, u64::saturating_add);
+        let net_tokens = days.iter().map(|day| day.account.net_tokens()).fold(0, i64::saturating_add);
+        let net = sum(days.iter().map(|day| day.account.net));
+        let spent = sum(days.iter().map(|day| day.spent));
+        Row {
+            name: html! { (counted(self.per_day.len() as u64, "day", "days")) },
+            cells: vec![
+                Cell::plain(""),
+                Cell::plain(count(add(|account| account.held_tokens))),
+                Cell::plain(count(add(|account| account.again_tokens))),
+                Cell::plain(count(add(|account| account.own_tokens))),
+                Cell::signed(Some(difference(net_tokens)), net_tokens < 0),
+                Cell::signed(spent.map(Money::show), false),
+                Cell::signed(net.map(Money::show_signed), net.is_some_and(|net| net.0 < 0)),
+            ],
+            is_chosen: false,
+        }
+    }
+
     pub(super) fn held_section(&self, shell: &Shell) -> Markup {
         let title = if self.days == 1 { "Held back today" } else { "Held back" };
-        let aside = html! { (counted(self.account.held_tokens, "token", "tokens")) };
-        let content = if self.held.is_empty() {
+        let (shown, all) = (self.held.len() as u64, self.account.held_outputs);
+        let aside = html! {
+            @if shown > 0 && shown < all { (count(shown)) " of " (count(all)) " outputs, the biggest first; " }
+            (counted(self.account.held_tokens, "token", "tokens"))
+        };
+        let content = if self.held.is_empty() && all > 0 {
+            empty(
+                "The outputs are not listed.",
+                html! { "None of them is among the newest entries of the store; older ones may have been removed." },
+            )
+        } else if self.held.is_empty() {
             empty(
                 "Nothing was held back.",
                 html! {
@@ -123,6 +175,29 @@ impl Today {
     }
 }
 
+fn day_row(day: &Day) -> Row {
+    let name = html! { (day.at.weekday_and_month()) };
+    let Some(figures) = &day.figures else {
+        let mut cells = vec![Cell::muted("no sessions")];
+        cells.extend((0..6).map(|_| Cell::plain("")));
+        return Row { name, cells, is_chosen: false };
+    };
+    let account = &figures.account;
+    Row {
+        name,
+        cells: vec![
+            Cell::plain(count(figures.sessions)),
+            Cell::plain(count(account.held_tokens)),
+            Cell::plain(count(account.again_tokens)),
+            Cell::plain(count(account.own_tokens)),
+            Cell::signed(Some(difference(account.net_tokens())), account.net_tokens() < 0),
+            Cell::signed(figures.spent.map(Money::show), false),
+            Cell::signed(account.net.map(Money::show_signed), account.net.is_some_and(|net| net.0 < 0)),
+        ],
+        is_chosen: false,
+    }
+}
+
 fn held_table(held: &[HeldOutput], shell: &Shell) -> Table {
     let row = |output: &HeldOutput| Row {
         name: html! {
@@ -160,7 +235,7 @@ fn tool_table(tools: &[ToolRow]) -> Table {
             Column::figure("Shown").only_wide(),
             Column::figure("Held back"),
             Column::name("Of all that was held back").only_wide(),
-            Column::figure("Share"),
+            Column::figure("Share held back"),
         ],
         rows: tools.iter().map(|tool| tool_row(tool, Some(all.held_back()))).collect(),
         total: Some(tool_row(&all, None)),

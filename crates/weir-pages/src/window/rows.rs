@@ -42,12 +42,16 @@ pub struct SettingPreview {
 }
 
 impl Window {
-    pub(super) fn by_session(&self, shell: &Shell) -> Markup {
-        let aside = html! { "against " (count(self.now)) " tokens" };
-        section("h-by", "By session", aside, html! { div.panel { (self.session_table(shell)) } })
+    pub(super) fn by_session(&self) -> Markup {
+        let shown = self.by_session.len() as u64;
+        let aside = html! {
+            @if shown < self.sessions { (count(shown)) " of " (count(self.sessions)) ", the most expensive first; " }
+            "against " (count(self.now)) " tokens"
+        };
+        section("h-by", "By session", aside, html! { div.panel { (self.session_table()) } })
     }
 
-    fn session_table(&self, shell: &Shell) -> Table {
+    fn session_table(&self) -> Table {
         let mut columns = vec![Column::name("Session")];
         let middle = self.compared.len().saturating_sub(1) / 2;
         columns.extend(self.compared.iter().enumerate().map(|(at, size)| Column {
@@ -66,13 +70,13 @@ impl Window {
         Table {
             is_stacked: false,
             columns,
-            rows: self.by_session.iter().map(|session| self.session_row(session, shell)).collect(),
+            rows: self.by_session.iter().map(|session| self.session_row(session)).collect(),
             total: None,
             has_keys: true,
         }
     }
 
-    fn session_row(&self, session: &SessionCost, shell: &Shell) -> Row {
+    fn session_row(&self, session: &SessionCost) -> Row {
         let mut cells: Vec<Cell> = session
             .changes
             .iter()
@@ -86,7 +90,7 @@ impl Window {
         cells.push(Cell::plain(spark(&course, chosen)));
         Row {
             name: html! {
-                a href=(shell.session(&session.key)) { (session.title) }
+                a href=(Shell::session_anywhere(&session.key)) { (session.title) }
                 span.sub {
                     (session.project) ", " (counted(session.requests, "request", "requests"))
                     span.only-wide { ", longest " (count(session.longest)) }
@@ -111,7 +115,7 @@ impl SettingPreview {
                         code { (self.setting) } "."
                     }
                     (command(&self.command))
-                    p.hint { "Taken back by " code { (self.taken_back_by) } }
+                    p.hint { code { (self.taken_back_by) } " takes it back." }
                 }
             },
         )

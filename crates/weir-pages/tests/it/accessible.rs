@@ -53,6 +53,17 @@ fn identifiers_are_given_once_and_labels_lead_somewhere() {
 }
 
 #[test]
+fn a_link_within_a_page_leads_to_something_on_it() {
+    for (name, page) in every_page() {
+        let ids: BTreeSet<&String> =
+            page.iter().filter_map(attributes).filter_map(|attributes| attributes.get("id")).collect();
+        for link in all(&page, "a").into_iter().filter_map(|link| link["href"].strip_prefix('#')) {
+            assert!(ids.iter().any(|id| *id == link), "{name}: #{link}");
+        }
+    }
+}
+
+#[test]
 fn every_field_has_a_label() {
     for (name, page) in every_page() {
         let labelled: BTreeSet<&String> =

@@ -70,8 +70,9 @@ fn a_session_of_the_longest_window_and_of_one_request() {
 #[test]
 fn an_entry_with_the_last_line() {
     let mut entry = samples::kept::entry(&plainly);
-    entry.figures.bytes = u64::MAX;
-    entry.figures.tokens = Some(0);
+    let figures = entry.figures.as_mut().unwrap();
+    figures.bytes = u64::MAX;
+    figures.tokens = Some(0);
     let asked = |from, to| AskedAgain { lines: Some((from, to)), request: None, tokens: u64::MAX };
     entry.again = Some(vec![asked(0, u64::MAX), asked(9, 3)]);
     entry.text.push(Piece::Fold { from: 0, to: u64::MAX, what: None, lines: vec![] });

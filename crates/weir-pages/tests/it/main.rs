@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod accessible;
+mod days;
 mod extremes;
 mod goldens;
 mod hostile;
 mod markup;
+mod notes;
 mod samples;

@@ -61,6 +61,8 @@ use view::{Asked, View};
 
 /// The largest form, in bytes.
 const MAX_FORM_BYTES: usize = 1 << 20;
+/// The largest body that is read, in bytes. A longer one is refused before a page could say so.
+const MAX_BODY_BYTES: usize = 8 << 20;
 /// How long a page may take.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -137,7 +139,7 @@ pub(crate) async fn run(context: &Context, arguments: &ArgMatches) -> Result<(),
     let opener = arguments.get_flag("open").then(|| opener::open(&context.paths().data, &link)).transpose()?;
     paint::warn(&format!("weir: open this link, which works once:\n\n  {link}\n\nweir: Ctrl-C ends it"));
     let limits = ServerLimits {
-        max_body_bytes: MAX_FORM_BYTES,
+        max_body_bytes: MAX_BODY_BYTES,
         request_timeout: Some(PAGE_TIMEOUT),
         max_connections: 64,
         ..ServerLimits::default()
@@ -189,10 +191,11 @@ async fn handle(State(pages): State<Pages>, request: Request) -> Response {
     match parts.method {
         Method::GET | Method::HEAD => pages.ui.page(&parts).await,
         Method::POST => match whole_body(body).await {
+            Ok(form) if form.len() > MAX_FORM_BYTES => pages.ui.failed(&parts, &too_long()).await,
             Ok(form) => pages.ui.form(&parts, &form).await,
             Err(problem) => problem.into_response(),
         },
-        _ => pages.ui.failed(&parts, &CommandError::usage("pages are read, and forms are sent with POST")),
+        _ => pages.ui.failed(&parts, &CommandError::usage("pages are read, and forms are sent with POST")).await,
     }
 }
 
@@ -203,7 +206,12 @@ impl Pages {
     /// would not send the cookie with it.
     fn enter(&self, parts: &Parts) -> Response {
         let cookie = (parts.method == Method::GET).then(|| self.ui.entrance.enter(parts.uri.path())).flatten();
-        let Some(cookie) = cookie else { return answer::used_link() };
+        let today = Shell::in_project(Page::Today, self.start.as_ref());
+        let Some(cookie) = cookie else {
+            // The browser that opened the link may come back to it.
+            let is_in = parts.method == Method::GET && self.ui.entrance.knows(&parts.headers);
+            return if is_in { answer::redirect(&today) } else { answer::used_link() };
+        };
         let message = Message {
             title: "The pages are open".into(),
             meaning: "This browser can see them until the command ends. The link does not work any more.".into(),
@@ -211,7 +219,7 @@ impl Pages {
         };
         let welcome = answer::page(StatusCode::OK, message.render_welcome(self.start.as_ref()));
         let welcome = answer::with_header(welcome, SET_COOKIE, &cookie);
-        answer::going_on(welcome, 0, &Shell::in_project(Page::Today, self.start.as_ref()))
+        answer::going_on(welcome, 0, &today)
     }
 }
 
@@ -221,7 +229,10 @@ impl Ui {
             Some(place) => self.answer(&place, asked(&place, parts)).await,
             None => Err(no_page()),
         };
-        answered.unwrap_or_else(|error| self.failed(parts, &error))
+        match answered {
+            Ok(response) => response,
+            Err(error) => self.failed(parts, &error).await,
+        }
     }
 
     async fn answer(&self, place: &Place, asked: Asked<'_>) -> Result<Response, CommandError> {
@@ -248,15 +259,33 @@ impl Ui {
             Some(place) => forms::answer(self, &place, parts, form).await,
             None => Err(no_page()),
         };
-        answered.unwrap_or_else(|error| self.failed(parts, &error))
+        match answered {
+            Ok(response) => response,
+            Err(error) => self.failed(parts, &error).await,
+        }
     }
 
     /// Returns the page that says what went wrong.
-    fn failed(&self, parts: &Parts, error: &CommandError) -> Response {
+    async fn failed(&self, parts: &Parts, error: &CommandError) -> Response {
         let (status, message) = answer::explain(error);
-        let place = Place { project: None, at: Destination::Page(Page::Today) };
-        let shell = view::frame(self, &asked(&place, parts), &Clock::read());
-        answer::page(status, message.render(&shell))
+        answer::page(status, message.render(&self.frame_of(parts).await))
+    }
+
+    /// Returns the frame of the page at an address that has no page, or cannot show it: with the same project, if there
+    /// is one, and with the others.
+    async fn frame_of(&self, parts: &Parts) -> Shell {
+        let path = parts.uri.path();
+        let place = Place::of_page(path).or_else(|| Place::of_form(path));
+        let project = place.and_then(|place| place.project);
+        // A page cannot return to the address of a form.
+        let back = if parts.method == Method::POST { "/" } else { full_path(parts) };
+        let asked = |project| Asked { project, query: "", path: back, headers: &parts.headers };
+        for project in [project.as_deref(), None] {
+            if let Ok(view) = View::new(self, asked(project)).await {
+                return view.shell;
+            }
+        }
+        view::frame(self, &asked(None), &Clock::read())
     }
 }
 
@@ -264,9 +293,19 @@ fn asked<'a>(place: &'a Place, parts: &'a Parts) -> Asked<'a> {
     Asked {
         project: place.project.as_deref(),
         query: parts.uri.query().unwrap_or_default(),
-        path: parts.uri.path_and_query().map_or("/", PathAndQuery::as_str),
+        path: full_path(parts),
         headers: &parts.headers,
     }
+}
+
+/// Returns the path and the query of a request.
+fn full_path(parts: &Parts) -> &str {
+    parts.uri.path_and_query().map_or("/", PathAndQuery::as_str)
+}
+
+fn too_long() -> CommandError {
+    CommandError::usage("the form is longer than 1 MiB, and nothing was changed")
+        .hint("go back, and shorten the text; `weir note -` reads a long note from standard input")
 }
 
 fn no_page() -> CommandError {

@@ -69,16 +69,21 @@ pub(crate) fn overview(context: &Context) -> ClientsOverview {
 
 /// Returns the names of clients that are installed and not set up.
 pub(crate) fn not_set_up(context: &Context) -> Vec<&'static str> {
+    found(context).into_iter().filter(|(_, is_set_up)| !is_set_up).map(|(title, _)| title).collect()
+}
+
+/// Returns the names of clients that are installed or set up, and whether each is set up in some way.
+pub(crate) fn found(context: &Context) -> Vec<(&'static str, bool)> {
     let Ok(places) = Places::new(context) else { return Vec::new() };
-    let is_absent = |recipe: &&'static Recipe| {
-        recipe.basis == Basis::Seen
-            && places.program_of(recipe).is_some()
-            && [SetupScope::User, SetupScope::Project]
-                .iter()
-                .all(|whose| state(&places, recipe, *whose) == SetupState::Absent)
-            && !recipe.plugin.is_some_and(|packed| is_packed(&places, packed))
+    let find = |recipe: &'static Recipe| {
+        let is_set_up = [SetupScope::User, SetupScope::Project]
+            .iter()
+            .any(|whose| state(&places, recipe, *whose) != SetupState::Absent)
+            || recipe.plugin.is_some_and(|packed| is_packed(&places, packed));
+        let is_installed = recipe.basis == Basis::Seen && places.program_of(recipe).is_some();
+        (is_set_up || is_installed).then_some((recipe.title, is_set_up))
     };
-    RECIPES.iter().copied().filter(is_absent).map(|recipe| recipe.title).collect()
+    RECIPES.iter().copied().filter_map(find).collect()
 }
 
 /// Returns a warning if a client is set up both for the user and for the project.

@@ -5,7 +5,7 @@ mod hostile;
 mod support;
 
 use crate::serve::support::Request;
-use crate::support::{Home, TIMEOUT, said, wait_until};
+use crate::support::{Home, TIMEOUT, said, wait_until, write};
 use support::{Pages, between, furnished};
 
 #[test]
@@ -26,6 +26,7 @@ fn every_page_shows_what_is_kept() {
     check("/sessions", &["<h1>Sessions</h1>", "Claude Code", "Make the pool of connections smaller"]);
     check("/sessions/claude-code~s", &["Timeline", "Guide", "Reflect", "Where this session stood", "seq 1 30000"]);
     check("/search?q=connections", &["<mark>connections</mark>", "decision, revision 2", "superseded"]);
+    check("/search?q=connections", &["value=\"note\">Notes ", "value=\"page\">Pages 0<"]);
     check("/search?q=port&kind=note&from=model", &["Tests need", "not confirmed"]);
     check(&format!("/entries/{output}"), &["Digest", "id=\"L1\"", "lines 21", "30,000"]);
     check(&format!("/entries/{output}?lines=20000-20002"), &["id=\"L20001\"", "lines 1–19,999"]);
@@ -34,6 +35,19 @@ fn every_page_shows_what_is_kept() {
     check("/projects", &["<h1>Projects</h1>", ">project</a>"]);
     check("/health", &["<h1>"]);
     check("/settings", &["by_product_tokens", "as built in", "config.toml"]);
+}
+
+#[test]
+fn settings_say_whether_the_users_prices_are_used() {
+    let home = Home::new();
+    let prices = home.at(".config/weir/prices.toml");
+    write(&prices, "date = \"2026-01-01\"\n");
+    let pages = Pages::open(&home);
+    let page = pages.page("/settings");
+    assert!(page.contains("<div class=\"value\">in use<"), "{page}");
+    write(&prices, "date = 3\n");
+    let page = pages.page("/settings");
+    assert!(page.contains("cannot use the prices in "), "{page}");
 }
 
 #[test]
@@ -92,6 +106,9 @@ fn the_link_works_once_and_nobody_else_gets_in() {
     let again = pages.send(&Request::get(&pages.link));
     assert_eq!((again.status, again.header("set-cookie")), (403, None));
     assert!(again.text().contains("This link does not work") && again.text().contains("weir ui"), "{}", again.text());
+    let back = pages.send(&pages.request(&pages.link));
+    assert_eq!(back.status, 303, "the browser that opened it may come back to it");
+    assert!(back.header("location").is_some_and(|address| address.starts_with("/in/")), "{back:?}");
     let entry = format!("/entries/{output}/raw");
     for path in ["/", "/notes", "/sessions", "/search?q=pool", "/settings", "/nothing", "/open/", &entry] {
         let refused = pages.send(&Request::get(path));
@@ -181,6 +198,45 @@ fn what_is_not_there_is_a_page_that_says_so() {
     }
     let wrong = pages.get(&format!("{project}/entries/0000000000?lines=x"));
     assert_eq!(wrong.status, 400, "{}", wrong.text());
+    let menu = wrong.text();
+    assert!(menu.contains(&format!("href=\"{project}/notes\"")), "the project is still chosen: {menu}");
+    let menu = pages.get("/nothing").text();
+    assert!(menu.contains(&format!("href=\"{project}\"")) && !menu.contains("No project has a store yet"), "{menu}");
+}
+
+#[test]
+fn a_store_that_cannot_be_read_closes_no_other_page() {
+    let (home, ..) = furnished();
+    let stores = || -> Vec<_> {
+        let folders = std::fs::read_dir(home.data().join("projects")).unwrap();
+        folders.map(|folder| folder.unwrap().path()).collect()
+    };
+    let known = stores();
+    let other = home.at("other");
+    std::fs::create_dir(&other).unwrap();
+    let noted = home.weir_in(&other, &["note", "Elsewhere"]);
+    assert!(noted.status.success(), "{}", said(&noted));
+    let broken = stores().into_iter().find(|store| !known.contains(store)).unwrap();
+    for name in ["log.db-wal", "log.db-shm"] {
+        let _ = std::fs::remove_file(broken.join(name));
+    }
+    std::fs::write(broken.join("log.db"), "garbage ".repeat(600)).unwrap();
+    let pages = Pages::open(&home);
+    for (path, text) in [
+        ("/", "seq 1 30000"),
+        ("/sessions", "Make the pool of connections smaller"),
+        ("/notes", "The pool has 16 connections"),
+        ("/search?q=connections", "<mark>connections</mark>"),
+        ("/projects", "the store cannot be read"),
+    ] {
+        let page = pages.page(path);
+        assert!(page.contains(text) && page.contains("cannot be read"), "{path}:\n{page}");
+    }
+    assert!(pages.page("/sessions/claude-code~s").contains("Timeline"));
+    let key = broken.file_name().unwrap().to_str().unwrap();
+    let closed = pages.get(&format!("/in/{key}/notes"));
+    assert_eq!(closed.status, 503, "{}", closed.text());
+    assert!(closed.text().contains(">All projects</a>"), "{}", closed.text());
 }
 
 #[test]

@@ -116,6 +116,7 @@ fn rows(say: Say<'_>) -> Vec<SessionRow> {
     let row = |key: &str, title: &str, project: &str, net: Option<i64>| SessionRow {
         key: say(key),
         title: say(title),
+        project_key: say(project),
         project: say(project),
         branch: Some(say("retry-key")),
         client: say("Claude Code"),
@@ -157,7 +158,12 @@ pub(crate) fn nothing_today() -> Today {
 }
 
 pub(crate) fn first_steps(say: Say<'_>) -> FirstSteps {
-    FirstSteps { clients: vec![say("Claude Code"), say("Codex")], earlier_sessions: Some(214), smallest_held: 2_000 }
+    FirstSteps {
+        clients: vec![say("Claude Code"), say("Codex")],
+        connected: vec![],
+        earlier_sessions: Some(214),
+        smallest_held: 2_000,
+    }
 }
 
 pub(crate) fn sessions(say: Say<'_>) -> Sessions {
@@ -169,11 +175,12 @@ pub(crate) fn sessions(say: Say<'_>) -> Sessions {
         older: Some(say("1794913800000~s-22e8~codex")),
         clients: vec![client("claude-code", "Claude Code", 48), client("codex", "Codex", 13)],
         client: None,
+        remarks: vec![say("1 project that was not used lately is not in these figures.")],
     }
 }
 
 pub(crate) fn no_sessions() -> Sessions {
-    Sessions { rows: vec![], total: 0, is_newest: true, older: None, clients: vec![], client: None }
+    Sessions { rows: vec![], total: 0, is_newest: true, older: None, clients: vec![], client: None, remarks: vec![] }
 }
 
 pub(crate) fn projects(say: Say<'_>) -> Projects {
@@ -182,6 +189,7 @@ pub(crate) fn projects(say: Say<'_>) -> Projects {
         name: say(name),
         folder: say(folder),
         is_there,
+        problem: (!is_there).then(|| say("log.db is damaged")),
         last: net.map(|_| ago(6)),
         sessions: Some(48),
         entries: is_there.then_some(1_588),

@@ -202,13 +202,13 @@ pub(crate) fn entry(say: Say<'_>) -> EntryPage {
         is_pinned: false,
         badges: vec![Badge::Bad(say("exit 100"))],
         session: Some(SessionLink { key: say("s-7f3a"), title: say("Retry uploads that time out"), request: Some(44) }),
-        figures: Figures {
+        figures: Some(Figures {
             tokens: Some(17_902),
             digest_tokens: Some(988),
             lines: Some(931),
             bytes: 62_880,
             redactions: 1,
-        },
+        }),
         digest: digest(say),
         text: text(say),
         asked_for: Some(say("467-498")),
@@ -231,7 +231,7 @@ pub(crate) fn gone(say: Say<'_>) -> EntryPage {
         expires: None,
         badges: vec![Badge::Plain(say("expired"))],
         session: None,
-        figures: Figures::default(),
+        figures: None,
         digest: vec![],
         text: vec![],
         asked_for: None,
@@ -297,8 +297,9 @@ fn doubtful(say: Say<'_>) -> NoteCard {
 
 pub(crate) fn notes(say: Say<'_>) -> Notes {
     Notes {
-        counts: Counts { topics: 23, doubtful: 1, unconfirmed: 1, current: 20, superseded: 9, never_read: 0 },
+        counts: Counts { topics: 21, doubtful: 1, unconfirmed: 1, current: 20, superseded: 9, never_read: 0 },
         looked_at: Some(2_000),
+        remarks: vec![say("1 project that was not used lately is not in these figures.")],
         filter: NoteFilter::All,
         doubtful: vec![doubtful(say)],
         unconfirmed: vec![NoteCard {
@@ -325,6 +326,7 @@ pub(crate) fn no_notes() -> Notes {
     Notes {
         counts: Counts::default(),
         looked_at: None,
+        remarks: vec![],
         filter: NoteFilter::Review,
         doubtful: vec![],
         unconfirmed: vec![],

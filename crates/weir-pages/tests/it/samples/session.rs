@@ -3,7 +3,7 @@
 use weir_core::Origin;
 use weir_pages::session::{
     Carried, CompactedBy, Compaction, EventLine, Figures, Guide, GuideChoice, Item, Reflection, Session, Statement,
-    Timeline, TimelineFilter, Tone, WindowCourse,
+    Statements, Timeline, TimelineFilter, Tone, WindowCourse,
 };
 use weir_pages::words::{Standing, Words};
 
@@ -128,6 +128,7 @@ fn timeline(say: Say<'_>) -> Timeline {
         ],
         filter: TimelineFilter::WhatMatters,
         total: 397,
+        is_cut: true,
         older: Some(4_711),
         is_newest: false,
     }
@@ -139,6 +140,8 @@ pub(crate) fn session(say: Say<'_>) -> Session {
         words: Words { origin, standing },
         reference: reference.map(say),
     };
+    let one_key = state("An upload has one key, however often it is sent", Origin::Model, Standing::Plain, None);
+    let all = |shown: Vec<Statement>| Statements { shown, left_out: 0 };
     Session {
         key: say("s-7f3a"),
         title: say("Retry uploads that time out"),
@@ -167,8 +170,8 @@ pub(crate) fn session(say: Say<'_>) -> Session {
         guide: Some(Guide { text: say(GUIDE), tokens: 418, budget: 900, was_given: true }),
         carried: Some(Carried { requests: 40, names: 78, in_summary: 20, in_both: 55 }),
         reflection: Reflection {
-            done: vec![state("An upload has one key, however often it is sent", Origin::Model, Standing::Plain, None)],
-            decided: vec![
+            done: Statements { shown: vec![one_key], left_out: 3 },
+            decided: all(vec![
                 state(
                     "Keep the key in the queue’s own table",
                     Origin::Model,
@@ -176,14 +179,14 @@ pub(crate) fn session(say: Say<'_>) -> Session {
                     Some("5m1x8rqe0t"),
                 ),
                 state("Never more than four uploads at once", Origin::User, Standing::Plain, None),
-            ],
-            failed: vec![state(
+            ]),
+            failed: all(vec![state(
                 "A unique index on the file’s hash: two files may be equal",
                 Origin::Model,
                 Standing::Plain,
                 None,
-            )],
-            open: vec![],
+            )]),
+            open: Statements::default(),
         },
     }
 }
@@ -206,6 +209,7 @@ pub(crate) fn bare(say: Say<'_>) -> Session {
             filters: vec![],
             filter: TimelineFilter::WhatMatters,
             total: 0,
+            is_cut: false,
             older: None,
             is_newest: true,
         },

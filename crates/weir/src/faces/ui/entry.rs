@@ -91,10 +91,12 @@ impl EntryPlace {
 
 /// Finds the store that has or had an entry: that of the view's project, of any project, or the user's.
 pub(super) async fn find(view: &View<'_>, reference: Reference) -> Result<EntryPlace, CommandError> {
+    let mut unread = Vec::new();
     for project in view.places() {
         let visit = project.visit().await;
         let (scope, is_running) = (visit.scope(), background::list(&visit).contains(&reference));
-        if is_running || visit.with_stores(move |open| has(open, Level::Project, &scope, reference)).await? {
+        let has = visit.with_stores(move |open| has(open, Level::Project, &scope, reference)).await;
+        if is_running || view.if_readable(project, has, &mut unread)? == Some(true) {
             return Ok(EntryPlace { project: Some(Arc::clone(project)) });
         }
     }
@@ -102,7 +104,7 @@ pub(super) async fn find(view: &View<'_>, reference: Reference) -> Result<EntryP
     let scope = visit.scope();
     match visit.with_stores(move |open| has(open, Level::User, &scope, reference)).await? {
         true => Ok(EntryPlace { project: None }),
-        false => Err(never(reference)),
+        false => Err(unread.into_iter().chain(view.not_looked_through()).fold(never(reference), CommandError::hint)),
     }
 }
 
@@ -217,7 +219,7 @@ fn show(view: &View<'_>, read: StoredEntry) -> EntryPage {
         is_pinned: entry.pinned,
         badges: entry.run.iter().filter_map(ending).collect(),
         session: link,
-        figures,
+        figures: Some(figures),
         digest,
         remarks: remarks.into_iter().map(Into::into).collect(),
         text,
@@ -251,7 +253,7 @@ fn bare(view: &View<'_>, reference: Reference) -> EntryPage {
         is_pinned: false,
         badges: Vec::new(),
         session: None,
-        figures: Figures::default(),
+        figures: None,
         digest: Vec::new(),
         remarks: Vec::new(),
         text: Vec::new(),
@@ -293,7 +295,7 @@ fn parse(reference: &str) -> Result<Reference, CommandError> {
     Reference::parse(reference).map_err(|error| CommandError::new(ErrorKind::NotFound, error.to_string()))
 }
 
-fn never(reference: Reference) -> CommandError {
-    CommandError::new(ErrorKind::NotFound, format!("{reference} never existed in a store"))
+pub(super) fn never(reference: Reference) -> CommandError {
+    CommandError::new(ErrorKind::NotFound, format!("no entry {reference} was found"))
         .hint("check the ten characters of the reference, or search for the entry")
 }

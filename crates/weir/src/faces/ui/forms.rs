@@ -1,11 +1,13 @@
 //! Forms: what the user changes from a page. Invariants: a form counts only with the token of the pages and from their
-//! origin; each ends with a redirect, so that reloading a page repeats nothing.
+//! origin; each ends with a redirect, so that reloading a page repeats nothing; one that is sent twice does its work
+//! once, and one about a revision that is not the newest is refused.
 
 use axum::http::request::Parts;
 use axum::response::Response;
 use serde_json::{Value, json};
 use weir_core::{Entry, Level, NoteKind, Origin, Reference};
 use weir_pages::routes::Act;
+use weir_store::Found;
 
 use super::fields::Fields;
 use super::known::Visit;
@@ -13,7 +15,7 @@ use super::route::{Destination, Place};
 use super::view::{Asked, KEYS, THEME, View};
 use super::{Ui, answer, entry};
 use crate::answer::Answer;
-use crate::context::Context;
+use crate::context::{Context, LockedStores};
 use crate::error::{CommandError, ErrorKind};
 use crate::operations::{Arguments, OPERATIONS};
 use crate::staleness;
@@ -68,13 +70,20 @@ async fn new_note(view: &View<'_>, fields: &Fields) -> Result<(), CommandError> 
         Some(project) => (project.visit().await, Level::Project),
         None => (view.ui.projects.visit().await, Level::User),
     };
-    let kind = fields.get("kind").and_then(NoteKind::parse);
-    let arguments = json!({
-        "text": text_of(fields)?,
-        "kind": kind.map(NoteKind::as_str),
-        "topic": fields.get("topic"),
-        "scope": level.as_str(),
+    let kind = fields.get("kind").and_then(NoteKind::parse).unwrap_or(NoteKind::Finding);
+    let topic = fields.get("topic").map(|topic| topic.trim().to_owned()).filter(|topic| !topic.is_empty());
+    let text = text_of(fields)?;
+    let arguments = json!({ "text": text, "kind": kind.as_str(), "topic": topic, "scope": level.as_str() });
+    let scope = visit.scope();
+    let is_kept = visit.with_stores(move |open| {
+        let store = open.store(level)?;
+        let Some(same) = store.note_with_text(&scope, &text)? else { return Ok(false) };
+        let entry = store.entry(&scope, same)?.filter(|entry| entry.level == level);
+        Ok(entry.and_then(|entry| entry.note).is_some_and(|note| note.kind == kind && note.topic == topic))
     });
+    if is_kept.await? {
+        return Ok(());
+    }
     call(&visit, ANNOTATE, arguments).await.map(drop)
 }
 
@@ -85,7 +94,7 @@ async fn act_on(view: &View<'_>, act: Act, reference: Reference, fields: &Fields
         Act::Confirm => confirm(&visit, level, reference).await,
         Act::Edit => {
             let note = note(&visit, level, reference).await?;
-            revise(&visit, &note, &text_of(fields)?).await
+            revise(&visit, &note, text_of(fields)?).await
         }
         Act::Forget => forget(&visit, level, reference).await,
     }
@@ -96,13 +105,12 @@ async fn confirm(visit: &Visit, level: Level, reference: Reference) -> Result<()
     let note = note(visit, level, reference).await?;
     let doubts = staleness::labels(visit, &[&note], staleness::GIT_TIMEOUT).await.concat();
     let scope = visit.scope();
-    if !doubts.is_empty() {
+    if note.superseded_by.is_some() || !doubts.is_empty() {
         let text = visit.with_stores(move |open| {
             let text = open.store(level)?.text(&scope, reference)?.ok_or_else(|| no_note(reference))?.all()?;
             Ok(String::from_utf8_lossy(&text).into_owned())
         });
-        let text = text.await?;
-        return revise(visit, &note, &text).await;
+        return revise(visit, &note, text.await?).await;
     }
     if note.origin == Origin::Model {
         let confirmed = visit.with_stores(move |open| {
@@ -114,9 +122,20 @@ async fn confirm(visit: &Visit, level: Level, reference: Reference) -> Result<()
     Ok(())
 }
 
-/// Writes a new revision of a note.
-async fn revise(visit: &Visit, entry: &Entry, text: &str) -> Result<(), CommandError> {
+/// Writes a new revision of a note, unless the note has one with the same text. Another one must not be replaced by a
+/// text that was written without knowing it.
+async fn revise(visit: &Visit, entry: &Entry, text: String) -> Result<(), CommandError> {
     let Some(note) = &entry.note else { return Err(no_note(entry.reference)) };
+    if let Some(newer) = entry.superseded_by {
+        let (scope, level) = (visit.scope(), entry.level);
+        let is_same =
+            move |open: &mut LockedStores<'_>| Ok(open.store(level)?.note_with_text(&scope, &text)? == Some(newer));
+        return match visit.with_stores(is_same).await? {
+            true => Ok(()),
+            false => Err(CommandError::usage("the note has been revised since this page was opened")
+                .hint("open Notes, and change the newest revision")),
+        };
+    }
     let arguments = json!({
         "text": text,
         "kind": note.kind.as_str(),
@@ -146,7 +165,14 @@ async fn forget(visit: &Visit, level: Level, reference: Reference) -> Result<(),
     });
     let references: Vec<String> = revisions.await?.iter().map(|one| one.as_str().to_owned()).collect();
     let plan = call(visit, FORGET, json!({ "refs": references })).await?;
-    let Some(confirmation) = plan.data["confirm"].as_str() else { return Err(no_note(reference)) };
+    let Some(confirmation) = plan.data["confirm"].as_str() else {
+        let scope = visit.scope();
+        let look = move |open: &mut LockedStores<'_>| {
+            let now = open.now;
+            Ok(matches!(open.store(level)?.get(&scope, reference, now)?, Found::Gone(_)))
+        };
+        return if visit.with_stores(look).await? { Ok(()) } else { Err(entry::never(reference)) };
+    };
     call(visit, FORGET, json!({ "refs": references, "confirm": confirmation })).await.map(drop)
 }
 

@@ -24,13 +24,12 @@ pub(super) async fn page(view: &View<'_>) -> Result<Response, CommandError> {
         // The checks are those of a project.
         return Ok(match view.projects.first() {
             Some(project) => answer::redirect(&Shell::in_project(Page::Health, Some(&project.address_key().into()))),
-            None => answer::page(StatusCode::OK, nothing_to_check().render(&view.shell)),
+            None => answer::page(StatusCode::OK, nothing_to_check().render_as(&view.shell, Page::Health)),
         });
     };
     let Some(report) = view.ui.checks.soon(project).await else {
-        let page = answer::page(StatusCode::OK, being_made().render(&view.shell));
-        let address = Shell::in_project(Page::Health, Some(&project.address_key().into()));
-        return Ok(answer::going_on(page, LOOK_AGAIN_SECONDS, &address));
+        let page = answer::page(StatusCode::OK, being_made().render_as(&view.shell, Page::Health));
+        return Ok(answer::going_on(page, LOOK_AGAIN_SECONDS, view.address()));
     };
     let mut shell = view.shell.clone();
     shell.failing_checks = view.ui.checks.failing(project.address_key());

@@ -3,8 +3,8 @@
 mod cards;
 mod review;
 
-use weir_pages::Paging;
 use weir_pages::notes::{Counts, NoteCard, NoteFilter, Notes};
+use weir_pages::{Paging, Text};
 
 use super::view::View;
 use crate::error::CommandError;
@@ -27,10 +27,8 @@ pub(super) async fn page(mut view: View<'_>) -> Result<String, CommandError> {
     let (mut chosen, pager) = choose(&view, &review, filter);
     let unread: Vec<&ReviewedNote> = match filter {
         NoteFilter::NeverRead => std::mem::take(&mut chosen),
-        NoteFilter::Review | NoteFilter::All => {
-            review.notes.iter().filter(|note| note.is_never_read()).take(MAX_OTHERS).collect()
-        }
-        NoteFilter::Current | NoteFilter::Superseded => Vec::new(),
+        NoteFilter::Review => review.notes.iter().filter(|note| note.is_never_read()).take(MAX_OTHERS).collect(),
+        NoteFilter::Current | NoteFilter::Superseded | NoteFilter::All => Vec::new(),
     };
     let never_read = cards::load(&view, &unread).await?.into_iter().map(|(_, card)| card).collect();
     let mut cards = cards::load(&view, &chosen).await?;
@@ -43,6 +41,7 @@ pub(super) async fn page(mut view: View<'_>) -> Result<String, CommandError> {
     let notes = Notes {
         counts,
         looked_at: review.looked_at,
+        remarks: view.left_out().into_iter().chain(review.unread.iter().cloned()).map(Text::from).collect(),
         filter,
         doubtful: of(ReviewedNote::is_doubtful),
         unconfirmed: of(ReviewedNote::is_waiting),

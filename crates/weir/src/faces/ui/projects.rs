@@ -8,19 +8,25 @@ use super::account::{account, dollars};
 use super::known::ViewedProject;
 use super::transcripts::Facts;
 use super::view::{MAX_PROJECTS, View, short_path};
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 
 /// How many days money and net cover.
 const DAYS: usize = 14;
-/// The maximum number of sessions of a project whose cost is added up.
-const MAX_SESSIONS: usize = 200;
+/// The maximum number of sessions of a project whose cost is added up. Of more, it is not known.
+const MAX_SESSIONS: usize = 1_000;
 
 pub(super) async fn page(view: &View<'_>) -> Result<String, CommandError> {
     let facts = view.ui.transcripts.facts();
     let mut rows = Vec::new();
     for project in view.projects.iter().take(MAX_PROJECTS) {
-        let read = read(project, view.clock.since(DAYS)).await?;
-        rows.push(row(view, project, &read, &facts));
+        let read = read(project, view.clock.since(DAYS)).await;
+        rows.push(match read {
+            Ok(read) => row(view, project, &read, &facts),
+            Err(error) if error.kind == ErrorKind::Store => {
+                ProjectRow { problem: Some(error.message.into()), ..bare(view, project) }
+            }
+            Err(error) => return Err(error),
+        });
     }
     // What is left out has its name and its folder, and nothing that would have to be read.
     rows.extend(view.projects.iter().skip(MAX_PROJECTS).map(|project| bare(view, project)));
@@ -60,12 +66,12 @@ fn row(view: &View<'_>, project: &ViewedProject, read: &ReadProject, facts: &Fac
         .iter()
         .try_fold(0.0, |sum, session| Some(sum + facts.spent(session, read.since, Timestamp(i64::MAX))?));
     ProjectRow {
-        last: read.overview.newest.map(|at| view.moment(at)),
+        last: Some(view.moment(read.overview.newest.unwrap_or(project.known.used_at).max(project.known.used_at))),
         sessions: Some(read.overview.sessions),
         entries: Some(read.overview.entries),
         notes: read.overview.notes,
         bytes: Some(read.overview.bytes),
-        spent: spent.map(dollars),
+        spent: spent.filter(|_| read.active.len() < MAX_SESSIONS).map(dollars),
         net_tokens: Some(account.net_tokens()),
         net: account.net,
         ..bare(view, project)
@@ -79,6 +85,7 @@ fn bare(view: &View<'_>, project: &ViewedProject) -> ProjectRow {
         name: project.name.as_str().into(),
         folder: short_path(&root, view.ui.context.env().home.as_deref()).into(),
         is_there: root.is_dir(),
+        problem: None,
         last: Some(view.moment(project.known.used_at)),
         sessions: None,
         entries: None,

@@ -1,6 +1,7 @@
 //! A session as a row of a list, with what the meter and its transcript say.
 
 use weir_core::Timestamp;
+use weir_pages::ProjectLink;
 use weir_pages::sessions::SessionRow;
 use weir_store::{ListedSession, MeterRow};
 
@@ -13,8 +14,8 @@ pub(super) const ALWAYS: (Timestamp, Timestamp) = (Timestamp(i64::MIN), Timestam
 
 /// Sessions of one project, with the readings of their days.
 pub(super) struct ProjectSessions {
-    /// The name of the project.
-    pub(super) project: String,
+    /// The project.
+    pub(super) project: ProjectLink,
     /// The sessions.
     pub(super) sessions: Vec<ListedSession>,
     /// The readings of all days of these sessions.
@@ -31,7 +32,8 @@ impl ProjectSessions {
         SessionRow {
             key: session_text(&summary.key),
             title: title_of(summary),
-            project: self.project.as_str().into(),
+            project_key: self.project.key.clone(),
+            project: self.project.name.clone(),
             branch: summary.work.as_deref().map(Into::into),
             client: client_name(&summary.key.client).into(),
             started: view.moment(summary.from),

@@ -50,7 +50,7 @@ pub(super) async fn page(view: &View<'_>) -> Result<Response, CommandError> {
     let hits = found.hits.iter().skip(first).take(PAGE_HITS);
     let search = Search {
         query: asked.text.as_str().into(),
-        filters: filters(view, &asked),
+        filters: filters(view, &asked, &found),
         hits: hits.map(|(hit, doubts)| shown::hit(view, &asked.text, hit, doubts)).collect(),
         pager: Paging { page, size: PAGE_HITS as u64, total },
         has_more: found.has_more,
@@ -105,7 +105,7 @@ impl AskedFor {
         let kinds: &[Option<EntryKind>] = match self.kind {
             None => &[None],
             Some(HitKind::Note) => &[Some(EntryKind::Note)],
-            Some(HitKind::Event) => &[Some(EntryKind::Said)],
+            Some(HitKind::Event) => &[Some(EntryKind::Said), Some(EntryKind::Import)],
             Some(HitKind::Output) => &[Some(EntryKind::Run), Some(EntryKind::File)],
             Some(HitKind::Document) => &[Some(EntryKind::Document)],
             Some(HitKind::Page) => &[Some(EntryKind::Page)],
@@ -152,6 +152,13 @@ impl Found {
         }
     }
 
+    /// Returns how many hits of a kind there are, if all of them were found.
+    fn count(&self, kind: HitKind, asked: &AskedFor) -> Option<u64> {
+        let is_known = !asked.text.is_empty() && !self.has_more && asked.kind.is_none_or(|chosen| chosen == kind);
+        let is_of_kind = |(hit, _): &&(Hit, Vec<Doubt>)| shown::kind_of(hit.entry.kind) == kind;
+        is_known.then(|| self.hits.iter().filter(is_of_kind).count() as u64)
+    }
+
     /// Puts the best hits of all queries first.
     fn sort(&mut self) {
         self.hits.sort_by(|(one, _), (other, _)| other.score.total_cmp(&one.score));
@@ -172,9 +179,12 @@ async fn find(view: &View<'_>, asked: &AskedFor) -> Result<Found, CommandError> 
             }
         }
         None => {
+            let mut unread = Vec::new();
             for project in view.projects.iter().take(MAX_SEARCHED_PROJECTS) {
-                find_indexed(project, asked, &mut found).await?;
+                let read = find_indexed(project, asked, &mut found).await;
+                view.if_readable(project, read, &mut unread)?;
             }
+            unread.iter().for_each(|problem| found.remark(problem));
             find_of_user(view, asked, &mut found).await?;
             let left_out = view.projects.len().saturating_sub(MAX_SEARCHED_PROJECTS);
             if left_out > 0 {
@@ -228,7 +238,7 @@ fn as_indexed(findings: Findings) -> Findings {
     Findings { behind: false, ..findings }
 }
 
-fn filters(view: &View<'_>, asked: &AskedFor) -> Filters {
+fn filters(view: &View<'_>, asked: &AskedFor, found: &Found) -> Filters {
     let pick =
         |value: &str, label: &str, is_chosen: bool| Picked { value: value.into(), label: label.into(), is_chosen };
     let from =
@@ -247,7 +257,7 @@ fn filters(view: &View<'_>, asked: &AskedFor) -> Filters {
     let mut periods = vec![pick("", "any time", asked.days.is_none())];
     periods.extend(PERIODS.map(since));
     Filters {
-        kinds: KINDS.map(|kind| (kind, None)).to_vec(),
+        kinds: KINDS.map(|kind| (kind, found.count(kind, asked))).to_vec(),
         kind: asked.kind,
         from: vec![
             from(None, "anyone"),
@@ -255,6 +265,7 @@ fn filters(view: &View<'_>, asked: &AskedFor) -> Filters {
             from(Some(Origin::Model), "the model"),
             from(Some(Origin::Tool), "tools"),
             from(Some(Origin::Web), "the web"),
+            from(Some(Origin::Teammate), "teammates"),
         ],
         within,
         since: periods,

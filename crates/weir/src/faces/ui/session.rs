@@ -3,9 +3,10 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use weir_core::guide::{Outcome, Outcomes, outcomes};
-use weir_core::{Origin, Scope, SessionKey};
+use weir_core::{Scope, SessionKey};
 use weir_pages::session::{
-    Compaction, Figures, Guide, Item, Reflection, Session, Statement, Timeline, TimelineFilter, WindowCourse,
+    Compaction, Figures, Guide, Item, Reflection, Session, Statement, Statements, Timeline, TimelineFilter,
+    WindowCourse,
 };
 use weir_pages::words::Words;
 use weir_store::{HistoryFilter, ListedSession, MeterRow, Moment};
@@ -39,14 +40,16 @@ const FILTERS: [TimelineFilter; 5] = [
 pub(super) async fn page(view: &View<'_>, key: &str) -> Result<Response, CommandError> {
     let key = session_key(key).ok_or_else(|| unknown(key))?;
     let Some(project) = &view.project else {
+        let mut unread = Vec::new();
         for project in view.places() {
-            if has(project, &key).await? {
+            if view.if_readable(project, has(project, &key).await, &mut unread)? == Some(true) {
                 return Ok(answer::redirect(&view.address_in(project)));
             }
         }
-        return Err(unknown(&key.key));
+        return Err(unread.into_iter().chain(view.not_looked_through()).fold(unknown(&key.key), CommandError::hint));
     };
-    let session = read(project, &key).await?.ok_or_else(|| unknown(&key.key))?;
+    let missing = || view.not_looked_through().into_iter().fold(unknown(&key.key), CommandError::hint);
+    let session = read(project, &key).await?.ok_or_else(missing)?;
     let facts = view.ui.transcripts.facts();
     let page = show(view, project, &session, &facts);
     Ok(answer::page(StatusCode::OK, page.render(&view.shell)))
@@ -57,6 +60,8 @@ struct ReadSession {
     listed: ListedSession,
     /// Its newest events, oldest first.
     moments: Vec<Moment>,
+    /// Whether it has older events.
+    is_cut: bool,
     readings: Vec<MeterRow>,
     earlier: Option<SessionKey>,
     later: Option<SessionKey>,
@@ -90,10 +95,12 @@ fn read_here(
     let filter = HistoryFilter {
         session: Some(key.key.clone()),
         client: Some(key.client.clone()),
-        limit: MAX_EVENTS,
+        limit: MAX_EVENTS + 1,
         ..HistoryFilter::default()
     };
     let mut moments = store.history(scope, &filter)?;
+    let is_cut = moments.len() > MAX_EVENTS;
+    moments.truncate(MAX_EVENTS);
     moments.reverse();
     let (earlier, later) = store.sessions_beside(&listed.place)?;
     let readings = store.metered_between(listed.summary.from, listed.summary.to)?;
@@ -101,7 +108,7 @@ fn read_here(
     let tokens = weir_tokens::count(&text) as u64;
     let outcomes = outcomes(&guides::facts(&moments));
     let guide = (text, tokens, budget as u64);
-    Ok(Some(ReadSession { listed, moments, readings, earlier, later, guide, outcomes }))
+    Ok(Some(ReadSession { listed, moments, is_cut, readings, earlier, later, guide, outcomes }))
 }
 
 fn show(view: &View<'_>, project: &ViewedProject, session: &ReadSession, facts: &Facts) -> Session {
@@ -186,6 +193,7 @@ fn timeline(view: &View<'_>, session: &ReadSession) -> Timeline {
         filters: FILTERS.map(|filter| (filter, count(filter))).to_vec(),
         filter,
         total: session.moments.len() as u64,
+        is_cut: session.is_cut,
         older: oldest.filter(|_| left > 0),
         is_newest: end == session.moments.len(),
     }
@@ -211,14 +219,9 @@ fn reflection(outcomes: &Outcomes) -> Reflection {
         words: Words::of(outcome.origin),
         reference: outcome.reference.map(|reference| reference.as_str().into()),
     };
-    let some = |all: &[Outcome]| -> Vec<Statement> {
-        let left = all.len().saturating_sub(MAX_STATEMENTS);
-        let rest = (left > 0).then(|| Statement {
-            text: format!("and {left} more; `weir reflect` lists all").into(),
-            words: Words::of(Origin::Tool),
-            reference: None,
-        });
-        all.iter().take(MAX_STATEMENTS).map(statement).chain(rest).collect()
+    let some = |all: &[Outcome]| Statements {
+        shown: all.iter().take(MAX_STATEMENTS).map(statement).collect(),
+        left_out: all.len().saturating_sub(MAX_STATEMENTS) as u64,
     };
     Reflection {
         done: some(&outcomes.done),
@@ -229,6 +232,6 @@ fn reflection(outcomes: &Outcomes) -> Reflection {
 }
 
 fn unknown(key: &str) -> CommandError {
-    CommandError::new(ErrorKind::NotFound, format!("no store has a session `{key}`"))
+    CommandError::new(ErrorKind::NotFound, format!("no session `{key}` was found"))
         .hint("`weir import` imports past sessions from the transcripts of your clients")
 }

@@ -19,9 +19,10 @@ pub(super) async fn page(view: &View<'_>) -> Result<String, CommandError> {
     let before = view.fields.get("before").and_then(place_of);
     let filter =
         SessionFilter { client: client.clone(), before: before.clone(), limit: PAGE_SESSIONS + 1, active_since: None };
-    let (mut lists, mut counts) = (Vec::new(), Vec::new());
+    let (mut lists, mut counts, mut unread) = (Vec::new(), Vec::new(), Vec::new());
     for project in view.places() {
-        let (list, of_clients) = read(project, filter.clone()).await?;
+        let read = read(project, filter.clone()).await;
+        let Some((list, of_clients)) = view.if_readable(project, read, &mut unread)? else { continue };
         lists.push(list);
         counts.extend(of_clients);
     }
@@ -44,6 +45,7 @@ pub(super) async fn page(view: &View<'_>) -> Result<String, CommandError> {
         older: last.filter(|_| has_older).map(Into::into),
         clients,
         client: client.map(Into::into),
+        remarks: view.left_out().into_iter().chain(unread).map(Text::from).collect(),
     };
     Ok(page.render(&view.shell))
 }
@@ -54,7 +56,7 @@ async fn read(
     filter: SessionFilter,
 ) -> Result<(ProjectSessions, Vec<(String, u64)>), CommandError> {
     let visit = project.visit().await;
-    let name = project.name.clone();
+    let link = project.link();
     visit
         .with_stores(move |open: &mut LockedStores<'_>| {
             let store = open.project()?;
@@ -65,7 +67,7 @@ async fn read(
                 Some((first, last)) => store.metered_between(first, last)?,
                 None => Vec::new(),
             };
-            Ok((ProjectSessions { project: name, sessions, readings }, store.session_counts()?))
+            Ok((ProjectSessions { project: link, sessions, readings }, store.session_counts()?))
         })
         .await
 }

@@ -9,6 +9,7 @@ use crate::env::{WEIR_DATA, WEIR_OFF, WEIR_SESSION, WEIR_WORK};
 use crate::error::CommandError;
 use crate::faces::settings::{SETTINGS, SetLine, Setting as Known, set_lines};
 use crate::foreign;
+use crate::replay::prices::{self, Prices};
 
 /// The variables that are shown, with what they do.
 const VARIABLES: [(&str, &str); 4] = [
@@ -34,11 +35,14 @@ pub(super) fn page(view: &View<'_>) -> Result<String, CommandError> {
     };
     let about = "yours: may set everything. A project has no such file, since it could loosen its own sandbox.";
     let file = SettingsFile { path: shown.clone(), about: about.into(), state };
-    let prices = path.with_file_name("prices.toml");
     let of_prices = SettingsFile {
-        path: short_path(&prices, home).into(),
+        path: short_path(&path.with_file_name("prices.toml"), home).into(),
         about: "yours: prices of models, besides those that are built in".into(),
-        state: if prices.exists() { FileState::Read(0) } else { FileState::Absent },
+        state: match prices::user_file(context.paths()).map(|path| Prices::read(Some(&path))) {
+            None => FileState::Absent,
+            Some(Ok(_)) => FileState::Used,
+            Some(Err(error)) => FileState::Unreadable(error.message.into()),
+        },
     };
     let mut groups = groups(&config, &lines, &shown);
     groups.push(variables(view));

@@ -5,6 +5,7 @@ mod gather;
 use weir_core::time::DAY;
 use weir_core::{EntryKind, SessionKey, Timestamp};
 use weir_pages::Text;
+use weir_pages::figures::count;
 use weir_pages::session::EventLine;
 use weir_pages::sessions::SessionRow;
 use weir_pages::today::{BackgroundRun, Day, DayFigures, FirstSteps, HeldOutput, Today};
@@ -39,7 +40,7 @@ pub(super) async fn page(view: &View<'_>) -> Result<String, CommandError> {
     let period = Period { since: view.clock.since(days as usize), from: view.clock.since(chart), days, chart };
     let facts = view.ui.transcripts.facts();
     let gathered = gather::all(view, &period).await?;
-    if gathered.projects.iter().all(|project| project.is_blank) {
+    if gathered.unread.is_empty() && gathered.projects.iter().all(|project| project.is_blank) {
         return Ok(first_steps(view).render(&view.shell));
     }
     Ok(today(view, &period, &gathered, &facts).render(&view.shell))
@@ -60,14 +61,18 @@ fn today(view: &View<'_>, period: &Period, gathered: &Gathered, facts: &Facts) -
     let in_period = readings.iter().filter(|row| row.day >= period.since);
     let start = |at: usize| Timestamp(period.from.0 + at as i64 * DAY);
     let days = (0..period.chart).map(|at| day(start(at), gathered.active_on(at).collect(), &readings, facts));
-    let per_day: Vec<Day> = days.collect();
+    let mut per_day: Vec<Day> = days.collect();
+    if gathered.is_cut() {
+        // What sessions cost is not known if some of them were not looked at.
+        per_day.iter_mut().filter_map(|day| day.figures.as_mut()).for_each(|figures| figures.spent = None);
+    }
     let active: Vec<SessionKey> = gathered.active_since(period);
-    let spent = spent(active.iter(), period.since, Timestamp(i64::MAX), facts);
+    let spent = spent(active.iter(), period.since, Timestamp(i64::MAX), facts).filter(|_| !gathered.is_cut());
     Today {
         days: period.days,
         spent: spent.filter(|_| !active.is_empty()).map(dollars),
         account: account::account(in_period, facts),
-        remarks: remarks(view, &per_day, facts),
+        remarks: remarks(view, &per_day, gathered, facts),
         per_day,
         window: facts.is_ready.then(|| window::cheaper(&view.ui.context, facts)).flatten(),
         held: held(view, gathered),
@@ -102,7 +107,7 @@ fn spent<'a>(
 }
 
 /// Returns what is to be seen in the chart and what its figures mean.
-fn remarks(view: &View<'_>, per_day: &[Day], facts: &Facts) -> Vec<Text> {
+fn remarks(view: &View<'_>, per_day: &[Day], gathered: &Gathered, facts: &Facts) -> Vec<Text> {
     let figures = || per_day.iter().filter_map(|day| day.figures);
     let lost = figures().filter(|day| day.account.net_tokens() < 0).count();
     let has_money = figures().all(|day| day.account.net.is_some());
@@ -120,10 +125,14 @@ fn remarks(view: &View<'_>, per_day: &[Day], facts: &Facts) -> Vec<Text> {
     } else if !has_money {
         remarks.push("Bars are tokens, since the price of some sessions is not known.".into());
     }
+    if gathered.is_cut() {
+        let most = count(gather::MAX_SESSIONS as u64);
+        remarks.push(format!("Only the newest {most} sessions of each project are counted.").into());
+    }
     if view.clock.is_elsewhere() {
         remarks.push("Days begin at midnight UTC.".into());
     }
-    remarks.extend(view.left_out().map(Text::from));
+    remarks.extend(view.left_out().into_iter().chain(gathered.unread.iter().cloned()).map(Text::from));
     remarks
 }
 
@@ -179,8 +188,14 @@ fn background(view: &View<'_>, gathered: &Gathered) -> Vec<BackgroundRun> {
 /// Returns what to do before anything was recorded.
 fn first_steps(view: &View<'_>) -> FirstSteps {
     let context = &view.ui.context;
+    let (connected, clients): (Vec<_>, Vec<_>) =
+        health::found(context).into_iter().partition(|(_, is_set_up)| *is_set_up);
+    let titles = |clients: Vec<(&'static str, bool)>| -> Vec<Text> {
+        clients.into_iter().map(|(title, _)| title.into()).collect()
+    };
     FirstSteps {
-        clients: health::not_set_up(context).into_iter().map(Text::from).collect(),
+        clients: titles(clients),
+        connected: titles(connected),
         earlier_sessions: places::find(context.env(), &[]).ok().map(|places| places.found.len() as u64),
         smallest_held: context.config().hold.by_product_tokens as u64,
     }

@@ -87,6 +87,38 @@ impl<'a> View<'a> {
         (left_out > 0).then(|| format!("{projects} not in these figures."))
     }
 
+    /// Says which stores something was not looked for in, if there are others.
+    pub(super) fn not_looked_through(&self) -> Option<String> {
+        let sentence = match &self.project {
+            Some(project) => format!("only {} was looked through; All projects is in the menu", project.name),
+            None => "projects that were not used lately were not looked through; choose one in the menu".to_owned(),
+        };
+        (self.places().len() < self.projects.len()).then_some(sentence)
+    }
+
+    /// Returns what was read of a project. On a page over all projects, one that cannot be read does not fail the
+    /// page: it is left out, and `unread` says why.
+    pub(super) fn if_readable<T>(
+        &self,
+        project: &ViewedProject,
+        read: Result<T, CommandError>,
+        unread: &mut Vec<String>,
+    ) -> Result<Option<T>, CommandError> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(error) if self.project.is_none() && error.kind == ErrorKind::Store => {
+                unread.push(format!("The store of {} cannot be read: {}.", project.name, error.message));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the address of this page, with its query.
+    pub(super) fn address(&self) -> &str {
+        &self.path
+    }
+
     /// Returns the same address in a project.
     pub(super) fn address_in(&self, project: &ViewedProject) -> String {
         format!("/in/{}{}", project.address_key(), self.path)

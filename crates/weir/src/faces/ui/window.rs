@@ -9,7 +9,7 @@ use weir_core::wording::counted;
 use weir_pages::message::Message;
 use weir_pages::today::CheaperWindow;
 use weir_pages::window::{ClientChoice, SessionCost, SettingPreview, SizeCost, Window};
-use weir_pages::{Money, Page, Shell, Text};
+use weir_pages::{Money, Page};
 
 use super::account::dollars;
 use super::answer;
@@ -35,10 +35,8 @@ const NOT_KNOWN: &str = "Whether the model would have done the same work with le
 pub(super) async fn page(view: &View<'_>) -> Result<Response, CommandError> {
     let facts = view.ui.transcripts.facts_soon().await;
     if !facts.is_ready {
-        let page = answer::page(StatusCode::OK, being_read(&facts).render(&view.shell));
-        let project = view.project.as_ref().map(|project| Text::from(project.address_key()));
-        let address = Shell::in_project(Page::Window, project.as_ref());
-        return Ok(answer::going_on(page, LOOK_AGAIN_SECONDS, &address));
+        let page = answer::page(StatusCode::OK, being_read(&facts).render_as(&view.shell, Page::Window));
+        return Ok(answer::going_on(page, LOOK_AGAIN_SECONDS, view.address()));
     }
     let context = &view.ui.context;
     let study = Study::of(context, &facts, view.fields.get("client"));

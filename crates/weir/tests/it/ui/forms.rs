@@ -77,6 +77,42 @@ fn a_note_that_is_still_true_is_bound_to_its_file_as_it_is_now() {
 }
 
 #[test]
+fn a_form_that_is_sent_twice_does_its_work_once() {
+    let (home, _, reference) = furnished();
+    let pages = Pages::open(&home);
+    let new = format!("{}/notes/new", pages.project());
+    let edit = format!("/entries/{reference}/edit");
+    for _ in 0..2 {
+        pages.submit(&new, &[("topic", "style"), ("kind", "convention"), ("text", "Small commits")]);
+        pages.submit(&new, &[("topic", ""), ("text", "Plain words")]);
+        pages.submit(&edit, &[("text", "Tests need port 7072")]);
+    }
+    let notes = home.json(&["notes", "--all"]);
+    for title in ["Small commits", "Plain words", "Tests need port 7072"] {
+        let same = notes["notes"].as_array().unwrap().iter().filter(|note| note["title"] == title).count();
+        assert_eq!(same, 1, "{title}: {notes}");
+    }
+    let newest = bare(&note(&home, "port"));
+    for _ in 0..2 {
+        pages.submit(&format!("/entries/{newest}/forget"), &[]);
+    }
+    assert_eq!(note(&home, "port"), Value::Null);
+}
+
+#[test]
+fn a_revision_is_not_replaced_by_a_text_that_was_written_before_it() {
+    let (home, _, reference) = furnished();
+    let pages = Pages::open(&home);
+    let edit = format!("/entries/{reference}/edit");
+    pages.submit(&edit, &[("text", "Tests need port 7072")]);
+    let token = pages.token();
+    let late = pages.send(&pages.form(&edit, &[("token", token.as_str()), ("text", "Tests need port 7073")]));
+    assert_eq!(late.status, 400, "{}", late.text());
+    assert!(late.text().contains("The note has been revised since this page was opened"), "{}", late.text());
+    assert_eq!(note(&home, "port")["title"], "Tests need port 7072");
+}
+
+#[test]
 fn a_new_note_is_for_the_project_or_for_everywhere() {
     let (home, ..) = furnished();
     let pages = Pages::open(&home);
@@ -89,6 +125,17 @@ fn a_new_note_is_for_the_project_or_for_everywhere() {
     let token = pages.token();
     let empty = pages.send(&pages.form(&path, &[("token", token.as_str()), ("text", "  ")]));
     assert_eq!(empty.status, 400, "{}", empty.text());
+}
+
+#[test]
+fn a_form_that_is_too_long_is_answered_with_a_page() {
+    let (home, ..) = furnished();
+    let pages = Pages::open(&home);
+    let (token, long) = (pages.token(), "a".repeat(600 << 10));
+    let path = format!("{}/notes/new", pages.project());
+    let refused = pages.send(&pages.form(&path, &[("token", token.as_str()), ("text", long.as_str())]));
+    assert_eq!((refused.status, refused.header("content-type")), (400, Some("text/html; charset=utf-8")));
+    assert!(refused.text().contains("The form is longer than 1 MiB"), "{}", refused.text());
 }
 
 #[test]

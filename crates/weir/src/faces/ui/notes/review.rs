@@ -21,8 +21,10 @@ const UNUSED_AFTER_MILLIS: i64 = 30 * DAY;
 /// The notes that were looked at, newest first.
 pub(super) struct Review {
     pub(super) notes: Vec<ReviewedNote>,
-    /// How many of the newest were looked at, if not all.
+    /// How many of the newest of each store were looked at, if not all.
     pub(super) looked_at: Option<u64>,
+    /// The stores that could not be read, in whole sentences.
+    pub(super) unread: Vec<String>,
 }
 
 /// A note, and what speaks against it.
@@ -64,25 +66,29 @@ impl Review {
     /// Returns how many subjects the notes have that hold.
     pub(super) fn topics(&self) -> u64 {
         let current = self.notes.iter().filter(|note| !note.is_superseded());
-        let topics: HashSet<&str> = current.filter_map(|note| note.entry.note.as_ref()?.topic.as_deref()).collect();
-        topics.len() as u64
+        let topics = current.filter_map(|note| {
+            let project = note.project.as_ref().map(|project| project.address_key());
+            Some((project, note.entry.note.as_ref()?.topic.as_deref()?))
+        });
+        topics.collect::<HashSet<_>>().len() as u64
     }
 }
 
 /// Looks through the notes of a view's projects and of the user.
 pub(super) async fn all(view: &View<'_>) -> Result<Review, CommandError> {
     let most = if view.places().len() > 1 { MAX_NOTES_OF_MANY } else { MAX_NOTES };
-    let mut review = Review { notes: Vec::new(), looked_at: None };
+    let mut review = Review { notes: Vec::new(), looked_at: None, unread: Vec::new() };
     for project in view.places() {
         let visit = project.visit().await;
         let scope = visit.scope();
-        let notes = visit.with_stores(move |open| Ok(open.project()?.notes(&scope, most)?)).await?;
+        let notes = visit.with_stores(move |open| Ok(open.project()?.notes(&scope, most + 1)?)).await;
+        let Some(notes) = view.if_readable(project, notes, &mut review.unread)? else { continue };
         let is_there = project.root().is_dir();
         add(&mut review, view, &visit, Found { project: Some(project), notes, most, is_there }).await;
     }
     let visit = view.ui.projects.visit().await;
     let scope = visit.scope();
-    let notes = visit.with_stores(move |open| Ok(open.user()?.notes(&scope, most)?)).await?;
+    let notes = visit.with_stores(move |open| Ok(open.user()?.notes(&scope, most + 1)?)).await?;
     add(&mut review, view, &visit, Found { project: None, notes, most, is_there: true }).await;
     review.notes.sort_by_key(|note| std::cmp::Reverse(note.entry.at));
     Ok(review)
@@ -92,14 +98,15 @@ pub(super) async fn all(view: &View<'_>) -> Result<Review, CommandError> {
 struct Found<'a> {
     project: Option<&'a Arc<ViewedProject>>,
     notes: Vec<NoteUse>,
-    /// How many were asked for.
+    /// How many are looked at; one more was asked for.
     most: usize,
     /// Whether the project's files are where they were.
     is_there: bool,
 }
 
-async fn add(review: &mut Review, view: &View<'_>, visit: &Visit, found: Found<'_>) {
-    if found.notes.len() >= found.most {
+async fn add(review: &mut Review, view: &View<'_>, visit: &Visit, mut found: Found<'_>) {
+    if found.notes.len() > found.most {
+        found.notes.truncate(found.most);
         review.looked_at = Some(found.most as u64);
     }
     let is_current = |note: &&NoteUse| note.entry.superseded_by.is_none();

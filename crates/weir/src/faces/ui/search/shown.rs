@@ -36,7 +36,8 @@ pub(super) fn hit(view: &View<'_>, query: &str, hit: &Hit, doubts: &[Doubt]) -> 
     }
 }
 
-fn kind_of(kind: EntryKind) -> HitKind {
+/// Returns what an entry of a kind is as a hit.
+pub(super) fn kind_of(kind: EntryKind) -> HitKind {
     match kind {
         EntryKind::Note => HitKind::Note,
         EntryKind::Said | EntryKind::Import => HitKind::Event,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use weir_core::{Entry, EntryKind, Scope, SessionKey, Timestamp};
+use weir_pages::ProjectLink;
 use weir_store::{EntryFilter, HistoryFilter, MeterRow, Moment, SessionFilter};
 
 use super::super::events;
@@ -15,7 +16,7 @@ use crate::error::CommandError;
 use crate::run::background::{self, RunningCommand};
 
 /// The maximum number of sessions of a project that are looked at.
-const MAX_SESSIONS: usize = 200;
+pub(super) const MAX_SESSIONS: usize = 1_000;
 /// The maximum number of entries among which outputs are looked for.
 const MAX_OUTPUTS: usize = 200;
 /// The maximum number of outputs of a project whose tokens are counted, the biggest.
@@ -30,6 +31,8 @@ const CLIENTS_OWN: &str = "the client's";
 /// What the stores know of some days.
 pub(super) struct Gathered {
     pub(super) projects: Vec<ProjectDays>,
+    /// The stores that could not be read, in whole sentences.
+    pub(super) unread: Vec<String>,
 }
 
 /// What one store knows of them.
@@ -57,26 +60,27 @@ pub(super) struct CountedOutput {
 
 /// Reads what the stores of a view know.
 pub(super) async fn all(view: &View<'_>, period: &Period) -> Result<Gathered, CommandError> {
-    let mut projects = Vec::new();
+    let (mut projects, mut unread) = (Vec::new(), Vec::new());
     for project in view.places() {
-        projects.push(one(project, period).await?);
+        projects.extend(view.if_readable(project, one(project, period).await, &mut unread)?);
     }
-    Ok(Gathered { projects })
+    Ok(Gathered { projects, unread })
 }
 
 async fn one(project: &Arc<ViewedProject>, period: &Period) -> Result<ProjectDays, CommandError> {
     let visit = project.visit().await;
-    let (scope, name) = (visit.scope(), project.name.clone());
+    let (scope, link) = (visit.scope(), project.link());
     let (since, from, chart) = (period.since, period.from, period.chart);
     let mut days = visit
         .with_stores(move |open| {
-            let (list, active) = sessions(open, name, from, chart)?;
+            let (list, active) = sessions(open, link, from, chart)?;
             let held = outputs(open, &scope, since)?;
             let filter = HistoryFilter { since: Some(since), limit: MAX_EVENTS, ..HistoryFilter::default() };
             let store = open.project()?;
             let mut events = store.history(&scope, &filter)?;
             events.retain(events::matters);
-            let is_blank = store.overview()?.newest.is_none();
+            let ever = HistoryFilter { limit: 1, ..HistoryFilter::default() };
+            let is_blank = events.is_empty() && store.history(&scope, &ever)?.is_empty();
             Ok(ProjectDays { is_blank, list, active, held, events, running: Vec::new() })
         })
         .await?;
@@ -87,7 +91,7 @@ async fn one(project: &Arc<ViewedProject>, period: &Period) -> Result<ProjectDay
 /// Returns the sessions that were active since the chart begins, and on which of its days each was.
 fn sessions(
     open: &mut LockedStores<'_>,
-    project: String,
+    project: ProjectLink,
     from: Timestamp,
     chart: usize,
 ) -> Result<(ProjectSessions, Vec<Vec<bool>>), CommandError> {
@@ -137,6 +141,11 @@ fn was_held(entry: &Entry) -> bool {
 }
 
 impl Gathered {
+    /// Whether a project may have had more sessions than were looked at.
+    pub(super) fn is_cut(&self) -> bool {
+        self.projects.iter().any(|project| project.list.sessions.len() == MAX_SESSIONS)
+    }
+
     /// Returns the readings since a time.
     pub(super) fn readings(&self, since: Timestamp) -> Vec<MeterRow> {
         let rows = self.projects.iter().flat_map(|project| &project.list.readings);
