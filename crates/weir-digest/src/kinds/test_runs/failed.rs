@@ -331,7 +331,11 @@ impl FailureSummary {
 
 /// Returns a test with its message. The place of a file that fails as a whole already names it.
 fn with_name(test: &str, said: &str) -> String {
-    if test.is_empty() || said.starts_with(test) { said.to_owned() } else { format!("{test} {said}") }
+    if test.is_empty() || said.starts_with(test) {
+        said.to_owned()
+    } else {
+        format!("{test} {said}").trim_end().to_owned()
+    }
 }
 
 fn place_and_message(place: &str, message: &str) -> String {
