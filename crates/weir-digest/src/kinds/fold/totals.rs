@@ -4,12 +4,13 @@ use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::text::number;
 use crate::{Line, Part, Weight};
 
-/// Lines that state totals, and the counts in them of test runners that have no kind.
+/// Lines that state totals, and the sums of their counts for test runners that have no kind: a run in several packages
+/// states several.
 #[derive(Default)]
 pub(super) struct Totals {
     lines: BoundedItems,
     passed: Option<u64>,
-    failed: Option<u64>,
+    failed: u64,
 }
 
 /// How lines of totals begin.
@@ -38,26 +39,30 @@ impl Totals {
             let known = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo", "duration_ms"];
             let Some((count, _)) = number(count).filter(|_| known.contains(&name)) else { return false };
             match name {
-                "pass" => self.passed = Some(count),
-                "fail" => self.failed = Some(count),
+                "pass" => self.pass(count),
+                "fail" => self.failed = self.failed.saturating_add(count),
                 _ => {}
             }
             return true;
         }
         let Some((count, rest)) = number(text) else { return false };
         match rest.trim_start().split([' ', '(']).next() {
-            Some("passing") => self.passed = Some(count),
-            Some("failing") => self.failed = Some(count),
+            Some("passing") => self.pass(count),
+            Some("failing") => self.failed = self.failed.saturating_add(count),
             Some("pending") => {}
             _ => return false,
         }
         rest.starts_with(' ')
     }
 
+    fn pass(&mut self, count: u64) {
+        self.passed = Some(self.passed.unwrap_or(0).saturating_add(count));
+    }
+
     /// Returns `tests: 163 passed, 5 failed`.
     pub(super) fn what(&self) -> Option<String> {
         let passed = self.passed?;
-        Some(format!("tests: {passed} passed, {} failed", self.failed.unwrap_or(0)))
+        Some(format!("tests: {passed} passed, {} failed", self.failed))
     }
 
     pub(super) fn part(self) -> Part {
