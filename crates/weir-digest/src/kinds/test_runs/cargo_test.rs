@@ -6,6 +6,7 @@ use super::outcomes::{Repeats, Skips, TopN, times};
 use super::panicked::{TestOutput, panicking};
 use super::run::{Runner, Runs};
 use crate::kinds::Kind;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
@@ -36,14 +37,16 @@ struct CargoTest {
     unfinished: Counts,
     binary: String,
     binaries: Vec<Binary>,
+    /// The number of all binaries, and of those with tests.
     binaries_total: u64,
+    tested: u64,
     targets: Repeats,
     ignored: Skips,
     slow: TopN,
     benchmarks: Repeats,
     /// Tests that ran for more than a minute.
     long: Repeats,
-    notes: Vec<Item>,
+    notes: KeptItems<MAX_ITEMS>,
     /// The test whose printed lines are being read.
     test: Option<(u64, String, TestOutput)>,
     /// Whether tests are running, and whether their printed lines have been shown.
@@ -112,7 +115,7 @@ impl Runner for CargoTest {
             page.push(failed.part("failures", Weight::Failure, times));
         }
         page.push(targets.part("targets that failed", Weight::Failure, |text, _| text.to_owned()));
-        page.push(Part::new("notes", Weight::Failure, self.notes));
+        page.push(self.notes.part("notes", Weight::Failure));
         page.push(ignored.part("ignored", Weight::Fact));
         page.push(slow.part("slowest tests", Weight::Fact));
         page.push(self.long.part("tests that ran for over a minute", Weight::Fact, times));
@@ -121,7 +124,7 @@ impl Runner for CargoTest {
         binaries.sort_by_key(|binary| std::cmp::Reverse((binary.counts.failed, binary.counts.micros)));
         let named = |binary: &Binary| Item::plain(format!("{}: {}", binary.name, binary.counts));
         let items: Vec<Item> = binaries.iter().map(named).collect();
-        page.push(Part::new("binaries with tests", Weight::Shape, items));
+        page.push(Part::new("binaries with tests", Weight::Shape, items).of(self.tested));
         page
     }
 }
@@ -256,7 +259,9 @@ impl CargoTest {
         let counts = Counts::parse(text);
         self.counts.add(&counts);
         self.binaries_total += 1;
-        if self.binaries.len() < MAX_ITEMS && counts.passed + counts.failed + counts.ignored + counts.measured > 0 {
+        let has_tests = counts.passed + counts.failed + counts.ignored + counts.measured > 0;
+        self.tested += u64::from(has_tests);
+        if has_tests && self.binaries.len() < MAX_ITEMS {
             // With `-q`, binaries have no names.
             let name = match self.binary.as_str() {
                 "" => format!("binary {}", self.binaries_total),
@@ -275,9 +280,7 @@ impl CargoTest {
             // The list at the end names all of them again.
             self.targets.add(target, 0, line.number);
         } else if text.starts_with("  ") && text.contains("process didn't exit successfully") {
-            if self.notes.len() < MAX_ITEMS {
-                self.notes.push(Item::at(line.number, clip(text.trim(), 300)));
-            }
+            self.notes.add(|| Item::at(line.number, clip(text.trim(), 300)));
         } else if !(text.is_empty() || text == "Caused by:" || targets_failed(text)) {
             self.state = CargoState::Tests;
             return self.test(line);

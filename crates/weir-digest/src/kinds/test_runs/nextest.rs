@@ -7,8 +7,9 @@ use super::outcomes::{Outcome, Outcomes, Repeats, TopN};
 use super::panicked::TestOutput;
 use super::run::{Runner, Runs};
 use crate::kinds::Kind;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::text::{clip, number};
-use crate::{About, Item, Line, Page, Part, Weight};
+use crate::{About, Item, Line, Page, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Runs<Nextest>>("nextest", opens);
 
@@ -48,7 +49,7 @@ struct Nextest {
     test: Option<ReportedTest>,
     /// The counts of each run.
     counts: Vec<String>,
-    notes: Vec<Item>,
+    notes: KeptItems<MAX_ITEMS>,
 }
 
 #[derive(Default, PartialEq, Eq)]
@@ -121,7 +122,7 @@ impl Runner for Nextest {
         let counts = if self.counts.is_empty() { self.outcomes.counted() } else { self.counts.join("; ") };
         let mut page = Page::new(format!("nextest: {counts}"));
         page.push(self.failures.part("failures", bytes));
-        page.push(Part::new("notes", Weight::Fact, self.notes));
+        page.push(self.notes.part("notes", Weight::Fact));
         page.push(self.flaky.part("flaky tests", Weight::Fact, |text, _| text.to_owned()));
         page.push(self.slow.part("slowest tests", Weight::Fact));
         page.push(self.outcomes.part("binaries"));
@@ -144,8 +145,8 @@ impl Nextest {
         let trimmed = line.text.trim_start();
         let note = trimmed.starts_with("Cancel")
             || (trimmed.starts_with("warning: ") && trimmed.contains(" tests were not run"));
-        if note && self.notes.len() < MAX_ITEMS {
-            self.notes.push(Item::at(line.number, clip(trimmed, 300)));
+        if note {
+            self.notes.add(|| Item::at(line.number, clip(trimmed, 300)));
         }
         let known = ["Nextest run ", "Starting ", "error: test run failed"];
         note || trimmed.is_empty() || known.iter().any(|start| trimmed.starts_with(start))
