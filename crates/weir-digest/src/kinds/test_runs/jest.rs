@@ -97,7 +97,7 @@ impl Runner for Jest {
     fn page(mut self, bytes: u64) -> Page {
         self.end_block();
         let mut page = Page::new(format!("jest: {}", self.report.counted()));
-        page.push(self.broken.part("suites that did not run", bytes));
+        page.push(self.broken.part_of("suites that did not run", "files", bytes));
         page.push(self.failures.part("failures", bytes));
         self.report.put(&mut page);
         let consoles = |text: &str, count: u64| format!("{count} {text}");

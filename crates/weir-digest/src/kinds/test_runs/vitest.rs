@@ -96,7 +96,7 @@ impl Runner for Vitest {
         self.end_block();
         let mut page = Page::new(format!("vitest: {}", self.report.counted()));
         let failures = if self.failures.total > 0 { self.failures } else { self.listed };
-        page.push(self.broken.part("files that did not run, and errors outside of tests", bytes));
+        page.push(self.broken.part_of("files that did not run, and errors outside of tests", "errors", bytes));
         page.push(failures.part("failures", bytes));
         self.report.put(&mut page);
         self.chatter.put(&mut page);
