@@ -51,6 +51,8 @@ fn totals_of_several_runs_are_summed_and_shown() {
         1:   3 passing (10ms)
         2:   2 failing
         4:   4 passing (9ms)"#]]);
+    let nested = "TAP version 13\n    # pass 3\n    # fail 1\nnot ok 1 - suite\n# pass 0\n# fail 1\n";
+    assert!(digest(nested, 400).contains("tests: 0 passed, 1 failed; 1 error line; "), "{}", digest(nested, 400));
 }
 
 #[test]

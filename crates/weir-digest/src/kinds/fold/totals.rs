@@ -24,7 +24,7 @@ impl Totals {
     /// Takes a line that states a total. Returns whether it does.
     pub(super) fn take(&mut self, line: &Line<'_>, text: &str) -> bool {
         let text = text.trim_start_matches(['=', ' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'].as_slice());
-        let counted = self.count(line.text.trim());
+        let counted = self.count(line.text);
         let is_total = counted || BEGINNINGS.iter().any(|start| text.starts_with(start)) || is_numbered(line.text);
         if is_total {
             self.lines.line(line);
@@ -33,12 +33,15 @@ impl Totals {
     }
 
     /// Recognises `# pass 163` of TAP, `ℹ fail 5` of node, `58 passing (42ms)` of mocha.
-    fn count(&mut self, text: &str) -> bool {
+    fn count(&mut self, line: &str) -> bool {
+        let text = line.trim();
         if let Some(rest) = text.strip_prefix("# ").or_else(|| text.strip_prefix("ℹ ")) {
             let Some((name, count)) = rest.split_once(' ') else { return false };
             let known = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo", "duration_ms"];
             let Some((count, _)) = number(count).filter(|_| known.contains(&name)) else { return false };
             match name {
+                // The outer run counts the tests of a nested one too.
+                _ if line.starts_with(' ') => {}
                 "pass" => self.pass(count),
                 "fail" => self.failed = self.failed.saturating_add(count),
                 _ => {}
