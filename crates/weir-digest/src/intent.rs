@@ -220,7 +220,7 @@ impl Counts {
         let counted = asked.names.iter().zip(&self.of_term).filter(|(_, (_, often))| *often > 0);
         let counted: Vec<String> = counted.map(|(name, (_, often))| format!("{name} {often}×")).collect();
         let items = if counted.is_empty() { Vec::new() } else { vec![Item::plain(counted.join(", "))] };
-        Part::uncounted("how often the words asked for come", Weight::Asked, items)
+        Part::uncounted("how often the words asked for come, in any form", Weight::Asked, items)
     }
 
     /// Scores by BM25, with a bonus for sections that match more of the terms.

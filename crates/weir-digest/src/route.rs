@@ -25,6 +25,7 @@ pub(crate) fn read(source: &dyn Source, about: About<'_>) -> io::Result<Page> {
         spare: Vec::new(),
         ends: VecDeque::new(),
         prefix,
+        speaker: String::new(),
         repeated: false,
     };
     Lines::each(source, |line| route.line(line))?;
@@ -60,6 +61,8 @@ struct Route<'a> {
     /// The last lines, while no other kind has taken them: they often contain the verdict.
     ends: VecDeque<OwnedLine>,
     prefix: Prefix,
+    /// Who printed the lines of the current stretch.
+    speaker: String,
     /// Whether a builder is repeating what a step printed, between two lines of dashes.
     repeated: bool,
 }
@@ -85,15 +88,18 @@ impl Route<'_> {
             return self.hold(whole);
         }
         let line = &Line { text: self.prefix.strip(whole.text), ..*whole };
-        if self.now != FOLD && self.stretches[self.now].as_mut().is_some_and(|stretch| stretch.take(line)) {
+        let speaker = self.prefix.speaker(whole.text);
+        let goes_on = self.now != FOLD && self.speaker == speaker;
+        if goes_on && self.stretches[self.now].as_mut().is_some_and(|stretch| stretch.take(line)) {
             self.release_all_but(0);
             self.ends.clear();
             return;
         }
         for (place, kind) in KINDS.iter().enumerate() {
             let Detector::Lines { opens, .. } = kind.detector else { continue };
-            if opens(line.text, self.about) && self.open(place, line) {
+            if opens(line.text, self.about) && self.open(place, line, speaker) {
                 self.now = place;
+                speaker.clone_into(&mut self.speaker);
                 self.ends.clear();
                 return;
             }
@@ -106,12 +112,14 @@ impl Route<'_> {
         self.hold(whole);
     }
 
-    /// Gives a line to the kind that it opens, with the preceding lines that belong to it. Returns whether the kind
-    /// took it.
-    fn open(&mut self, place: usize, line: &Line<'_>) -> bool {
+    /// Gives a line to the kind that it opens, with the preceding lines of the same speaker that belong to it. Returns
+    /// whether the kind took it.
+    fn open(&mut self, place: usize, line: &Line<'_>, speaker: &str) -> bool {
         let held = std::mem::take(&mut self.held);
+        let same = held.iter().rev().take_while(|held| self.prefix.speaker(&held.text) == speaker).count();
+        let before = held.iter().skip(held.len() - same);
         let before: Vec<Line<'_>> =
-            held.iter().map(|held| Line { text: self.prefix.strip(&held.text), ..held.line() }).collect();
+            before.map(|held| Line { text: self.prefix.strip(&held.text), ..held.line() }).collect();
         let stretch = stretch(&mut self.stretches, &mut self.order, place);
         let belong = stretch.leads(&before).min(before.len());
         let taken = stretch.take(line);
@@ -265,6 +273,32 @@ mod tests {
         let raw: String =
             lines.iter().chain(&more).map(|line| format!("2026-11-15T09:58:35.1234567Z {line}\n")).collect();
         assert!(digest(&raw, 400).contains("ValueError: no"));
+    }
+
+    #[test]
+    fn lines_of_several_services_are_not_mixed() {
+        let raw = "\
+web-1  | up
+db-1   | ready to accept connections
+web-1  | Traceback (most recent call last):
+db-1   | checkpoint starting
+web-1  |   File \"/app/a.py\", line 3, in run
+web-1  |     go()
+db-1   | checkpoint complete
+web-1  | ValueError: no
+db-1   | checkpoint starting
+";
+        check(raw, 400).shows(&expect![[r#"
+            python: 1 traceback
+            == python tracebacks, by kind: 1
+            3: ValueError: no
+              File "/app/a.py", line 3, in run
+            == lines in order: other lines 4, last lines 1
+            1: web-1  | up
+            2: db-1   | ready to accept connections
+            4: db-1   | checkpoint starting
+            7: db-1   | checkpoint complete
+            9: db-1   | checkpoint starting"#]]);
     }
 
     #[test]

@@ -224,6 +224,13 @@ mod tests {
     }
 
     #[test]
+    fn columns_are_found_in_a_text_that_is_not_utf8() {
+        let bytes: &[u8] = b"id;gr\xf6\xdfe\n1;3\n";
+        let found = select(&bytes, "id", Wanted { first: 1, last: 5, room: 400 }, &|_| true).unwrap();
+        assert_eq!(found.lines, ["1"]);
+    }
+
+    #[test]
     fn nothing_leaves_its_line() {
         let keys = r#"{"a\n<<<b": "c\nd", "\u001b[2Je": 1, "f\"g": 2, "\u009bh": "\u009bi\u007f"}"#;
         expect![[r#"

@@ -266,6 +266,8 @@ mod tests {
             "use std::error::Error as _;",
             "status 200",
             "timeout=30s",
+            "not ok 4 - later # TODO see #12",
+            "not ok 5 - elsewhere # skip no network",
         ];
         for line in nothing {
             assert_eq!(of(line), None, "{line}");

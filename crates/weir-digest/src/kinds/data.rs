@@ -6,6 +6,7 @@ mod converted;
 pub(super) mod csv;
 pub(super) mod json;
 mod json_graph;
+mod json_piece;
 mod json_reader;
 mod json_rows;
 mod layout;

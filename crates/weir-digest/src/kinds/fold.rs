@@ -57,6 +57,7 @@ pub(crate) struct Fold {
     slow: SlowOperations,
     steps: BoundedItems,
     totals: Totals,
+    /// The first lines that are neither errors nor warnings.
     first: Vec<(u64, String)>,
     bodies: Bodies,
 }
@@ -232,14 +233,14 @@ impl Stretch for Fold {
         }
         let stamp = stamp::of(line.text);
         if let Some(stamp) = &stamp {
-            self.times.add(stamp, line.text, line.number);
-        }
-        if (self.first.len() as u64) < MAX_LINES_SHOWN_WHOLE {
-            self.first.push((line.number, line.clip(MAX_LINE_BYTES)));
+            self.times.add(stamp.text(line.text), stamp.seconds, line.number);
         }
         let rest = stamp.map_or(line.text, |stamp| stamp.rest(line.text));
         let level = trouble::level(line.text);
         let sort = self.sort(line, level, rest);
+        if sort > WARNING && (self.first.len() as u64) < MAX_LINES_SHOWN_WHOLE {
+            self.first.push((line.number, line.clip(MAX_LINE_BYTES)));
+        }
         let explains = sort == OTHER && self.bodies.take(line, stamp.is_some(), rest);
         if !explains {
             if let Some(count) = level.and_then(|level| self.levels.get_mut(level.place())) {
@@ -271,9 +272,7 @@ impl Stretch for Fold {
         page.push(Part::new("time", Weight::Fact, times.item(lines).into_iter().collect()));
         if full <= MAX_LINES_SHOWN_WHOLE {
             // Errors and warnings are shown above, grouped.
-            let rest = first
-                .into_iter()
-                .filter(|(number, text)| !bodies.lines.contains_key(number) && trouble::of(text).is_none());
+            let rest = first.into_iter().filter(|(number, _)| !bodies.lines.contains_key(number));
             let items: Vec<Item> = rest.map(|(number, text)| Item::at(number, text)).collect();
             page.push(Part::new("other lines", Weight::Sample, items).folded());
             return page;

@@ -1,5 +1,6 @@
 //! Test runs: what failed and why, what was skipped, what took long.
 
+mod cargo_counts;
 pub(super) mod cargo_test;
 mod chatter;
 mod coverage;

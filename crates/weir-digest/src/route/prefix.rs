@@ -62,6 +62,12 @@ impl Prefix {
         self.end(text).and_then(|end| text.get(end..)).unwrap_or(text)
     }
 
+    /// Returns who printed a line: the service or the layer that its prefix names. Lines of several are interleaved.
+    pub(super) fn speaker<'a>(&self, text: &'a str) -> &'a str {
+        let named = matches!(self, Self::Service | Self::Layer) && self.end(text).is_some();
+        text.split(' ').next().filter(|_| named).unwrap_or_default()
+    }
+
     /// Returns where the prefix ends in a line that has it.
     fn end(self, text: &str) -> Option<usize> {
         match self {

@@ -1,5 +1,7 @@
 //! Selects columns from separated values.
 
+use std::io::{BufRead as _, Read as _};
+
 use super::{Collector, NotSelected, Selected, in_one_line, some_names};
 use crate::Source;
 
@@ -9,9 +11,9 @@ const SEPARATORS: [u8; 4] = *b",;\t|";
 /// Selects the columns with these names or numbers, row by row.
 pub(super) fn select(source: &dyn Source, what: &str, mut out: Collector<'_>) -> Result<Selected, NotSelected> {
     out.selected.unit = "rows";
-    let mut first = String::new();
-    std::io::BufRead::read_line(&mut std::io::Read::take(source.open()?, 64 << 10), &mut first)?;
-    let often = |separator: &u8| first.bytes().filter(|byte| byte == separator).count();
+    let mut first = Vec::new();
+    source.open()?.take(64 << 10).read_until(b'\n', &mut first)?;
+    let often = |separator: &u8| first.iter().filter(|byte| *byte == separator).count();
     let separator = SEPARATORS.into_iter().rev().max_by_key(often).unwrap_or(b',');
     if often(&separator) == 0 {
         return Err(NotSelected::NoStructure);

@@ -81,7 +81,7 @@ impl WalkResult {
 /// Walks through all documents of an output. Lines between them go to the fold.
 fn walk(source: &dyn Source, before: usize, gather: &mut dyn PieceConsumer, log: &mut Fold) -> io::Result<WalkResult> {
     let mut reader = Reader::of(source.open()?);
-    reader.lenient = true;
+    (reader.lenient, reader.jump) = (true, source.jump());
     let mut walked = WalkResult::default();
     for _ in 0..before {
         other(&mut reader, log)?;
@@ -319,8 +319,39 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::About;
     use crate::check::check;
+    use crate::{About, Jump};
+
+    /// A text without its middle.
+    struct Ends<'a>(&'a str, Jump);
+
+    impl Source for Ends<'_> {
+        fn open(&self) -> io::Result<Box<dyn io::BufRead + '_>> {
+            Ok(Box::new(self.0.as_bytes()))
+        }
+
+        fn bytes(&self) -> u64 {
+            100_000
+        }
+
+        fn jump(&self) -> Option<Jump> {
+            Some(self.1)
+        }
+    }
+
+    #[test]
+    fn records_after_a_jump_have_their_own_lines() {
+        let records = |from: u32, until: u32| -> String {
+            (from..until).map(|id| format!("{{\"id\": {id}, \"name\": \"n{id}\"}},\n")).collect()
+        };
+        let before = format!("[\n{}", records(0, 10));
+        let text = format!("{before}{}{{\"id\": 29, \"name\": \"n29\"}}\n]\n", records(10, 29));
+        let ends = Ends(&text, Jump { at: before.len() as u64, line: 1_000 });
+        let page = crate::read(&ends, About::default()).unwrap();
+        assert_eq!(page.what, "JSON: 30 records, 91 values up to 2 deep");
+        let lines: Vec<u64> = page.parts.iter().flat_map(|part| &part.items).filter_map(|item| item.line).collect();
+        assert!(lines.contains(&2) && lines.contains(&1_019), "{lines:?}");
+    }
 
     #[test]
     fn what_is_there_once_is_shown_and_records_are_counted() {

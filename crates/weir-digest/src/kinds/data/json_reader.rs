@@ -6,7 +6,9 @@
 
 use std::io::{self, BufRead};
 
+pub(super) use super::json_piece::Piece;
 use super::value::is_number;
+use crate::Jump;
 
 /// The maximum number of bytes kept of a string or a number.
 const MAX_TEXT_BYTES: usize = 4 << 10;
@@ -14,29 +16,6 @@ const MAX_TEXT_BYTES: usize = 4 << 10;
 const MAX_DEPTH: usize = 256;
 /// Values that are neither strings nor numbers, including the numbers that JSON lacks and Python's spellings.
 const WORDS: [&str; 9] = ["true", "false", "null", "NaN", "Infinity", "-Infinity", "True", "False", "None"];
-
-/// The next piece of a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Piece {
-    /// `{`
-    Object,
-    /// `[`
-    Array,
-    /// `}` or `]`
-    Close,
-    /// The name of a field, in [`Reader::text`].
-    Key,
-    /// A string, in [`Reader::text`].
-    Text,
-    /// A number as it is written, in [`Reader::text`].
-    Number,
-    /// `true`, `false` or `null`, in [`Reader::text`].
-    Word,
-    /// The end of the document.
-    End,
-    /// Invalid JSON, or a premature end of input.
-    Broken,
-}
 
 /// A consumer of the pieces of documents.
 pub(super) trait PieceConsumer {
@@ -54,6 +33,10 @@ pub(super) trait PieceConsumer {
 #[derive(Default)]
 pub(super) struct Reader<'a> {
     input: Option<Box<dyn BufRead + 'a>>,
+    /// Where the input leaves lines out.
+    pub jump: Option<Jump>,
+    /// How many bytes of the input were taken.
+    read: u64,
     buffer: Vec<u8>,
     place: usize,
     /// The current line, from 1.
@@ -384,9 +367,15 @@ impl<'a> Reader<'a> {
                 self.at_end = true;
                 return Ok(false);
             };
+            if let Some(jump) = self.jump.take_if(|jump| jump.at == self.read) {
+                self.line = jump.line;
+            }
             let piece = input.fill_buf()?;
-            // A source may return everything at once. Taking it in pieces keeps the buffer small.
-            let used = piece.len().min(64 << 10);
+            // A source may return everything at once. Taking it in pieces, each on one side of a jump, keeps the buffer
+            // small.
+            let most = self.jump.map_or(u64::MAX, |jump| jump.at.saturating_sub(self.read)).min(64 << 10);
+            let used = piece.len().min(most as usize);
+            self.read += used as u64;
             self.buffer.clear();
             self.buffer.extend_from_slice(piece.get(..used).unwrap_or_default());
             input.consume(used);

@@ -154,7 +154,7 @@ fn ruled<'a>(first: &[&str], rule: usize, lines: impl Iterator<Item = &'a str>) 
 }
 
 /// Returns whether a line names columns: words that are in capitals or capitalised, and no numbers.
-fn is_header(line: &str) -> bool {
+pub(super) fn is_header(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let capital = |word: &&&str| word.starts_with(|c: char| c.is_uppercase() || matches!(c, '%' | '#'));
     let plain =

@@ -22,7 +22,8 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut cells = Cells::of(layout.names.iter().map(String::as_str));
     let mut fold = Fold::default();
     let mut lines = Lines::of(source)?;
-    let mut begun = false;
+    let (mut begun, mut ended) = (false, false);
+    let (mut after_blank, mut after_end) = (false, false);
     while let Some(line) = lines.read()? {
         let text = line.text;
         if !begun {
@@ -30,11 +31,20 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
             if !begun && !text.trim().is_empty() && !layout::is_rule(text) && !is_legend(text) {
                 fold.take(&line);
             }
-        } else if text.trim().is_empty() || text == layout.header || layout::is_rule(text) || layout::is_end(text) {
-        } else if let Some(row) = layout.cells(text) {
-            cells.add(row.into_iter(), line.number, text);
+        } else if text == layout.header {
+            (ended, after_end) = (false, false);
+        } else if text.trim().is_empty() || layout::is_rule(text) || layout::is_end(text) {
+            after_blank |= text.trim().is_empty();
+            after_end |= layout::is_end(text);
         } else {
-            fold.take(&line);
+            // Rows of another table are not rows of this one.
+            ended |= after_end || after_blank && layout::is_header(text);
+            (after_blank, after_end) = (false, false);
+            if let Some(row) = layout.cells(text).filter(|_| !ended) {
+                cells.add(row.into_iter(), line.number, text);
+            } else {
+                fold.take(&line);
+            }
         }
     }
     let rows = cells.rows();
@@ -58,6 +68,24 @@ mod tests {
     use expect_test::expect;
 
     use crate::check::{check, digest};
+
+    #[test]
+    fn another_table_is_not_part_of_the_first() {
+        let pods: String = (0..100).map(|n| format!("pod/web-{n:03}  1/1     Running   0          5d\n")).collect();
+        let raw = format!(
+            "NAME         READY   STATUS    RESTARTS   AGE\n{pods}\n\
+             NAME          TYPE        CLUSTER-IP   EXTERNAL-IP   PORT(S)   AGE\n\
+             service/web   ClusterIP   10.0.0.1     <none>        80/TCP    5d\n\
+             service/api   ClusterIP   10.0.0.2     <none>        80/TCP    5d\n"
+        );
+        let told = digest(&raw, 600);
+        assert!(told.contains("table: 100 rows, 5 columns; "), "{told}");
+        assert!(told.contains("103: NAME          TYPE "), "{told}");
+        let rows: String = (0..20).map(|n| format!(" {n:2} | open\n")).collect();
+        let raw =
+            format!(" id | state \n----+-------\n{rows}(20 rows)\n\n of | count \n----+-------\n  1 | 7\n(1 row)\n");
+        assert!(digest(&raw, 600).contains("table: 20 rows, 2 columns; "), "{}", digest(&raw, 600));
+    }
 
     #[test]
     fn pods_that_are_not_ready_come_first() {

@@ -98,13 +98,14 @@ fn number_with_point(text: &str, sort: ValueSyntax) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Parses a cell as a number with a decimal comma: `-1.234,50`.
+/// Parses a cell as a number with a decimal comma: `-1.234,50`. In `1,234`, the comma may as well separate thousands.
 fn number_with_comma(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (whole, decimals) = digits.split_once(',')?;
     let is_plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let grouped = whole.split('.').skip(1).all(|group| group.len() == 3);
-    if digits.len() > 20 || !grouped || !is_plain(decimals) || !whole.split('.').all(is_plain) {
+    let is_unclear = decimals.len() == 3 && whole != "0" && !whole.contains('.');
+    if is_unclear || digits.len() > 20 || !grouped || !is_plain(decimals) || !whole.split('.').all(is_plain) {
         return None;
     }
     let plain: String = text.chars().filter(|&c| c != '.').map(|c| if c == ',' { '.' } else { c }).collect();
@@ -156,6 +157,9 @@ mod tests {
             ("12", ValueSyntax::Cell, Some(12.0)),
             ("-4.50", ValueSyntax::Cell, Some(-4.5)),
             ("1.234,50", ValueSyntax::Cell, Some(1_234.5)),
+            ("1.234,500", ValueSyntax::Cell, Some(1_234.5)),
+            ("0,125", ValueSyntax::Cell, Some(0.125)),
+            ("-1,234", ValueSyntax::Cell, None),
             ("1.5e-3", ValueSyntax::Cell, Some(0.0015)),
             ("007", ValueSyntax::Cell, None),
             ("12e45", ValueSyntax::Cell, None),

@@ -138,17 +138,20 @@ impl Yaml {
             json.push('[');
             self.open.push(Level { indent: inside, list: true });
             self.item(inside, rest, json);
-        } else if rest.is_empty() {
-            self.pending = true;
         } else {
-            put_value(unquoted(rest), json);
+            self.value(indent, rest, json);
         }
     }
 
     fn field(&mut self, indent: usize, name: &str, value: &str, json: &mut String) {
         put_text(name, json);
         json.push(':');
-        match value.trim() {
+        self.value(indent, value.trim(), json);
+    }
+
+    /// Writes a value after a key or the sign of an item, which has this indentation.
+    fn value(&mut self, indent: usize, value: &str, json: &mut String) {
+        match value {
             "" => self.pending = true,
             value if value.starts_with(['|', '>']) && value.len() <= 3 => {
                 json.push('"');
@@ -193,6 +196,10 @@ mod tests {
             ("a:\n- b:\n  - c: 1\n    d: 2\n  e: {}\nf: 3", r#"{"a":[{"b":[{"c":1,"d":2}],"e":{}}],"f":3}"#),
             ("a: |\n  one\n  two\nb: 1", r#"{"a":"one two ","b":1}"#),
             ("# said\n- 1\n- - 2\n  - 3", r#"[1,[2,3]]"#),
+            (
+                "args:\n- -c\n- |\n  set -e\n  echo: it\n- \"2\"\nname: x",
+                r#"{"args":["-c","set -e echo: it ","2"],"name":"x"}"#,
+            ),
         ] {
             assert_eq!(json(yaml), expected, "{yaml}");
         }

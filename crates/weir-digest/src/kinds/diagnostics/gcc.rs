@@ -7,7 +7,7 @@ use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity, Sourc
 use crate::kinds::shared::bounded_items::{BoundedItems, rows};
 use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
-use crate::{About, Line, Page, Weight};
+use crate::{About, Line, Page, Weight, trouble};
 
 pub(crate) const KIND: Kind = Kind::lines::<Gcc>("gcc", opens);
 
@@ -241,8 +241,11 @@ impl Gcc {
         }
         if !text.starts_with(' ') && !text.starts_with('\t') {
             // Older compilers print the code directly below, without a line number.
-            let code =
-                self.block.as_ref().is_some_and(|block| block.more.is_empty() && self.column <= text.len() as u64 + 1);
+            let code = trouble::of(text).is_none()
+                && self
+                    .block
+                    .as_ref()
+                    .is_some_and(|block| block.more.is_empty() && self.column <= text.len() as u64 + 1);
             if code {
                 self.more(text);
             }
@@ -283,6 +286,16 @@ mod tests {
     use expect_test::expect;
 
     use crate::check::{check, digest};
+
+    #[test]
+    fn an_error_of_another_program_is_not_code() {
+        let raw = "x.c:3:1: warning: unused [-Wunused]\nFATAL: cannot write the archive to /dev/sdb1\n";
+        let told = digest(raw, 400);
+        assert!(
+            told.contains("compiler: 0 errors, 1 warning in 1 file; ") && told.contains("; 1 error line; "),
+            "{told}"
+        );
+    }
 
     #[test]
     fn a_failed_build_is_told() {

@@ -228,8 +228,11 @@ impl Document {
     }
 
     fn count_links(&mut self, text: &str) {
+        let mut from = 0;
         for at in memchr::memmem::find_iter(text.as_bytes(), b"](") {
-            let opens = text.get(..at).and_then(|before| before.rfind('['));
+            // Where nothing opens after the previous address, that address is of an image in the text of a link.
+            let start = std::mem::replace(&mut from, at + "](".len());
+            let opens = text.get(start..at).and_then(|before| before.rfind('[')).map(|open| start + open);
             let image = opens.is_some_and(|open| text.get(..open).is_some_and(|before| before.ends_with('!')));
             if image { self.images += 1 } else { self.links += 1 }
         }
@@ -322,6 +325,18 @@ mod tests {
             == most telling passages: 8, 2 shown
             11: release it
             27: The command `save` works on a store."#]]);
+    }
+
+    #[test]
+    fn an_image_in_a_link_is_one_image_and_one_link() {
+        let badge = |name: &str| format!("[![{name}](https://a.example/{name}.svg)](https://a.example/{name})");
+        let text = format!(
+            "# Shop\n\n{} {}\n\nSells things. See [the manual](manual.md).\n\n![a shelf](shelf.png)\n",
+            badge("build"),
+            badge("docs")
+        );
+        let told = digest(&text, 400);
+        assert!(told.contains("markdown: 1 heading, 3 links, 3 images; "), "{told}");
     }
 
     #[test]

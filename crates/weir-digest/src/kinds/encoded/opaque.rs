@@ -5,6 +5,8 @@
 
 use std::io;
 
+use weir_core::wording::counted;
+
 use super::bytes::Bytes;
 use super::minified;
 use crate::kinds::shared::bounded_items::KeptItems;
@@ -121,17 +123,26 @@ fn read_base64(source: &dyn Source) -> io::Result<Option<Page>> {
 }
 
 fn base64_page(around: SurroundingLines, blocks: Vec<Base64Block>, count: u64) -> Page {
-    let bytes: u64 = blocks.iter().map(|block| block.bytes.count + block.left_out / 4 * 3).sum();
-    let plural = if count == 1 { "block" } else { "blocks" };
-    let kind = blocks.first().and_then(|block| block.bytes.name()).map(|name| format!(", {name}")).unwrap_or_default();
-    let mut page = Page::new(format!("base64: {count} {plural} of {bytes} bytes decoded{kind}"));
+    let size = |blocks: &[Base64Block]| {
+        let about = if blocks.iter().any(|block| block.left_out > 0) { "about " } else { "" };
+        let bytes: u64 = blocks.iter().map(|block| block.bytes.count + block.left_out / 4 * 3).sum();
+        format!("{about}{bytes} bytes")
+    };
+    let mut what = format!("base64: {}", counted(count as usize, "block", "blocks"));
+    // Blocks beyond the limit are not decoded.
+    if count <= MAX_BLOCKS as u64 {
+        what.push_str(&format!(" of {} decoded", size(&blocks)));
+    }
+    if let Some(kind) = blocks.first().filter(|_| count == 1).and_then(|block| block.bytes.name()) {
+        what.push_str(&format!(", {kind}"));
+    }
+    let mut page = Page::new(what);
     page.push(around.part("text around it", Weight::Failure));
     let described = |block: &Base64Block| {
-        let size = block.bytes.count + block.left_out / 4 * 3;
-        let about = if block.left_out > 0 { "about " } else { "" };
+        let size = size(std::slice::from_ref(block));
         let name =
             block.bytes.name().unwrap_or(if block.bytes.as_text().is_some() { "text" } else { "of no known kind" });
-        let mut text = format!("lines {} to {}: base64 of {about}{size} bytes, {name}", block.first, block.last);
+        let mut text = format!("lines {} to {}: base64 of {size}, {name}", block.first, block.last);
         if count > 1 {
             block.bytes.facts().iter().take(12).for_each(|fact| text.push_str(&format!(", {fact}")));
         }
@@ -378,7 +389,7 @@ mod tests {
 
     use super::*;
     use crate::About;
-    use crate::check::check;
+    use crate::check::{check, digest};
 
     fn form_of(text: &str) -> Option<EncodedFormat> {
         form(&Sample::of(&text.as_bytes(), About::default()).unwrap())
@@ -397,6 +408,16 @@ mod tests {
             lines 2 to 41: base64 of 2280 bytes, PNG image
             == facts from its first bytes: 1
             320 × 200 pixels, 8 bits, RGB"#]]);
+    }
+
+    #[test]
+    fn blocks_that_are_not_decoded_have_no_size() {
+        let line = "MIIFazCCA1OgAwIBAgIRAIIQz7DSQONZRGPgu2OCiwAwDQYJKoZIhvcNAQELBQAw\n";
+        let block = format!("-----BEGIN CERTIFICATE-----\n{}-----END CERTIFICATE-----\n", line.repeat(20));
+        let told = digest(&block.repeat(30), 400);
+        assert!(told.contains("base64: 30 blocks; "), "{told}");
+        let told = digest(&block.repeat(2), 400);
+        assert!(told.contains("base64: 2 blocks of 1920 bytes decoded; "), "{told}");
     }
 
     #[test]

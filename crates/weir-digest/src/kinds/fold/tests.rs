@@ -44,6 +44,31 @@ fn few_lines_are_shown_as_they_are() {
 }
 
 #[test]
+fn totals_of_several_runs_are_summed_and_shown() {
+    check("  3 passing (10ms)\n  2 failing\n\n  4 passing (9ms)\n", 400).shows(&expect![[r#"
+        plain lines: tests: 7 passed, 2 failed
+        == lines in order: other lines 2, last lines 1
+        1:   3 passing (10ms)
+        2:   2 failing
+        4:   4 passing (9ms)"#]]);
+    let nested = "TAP version 13\n    # pass 3\n    # fail 1\nnot ok 1 - suite\n# pass 0\n# fail 1\n";
+    assert!(digest(nested, 400).contains("tests: 0 passed, 1 failed; 1 error line; "), "{}", digest(nested, 400));
+}
+
+#[test]
+fn the_span_of_several_logs_is_that_of_all_lines() {
+    let line =
+        |minute: usize| format!("2026-09-02 {:02}:{:02}:00 INFO app job {minute} done\n", minute / 60, minute % 60);
+    let raw: String = (600..660).chain(570..630).map(line).collect();
+    let told = digest(&raw, 400);
+    assert!(told.contains("2026-09-02 09:30:00 to 2026-09-02 10:59:00 (89 min)\n"), "{told}");
+    // Without a date, times before and after midnight cannot be compared.
+    let raw: String = (1_380..1_440).chain(0..60).chain(1_381..1_390).map(line).collect();
+    let told = digest(&raw.replace("2026-09-02 ", ""), 400);
+    assert!(!told.contains(" to "), "{told}");
+}
+
+#[test]
 fn an_error_among_indented_lines_is_not_a_continuation() {
     let mut raw = String::from("stage build begins\nERROR stage build failed\n");
     for number in 0..120 {

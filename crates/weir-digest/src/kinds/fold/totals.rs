@@ -4,12 +4,13 @@ use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::text::number;
 use crate::{Line, Part, Weight};
 
-/// Lines that state totals, and the counts in them of test runners that have no kind.
+/// Lines that state totals, and the sums of their counts for test runners that have no kind: a run in several packages
+/// states several.
 #[derive(Default)]
 pub(super) struct Totals {
     lines: BoundedItems,
     passed: Option<u64>,
-    failed: Option<u64>,
+    failed: u64,
 }
 
 /// How lines of totals begin.
@@ -23,7 +24,7 @@ impl Totals {
     /// Takes a line that states a total. Returns whether it does.
     pub(super) fn take(&mut self, line: &Line<'_>, text: &str) -> bool {
         let text = text.trim_start_matches(['=', ' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'].as_slice());
-        let counted = self.count(line.text.trim());
+        let counted = self.count(line.text);
         let is_total = counted || BEGINNINGS.iter().any(|start| text.starts_with(start)) || is_numbered(line.text);
         if is_total {
             self.lines.line(line);
@@ -32,32 +33,39 @@ impl Totals {
     }
 
     /// Recognises `# pass 163` of TAP, `ℹ fail 5` of node, `58 passing (42ms)` of mocha.
-    fn count(&mut self, text: &str) -> bool {
+    fn count(&mut self, line: &str) -> bool {
+        let text = line.trim();
         if let Some(rest) = text.strip_prefix("# ").or_else(|| text.strip_prefix("ℹ ")) {
             let Some((name, count)) = rest.split_once(' ') else { return false };
             let known = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo", "duration_ms"];
             let Some((count, _)) = number(count).filter(|_| known.contains(&name)) else { return false };
             match name {
-                "pass" => self.passed = Some(count),
-                "fail" => self.failed = Some(count),
+                // The outer run counts the tests of a nested one too.
+                _ if line.starts_with(' ') => {}
+                "pass" => self.pass(count),
+                "fail" => self.failed = self.failed.saturating_add(count),
                 _ => {}
             }
             return true;
         }
         let Some((count, rest)) = number(text) else { return false };
         match rest.trim_start().split([' ', '(']).next() {
-            Some("passing") => self.passed = Some(count),
-            Some("failing") => self.failed = Some(count),
+            Some("passing") => self.pass(count),
+            Some("failing") => self.failed = self.failed.saturating_add(count),
             Some("pending") => {}
             _ => return false,
         }
         rest.starts_with(' ')
     }
 
+    fn pass(&mut self, count: u64) {
+        self.passed = Some(self.passed.unwrap_or(0).saturating_add(count));
+    }
+
     /// Returns `tests: 163 passed, 5 failed`.
     pub(super) fn what(&self) -> Option<String> {
         let passed = self.passed?;
-        Some(format!("tests: {passed} passed, {} failed", self.failed.unwrap_or(0)))
+        Some(format!("tests: {passed} passed, {} failed", self.failed))
     }
 
     pub(super) fn part(self) -> Part {

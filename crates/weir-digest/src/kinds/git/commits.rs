@@ -147,7 +147,8 @@ impl Commits {
         let plural = |count: u64, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
         let mut texts = vec![plural(self.count, "commit")];
         texts.extend(self.range.days());
-        texts.extend((self.authors.names() > 0).then(|| plural(self.authors.names() as u64, "author")));
+        let authors = if self.authors.names() == 1 { "author" } else { "authors" };
+        texts.extend((self.authors.names() > 0).then(|| format!("{} {authors}", self.authors.different())));
         texts.extend((self.merges > 0).then(|| plural(self.merges, "merge")));
         format!("{command}: {}", texts.join(", "))
     }
@@ -163,14 +164,18 @@ impl Commits {
         parts.push(self.counts());
         let between = self.kept.get(1..).unwrap_or_default();
         let mut shown = vec![false; between.len()];
-        parts.extend(Self::biggest(&self.kept, last.as_ref()));
-        parts.push(choose("releases and tags", between, &mut shown, |commit| {
+        let mut chosen: Vec<Part> = Self::biggest(&self.kept, last.as_ref()).into_iter().collect();
+        chosen.push(choose("releases and tags", between, &mut shown, |commit| {
             !commit.refs.is_empty() || is_release(&commit.subject)
         }));
-        parts.push(choose("reverts, fixups and breaking changes", between, &mut shown, |commit| {
+        chosen.push(choose("reverts, fixups and breaking changes", between, &mut shown, |commit| {
             is_marked(&commit.subject)
         }));
-        parts.extend(self.rare(between, &mut shown));
+        chosen.extend(self.rare(between, &mut shown));
+        if self.count > MAX_COMMITS as u64 + 1 {
+            chosen.iter_mut().for_each(|part| part.name.push_str(&format!(" of the first {MAX_COMMITS} commits")));
+        }
+        parts.extend(chosen);
         let rest = between.iter().zip(&shown).filter(|(_, shown)| !**shown);
         let rest = rest.map(|(commit, _)| Item::plain(commit.brief())).take(400).collect();
         let told = shown.iter().filter(|&&shown| shown).count() as u64;

@@ -90,6 +90,16 @@ index 0ef8d6e..0000000
 ";
 
     #[test]
+    fn a_diff_of_words_has_no_count_of_lines() {
+        let hunk = "@@ -1,3 +1,3 @@ fn main() {\nuse std::io;\nlet [-a-]{+b+} = 1;\n    let c = 2;\n";
+        let file =
+            |name: &str| format!("diff --git a/{name} b/{name}\nindex 1..2 100644\n--- a/{name}\n+++ b/{name}\n{hunk}");
+        let raw = file("a.rs") + &file("b.rs");
+        let told = digest(&raw, 400);
+        assert!(told.contains("git diff: 2 files, 2 hunks"), "{told}");
+    }
+
+    #[test]
     fn files_are_told_by_what_became_of_them() {
         check(DIFF, 600).shows(&expect![[r#"
             git diff: 5 files, +2 -4 lines, 1 new, 1 deleted, 1 renamed, 1 mode changed, 1 binary, 3 hunks

@@ -318,6 +318,18 @@ Date:   Mon Jan 6 07:37:00 2025 +0000
 ";
 
     #[test]
+    fn more_authors_than_are_kept_are_not_a_number() {
+        let commit = |number: u32| {
+            format!(
+                "commit {number:040x}\nAuthor: author {number} <a@b.example>\nDate:   Mon Sep 1 12:00:00 2025 +0000\n\n    x\n\n"
+            )
+        };
+        let raw: String = (0..1_010).map(commit).collect();
+        let told = digest(&raw, 800);
+        assert!(told.contains("git log: 1010 commits, 2025-09-01, more than 1000 authors; "), "{told}");
+    }
+
+    #[test]
     fn commits_are_counted_and_told() {
         check(LOG, 600).shows(&expect![[r#"
             git log: 4 commits, 2025-01-06 to 2025-05-22, 2 authors, 1 merge; 2 different files touched, +13 -1 lines

@@ -166,6 +166,16 @@ mod tests {
     use crate::check::{check, digest};
 
     #[test]
+    fn a_count_of_the_first_commits_says_so() {
+        let subject = |number: u32| if number % 100 == 7 { "release 1.2.3" } else { "fix: a thing" };
+        let raw: String =
+            (0..3_200).map(|number| format!("{:07x} {}\n", 0x0100_0000 + number, subject(number))).collect();
+        let told = digest(&raw, 800);
+        assert!(told.contains("git log, one line each: 3200 commits"), "{told}");
+        assert!(told.contains("== releases and tags of the first 3000 commits: 30"), "{told}");
+    }
+
+    #[test]
     fn a_graph_with_names_is_read() {
         let log = "* 1a2b3c4 (HEAD -> main, tag: v2.0.0) release: 2.0.0
 *   2b3c4d5 Merge branch 'topic'

@@ -37,6 +37,9 @@ pub(super) struct Patch {
     /// The removed line that the next added one may replace, while it is the only one.
     removed_now: Option<String>,
     in_head: bool,
+    /// Whether lines cannot be counted, because a hunk does not have the lines that its head states: `--word-diff`
+    /// prints no signs, and some tools leave lines out.
+    uncounted: bool,
     /// Whether there is no room for the current file.
     skipping: bool,
 }
@@ -71,10 +74,12 @@ impl Patch {
     /// Takes a line if it belongs to a diff.
     pub(super) fn take(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
-        if self.left != (0, 0) && self.take_change(line) {
-            return true;
+        if self.left != (0, 0) {
+            if self.take_change(line) {
+                return true;
+            }
+            self.end_early();
         }
-        self.left = (0, 0);
         if let Some(names) = text.strip_prefix("diff --git ") {
             self.begin(git_path(names));
         } else if let Some(path) = text.strip_prefix("diff --cc ").or_else(|| text.strip_prefix("diff --combined ")) {
@@ -215,11 +220,8 @@ impl Patch {
         if !removed {
             self.left.1 = self.left.1.saturating_sub(1);
         }
-        self.added += u64::from(added);
-        self.removed += u64::from(removed && !added);
-        if let Some(file) = self.now() {
-            file.added += u64::from(added);
-            file.removed += u64::from(removed && !added);
+        if !self.uncounted {
+            self.count(u64::from(added), u64::from(removed && !added));
         }
         let content = text.get(signs.len()..).unwrap_or_default();
         if added && ["<<<<<<< ", ">>>>>>> "].iter().any(|mark| content.starts_with(mark)) {
@@ -230,6 +232,25 @@ impl Patch {
             self.keep(text);
         }
         true
+    }
+
+    fn count(&mut self, added: u64, removed: u64) {
+        self.added += added;
+        self.removed += removed;
+        if let Some(file) = self.now() {
+            file.added += added;
+            file.removed += removed;
+        }
+    }
+
+    /// Ends a hunk before the lines that its head states. The end of a merge hunk is never known from its head.
+    fn end_early(&mut self) {
+        self.left = (0, 0);
+        if self.signs < 2 {
+            self.uncounted = true;
+            (self.added, self.removed) = (0, 0);
+            self.files.iter_mut().for_each(|file| (file.added, file.removed) = (0, 0));
+        }
     }
 
     /// Counts which line replaces which, to find a change that was made in many places.
@@ -277,8 +298,8 @@ impl Patch {
 
     /// Describes it in numbers.
     pub(super) fn what(&self) -> String {
-        let mut texts =
-            vec![counted(self.files() as usize, "file", "files"), format!("+{} -{} lines", self.added, self.removed)];
+        let mut texts = vec![counted(self.files() as usize, "file", "files")];
+        texts.extend((!self.uncounted).then(|| format!("+{} -{} lines", self.added, self.removed)));
         for state in ["new", "deleted", "renamed", "copied", "mode changed", "binary"] {
             let count = self.files.iter().filter(|file| file.states.contains(&state)).count();
             texts.extend((count > 0).then(|| format!("{count} {state}")));

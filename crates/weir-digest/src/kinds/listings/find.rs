@@ -18,6 +18,8 @@ pub(crate) const KIND: Kind =
 const MAX_FIELDS: usize = 6;
 /// The maximum number of largest entries shown.
 const MAX_BIGGEST: usize = 30;
+/// What paths without an extension are counted as.
+const NO_EXTENSION: &str = "none";
 /// The depth to which folders are counted together with their contents.
 const MAX_COUNTED_DEPTH: usize = 5;
 
@@ -154,7 +156,7 @@ impl PathSummary {
             self.folders.begin(inside);
         }
         self.folders.add(0);
-        self.extensions.add(extension(path).unwrap_or("none"));
+        self.extensions.add(extension(path).unwrap_or(NO_EXTENSION));
         self.names.add(inner.rsplit('/').next().unwrap_or(inner));
         let depth = inner.bytes().filter(|&byte| byte == b'/').count();
         if self.deepest.1.is_none() || depth > self.deepest.0 {
@@ -171,7 +173,8 @@ impl PathSummary {
     }
 
     fn page(self) -> Page {
-        let (folders, extensions) = (self.folders.different(), self.extensions.names());
+        let without = usize::from(self.extensions.get(NO_EXTENSION) > 0);
+        let (folders, extensions) = (self.folders.different(), self.extensions.names() - without);
         let mut page =
             Page::new(format!("paths: {} entries in {folders} folders, {extensions} extensions", self.paths));
         let mut counts = vec![Item::plain(format!("by extension: {}", self.extensions.in_line(15)))];
@@ -258,6 +261,8 @@ mod tests {
         let raw: String =
             (0..90).map(|n| format!("{}\t./node_modules/@scope{}/package-{n}/dist\n", 9_000 - n * 7, n % 7)).collect();
         let told = digest(&raw, 800);
+        // Paths without an extension are not counted as having one.
+        assert!(told.contains(" folders, 0 extensions; "), "{told}");
         assert!(
             told.contains("8986\t./node_modules/@scope2/package-2/dist") && !told.contains("evenly spread"),
             "{told}"

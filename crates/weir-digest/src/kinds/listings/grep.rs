@@ -140,7 +140,9 @@ struct Matches {
     hits: u64,
     context: u64,
     files: HashMap<Box<str>, u64>,
+    /// The number of matches in files beyond the limit, and of files without a match.
     beyond: u64,
+    without: u64,
     tops: [Tally<1_000>; 4],
     extensions: Tally,
     likes: Tally,
@@ -166,7 +168,7 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut after_blank = true;
     let log =
         Fold::rest_of(source, |line| matches.take(line, std::mem::replace(&mut after_blank, line.text.is_empty())))?;
-    Ok(log.beside(matches.hits + matches.context, || matches.page()))
+    Ok(log.beside(matches.hits + matches.context + matches.without, || matches.page()))
 }
 
 impl Matches {
@@ -186,6 +188,7 @@ impl Matches {
                 self.hit(line, &hit);
             }
             MatchFormat::Counted => match counted_hit(text) {
+                Some((_, 0)) => self.without += 1,
                 Some((path, count)) => self.file(path, count),
                 None => return false,
             },
@@ -250,10 +253,13 @@ impl Matches {
     }
 
     fn page(self) -> Page {
-        let files = self.files.len() as u64 + self.beyond;
+        let (more, files) = (if self.beyond > 0 { "more than " } else { "" }, self.files.len());
         let mut what = format!("grep: {}", counted(self.hits as usize, "matching line", "matching lines"));
         if self.form != MatchFormat::Single {
-            what.push_str(&format!(" in {}", counted(files as usize, "file", "files")));
+            what.push_str(&format!(" in {more}{}", counted(files, "file", "files")));
+        }
+        if self.without > 0 {
+            what.push_str(&format!(", none in {}", counted(self.without as usize, "other file", "other files")));
         }
         if self.context > 0 {
             what.push_str(&format!(", {} of context", counted(self.context as usize, "line", "lines")));
@@ -269,7 +275,7 @@ impl Matches {
         page.push(self.said.part("said by the program", Weight::Fact));
         if self.form != MatchFormat::Single {
             let listed = sorted.iter().take(30).map(|(path, count)| Item::plain(format!("{path}: {count}"))).collect();
-            page.push(Part::new("files with matches, most first", Weight::Shape, listed).of(files));
+            page.push(Part::new("files with matches, most first", Weight::Shape, listed).of(files as u64));
         }
         let again = self.likes.sorted();
         let again = again.iter().filter(|(_, count)| *count > 1);
@@ -394,7 +400,7 @@ src/c.rs:4:    // TODO: no timeout
     #[test]
     fn other_forms_are_read() {
         let counted = "a/b.rs:3\na/c.rs:0\na/d.rs:12\na/e.rs:1\na/f.rs:1\n";
-        assert!(digest(counted, 400).contains("17 matching lines in 5 files"));
+        assert!(digest(counted, 400).contains("17 matching lines in 4 files, none in 1 other file; "));
         let single = "3:fn a\n17:fn b\n19:fn c\n40:fn d\n51:fn e\n";
         assert!(digest(single, 400).contains("5 matching lines"));
         let plain = "a/b.rs:fn a\na/b.rs:fn b\na/b.rs:fn c\na/c.rs:fn d\na/c.rs:fn e\n";

@@ -32,6 +32,8 @@ pub(super) struct Listing {
     others: u64,
     names: u64,
     bytes: u64,
+    /// Whether sizes are printed in round numbers: `1.5K`.
+    rounded: bool,
     owners: Tally<3_000>,
     modes: Tally<3_000>,
     extensions: Tally<3_000>,
@@ -120,6 +122,7 @@ impl Listing {
     fn file(&mut self, entry: &Entry<'_>, folder: &str, bytes: u64, at: &dyn Fn() -> String) {
         self.files += 1;
         self.bytes = self.bytes.saturating_add(bytes);
+        self.rounded |= !entry.sized.bytes().all(|byte| byte.is_ascii_digit());
         self.modes.add(entry.mode);
         self.extensions.add(extension(entry.name).unwrap_or("none"));
         self.names_met.add(entry.name);
@@ -158,7 +161,8 @@ impl Listing {
             texts.push(counted(self.files as usize, "file", "files"));
             texts.push(counted(self.directories as usize, "directory", "directories"));
             texts.extend((self.links > 0).then(|| counted(self.links as usize, "link", "links")));
-            texts.push(format!("{} in all", size(self.bytes)));
+            let about = if self.rounded { "about " } else { "" };
+            texts.push(format!("{about}{} in all", size(self.bytes)));
         }
         texts.extend((self.others > 0).then(|| format!("{} of other sorts", self.others)));
         if self.folders > 0 {
@@ -174,7 +178,7 @@ impl Listing {
         page.push(Part::new("newest", Weight::Fact, self.newest.into_items()).of(others));
         page.push(links(self.links, self.link_items));
         page.push(Part::new("oldest", Weight::Shape, self.oldest.into_items()).of(others));
-        page.push(self.by_folder.part(self.names == 0));
+        page.push(self.by_folder.part(self.names == 0 && !self.rounded));
         if self.folders < 2 {
             let newest = self.newest_directories.into_items();
             page.push(Part::new("newest directories", Weight::Shape, newest).of(self.directories));

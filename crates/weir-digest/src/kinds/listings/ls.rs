@@ -227,6 +227,15 @@ mod tests {
     use crate::check::{check, digest};
 
     #[test]
+    fn the_sum_of_round_sizes_is_not_exact() {
+        let row = |name: &str| format!("-rw-r--r-- 1 ada ada 1.5K Jan  6 13:43 {name}\n");
+        let raw = format!("a:\ntotal 8.0K\n{}{}\nb:\ntotal 4.0K\n{}", row("x"), row("y"), row("z"));
+        let told = digest(&raw, 600);
+        assert!(told.contains("ls: 3 files, 0 directories, about 4.5 KiB in all, 2 folders listed; "), "{told}");
+        assert!(told.contains("\na: 2 entries\n"), "{told}");
+    }
+
+    #[test]
     fn what_stands_out_in_folders() {
         let list = ".:
 total 12

@@ -109,6 +109,8 @@ struct Tree {
     extensions: Tally<3_000>,
     /// The versions of packages, if this is a tree of packages: `cargo tree`.
     packages: HashMap<String, BTreeSet<String>>,
+    /// Whether there are more packages than are kept.
+    more_packages: bool,
     top_counts: Tally<3_000>,
     biggest: LargestN<u64, 10>,
     sized: bool,
@@ -188,6 +190,8 @@ impl Tree {
             if versions.len() < 10 {
                 versions.insert(version.to_owned());
             }
+        } else {
+            self.more_packages = true;
         }
     }
 
@@ -278,7 +282,8 @@ impl Tree {
         if self.packages.is_empty() {
             counts.push(Item::plain(format!("by extension: {}", self.extensions.in_line(15))));
         } else {
-            counts.push(Item::plain(format!("{} different packages", self.packages.len())));
+            let more = if self.more_packages { "more than " } else { "" };
+            counts.push(Item::plain(format!("{more}{} different packages", self.packages.len())));
             page.push(several(&self.packages));
             if self.all_roots > 1 {
                 let told = self.roots.iter().filter_map(|root| root.split_first());
@@ -338,6 +343,13 @@ mod tests {
     use expect_test::expect;
 
     use crate::check::{check, digest};
+
+    #[test]
+    fn more_packages_than_are_kept_are_not_a_number() {
+        let below: String = (0..3_001).map(|number| format!("├── p{number} v1.0.0\n")).collect();
+        let told = digest(&format!("shop v0.1.0 (/srv/shop)\n{below}"), 600);
+        assert!(told.contains("more than 3000 different packages"), "{told}");
+    }
 
     #[test]
     fn sizes_and_folders() {

@@ -5,7 +5,8 @@ use std::io;
 
 use weir_core::wording::size;
 
-use crate::kinds::fold::{Fold, times::duration};
+use crate::kinds::fold::Fold;
+use crate::kinds::fold::times::{Times, duration};
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
@@ -69,11 +70,7 @@ struct AccessStats {
     biggest: (u64, u64, String),
     slow: Vec<(f64, Item)>,
     timed: (u64, f64),
-    first: String,
-    last: String,
-    span: (f64, f64),
-    minute: (u64, u64, String),
-    busiest: (u64, String),
+    times: Times,
 }
 
 impl AccessStats {
@@ -97,7 +94,9 @@ impl AccessStats {
                 self.biggest = (bytes, line, clip(request.path, MAX_PATH_BYTES));
             }
         }
-        self.add_time(request);
+        if let Some((text, seconds)) = request.time {
+            self.times.add(text, seconds, line);
+        }
         if let Some(took) = request.took {
             self.timed = (self.timed.0 + 1, self.timed.1 + took);
             if self.slow.len() < MAX_SLOW_REQUESTS || self.slow.last().is_some_and(|slow| took > slow.0) {
@@ -125,30 +124,7 @@ impl AccessStats {
         }
     }
 
-    fn add_time(&mut self, request: &Request<'_>) {
-        let Some((text, seconds)) = request.time else { return };
-        if self.first.is_empty() {
-            text.clone_into(&mut self.first);
-            self.span.0 = seconds;
-        }
-        text.clone_into(&mut self.last);
-        self.span.1 = seconds;
-        let minute = (seconds / 60.0) as u64;
-        if minute != self.minute.0 {
-            self.end_minute();
-            self.minute = (minute, 0, text.to_owned());
-        }
-        self.minute.1 += 1;
-    }
-
-    fn end_minute(&mut self) {
-        if self.minute.1 > self.busiest.0 {
-            self.busiest = (self.minute.1, std::mem::take(&mut self.minute.2));
-        }
-    }
-
     fn page(mut self) -> Page {
-        self.end_minute();
         let class = |from: u16| self.statuses.range(from..from + 100).map(|status| status.1).sum::<u64>();
         let [failed, refused, moved, fine] = [500, 400, 300, 200].map(class);
         let answered = format!("{failed} answered 5xx, {refused} 4xx, {moved} 3xx, {fine} 2xx");
@@ -184,14 +160,11 @@ impl AccessStats {
         Item::plain(format!("status {}", list.join(", ")))
     }
 
-    fn time_item(&self) -> Option<Item> {
-        if self.first.is_empty() {
-            return None;
-        }
-        let span = self.span.1 - self.span.0;
-        let mut text = format!("{} to {} ({})", self.first, self.last, duration(span.max(0.0)));
-        if span > 120.0 {
-            text.push_str(&format!("; busiest minute {} requests from {}", self.busiest.0, self.busiest.1));
+    fn time_item(&mut self) -> Option<Item> {
+        let (first, last, span) = self.times.span()?;
+        let mut text = format!("{first} to {last} ({})", duration(span));
+        if let Some((requests, began)) = self.times.busiest().filter(|_| span > 120.0) {
+            text.push_str(&format!("; busiest minute {requests} requests from {began}"));
         }
         Some(Item::plain(text))
     }
@@ -247,6 +220,22 @@ mod tests {
     use expect_test::expect;
 
     use crate::check::{check, digest};
+
+    #[test]
+    fn the_span_of_rotated_logs_is_that_of_all_requests() {
+        let line = |day: u32, minute: u32| {
+            format!("192.0.2.1 - - [{day}/Nov/2026:10:{minute:02}:00 +0000] \"GET / HTTP/1.1\" 200 12\n")
+        };
+        let raw: String = [17, 16].into_iter().flat_map(|day| (0..20).map(move |minute| line(day, minute))).collect();
+        let told = digest(&raw, 500);
+        assert!(
+            told.contains(
+                "16/Nov/2026:10:00:00 +0000 to 17/Nov/2026:10:19:00 +0000 (24.3 h); \
+                 busiest minute 1 requests from 16/Nov/2026:10:00:00 +0000\n"
+            ),
+            "{told}"
+        );
+    }
 
     #[test]
     fn requests_are_counted_by_status_path_and_client() {

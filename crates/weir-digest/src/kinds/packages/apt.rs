@@ -10,7 +10,7 @@ use self::lines::{List, STEPS, done, fetched, from, is_error, list_of, simulated
 use self::listing::{PackageListing, apt_row, dpkg_row};
 use self::packages::{Packages, bare};
 use crate::kinds::diagnostics::diagnostic::named;
-use crate::kinds::shared::bounded_items::BoundedItems;
+use crate::kinds::shared::bounded_items::{BoundedItems, KeptItems};
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, counted, starts};
@@ -58,7 +58,8 @@ struct Apt {
     kept_back: Packages,
     unneeded: Packages,
     versions: HashMap<String, String>,
-    totals: Option<[u64; 4]>,
+    /// What each run counts.
+    totals: KeptItems<40>,
     origins: Tally<100>,
     facts: BoundedItems,
     said: BoundedItems,
@@ -101,6 +102,9 @@ impl Stretch for Apt {
         let known = &self.versions;
         let (brought, asked) = self.new.split(&self.additional);
         page.push(self.errors.part("apt errors", Weight::Failure));
+        if self.totals.total > 1 {
+            page.push(self.totals.part("totals of each run", Weight::Fact));
+        }
         page.push(self.facts.part("apt totals", Weight::Fact));
         let asked_name = if brought.total > 0 { "new, asked for" } else { "new" };
         let no_new = asked.total == 0 && brought.total == 0;
@@ -141,8 +145,10 @@ impl Apt {
     /// Describes them in numbers.
     fn what(&self) -> String {
         let mut said = Vec::new();
-        if let Some([upgraded, new, removed, kept]) = self.totals {
-            said.push(format!("{upgraded} upgraded, {new} newly installed, {removed} to remove, {kept} not upgraded"));
+        match (self.totals.items.first(), self.totals.total) {
+            (Some(totals), 1) => said.push(totals.text.clone()),
+            (Some(_), runs) => said.push(format!("{runs} runs")),
+            (None, _) => {}
         }
         said.extend(counted([
             (self.gets, "fetched"),
@@ -177,8 +183,9 @@ impl Apt {
     /// Takes a line about everything, or an error.
     fn take_message(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
-        if let Some(totals) = totals(text) {
-            self.totals = Some(totals);
+        if let Some([upgraded, new, removed, kept]) = totals(text) {
+            let said = format!("{upgraded} upgraded, {new} newly installed, {removed} to remove, {kept} not upgraded");
+            self.totals.add(|| Item::plain(said));
         } else if text.starts_with("E: ") || text.starts_with("dpkg: error") || text.starts_with("Err:") {
             self.errors.line(line);
             // The reason follows on indented lines.
@@ -324,6 +331,22 @@ E: Sub-process /usr/bin/dpkg returned an error code (1)
         for fact in ["2 packages listed, 1 of them with a newer version", "bash (5.1 => 5.2)", "jq (1.6)"] {
             assert!(told.contains(fact), "{fact}: {told}");
         }
+        let told = digest("zsh:\n  Installed: (none)\n  Candidate: 5.9\n  Version table:\n", 400);
+        for fact in ["apt: 1 packages listed; ", "by state: not installed 1", "zsh (not installed, 5.9)"] {
+            assert!(told.contains(fact), "{fact}: {told}");
+        }
+    }
+
+    #[test]
+    fn each_of_several_runs_has_its_totals() {
+        let run = |new: u32| {
+            let totals = format!("0 upgraded, {new} newly installed, 0 to remove and 5 not upgraded.");
+            format!("Reading package lists...\n{totals}\nSetting up a{new} (1.0) ...\n")
+        };
+        let told = digest(&(run(3) + &run(1)), 400);
+        assert!(told.contains("apt: 2 runs; 2 set up; "), "{told}");
+        let each = "0 upgraded, 3 newly installed, 0 to remove, 5 not upgraded\n0 upgraded, 1 newly installed";
+        assert!(told.contains(&format!("== totals of each run: 2\n{each}")), "{told}");
     }
 
     #[test]

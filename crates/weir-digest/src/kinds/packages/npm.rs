@@ -370,6 +370,13 @@ mod tests {
     use crate::check::{check, digest};
 
     #[test]
+    fn more_packages_than_are_kept_are_not_a_number() {
+        let below: String = (0..5_001).map(|number| format!("├── p{number}@1.0.0\n")).collect();
+        let told = digest(&format!("shop@1.0.0 /srv/shop\n{below}"), 600);
+        assert!(told.contains("more than 5000 packages, 5001 of them direct dependencies"), "{told}");
+    }
+
+    #[test]
     fn an_install_is_told() {
         let raw = r#"npm warn deprecated inflight@1.0.6: This module is not supported
 npm warn ERESOLVE overriding peer dependency

@@ -18,6 +18,8 @@ pub(super) struct NpmTree {
     direct: Vec<String>,
     direct_count: u64,
     packages: BTreeMap<String, BTreeSet<String>>,
+    /// Whether there are more packages than are kept.
+    more_packages: bool,
     lines: u64,
     deduped: u64,
     deepest: usize,
@@ -30,12 +32,7 @@ pub(super) struct NpmTree {
 pub(super) fn branch(text: &str) -> Option<(usize, &str)> {
     let inner = text.trim_start_matches(['│', '├', '└', '─', '┬', ' ', '+', '-', '`', '|']);
     let drawn = text.get(..text.len() - inner.len())?;
-    if !(drawn.contains("── ")
-        || drawn.contains("─┬ ")
-        || drawn.contains("-- ")
-        || drawn.contains("-+ ")
-        || drawn.contains("-- "))
-    {
+    if !(drawn.contains("── ") || drawn.contains("─┬ ") || drawn.contains("-- ") || drawn.contains("-+ ")) {
         return None;
     }
     let depth = drawn.chars().count().saturating_sub(4) / 2 + 1;
@@ -93,6 +90,8 @@ impl NpmTree {
                 }
             } else if self.packages.len() < MAX_NAMES {
                 self.packages.insert(clip(name, 120), BTreeSet::from([clip(version, 60)]));
+            } else {
+                self.more_packages = true;
             }
         }
         true
@@ -119,9 +118,10 @@ impl NpmTree {
             return;
         }
         let what = format!(
-            "npm tree: {} ({} deduped), {}, {} of them direct dependencies, {} levels",
+            "npm tree: {} ({} deduped), {}{}, {} of them direct dependencies, {} levels",
             named(self.lines, "line", "lines"),
             self.deduped,
+            if self.more_packages { "more than " } else { "" },
             named(self.packages.len() as u64, "package", "packages"),
             self.direct_count,
             self.deepest

@@ -141,27 +141,23 @@ impl Scan<'_> {
         }
         self.literal(b' ')?;
         let from = self.at;
-        let year = self.digits(4, 4).filter(|_| self.literal(b' ').is_some());
+        let mut year = self.digits(4, 4).filter(|_| self.literal(b' ').is_some());
         if year.is_none() {
             self.at = from;
         }
         let mut clock = self.clock()?;
         let after = *self;
-        match year {
-            Some(_) if self.literal(b' ').is_some() && self.literal(b'P').is_some() && self.literal(b'M').is_some() => {
-                clock += if clock < 43_200.0 { 43_200.0 } else { 0.0 };
+        if year.is_some() {
+            let spaced = self.literal(b' ').is_some();
+            match self.one_of(b"AP").filter(|_| spaced && self.literal(b'M').is_some()) {
+                // The first hour of each half of the day is called 12.
+                Some(half) => clock = clock % 43_200.0 + if half == b'P' { 43_200.0 } else { 0.0 },
+                None => *self = after,
             }
-            Some(_) => {
+        } else {
+            year = self.literal(b' ').and_then(|()| self.digits(4, 4)).filter(|_| !self.more());
+            if year.is_none() {
                 *self = after;
-                if !(self.literal(b' ').is_some() && self.literal(b'A').is_some() && self.literal(b'M').is_some()) {
-                    *self = after;
-                }
-            }
-            None => {
-                let later = self.literal(b' ').and_then(|()| self.digits(4, 4)).filter(|_| !self.more());
-                if later.is_none() {
-                    *self = after;
-                }
             }
         }
         Some(days(year.unwrap_or(2000), month, day) * 86_400.0 + clock)
@@ -387,5 +383,7 @@ mod tests {
         let seconds = |line| of(line).unwrap().seconds;
         assert_eq!(seconds("2026-03-01 00:00:01 x") - seconds("2026-02-28 23:59:59 x"), 2.0);
         assert_eq!(seconds("2024-03-01 00:00:00 x") - seconds("2024-02-28 00:00:00 x"), 172_800.0);
+        assert_eq!(seconds("Nov 16, 2026 12:00:01 AM x") - seconds("Nov 15, 2026 11:59:59 PM x"), 2.0);
+        assert_eq!(seconds("[Fri Jan 01 00:00:01 2027] x") - seconds("[Thu Dec 31 23:59:59 2026] x"), 2.0);
     }
 }

@@ -1,11 +1,13 @@
 //! `cargo test`: the panics with their messages, then the outcome of each binary, without compiler messages.
 
+use super::cargo_counts::Counts;
 use super::failed::{Failure, Failures};
-use super::outcomes::{Repeats, Skips, TopN, micros, times};
+use super::outcomes::{Repeats, Skips, TopN, times};
 use super::panicked::{TestOutput, panicking};
 use super::run::{Runner, Runs};
 use crate::kinds::Kind;
-use crate::text::{clip, counted, number};
+use crate::kinds::shared::bounded_items::KeptItems;
+use crate::text::{clip, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Runs<CargoTest>>("cargo_test", opens);
@@ -30,16 +32,21 @@ struct CargoTest {
     state: CargoState,
     failures: Failures,
     counts: Counts,
+    /// The outcomes of the tests that ran since the last result, and of binaries that ended without one.
+    listed: Counts,
+    unfinished: Counts,
     binary: String,
     binaries: Vec<Binary>,
+    /// The number of all binaries, and of those with tests.
     binaries_total: u64,
+    tested: u64,
     targets: Repeats,
     ignored: Skips,
     slow: TopN,
     benchmarks: Repeats,
     /// Tests that ran for more than a minute.
     long: Repeats,
-    notes: Vec<Item>,
+    notes: KeptItems<MAX_ITEMS>,
     /// The test whose printed lines are being read.
     test: Option<(u64, String, TestOutput)>,
     /// Whether tests are running, and whether their printed lines have been shown.
@@ -65,16 +72,6 @@ enum CargoState {
     Names,
     /// The targets that failed, and why a binary ended badly.
     Targets,
-}
-
-#[derive(Default, Clone, Copy)]
-struct Counts {
-    passed: u64,
-    failed: u64,
-    ignored: u64,
-    measured: u64,
-    filtered: u64,
-    micros: u64,
 }
 
 struct Binary {
@@ -110,28 +107,46 @@ impl Runner for CargoTest {
 
     fn page(mut self, bytes: u64) -> Page {
         self.end_test();
-        let Self { failures, counts, mut binaries, binaries_total, targets, ignored, slow, failed, .. } = self;
-        let mut page = Page::new(format!("cargo test: {} in {binaries_total} binaries", counts_text(&counts)));
+        let what = self.what();
+        let Self { failures, mut binaries, targets, ignored, slow, failed, .. } = self;
+        let mut page = Page::new(what);
         page.push(failures.part("failures", bytes));
         if page.parts.is_empty() {
             page.push(failed.part("failures", Weight::Failure, times));
         }
         page.push(targets.part("targets that failed", Weight::Failure, |text, _| text.to_owned()));
-        page.push(Part::new("notes", Weight::Failure, self.notes));
+        page.push(self.notes.part("notes", Weight::Failure));
         page.push(ignored.part("ignored", Weight::Fact));
         page.push(slow.part("slowest tests", Weight::Fact));
         page.push(self.long.part("tests that ran for over a minute", Weight::Fact, times));
         page.push(self.benchmarks.part("benchmarks", Weight::Fact, times));
         page.push(Part::new("lines of tests that passed", Weight::Shape, Vec::new()).of(self.printed_by_passed));
         binaries.sort_by_key(|binary| std::cmp::Reverse((binary.counts.failed, binary.counts.micros)));
-        let named = |binary: &Binary| Item::plain(format!("{}: {}", binary.name, counts_text(&binary.counts)));
+        let named = |binary: &Binary| Item::plain(format!("{}: {}", binary.name, binary.counts));
         let items: Vec<Item> = binaries.iter().map(named).collect();
-        page.push(Part::new("binaries with tests", Weight::Shape, items));
+        page.push(Part::new("binaries with tests", Weight::Shape, items).of(self.tested));
         page
     }
 }
 
 impl CargoTest {
+    /// Returns the counts of the results, and of the tests of binaries that crashed or whose output is cut off.
+    fn what(&mut self) -> String {
+        self.unfinished.add(&std::mem::take(&mut self.listed));
+        let mut said = Vec::new();
+        if self.binaries_total > 0 {
+            said.push(format!("{} in {} binaries", self.counts, self.binaries_total));
+        }
+        let Counts { passed, failed, ignored, .. } = self.unfinished;
+        if passed + failed + ignored > 0 {
+            said.push(format!("{failed} failed, {passed} passed, {ignored} ignored without a final result"));
+        }
+        if said.is_empty() {
+            said.push("no result".to_owned());
+        }
+        format!("cargo test: {}", said.join("; "))
+    }
+
     fn test(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
         if let Some((name, outcome)) = outcome(text) {
@@ -155,19 +170,25 @@ impl CargoTest {
             let mut printed = TestOutput::default();
             printed.line(text);
             self.test = Some((line.number, clip(name, 250), printed));
+        } else if matches!(text, "ok" | "FAILED") {
+            self.end_printed();
+            self.listed.passed += u64::from(text == "ok");
+            self.listed.failed += u64::from(text == "FAILED");
         } else if let Some((_, _, printed)) = &mut self.test {
-            if matches!(text, "ok" | "FAILED") || text.starts_with("test ") {
+            if text.starts_with("test ") {
                 self.end_printed();
             } else {
                 printed.line(text);
             }
         } else {
             let begins = tests_to_run(text).is_some();
-            self.running |= begins;
+            if begins {
+                self.running = true;
+                self.unfinished.add(&std::mem::take(&mut self.listed));
+            }
             return begins
                 || is_quiet(text)
                 || text.is_empty()
-                || matches!(text, "ok" | "FAILED")
                 || (text.starts_with("test ") && text.contains(" ... "));
         }
         true
@@ -176,10 +197,15 @@ impl CargoTest {
     fn outcome(&mut self, name: &str, outcome: &str, line: u64) {
         let (word, rest) = outcome.split_once([' ', ',']).unwrap_or((outcome, ""));
         match word {
+            "ok" => self.listed.passed += 1,
             "ignored" => {
+                self.listed.ignored += 1;
                 self.ignored.add(name, rest.trim(), line);
             }
-            "FAILED" => self.failed.add(name, 1, line),
+            "FAILED" => {
+                self.listed.failed += 1;
+                self.failed.add(name, 1, line);
+            }
             "bench:" => self.benchmarks.add(&format!("{name}: {}", rest.trim()), 1, line),
             "slow" => self.long.add(name, 1, line),
             _ => {}
@@ -229,22 +255,13 @@ impl CargoTest {
         self.state = CargoState::Tests;
         (self.running, self.told) = (false, false);
         self.inline.clear();
-        let mut counts = Counts::default();
-        for piece in text.split(['.', ';']).map(str::trim) {
-            let Some((count, word)) = number(piece) else { continue };
-            match word.trim() {
-                "passed" => counts.passed = count,
-                "failed" => counts.failed = count,
-                "ignored" => counts.ignored = count,
-                "measured" => counts.measured = count,
-                "filtered out" => counts.filtered = count,
-                _ => {}
-            }
-        }
-        counts.micros = text.split_once("finished in ").and_then(|(_, taken)| micros(taken)).unwrap_or_default();
+        self.listed = Counts::default();
+        let counts = Counts::parse(text);
         self.counts.add(&counts);
         self.binaries_total += 1;
-        if self.binaries.len() < MAX_ITEMS && counts.passed + counts.failed + counts.ignored + counts.measured > 0 {
+        let has_tests = counts.passed + counts.failed + counts.ignored + counts.measured > 0;
+        self.tested += u64::from(has_tests);
+        if has_tests && self.binaries.len() < MAX_ITEMS {
             // With `-q`, binaries have no names.
             let name = match self.binary.as_str() {
                 "" => format!("binary {}", self.binaries_total),
@@ -263,9 +280,7 @@ impl CargoTest {
             // The list at the end names all of them again.
             self.targets.add(target, 0, line.number);
         } else if text.starts_with("  ") && text.contains("process didn't exit successfully") {
-            if self.notes.len() < MAX_ITEMS {
-                self.notes.push(Item::at(line.number, clip(text.trim(), 300)));
-            }
+            self.notes.add(|| Item::at(line.number, clip(text.trim(), 300)));
         } else if !(text.is_empty() || text == "Caused by:" || targets_failed(text)) {
             self.state = CargoState::Tests;
             return self.test(line);
@@ -295,27 +310,6 @@ impl CargoTest {
             self.failures.push(printed.failure(line, &name));
         }
     }
-}
-
-impl Counts {
-    fn add(&mut self, other: &Self) {
-        self.passed = self.passed.saturating_add(other.passed);
-        self.failed = self.failed.saturating_add(other.failed);
-        self.ignored = self.ignored.saturating_add(other.ignored);
-        self.measured = self.measured.saturating_add(other.measured);
-        self.filtered = self.filtered.saturating_add(other.filtered);
-        self.micros = self.micros.saturating_add(other.micros);
-    }
-}
-
-fn counts_text(counts: &Counts) -> String {
-    let Counts { passed, failed, ignored, measured, filtered, micros } = counts;
-    let mut text = format!("{failed} failed, {passed} passed");
-    for count in counted([(*ignored, "ignored"), (*measured, "measured"), (*filtered, "filtered out")]) {
-        text.push_str(&format!(", {count}"));
-    }
-    text.push_str(&format!(" in {}.{:02} s", micros / 1_000_000, micros / 10_000 % 100));
-    text
 }
 
 /// Returns a name for the binary of `     Running unittests src/lib.rs (target/debug/deps/money-675f5a29b42a1535)`.
@@ -403,6 +397,22 @@ mod tests {
         );
         let told = crate::check::digest(&raw, 400);
         assert!(!told.contains("failures") && told.contains("lines of tests that passed: 20, none shown"), "{told}");
+    }
+
+    #[test]
+    fn tests_of_a_binary_that_crashed_are_counted() {
+        let tests: String = (0..9).map(|n| format!("test a::t{n} ... ok\n")).collect();
+        let raw = format!(
+            "running 12 tests\n{tests}test a::skip ... ignored\ntest a::eq ... FAILED\n\n\
+             thread 'a::deep' has overflowed its stack\nfatal runtime error: stack overflow, aborting\n\
+             error: test failed, to rerun pass `--lib`\n\nCaused by:\n  \
+             process didn't exit successfully: `/x/deps/a-1` (signal: 6, SIGABRT: process abort signal)\n"
+        );
+        let told = crate::check::digest(&raw, 600);
+        assert!(told.contains("cargo test: 1 failed, 9 passed, 1 ignored without a final result; "), "{told}");
+        assert!(!told.contains("0 binaries"), "{told}");
+        let told = crate::check::digest("error: test failed, to rerun pass `--lib`\n", 600);
+        assert!(told.contains("cargo test: no result; "), "{told}");
     }
 
     use expect_test::expect;

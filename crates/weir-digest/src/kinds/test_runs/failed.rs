@@ -146,7 +146,12 @@ impl Failures {
 
     /// Returns the part that describes them, for an output of this many bytes. A few failures are shown with their
     /// details.
-    pub(super) fn part(mut self, name: &str, bytes: u64) -> Part {
+    pub(super) fn part(self, name: &str, bytes: u64) -> Part {
+        self.part_of(name, "tests", bytes)
+    }
+
+    /// Like [`part`](Self::part), for what is not tests: `files`.
+    pub(super) fn part_of(mut self, name: &str, unit: &str, bytes: u64) -> Part {
         let mut found = Vec::new();
         let mut messages = BTreeSet::new();
         for cause in 0..self.causes.len() {
@@ -181,7 +186,7 @@ impl Failures {
         }
         let total = items.len() as u64 + self.not_kept;
         let name =
-            if total == self.total { name.to_owned() } else { format!("{name} by cause ({} tests)", self.total) };
+            if total == self.total { name.to_owned() } else { format!("{name} by cause ({} {unit})", self.total) };
         Part::new(name, Weight::Failure, items).of(total)
     }
 
@@ -331,7 +336,11 @@ impl FailureSummary {
 
 /// Returns a test with its message. The place of a file that fails as a whole already names it.
 fn with_name(test: &str, said: &str) -> String {
-    if test.is_empty() || said.starts_with(test) { said.to_owned() } else { format!("{test} {said}") }
+    if test.is_empty() || said.starts_with(test) {
+        said.to_owned()
+    } else {
+        format!("{test} {said}").trim_end().to_owned()
+    }
 }
 
 fn place_and_message(place: &str, message: &str) -> String {

@@ -127,10 +127,16 @@ impl Runner for GoTest {
         what.extend((!tests.is_empty()).then(|| format!("tests and subtests {tests}")));
         let packages = self.packages.counted();
         what.extend((!packages.is_empty()).then(|| format!("packages {packages}")));
-        what.extend((self.build_errors.total > 0).then(|| format!("{} build errors", self.build_errors.total)));
-        let mut page = Page::new(format!("go test: {}", what.join("; ")));
+        // Without tests, it may as well be what `go build` or `go vet` prints.
+        let only_built = what.is_empty() && self.failures.total + self.benchmarks.total == 0;
+        let (tool, errors) = match only_built && self.build_errors.total > 0 {
+            true => ("go", "messages of the compiler or vet"),
+            false => ("go test", "build errors"),
+        };
+        what.extend((self.build_errors.total > 0).then(|| format!("{} {errors}", self.build_errors.total)));
+        let mut page = Page::new(format!("{tool}: {}", what.join("; ")));
         page.push(self.failures.part("failures", bytes));
-        page.push(self.build_errors.part("build errors", bytes));
+        page.push(self.build_errors.part_of(errors, "errors", bytes));
         page.push(self.package_notes.part("packages that failed", Weight::Fact, |text, _| text.to_owned()));
         page.push(self.slow.part("slowest tests", Weight::Fact));
         page.push(self.passed.whole_part("packages that passed", Weight::Shape));
@@ -401,6 +407,13 @@ FAIL
             example.com/m/c 2.011s
             == lines in order: printed by tests, other lines 1
             14: hello from stdout"#]]);
+    }
+
+    #[test]
+    fn a_run_without_tests_is_not_called_one() {
+        let raw = "# example.org/relay/admin\n./a.go:6:2: undefined: x\n./a.go:9:2: undefined: x\n./b.go:9:2: missing return\n";
+        let told = crate::check::digest(raw, 400);
+        assert!(told.contains("go: 3 messages of the compiler or vet; "), "{told}");
     }
 
     #[test]

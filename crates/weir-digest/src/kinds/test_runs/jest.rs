@@ -53,8 +53,8 @@ enum JestState {
 impl Runner for Jest {
     fn line(&mut self, line: &Line<'_>) -> bool {
         let text = line.text;
-        if let Some((passed, file)) = suite(text) {
-            self.suite(passed, file);
+        if let Some(file) = suite(text) {
+            self.suite(file);
             return true;
         }
         if text == "Summary of all failing tests" {
@@ -97,7 +97,7 @@ impl Runner for Jest {
     fn page(mut self, bytes: u64) -> Page {
         self.end_block();
         let mut page = Page::new(format!("jest: {}", self.report.counted()));
-        page.push(self.broken.part("suites that did not run", bytes));
+        page.push(self.broken.part_of("suites that did not run", "files", bytes));
         page.push(self.failures.part("failures", bytes));
         self.report.put(&mut page);
         let consoles = |text: &str, count: u64| format!("{count} {text}");
@@ -108,7 +108,7 @@ impl Runner for Jest {
 }
 
 impl Jest {
-    fn suite(&mut self, passed: bool, text: &str) {
+    fn suite(&mut self, text: &str) {
         self.end_block();
         let (file, taken) = match text.rsplit_once(" (") {
             Some((file, taken)) if taken.ends_with("s)") => (file, taken.trim_end_matches(')')),
@@ -119,21 +119,20 @@ impl Jest {
         }
         self.state = JestState::File;
         self.file = clip(file, 250);
-        if !passed {
-            self.report.outcomes.add(file, Outcome::Failed, 0);
-        }
         self.report.slow_files.took(taken, file);
     }
 
     fn title(&mut self, title: &str, line: u64) {
         self.end_block();
-        match title {
-            "Console" => self.state = JestState::Console,
-            // Any other title is that of a failure, or of a note by Jest itself.
-            _ => {
-                self.state = JestState::Failure;
-                self.block = Some((line, clip(title, 300), JsBlock::default()));
-            }
+        if title == "Console" {
+            self.state = JestState::Console;
+        } else if let Some(note) = title.strip_prefix(' ') {
+            // `  ●  Cannot log after tests are done.` is a remark about a test that may have passed.
+            self.report.note(line, note);
+            self.state = JestState::Console;
+        } else {
+            self.state = JestState::Failure;
+            self.block = Some((line, clip(title, 300), JsBlock::default()));
         }
     }
 
@@ -212,21 +211,19 @@ impl Jest {
     }
 }
 
-/// Parses `FAIL test/cards.test.js (5.12 s)` into whether it passed, and the rest.
-fn suite(line: &str) -> Option<(bool, &str)> {
+/// Parses the file and the duration of `FAIL test/cards.test.js (5.12 s)`.
+fn suite(line: &str) -> Option<&str> {
     // In colour, the word has a space on both sides.
     let (word, rest) = line.strip_prefix(' ').unwrap_or(line).split_once(' ')?;
-    let passed = match word {
-        "PASS" => true,
-        "FAIL" => false,
-        _ => return None,
-    };
+    if !matches!(word, "PASS" | "FAIL") {
+        return None;
+    }
     let rest = rest.trim();
     let path = rest.split(" (").next().unwrap_or(rest);
     // The name of a project may precede the path.
     let path = path.rsplit(' ').next().unwrap_or(path);
     let ends = [".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"];
-    (ends.iter().any(|end| path.ends_with(end)) && !rest.contains(" > ")).then_some((passed, rest))
+    (ends.iter().any(|end| path.ends_with(end)) && !rest.contains(" > ")).then_some(rest)
 }
 
 /// Returns a line of the counts at the end, in our words: `Tests:       18 failed, 91 passed, 111 total`.
@@ -299,7 +296,18 @@ fn is_note(text: &str) -> bool {
 mod tests {
     use expect_test::expect;
 
-    use crate::check::check;
+    use crate::check::{check, digest};
+
+    #[test]
+    fn a_remark_about_late_output_is_not_a_failure() {
+        let raw = "PASS  test/a.test.js\n  ●  Cannot log after tests are done. Did you forget to wait for something async?\n    \
+                   Attempted to log \"late\".\n\n      at console.log (node_modules/@jest/console/build/Console.js:156:10)\n\n\
+                   Test Suites: 1 passed, 1 total\nTests:       1 passed, 1 total\n";
+        let told = digest(raw, 600);
+        assert!(told.contains("== notes: 1\n2: Cannot log after tests are done."), "{told}");
+        assert!(told.contains("jest: suites 1 passed, 1 total; tests 1 passed, 1 total; "), "{told}");
+        assert!(!told.contains("failures"), "{told}");
+    }
 
     const RUN: &str = r#" PASS  packages/core/src/a.test.ts
  FAIL  packages/core/src/b.test.tsx (5.123 s)

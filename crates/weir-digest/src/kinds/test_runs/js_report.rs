@@ -2,8 +2,9 @@
 
 use super::coverage::Coverage;
 use super::outcomes::{Outcomes, Skips, TopN};
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::text::clip;
-use crate::{Item, Page, Part, Weight};
+use crate::{Item, Page, Weight};
 
 /// The maximum number of lines kept of each sort.
 const MAX_LINES: usize = 60;
@@ -17,16 +18,14 @@ pub(super) struct JsReport {
     pub slow_files: TopN,
     pub skips: Skips,
     pub coverage: Coverage,
-    notes: Vec<Item>,
+    notes: KeptItems<MAX_LINES>,
     counts: Vec<String>,
 }
 
 impl JsReport {
     /// Takes a remark of the runner about the run as a whole.
     pub(super) fn note(&mut self, line: u64, text: &str) {
-        if self.notes.len() < MAX_LINES {
-            self.notes.push(Item::at(line, clip(text, 300)));
-        }
+        self.notes.add(|| Item::at(line, clip(text, 300)));
     }
 
     /// Takes counts of the runner, in our words.
@@ -42,7 +41,7 @@ impl JsReport {
     }
 
     pub(super) fn put(self, page: &mut Page) {
-        page.push(Part::new("notes", Weight::Fact, self.notes));
+        page.push(self.notes.part("notes", Weight::Fact));
         page.push(self.slow.part(SLOWEST, Weight::Fact));
         if page.parts.iter().all(|part| part.name != SLOWEST) {
             page.push(self.slow_files.part("slowest files", Weight::Shape));

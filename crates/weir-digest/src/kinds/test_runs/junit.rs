@@ -118,7 +118,10 @@ impl JunitReport {
                 let file = value("file");
                 let class = if file.is_empty() { value("classname") } else { file };
                 let (name, class) = (clip(&value("name"), 250), clip(&class, 250));
-                self.case = Some(Case { line, name, class, ..Case::default() });
+                // Tests of GoogleTest and CTest that are disabled say so in an attribute.
+                let disabled = matches!(&*value("status"), "notrun" | "disabled");
+                let outcome = disabled.then_some(Outcome::Skipped);
+                self.case = Some(Case { line, name, class, outcome, ..Case::default() });
             }
             _ => self.start_in_case(name, attributes, line),
         }
@@ -166,7 +169,7 @@ impl JunitReport {
             }
             _ => return,
         };
-        if case.outcome.is_none() {
+        if matches!(case.outcome, None | Some(Outcome::Skipped)) {
             case.outcome = Some(outcome);
             case.message = clip(&value("message"), 4000);
             case.sort = clip(&value("type"), 200);
@@ -331,7 +334,29 @@ fn micros(seconds: &str) -> u64 {
 mod tests {
     use expect_test::expect;
 
-    use crate::check::check;
+    use crate::check::{check, digest};
+
+    #[test]
+    fn disabled_tests_have_not_passed() {
+        let raw = r#"<?xml version="1.0" encoding="UTF-8"?>
+<testsuites tests="3" failures="1" disabled="1" errors="0" time="0.01" name="AllTests">
+  <testsuite name="Math" tests="3" failures="1" disabled="1" skipped="0" errors="0" time="0.01">
+    <testcase name="Adds" status="run" result="completed" time="0.001" classname="Math" />
+    <testcase name="DISABLED_Subtracts" status="notrun" result="suppressed" time="0" classname="Math" />
+    <testcase name="Divides" status="run" result="completed" time="0.002" classname="Math">
+      <failure message="math.cc:4&#x0A;Expected equality" type=""><![CDATA[math.cc:4
+Expected equality]]></failure>
+    </testcase>
+  </testsuite>
+</testsuites>
+"#;
+        let told = digest(raw, 600);
+        assert!(
+            told.contains("JUnit report: 3 tests in 1 suites, 1 failed, 1 passed, 1 skipped in 0.010 s; "),
+            "{told}"
+        );
+        assert!(told.contains("== skipped: 1\nDISABLED_Subtracts\n"), "{told}");
+    }
 
     #[test]
     fn reports_of_several_runners_are_read() {

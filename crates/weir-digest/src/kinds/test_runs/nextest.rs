@@ -7,8 +7,9 @@ use super::outcomes::{Outcome, Outcomes, Repeats, TopN};
 use super::panicked::TestOutput;
 use super::run::{Runner, Runs};
 use crate::kinds::Kind;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::text::{clip, number};
-use crate::{About, Item, Line, Page, Part, Weight};
+use crate::{About, Item, Line, Page, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Runs<Nextest>>("nextest", opens);
 
@@ -25,12 +26,7 @@ const RULE: &str = "────────────";
 
 fn opens(line: &str, _: About<'_>) -> bool {
     match line.as_bytes().first() {
-        Some(b' ') => {
-            line.starts_with(" Nextest run ")
-                || line.starts_with("     Summary [")
-                || line.strip_prefix("    Starting ").is_some_and(|rest| rest.contains(" tests across "))
-                || status(line).is_some()
-        }
+        Some(b' ') => begins(line) || line.starts_with("     Summary [") || status(line).is_some(),
         Some(0xe2) => line == RULE,
         _ => false,
     }
@@ -44,15 +40,16 @@ struct Nextest {
     /// Failures that may not be final: of tests that are retried, or whose output is printed at the end.
     waiting: BTreeMap<String, Failure>,
     failed: BTreeSet<String>,
-    /// Whether the counts have been printed.
+    /// Whether the counts of this run have been printed.
     counted: bool,
     flaky: Repeats,
     outcomes: Outcomes,
     slow: TopN,
     /// The test whose printed lines are being read.
     test: Option<ReportedTest>,
-    counts: Option<String>,
-    notes: Vec<Item>,
+    /// The counts of each run.
+    counts: Vec<String>,
+    notes: KeptItems<MAX_ITEMS>,
 }
 
 #[derive(Default, PartialEq, Eq)]
@@ -94,10 +91,15 @@ impl Runner for Nextest {
         }
         if let Some(rest) = text.strip_prefix("     Summary [") {
             self.end_test();
-            self.counts = Some(counted(rest));
+            if self.counts.len() < MAX_ITEMS {
+                self.counts.push(counted(rest));
+            }
             self.state = NextestState::Tests;
             self.counted = true;
             return true;
+        }
+        if begins(text) && self.counted {
+            self.end_run();
         }
         if self.test.is_some() {
             let block = ["  stdout ─", "  stderr ─", "  output ─", "--- STDOUT: ", "--- STDERR: "];
@@ -116,14 +118,11 @@ impl Runner for Nextest {
     }
 
     fn page(mut self, bytes: u64) -> Page {
-        self.end_test();
-        let mut waiting: Vec<Failure> = std::mem::take(&mut self.waiting).into_values().collect();
-        waiting.sort_by_key(|failure| failure.line);
-        waiting.into_iter().for_each(|failure| self.failures.push(failure));
-        let counts = self.counts.take().unwrap_or_else(|| self.outcomes.counted());
+        self.end_run();
+        let counts = if self.counts.is_empty() { self.outcomes.counted() } else { self.counts.join("; ") };
         let mut page = Page::new(format!("nextest: {counts}"));
         page.push(self.failures.part("failures", bytes));
-        page.push(Part::new("notes", Weight::Fact, self.notes));
+        page.push(self.notes.part("notes", Weight::Fact));
         page.push(self.flaky.part("flaky tests", Weight::Fact, |text, _| text.to_owned()));
         page.push(self.slow.part("slowest tests", Weight::Fact));
         page.push(self.outcomes.part("binaries"));
@@ -132,12 +131,22 @@ impl Runner for Nextest {
 }
 
 impl Nextest {
+    /// Reports the failures that are final now. Another run may follow, of tests with the same names.
+    fn end_run(&mut self) {
+        self.end_test();
+        let mut waiting: Vec<Failure> = std::mem::take(&mut self.waiting).into_values().collect();
+        waiting.sort_by_key(|failure| failure.line);
+        waiting.into_iter().for_each(|failure| self.failures.push(failure));
+        self.failed.clear();
+        self.counted = false;
+    }
+
     fn other(&mut self, line: &Line<'_>) -> bool {
         let trimmed = line.text.trim_start();
         let note = trimmed.starts_with("Cancel")
             || (trimmed.starts_with("warning: ") && trimmed.contains(" tests were not run"));
-        if note && self.notes.len() < MAX_ITEMS {
-            self.notes.push(Item::at(line.number, clip(trimmed, 300)));
+        if note {
+            self.notes.add(|| Item::at(line.number, clip(trimmed, 300)));
         }
         let known = ["Nextest run ", "Starting ", "error: test run failed"];
         note || trimmed.is_empty() || known.iter().any(|start| trimmed.starts_with(start))
@@ -205,6 +214,12 @@ impl ReportedTest {
         }
         failure
     }
+}
+
+/// Returns whether a run begins with this line.
+fn begins(line: &str) -> bool {
+    line.starts_with(" Nextest run ")
+        || line.strip_prefix("    Starting ").is_some_and(|rest| rest.contains(" across ") && rest.contains(" test"))
 }
 
 /// Parses `        PASS [   0.005s] (  3/391) geo::distance distance_is_symmetric_002`.
@@ -312,5 +327,26 @@ error: test run failed
             == binaries: 2
             thing: 1 failed, 2 passed
             thing::it: 1 failed"#]]);
+    }
+
+    #[test]
+    fn each_of_several_runs_has_its_counts_and_failures() {
+        let run = |failed: u32| {
+            let (word, result) = if failed > 0 { ("FAIL", "0 passed, 1 failed") } else { ("PASS", "1 passed") };
+            format!(
+                "    Starting 1 test across 1 binary\n        {word} [   0.005s] thing tests::eq\n────────────\n     \
+                 Summary [   0.035s] 1 test run: {result}, 0 skipped\n"
+            )
+        };
+        check(&format!("{}{}{}", run(1), run(1), run(0)), 600).shows(&expect![[r#"
+            nextest: 1 tests run: 0 passed, 1 failed, 0 skipped in 0.035 s; 1 tests run: 0 passed, 1 failed, 0 skipped in 0.035 s; 1 tests run: 1 passed, 0 skipped in 0.035 s
+            == failures by cause (2 tests): 1
+            2: thing tests::eq ×2
+            == slowest tests: 3
+            0.005s thing tests::eq
+            0.005s thing tests::eq
+            0.005s thing tests::eq
+            == binaries: 1
+            thing: 2 failed, 1 passed"#]]);
     }
 }

@@ -12,8 +12,9 @@ use super::pytest_lines::{
 };
 use super::run::{Runner, Runs};
 use crate::kinds::Kind;
+use crate::kinds::shared::bounded_items::KeptItems;
 use crate::text::{clip, number};
-use crate::{About, Item, Line, Page, Part, Weight};
+use crate::{About, Item, Line, Page, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Runs<Pytest>>("pytest", opens);
 
@@ -48,10 +49,10 @@ struct Pytest {
     warnings: Repeats,
     skips: Repeats,
     skips_in_list: Repeats,
-    expected: Vec<Item>,
-    slow: Vec<Item>,
-    run: Vec<Item>,
-    stops: Vec<Item>,
+    expected: KeptItems<MAX_LINES>,
+    slow: KeptItems<MAX_LINES>,
+    run: KeptItems<MAX_LINES>,
+    stops: KeptItems<MAX_LINES>,
     /// Places and messages of failures that are reported on one line each.
     bare: VecDeque<(String, String)>,
     /// Failures and errors that only the short list names.
@@ -135,17 +136,17 @@ impl Runner for Pytest {
         let errors = if self.errors.total > 0 { self.errors } else { self.listed_errors };
         page.push(failures.part("failures", bytes));
         page.push(errors.part("errors", bytes));
-        page.push(Part::new("why the run stopped", Weight::Failure, self.stops));
-        page.push(Part::new("slowest tests", Weight::Fact, self.slow));
+        page.push(self.stops.part("why the run stopped", Weight::Failure));
+        page.push(self.slow.part("slowest tests", Weight::Fact));
         let warning =
             |text: &str, count| format!("{count} {}: {text}", if count == 1 { "warning" } else { "warnings" });
         page.push(self.warnings.part("different warnings", Weight::Fact, warning));
         self.coverage.put(&mut page);
         let skips = if self.skips.total > 0 { self.skips } else { self.skips_in_list };
         page.push(skips.part("skipped", Weight::Shape, times));
-        page.push(Part::new("failures that were expected", Weight::Shape, self.expected));
+        page.push(self.expected.part("failures that were expected", Weight::Shape));
         page.push(self.outcomes.part("files"));
-        page.push(Part::new("run", Weight::Shape, self.run));
+        page.push(self.run.part("run", Weight::Shape));
         self.chatter.put(&mut page);
         page
     }
@@ -343,9 +344,9 @@ impl Pytest {
     }
 }
 
-fn keep(items: &mut Vec<Item>, line: &Line<'_>, is: bool) {
-    if is && items.len() < MAX_LINES {
-        items.push(Item::at(line.number, line.clip(300)));
+fn keep(items: &mut KeptItems<MAX_LINES>, line: &Line<'_>, is: bool) {
+    if is {
+        items.add(|| Item::at(line.number, line.clip(300)));
     }
 }
 
@@ -443,6 +444,17 @@ ERROR tests/test_api.py
 !!!!!!!!!!!!!!!!!!!! Interrupted: 1 error during collection !!!!!!!!!!!!!!!!!!!!
 ==== 1 failed, 205 passed, 1 skipped, 3 warnings, 1 error in 62.11s (0:01:02) ====
 "#;
+
+    #[test]
+    fn all_failures_that_were_expected_are_counted() {
+        let listed: String = (0..70).map(|n| format!("XFAIL tests/test_a.py::test_{n} - later\n")).collect();
+        let raw = format!(
+            "===== test session starts =====\ncollected 70 items\n\n\
+             ===== short test summary info =====\n{listed}===== 70 xfailed in 0.12s =====\n"
+        );
+        let told = crate::check::digest(&raw, 600);
+        assert!(told.contains("== failures that were expected: 70, "), "{told}");
+    }
 
     #[test]
     fn failures_warnings_and_coverage_are_told() {

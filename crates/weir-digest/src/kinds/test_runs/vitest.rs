@@ -36,8 +36,9 @@ fn opens(line: &str, _: About<'_>) -> bool {
 struct Vitest {
     state: VitestState,
     file: String,
-    /// The tests that the current failure is about, with their lines.
+    /// The tests that the current failure is about, with their lines, and how many more there are.
     titles: Vec<(u64, String)>,
+    more_titles: u64,
     block: JsBlock,
     block_line: u64,
     failures: Failures,
@@ -95,7 +96,7 @@ impl Runner for Vitest {
         self.end_block();
         let mut page = Page::new(format!("vitest: {}", self.report.counted()));
         let failures = if self.failures.total > 0 { self.failures } else { self.listed };
-        page.push(self.broken.part("files that did not run, and errors outside of tests", bytes));
+        page.push(self.broken.part_of("files that did not run, and errors outside of tests", "errors", bytes));
         page.push(failures.part("failures", bytes));
         self.report.put(&mut page);
         self.chatter.put(&mut page);
@@ -112,6 +113,8 @@ impl Vitest {
             }
             if self.titles.len() < MAX_LINES {
                 self.titles.push((line.number, clip(title, 300)));
+            } else {
+                self.more_titles += 1;
             }
         } else if !self.is_note(line.text.trim_start(), line) {
             if self.block.is_empty() && self.titles.is_empty() {
@@ -138,10 +141,14 @@ impl Vitest {
             })
             .collect();
         let (case, test) = split(&named(&title, &failure.place));
+        let (place, message) = (failure.place.clone(), failure.message.clone());
         // A title without a test is a file.
         let failures = if title.contains(" > ") { &mut self.failures } else { &mut self.broken };
         failures.push(Failure { case, test, ..failure });
         others.into_iter().for_each(|failure| failures.push(failure));
+        for _ in 0..std::mem::take(&mut self.more_titles) {
+            failures.push(Failure { line, place: place.clone(), message: message.clone(), ..Failure::default() });
+        }
     }
 
     fn printed(&mut self, line: &Line<'_>) -> bool {
@@ -325,7 +332,19 @@ fn listed(line: &str) -> Option<(Outcome, &str, &str)> {
 mod tests {
     use expect_test::expect;
 
-    use crate::check::check;
+    use crate::check::{check, digest};
+
+    #[test]
+    fn all_tests_that_fail_with_one_error_are_counted() {
+        let titles: String = (0..100).map(|number| format!(" FAIL  a.test.ts > case {number}\n")).collect();
+        let raw = format!(
+            " RUN  v1.6.0 /p\n\n⎯⎯⎯⎯ Failed Tests 100 ⎯⎯⎯⎯\n\n{titles}Error: boom\n ❯ a.test.ts:3:9\n\n\
+             ⎯⎯⎯⎯[1/100]⎯\n\n Test Files  1 failed (1)\n      Tests  100 failed (100)\n"
+        );
+        let told = digest(&raw, 600);
+        assert!(told.contains("== failures by cause (100 tests): 1\n"), "{told}");
+        assert!(told.contains("a.test.ts:3:9: Error: boom ×100 in case 0, case 1, "), "{told}");
+    }
 
     const RUN: &str = r#"
  RUN  v1.6.0 /home/u/proj

@@ -257,6 +257,30 @@ done
     }
 
     #[test]
+    fn a_lock_is_held_by_the_thread_that_has_it_in_the_same_dump() {
+        let thread = |name: &str, state: &str, lines: &[&str]| {
+            let lines: String = lines.iter().map(|line| format!("\t{line}\n")).collect();
+            format!("\"{name}\" #1 prio=5 tid=0x1 nid=0x2 runnable\n   java.lang.Thread.State: {state}\n{lines}\n")
+        };
+        let dump = "Full thread dump OpenJDK 64-Bit Server VM (17.0.15):\n\n";
+        let raw = [
+            dump,
+            &thread("worker", "BLOCKED", &["at Pool.move(Pool.java:14)", "- waiting to lock <0x01> (a Account)"]),
+            &thread("holder", "RUNNABLE", &["at Pool.spin(Pool.java:20)", "- locked <0x01> (a Account)"]),
+            &thread(
+                "sleeper",
+                "WAITING",
+                &["- waiting on <0x01> (a Account)", "at Pool.idle(Pool.java:30)", "- locked <0x01> (a Account)"],
+            ),
+            dump,
+            &thread("later", "RUNNABLE", &["at Pool.sum(Pool.java:25)", "- locked <0x01> (a Account)"]),
+        ]
+        .concat();
+        let told = digest(&raw, 500);
+        assert!(told.contains("waits for 0x01 (a Account) held by \"holder\"\n"), "{told}");
+    }
+
+    #[test]
     fn frames_of_others_are_not_claimed() {
         let shown = digest("Error: x\n    at run (/srv/a.js:1:2)\nCaused by:\n  no such file\n\"a\" is a name\n", 400);
         assert!(!shown.contains("java"), "{shown}");

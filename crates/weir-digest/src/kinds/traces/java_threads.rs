@@ -19,8 +19,8 @@ pub(super) struct Threads {
     count: u64,
     states: Tally,
     groups: BTreeMap<String, ThreadGroup>,
-    /// The holder of each lock.
-    holders: BTreeMap<String, String>,
+    /// The holder of each lock, by the number of the dump and the address.
+    holders: BTreeMap<(u64, String), String>,
     now: Option<Thread>,
     /// The threads that used the most CPU time, in milliseconds.
     busy: Vec<(f64, Item)>,
@@ -38,10 +38,14 @@ struct Thread {
     frames: Vec<String>,
     own: Vec<String>,
     waits: Option<String>,
+    /// The lock that it gave up while it waits to be notified. It is still listed as locked.
+    released: String,
 }
 
 struct ThreadGroup {
     count: u64,
+    /// The number of the dump that its first thread is in.
+    dump: u64,
     line: u64,
     first: String,
     last: String,
@@ -129,8 +133,13 @@ impl Threads {
             let waiting = what.starts_with("waiting to lock") || what.starts_with("parking to wait for");
             if waiting {
                 thread.waits.get_or_insert(clip(&format!("{address}{rest}"), 160));
-            } else if (what.starts_with("locked") || what.is_empty()) && self.holders.len() < MAX_GROUPS {
-                self.holders.insert(clip(address, 40), thread.name.clone());
+            } else if what.starts_with("waiting on") {
+                thread.released = clip(address, 40);
+            } else if (what.starts_with("locked") || what.is_empty())
+                && thread.released != address
+                && self.holders.len() < MAX_GROUPS
+            {
+                self.holders.insert((self.dumps, clip(address, 40)), thread.name.clone());
             }
         }
     }
@@ -159,8 +168,8 @@ impl Threads {
             group.last = thread.name;
         } else if self.groups.len() < MAX_GROUPS {
             let Thread { line, name, waits, .. } = thread;
-            self.groups
-                .insert(key, ThreadGroup { count: 1, line, first: name.clone(), last: name, state, frames, waits });
+            let (dump, first) = (self.dumps, name.clone());
+            self.groups.insert(key, ThreadGroup { count: 1, dump, line, first, last: name, state, frames, waits });
         }
     }
 
@@ -201,13 +210,13 @@ fn is_waiting(text: &str) -> bool {
     WAITS.iter().any(|start| name.starts_with(start))
 }
 
-fn item(group: &ThreadGroup, holders: &BTreeMap<String, String>) -> Item {
-    let ThreadGroup { count, line, first, last, state, frames, waits } = group;
+fn item(group: &ThreadGroup, holders: &BTreeMap<(u64, String), String>) -> Item {
+    let ThreadGroup { count, dump, line, first, last, state, frames, waits } = group;
     let names = if *count > 1 { format!("×{count} \"{first}\" … \"{last}\"") } else { format!("\"{first}\"") };
     let mut text = format!("{names} {state} {frames}");
     if let Some(waits) = waits {
         let address = waits.split([' ', '>']).next().unwrap_or_default();
-        let holder = holders.get(address).filter(|holder| *holder != first);
+        let holder = holders.get(&(*dump, address.to_owned())).filter(|holder| *holder != first);
         text.push_str(&match holder {
             Some(holder) => format!(", waits for {waits} held by \"{holder}\""),
             None => String::new(),

@@ -1,7 +1,7 @@
 //! Python tracebacks, alone or in a log: chains, exception groups and dumps of the fault handler.
 
 use super::trace::{FrameOrder, Link, MEMBER, Trace, Traces};
-use crate::kinds::{Kind, Stretch};
+use crate::kinds::{Kind, Stretch, stamp};
 use crate::text::{clip, starts};
 use crate::{Line, Page};
 
@@ -116,6 +116,8 @@ impl Python {
                 true
             }
             PythonTraceState::Frames if text.starts_with("  ") || text.is_empty() => true,
+            // Another process logs to the same output.
+            PythonTraceState::Frames if stamp::at_start(text).is_some() => false,
             PythonTraceState::Frames => {
                 self.link.says = clip(text, 400);
                 self.close_link();
@@ -249,6 +251,18 @@ Traceback (most recent call last):
 rates.RateMissing: no rate for 'CHF'
 INFO billing next
 ";
+
+    #[test]
+    fn a_log_line_between_frames_is_not_the_message() {
+        let told = digest(
+            "Traceback (most recent call last):\n  File \"/app/a.py\", line 3, in run\n    go()\n\
+             2026-09-02 10:00:00 INFO worker 2 took job 7\n  File \"/app/b.py\", line 9, in go\n    stop()\n\
+             ValueError: no\n",
+            400,
+        );
+        assert!(told.contains("\n1: ValueError: no\n  File \"/app/b.py\", line 9, in go\n"), "{told}");
+        assert!(told.contains("\n4: 2026-09-02 10:00:00 INFO worker 2 took job 7\n"), "{told}");
+    }
 
     #[test]
     fn a_chain_is_one_traceback() {

@@ -181,6 +181,13 @@ mod tests {
     use crate::check::{check, digest};
 
     #[test]
+    fn more_kinds_than_are_kept_are_not_a_number() {
+        let panic = |number: u32| format!("thread 'main' panicked at src/main.rs:1:1:\nfault{number}: no\n");
+        let told = digest(&(0..205).map(panic).collect::<String>(), 600);
+        assert!(told.contains("rust: 205 panics of more than 200 kinds; "), "{told}");
+    }
+
+    #[test]
     fn panics_are_counted_by_place() {
         let one = "\
 thread 'worker-7' (22174) panicked at src/main.rs:11:48:

@@ -234,7 +234,8 @@ impl Traces {
     /// Returns the facts, under the name of the language and its word for them.
     pub(super) fn page(mut self, language: &str, (one, many): (&str, &str)) -> Page {
         let kinds = self.groups.len() as u64;
-        let different = || format!(" of {}", counted(kinds as usize, "kind", "kinds"));
+        let more = if self.beyond > 0 { "more than " } else { "" };
+        let different = || format!(" of {more}{}", counted(kinds as usize, "kind", "kinds"));
         let different = (kinds < self.total).then(different).unwrap_or_default();
         let named = if self.total == 1 { one } else { many };
         let mut page = Page::new(format!("{language}: {} {named}{different}", self.total));

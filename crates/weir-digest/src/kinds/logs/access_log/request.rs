@@ -161,7 +161,9 @@ fn took_of(after: &str) -> Option<f64> {
         let named = ["rt=", "request_time=", "duration=", "time=", "took=", "urt="];
         if let Some(value) = named.iter().find_map(|name| word.strip_prefix(name)) {
             let value = value.trim_matches('"');
-            return with_unit(value).or_else(|| value.parse::<f64>().ok().map(|seconds| seconds * 1_000.0));
+            // A whole number may as well count milliseconds.
+            let seconds = || value.contains('.').then(|| value.parse::<f64>().ok()).flatten();
+            return with_unit(value).or_else(|| seconds().map(|seconds| seconds * 1_000.0));
         }
         if let Some(took) = with_unit(word) {
             return Some(took);
@@ -198,6 +200,14 @@ fn whole_number(word: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_whole_number_without_a_unit_is_not_a_duration() {
+        for (after, took) in [(" 400 rt=0.25", Some(250.0)), (" 400 duration=35", None), (" 400 took=35ms", Some(35.0))]
+        {
+            assert_eq!(took_of(after), took, "{after}");
+        }
+    }
 
     #[test]
     fn requests_are_read_in_many_forms() {

@@ -104,9 +104,11 @@ impl PackageListing {
             if installed == version {
                 self.states.add("newest installed");
                 self.others.add(&about, version);
+            } else if installed == "(none)" {
+                self.states.add("not installed");
+                self.others.add(&about, &format!("not installed, {version}"));
             } else {
-                let there = installed != "(none)";
-                self.states.add(if there { "newer candidate" } else { "not installed" });
+                self.states.add("newer candidate");
                 self.newer.add(&about, &format!("{installed} => {version}"));
             }
         } else if self.rows == 0 && self.installed.is_empty() {
