@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use weir_core::Event;
 
-use super::{events, fix};
+use super::{events, fixes};
 use crate::{AcceptedReplies, Done, Hook, Output, Point, Text, Tool, ToolCall};
 
 /// Compares the events of a hook, one per line.
@@ -174,6 +174,6 @@ proptest! {
                 prop_assert!(data.len() < 40_000);
             }
         }
-        let _ = fix(&hook, &events);
+        let _ = fixes(&hook, &events);
     }
 }

@@ -466,7 +466,7 @@ mod tests {
     #[test]
     fn lines_that_repeat_count() {
         let lines = ["0000000 41 42 43 44", "0000004 45 45 45 45", "*", "0000400 46", "0000401"];
-        let text = crate::check::digest(&(lines.join("\n") + "\n"), 400);
+        let text = digest(&(lines.join("\n") + "\n"), 400);
         assert!(text.contains("hex dump of 1025 bytes"), "{text}");
     }
 

@@ -403,11 +403,11 @@ no
     fn a_test_that_the_report_breaks_off_in_has_not_passed() {
         let case = |name: &str| format!("<testcase name=\"{name}\" classname=\"a.B\" time=\"0.1\">");
         let raw = format!("<testsuite name=\"a\" tests=\"9\">\n{}</testcase>\n{}\n  <failu", case("one"), case("two"));
-        let text = crate::check::digest(&raw, 600);
+        let text = digest(&raw, 600);
         assert!(text.contains("1 tests in 1 suites, 1 passed"), "{text}");
         assert!(text.contains("cut off, in a test whose outcome is not known"), "{text}");
         let raw = raw.replace("<failu", "<failure message=\"no\">broken");
-        let text = crate::check::digest(&raw, 600);
+        let text = digest(&raw, 600);
         assert!(text.contains("2 tests in 1 suites, 1 failed, 1 passed"), "{text}");
         assert!(text.contains("the report is cut off;"), "{text}");
     }
@@ -415,7 +415,7 @@ no
     #[test]
     fn other_documents_are_not_claimed() {
         for raw in ["<html><testsuite/></html>", "<project><testsuites/></project>", "testsuite", "<", ""] {
-            let text = crate::check::digest(raw, 600);
+            let text = digest(raw, 600);
             assert!(!text.contains("JUnit"), "{text}");
         }
     }
