@@ -243,7 +243,9 @@ fn failures_say_why() {
 fn tools_that_failed_and_those_that_the_user_refused() {
     check(
         &failing(used("Edit", Tool::Edit { path: "a.rs".into() }, "String to replace not found in file."), None),
-        expect![[r#"error P2 | Edit a.rs: String to replace not found in file. | {"subject":"Edit a.rs","file":"a.rs"}"#]],
+        expect![[
+            r#"error P2 | Edit a.rs: String to replace not found in file. | {"subject":"Edit a.rs","file":"a.rs"}"#
+        ]],
     );
     check(
         &failing(used("mcp__x__y", Tool::Mcp { server: "x".into(), tool: "y".into() }, ""), None),
