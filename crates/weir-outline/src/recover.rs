@@ -52,8 +52,13 @@ impl Recovery<'_> {
         for member in members.iter().take(MAX_MEMBERS) {
             let ranges: Vec<Range> =
                 member.iter().filter(|lines| !lines.is_empty()).map(|lines| range(lines)).collect();
-            // The head is parsed again with each member.
-            self.parse_ranges(&ranges)?.items.into_iter().for_each(|item| merge(&mut items, item));
+            for item in self.parse_ranges(&ranges)?.items {
+                // The head is parsed again with each member.
+                match items.iter_mut().find(|other| other.bytes.start == item.bytes.start) {
+                    Some(same) => same.children.extend(item.children),
+                    None => items.push(item),
+                }
+            }
         }
         Some(if worth(&items) > worth(&whole.items) { WalkedItems { items, broken: whole.broken } } else { whole })
     }
@@ -61,18 +66,6 @@ impl Recovery<'_> {
     fn parse_ranges(&mut self, ranges: &[Range]) -> Option<WalkedItems> {
         let tree = self.parsing.parts(self.source.parsed, ranges)?;
         Some(walk::items(self.spec, self.table, self.parsing, (&tree, self.source)))
-    }
-}
-
-/// Adds an item, or if it is there already, what it has inside that is not.
-fn merge(items: &mut Vec<Item>, item: Item) {
-    // Nearly always, it comes after the others.
-    if items.last().is_none_or(|last| last.bytes.start < item.bytes.start) {
-        return items.push(item);
-    }
-    match items.iter_mut().find(|other| other.bytes.start == item.bytes.start) {
-        Some(same) => item.children.into_iter().for_each(|child| merge(&mut same.children, child)),
-        None => items.push(item),
     }
 }
 

@@ -170,10 +170,9 @@ fn separator_end(window: &Window, name: &Range<usize>) -> Option<ValueStart> {
     Some(ValueStart { at: value, style })
 }
 
-/// Returns whether the name is that of an environment variable, at the beginning of a line or after `export`.
+/// Returns whether the name is that of an environment variable, at the beginning of a line.
 fn is_variable(window: &Window, name: &Range<usize>) -> bool {
-    let is_first = matches!(window.before(name.start), None | Some(b'\n')) || window.follows(name.start, b"export ");
-    is_first && !LOWER.has_any(window.slice(name.clone()))
+    matches!(window.before(name.start), None | Some(b'\n')) && !LOWER.has_any(window.slice(name.clone()))
 }
 
 /// Returns whether the name that begins at `start` is a cell of a table.

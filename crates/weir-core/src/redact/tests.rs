@@ -279,7 +279,8 @@ fn marks_are_left_alone_and_hide_nothing_else() {
         "password=[redacted:password] and [redacted:private-key]",
     );
     let secret = fake(ALNUM, 24);
-    check_each(&["a=[redacted:jwt]\ntoken=§ [redacted:jwt] token=§\n"], &secret, "generic-secret");
+    let text = "a=[redacted:jwt]\ntoken=§ [redacted:jwt] token=§ [redacted:jwt] TOKEN=§\n";
+    check_each(&[text], &secret, "generic-secret");
 }
 
 #[test]

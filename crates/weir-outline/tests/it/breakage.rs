@@ -106,16 +106,6 @@ fn nightly_broken_typescript_files_keep_nine_of_ten_items() {
     check(&typescript_files(spread(typescript::packages(), 400)));
 }
 
-#[test]
-fn what_is_on_the_first_line_of_a_broken_class_is_there_once() {
-    let text = "class A { int x;\n    void f() { g(; }\n    void h() {}\n    void i() {}\n}\n";
-    let outline = outline(language_of(Path::new("A.java"), text).unwrap(), text).unwrap();
-    let names: Vec<&str> =
-        outline.items.iter().flat_map(|item| &item.children).flat_map(|item| &item.names).map(String::as_str).collect();
-    assert!(outline.broken > 0 && names.contains(&"h") && names.contains(&"i"), "{names:?}");
-    assert_eq!(names.iter().filter(|name| **name == "x").count(), 1, "{names:?}");
-}
-
 /// Breaks each file once in each way, and fails if fewer than nine of ten items are left.
 fn check(broken: &Broken) {
     let mut lost = Vec::new();

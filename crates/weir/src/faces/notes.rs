@@ -151,8 +151,12 @@ async fn look(context: &Context) -> Result<Vec<ReviewedNote>, CommandError> {
     let scope = context.scope();
     let (mut notes, mut remarks, now) = context
         .with_stores(move |open| {
-            let mut notes = open.project()?.notes(&scope, MAX_NOTES)?;
-            notes.extend(open.user()?.notes(&scope, MAX_NOTES)?);
+            let mut notes = Vec::new();
+            for level in [Level::Project, Level::User] {
+                if let Some(store) = open.existing(level)? {
+                    notes.extend(store.notes(&scope, MAX_NOTES)?);
+                }
+            }
             let entries: Vec<Entry> = notes.iter().map(|note| note.entry.clone()).collect();
             Ok((notes, team::remarks(open, &scope, &entries)?, open.now))
         })

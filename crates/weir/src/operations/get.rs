@@ -211,7 +211,7 @@ fn find(
 ) -> Result<(Box<Entry>, BlobReader), CommandError> {
     let now = open.now;
     for level in [Level::Project, Level::User] {
-        let store = open.store(level)?;
+        let Some(store) = open.existing(level)? else { continue };
         match store.get(scope, reference, now)? {
             Found::Here(entry) => {
                 let text = store.text(scope, reference)?.ok_or_else(|| never(reference))?;

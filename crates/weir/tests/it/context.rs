@@ -30,7 +30,7 @@ impl Home {
     fn with_store() -> Self {
         let home = Self::new();
         home.configure("[retention]\nevent_days = 36500\n");
-        home.weir(&["context"]);
+        home.weir(&["index", "."]);
         home
     }
 

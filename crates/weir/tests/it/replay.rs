@@ -306,7 +306,9 @@ fn a_session_without_usage_has_no_price_and_no_share_of_one() {
     let known = home.json(&["t"])["all"].clone();
     home.write("t/unknown.jsonl", &claude().replace("\"usage\"", "\"unused\""));
     let all = &home.json(&["t"])["all"];
-    assert_eq!((&all["net"], &all["saved"]), (&known["net"], &known["saved"]), "{all}");
+    // References are random, and one may have a token more than another.
+    let differ = |name: &str| (all[name].as_f64().unwrap() - known[name].as_f64().unwrap()).abs();
+    assert!(differ("net") < 1e-4 && differ("saved") < 1e-4, "{all}\n{known}");
     assert_eq!(all["touched"], 2, "{all}");
     let shown = home.ok(&["t"]);
     assert!(shown.contains("1 session does not say how many tokens the requests had"), "{shown}");

@@ -331,7 +331,10 @@ mod built {
         drop(lock);
         let problem = late.problem(503);
         assert!(problem["detail"].as_str().unwrap().contains("may still be carried out"), "{problem}");
-        assert!(problem["hint"].as_str().unwrap().contains("look before you repeat a note"), "{problem}");
+        assert!(
+            problem["hint"].as_str().unwrap().contains("before you repeat a note, check if it was stored"),
+            "{problem}"
+        );
     }
 
     /// Keeps the server from writing until the returned connection is dropped.

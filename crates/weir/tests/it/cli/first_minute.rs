@@ -54,6 +54,8 @@ fn reading_makes_no_store() {
         &["reflect"],
         &["context"],
         &["context", "--scope", "user"],
+        &["notes"],
+        &["get", "ctx:k7f2m9q4xz"],
     ] {
         let shown = home.weir(arguments);
         assert!(matches!(shown.status.code(), Some(0 | 3)) && !made(), "{arguments:?}: {}", said(&shown));
