@@ -38,7 +38,7 @@ impl Server {
     }
 
     /// Initialises the server. Returns its answer.
-    pub(super) fn greet(&mut self, client: &str, version: &str, capabilities: &Value) -> Value {
+    pub(crate) fn greet(&mut self, client: &str, version: &str, capabilities: &Value) -> Value {
         let client = json!({ "name": client, "version": "1.0.0" });
         let hello = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client });
         let answer = self.ask("initialize", hello);
