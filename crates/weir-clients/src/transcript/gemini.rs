@@ -2,6 +2,8 @@
 //! row per message, and write a message again when it has grown.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Value, json};
 
@@ -35,6 +37,8 @@ struct GeminiReader {
     messages: Vec<Value>,
     /// The position of each message.
     places: HashMap<String, usize>,
+    /// How many messages have a content, by its hash.
+    contents: HashMap<u64, usize>,
 }
 
 impl RowReader for GeminiReader {
@@ -46,13 +50,9 @@ impl RowReader for GeminiReader {
         for messages in [take(&mut take(&mut row, "$set"), "messages"), take(&mut row, "messages")] {
             if let Value::Array(messages) = messages {
                 // After a compaction, the messages that are kept are written again under new identifiers.
-                let known = self.messages.len();
-                let is_new = |message: &Value, rows: &Self| {
-                    let same =
-                        |other: &Value| ["type", "content", "toolCalls"].iter().all(|key| other[*key] == message[*key]);
-                    !rows.messages[..known].iter().any(same)
-                };
-                return messages.into_iter().all(|message| !is_new(&message, self) || self.row(message));
+                let is_new = |message: &Value| !self.contents.contains_key(&content_hash(message));
+                let new: Vec<Value> = messages.into_iter().filter(is_new).collect();
+                return new.into_iter().all(|message| self.row(message));
             }
         }
         if !row["type"].is_string() {
@@ -61,8 +61,17 @@ impl RowReader for GeminiReader {
         let count = self.messages.len();
         let id = text(&row["id"]);
         let at = if id.is_empty() { count } else { *self.places.entry(id.to_owned()).or_insert(count) };
+        *self.contents.entry(content_hash(&row)).or_default() += 1;
         match self.messages.get_mut(at) {
-            Some(earlier) => *earlier = row,
+            Some(earlier) => {
+                let before = content_hash(&std::mem::replace(earlier, row));
+                if let Entry::Occupied(mut known) = self.contents.entry(before) {
+                    *known.get_mut() -= 1;
+                    if *known.get() == 0 {
+                        known.remove();
+                    }
+                }
+            }
             None => self.messages.push(row),
         }
         true
@@ -73,6 +82,13 @@ impl RowReader for GeminiReader {
         self.messages.iter().for_each(|message| add(&mut draft, message));
         vec![draft]
     }
+}
+
+/// Returns a hash of what a message says, without its identifier and time.
+fn content_hash(message: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    ["type", "content", "toolCalls"].iter().for_each(|key| message[*key].hash(&mut hasher));
+    hasher.finish()
 }
 
 fn add(draft: &mut Draft, message: &Value) {
