@@ -23,6 +23,8 @@ pub(crate) const CODEX: Client = Client {
 
 /// The beginning of an output that Codex has truncated.
 pub(crate) const CUT: &str = "Warning: truncated output (original token count: ";
+/// The beginning of the identifier of a call by a script of its code mode.
+const CALL_OF_SCRIPT: &str = "exec-";
 /// The fields of a shell tool's input that may have the command.
 const COMMAND: [&str; 2] = ["command", "cmd"];
 
@@ -40,11 +42,13 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
         "SessionEnd" => Point::SessionEnd,
         _ => return None,
     };
+    // A script needs the bytes, not what a model would be shown of them.
+    let is_for_model = !wire.text("tool_use_id").starts_with(CALL_OF_SCRIPT);
     let takes = AcceptedReplies {
         context: point.takes_context(),
-        output: wire.event == "PostToolUse",
+        output: wire.event == "PostToolUse" && is_for_model,
         // It accepts a rewritten command only together with permission to run it.
-        command: wire.text("permission_mode") == "bypassPermissions",
+        command: wire.text("permission_mode") == "bypassPermissions" && is_for_model,
         keep: false,
     };
     wire.hook(point, takes)
@@ -227,6 +231,18 @@ mod tests {
         for mode in ["default", "acceptEdits", "plan"] {
             payload["permission_mode"] = json!(mode);
             assert!(!decoded("PreToolUse", &payload).takes.command, "{mode}");
+        }
+    }
+
+    #[test]
+    fn what_a_script_reads_is_left_as_it_is() {
+        for (event, mut payload) in [("PreToolUse", recorded!("PreToolUse")), ("PostToolUse", recorded!("PostToolUse"))]
+        {
+            let takes = decoded(event, &payload).takes;
+            assert!(takes.command || takes.output);
+            payload["tool_use_id"] = json!("exec-6f9619ff-8b86-4d01-b42d-00cf4fc964ff");
+            let takes = decoded(event, &payload).takes;
+            assert!(!takes.command && !takes.output, "{event}");
         }
     }
 

@@ -166,6 +166,7 @@ def flat(part):
 TEXTS = ("text", "content", "parts", "functionResponse", "response", "output", "error")
 # Where they have the messages; else it is `messages`.
 MESSAGES = {"responses": "input", "gemini": "contents"}
+CALLS = ("function_call", "custom_tool_call")
 
 
 def describe(api, body):
@@ -181,7 +182,7 @@ def describe(api, body):
     turns = [
         at
         for at, message in enumerate(messages)
-        if message.get("role") in ("assistant", "model") or message.get("type") == "function_call"
+        if message.get("role") in ("assistant", "model") or message.get("type") in CALLS
     ]
     since = messages[turns[-1] + 1 :] if turns else [one for one in messages if one.get("role") not in quiet]
     return "\n".join(system), "\n".join(flat(message) for message in since)
@@ -192,7 +193,8 @@ def add_required(reply, body):
     declared = [tool.get("function", tool) for tool in body.get("tools") or []]
     strict = {one["name"]: one["parameters"]["required"] for one in declared if one.get("strict")}
     for tool in reply.get("tools", []):
-        tool["args"] = {**dict.fromkeys(strict.get(tool["name"], [])), **tool["args"]}
+        if "args" in tool:
+            tool["args"] = {**dict.fromkeys(strict.get(tool["name"], [])), **tool["args"]}
 
 
 def tokens(reply, body):
@@ -253,8 +255,9 @@ def responses(reply, body):
         part = {"type": "output_text", "text": reply["text"], "annotations": []}
         items.append({"type": "message", "id": new_id("msg_"), "role": "assistant", "content": [part]})
     for tool in reply.get("tools", []):
-        call = {"type": "function_call", "id": new_id("fc_"), "call_id": new_id("call_"), "name": tool["name"]}
-        call["arguments"] = json.dumps(tool["args"])
+        kind = "custom_tool_call" if "input" in tool else "function_call"
+        call = {"type": kind, "id": new_id("fc_"), "call_id": new_id("call_"), "name": tool["name"]}
+        call.update({"input": tool["input"]} if "input" in tool else {"arguments": json.dumps(tool["args"])})
         if "server" in tool:  # Codex names it in a field of its own.
             call["namespace"] = "mcp__" + tool["server"]
         items.append(call)

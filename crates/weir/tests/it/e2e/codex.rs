@@ -74,3 +74,14 @@ fn the_guide_is_there_after_compaction_and_when_resumed() {
     check_guide(&again.requests.last().unwrap()["body"].to_string());
     place.assert_no_faults();
 }
+
+#[test]
+#[ignore = "needs the real clients; .ci/run installs them"]
+fn a_script_of_code_mode_gets_the_bytes() {
+    let place = place();
+    place.set_up("codex");
+    let with = run(&place, "codex_code_mode.json", &["--enable=code_mode", "Do it"]);
+    let [_, counted] = with.steps()[..] else { panic!("{}", with.steps().len()) };
+    assert!(counted.contains("COUNTED 8000"), "{counted}");
+    place.assert_no_faults();
+}
