@@ -48,6 +48,16 @@ pub(crate) fn record_taken(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()
     tx.prepare_cached("UPDATE totals SET said_to = ?1 WHERE id = 1")?.execute([id]).map(drop)
 }
 
+/// Returns the id of the newest event.
+pub(crate) fn newest(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached("SELECT coalesce(max(id), 0) FROM events")?.query_row([], |row| row.get(0))
+}
+
+/// Records how far the events have been processed, unless somebody else has gone on meanwhile.
+pub(crate) fn skip(tx: &Transaction<'_>, from: i64, to: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached("UPDATE totals SET said_to = ?2 WHERE id = 1 AND said_to = ?1")?.execute([from, to]).map(drop)
+}
+
 /// Returns at most `most` events after this one, oldest first.
 pub(crate) fn since(connection: &Connection, id: i64, most: usize) -> rusqlite::Result<Vec<SearchableEvent>> {
     let mut statement = connection.prepare_cached(&format!(

@@ -14,20 +14,21 @@ use crate::log::{entries, events, said};
 /// Number of events that one transaction looks at.
 const BATCH_EVENTS: usize = 256;
 /// Number of events after which progress is recorded even if there was nothing to keep.
-const PROGRESS_INTERVAL_EVENTS: usize = 4_096;
+const PROGRESS_INTERVAL_EVENTS: i64 = 4_096;
 
 impl Store {
     /// Turns events that no search has seen yet into entries, for at most `patience`. Returns whether none are left.
     pub fn take_in_said(&mut self, patience: Duration) -> Result<bool> {
         let begun = Instant::now();
-        let (mut seen, mut looked_at) = (0, 0);
+        let mut seen = 0;
         while self.owner != Owner::User && begun.elapsed() < patience {
             // Usually there is nothing new, and looking takes no lock.
-            let (from, spoken) = self.log.read_at_once(|c| -> rusqlite::Result<_> {
+            let (from, spoken, newest) = self.log.read_at_once(|c| -> rusqlite::Result<_> {
                 let from = said::taken_to(c)?;
-                Ok((from, said::since(c, from.max(seen), BATCH_EVENTS)?))
+                Ok((from, said::since(c, from.max(seen), BATCH_EVENTS)?, said::newest(c)?))
             })?;
-            let Some(last) = spoken.last().map(|spoken| spoken.id) else { return Ok(true) };
+            let next = spoken.get(BATCH_EVENTS - 1).map(|spoken| spoken.id);
+            let last = next.unwrap_or(newest);
             let now = spoken.iter().map(|spoken| spoken.at.0).max().map_or(Timestamp(0), Timestamp);
             let mut staged = Vec::new();
             for spoken in &spoken {
@@ -40,11 +41,18 @@ impl Store {
                 staged.push((spoken, entry, self.blobs.stage(spoken.event.text.as_bytes())?));
             }
             // A search that finds nothing to keep writes nothing, unless it had to look at many events.
-            (seen, looked_at) = (last, looked_at + spoken.len());
-            if staged.is_empty() && looked_at < PROGRESS_INTERVAL_EVENTS {
+            seen = last;
+            let is_far = last - from >= PROGRESS_INTERVAL_EVENTS;
+            if staged.is_empty() && next.is_none() {
+                if is_far {
+                    // This only spares later searches the look, so it may fail.
+                    let _ = self.log.write_if_free(Durability::Process, |tx| said::skip(tx, from, last));
+                }
+                return Ok(true);
+            }
+            if staged.is_empty() && !is_far {
                 continue;
             }
-            looked_at = 0;
             let (blobs, limits) = (&self.blobs, &self.limits);
             let take = |tx: &Transaction<'_>| {
                 // Another process may have taken in events since.

@@ -5,7 +5,8 @@ use std::time::Duration;
 use weir_core::{EntryKind, Event, EventKind, Origin, Priority, Query};
 use weir_store::HistoryFilter;
 
-use crate::support::{at, forget, here, open, these};
+use crate::dump::{look_at, number};
+use crate::support::{at, entry, forget, here, keep, open, these};
 
 fn event(kind: EventKind, text: &str) -> Event {
     Event { kind, priority: Priority::P1, text: text.to_owned(), data: None }
@@ -47,6 +48,21 @@ fn what_was_said_is_found_by_what_it_was_and_by_whom() {
     assert_eq!(store.search(&here(), &only).unwrap().hits.len(), 1);
     let filter = HistoryFilter { limit: 100, ..HistoryFilter::default() };
     assert_eq!(store.history(&here(), &filter).unwrap().len(), told.len());
+}
+
+#[test]
+fn a_search_looks_at_entries_that_were_not_said_only_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    for file in 0..4_200 {
+        keep(&mut store, entry(EntryKind::File, format!("file {file}")));
+    }
+    store.append(&here(), &event(EventKind::Tool, "ran the formatter"), at(1)).unwrap();
+    assert!(store.take_in_said(Duration::from_secs(5)).unwrap());
+    let looked_at_to = number(&look_at(&folder.path().join("log.db")), "SELECT said_to FROM totals");
+    assert!(looked_at_to > 4_200, "{looked_at_to}");
+    store.append(&here(), &event(EventKind::Prompt, "port the tokenizer"), at(2)).unwrap();
+    assert_eq!(store.search(&here(), &query("tokenizer")).unwrap().hits.len(), 1);
 }
 
 #[test]
