@@ -29,7 +29,8 @@ pub(super) fn run(home: &Home) -> bool {
     let mut connection = Connection::open(address.parse().unwrap());
     let opened = connection.get(&format!("/{link}"), "", || ());
     let cookie = opened.header("set-cookie").and_then(|cookie| cookie.split(';').next()).unwrap().to_owned();
-    let start = opened.header("location").unwrap_or("/").to_owned();
+    let start = opened.header("refresh").and_then(|going_on| going_on.split_once("url=")).map_or("/", |(_, to)| to);
+    let start = start.to_owned();
     let headers = format!("Cookie: {cookie}\r\n");
     println!("\n{:<28} {:>9} {:>9} {:>9}   time to the first byte, ms", "page", "p50", "p95", "KB");
     let mut is_good = true;
