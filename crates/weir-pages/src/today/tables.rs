@@ -88,22 +88,15 @@ impl Today {
         let days: Vec<DayFigures> = self.per_day.iter().filter_map(|day| day.figures).collect();
         let add =
             |figure: fn(&Account) -> u64| days.iter().map(|day| figure(&day.account)).fold(0, u64::saturating_add);
-        let net_tokens = days.iter().map(|day| day.account.net_tokens()).fold(0, i64::saturating_add);
-        let net = sum(days.iter().map(|day| day.account.net));
-        let spent = sum(days.iter().map(|day| day.spent));
-        Row {
-            name: html! { (counted(self.per_day.len() as u64, "day", "days")) },
-            cells: vec![
-                Cell::plain(""),
-                Cell::plain(count(add(|account| account.held_tokens))),
-                Cell::plain(count(add(|account| account.again_tokens))),
-                Cell::plain(count(add(|account| account.own_tokens))),
-                Cell::signed(Some(difference(net_tokens)), net_tokens < 0),
-                Cell::signed(spent.map(Money::show), false),
-                Cell::signed(net.map(Money::show_signed), net.is_some_and(|net| net.0 < 0)),
-            ],
-            is_chosen: false,
-        }
+        let all = Account {
+            held_tokens: add(|account| account.held_tokens),
+            again_tokens: add(|account| account.again_tokens),
+            own_tokens: add(|account| account.own_tokens),
+            net: sum(days.iter().map(|day| day.account.net)),
+            ..Account::default()
+        };
+        let name = html! { (counted(self.per_day.len() as u64, "day", "days")) };
+        account_row(name, String::new(), &all, sum(days.iter().map(|day| day.spent)))
     }
 
     pub(super) fn held_section(&self, shell: &Shell) -> Markup {
@@ -182,16 +175,21 @@ fn day_row(day: &Day) -> Row {
         cells.extend((0..6).map(|_| Cell::plain("")));
         return Row { name, cells, is_chosen: false };
     };
-    let account = &figures.account;
+    account_row(name, count(figures.sessions), &figures.account, figures.spent)
+}
+
+/// Returns the row of an account over some time.
+fn account_row(name: Markup, sessions: String, account: &Account, spent: Option<Money>) -> Row {
+    let net_tokens = account.net_tokens();
     Row {
         name,
         cells: vec![
-            Cell::plain(count(figures.sessions)),
+            Cell::plain(sessions),
             Cell::plain(count(account.held_tokens)),
             Cell::plain(count(account.again_tokens)),
             Cell::plain(count(account.own_tokens)),
-            Cell::signed(Some(difference(account.net_tokens())), account.net_tokens() < 0),
-            Cell::signed(figures.spent.map(Money::show), false),
+            Cell::signed(Some(difference(net_tokens)), net_tokens < 0),
+            Cell::signed(spent.map(Money::show), false),
             Cell::signed(account.net.map(Money::show_signed), account.net.is_some_and(|net| net.0 < 0)),
         ],
         is_chosen: false,
