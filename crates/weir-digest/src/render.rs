@@ -13,9 +13,9 @@ use crate::text::clip;
 
 /// The beginning of our headings between the marks. A line of the output that begins with it is indented by a space.
 const HEADING: &str = "== ";
-/// The maximum number of tokens for what matches an intent, and of how many bytes of the output each is the share: about
-/// a quarter of a short output.
+/// The maximum number of tokens for what matches an intent.
 const MAX_MATCHES_BUDGET: usize = 800;
+/// Of a short output, matches get one token for this many bytes, which is about a quarter of it.
 const BYTES_PER_MATCHES_TOKEN: usize = 16;
 /// The share of the remaining budget, in percent, that one weight may take while others are waiting.
 const MAX_SHARE_PERCENT: usize = 60;

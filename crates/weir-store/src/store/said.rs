@@ -45,7 +45,7 @@ impl Store {
             let is_far = last - from >= PROGRESS_INTERVAL_EVENTS;
             if staged.is_empty() && next.is_none() {
                 if is_far {
-                    // This only spares later searches the look, so it may fail.
+                    // This only saves later searches some work, so it may fail.
                     let _ = self.log.write_if_free(Durability::Process, |tx| said::skip(tx, from, last));
                 }
                 return Ok(true);
