@@ -2,11 +2,6 @@
 # Installs Weir @VERSION@: downloads one archive, compares its checksum with the one in this file, and copies its files
 # to a prefix. Needs no root, changes no shell profile, and connects no client: `weir setup` does, and asks.
 #
-#   sh install.sh                     installs to ~/.local
-#   sh install.sh --prefix FOLDER     installs to FOLDER/bin, FOLDER/share and FOLDER/lib
-#   sh install.sh --from PLACE        takes the archive from a folder, or from another address
-#   sh install.sh --uninstall         removes what it installed; also with --prefix
-#
 # Everything is in functions that only the last line calls, so a partial download does nothing.
 set -eu
 
@@ -21,10 +16,19 @@ die() {
   [ -z "${2:-}" ] || printf 'hint: %s\n' "$2" >&2
   exit 1
 }
-usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
+usage() {
+  cat <<'TEXT'
+Installs Weir @VERSION@. Needs no root, changes no shell profile, and connects no client.
+
+  sh install.sh                     installs to ~/.local
+  sh install.sh --prefix FOLDER     installs to FOLDER/bin, FOLDER/share and FOLDER/lib
+  sh install.sh --from PLACE        takes the archive from a folder, or from another address
+  sh install.sh --uninstall         removes what it installed; also with --prefix
+TEXT
+}
 
 main() {
-  prefix="${HOME:?}/.local" from="$releases" action=install
+  prefix="" from="$releases" action=install
   while [ $# -gt 0 ]; do
     case "$1" in
       --prefix | --from)
@@ -40,9 +44,22 @@ main() {
     esac
     shift
   done
+  [ -n "$prefix" ] || prefix="$(find_prefix)"
   case "$prefix" in /*) ;; *) prefix="$PWD/$prefix" ;; esac
+  case "$prefix" in ?*/) prefix="${prefix%/}" ;; esac
   list="$prefix/lib/weir/installed-files"
   "$action"
+}
+
+# The prefix unless the user names one.
+find_prefix() {
+  [ -n "${HOME:-}" ] || die "HOME is not set" "choose a folder with --prefix"
+  # With sudo, the home folder is root's, or the user's own, where root's files could not be updated without sudo.
+  case "$action ${SUDO_USER:-root}" in
+    "install root" | uninstall*) ;;
+    *) die "will not install to a home folder with sudo" "run this without sudo, or choose a folder with --prefix" ;;
+  esac
+  printf '%s' "$HOME/.local"
 }
 
 install() {
@@ -53,25 +70,53 @@ install() {
   for tool in tar gzip mktemp; do
     command -v "$tool" >/dev/null || die "$tool is not installed"
   done
+  check_writable
   target="$(find_target)"
   name="weir-$version-$target"
-  scratch="$(mktemp -d)"
-  trap 'rm -rf "$scratch"' EXIT
+  scratch="$(mktemp -d)" partial=""
+  trap 'rm -rf "$scratch"; [ -z "$partial" ] || rm -f "$partial"' EXIT
   trap 'exit 130' INT TERM HUP
   get "$from/$name.tar.gz" "$scratch/archive"
   check "$scratch/archive" "$(sum_of "$target")"
   (cd "$scratch" && gzip -dc archive | tar -xf -)
-  "$scratch/$name/bin/weir" --version >/dev/null || die "the program does not run on this machine"
-  # An update removes the files of the version before it.
-  [ ! -e "$list" ] || remove_files
+  "$scratch/$name/bin/weir" --version >/dev/null || die "the program does not run on this machine" \
+    "if ${TMPDIR:-/tmp} is mounted with noexec, set TMPDIR to another folder"
   copy_files "$scratch/$name"
   say "installed weir $version to $prefix/bin/weir"
-  case ":$PATH:" in *":$prefix/bin:"*) ;; *) say "hint: $prefix/bin is not in your PATH" ;; esac
-  say "next: weir setup"
-  elsewhere=""
-  [ "$prefix" = "$HOME/.local" ] || elsewhere=" --prefix '$prefix'"
-  say "to remove it: weir uninstall, then sh install.sh --uninstall$elsewhere"
+  say_next
 }
+
+# Refuses a prefix that cannot be written to, before anything is downloaded.
+check_writable() {
+  folder="$prefix"
+  while [ ! -e "$folder" ]; do folder="$(dirname "$folder")"; done
+  [ -d "$folder" ] || die "cannot install to $prefix: $folder is not a folder" "choose another one with --prefix"
+  [ -w "$folder" ] || die "cannot install to $prefix: $folder is not writable" "choose another folder with --prefix"
+}
+
+# Says how to start the program: by its name, if that is what the shell finds.
+say_next() {
+  program="$prefix/bin/weir"
+  case "$program" in *[!A-Za-z0-9/._-]*) program="'$program'" ;; esac
+  found="$(command -v weir || true)"
+  if [ -z "$found" ]; then
+    case "${SHELL:-}" in
+      */fish) add="fish_add_path '$prefix/bin'" ;;
+      *) add="export PATH='$prefix/bin':\"\$PATH\"" ;;
+    esac
+    say "hint: $prefix/bin is not in your PATH; this adds it: $add"
+  elif [ "$(folder_of "$found")" = "$(folder_of "$prefix/bin/weir")" ]; then
+    program=weir
+  else
+    say "hint: another weir comes first in your PATH: $found"
+  fi
+  say "next: $program setup"
+  elsewhere=""
+  [ "$prefix" = "${HOME:-}/.local" ] || elsewhere=" --prefix '$prefix'"
+  say "to remove it: $program uninstall, then sh install.sh --uninstall$elsewhere"
+}
+
+folder_of() { (cd "$(dirname "$1")" && pwd -P); }
 
 # The platform of an archive that runs here. A static program runs with every C library, so it comes first.
 find_target() {
@@ -80,11 +125,11 @@ find_target() {
     x86_64 | amd64) machine=x86_64 ;;
     aarch64 | arm64) machine=aarch64 ;;
   esac
-  system="$(uname -s)"
+  system="$(uname -s)" candidates="" hint=""
   case "$system" in
     Linux) candidates="$machine-unknown-linux-musl $machine-unknown-linux-gnu" ;;
     Darwin) candidates="$machine-apple-darwin" ;;
-    *) candidates="" ;;
+    MINGW* | MSYS* | CYGWIN*) hint="run this in WSL 2, where Weir is a Linux program" ;;
   esac
   for candidate in $candidates; do
     if [ -n "$(sum_of "$candidate")" ]; then
@@ -92,7 +137,7 @@ find_target() {
       return
     fi
   done
-  die "weir $version has no archive for $system on $machine"
+  die "weir $version has no archive for $system on $machine" "$hint"
 }
 
 sum_of() { printf '%s\n' "$sums" | while read -r sum target; do [ "$target" != "$1" ] || printf '%s' "$sum"; done; }
@@ -131,40 +176,50 @@ check() {
     "nothing was installed; download it again, and report this if it stays"
 }
 
-# Copies every file, and lists it first, so that what was copied can be removed even if this is interrupted.
+# Copies each file beside its place and renames it: a program that runs cannot be overwritten, and clients must find one
+# at every moment. Until all are there, the list has the files of both versions, so that all of them can be removed even
+# if this is interrupted.
 copy_files() {
-  mkdir -p "$prefix/lib/weir"
-  (cd "$1" && find . -type f) | sed 's|^\./||' | sort >"$list.new"
-  say "lib/weir/weir.origin" >>"$list.new"
-  mv "$list.new" "$list"
+  mkdir -p "$1/lib/weir" "$prefix/lib/weir"
+  say "install.sh weir" >"$1/lib/weir/weir.origin"
+  (cd "$1" && find . -type f) | sed 's|^\./||' | sort >"$scratch/new"
+  : >"$scratch/old"
+  [ ! -e "$list" ] || cp "$list" "$scratch/old"
+  sort -u "$scratch/new" "$scratch/old" >"$list.new"
+  mv -f "$list.new" "$list"
   while read -r file; do
-    [ "$file" != lib/weir/weir.origin ] || continue
     mkdir -p "$prefix/$(dirname "$file")"
-    # Beside it and then renamed: a program that runs cannot be overwritten.
-    cp "$1/$file" "$prefix/$file.new"
-    mv -f "$prefix/$file.new" "$prefix/$file"
-  done <"$list"
-  say "install.sh weir" >"$prefix/lib/weir/weir.origin"
+    partial="$prefix/$file.new"
+    cp "$1/$file" "$partial"
+    mv -f "$partial" "$prefix/$file"
+  done <"$scratch/new"
+  partial=""
+  # What only the version before had occurs once among these.
+  sort "$scratch/new" "$scratch/new" "$scratch/old" | uniq -u >"$scratch/gone"
+  remove_files "$scratch/gone"
+  cp "$scratch/new" "$list.new"
+  mv -f "$list.new" "$list"
 }
 
 uninstall() {
   [ -e "$list" ] || die "this script did not install weir to $prefix" "name the prefix with --prefix"
-  remove_files
-  rm -f "$list"
+  remove_files "$list"
+  rm -f "$list" "$list.new"
   rmdir "$prefix/lib/weir" "$prefix/lib" 2>/dev/null || true
   say "removed weir from $prefix"
 }
 
-# Removes the files, and the folders that are empty without them. The prefix itself stays.
+# Removes the files of a list, what an interrupted copy of them left, and the folders that are empty without them. The
+# prefix itself stays.
 remove_files() {
   while read -r file; do
     case "$file" in /* | ../* | */../*) die "$list names a file outside of $prefix: $file" ;; esac
-    rm -f "$prefix/$file"
-  done <"$list"
+    rm -f "$prefix/$file" "$prefix/$file.new"
+  done <"$1"
   while read -r file; do
     folder="$(dirname "$file")"
     while [ "$folder" != . ] && rmdir "$prefix/$folder" 2>/dev/null; do folder="$(dirname "$folder")"; done
-  done <"$list"
+  done <"$1"
 }
 
 main "$@"
