@@ -3,6 +3,7 @@
 //! Invariants: what is removed is listed first, and nothing is removed without consent; in a folder that the user chose
 //! for the data, only what Weir makes is removed.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,32 +14,34 @@ use walkdir::WalkDir;
 use super::origin::Installed;
 use crate::answer::{Answer, counted, size};
 use crate::context::Context;
-use crate::env::Paths;
+use crate::env::{Paths, WEIR_DATA};
 use crate::error::{CommandError, ErrorKind};
 use crate::setup::removal::Removal;
 
 /// The name of the command.
 pub(crate) const UNINSTALL: &str = "uninstall";
 
-/// What Weir makes in its data folder.
+/// What Weir makes in its data folder, apart from stores.
 const IN_DATA: &[&str] = &[
-    "cache",
-    "config.toml",
     "held",
     "hook-faults.log",
     "http-tokens.json",
     "http-tokens.lock",
     "locks",
-    "prices.toml",
-    "projects",
     "proxied",
-    "quarantine",
-    "setup",
-    "shared",
+    "setup/ledger.json",
+    "team-tokens",
     "ui",
     "unfinished",
-    "user",
 ];
+
+/// The folders in which each project has a file or a folder with the name of its store. In a folder that the user chose
+/// for the data, there may be others.
+const BY_STORE: &[&str] = &["projects", "quarantine", "shared"];
+
+/// The user's own store, and files of which it has at least one.
+const USER_STORE: &str = "user";
+const IN_STORE: &[&str] = &["log.db", "index.db", "spool"];
 
 /// What Weir reads in its configuration folder.
 const IN_CONFIG: &[&str] = &["config.toml", "prices.toml"];
@@ -66,7 +69,8 @@ pub(crate) fn run(
     ask: Option<&dyn Fn(&str) -> String>,
 ) -> Result<Answer, CommandError> {
     let removal = Removal::plan(context)?;
-    let folders = if arguments.get_flag("purge") { purged(context.paths()) } else { Vec::new() };
+    let is_chosen = context.env().named_folder(WEIR_DATA).is_some();
+    let folders = if arguments.get_flag("purge") { purged(context.paths(), is_chosen) } else { Vec::new() };
     let mut lines: Vec<String> = removal.planned();
     lines.extend(folders.iter().map(|place| format!("remove {} ({})", place.path.display(), place.describe())));
     let program = Installed::find().map_or_else(|| "not known".to_owned(), |installed| installed.remove());
@@ -153,7 +157,7 @@ impl Stored {
             }
             _ => {
                 // The folder around it goes too if it was Weir's own and is empty now.
-                let parent = self.path.parent().filter(|parent| is_named_weir(parent));
+                let parent = self.path.parent().filter(|parent| is_ours_if_empty(parent));
                 let _ = parent.map(std::fs::remove_dir);
                 Ok(())
             }
@@ -161,18 +165,46 @@ impl Stored {
     }
 }
 
-/// Returns everything that Weir stores.
-fn purged(paths: &Paths) -> Vec<Stored> {
+/// Returns everything that Weir stores: of a data folder that the user chose, by a variable or by a link, only what
+/// Weir makes.
+fn purged(paths: &Paths, is_chosen: bool) -> Vec<Stored> {
     let mut found = Vec::new();
-    if is_named_weir(&paths.data) {
+    let is_link = paths.data.is_symlink();
+    if is_chosen || is_link {
+        found.extend(made_in(&paths.data));
+    }
+    if !is_chosen {
         found.push(paths.data.clone());
-    } else {
-        found.extend(IN_DATA.iter().map(|name| paths.data.join(name)));
     }
     found.extend(IN_CONFIG.iter().map(|name| paths.config.with_file_name(name)));
     found.push(paths.cache.clone());
-    let is_inside = |path: &Path| found.iter().any(|other| path != other && path.starts_with(other));
+    // A link is removed, and not what it leads to.
+    let is_inside = |path: &Path| {
+        found.iter().any(|other| path != other && path.starts_with(other) && !(is_link && *other == paths.data))
+    };
     found.iter().filter(|path| !is_inside(path)).cloned().filter_map(Stored::at).collect()
+}
+
+/// Returns what Weir makes in a folder, whatever else is there.
+fn made_in(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = IN_DATA.iter().map(|name| folder.join(name)).collect();
+    for name in BY_STORE {
+        let entries = std::fs::read_dir(folder.join(name)).into_iter().flatten().flatten();
+        found.extend(entries.filter(|entry| is_store_name(&entry.file_name())).map(|entry| entry.path()));
+    }
+    let user = folder.join(USER_STORE);
+    if IN_STORE.iter().any(|name| user.join(name).exists()) {
+        found.push(user);
+    }
+    found
+}
+
+/// Whether a name is that of a project's store, of one that was replaced, or of one that was being made.
+fn is_store_name(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let stem = name.split('.').next().unwrap_or_default();
+    let is_hash = |hash: &str| hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    stem.rsplit_once('-').is_some_and(|(_, hash)| is_hash(hash)) || name.starts_with(".making-")
 }
 
 /// Names what stays in the folders because Weir did not make it.
@@ -183,6 +215,7 @@ fn left_over(paths: &Paths, is_purge: bool) -> Vec<String> {
     stays.map(|folder| format!("{} stays: it has files that Weir did not create", folder.display())).collect()
 }
 
-fn is_named_weir(folder: &Path) -> bool {
-    folder.file_name().is_some_and(|name| name == "weir")
+fn is_ours_if_empty(folder: &Path) -> bool {
+    let is_ours = |name: &OsStr| name == "weir" || name == "setup" || BY_STORE.iter().any(|ours| name == *ours);
+    folder.file_name().is_some_and(is_ours)
 }

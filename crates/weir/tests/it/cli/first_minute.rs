@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::walk;
 use crate::support::{Home, said, text, write};
 
 #[test]
@@ -183,6 +184,42 @@ fn uninstalling_leaves_nothing() {
     for gone in [".local/share/weir", ".config/weir", ".cache/weir", ".codex", "project/.mcp.json", "project/.claude"] {
         assert!(!home.at(gone).exists(), "{gone} is still there");
     }
+}
+
+#[test]
+fn purging_a_chosen_folder_removes_only_what_weir_made() {
+    let home = Home::new();
+    let data = home.at("chosen/weir");
+    let theirs = ["cache/page", "config.toml", "notes.txt", "projects/mine/main.rs"];
+    for name in theirs {
+        write(&data.join(name), "theirs");
+    }
+    let weir = |arguments: &[&str]| {
+        let output = home.weir_command(arguments).env("WEIR_DATA", &data).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+    };
+    weir(&["note", "one"]);
+    weir(&["setup", "claude", "--yes"]);
+    write(&data.join("team-tokens/a"), "secret");
+    weir(&["uninstall", "--purge", "--yes"]);
+    let left = walk(&data).into_iter().filter(|path| path.is_file());
+    let mut left: Vec<String> = left.map(|path| path.strip_prefix(&data).unwrap().display().to_string()).collect();
+    left.sort();
+    assert_eq!(left, theirs);
+}
+
+#[cfg(unix)]
+#[test]
+fn purging_follows_a_link_to_the_data() {
+    let home = Home::new();
+    let elsewhere = home.at("elsewhere");
+    write(&elsewhere.join("theirs"), "theirs");
+    fs::create_dir_all(home.data().parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, home.data()).unwrap();
+    home.note(&["one"]);
+    home.ok(&["uninstall", "--purge", "--yes"]);
+    assert!(!home.data().is_symlink());
+    assert_eq!(walk(&elsewhere), [elsewhere.join("theirs")]);
 }
 
 #[test]
