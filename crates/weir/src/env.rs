@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use crate::os;
+
 /// Where Weir keeps its data, instead of the XDG data folder.
 pub(crate) const WEIR_DATA: &str = "WEIR_DATA";
 /// The work a call belongs to, instead of the git branch.
@@ -132,7 +134,7 @@ impl Env {
     /// Returns all variables.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
     fn all(&self) -> &[(OsString, OsString)] {
-        self.all.get_or_init(|| std::env::vars_os().collect())
+        self.all.get_or_init(|| std::env::vars_os().map(|(name, value)| (os::variable_name(name), value)).collect())
     }
 
     /// Returns the variables that runs inherit.

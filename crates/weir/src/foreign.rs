@@ -42,13 +42,13 @@ pub(crate) fn open_below(folder: &Path, name: &Path) -> io::Result<File> {
 }
 
 fn open_and_look_again(folder: &Path, name: &Path) -> io::Result<File> {
-    let (top, full) = (folder.canonicalize()?, folder.join(name).canonicalize()?);
+    let (top, full) = (os::real_path(folder)?, os::real_path(&folder.join(name))?);
     if !full.starts_with(&top) {
         return Err(leads_out());
     }
     let file = os::not_following(File::options().read(true)).open(&full)?;
     let (opened, named) = (file.metadata()?, full.symlink_metadata()?);
-    if os::file_id(&opened) != os::file_id(&named) || full.canonicalize()? != full {
+    if os::file_id(&opened) != os::file_id(&named) || os::real_path(&full)? != full {
         return Err(io::Error::other("it was moved in the meantime"));
     }
     regular(file)
@@ -78,7 +78,7 @@ fn whole(file: File, most: u64) -> io::Result<Vec<u8>> {
 /// Resolves the links of a path as far as it exists, and appends the rest as written.
 pub(crate) fn resolved(path: &Path) -> PathBuf {
     for above in path.ancestors() {
-        if let (Ok(real), Ok(rest)) = (above.canonicalize(), path.strip_prefix(above)) {
+        if let (Ok(real), Ok(rest)) = (os::real_path(above), path.strip_prefix(above)) {
             return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
         }
     }

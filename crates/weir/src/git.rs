@@ -8,7 +8,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use crate::foreign;
+use crate::{foreign, os};
 
 /// A repository as seen from one of its work trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,13 +105,13 @@ pub(crate) fn open(folder: &Path) -> Option<Repository> {
         marker
     } else if kind.is_file() {
         // In a linked work tree or a submodule, `.git` is a file that names the actual folder.
-        folder.join(first_line(folder, ".git")?.strip_prefix("gitdir: ")?).canonicalize().ok()?
+        os::real_path(&folder.join(first_line(folder, ".git")?.strip_prefix("gitdir: ")?)).ok()?
     } else {
         return None;
     };
     first_line(&own, "HEAD")?;
     let common = match first_line(&own, "commondir") {
-        Some(path) => own.join(path).canonicalize().ok()?,
+        Some(path) => os::real_path(&own.join(path)).ok()?,
         None => own.clone(),
     };
     let points_back =
@@ -122,7 +122,7 @@ pub(crate) fn open(folder: &Path) -> Option<Repository> {
 /// Whether a git folder belongs to a linked work tree: it is among the others, and it names the work tree.
 fn is_linked(own: &Path, common: &Path, folder: &Path) -> bool {
     let lies_there = own.parent() == Some(&common.join("worktrees"));
-    let named = || own.join(first_line(own, "gitdir")?).canonicalize().ok();
+    let named = || os::real_path(&own.join(first_line(own, "gitdir")?)).ok();
     lies_there && named().is_some_and(|marker| marker == folder.join(".git"))
 }
 
@@ -131,7 +131,7 @@ fn is_work_tree_of(own: &Path, folder: &Path) -> bool {
     ["config.worktree", "config"].iter().any(|name| {
         let config = foreign::read_below(own, Path::new(name), foreign::MAX_SETTINGS_BYTES).unwrap_or_default();
         let named = work_tree(&String::from_utf8_lossy(&config)).map(|named| own.join(named));
-        named.and_then(|named| named.canonicalize().ok()).is_some_and(|named| named == folder)
+        named.and_then(|named| os::real_path(&named).ok()).is_some_and(|named| named == folder)
     })
 }
 

@@ -37,7 +37,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::needs::{KnowledgeContext, Needs};
-use crate::schema;
+use crate::{os, schema};
 
 /// All operations, in the order of help and tool lists.
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -248,7 +248,7 @@ fn fixed<const NUMBER: u32>() -> u32 {
 fn folder(context: &Context, named: Option<&str>) -> Result<PathBuf, CommandError> {
     let here = &context.env().folder;
     let folder = named.map_or_else(|| here.clone(), |named| here.join(named));
-    folder.canonicalize().ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
+    os::real_path(&folder).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
         CommandError::usage(format!("no such folder: {}", folder.display()))
             .hint(format!("paths are relative to {}", here.display()))
     })
@@ -257,7 +257,7 @@ fn folder(context: &Context, named: Option<&str>) -> Result<PathBuf, CommandErro
 /// Returns the file that a run works on.
 fn file(context: &Context, named: &str) -> Result<PathBuf, CommandError> {
     let path = context.env().folder.join(named);
-    path.canonicalize().ok().filter(|path| path.is_file()).ok_or_else(|| {
+    os::real_path(&path).ok().filter(|path| path.is_file()).ok_or_else(|| {
         CommandError::new(ErrorKind::NotFound, format!("no such file: {}", path.display()))
             .hint(format!("paths are relative to {}", context.env().folder.display()))
     })

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::face::Face;
 use crate::foreign::{self, resolved};
+use crate::os;
 
 /// What a user is asked to agree to.
 pub(crate) struct Consent<'a> {
@@ -125,8 +126,8 @@ pub(crate) fn gate(context: &Context) -> Gate {
 fn surroundings(context: &Context, added: &[PathBuf]) -> Surroundings {
     let home = resolved(context.env().home.as_deref().unwrap_or(Path::new("/")));
     let added = added.iter().filter_map(|folder| match folder.strip_prefix("~") {
-        Ok(rest) => home.join(rest).canonicalize().ok(),
-        Err(_) => folder.canonicalize().ok(),
+        Ok(rest) => os::real_path(&home.join(rest)).ok(),
+        Err(_) => os::real_path(folder).ok(),
     });
     Surroundings {
         additional: added.collect(),
@@ -194,8 +195,8 @@ fn read_settings(path: &Path, root: &Path, trusted: &[PathBuf]) -> io::Result<Ve
     let of_user = || foreign::read_user_file(path, foreign::MAX_SETTINGS_BYTES);
     let Ok(name) = path.strip_prefix(root) else { return of_user() };
     let is_trusted = || {
-        let real = path.canonicalize().ok();
-        real.is_some_and(|real| trusted.iter().any(|other| other.canonicalize().is_ok_and(|other| other == real)))
+        let real = os::real_path(path).ok();
+        real.is_some_and(|real| trusted.iter().any(|other| os::real_path(other).is_ok_and(|other| other == real)))
     };
     match foreign::read_below(root, name, foreign::MAX_SETTINGS_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::InvalidInput && is_trusted() => of_user(),

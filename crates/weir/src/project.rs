@@ -10,9 +10,9 @@ use weir_core::identity::normalise_remote;
 use weir_core::{ProjectKey, Timestamp};
 use weir_store::KnownProject;
 
-use crate::foreign;
 use crate::git::{self, Head, Repository};
 use crate::sharing::{self, SharedStore};
+use crate::{foreign, os};
 pub(crate) use place::recorded_place;
 
 /// A directory tree with a store.
@@ -40,7 +40,7 @@ impl Project {
 
     /// Finds the project that contains `folder`, as if it shared no store.
     pub(crate) fn discover(folder: &Path) -> std::io::Result<Self> {
-        let folder = folder.canonicalize()?;
+        let folder = os::real_path(folder)?;
         let repository = git::discover(&folder);
         let (key, root) = match &repository {
             Some(repository) => (format!("git:{}", foreign::path_text(&repository.common)), &repository.work_tree),

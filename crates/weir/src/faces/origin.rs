@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use weir_core::wording::quoted;
 
-use crate::foreign;
+use crate::{foreign, os};
 
 /// The file that a package leaves next to the program.
 const MARKER: &str = "weir.origin";
@@ -73,7 +73,7 @@ impl Installed {
     /// Finds out how the running program was installed.
     pub(super) fn find() -> Option<Self> {
         let program = std::env::current_exe().ok()?;
-        let program = program.canonicalize().unwrap_or(program);
+        let program = os::real_path(&program).unwrap_or(program);
         let places = [MARKER, SHARED_MARKER].map(|place| program.with_file_name(place));
         let marker = places.iter().find_map(|place| foreign::read_user_file(place, MAX_MARKER_BYTES).ok());
         let marker = marker.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

@@ -30,7 +30,7 @@ impl Folder {
         let fd = rustix::fs::openat(CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())?;
         let (opened, named) = (rustix::fs::fstat(&fd)?, rustix::fs::lstat(path)?);
         let same = (opened.st_dev, opened.st_ino) == (named.st_dev, named.st_ino);
-        if !same || path.canonicalize()? != path {
+        if !same || os::real_path(path)? != path {
             return Err(io::Error::other("the folder was moved in the meantime"));
         }
         Ok(Self(fd))

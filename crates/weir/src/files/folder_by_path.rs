@@ -16,7 +16,7 @@ pub(crate) struct Folder(PathBuf);
 impl Folder {
     /// Opens a folder whose path contains no links.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        if path.canonicalize()? != path {
+        if os::real_path(path)? != path {
             return Err(io::Error::other("the folder was moved in the meantime"));
         }
         Ok(Self(path.to_owned()))

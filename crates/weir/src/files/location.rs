@@ -80,7 +80,7 @@ fn find(context: &Context, named: &str, access: Access<'_>) -> Result<(PathBuf, 
     let candidates = [here.join(named), root.join(named)];
     let mut missing = None;
     for asked in &candidates {
-        match asked.canonicalize() {
+        match os::real_path(asked) {
             Ok(full) if full.is_dir() => {
                 return Err(CommandError::usage(format!("{named} is a folder")).hint("name a file in it"));
             }
@@ -110,7 +110,7 @@ fn not_yet(asked: &Path, named: &str) -> Result<PathBuf, CommandError> {
         if above.symlink_metadata().is_ok_and(|about| about.is_symlink()) && !above.exists() {
             return Err(refused("its path contains a broken link"));
         }
-        match above.canonicalize() {
+        match os::real_path(above) {
             Ok(folder) if folder.is_dir() => break folder,
             Ok(_) => return Err(refused("part of its path is a file")),
             Err(_) => {}
@@ -126,7 +126,7 @@ fn not_yet(asked: &Path, named: &str) -> Result<PathBuf, CommandError> {
 
 fn place(context: &Context, full: PathBuf) -> Result<FileLocation, CommandError> {
     let root = &context.project().root;
-    let root = root.canonicalize().unwrap_or_else(|_| root.clone());
+    let root = os::real_path(root).unwrap_or_else(|_| root.clone());
     let shown = full.strip_prefix(&root).unwrap_or(&full);
     let shown = shown.to_str().ok_or_else(|| CommandError::usage("the file's name is not valid UTF-8"))?.to_owned();
     Ok(FileLocation { full, shown, face: context.face() })

@@ -29,8 +29,8 @@ use super::rewrite::RewriteStatus;
 use super::{Call, FileState, MAX_TITLE_CHARS, OPT_OUT_MARK, faults, unreadable};
 use crate::config::{self, HoldConfig};
 use crate::error::{CommandError, store_message};
-use crate::foreign;
 use crate::text::ends;
+use crate::{foreign, os};
 
 /// Up to this many tokens, the output of a killed command is shown in full.
 pub(super) const MAX_WHOLE_TOKENS: usize = 2_000;
@@ -206,7 +206,7 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<HoldOutcome
     // Of a large file, a client reads only the beginning. The file itself is stored if it still begins the same way; it
     // may have been replaced since.
     let is_there = call.files != FileState::InARequest;
-    let read = used.tool.path().filter(|_| is_there).and_then(|path| call.hook.folder.join(path).canonicalize().ok());
+    let read = used.tool.path().filter(|_| is_there).and_then(|path| os::real_path(&call.hook.folder.join(path)).ok());
     call.store.set_limits(config::read(&call.paths.config)?.limits);
     let file = match saved {
         Some(saved) => open(saved).map(|file| file.take(u64::MAX)),

@@ -14,7 +14,7 @@ use super::key;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::indexing::read_content;
-use crate::permission;
+use crate::{os, permission};
 use weir_policy::gate::Gate;
 
 /// How many of the best matching files are examined.
@@ -100,7 +100,7 @@ fn is_below(path: &str, folder: &str) -> bool {
 /// The symbols of a file as it is now; none if it may not be read.
 fn as_it_is(root: &Path, file: &str, gate: &Gate) -> Vec<Symbol> {
     let path = root.join(file);
-    let is_inside = path.canonicalize().is_ok_and(|real| real == path);
+    let is_inside = os::real_path(&path).is_ok_and(|real| real == path);
     if !is_inside || gate.refuses(&path).is_some() {
         return Vec::new();
     }

@@ -9,10 +9,9 @@ use super::{Declared, Effect};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::foreign;
 use crate::importing::{self, ImportData, ImportRequest, ImportScope};
 use crate::schema::silent;
-use crate::when;
+use crate::{foreign, os, when};
 
 /// Import this project's past sessions from client transcripts, so that ctx_search and ctx_history find them.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
@@ -108,7 +107,7 @@ fn client(name: &str) -> Result<&'static weir_clients::Client, CommandError> {
 /// words to the user.
 fn check(context: &Context, path: &std::path::Path) -> Result<(), CommandError> {
     let home = context.env().home.as_ref();
-    let mut folders = transcript::folders().filter_map(|(_, folder)| home?.join(folder).canonicalize().ok());
+    let mut folders = transcript::folders().filter_map(|(_, folder)| os::real_path(&home?.join(folder)).ok());
     if folders.any(|folder| path.starts_with(folder)) {
         return Ok(());
     }

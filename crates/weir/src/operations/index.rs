@@ -9,6 +9,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::indexing::{self, IndexData, IndexRequest};
+use crate::os;
 use crate::permission::{self, Consent, Deed};
 use crate::schema::silent;
 
@@ -84,7 +85,7 @@ deny are never read.";
         match (self.path, self.text) {
             (Some(path), None) => {
                 let full = context.env().folder.join(&path);
-                let full = full.canonicalize().map_err(|error| missing(context, &path, &error))?;
+                let full = os::real_path(&full).map_err(|error| missing(context, &path, &error))?;
                 permit(
                     context,
                     Action::Tree(Target { named: Path::new(&path), path: &full, is_read_only: false }),

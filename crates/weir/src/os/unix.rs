@@ -21,6 +21,19 @@ use tokio::signal::unix::{SignalKind, signal};
 /// Whether a client's shell can run a rewritten command: it needs a POSIX shell and named pipes.
 pub(crate) const CAN_REWRITE: bool = true;
 
+/// What follows the name of a program in the name of its file.
+pub(crate) const PROGRAM_ENDINGS: &[&str] = &[""];
+
+/// Returns the name of a variable as this program looks for it.
+pub(crate) fn variable_name(name: OsString) -> OsString {
+    name
+}
+
+/// Returns the path of a file or folder that exists, without links.
+pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
+}
+
 /// Makes opening refuse a symbolic link and not wait for a pipe.
 pub(crate) fn not_following(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())

@@ -1,7 +1,7 @@
 //! Windows: files by path, no modes and no signals but Ctrl-C. Access lists of the user's profile keep others out of
 //! Weir's files; nothing here checks them.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt as _;
@@ -14,6 +14,22 @@ const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
 /// Whether a client's shell can run a rewritten command: it needs a POSIX shell and named pipes.
 pub(crate) const CAN_REWRITE: bool = false;
+
+/// What follows the name of a program in the name of its file: a program, or a script that npm makes for one.
+pub(crate) const PROGRAM_ENDINGS: &[&str] = &[".exe", ".cmd", ".bat"];
+
+/// Returns the name of a variable as this program looks for it: in capitals, since `Path` and `PATH` are the same here.
+pub(crate) fn variable_name(mut name: OsString) -> OsString {
+    name.make_ascii_uppercase();
+    name
+}
+
+/// Returns the path of a file or folder that exists, without links, in the form that clients and people use.
+pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
+    let real = path.canonicalize()?;
+    let usual = real.to_str().and_then(super::without_prefix).map(PathBuf::from);
+    Ok(usual.unwrap_or(real))
+}
 
 /// Makes opening not follow a link: what is opened is then not a regular file.
 pub(crate) fn not_following(options: &mut OpenOptions) -> &mut OpenOptions {

@@ -182,7 +182,7 @@ impl Quarantine {
         let shown = name.to_string_lossy();
         let new = format!("{}-{}", shown.trim_start_matches('.'), random_name()?);
         private::folder(&self.folder)?;
-        let to = Anchor::open(&self.folder.canonicalize()?)?;
+        let to = Anchor::open(&os::real_path(&self.folder)?)?;
         if above.rename(name, &to, &new).is_ok() {
             return Ok(self.folder.join(new));
         }

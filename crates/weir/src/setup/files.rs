@@ -35,11 +35,11 @@ pub(super) fn target(path: &Path) -> PathBuf {
 
 /// Returns whether a path stays in a folder when all symbolic links on its way are followed, whether it exists or not.
 pub(super) fn stays_inside(path: &Path, folder: &Path) -> bool {
-    let Ok(folder) = folder.canonicalize() else { return false };
+    let Ok(folder) = os::real_path(folder) else { return false };
     let path = target(path);
     let is_plain = |rest: &Path| rest.components().all(|part| matches!(part, Component::Normal(_)));
     for ancestor in path.ancestors() {
-        if let Ok(real) = ancestor.canonicalize() {
+        if let Ok(real) = os::real_path(ancestor) {
             return real.starts_with(&folder) && path.strip_prefix(ancestor).is_ok_and(is_plain);
         }
         // A link to something that does not exist yet.

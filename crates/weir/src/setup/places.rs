@@ -47,9 +47,9 @@ impl Places {
         &self.project
     }
 
-    /// Whether a folder is the home folder.
+    /// Whether a folder is the home folder. The path of a project has no links; that of the home folder may have some.
     pub(super) fn is_home(&self, folder: &Path) -> bool {
-        self.home == folder
+        self.home == folder || os::real_path(&self.home).is_ok_and(|home| home == folder)
     }
 
     /// Returns the path of a file. If it has two possible names, returns the one that exists.
@@ -80,7 +80,8 @@ impl Places {
     pub(super) fn our_program(&self, whose: SetupScope) -> Result<String, CommandError> {
         let cannot = |why: String| CommandError::new(ErrorKind::Failed, why);
         let running = std::env::current_exe().map_err(|error| cannot(format!("cannot find this program: {error}")))?;
-        let same = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == running);
+        let real = os::real_path(&running).unwrap_or_else(|_| running.clone());
+        let same = |path: &PathBuf| os::real_path(path).is_ok_and(|path| path == real);
         let found = self.on_path("weir").find(same);
         if whose == SetupScope::Project && found.is_some() {
             return Ok("weir".to_owned());
@@ -121,8 +122,11 @@ impl Places {
     fn on_path<'a>(&'a self, program: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
         let path = self.variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value);
         let folders = path.into_iter().flat_map(std::env::split_paths).filter(|folder| folder.is_absolute());
+        let named = move |folder: PathBuf| {
+            os::PROGRAM_ENDINGS.iter().map(move |ending| folder.join(format!("{program}{ending}")))
+        };
         let is_program = |path: &PathBuf| path.metadata().is_ok_and(|about| os::is_program(&about));
-        folders.map(move |folder| folder.join(program)).filter(is_program)
+        folders.flat_map(named).filter(is_program)
     }
 }
 
@@ -135,15 +139,28 @@ fn absolute(variables: &[(OsString, OsString)], name: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn desktop_programs_have_their_settings_where_their_system_keeps_them() {
-        let places = |variables: &[(&str, &str)]| Places {
+    fn places(variables: &[(&str, &str)]) -> Places {
+        Places {
             home: "/home/ana".into(),
             config: "/home/ana/.config".into(),
             project: "/project".into(),
             variables: variables.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             ledger: "/ledger".into(),
-        };
+        }
+    }
+
+    #[test]
+    fn the_home_folder_is_known_behind_a_link() {
+        let place = tempfile::tempdir().unwrap();
+        let real = place.path().canonicalize().unwrap().join("real");
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, place.path().join("link")).unwrap();
+        let places = Places { home: place.path().join("link"), ..places(&[]) };
+        assert!(places.is_home(&real) && !places.is_home(place.path()));
+    }
+
+    #[test]
+    fn desktop_programs_have_their_settings_where_their_system_keeps_them() {
         let named = [("APPDATA", "/roaming")];
         let (none, named) = (&named[..0], &named[..]);
         for (system, variables, expected) in [

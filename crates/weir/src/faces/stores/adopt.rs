@@ -17,7 +17,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::project::Project;
 use crate::scratch::{Scratch, cannot_use};
 use crate::sharing::{self, SharedStore};
-use crate::{foreign, moved, when};
+use crate::{foreign, moved, os, when};
 
 pub(super) fn command() -> Command {
     let old = Arg::new("old")
@@ -168,7 +168,7 @@ fn unknown(old: &Path, projects: &[KnownProject]) -> CommandError {
 
 /// Resolves the links of a path, as far as it still exists.
 fn settled(path: &Path) -> PathBuf {
-    match (path.parent().and_then(|parent| parent.canonicalize().ok()), path.file_name()) {
+    match (path.parent().and_then(|parent| os::real_path(parent).ok()), path.file_name()) {
         (Some(parent), Some(name)) => parent.join(name),
         _ => path.to_owned(),
     }
