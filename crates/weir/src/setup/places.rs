@@ -1,6 +1,6 @@
 //! Locates the files of clients on this machine, and detects which clients are installed.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use weir_clients::setup::{Base, Place, Recipe, SetupScope};
@@ -19,6 +19,15 @@ pub(super) struct Places {
     /// The path of the ledger.
     pub ledger: PathBuf,
 }
+
+/// Folders in which package managers keep a program for one call, and the command that does.
+const CACHES: &[(&[&str], &str)] = &[
+    (&["_npx"], "npx"),
+    (&["pnpm", "dlx"], "pnpm dlx"),
+    (&["uv", "archive-v0"], "uvx"),
+    (&[".cache", "pipx"], "pipx run"),
+    (&["pipx", ".cache"], "pipx run"),
+];
 
 /// The variables that recipes name, and those that setup itself uses.
 const VARIABLES: [&str; 6] = ["PATH", "XDG_CONFIG_HOME", "APPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"];
@@ -91,6 +100,10 @@ impl Places {
             let message = format!("this program is {}, but setup recognises only the name weir", program.display());
             return Err(cannot(message).hint("rename it to weir"));
         }
+        if let Some(command) = cache_of(&program) {
+            let message = format!("{} is in the cache of `{command}`, which may be emptied", program.display());
+            return Err(cannot(message).hint("install Weir first, such as with `npm install --global weir-cli`"));
+        }
         program.to_str().map(str::to_owned).ok_or_else(|| {
             cannot(format!("the path of this program is not UTF-8: {}", program.display()))
                 .hint("move it to a path that is UTF-8")
@@ -130,6 +143,13 @@ impl Places {
     }
 }
 
+/// Returns the command that keeps a program in its cache, if the program is in one.
+fn cache_of(program: &Path) -> Option<&'static str> {
+    let parts: Vec<&str> = program.iter().filter_map(OsStr::to_str).collect();
+    let is_in = |folders: &[&str]| parts.windows(folders.len()).any(|window| window == folders);
+    CACHES.iter().find(|(folders, _)| is_in(folders)).map(|(_, command)| *command)
+}
+
 fn absolute(variables: &[(OsString, OsString)], name: &str) -> Option<PathBuf> {
     let value = variables.iter().find(|(found, _)| found == name).map(|(_, value)| PathBuf::from(value));
     value.filter(|path| path.is_absolute())
@@ -146,6 +166,21 @@ mod tests {
             project: "/project".into(),
             variables: variables.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             ledger: "/ledger".into(),
+        }
+    }
+
+    #[test]
+    fn a_program_that_may_vanish_is_recognised() {
+        for (program, expected) in [
+            ("/home/ana/.npm/_npx/a1b2/node_modules/weir-cli-linux-x64/bin/weir", Some("npx")),
+            ("/home/ana/.cache/pnpm/dlx/a1b2/node_modules/weir-cli-linux-x64/bin/weir", Some("pnpm dlx")),
+            ("/home/ana/.cache/uv/archive-v0/a1b2/bin/weir", Some("uvx")),
+            ("/home/ana/.cache/pipx/a1b2/bin/weir", Some("pipx run")),
+            ("/home/ana/.local/share/uv/tools/weir-cli/bin/weir", None),
+            ("/usr/lib/node_modules/weir-cli/node_modules/weir-cli-linux-x64/bin/weir", None),
+            ("/usr/bin/weir", None),
+        ] {
+            assert_eq!(cache_of(Path::new(program)), expected, "{program}");
         }
     }
 
