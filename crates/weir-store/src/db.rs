@@ -109,7 +109,8 @@ impl Db {
     /// Waits until everything committed so far is on the disk.
     pub(crate) fn wait_for_disk(&self) -> Result<()> {
         let log = with_suffix(&self.path, "-wal");
-        match std::fs::File::open(&log).and_then(|file| file.sync_data()) {
+        // Opened for writing, since Windows flushes no other file.
+        match std::fs::File::options().write(true).open(&log).and_then(|file| file.sync_data()) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(from_system(self.part.clone(), &error)),
             _ => Ok(()),
         }

@@ -44,6 +44,9 @@ pub(super) fn connect(part: &StorePart, path: &Path, mode: &OpenMode) -> Result<
              PRAGMA journal_size_limit = 16777216;",
         )
         .map_err(named)?;
+    // Without these, macOS only hands the data to the disk, which may write it later and in another order.
+    #[cfg(target_os = "macos")]
+    connection.execute_batch("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;").map_err(named)?;
     #[cfg(test)]
     let connection = crate::plan_tests::recorded(connection);
     Ok(connection)
