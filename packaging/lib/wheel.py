@@ -1,4 +1,4 @@
-"""Builds the wheel: a zip whose scripts are the program itself.
+"""Builds the wheel: a zip whose only script is the program itself. pipx and uv put every script into the user's PATH.
 
 The tag says what the program needs, as its bytes say: a static one runs with glibc and with musl.
 """
@@ -20,11 +20,11 @@ def build(out, program, notices):
     stem = f"{NAME.replace('-', '_')}-{python_version(version())}"
     tag = _tag(program)
     path = out / f"{stem}-py3-none-{tag}.whl"
-    info, scripts = f"{stem}.dist-info", f"{stem}.data/scripts"
+    info, scripts, lib = f"{stem}.dist-info", f"{stem}.data/scripts", f"{stem}.data/data/lib/weir"
     tags = "".join(f"Tag: py3-none-{one}\n" for one in tag.split("."))
     files = [
         (f"{scripts}/{program.file_name}", program.path.read_bytes(), 0o755),
-        (f"{scripts}/{MARKER}", f"pip {NAME}\n".encode(), 0o644),
+        (f"{lib}/{MARKER}", f"pip {NAME}\n".encode(), 0o644),
         *((f"{info}/licenses/{name}", (ROOT / name).read_bytes(), 0o644) for name in LICENCES),
         (f"{info}/licenses/{NOTICES}", notices.encode(), 0o644),
         (f"{info}/METADATA", _metadata().encode(), 0o644),
