@@ -10,10 +10,8 @@ use std::process::{Command, Stdio};
 use weir_store::private;
 
 use crate::error::{CommandError, ErrorKind};
+use crate::os::OPENER;
 use crate::random;
-
-/// The program that opens a file as the user's desktop does.
-const OPENER: &str = "xdg-open";
 
 /// The file that leads to the link. It is removed on drop.
 pub(super) struct Opened(PathBuf);
@@ -46,7 +44,9 @@ pub(super) fn open(data: &Path, link: &str) -> Result<Opened, CommandError> {
     };
     let opened = write().map_err(|error| cannot(error.to_string()))?;
     let mut command = Command::new(OPENER);
-    command.arg(&path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Windows takes a path with other separators for none.
+    let named: PathBuf = path.components().collect();
+    command.arg(named).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| cannot(format!("{OPENER}: {error}")))?;
     // Some desktops keep the program until the browser ends.
     std::thread::spawn(move || child.wait());
