@@ -2,7 +2,8 @@
 //!
 //! A package may leave a file `weir.origin` next to the program, or in `../lib/weir`, with one line: `cargo`, `deb`,
 //! `npm`, `pip`, `pipx`, `uv`, `brew` or `install.sh`, and the name of the package. Without it, the path of the program
-//! tells. A wheel does not know what will install it, so its `pip` gives way to a path of pipx or uv.
+//! tells. A package does not know what will install it, so the `pip` of a wheel gives way to a path of pipx or uv, and
+//! `npm` to one of pnpm or Bun.
 
 use std::path::{Path, PathBuf};
 
@@ -39,6 +40,8 @@ pub(super) enum Installer {
     Cargo,
     Debian,
     Npm,
+    Pnpm,
+    Bun,
     Pip,
     Pipx,
     Uv,
@@ -54,6 +57,8 @@ impl Installer {
             Self::Cargo => "cargo",
             Self::Debian => "deb",
             Self::Npm => "npm",
+            Self::Pnpm => "pnpm",
+            Self::Bun => "bun",
             Self::Pip => "pip",
             Self::Pipx => "pipx",
             Self::Uv => "uv",
@@ -85,9 +90,11 @@ impl Installed {
     fn of(program: PathBuf, marker: Option<&str>, is_debian: bool) -> Self {
         if let Some(mut words) = marker.map(str::split_whitespace) {
             let by = Installer::parse(words.next().unwrap_or_default());
+            let package = words.next().map(str::to_owned);
             let (by, package) = match (by, by_path(&program)) {
                 (Installer::Pip, found @ (Installer::Pipx | Installer::Uv, _)) => found,
-                _ => (by, words.next().map(str::to_owned)),
+                (Installer::Npm, (found @ (Installer::Pnpm | Installer::Bun), _)) => (found, package),
+                _ => (by, package),
             };
             return Self { program, by, package };
         }
@@ -106,6 +113,8 @@ impl Installed {
                 format!("sudo apt install ./{package}_VERSION_ARCH.deb  (the file of the new release)")
             }
             (Installer::Npm, Some(package)) => format!("npm install --global {package}@latest"),
+            (Installer::Pnpm, Some(package)) => format!("pnpm add --global {package}@latest"),
+            (Installer::Bun, Some(package)) => format!("bun add --global {package}@latest"),
             (Installer::Pip, Some(package)) => format!("pip install --upgrade {package}"),
             (Installer::Pipx, Some(package)) => format!("pipx upgrade {package}"),
             (Installer::Uv, Some(package)) => format!("uv tool upgrade {package}"),
@@ -121,6 +130,8 @@ impl Installed {
             (Installer::Cargo, package) => format!("cargo uninstall {}", package.unwrap_or("weir")),
             (Installer::Debian, Some(package)) => format!("sudo apt remove {package}"),
             (Installer::Npm, Some(package)) => format!("npm uninstall --global {package}"),
+            (Installer::Pnpm, Some(package)) => format!("pnpm remove --global {package}"),
+            (Installer::Bun, Some(package)) => format!("bun remove --global {package}"),
             (Installer::Pip, Some(package)) => format!("pip uninstall {package}"),
             (Installer::Pipx, Some(package)) => format!("pipx uninstall {package}"),
             (Installer::Uv, Some(package)) => format!("uv tool uninstall {package}"),
@@ -159,7 +170,9 @@ fn by_path(program: &Path) -> (Installer, Option<String>) {
             true => format!("{scope}/{}", parts.get(at + 2).copied().unwrap_or_default()),
             false => scope.to_owned(),
         };
-        return (Installer::Npm, Some(name));
+        let others = [(".pnpm", Installer::Pnpm), (".bun", Installer::Bun)];
+        let other = others.into_iter().find(|(folder, _)| parts.contains(folder));
+        return (other.map_or(Installer::Npm, |(_, by)| by), Some(name));
     }
     let is_cargo = parts.windows(2).any(|window| window == [".cargo", "bin"]);
     (if is_cargo { Installer::Cargo } else { Installer::Unknown }, None)
@@ -233,5 +246,23 @@ mod tests {
         check("/usr/bin/weir", Some("deb weir"), Installer::Debian, "sudo apt install", "sudo apt remove weir");
         check("/opt/my tools/weir", None, Installer::Unknown, "not known", "rm '/opt/my tools/weir'");
         check("/opt/weir", Some("spaceship"), Installer::Unknown, "not known", "rm /opt/weir");
+    }
+
+    #[test]
+    fn the_path_tells_what_installed_a_package_of_npm() {
+        check(
+            "/home/me/.local/share/pnpm/global/5/.pnpm/weir-x@1.0.0/node_modules/weir-x/bin/weir",
+            Some("npm weir-cli"),
+            Installer::Pnpm,
+            "pnpm add --global weir-cli@latest",
+            "pnpm remove --global weir-cli",
+        );
+        check(
+            "/home/me/.bun/install/global/node_modules/weir-x/bin/weir",
+            Some("npm weir-cli"),
+            Installer::Bun,
+            "bun add --global weir-cli@latest",
+            "bun remove --global weir-cli",
+        );
     }
 }
