@@ -29,8 +29,8 @@ pub(crate) struct Calls {
     idle: Arc<Mutex<Vec<Context>>>,
     reading: Arc<Semaphore>,
     writing: Arc<Semaphore>,
-    /// The turn of brief writes. The engine lets one writer in at a time and the others ask again and again, so a queue
-    /// is quicker and fair.
+    /// Places of brief writes, as many as there are contexts with open stores: these calls take less time than opening
+    /// stores does.
     brief: Arc<Semaphore>,
 }
 
@@ -42,7 +42,7 @@ impl Calls {
             idle: Arc::default(),
             reading: Arc::new(Semaphore::new(MAX_READING_CALLS)),
             writing: Arc::new(Semaphore::new(MAX_WRITING_CALLS)),
-            brief: Arc::new(Semaphore::new(1)),
+            brief: Arc::new(Semaphore::new(MAX_IDLE_CONTEXTS)),
         }
     }
 
