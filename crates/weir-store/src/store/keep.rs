@@ -132,6 +132,24 @@ impl Store {
         Ok(PreparedEntry { scope: scope.clone(), entry, text })
     }
 
+    /// Records that entries are in use, so that each is kept from now on for as long as a new one. Entries that are gone
+    /// stay gone.
+    pub fn renew(&mut self, scope: &Scope, references: &[Reference], now: Timestamp) -> Result<()> {
+        let (scope_ids, limits) = (self.scope_ids(scope)?, &self.limits);
+        self.log.write(Durability::Process, |tx| -> rusqlite::Result<()> {
+            for &reference in references {
+                let Some(stored) = entries::by_reference(tx, scope_ids, reference)? else { continue };
+                entries::touch(tx, stored.id, now)?;
+                if let Some(expiry) = limits.expiry(stored.entry.kind, now)
+                    && stored.entry.expires_at.is_none_or(|at| at < expiry)
+                {
+                    entries::set_expiry(tx, stored.id, Some(expiry))?;
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// Starts a text that is written piece by piece and then kept with [`Self::keep_written`].
     ///
     /// Also removes what killed processes left of their own texts, at the cost of listing a folder that is usually
