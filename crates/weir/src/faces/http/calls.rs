@@ -3,11 +3,15 @@
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use weir_core::SessionKey;
 
+use super::problem::Problem;
 use crate::context::Context;
 use crate::mutex::lock;
 use crate::operations::{Effect, Operation};
@@ -18,6 +22,9 @@ const MAX_READING_CALLS: usize = 64;
 const MAX_WRITING_CALLS: usize = 32;
 /// The maximum number of contexts that keep their stores open between calls.
 const MAX_IDLE_CONTEXTS: usize = 16;
+
+/// How long a call waits for its turn when too many are in progress.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The most threads that calls can occupy at a time.
 pub(super) const MAX_THREADS: usize = MAX_READING_CALLS + MAX_WRITING_CALLS;
@@ -102,6 +109,15 @@ impl Calls {
             writing: MAX_WRITING_CALLS.saturating_sub(self.writing.available_permits()),
         }
     }
+}
+
+/// Waits for the context of a call, unless too many calls are in progress for too long.
+pub(super) async fn in_time(context: impl Future<Output = CallContext>) -> Result<CallContext, Problem> {
+    tokio::time::timeout(QUEUE_TIMEOUT, context).await.map_err(|_| {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Busy", "too many calls are in progress".to_owned())
+            .hint("try again in a few seconds".to_owned())
+            .header(RETRY_AFTER, HeaderValue::from_static("5"))
+    })
 }
 
 /// How many calls are in progress.
