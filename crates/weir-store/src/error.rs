@@ -6,7 +6,7 @@ use std::fmt;
 use crate::layout::StorePart;
 
 /// An error of the store.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum StoreError {
     /// The file is not a database, or has become damaged.
     Damaged {

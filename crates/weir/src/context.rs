@@ -1,6 +1,7 @@
 //! The context of a call on a machine, in three parts: who asks ([`Session`]), where ([`Machine`]), and what is known
 //! ([`Knowledge`]). Invariant: stores are opened on first use and work off the async thread.
 
+mod keep_queue;
 mod knowledge;
 mod machine;
 mod session;

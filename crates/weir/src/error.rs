@@ -72,7 +72,7 @@ impl ErrorKind {
 }
 
 /// A failure as a person or a model reads it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct CommandError {
     /// The kind of the failure.
     pub kind: ErrorKind,

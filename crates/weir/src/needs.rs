@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use weir_core::note::BoundFile;
-use weir_core::{Entry, Level, Origin, Reference, Scope};
+use weir_core::{Entry, Level, NewEntry, Origin, Reference, Scope};
 use weir_embed::Embed;
-use weir_store::KnownProject;
+use weir_store::{Kept, KnownProject};
 
 use crate::context::{Context, Knowledge, LockedStores, Session};
 use crate::error::CommandError;
@@ -130,6 +130,11 @@ impl KnowledgeContext {
         F: FnOnce(&mut LockedStores<'_>) -> Result<T, CommandError> + Send + 'static,
     {
         self.knowledge.with_stores(self.session.cancelled(), work).await
+    }
+
+    /// Keeps an entry and makes it searchable.
+    pub(crate) async fn keep(&self, entry: NewEntry) -> Result<Kept, CommandError> {
+        self.knowledge.keep(self.scope(), entry, self.session.cancelled()).await
     }
 
     /// Returns the doubts about each entry, in the order of the entries. Without the project's files there are none.

@@ -90,7 +90,7 @@ pub(crate) trait Declared:
     /// Whether this is the operation that turns a reference into its text.
     const FOLLOWS_REFERENCES: bool = false;
 
-    /// Whether the operation writes for a moment and does nothing else, so that many calls are quickest one by one.
+    /// Whether the operation writes for a moment and does nothing else, so that opening stores would take longer.
     const IS_BRIEF_WRITE: bool = false;
 
     /// Converts arguments from the shell, where they differ from JSON, into the operation's own form.

@@ -137,7 +137,8 @@ pub(crate) fn catch_up(
             }
         }
     }
-    let left = if index.read(has_outgrown)? { Residue::Vocabulary } else { index.read(residue)? };
+    let has_outgrown = index.read(|c| has_outgrown(c, learner))?;
+    let left = if has_outgrown { Residue::Vocabulary } else { index.read(residue)? };
     // Another process that forgets at the same time may have cleared the postings, but it does not know these words.
     if left != Residue::Nothing || !forgotten.words.is_empty() {
         let are_known = was_clean && left != Residue::Vocabulary && !forgotten.words.is_empty();
@@ -241,15 +242,20 @@ fn residue(connection: &Connection) -> rusqlite::Result<Residue> {
     })
 }
 
-/// Returns whether more chunks were removed than are left, so that most words of the vocabulary may be obsolete.
-fn has_outgrown(connection: &Connection) -> rusqlite::Result<bool> {
+/// Returns whether more chunks were removed than are left, so that most words of the vocabulary may be obsolete. Counts
+/// what is left only if more were removed since the last count, because that takes time in proportion to the index.
+fn has_outgrown(connection: &Connection, learner: &mut Learner) -> rusqlite::Result<bool> {
     let removed: i64 =
         connection.prepare_cached("SELECT removed FROM progress WHERE id = 1")?.query_row([], |row| row.get(0))?;
-    if removed <= MIN_REMOVED_CHUNKS {
+    if removed <= MIN_REMOVED_CHUNKS || removed == learner.removed_when_counted {
         return Ok(false);
     }
     let left: i64 = connection.query_row("SELECT count(*) FROM chunks", [], |row| row.get(0))?;
-    Ok(removed > left)
+    let has_outgrown = removed > left;
+    if !has_outgrown {
+        learner.removed_when_counted = removed;
+    }
+    Ok(has_outgrown)
 }
 
 fn follow(

@@ -31,6 +31,8 @@ pub(crate) struct Learner {
     /// table fits into the processor's cache.
     frequent: Vec<u64>,
     as_of: i64,
+    /// The number of removed chunks when those that are left were last counted.
+    pub(super) removed_when_counted: i64,
 }
 
 impl Learner {

@@ -61,15 +61,93 @@ pub(super) struct InsertedEntry {
     related: notes::NoteEffects,
 }
 
+/// A redacted entry with its text, ready to be written to the log.
+struct PreparedEntry {
+    scope: Scope,
+    entry: NewEntry,
+    text: FinishedText,
+}
+
+/// What was done after entries were written to the log.
+#[derive(Clone, Default)]
+struct Aftermath {
+    evicted: usize,
+    behind: bool,
+    unfinished: Option<StoreError>,
+}
+
+impl InsertedEntry {
+    fn kept(self, redactions: Vec<(&'static str, u64)>, after: Aftermath) -> Kept {
+        let named = redactions.iter().flat_map(|(rule, count)| (0..*count.min(&MAX_LISTED_REDACTIONS)).map(|_| *rule));
+        let Aftermath { evicted, behind, unfinished } = after;
+        Kept {
+            reference: self.reference,
+            redacted: named.collect(),
+            redactions,
+            revision: self.related.revision,
+            superseded: self.related.superseded,
+            pinned: self.related.pinned,
+            evicted,
+            behind,
+            unfinished,
+        }
+    }
+}
+
 impl Store {
     /// Keeps an entry and makes it searchable.
-    pub fn keep(&mut self, scope: &Scope, mut entry: NewEntry, now: Timestamp) -> Result<Kept> {
+    pub fn keep(&mut self, scope: &Scope, entry: NewEntry, now: Timestamp) -> Result<Kept> {
+        let PreparedEntry { scope, entry, text } = self.prepare(scope, entry)?;
+        let taken = self.insert_entry(&scope, &entry, &text, now)?;
+        Ok(self.after_insert(taken, text.redactions, true, now))
+    }
+
+    /// Keeps entries of several callers in one transaction, which waits for the disk once, and makes them searchable.
+    /// Returns one result for each, in order. An entry that cannot be kept does not prevent the others from being kept.
+    pub fn keep_together(&mut self, entries: Vec<(Scope, NewEntry)>, now: Timestamp) -> Vec<Result<Kept>> {
+        let prepared: Vec<Result<PreparedEntry>> =
+            entries.into_iter().map(|(scope, entry)| self.prepare(&scope, entry)).collect();
+        let ready: Vec<&PreparedEntry> = prepared.iter().flatten().collect();
+        let inserted = match self.insert_together(&ready, now) {
+            Ok(inserted) => inserted,
+            Err(error) => ready.iter().map(|_| Err(error.clone())).collect(),
+        };
+        let newest = inserted.iter().flatten().map(|taken| taken.id).max();
+        let after = newest.map(|newest| self.evict_and_index(newest, true, now)).unwrap_or_default();
+        let mut inserted = inserted.into_iter();
+        let kept = prepared.into_iter().map(|one| -> Result<Kept> {
+            let PreparedEntry { text, .. } = one?;
+            let taken = inserted.next().unwrap_or(Err(StoreError::Cancelled))?;
+            Ok(taken.kept(text.redactions, after.clone()))
+        });
+        kept.collect()
+    }
+
+    /// Redacts an entry and stages its text.
+    fn prepare(&self, scope: &Scope, mut entry: NewEntry) -> Result<PreparedEntry> {
         self.check_level(scope, &entry)?;
         redact_labels(&mut entry);
         let redactions = redact_text(&mut entry);
         let text = FinishedText { staged: self.blobs.stage(&entry.text)?, redactions };
-        let taken = self.insert_entry(scope, &entry, &text, now)?;
-        Ok(self.after_insert(taken, text.redactions, true, now))
+        Ok(PreparedEntry { scope: scope.clone(), entry, text })
+    }
+
+    /// Records that entries are in use, so that each is kept from now on for as long as a new one. Entries that are gone
+    /// stay gone.
+    pub fn renew(&mut self, scope: &Scope, references: &[Reference], now: Timestamp) -> Result<()> {
+        let (scope_ids, limits) = (self.scope_ids(scope)?, &self.limits);
+        self.log.write(Durability::Process, |tx| -> rusqlite::Result<()> {
+            for &reference in references {
+                let Some(stored) = entries::by_reference(tx, scope_ids, reference)? else { continue };
+                entries::touch(tx, stored.id, now)?;
+                if let Some(expiry) = limits.expiry(stored.entry.kind, now)
+                    && stored.entry.expires_at.is_none_or(|at| at < expiry)
+                {
+                    entries::set_expiry(tx, stored.id, Some(expiry))?;
+                }
+            }
+            Ok(())
+        })
     }
 
     /// Starts a text that is written piece by piece and then kept with [`Self::keep_written`].
@@ -133,6 +211,27 @@ impl Store {
         })
     }
 
+    /// Writes entries to the log in one transaction. An entry that cannot be written is left out.
+    fn insert_together(&mut self, entries: &[&PreparedEntry], now: Timestamp) -> Result<Vec<Result<InsertedEntry>>> {
+        let own_scopes: Vec<Scope> = entries.iter().map(|one| self.own_scope(&one.scope)).collect();
+        let waits = entries.iter().any(|one| durability_of(&one.entry) == Durability::Power);
+        let durability = if waits { Durability::Power } else { Durability::Process };
+        let (blobs, limits) = (&self.blobs, &self.limits);
+        let inserted = self.log.write(durability, |tx| -> Result<_, Fault> {
+            let mut inserted = Vec::with_capacity(entries.len());
+            for (own, one) in own_scopes.iter().zip(entries) {
+                tx.execute_batch("SAVEPOINT entry")?;
+                let taken = EntryWriter { tx, blobs, limits }.insert(own, &one.entry, &one.text, now);
+                tx.execute_batch(if taken.is_ok() { "RELEASE entry" } else { "ROLLBACK TO entry; RELEASE entry" })?;
+                inserted.push(taken);
+            }
+            blobs.sync_names()?;
+            Ok(inserted)
+        })?;
+        let part = self.log.part();
+        Ok(inserted.into_iter().map(|taken| taken.map_err(|fault| fault.at(part))).collect())
+    }
+
     /// Evicts and indexes after an entry was written. Errors are only reported in the result: the entry is kept, and if
     /// this failed the caller would keep it a second time.
     pub(super) fn after_insert(
@@ -142,17 +241,15 @@ impl Store {
         index_now: bool,
         now: Timestamp,
     ) -> Kept {
+        let after = self.evict_and_index(taken.id, index_now, now);
+        taken.kept(redactions, after)
+    }
+
+    fn evict_and_index(&mut self, newest: i64, index_now: bool, now: Timestamp) -> Aftermath {
         // One transaction only: a hook must not pay for a quota that was lowered.
-        let room = self.make_room(Some(taken.id), 1, now);
+        let room = self.make_room(Some(newest), 1, now);
         let indexed = if index_now { self.catch_up_soon() } else { Ok(Progress::Done) };
-        let named = redactions.iter().flat_map(|(rule, count)| (0..*count.min(&MAX_LISTED_REDACTIONS)).map(|_| *rule));
-        Kept {
-            reference: taken.reference,
-            redacted: named.collect(),
-            redactions,
-            revision: taken.related.revision,
-            superseded: taken.related.superseded,
-            pinned: taken.related.pinned,
+        Aftermath {
             evicted: *room.as_ref().unwrap_or(&0),
             behind: matches!(indexed, Ok(Progress::Behind)),
             unfinished: room.map(drop).and(indexed.map(drop)).err(),

@@ -83,9 +83,7 @@ impl Store {
         if let Err(error) = self.open_index() {
             return self.nothing_if_empty(error);
         }
-        if let Some(index) = self.index.as_mut().filter(|_| query.vector.is_some()) {
-            index.map_for_reading()?;
-        }
+        self.map_index_for(query)?;
         let limits = IndexingTime { end: Instant::now() + index_time, lock: Duration::ZERO };
         if let Some(findings) = self.search_caught_up(scope, query, limits)? {
             return Ok(Findings { behind: findings.behind || !all_said, ..findings });
@@ -131,9 +129,18 @@ impl Store {
     /// Searches only what is already indexed, for a caller that cannot wait.
     pub fn search_indexed(&mut self, scope: &Scope, query: &Query) -> Result<Findings> {
         self.check_scope(scope)?;
-        match self.open_index() {
-            Ok(()) => self.search_as_it_is(scope, query),
-            Err(error) => self.nothing_if_empty(error),
+        if let Err(error) = self.open_index() {
+            return self.nothing_if_empty(error);
+        }
+        self.map_index_for(query)?;
+        self.search_as_it_is(scope, query)
+    }
+
+    /// Maps the index for reading if a query compares its vectors.
+    fn map_index_for(&mut self, query: &Query) -> Result<()> {
+        match self.index.as_mut().filter(|_| query.vector.is_some()) {
+            Some(index) => index.map_for_reading(),
+            None => Ok(()),
         }
     }
 

@@ -35,6 +35,33 @@ fn a_second_note_on_a_topic_is_a_new_revision_and_the_old_one_is_kept() {
 }
 
 #[test]
+fn of_notes_that_are_kept_together_a_wrong_one_fails_alone() {
+    let (_folder, mut store) = new_store();
+    let missing = Reference::from_bits(7);
+    let entries = [
+        note_on("pool", "the pool has 1"),
+        note_with(Note { supersedes: vec![missing], ..plain_note() }, "the pool replaces nothing"),
+        NewEntry { level: Level::User, ..note("the pool of another store") },
+        note_on("pool", "the pool has 2"),
+    ];
+    let kept = store.keep_together(entries.into_iter().map(|entry| (here(), entry)).collect(), NOW);
+    let [
+        Ok(first),
+        Err(StoreError::NoSuchNote { reference }),
+        Err(StoreError::NoSuchLevel { level: Level::User }),
+        Ok(second),
+    ] = kept.as_slice()
+    else {
+        panic!("{kept:?}")
+    };
+    assert_eq!(*reference, missing);
+    assert_eq!((first.revision, second.revision), (1, 2));
+    assert_eq!(second.superseded, [first.reference]);
+    assert!(!second.behind && second.unfinished.is_none());
+    assert_eq!(search(&mut store, "pool").len(), 2);
+}
+
+#[test]
 fn a_topic_in_another_place_is_another_topic() {
     let (_folder, mut store) = new_store();
     let places = [

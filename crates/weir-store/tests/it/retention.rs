@@ -40,6 +40,19 @@ fn entries_expire_by_kind_and_not_a_moment_early() {
 }
 
 #[test]
+fn an_entry_that_is_renewed_is_kept_as_long_as_a_new_one() {
+    let (_folder, mut store) = new_store();
+    let [renewed, other] = ["renewed", "other"].map(|text| keep(&mut store, run(text)).reference);
+    store.renew(&here(), &[renewed, Reference::from_bits(7)], day(20)).unwrap();
+    assert_eq!(store.sweep(day(31)).unwrap().expired, 1);
+    assert_eq!((state(&mut store, renewed), state(&mut store, other)), ("here", "expired"));
+    // A clock that was set back takes nothing away, and what is gone stays gone.
+    store.renew(&here(), &[renewed, other], day(1)).unwrap();
+    assert_eq!(get(&mut store, renewed).expires_at, Some(day(50)));
+    assert_eq!(state(&mut store, other), "expired");
+}
+
+#[test]
 fn more_than_one_batch_expires_at_once() {
     let (_folder, mut store) = new_store();
     for n in 0..450 {

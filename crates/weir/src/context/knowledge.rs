@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
-use weir_core::{Level, Limits, ProjectKey, Scope, Timestamp};
+use weir_core::{Level, Limits, NewEntry, ProjectKey, Scope, Timestamp};
 use weir_embed::Embed;
-use weir_store::{Freshness, KnownProject, Owner, Patience, Store};
+use weir_store::{Freshness, Kept, KnownProject, Owner, Patience, Store};
 
+use super::keep_queue::KeepQueue;
 use super::{Machine, Session, cancelled};
 use crate::config::EmbeddingModel;
 use crate::embedding::LazyModel;
@@ -26,6 +27,8 @@ pub(crate) struct Knowledge {
     opening: Opening,
     /// The other project of this user that was asked for last, with its stores.
     other: Arc<Mutex<Option<Self>>>,
+    /// Where entries wait to be kept together with those of other calls, if there are many calls.
+    queue: Option<Arc<KeepQueue>>,
 }
 
 /// What opening a store may do.
@@ -90,7 +93,7 @@ impl Knowledge {
     fn new(setup: StoreSetup) -> Self {
         let (stores, other) = (Arc::default(), Arc::default());
         let (freshness, opening) = (Freshness::default(), Opening::default());
-        Self { setup: Arc::new(setup), stores, freshness, opening, other }
+        Self { setup: Arc::new(setup), stores, freshness, opening, other, queue: None }
     }
 
     /// Returns the stores of the project that a call on this machine is made in.
@@ -155,8 +158,7 @@ impl Knowledge {
 
     /// Returns the same stores, opened separately, so that other calls do not wait for them.
     pub(super) fn with_own_stores(&self) -> Self {
-        let (stores, other) = (Arc::default(), Arc::default());
-        Self { setup: Arc::clone(&self.setup), stores, freshness: self.freshness, opening: self.opening, other }
+        Self { stores: Arc::default(), other: Arc::default(), ..self.clone() }
     }
 
     /// Returns the same stores, opened separately to be looked at: opening them changes nothing.
@@ -164,10 +166,12 @@ impl Knowledge {
         Self { opening: Opening::AsIs, ..self.with_own_stores() }
     }
 
-    /// Returns the same stores, opened separately, for calls among many that read: they wait for no lock, and leave
-    /// indexing and housekeeping to others.
+    /// Returns the same stores, opened separately, for calls among many: reading waits for no lock, and leaves indexing
+    /// and housekeeping to others; entries are kept together with those of other calls.
     pub(super) fn with_prompt_searches(&self) -> Self {
-        Self { freshness: Freshness::Prompt, ..self.with_own_stores() }
+        let own = Self { freshness: Freshness::Prompt, queue: None, ..self.with_own_stores() };
+        let queue = KeepQueue::new(own.with_own_stores());
+        Self { queue: Some(Arc::new(queue)), ..own }
     }
 
     /// Whether nothing else holds these stores, so that nobody waits for them and they wait for nobody.
@@ -188,6 +192,23 @@ impl Knowledge {
     /// Returns the model for search by meaning, if there is one. Loading it may take a while the first time.
     pub(crate) fn model(&self) -> Option<Arc<dyn Embed>> {
         self.setup.model.get(&self.setup.embedding)
+    }
+
+    /// Keeps an entry and makes it searchable. Of many calls that do so at a time, one writes the entries of all.
+    pub(crate) async fn keep(
+        &self,
+        scope: Scope,
+        entry: NewEntry,
+        cancel: &CancellationToken,
+    ) -> Result<Kept, CommandError> {
+        let Some(queue) = &self.queue else {
+            let keep = move |open: &mut LockedStores<'_>| {
+                let now = open.now;
+                Ok(open.store(entry.level)?.keep(&scope, entry, now)?)
+            };
+            return self.with_stores(cancel, keep).await;
+        };
+        queue.keep(scope, entry, cancel.clone()).await
     }
 
     /// Runs work on the stores on the current thread, for callers that have a thread of their own.

@@ -18,6 +18,9 @@ const EMBED_BATCH: usize = 256;
 const QUIET_TIME: Duration = Duration::from_millis(300);
 /// How long the thread waits for the server to be quiet.
 const MAX_QUIET_WAIT: Duration = Duration::from_secs(5);
+/// The least time between two rounds of indexing and housekeeping while calls come in. After each call, a round would
+/// compete with the next call for the processor and for the locks.
+const KEEP_UP_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Who brings the index up to date with the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,11 +72,19 @@ impl Worker {
         }
     }
 
-    /// Waits until no call has come in for a while, since incoming calls take precedence. A server that is never quiet
-    /// still gets its vectors in the end.
+    /// Waits until no call has come in for a while, since incoming calls take precedence, and keeps up with those that
+    /// do. A server that is never quiet still gets its vectors in the end.
     fn wait_for_quiet(&self) {
-        let latest = Instant::now() + MAX_QUIET_WAIT;
-        while Instant::now() < latest && self.woken.recv_timeout(QUIET_TIME).is_ok() {
+        let begun = Instant::now();
+        let (mut kept_up, mut is_behind) = (begun, false);
+        while begun.elapsed() < MAX_QUIET_WAIT && self.woken.recv_timeout(QUIET_TIME).is_ok() {
+            is_behind = kept_up.elapsed() < KEEP_UP_INTERVAL;
+            if !is_behind {
+                self.keep_up();
+                kept_up = Instant::now();
+            }
+        }
+        if is_behind {
             self.keep_up();
         }
     }

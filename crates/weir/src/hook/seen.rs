@@ -4,13 +4,14 @@
 //! that the request names is opened; without a stored copy, there is no replacement.
 
 use weir_clients::{AcceptedReplies, Done, Hook, PROXY, Point, Reply, ToolCall};
-use weir_core::SessionKey;
+use weir_core::{Reference, SessionKey};
 use weir_store::{Patience, SpoolRecord};
 
 use super::location::SessionLocation;
 use super::payload::Payload;
 use super::rewrite::RewriteStatus;
 use super::{Call, HoldDecision, HookContext, STORE_WAIT, faults, hold, meter, trial};
+use crate::config;
 use crate::error::CommandError;
 use crate::face::Face;
 
@@ -74,5 +75,16 @@ impl HookContext<'_> {
             Some(Reply::Output(shown)) if !is_untouched => Some(shown),
             _ => None,
         })
+    }
+
+    /// Records that a conversation still has the replacements of these stored results, so that they do not expire.
+    pub(crate) fn renew(self, references: &[Reference]) -> Result<(), CommandError> {
+        let Self { env, paths, now, .. } = self;
+        let session = SessionKey { client: PROXY.session.to_owned(), key: String::new() };
+        let place = SessionLocation::find(env, &paths, &env.folder, session)?;
+        let mut store = place.open(&paths, Patience::InAll(STORE_WAIT))?;
+        store.set_limits(config::read(&paths.config)?.limits);
+        let renewed = store.renew(&place.scope, references, now).and_then(|()| store.close_after_hook());
+        renewed.map_err(|error| CommandError::from(error).in_store(&place.folder))
     }
 }

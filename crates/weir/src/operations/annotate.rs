@@ -6,7 +6,6 @@ use weir_store::{Hit, Kept, Store};
 use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, headline, one_line, references};
 use crate::choice::Choice;
-use crate::context::LockedStores;
 use crate::error::CommandError;
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
@@ -98,13 +97,9 @@ Pass - as the text to read it from standard input.";
             note: Some(note),
             ..NewEntry::new(EntryKind::Note, context.origin(), level, title)
         };
-        let (scope, query) = (context.scope(), query_for(&entry.text));
-        let keep = move |open: &mut LockedStores<'_>| {
-            let now = open.now;
-            Ok(open.store(level)?.keep(&scope, entry, now)?)
-        };
+        let query = query_for(&entry.text);
         // The answer may wait for the model; the note does not.
-        let kept = context.with_stores(keep).await?;
+        let kept = context.keep(entry).await?;
         let neighbours = neighbours(context, level, query, &kept).await;
         Ok(KeptNote { kept, level, unbound, neighbours }.answer())
     }

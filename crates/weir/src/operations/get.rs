@@ -209,19 +209,20 @@ fn find(
     scope: &weir_core::Scope,
     reference: Reference,
 ) -> Result<(Box<Entry>, BlobReader), CommandError> {
-    let now = open.now;
+    let (now, mut days) = (open.now, None);
     for level in [Level::Project, Level::User] {
         let Some(store) = open.existing(level)? else { continue };
+        days = Some(store.limits().event_days);
         match store.get(scope, reference, now)? {
             Found::Here(entry) => {
-                let text = store.text(scope, reference)?.ok_or_else(|| never(reference))?;
+                let text = store.text(scope, reference)?.ok_or_else(|| never(reference, days))?;
                 return Ok((entry, text));
             }
             Found::Gone(gone) => return Err(tell_gone(reference, gone)),
             Found::Never => {}
         }
     }
-    Err(never(reference))
+    Err(never(reference, days))
 }
 
 fn tell_gone(reference: Reference, gone: Gone) -> CommandError {
@@ -240,9 +241,11 @@ fn tell_gone(reference: Reference, gone: Gone) -> CommandError {
     CommandError::new(ErrorKind::NotFound, message).hint(hint)
 }
 
-fn never(reference: Reference) -> CommandError {
-    CommandError::new(ErrorKind::NotFound, format!("{reference} never existed in this project"))
-        .hint("check the ten characters of the reference, or search for the entry")
+/// Says that nothing is known about a reference. `days` is how long a store remembers what was removed from it.
+fn never(reference: Reference, days: Option<u32>) -> CommandError {
+    let removed = days.map(|days| format!(", or was removed more than {days} days ago")).unwrap_or_default();
+    CommandError::new(ErrorKind::NotFound, format!("{reference} never existed in this project{removed}"))
+        .hint("check the ten characters of the reference and the project that it is from, or search for the entry")
 }
 
 fn parse_pattern(text: &str) -> Result<Regex, CommandError> {

@@ -77,8 +77,8 @@ fn expired_and_never_existed_are_told_apart_from_a_typing_error() {
     home.check(
         &["get", "0000000000"],
         expect![[r#"
-        error: [REF] never existed in this project
-        hint: check the ten characters of the reference, or search for the entry
+        error: [REF] never existed in this project, or was removed more than 365 days ago
+        hint: check the ten characters of the reference and the project that it is from, or search for the entry
         exit 3"#]],
     );
     home.check(

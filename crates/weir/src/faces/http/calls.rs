@@ -3,11 +3,15 @@
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use weir_core::SessionKey;
 
+use super::problem::Problem;
 use crate::context::Context;
 use crate::mutex::lock;
 use crate::operations::{Effect, Operation};
@@ -19,6 +23,9 @@ const MAX_WRITING_CALLS: usize = 32;
 /// The maximum number of contexts that keep their stores open between calls.
 const MAX_IDLE_CONTEXTS: usize = 16;
 
+/// How long a call waits for its turn when too many are in progress.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The most threads that calls can occupy at a time.
 pub(super) const MAX_THREADS: usize = MAX_READING_CALLS + MAX_WRITING_CALLS;
 
@@ -29,8 +36,8 @@ pub(crate) struct Calls {
     idle: Arc<Mutex<Vec<Context>>>,
     reading: Arc<Semaphore>,
     writing: Arc<Semaphore>,
-    /// The turn of brief writes. The engine lets one writer in at a time and the others ask again and again, so a queue
-    /// is quicker and fair.
+    /// Places of brief writes, as many as there are contexts with open stores: these calls take less time than opening
+    /// stores does.
     brief: Arc<Semaphore>,
 }
 
@@ -42,7 +49,7 @@ impl Calls {
             idle: Arc::default(),
             reading: Arc::new(Semaphore::new(MAX_READING_CALLS)),
             writing: Arc::new(Semaphore::new(MAX_WRITING_CALLS)),
-            brief: Arc::new(Semaphore::new(1)),
+            brief: Arc::new(Semaphore::new(MAX_IDLE_CONTEXTS)),
         }
     }
 
@@ -102,6 +109,15 @@ impl Calls {
             writing: MAX_WRITING_CALLS.saturating_sub(self.writing.available_permits()),
         }
     }
+}
+
+/// Waits for the context of a call, unless too many calls are in progress for too long.
+pub(super) async fn in_time(context: impl Future<Output = CallContext>) -> Result<CallContext, Problem> {
+    tokio::time::timeout(QUEUE_TIMEOUT, context).await.map_err(|_| {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Busy", "too many calls are in progress".to_owned())
+            .hint("try again in a few seconds".to_owned())
+            .header(RETRY_AFTER, HeaderValue::from_static("5"))
+    })
 }
 
 /// How many calls are in progress.

@@ -5,6 +5,7 @@
 //! machine.
 
 mod aliases;
+mod description;
 mod hooks;
 mod learnings;
 mod record;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::routing::{get, post};
+use serde_json::{Map, Value};
 
 use super::ServerState;
 use aliases::ALIASES;
@@ -33,6 +35,13 @@ impl Compat {
     /// Returns the program with this name.
     pub(super) fn parse(name: &str) -> Option<Self> {
         (name == "engram").then_some(Self::Engram)
+    }
+
+    /// Adds the routes for the program to the paths of an OpenAPI document.
+    pub(super) fn describe(self, paths: &mut Map<String, Value>) {
+        match self {
+            Self::Engram => description::add_to(paths),
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ServerState;
 use super::caller::Caller;
+use super::calls::in_time;
 use super::problem::Problem;
 use super::tokens::TokenScope;
 use crate::answer::{Answer, one_line};
@@ -60,7 +61,7 @@ pub(super) async fn answer(
     let wanted = wanted(parameters)?;
     let cancel = CancellationToken::new();
     let _given_up = cancel.clone().drop_guard();
-    let call = state.calls.context(caller.session_key(), cancel).await;
+    let call = in_time(state.calls.context(caller.session_key(), cancel)).await?;
     let context = KnowledgeContext::of(&caller.context(&call));
     Ok(wanted.answer(&context, Reach::AnyProject).await?)
 }

@@ -13,6 +13,7 @@ use weir_core::Level;
 
 use super::ServerState;
 use super::caller::{CLIENT, MAX_NAME_CHARS, SESSION, WORK};
+use super::compat::Compat;
 use super::context_endpoint::MARKDOWN;
 use super::metrics::PROMETHEUS;
 use super::observe::REQUEST_ID;
@@ -106,14 +107,17 @@ const ROUTES: &[Route] = &[
 
 /// Answers a request.
 pub(super) async fn handle(State(state): State<Arc<ServerState>>) -> Response {
-    let text = state.openapi.get_or_init(|| document().to_string());
+    let text = state.openapi.get_or_init(|| document(state.compat).to_string());
     ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-cache")], text.clone()).into_response()
 }
 
-/// Returns the document.
-pub(super) fn document() -> Value {
+/// Returns the document of a server, which may have routes for another program too.
+fn document(compat: Option<Compat>) -> Value {
     let mut paths: Map<String, Value> = ROUTES.iter().map(|route| (route.path.to_owned(), get(route))).collect();
-    paths.extend(OPERATIONS.iter().map(|operation| (format!("/v1/tools/{}", operation.tool), post(operation))));
+    paths.extend(OPERATIONS.iter().map(|operation| (path_of(operation.tool), post_of(operation))));
+    if let Some(compat) = compat {
+        compat.describe(&mut paths);
+    }
     json!({
         "openapi": "3.1.0",
         "info": { "title": "Weir", "version": env!("CARGO_PKG_VERSION"), "description": DESCRIPTION },
@@ -137,7 +141,7 @@ pub(super) fn document() -> Value {
 /// Describes a route that is not a tool.
 fn get(route: &Route) -> Value {
     let (media_type, schema) = (route.answer)();
-    let mut responses = refusals(&[COMMON_ERRORS, route.errors].concat());
+    let mut responses = refusals(route.errors);
     let mut parameters = vec![reference("parameters", "RequestId")];
     if let Value::Object(query) = (route.query)() {
         for (name, schema) in query {
@@ -170,15 +174,46 @@ fn no_query() -> Value {
     json!({})
 }
 
-/// Describes a tool.
-fn post(operation: &Operation) -> Value {
-    let tool = operation.tool;
-    let (description, _) = (operation.schema)();
-    let summary = description.split_inclusive(". ").next().unwrap_or_default().trim().to_owned();
+/// A tool, as its path describes it.
+pub(super) struct DescribedTool {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub description: String,
+    /// The scope that a call needs.
+    pub scope: TokenScope,
+    /// The schema of its arguments.
+    pub arguments: Value,
+    /// The schema of the data in its answer.
+    pub data: Value,
+}
+
+/// Returns the path of a tool.
+pub(super) fn path_of(tool: &str) -> String {
+    format!("/v1/tools/{tool}")
+}
+
+/// Describes an operation as a tool.
+fn post_of(operation: &Operation) -> Value {
     let arguments = json!({ "anyOf": [
-        reference("schemas", tool),
+        reference("schemas", operation.tool),
         { "type": "object", "description": "Sloppy arguments, which are read as they are meant or refused with 422." },
     ] });
+    let mut described = post(DescribedTool {
+        name: operation.tool,
+        description: (operation.schema)().0,
+        scope: TokenScope::for_effect(operation.effect),
+        arguments,
+        data: reference("schemas", &format!("{}_answer", operation.tool)),
+    });
+    described["post"]["x-needs"] = operation.needs().as_str().into();
+    described
+}
+
+/// Describes a tool.
+pub(super) fn post(tool: DescribedTool) -> Value {
+    let DescribedTool { name, description, scope, arguments, data } = tool;
+    let summary = description.split_inclusive(". ").next().unwrap_or_default().trim().to_owned();
     let schema = json!({
         "type": "object",
         "required": ["text", "found", "data"],
@@ -186,7 +221,7 @@ fn post(operation: &Operation) -> Value {
         "properties": {
             "text": { "type": "string", "description": "The answer, for a model or a person." },
             "found": { "type": "boolean", "description": "Whether what was asked for was found." },
-            "data": reference("schemas", &format!("{tool}_answer")),
+            "data": data,
         },
     });
     let all: Vec<u16> = ERRORS.iter().map(|(status, _)| *status).collect();
@@ -194,15 +229,14 @@ fn post(operation: &Operation) -> Value {
     responses.insert("200".to_owned(), answer("The answer.", "application/json", &schema));
     let parameters = ["Session", "Client", "Work", "RequestId"].map(|name| reference("parameters", name));
     json!({ "post": {
-        "operationId": tool,
+        "operationId": name,
         "tags": ["tools"],
         "summary": summary,
         "description": description,
-        "security": security(Some(TokenScope::for_effect(operation.effect))),
+        "security": security(Some(scope)),
         "parameters": parameters,
         "requestBody": { "required": false, "content": { "application/json": { "schema": arguments } } },
         "responses": responses,
-        "x-needs": operation.needs().as_str(),
     } })
 }
 
@@ -248,12 +282,13 @@ fn errors() -> Value {
     Value::Object(ERRORS.iter().map(error).collect())
 }
 
-/// Returns references to answers with an error.
-fn refusals(statuses: &[u16]) -> Map<String, Value> {
-    statuses.iter().map(|status| (status.to_string(), reference("responses", &status.to_string()))).collect()
+/// Returns references to answers with an error: those that any route has, and these.
+pub(super) fn refusals(statuses: &[u16]) -> Map<String, Value> {
+    let all = COMMON_ERRORS.iter().chain(statuses).map(ToString::to_string);
+    all.map(|status| (status.clone(), reference("responses", &status))).collect()
 }
 
-fn answer(description: &str, media_type: &str, schema: &Value) -> Value {
+pub(super) fn answer(description: &str, media_type: &str, schema: &Value) -> Value {
     json!({
         "description": description,
         "headers": { "X-Request-Id": reference("headers", "RequestId") },
@@ -275,7 +310,7 @@ fn status_is(word: &str) -> Value {
     })
 }
 
-fn reference(kind: &str, name: &str) -> Value {
+pub(super) fn reference(kind: &str, name: &str) -> Value {
     json!({ "$ref": format!("#/components/{kind}/{name}") })
 }
 
@@ -300,13 +335,15 @@ mod tests {
 
     #[test]
     fn every_reference_leads_somewhere() {
-        let document = document();
-        check(&document, &document);
+        for compat in [None, Some(Compat::Engram)] {
+            let document = document(compat);
+            check(&document, &document);
+        }
     }
 
     #[test]
     fn every_operation_has_a_path_with_its_scope() {
-        let document = document();
+        let document = document(None);
         for operation in OPERATIONS {
             let post = &document["paths"][format!("/v1/tools/{}", operation.tool)]["post"];
             let scope = TokenScope::for_effect(operation.effect).as_str();

@@ -72,9 +72,13 @@ pub(crate) async fn whole_body(body: Body) -> Result<Bytes, Problem> {
     }
     let detail = format!("cannot read the body: {error}");
     if has_cause::<SlowBody>(&error) {
-        return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "Slow request", detail).header(CONNECTION, close()));
+        return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "Slow request", detail)
+            .hint("send the request again, without pauses in its body".to_owned())
+            .header(CONNECTION, close()));
     }
-    Err(Problem::new(StatusCode::BAD_REQUEST, "Broken body", detail).header(CONNECTION, close()))
+    Err(Problem::new(StatusCode::BAD_REQUEST, "Broken body", detail)
+        .hint("send as many bytes as Content-Length says, or complete chunks".to_owned())
+        .header(CONNECTION, close()))
 }
 
 async fn limit(State(bounds): State<Bounds>, request: Request, next: Next) -> Response {

@@ -4,19 +4,19 @@
 //! an answer does not wait for the meter, nor for calls of another sort.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Caller;
+use super::calls::in_time;
 use super::problem::Problem;
 use super::request_limits::whole_body;
 use super::tokens::TokenScope;
@@ -26,9 +26,6 @@ use crate::error::CommandError;
 use crate::faces::tool_call;
 use crate::operations::Operation;
 use crate::run::unfinished;
-
-/// How long a call waits for its turn when too many are in progress.
-const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// One call of an operation.
 pub(super) struct ToolCall {
@@ -56,18 +53,12 @@ pub(super) async fn handle(
     name: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let headers = request.headers();
     let name = name.map(|Path(name)| name).unwrap_or_default();
     let operation = tool_call::find(&name);
     let needed = operation.map_or(TokenScope::Read, |operation| TokenScope::for_effect(operation.effect));
-    let caller = Caller::of(headers, &state.tokens, needed)?;
+    let caller = Caller::of(request.headers(), &state.tokens, needed)?;
     let operation = operation.ok_or_else(|| no_such_tool(&name))?;
-    let is_json = is_json(headers);
-    let body = whole_body(request.into_body()).await?;
-    if !is_json && !body.is_empty() {
-        return Err(wrong_media_type());
-    }
-    let arguments = arguments(&body)?;
+    let arguments = arguments_of(request).await?;
     let cancel = CancellationToken::new();
     let _given_up = cancel.clone().drop_guard();
     let call = ToolCall { operation, caller, arguments, cancel };
@@ -90,8 +81,7 @@ impl ToolCall {
     /// Makes the call. The only error is that there are too many calls.
     pub(super) async fn run(self, state: &ServerState) -> Result<ToolAnswer, Problem> {
         let Self { operation, caller, arguments, cancel } = self;
-        let context = state.calls.context_of(operation, caller.session_key(), cancel);
-        let context = tokio::time::timeout(QUEUE_TIMEOUT, context).await.map_err(|_| busy())?;
+        let context = in_time(state.calls.context_of(operation, caller.session_key(), cancel)).await?;
         let remarks = unfinished::finish_off(context.paths()).await;
         let own = caller.context(&context);
         let scope = own.scope();
@@ -108,8 +98,15 @@ impl ToolCall {
     }
 }
 
+/// Reads the arguments in the body of a request.
+pub(super) async fn arguments_of(request: Request) -> Result<JsonObject, Problem> {
+    let is_json = is_json(request.headers());
+    let body = whole_body(request.into_body()).await?;
+    if is_json || body.is_empty() { arguments(&body) } else { Err(wrong_media_type()) }
+}
+
 /// Returns the arguments in a body. An empty body has none.
-pub(super) fn arguments(body: &Bytes) -> Result<JsonObject, Problem> {
+fn arguments(body: &Bytes) -> Result<JsonObject, Problem> {
     let invalid = |detail: String| {
         Problem::new(StatusCode::BAD_REQUEST, "Invalid JSON", detail)
             .hint("send the arguments as one JSON object, such as {\"queries\": [\"pool size\"]}".to_owned())
@@ -142,14 +139,9 @@ fn wrong_media_type() -> Problem {
         .hint("send `Content-Type: application/json`".to_owned())
 }
 
-fn busy() -> Problem {
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Busy", "too many calls are in progress".to_owned())
-        .hint("try again in a few seconds".to_owned())
-        .header(RETRY_AFTER, HeaderValue::from_static("5"))
-}
-
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
     use serde_json::json;
 
     use super::*;

@@ -2,15 +2,17 @@
 //!
 //! Invariants: a result is judged once, in the first request that has it, and only if the model has not answered it; a
 //! request that only counts tokens leaves that to the next one if it does not offer the tools; a result is stored in
-//! full before the request goes out; whatever fails, it is shown as it is.
+//! full before the request goes out; while requests have its replacement, the result does not expire; whatever fails,
+//! it is shown as it is.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use weir_clients::{Purpose, SeenResult};
+use weir_core::Reference;
 
 use super::rulings::{ResultKey, Ruling, Rulings};
 use super::tally::Counter;
@@ -18,10 +20,13 @@ use super::wire::{self, Conversation, ResultText, WireFormat};
 use crate::context::Context;
 use crate::env::{self, Env, Paths};
 use crate::faces::paint;
-use crate::hook::hold::MAX_SURELY_SMALL_BYTES;
+use crate::hook::hold::{HELD_AS, MAX_SURELY_SMALL_BYTES};
 use crate::hook::{FileState, HookContext, RequestedResult, faults};
 use crate::mutex::lock;
 use crate::when;
+
+/// How long after its last renewal a stored result is renewed again, if requests still have its replacement.
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(60 * 60);
 
 /// Holds back results in the name of a project.
 pub(super) struct Holder {
@@ -31,6 +36,8 @@ pub(super) struct Holder {
     counter: Arc<Counter>,
     /// The results that are in the tally.
     counted: Mutex<HashSet<ResultKey>>,
+    /// When each result that is held back was stored or renewed, as far as this process knows.
+    renewed: Mutex<HashMap<ResultKey, Instant>>,
     /// Whether the user wants nothing more to be held back.
     is_off: bool,
     /// Taken while a result is judged, so that two requests with the same result do not both judge it.
@@ -46,6 +53,7 @@ impl Holder {
             rulings: Rulings::open(&context.project_folder())?,
             counter,
             counted: Mutex::default(),
+            renewed: Mutex::default(),
             is_off: env::is_off(),
             judging: Mutex::default(),
         })
@@ -58,25 +66,27 @@ impl Holder {
             self.counter.count(|tally| tally.unread += 1);
             return None;
         };
-        let mut replaced = Vec::new();
+        let (mut replaced, mut due) = (Vec::new(), Vec::new());
         for result in &conversation.results {
-            if let Some(text) = self.replacement(format, &conversation, result) {
+            if let Some((key, text)) = self.replacement(format, &conversation, result) {
+                due.extend(reference_in(&text).filter(|_| self.is_due(key)));
                 replaced.push((result.literal, serde_json::Value::String(text).to_string()));
             }
         }
+        self.renew(&due);
         if format.reaches_model && conversation.has_no_reader() {
             self.counter.count(|tally| tally.without_reader += 1);
         }
         (!replaced.is_empty()).then(|| wire::splice(body, &replaced))
     }
 
-    /// Returns the text that the model is shown instead of a result.
+    /// Returns the text that the model is shown instead of a result, and the key of the result.
     fn replacement(
         &self,
         format: &WireFormat,
         conversation: &Conversation<'_>,
         result: &ResultText<'_>,
-    ) -> Option<String> {
+    ) -> Option<(ResultKey, String)> {
         let is_small = |length: usize| length as u64 <= MAX_SURELY_SMALL_BYTES;
         let about = &result.about;
         if is_small(result.literal.len()) && !about.is_new {
@@ -99,8 +109,38 @@ impl Holder {
             None => self.judge(conversation, result, &text, &key),
         };
         match ruling {
-            Ruling::Held(shown) => Some(shown),
+            Ruling::Held(shown) => Some((key, shown)),
             Ruling::Shown => None,
+        }
+    }
+
+    /// Whether a stored result has to be renewed. If so, it counts as renewed from now on.
+    fn is_due(&self, key: ResultKey) -> bool {
+        let mut renewed = lock(&self.renewed);
+        let is_due = renewed.get(&key).is_none_or(|at| at.elapsed() > RENEWAL_INTERVAL);
+        if is_due {
+            renewed.insert(key, Instant::now());
+        }
+        is_due
+    }
+
+    /// Keeps stored results from expiring. A failure does not concern this request, and the next renewal may succeed.
+    fn renew(&self, references: &[Reference]) {
+        if references.is_empty() {
+            return;
+        }
+        if let Err(error) = self.hook_context().renew(references) {
+            faults::note("proxy", &format!("cannot renew results that are held back: {}", error.message));
+        }
+    }
+
+    fn hook_context(&self) -> HookContext<'_> {
+        HookContext {
+            env: &self.env,
+            paths: self.paths.clone(),
+            now: when::now(),
+            started: Instant::now(),
+            files: FileState::InARequest,
         }
     }
 
@@ -119,6 +159,7 @@ impl Holder {
         if let (Some(held), Ruling::Held(shown)) = (held, &stands)
             && held == *shown
         {
+            lock(&self.renewed).insert(*key, Instant::now());
             let (before, after) = (weir_tokens::count(text), weir_tokens::count(shown));
             self.counter.count(|tally| {
                 tally.held += 1;
@@ -139,13 +180,7 @@ impl Holder {
         let face = conversation.face()?;
         let SeenResult { preamble, done } = weir_clients::seen_result(text, result.about.failed);
         let requested = RequestedResult { conversation: conversation.name().to_owned(), call, done, face };
-        let at = HookContext {
-            env: &self.env,
-            paths: self.paths.clone(),
-            now: when::now(),
-            started: Instant::now(),
-            files: FileState::InARequest,
-        };
+        let at = self.hook_context();
         match catch_unwind(AssertUnwindSafe(|| at.hold(requested))) {
             Ok(Ok(shown)) => shown.map(|shown| format!("{preamble}{shown}")).filter(|shown| shown.len() < text.len()),
             Ok(Err(error)) => {
@@ -158,6 +193,12 @@ impl Holder {
             }
         }
     }
+}
+
+/// Returns the reference under which a replacement says that the result is stored.
+fn reference_in(shown: &str) -> Option<Reference> {
+    let (_, rest) = shown.split_once(HELD_AS)?;
+    Reference::parse(rest.split_once(']')?.0).ok()
 }
 
 /// Says that a result was not held back because of a fault, here and where `weir doctor` looks.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::harness::{Api, Proxy};
 use super::{ANTHROPIC, CHAT, Conversation, Format, RESPONSES, build, parsed, reference, replacement};
-use crate::support::Home;
+use crate::support::{Home, said};
 
 /// Checks that a conversation is a continuation of another in every byte up to its end.
 fn check_continues(format: &Format, before: &str, after: &str) {
@@ -224,13 +224,58 @@ fn what_cannot_be_stored_passes_in_full() {
     assert_eq!(second.send(&proxy, &api), second.body(), "it stays as it was sent");
 }
 
-/// Takes the lock of the log until the returned connection is dropped.
-#[expect(clippy::disallowed_methods, reason = "the test is another process that holds the log")]
-fn locked(home: &Home) -> Connection {
+/// Opens the log of the only project.
+#[expect(clippy::disallowed_methods, reason = "the test is another process that uses the log")]
+fn log(home: &Home) -> Connection {
     let store = std::fs::read_dir(home.data().join("projects")).unwrap().next().unwrap().unwrap().path();
     let connection = Connection::open(store.join("log.db")).unwrap();
-    connection.execute_batch("PRAGMA busy_timeout = 30000; BEGIN IMMEDIATE").unwrap();
+    connection.execute_batch("PRAGMA busy_timeout = 30000").unwrap();
     connection
+}
+
+/// Takes the lock of the log until the returned connection is dropped.
+fn locked(home: &Home) -> Connection {
+    let connection = log(home);
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    connection
+}
+
+#[test]
+fn a_result_does_not_expire_while_requests_have_its_digest() {
+    let (home, api) = (Home::new(), Api::start());
+    let proxy = Proxy::start(&home, &api.url());
+    let (output, mut conversation) = (build("weir"), Conversation::new(&ANTHROPIC));
+    conversation.ran("toolu_1", "make", &output);
+    let shown = replacement(&conversation.body(), &conversation.send(&proxy, &api), &output);
+    drop(proxy);
+    // As if some days had passed.
+    let log = log(&home);
+    let changed = log.execute("UPDATE entries SET expires_at = expires_at - 864000000 WHERE kind = 'run'", []).unwrap();
+    assert_eq!(changed, 1);
+    let expiry = || -> i64 { log.query_row("SELECT expires_at FROM entries", [], |row| row.get(0)).unwrap() };
+    let before = expiry();
+    let proxy = Proxy::start(&home, &api.url());
+    conversation.ran("toolu_2", "ls", "a\n");
+    assert_eq!(replacement(&conversation.body(), &conversation.send(&proxy, &api), &output), shown);
+    assert!(expiry() >= before + 864_000_000, "it was not renewed");
+}
+
+#[test]
+fn a_digest_of_a_forgotten_result_says_that_it_was_forgotten() {
+    let (home, api) = (Home::new(), Api::start());
+    let proxy = Proxy::start(&home, &api.url());
+    let (output, mut conversation) = (build("weir"), Conversation::new(&ANTHROPIC));
+    conversation.ran("toolu_1", "make", &output);
+    let shown = replacement(&conversation.body(), &conversation.send(&proxy, &api), &output);
+    let reference = reference(&shown);
+    let plan = home.json(&["forget", reference]);
+    home.ok(&["forget", reference, "--confirm", plan["confirm"].as_str().unwrap()]);
+    drop(proxy);
+    let proxy = Proxy::start(&home, &api.url());
+    conversation.ran("toolu_2", "ls", "a\n");
+    assert_eq!(replacement(&conversation.body(), &conversation.send(&proxy, &api), &output), shown);
+    let said = said(&home.weir(&["get", reference]));
+    assert!(said.contains("was forgotten on request"), "{said}");
 }
 
 #[test]

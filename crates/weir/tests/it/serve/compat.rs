@@ -179,6 +179,16 @@ fn tools_have_the_names_and_arguments_of_engram() {
 }
 
 #[test]
+fn what_a_text_repeats_is_kept_once() {
+    let home = Home::new();
+    let server = start(&home);
+    let content = "## Learnings\n1. The lighthouse needs a new lamp\n2. The lighthouse needs a new lamp\n";
+    let output = json!({ "session_id": "s1", "content": content });
+    let learned = json!({ "extracted": 2, "saved": 1, "duplicates": 1, "left_out": 0 });
+    check(&report(&server, "/observations/passive", &output), 200, &learned);
+}
+
+#[test]
 fn what_a_tool_cannot_do_is_refused_and_not_ignored() {
     let home = Home::new();
     let server = start(&home);

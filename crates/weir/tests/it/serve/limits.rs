@@ -75,7 +75,8 @@ fn a_client_that_takes_too_long_loses_its_connection() {
         stream.read_to_end(&mut rest).unwrap();
     }
     assert_eq!(rest, b"", "{}", String::from_utf8_lossy(&rest));
-    Response::read(&mut slow_body).problem(408);
+    let problem = Response::read(&mut slow_body).problem(408);
+    assert!(problem["hint"].as_str().unwrap().contains("without pauses"), "{problem}");
     assert_eq!(server.send(&Request::get("/health")).status, 200);
 }
 

@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::caller::Caller;
 use super::super::problem::Problem;
-use super::super::request_limits::whole_body;
 use super::super::tokens::TokenScope;
 use super::super::tools::{self, ToolAnswer, ToolCall};
 use super::super::{ServerState, answer_json};
@@ -30,7 +29,7 @@ pub(crate) struct Alias {
     /// Its name.
     pub(super) name: &'static str,
     /// What it does, for a model.
-    about: &'static str,
+    pub(super) about: &'static str,
     /// Its arguments.
     arguments: &'static [Argument],
     /// What it does to the store.
@@ -240,7 +239,7 @@ impl Alias {
     pub(super) async fn handle(&'static self, state: Arc<ServerState>, request: Request) -> Result<Response, Problem> {
         let needed = TokenScope::for_effect(self.effect);
         let caller = Caller::of(request.headers(), &state.tokens, needed)?;
-        let arguments = tools::arguments(&whole_body(request.into_body()).await?)?;
+        let arguments = tools::arguments_of(request).await?;
         let cancel = CancellationToken::new();
         let _given_up = cancel.clone().drop_guard();
         let Answer { text, data, found, .. } = self.call(&state, caller, arguments, cancel).await??;

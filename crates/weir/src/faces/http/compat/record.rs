@@ -2,6 +2,8 @@
 //!
 //! Invariant: everything is stored as Weir's hooks and tools would store it, without what is marked as private.
 
+use std::collections::HashSet;
+
 use tokio_util::sync::{CancellationToken, DropGuard};
 use weir_clients::{AcceptedReplies, Hook, Point, capture};
 use weir_core::event::{LONGEST_TEXT, line};
@@ -135,8 +137,9 @@ impl Place {
                 let store = open.project()?;
                 let left_out = extracted.saturating_sub(MAX_LEARNINGS);
                 let mut learned = Learned { extracted, left_out, ..Learned::default() };
+                let (mut seen, mut entries) = (HashSet::new(), Vec::new());
                 for item in items.into_iter().take(MAX_LEARNINGS) {
-                    if store.note_with_text(&scope, &item)?.is_some() {
+                    if !seen.insert(item.clone()) || store.note_with_text(&scope, &item)?.is_some() {
                         learned.duplicates += 1;
                         continue;
                     }
@@ -149,7 +152,10 @@ impl Place {
                         note: Some(note),
                         ..NewEntry::new(EntryKind::Note, Origin::Model, Level::Project, title)
                     };
-                    store.keep(&scope, entry, now)?;
+                    entries.push((scope.clone(), entry));
+                }
+                for kept in store.keep_together(entries, now) {
+                    kept?;
                     learned.saved += 1;
                 }
                 Ok(learned)
