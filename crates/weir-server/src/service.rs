@@ -6,6 +6,7 @@
 
 mod answers;
 mod callers;
+mod calls;
 mod copying;
 mod entries;
 mod figures;
@@ -39,6 +40,7 @@ use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Wri
 
 use self::answers::{json_answer, read_json, read_query};
 use self::callers::Caller;
+use self::calls::TenantCalls;
 pub use self::copying::Copying;
 use self::figures::Figures;
 pub use self::oauth::ResourceServer;
@@ -50,6 +52,7 @@ pub use self::strangers::ClientAddress;
 use self::strangers::{Network, Strangers};
 use self::tools::TeamTool;
 use crate::index::{Meaning, Started};
+use crate::log::DEFAULT_CONNECTIONS;
 
 /// The largest body of a request, in bytes.
 pub const DEFAULT_BODY_BYTES: usize = 4 << 20;
@@ -65,6 +68,8 @@ const DEFAULT_REQUESTS_PER_SECOND: u32 = 50;
 /// How many requests without a good token an address may make at once, and how many more each second.
 const DEFAULT_STRANGER_BURST: u32 = 30;
 const DEFAULT_STRANGERS_PER_SECOND: u32 = 1;
+/// How many calls of a tenant are at work at once: half of the connections to a database.
+const DEFAULT_TENANT_CALLS: usize = DEFAULT_CONNECTIONS / 2;
 /// How many projects wait to be indexed. More are indexed when somebody searches them.
 const MAX_WAITING: usize = 1_024;
 
@@ -89,6 +94,9 @@ pub struct ServiceOptions {
     pub stranger_burst: u32,
     /// How many more it may make each second.
     pub strangers_per_second: u32,
+    /// How many calls of a tenant are at work at once. It is less than the connections of the log, so that other
+    /// tenants find one.
+    pub max_tenant_calls: usize,
     /// How many records a tenant may have if nothing else was set for it.
     pub max_tenant_records: u64,
     /// How many bytes a tenant may have if nothing else was set for it.
@@ -131,6 +139,7 @@ impl ServiceOptions {
             requests_per_second: DEFAULT_REQUESTS_PER_SECOND,
             stranger_burst: DEFAULT_STRANGER_BURST,
             strangers_per_second: DEFAULT_STRANGERS_PER_SECOND,
+            max_tenant_calls: DEFAULT_TENANT_CALLS,
             max_tenant_records: DEFAULT_TENANT_RECORDS,
             max_tenant_bytes: DEFAULT_TENANT_BYTES,
             oauth: None,
@@ -151,6 +160,7 @@ pub struct Service {
     options: ServiceOptions,
     rates: Rates,
     strangers: Strangers,
+    tenant_calls: TenantCalls,
     figures: Figures,
     readiness: Readiness,
     /// Where projects with new records are announced.
@@ -164,9 +174,18 @@ impl Service {
         let (changed, waiting) = mpsc::channel(MAX_WAITING);
         let rates = Rates::new(Pace::new(options.burst, options.requests_per_second));
         let strangers = Strangers::new(Pace::new(options.stranger_burst, options.strangers_per_second));
-        let shelf = Shelf::new(ports, Writer::new()?);
-        let (figures, readiness) = (Figures::default(), Readiness::default());
-        let service = Arc::new(Self { shelf, accounts, options, rates, strangers, figures, readiness, changed });
+        let tenant_calls = TenantCalls::new(options.max_tenant_calls);
+        let service = Arc::new(Self {
+            shelf: Shelf::new(ports, Writer::new()?),
+            accounts,
+            options,
+            rates,
+            strangers,
+            tenant_calls,
+            figures: Figures::default(),
+            readiness: Readiness::default(),
+            changed,
+        });
         tokio::spawn(indexer::run(Arc::downgrade(&service), waiting));
         if let Some(copying) = &service.options.copying {
             let copier = Arc::downgrade(&copying.copier);
@@ -206,30 +225,6 @@ impl Service {
             .fallback(not_found)
             .method_not_allowed_fallback(wrong_method)
             .with_state(self)
-    }
-
-    /// Runs work that blocks, within the time of a call.
-    async fn call<T: Send + 'static>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
-    ) -> Result<T, Problem> {
-        let service = Arc::clone(self);
-        let running = tokio::task::spawn_blocking(move || work(&service));
-        match tokio::time::timeout(self.options.max_call_time, running).await {
-            Ok(Ok(done)) => done,
-            Ok(Err(_)) => {
-                (self.options.report)("a call panicked");
-                Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "Broken", "the call failed; this is a bug"))
-            }
-            Err(_) => {
-                let seconds = self.options.max_call_time.as_secs_f64();
-                let detail = format!("the call was not done after {seconds} s, and may still be carried out");
-                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Time limit", detail).hint(
-                    "repeat an upload as it is, because nothing is stored twice; before you repeat a note, check \
-                         if it was stored",
-                ))
-            }
-        }
     }
 
     /// Returns the caller of a request, or the answer that refuses it.
@@ -294,21 +289,21 @@ async fn upload(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let upload: sync::Upload = read_json(body, service.options.max_body_bytes).await?;
-    service.call(move |service| sync::upload(service, &caller, upload)).await
+    service.call_for(caller, move |service, caller| sync::upload(service, caller, upload)).await
 }
 
 async fn download(State(service): Served, request: Request) -> Answered {
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Read).await?;
     let range: sync::Range = read_query(&parts.uri)?;
-    service.call(move |service| sync::download(service, &caller, &range)).await
+    service.call_for(caller, move |service, caller| sync::download(service, caller, &range)).await
 }
 
 async fn search(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Read).await?;
     let search: entries::Search = read_json(body, service.options.max_body_bytes).await?;
-    let done = service.call(move |service| entries::search(service, &caller, search)).await?;
+    let done = service.call_for(caller, move |service, caller| entries::search(service, caller, search)).await?;
     Ok(json_answer(StatusCode::OK, &done))
 }
 
@@ -316,7 +311,7 @@ async fn note(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let note: notes::NewNote = read_json(body, service.options.max_body_bytes).await?;
-    let done = service.call(move |service| notes::keep(service, &caller, note)).await?;
+    let done = service.call_for(caller, move |service, caller| notes::keep(service, caller, note)).await?;
     Ok(json_answer(StatusCode::CREATED, &done))
 }
 
@@ -324,7 +319,7 @@ async fn entry(State(service): Served, name: GivenName, request: Request) -> Ans
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Read).await?;
     let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
-    let done = service.call(move |service| entries::get(service, &caller, &name, place)).await?;
+    let done = service.call_for(caller, move |service, caller| entries::get(service, caller, &name, place)).await?;
     Ok(json_answer(StatusCode::OK, &done))
 }
 
@@ -332,7 +327,7 @@ async fn forget(State(service): Served, name: GivenName, request: Request) -> An
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
-    let done = service.call(move |service| notes::forget(service, &caller, &name, place)).await?;
+    let done = service.call_for(caller, move |service, caller| notes::forget(service, caller, &name, place)).await?;
     Ok(json_answer(StatusCode::OK, &done))
 }
 
@@ -341,7 +336,7 @@ async fn confirm(State(service): Served, name: GivenName, request: Request) -> A
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let name = name_of(name)?;
     let place: entries::Place = read_json(body, service.options.max_body_bytes).await?;
-    let done = service.call(move |service| notes::confirm(service, &caller, &name, place)).await?;
+    let done = service.call_for(caller, move |service, caller| notes::confirm(service, caller, &name, place)).await?;
     Ok(json_answer(StatusCode::OK, &done))
 }
 
@@ -354,7 +349,7 @@ async fn metadata(State(service): Served) -> Answered {
 async fn metrics(State(service): Served, request: Request) -> Answered {
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Admin).await?;
-    service.call(move |service| figures::page(service, &caller)).await
+    service.call_for(caller, figures::page).await
 }
 
 /// Calls a tool of the team, or says where a tool is that this server does not have.
@@ -367,7 +362,7 @@ async fn tool(State(service): Served, name: GivenName, request: Request) -> Answ
     };
     let caller = service.admit(&parts, tool.scope).await?;
     let arguments: Value = read_json(body, service.options.max_body_bytes).await?;
-    let answer = service.call(move |service| tool.call(service, &caller, arguments)).await?;
+    let answer = service.call_for(caller, move |service, caller| tool.call(service, caller, arguments)).await?;
     Ok(json_answer(StatusCode::OK, &json!({ "text": answer.text, "data": answer.data })))
 }
 
