@@ -81,7 +81,8 @@ pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Resu
             Err(error) => refused.push(Refusal { id: one.record.id.to_string(), error }),
         }
     }
-    if accepted > 0 {
+    // A record may be in the log even if it counts as refused, because its text could not be stored.
+    if known < incoming.len() as u64 {
         service.announce(&scope);
     }
     let Position(head) = service.shelf.ports().log.head(&scope).map_err(failed)?;
