@@ -94,6 +94,18 @@ fn a_damaged_text_is_named_and_everything_else_is_found() {
 }
 
 #[test]
+fn the_host_of_a_server_is_bound_again_in_a_tenant_that_was_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (shelf, accounts) = (open(folder.path()), sqlite::open_accounts(folder.path()).unwrap());
+    let host = shelf.writer().host();
+    for _ in 0..2 {
+        shelf.keep(&ana(), note("x"), NOW).unwrap();
+        assert_eq!(shelf.ports().log.bind_hosts(&ana(), &[host]).unwrap(), [host]);
+        accounts.delete_tenant(&ana().tenant).unwrap();
+    }
+}
+
+#[test]
 fn only_the_owner_can_read_the_files() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
