@@ -12,8 +12,8 @@ use weir_core::{ProjectKey, Scope, TenantId};
 
 use super::{MAX_WAITING, Service};
 
-/// How many changes are indexed before another project has its turn.
-const MAX_FOLLOWED: usize = 5_000;
+/// How many changes are indexed before another project has its turn: as many as an index takes at once.
+const MAX_FOLLOWED: usize = 16 << 10;
 /// How long after the first failure a project is tried again. Each further failure doubles it.
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 /// The longest time between two attempts.
