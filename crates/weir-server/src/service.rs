@@ -32,13 +32,13 @@ use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{any, get, post};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::mpsc;
 use weir_core::wording::one_line;
 use weir_core::{Scope, Timestamp};
 use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Writer};
 
-use self::answers::{json_answer, read_json, read_query};
+use self::answers::{json_answer, parse_json, read_body, read_query};
 use self::callers::Caller;
 use self::calls::TenantCalls;
 pub use self::copying::Copying;
@@ -288,8 +288,8 @@ async fn me(State(service): Served, request: Request) -> Answered {
 async fn upload(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
-    let upload: sync::Upload = read_json(body, service.options.max_body_bytes).await?;
-    service.call_for(caller, move |service, caller| sync::upload(service, caller, upload)).await
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    service.call_for(caller, move |service, caller| sync::upload(service, caller, parse_json(&body)?)).await
 }
 
 async fn download(State(service): Served, request: Request) -> Answered {
@@ -302,17 +302,17 @@ async fn download(State(service): Served, request: Request) -> Answered {
 async fn search(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Read).await?;
-    let search: entries::Search = read_json(body, service.options.max_body_bytes).await?;
-    let done = service.call_for(caller, move |service, caller| entries::search(service, caller, search)).await?;
-    Ok(json_answer(StatusCode::OK, &done))
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    let search = move |service: &Service, caller: &Caller| entries::search(service, caller, parse_json(&body)?);
+    Ok(json_answer(StatusCode::OK, &service.call_for(caller, search).await?))
 }
 
 async fn note(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
-    let note: notes::NewNote = read_json(body, service.options.max_body_bytes).await?;
-    let done = service.call_for(caller, move |service, caller| notes::keep(service, caller, note)).await?;
-    Ok(json_answer(StatusCode::CREATED, &done))
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    let keep = move |service: &Service, caller: &Caller| notes::keep(service, caller, parse_json(&body)?);
+    Ok(json_answer(StatusCode::CREATED, &service.call_for(caller, keep).await?))
 }
 
 async fn entry(State(service): Served, name: GivenName, request: Request) -> Answered {
@@ -335,9 +335,9 @@ async fn confirm(State(service): Served, name: GivenName, request: Request) -> A
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let name = name_of(name)?;
-    let place: entries::Place = read_json(body, service.options.max_body_bytes).await?;
-    let done = service.call_for(caller, move |service, caller| notes::confirm(service, caller, &name, place)).await?;
-    Ok(json_answer(StatusCode::OK, &done))
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    let confirm = move |service: &Service, caller: &Caller| notes::confirm(service, caller, &name, parse_json(&body)?);
+    Ok(json_answer(StatusCode::OK, &service.call_for(caller, confirm).await?))
 }
 
 /// Describes the server to a client of OAuth. Needs no token.
@@ -361,8 +361,9 @@ async fn tool(State(service): Served, name: GivenName, request: Request) -> Answ
         return Err(service.not_here(&name?));
     };
     let caller = service.admit(&parts, tool.scope).await?;
-    let arguments: Value = read_json(body, service.options.max_body_bytes).await?;
-    let answer = service.call_for(caller, move |service, caller| tool.call(service, caller, arguments)).await?;
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    let call = move |service: &Service, caller: &Caller| tool.call(service, caller, parse_json(&body)?);
+    let answer = service.call_for(caller, call).await?;
     Ok(json_answer(StatusCode::OK, &json!({ "text": answer.text, "data": answer.data })))
 }
 
