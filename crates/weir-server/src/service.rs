@@ -60,6 +60,8 @@ pub const DEFAULT_BODY_BYTES: usize = 4 << 20;
 pub const DEFAULT_TENANT_RECORDS: u64 = 1_000_000;
 /// How many bytes a tenant may have if nothing else was set: 20 GiB.
 pub const DEFAULT_TENANT_BYTES: u64 = 20 << 30;
+/// How many projects a tenant may have. Each commit of the index names all projects of all tenants.
+const DEFAULT_TENANT_PROJECTS: usize = 10_000;
 /// How long a call may take.
 const DEFAULT_CALL_TIME: Duration = Duration::from_secs(60);
 /// How many requests a token may make at once, and how many more each second.
@@ -101,6 +103,8 @@ pub struct ServiceOptions {
     pub max_tenant_records: u64,
     /// How many bytes a tenant may have if nothing else was set for it.
     pub max_tenant_bytes: u64,
+    /// How many projects a tenant may have.
+    pub max_tenant_projects: usize,
     /// The issuer whose access tokens are good too, if there is one.
     pub oauth: Option<Arc<ResourceServer>>,
     /// Writes a line about each request, if one is wanted.
@@ -142,6 +146,7 @@ impl ServiceOptions {
             max_tenant_calls: DEFAULT_TENANT_CALLS,
             max_tenant_records: DEFAULT_TENANT_RECORDS,
             max_tenant_bytes: DEFAULT_TENANT_BYTES,
+            max_tenant_projects: DEFAULT_TENANT_PROJECTS,
             oauth: None,
             log: None,
             watch: None,

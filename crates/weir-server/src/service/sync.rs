@@ -65,6 +65,7 @@ pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Resu
         return Err(Problem::invalid(detail).hint("send the records in several requests, in their order"));
     }
     let (mut incoming, mut refused) = read(upload.records, &upload.texts, service.options.max_body_bytes)?;
+    check_project(service, &scope)?;
     let excess = check_quota(service, &scope, &incoming)?;
     if let Some(excess) = &excess {
         incoming.retain(|one| !excess.refused.contains(&one.record.id));
@@ -203,6 +204,7 @@ fn removed_by(record: &Record) -> Option<RecordId> {
 
 /// Checks that the tenant may have one more record with a text of this size.
 pub(super) fn check_room(service: &Service, scope: &Scope, text_bytes: usize) -> Result<(), Problem> {
+    check_project(service, scope)?;
     let usage = service.accounts.usage(&scope.tenant).map_err(|error| Problem::of(service, &error))?;
     let most = usage.max_records.unwrap_or(service.options.max_tenant_records);
     let most_bytes = usage.max_bytes.unwrap_or(service.options.max_tenant_bytes);
@@ -210,6 +212,18 @@ pub(super) fn check_room(service: &Service, scope: &Scope, text_bytes: usize) ->
         return Err(over_bytes(most_bytes, usage.bytes));
     }
     if usage.records < most { Ok(()) } else { Err(over_quota(most, usage.records)) }
+}
+
+/// Checks that a project has records, or that the tenant may have one more project.
+fn check_project(service: &Service, scope: &Scope) -> Result<(), Problem> {
+    let (failed, most) = (|error: PortError| Problem::of(service, &error), service.options.max_tenant_projects);
+    let Position(head) = service.shelf.ports().log.head(scope).map_err(failed)?;
+    if head > 0 || service.accounts.projects(&scope.tenant).map_err(failed)?.len() < most {
+        return Ok(());
+    }
+    let detail = format!("the tenant may have {most} projects, and has as many");
+    Err(Problem::new(StatusCode::FORBIDDEN, "Quota exceeded", detail)
+        .hint("nothing was stored; use a project that exists, or ask the operator for another tenant"))
 }
 
 fn over_bytes(most: u64, has: u64) -> Problem {
