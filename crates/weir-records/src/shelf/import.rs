@@ -266,6 +266,9 @@ fn refused(record: &Record, kind: ErrorKind) -> PortError {
 /// Says which field of a record is longer than any machine writes it, if one is.
 fn too_much(record: &Record) -> Option<&'static str> {
     let is_long = |text: &str| text.len() > MAX_FIELD_BYTES;
+    if is_long(&record.author.client) {
+        return Some("the name of its client is too long");
+    }
     let kept = record.body.kept()?;
     if is_long(&kept.title) {
         return Some("its title is too long");
