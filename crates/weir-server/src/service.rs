@@ -33,7 +33,6 @@ use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{any, get, post};
 use serde_json::json;
-use tokio::sync::mpsc;
 use weir_core::wording::one_line;
 use weir_core::{Scope, Timestamp};
 use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Writer};
@@ -43,6 +42,7 @@ use self::callers::Caller;
 use self::calls::TenantCalls;
 pub use self::copying::Copying;
 use self::figures::Figures;
+use self::indexer::Announcements;
 pub use self::oauth::ResourceServer;
 pub use self::observe::{AnsweredRequest, RequestWatcher};
 use self::problem::Problem;
@@ -72,8 +72,6 @@ const DEFAULT_STRANGER_BURST: u32 = 30;
 const DEFAULT_STRANGERS_PER_SECOND: u32 = 1;
 /// How many calls of a tenant are at work at once: half of the connections to a database.
 const DEFAULT_TENANT_CALLS: usize = DEFAULT_CONNECTIONS / 2;
-/// How many projects wait to be indexed. More are indexed when somebody searches them.
-const MAX_WAITING: usize = 1_024;
 
 /// What a service is given besides its storage.
 #[derive(Clone)]
@@ -168,15 +166,14 @@ pub struct Service {
     tenant_calls: TenantCalls,
     figures: Figures,
     readiness: Readiness,
-    /// Where projects with new records are announced.
-    changed: mpsc::Sender<Scope>,
+    changed: Announcements,
 }
 
 impl Service {
     /// Starts the service, and the tasks that index what is new and copy the index. It must be called on a runtime; the
     /// tasks end with the service.
     pub fn start(ports: Ports, accounts: Arc<dyn Accounts>, options: ServiceOptions) -> PortResult<Arc<Self>> {
-        let (changed, waiting) = mpsc::channel(MAX_WAITING);
+        let (changed, waiting) = Announcements::channel();
         let rates = Rates::new(Pace::new(options.burst, options.requests_per_second));
         let strangers = Strangers::new(Pace::new(options.stranger_burst, options.strangers_per_second));
         let tenant_calls = TenantCalls::new(options.max_tenant_calls);
@@ -256,8 +253,7 @@ impl Service {
 
     /// Announces that a project has records that are not indexed.
     fn announce(&self, scope: &Scope) {
-        // If too many wait, a search of the project indexes it.
-        drop(self.changed.try_send(scope.clone()));
+        self.changed.add(scope);
     }
 
     /// Says where a tool is that this server does not have.

@@ -2,16 +2,18 @@
 //! it ends with the service; what fails is counted and reported, a panic too, and is tried again later, while other
 //! projects have their turn.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Weak};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::sync::mpsc::Receiver;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{Instant, timeout_at};
 use weir_core::{ProjectKey, Scope, TenantId};
 
-use super::{MAX_WAITING, Service};
+use super::Service;
 
+/// How many projects wait to be indexed. More are indexed when somebody searches them.
+const MAX_WAITING: usize = 1_024;
 /// How many changes are indexed before another project has its turn: as many as an index takes at once.
 const MAX_FOLLOWED: usize = 16 << 10;
 /// How long after the first failure a project is tried again. Each further failure doubles it.
@@ -19,11 +21,44 @@ const FIRST_DELAY: Duration = Duration::from_secs(1);
 /// The longest time between two attempts.
 const MAX_DELAY: Duration = Duration::from_secs(5 * 60);
 
+/// A project of a tenant.
+type Project = (TenantId, ProjectKey);
+
+/// Where projects with new records are announced.
+pub(super) struct Announcements {
+    waiting: Sender<Scope>,
+    /// The projects that wait. Each waits once, so that one that is written to often leaves room for others.
+    announced: Mutex<HashSet<Project>>,
+}
+
+impl Announcements {
+    /// Creates it, with what receives the projects.
+    pub(super) fn channel() -> (Self, Receiver<Scope>) {
+        let (waiting, received) = channel(MAX_WAITING);
+        (Self { waiting, announced: Mutex::default() }, received)
+    }
+
+    /// Announces a project, unless too many wait.
+    pub(super) fn add(&self, scope: &Scope) {
+        let project = project_of(scope);
+        let mut announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
+        if !announced.contains(&project) && self.waiting.try_send(scope.clone()).is_ok() {
+            announced.insert(project);
+        }
+    }
+
+    /// Notes that a project is about to be indexed, so that what is written from now on is announced again.
+    fn begin(&self, scope: &Scope) {
+        self.announced.lock().unwrap_or_else(PoisonError::into_inner).remove(&project_of(scope));
+    }
+}
+
 /// Indexes the projects that are announced, one after the other, and those that failed when they are due.
 pub(super) async fn run(service: Weak<Service>, mut waiting: Receiver<Scope>) {
     let mut retries = Retries::default();
     while let Some(scope) = next(&mut waiting, &retries).await {
         let Some(service) = service.upgrade() else { return };
+        service.changed.begin(&scope);
         let (working, followed) = (Arc::clone(&service), scope.clone());
         match tokio::task::spawn_blocking(move || follow(&working, &followed)).await {
             Ok(true) => retries.succeeded(&scope),
@@ -73,7 +108,7 @@ fn follow(service: &Service, scope: &Scope) -> bool {
 /// The projects that could not be indexed. At most [`MAX_WAITING`]; others are indexed when somebody searches them or
 /// writes to them.
 #[derive(Default)]
-struct Retries(HashMap<(TenantId, ProjectKey), Retry>);
+struct Retries(HashMap<Project, Retry>);
 
 /// When a project is tried again.
 struct Retry {
@@ -90,21 +125,21 @@ impl Retries {
     }
 
     fn succeeded(&mut self, scope: &Scope) {
-        self.0.remove(&key_of(scope));
+        self.0.remove(&project_of(scope));
     }
 
     fn failed(&mut self, scope: Scope, now: Instant) {
-        let key = key_of(&scope);
-        if let Some(retry) = self.0.get_mut(&key) {
+        let project = project_of(&scope);
+        if let Some(retry) = self.0.get_mut(&project) {
             retry.at = now + retry.delay;
             retry.delay = retry.delay.saturating_mul(2).min(MAX_DELAY);
         } else if self.0.len() < MAX_WAITING {
-            self.0.insert(key, Retry { scope, at: now + FIRST_DELAY, delay: FIRST_DELAY * 2 });
+            self.0.insert(project, Retry { scope, at: now + FIRST_DELAY, delay: FIRST_DELAY * 2 });
         }
     }
 }
 
-fn key_of(scope: &Scope) -> (TenantId, ProjectKey) {
+fn project_of(scope: &Scope) -> Project {
     (scope.tenant.clone(), scope.project.clone())
 }
 
@@ -114,6 +149,19 @@ mod tests {
 
     fn scope(project: &str) -> Scope {
         Scope { tenant: TenantId("acme".into()), ..Scope::project(ProjectKey(project.into())) }
+    }
+
+    #[test]
+    fn a_project_waits_once_until_it_is_indexed() {
+        let (changed, mut waiting) = Announcements::channel();
+        (0..2 * MAX_WAITING).for_each(|_| changed.add(&scope("busy")));
+        changed.add(&scope("other"));
+        assert_eq!([waiting.try_recv(), waiting.try_recv()], [Ok(scope("busy")), Ok(scope("other"))]);
+        changed.add(&scope("busy"));
+        assert!(waiting.try_recv().is_err());
+        changed.begin(&scope("busy"));
+        changed.add(&scope("busy"));
+        assert_eq!(waiting.try_recv(), Ok(scope("busy")));
     }
 
     #[test]
