@@ -88,6 +88,11 @@ impl Clock {
             *last = seen.max(*last);
         }
     }
+
+    /// Returns whether the time of day has passed everything that this clock has given or followed.
+    pub fn is_behind(&self, now: Timestamp) -> bool {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).millis < now.0
+    }
 }
 
 #[cfg(test)]

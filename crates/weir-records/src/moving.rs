@@ -26,6 +26,8 @@ use crate::sqlite::{SqliteAccounts, SqliteLog};
 
 /// How many records or rows are read at once.
 const BATCH: usize = 500;
+/// How much JSON of records is read at once, in bytes. A batch ends with the record that reaches it.
+pub const MAX_BATCH_BYTES: usize = 8 << 20;
 
 /// Where a team is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +89,8 @@ pub struct BoundHost {
 
 /// Reads everything of a tenant, as no user sees it: for moving it and for comparing two places.
 pub trait Export: Send + Sync {
-    /// Returns at most `limit` records of a project after a position, private and erased ones too, in order.
+    /// Returns records of a project after a position, private and erased ones too, in order: at most `limit`, and none
+    /// after the one that reaches [`MAX_BATCH_BYTES`].
     fn moved_records(
         &self,
         tenant: &TenantId,

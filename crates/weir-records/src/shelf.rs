@@ -11,7 +11,7 @@ mod keep;
 mod search;
 mod standing;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,6 +40,9 @@ pub struct Ports {
     /// The texts.
     pub blobs: Arc<dyn Blobs>,
 }
+
+/// How many clocks are kept before those that the time of day has passed are dropped.
+const MAX_CLOCKS: usize = 10_000;
 
 /// What gives records their ids and times. Each tenant has a clock of its own, so that none moves that of another.
 #[derive(Debug)]
@@ -75,16 +78,20 @@ impl Writer {
 
     /// Returns the time of a new record of a tenant.
     fn tick(&self, tenant: &TenantId, now: Timestamp) -> LogicalTime {
-        self.with_clock(tenant, |clock| clock.tick(now))
+        self.with_clock(tenant, now, |clock| clock.tick(now))
     }
 
     /// Follows the time of a record of a tenant from elsewhere.
     fn observe(&self, tenant: &TenantId, seen: LogicalTime, now: Timestamp) {
-        self.with_clock(tenant, |clock| clock.observe(seen, now));
+        self.with_clock(tenant, now, |clock| clock.observe(seen, now));
     }
 
-    fn with_clock<T>(&self, tenant: &TenantId, work: impl FnOnce(&Clock) -> T) -> T {
+    fn with_clock<T>(&self, tenant: &TenantId, now: Timestamp, work: impl FnOnce(&Clock) -> T) -> T {
         let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
+        if clocks.len() >= MAX_CLOCKS && !clocks.contains_key(tenant) {
+            // A clock that the time of day has passed gives the same times as a new one.
+            clocks.retain(|_, clock| !clock.is_behind(now));
+        }
         work(clocks.entry(tenant.clone()).or_insert_with(|| Clock::new(self.last)))
     }
 
@@ -97,14 +104,12 @@ impl Writer {
 pub struct Shelf {
     ports: Ports,
     writer: Writer,
-    /// The tenants in which the host of the writer is bound to nobody.
-    claimed: Mutex<HashSet<TenantId>>,
 }
 
 impl Shelf {
     /// Creates a shelf on three ports.
     pub fn new(ports: Ports, writer: Writer) -> Self {
-        Self { ports, writer, claimed: Mutex::default() }
+        Self { ports, writer }
     }
 
     /// Returns the ports.
@@ -172,17 +177,12 @@ impl Shelf {
         self.one(scope, id)?.ok_or_else(|| PortError::new(ErrorKind::Missing, format!("{doing} record {id}")))
     }
 
-    /// Binds the host of the writer to no user of a tenant, before its first record there: several users write by it,
-    /// and one of them could otherwise send records under the ids that it gives next.
+    /// Binds the host of the writer to no user of a tenant: several users write by it, and one of them could otherwise
+    /// send records under the ids that it gives next. What was bound is not remembered here, because a tenant can be
+    /// deleted and created again while the server runs; asking takes one look-up.
     fn claim_host(&self, scope: &Scope) -> Result<()> {
-        let claimed = || self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
-        if claimed().contains(&scope.tenant) {
-            return Ok(());
-        }
         let nobody = Scope { user: UserId(String::new()), session: None, ..scope.clone() };
-        self.ports.log.bind_hosts(&nobody, &[self.writer.host])?;
-        claimed().insert(scope.tenant.clone());
-        Ok(())
+        self.ports.log.bind_hosts(&nobody, &[self.writer.host]).map(drop)
     }
 
     /// Appends a new record by the user of the scope.
@@ -206,4 +206,21 @@ impl Shelf {
 
 fn lost(id: RecordId) -> PortError {
     PortError::new(ErrorKind::Damaged, format!("read the text of record {id}")).because("the text is missing")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_that_the_time_of_day_has_passed_are_dropped() {
+        let (writer, ahead) = (Writer::new().unwrap(), TenantId("ahead".into()));
+        let seen = LogicalTime { millis: 5_000, count: 7 };
+        writer.observe(&ahead, seen, Timestamp(1));
+        for number in 0..2 * MAX_CLOCKS as i64 {
+            writer.tick(&TenantId(number.to_string()), Timestamp(number / 10));
+        }
+        assert!(writer.clocks.lock().unwrap().len() <= MAX_CLOCKS);
+        assert!(writer.tick(&ahead, Timestamp(2_000)) > seen);
+    }
 }

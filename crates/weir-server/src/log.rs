@@ -37,6 +37,7 @@ pub use self::accounts::PostgresAccounts;
 use self::database::Database;
 pub use self::deletion::{delete_tenant, delete_tokens};
 use self::fault::Fault;
+pub(crate) use self::options::DEFAULT_CONNECTIONS;
 pub use self::options::{PostgresOptions, Statements};
 use self::queries::{ABOUT, HEAD, NAMED, ON_TOPIC, READ_SINCE, RECORDS, TEXT_USES, USED_TEXTS};
 pub use self::schema::{SCHEMA, migrate};

@@ -6,6 +6,7 @@
 
 mod answers;
 mod callers;
+mod calls;
 mod copying;
 mod entries;
 mod figures;
@@ -31,16 +32,17 @@ use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{any, get, post};
-use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use serde_json::json;
 use weir_core::wording::one_line;
 use weir_core::{Scope, Timestamp};
 use weir_records::{Accounts, Ports, Result as PortResult, Shelf, TokenScope, Writer};
 
-use self::answers::{json_answer, read_json, read_query};
+use self::answers::{json_answer, parse_json, read_body, read_query};
 use self::callers::Caller;
+use self::calls::TenantCalls;
 pub use self::copying::Copying;
 use self::figures::Figures;
+use self::indexer::Announcements;
 pub use self::oauth::ResourceServer;
 pub use self::observe::{AnsweredRequest, RequestWatcher};
 use self::problem::Problem;
@@ -50,6 +52,7 @@ pub use self::strangers::ClientAddress;
 use self::strangers::{Network, Strangers};
 use self::tools::TeamTool;
 use crate::index::{Meaning, Started};
+use crate::log::DEFAULT_CONNECTIONS;
 
 /// The largest body of a request, in bytes.
 pub const DEFAULT_BODY_BYTES: usize = 4 << 20;
@@ -57,6 +60,8 @@ pub const DEFAULT_BODY_BYTES: usize = 4 << 20;
 pub const DEFAULT_TENANT_RECORDS: u64 = 1_000_000;
 /// How many bytes a tenant may have if nothing else was set: 20 GiB.
 pub const DEFAULT_TENANT_BYTES: u64 = 20 << 30;
+/// How many projects a tenant may have. Each commit of the index names all projects of all tenants.
+const DEFAULT_TENANT_PROJECTS: usize = 10_000;
 /// How long a call may take.
 const DEFAULT_CALL_TIME: Duration = Duration::from_secs(60);
 /// How many requests a token may make at once, and how many more each second.
@@ -65,8 +70,8 @@ const DEFAULT_REQUESTS_PER_SECOND: u32 = 50;
 /// How many requests without a good token an address may make at once, and how many more each second.
 const DEFAULT_STRANGER_BURST: u32 = 30;
 const DEFAULT_STRANGERS_PER_SECOND: u32 = 1;
-/// How many projects wait to be indexed. More are indexed when somebody searches them.
-const MAX_WAITING: usize = 1_024;
+/// How many calls of a tenant are at work at once: half of the connections to a database.
+const DEFAULT_TENANT_CALLS: usize = DEFAULT_CONNECTIONS / 2;
 
 /// What a service is given besides its storage.
 #[derive(Clone)]
@@ -89,10 +94,15 @@ pub struct ServiceOptions {
     pub stranger_burst: u32,
     /// How many more it may make each second.
     pub strangers_per_second: u32,
+    /// How many calls of a tenant are at work at once. It is less than the connections of the log, so that other
+    /// tenants find one.
+    pub max_tenant_calls: usize,
     /// How many records a tenant may have if nothing else was set for it.
     pub max_tenant_records: u64,
     /// How many bytes a tenant may have if nothing else was set for it.
     pub max_tenant_bytes: u64,
+    /// How many projects a tenant may have.
+    pub max_tenant_projects: usize,
     /// The issuer whose access tokens are good too, if there is one.
     pub oauth: Option<Arc<ResourceServer>>,
     /// Writes a line about each request, if one is wanted.
@@ -131,8 +141,10 @@ impl ServiceOptions {
             requests_per_second: DEFAULT_REQUESTS_PER_SECOND,
             stranger_burst: DEFAULT_STRANGER_BURST,
             strangers_per_second: DEFAULT_STRANGERS_PER_SECOND,
+            max_tenant_calls: DEFAULT_TENANT_CALLS,
             max_tenant_records: DEFAULT_TENANT_RECORDS,
             max_tenant_bytes: DEFAULT_TENANT_BYTES,
+            max_tenant_projects: DEFAULT_TENANT_PROJECTS,
             oauth: None,
             log: None,
             watch: None,
@@ -151,22 +163,31 @@ pub struct Service {
     options: ServiceOptions,
     rates: Rates,
     strangers: Strangers,
+    tenant_calls: TenantCalls,
     figures: Figures,
     readiness: Readiness,
-    /// Where projects with new records are announced.
-    changed: mpsc::Sender<Scope>,
+    changed: Announcements,
 }
 
 impl Service {
     /// Starts the service, and the tasks that index what is new and copy the index. It must be called on a runtime; the
     /// tasks end with the service.
     pub fn start(ports: Ports, accounts: Arc<dyn Accounts>, options: ServiceOptions) -> PortResult<Arc<Self>> {
-        let (changed, waiting) = mpsc::channel(MAX_WAITING);
+        let (changed, waiting) = Announcements::channel();
         let rates = Rates::new(Pace::new(options.burst, options.requests_per_second));
         let strangers = Strangers::new(Pace::new(options.stranger_burst, options.strangers_per_second));
-        let shelf = Shelf::new(ports, Writer::new()?);
-        let (figures, readiness) = (Figures::default(), Readiness::default());
-        let service = Arc::new(Self { shelf, accounts, options, rates, strangers, figures, readiness, changed });
+        let tenant_calls = TenantCalls::new(options.max_tenant_calls);
+        let service = Arc::new(Self {
+            shelf: Shelf::new(ports, Writer::new()?),
+            accounts,
+            options,
+            rates,
+            strangers,
+            tenant_calls,
+            figures: Figures::default(),
+            readiness: Readiness::default(),
+            changed,
+        });
         tokio::spawn(indexer::run(Arc::downgrade(&service), waiting));
         if let Some(copying) = &service.options.copying {
             let copier = Arc::downgrade(&copying.copier);
@@ -208,30 +229,6 @@ impl Service {
             .with_state(self)
     }
 
-    /// Runs work that blocks, within the time of a call.
-    async fn call<T: Send + 'static>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
-    ) -> Result<T, Problem> {
-        let service = Arc::clone(self);
-        let running = tokio::task::spawn_blocking(move || work(&service));
-        match tokio::time::timeout(self.options.max_call_time, running).await {
-            Ok(Ok(done)) => done,
-            Ok(Err(_)) => {
-                (self.options.report)("a call panicked");
-                Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "Broken", "the call failed; this is a bug"))
-            }
-            Err(_) => {
-                let seconds = self.options.max_call_time.as_secs_f64();
-                let detail = format!("the call was not done after {seconds} s, and may still be carried out");
-                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Time limit", detail).hint(
-                    "repeat an upload as it is, because nothing is stored twice; before you repeat a note, check \
-                         if it was stored",
-                ))
-            }
-        }
-    }
-
     /// Returns the caller of a request, or the answer that refuses it.
     async fn admit(self: &Arc<Self>, parts: &Parts, needed: TokenScope) -> Result<Caller, Problem> {
         let (headers, network) = (parts.headers.clone(), Network::of(&parts.extensions));
@@ -256,8 +253,7 @@ impl Service {
 
     /// Announces that a project has records that are not indexed.
     fn announce(&self, scope: &Scope) {
-        // If too many wait, a search of the project indexes it.
-        drop(self.changed.try_send(scope.clone()));
+        self.changed.add(scope);
     }
 
     /// Says where a tool is that this server does not have.
@@ -293,38 +289,38 @@ async fn me(State(service): Served, request: Request) -> Answered {
 async fn upload(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
-    let upload: sync::Upload = read_json(body, service.options.max_body_bytes).await?;
-    service.call(move |service| sync::upload(service, &caller, upload)).await
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    service.call_for(caller, move |service, caller| sync::upload(service, caller, parse_json(&body)?)).await
 }
 
 async fn download(State(service): Served, request: Request) -> Answered {
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Read).await?;
     let range: sync::Range = read_query(&parts.uri)?;
-    service.call(move |service| sync::download(service, &caller, &range)).await
+    service.call_for(caller, move |service, caller| sync::download(service, caller, &range)).await
 }
 
 async fn search(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Read).await?;
-    let search: entries::Search = read_json(body, service.options.max_body_bytes).await?;
-    let done = service.call(move |service| entries::search(service, &caller, search)).await?;
-    Ok(json_answer(StatusCode::OK, &done))
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    let search = move |service: &Service, caller: &Caller| entries::search(service, caller, parse_json(&body)?);
+    Ok(json_answer(StatusCode::OK, &service.call_for(caller, search).await?))
 }
 
 async fn note(State(service): Served, request: Request) -> Answered {
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
-    let note: notes::NewNote = read_json(body, service.options.max_body_bytes).await?;
-    let done = service.call(move |service| notes::keep(service, &caller, note)).await?;
-    Ok(json_answer(StatusCode::CREATED, &done))
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    let keep = move |service: &Service, caller: &Caller| notes::keep(service, caller, parse_json(&body)?);
+    Ok(json_answer(StatusCode::CREATED, &service.call_for(caller, keep).await?))
 }
 
 async fn entry(State(service): Served, name: GivenName, request: Request) -> Answered {
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Read).await?;
     let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
-    let done = service.call(move |service| entries::get(service, &caller, &name, place)).await?;
+    let done = service.call_for(caller, move |service, caller| entries::get(service, caller, &name, place)).await?;
     Ok(json_answer(StatusCode::OK, &done))
 }
 
@@ -332,7 +328,7 @@ async fn forget(State(service): Served, name: GivenName, request: Request) -> An
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let (name, place): (String, entries::Place) = (name_of(name)?, read_query(&parts.uri)?);
-    let done = service.call(move |service| notes::forget(service, &caller, &name, place)).await?;
+    let done = service.call_for(caller, move |service, caller| notes::forget(service, caller, &name, place)).await?;
     Ok(json_answer(StatusCode::OK, &done))
 }
 
@@ -340,9 +336,9 @@ async fn confirm(State(service): Served, name: GivenName, request: Request) -> A
     let (parts, body) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Write).await?;
     let name = name_of(name)?;
-    let place: entries::Place = read_json(body, service.options.max_body_bytes).await?;
-    let done = service.call(move |service| notes::confirm(service, &caller, &name, place)).await?;
-    Ok(json_answer(StatusCode::OK, &done))
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    let confirm = move |service: &Service, caller: &Caller| notes::confirm(service, caller, &name, parse_json(&body)?);
+    Ok(json_answer(StatusCode::OK, &service.call_for(caller, confirm).await?))
 }
 
 /// Describes the server to a client of OAuth. Needs no token.
@@ -354,7 +350,7 @@ async fn metadata(State(service): Served) -> Answered {
 async fn metrics(State(service): Served, request: Request) -> Answered {
     let (parts, _) = request.into_parts();
     let caller = service.admit(&parts, TokenScope::Admin).await?;
-    service.call(move |service| figures::page(service, &caller)).await
+    service.call_for(caller, figures::page).await
 }
 
 /// Calls a tool of the team, or says where a tool is that this server does not have.
@@ -366,8 +362,9 @@ async fn tool(State(service): Served, name: GivenName, request: Request) -> Answ
         return Err(service.not_here(&name?));
     };
     let caller = service.admit(&parts, tool.scope).await?;
-    let arguments: Value = read_json(body, service.options.max_body_bytes).await?;
-    let answer = service.call(move |service| tool.call(service, &caller, arguments)).await?;
+    let body = read_body(body, service.options.max_body_bytes).await?;
+    let call = move |service: &Service, caller: &Caller| tool.call(service, caller, parse_json(&body)?);
+    let answer = service.call_for(caller, call).await?;
     Ok(json_answer(StatusCode::OK, &json!({ "text": answer.text, "data": answer.data })))
 }
 

@@ -27,7 +27,7 @@ impl Shelf {
     pub fn follow(&self, scope: &Scope, most: usize) -> Result<usize> {
         let mut followed = 0;
         while followed < most {
-            match self.step(scope)? {
+            match self.step(scope, most - followed)? {
                 None => break,
                 Some(changes) => followed += changes,
             }
@@ -45,19 +45,19 @@ impl Shelf {
     /// Brings the index at least up to a position.
     pub(super) fn follow_up_to(&self, scope: &Scope, position: Position) -> Result<()> {
         while self.ports.index.position(scope)? < position {
-            if self.step(scope)?.is_none() {
+            if self.step(scope, MAX_CHANGES)?.is_none() {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Indexes as much as fits in one step, and returns how many changes that were, or `None` if there was nothing to
-    /// do.
-    fn step(&self, scope: &Scope) -> Result<Option<usize>> {
+    /// Indexes as much as fits in one step, but not many more than `most` changes. Returns how many changes that were,
+    /// or `None` if there was nothing to do.
+    fn step(&self, scope: &Scope, most: usize) -> Result<Option<usize>> {
         let from = self.ports.index.position(scope)?;
         let (mut changes, mut bytes, mut to) = (Vec::new(), 0, from);
-        while changes.len() < MAX_CHANGES && bytes <= MAX_STEP_BYTES {
+        while changes.len() < most.min(MAX_CHANGES) && bytes <= MAX_STEP_BYTES {
             let batch = match self.ports.log.read_since(scope, to, BATCH, Readers::Index) {
                 // The log was put back to an older state, so the index has followed what is gone.
                 Err(PortError { kind: ErrorKind::Ahead, .. }) => {
@@ -132,5 +132,28 @@ fn size(change: &IndexChange) -> usize {
     match change {
         IndexChange::Put(record) => record.text.len() + record.title.len(),
         IndexChange::Remove(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_core::{EntryKind, ProjectKey, Timestamp};
+
+    use super::*;
+    use crate::{Audience, NewRecord, Writer, memory};
+
+    #[test]
+    fn following_stops_soon_after_as_many_changes_as_were_asked_for() {
+        let shelf = Shelf::new(memory::ports(), Writer::new().unwrap());
+        let scope = Scope::project(ProjectKey("api".into()));
+        for number in 0..5 * BATCH {
+            let note = NewRecord::new(EntryKind::Note, Audience::Team, "a note", number.to_string());
+            shelf.keep(&scope, note, Timestamp(1)).unwrap();
+        }
+        let most = BATCH + 1;
+        let followed = shelf.follow(&scope, most).unwrap();
+        assert!((most..most + BATCH).contains(&followed), "{followed}");
+        assert_eq!(shelf.lag(&scope).unwrap(), (5 * BATCH - followed) as u64);
+        assert_eq!(shelf.follow(&scope, usize::MAX).unwrap(), 5 * BATCH - followed);
     }
 }

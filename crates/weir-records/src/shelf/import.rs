@@ -3,6 +3,7 @@
 //! give access to the text of anybody in the tenant; what a user sends has a host that nobody else has sent from.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use weir_core::{Scope, Timestamp};
 
@@ -17,6 +18,12 @@ use crate::record::{Body, Record};
 const MAX_FIELD_BYTES: usize = 16 << 10;
 /// How many files a note may be about.
 const MAX_FILES: usize = 1_000;
+/// How many records are appended at once. The log reads what it has under their ids, and a sealed record may have
+/// 2 MiB.
+const MAX_PART_RECORDS: usize = 100;
+/// How much of the records that are removed is in memory at once, in bytes. Their texts are put back if the removal
+/// fails.
+const MAX_TAKEN_BYTES: usize = 16 << 20;
 
 /// A record from elsewhere.
 #[derive(Debug, Clone)]
@@ -51,14 +58,31 @@ impl Shelf {
             self.refuse_foreign_hosts(scope, incoming, &mut results);
         }
         self.refuse_clear(scope, incoming, &mut results);
-        let taken = self.take_texts(scope, incoming, &mut results);
-        let good: Vec<usize> = (0..results.len()).filter(|&at| results[at].is_ok()).collect();
-        let records: Vec<Record> = good.iter().map(|&at| incoming[at].record.clone()).collect();
-        for (at, result) in good.into_iter().zip(self.append_each(scope, &records)) {
-            results[at] = result;
+        let mut next = 0;
+        while next < incoming.len() {
+            next = self.import_part(scope, incoming, next, &mut results);
         }
         for (one, _) in incoming.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
             self.writer.observe(&scope.tenant, one.record.time, now);
+        }
+        results
+    }
+
+    /// Appends the records from a place on that are good so far, as many as may be in memory at once, with their texts.
+    /// Returns the place of the next record.
+    fn import_part(
+        &self,
+        scope: &Scope,
+        incoming: &[Incoming],
+        from: usize,
+        results: &mut [Result<Position>],
+    ) -> usize {
+        let (mut taken, end) = self.take_removed_texts(scope, incoming, from, results);
+        taken.extend(self.store_texts(scope, incoming, from..end, results));
+        let good: Vec<usize> = (from..end).filter(|&at| results[at].is_ok()).collect();
+        let records: Vec<Record> = good.iter().map(|&at| incoming[at].record.clone()).collect();
+        for (at, result) in good.into_iter().zip(self.append_each(scope, &records)) {
+            results[at] = result;
         }
         let (places, texts): (Vec<usize>, Vec<TakenText>) = taken.into_iter().unzip();
         if let Err(error) = self.settle(scope, &texts) {
@@ -69,7 +93,7 @@ impl Shelf {
                 }
             }
         }
-        results
+        end
     }
 
     /// Binds the hosts of the records that were admitted to the user of the scope, and refuses records of other users'
@@ -131,39 +155,75 @@ impl Shelf {
         }
     }
 
-    /// Stores the texts of the records that are good so far, and takes those of the records that they remove. Returns
-    /// the texts with the places of their records: they have to be settled once the records are in the log or refused.
-    fn take_texts(
+    /// Takes the texts of the records that those from a place on remove, until the part is full. Returns them with the
+    /// places of the records that remove them, and the place where the next part begins. The texts have to be settled
+    /// once the records are in the log or refused.
+    fn take_removed_texts(
         &self,
         scope: &Scope,
         incoming: &[Incoming],
+        from: usize,
+        results: &mut [Result<Position>],
+    ) -> (Vec<(usize, TakenText)>, usize) {
+        let end = incoming.len().min(from + MAX_PART_RECORDS);
+        let (mut taken, mut bytes) = (Vec::new(), 0);
+        for (at, one) in incoming.iter().enumerate().take(end).skip(from) {
+            if results[at].is_err() {
+                continue;
+            }
+            match self.take_removed(scope, &one.record) {
+                Ok((text, size)) => {
+                    taken.extend(text.map(|text| (at, text)));
+                    bytes = size.saturating_add(bytes);
+                }
+                // Each of the others would wait as long.
+                Err(error) if error.kind.may_pass() => {
+                    let rest = results.iter_mut().skip(at).filter(|result| result.is_ok());
+                    rest.for_each(|result| *result = Err(copy_of(&error)));
+                    return (taken, incoming.len());
+                }
+                Err(error) => results[at] = Err(error),
+            }
+            if bytes >= MAX_TAKEN_BYTES {
+                return (taken, at + 1);
+            }
+        }
+        (taken, end)
+    }
+
+    /// Stores the texts of the records at these places that are good so far. Returns them with the places; they have to
+    /// be settled too.
+    fn store_texts(
+        &self,
+        scope: &Scope,
+        incoming: &[Incoming],
+        places: Range<usize>,
         results: &mut [Result<Position>],
     ) -> Vec<(usize, TakenText)> {
-        let mut taken = Vec::new();
         let of = |at: usize| incoming[at].text.as_deref();
-        let with_text: Vec<usize> = (0..incoming.len()).filter(|&at| results[at].is_ok() && of(at).is_some()).collect();
+        let with_text: Vec<usize> = places.filter(|&at| results[at].is_ok() && of(at).is_some()).collect();
         let texts: Vec<&[u8]> = with_text.iter().filter_map(|&at| of(at)).collect();
-        for ((at, text), stored) in with_text.into_iter().zip(&texts).zip(self.ports.blobs.put_all(scope, &texts)) {
-            match stored {
-                Ok(key) => taken.push((at, TakenText { key, text: Some(text.to_vec()) })),
+        let mut stored = Vec::new();
+        for ((at, text), put) in with_text.into_iter().zip(&texts).zip(self.ports.blobs.put_all(scope, &texts)) {
+            match put {
+                Ok(key) => stored.push((at, TakenText { key, text: Some(text.to_vec()) })),
                 Err(error) => results[at] = Err(error),
             }
         }
-        for (at, (one, result)) in incoming.iter().zip(results).enumerate().filter(|(_, (_, result))| result.is_ok()) {
-            match self.take_removed(scope, &one.record) {
-                Ok(text) => taken.extend(text.map(|text| (at, text))),
-                Err(error) => *result = Err(error),
-            }
-        }
-        taken
+        stored
     }
 
-    /// Takes the text of the record that this one removes, if it removes one.
-    fn take_removed(&self, scope: &Scope, record: &Record) -> Result<Option<TakenText>> {
-        let Body::Removed { record: target, .. } = &record.body else { return Ok(None) };
-        let Some(target) = self.one(scope, *target)? else { return Ok(None) };
+    /// Takes the text of the record that this one removes, if it removes one. Also returns how large that record is.
+    fn take_removed(&self, scope: &Scope, record: &Record) -> Result<(Option<TakenText>, usize)> {
+        let Body::Removed { record: target, .. } = &record.body else { return Ok((None, 0)) };
+        let Some(target) = self.one(scope, *target)? else { return Ok((None, 0)) };
         record.check_removal_of(&target)?;
-        self.take_text(scope, &target, &record.author.user)
+        let size = match &target.body {
+            Body::Kept(kept) => usize::try_from(kept.bytes).unwrap_or(usize::MAX),
+            Body::Sealed(sealed) => sealed.content.len(),
+            _ => 0,
+        };
+        Ok((self.take_text(scope, &target, &record.author.user)?, size))
     }
 }
 
@@ -206,6 +266,9 @@ fn refused(record: &Record, kind: ErrorKind) -> PortError {
 /// Says which field of a record is longer than any machine writes it, if one is.
 fn too_much(record: &Record) -> Option<&'static str> {
     let is_long = |text: &str| text.len() > MAX_FIELD_BYTES;
+    if is_long(&record.author.client) {
+        return Some("the name of its client is too long");
+    }
     let kept = record.body.kept()?;
     if is_long(&kept.title) {
         return Some("its title is too long");
@@ -228,5 +291,85 @@ impl Incoming {
     /// Creates what is taken in from a record and its text.
     pub fn new(record: Record, text: Option<Vec<u8>>) -> Self {
         Self { record, text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use weir_core::{EntryKind, ProjectKey, TenantId, UserId, WhyGone};
+
+    use super::*;
+    use crate::memory::{self, MemoryBlobs};
+    use crate::{Audience, Blobs, NewRecord, Ports, RecordId, Writer};
+
+    const NOW: Timestamp = Timestamp(1_700_000_000_000);
+
+    /// Texts in memory that count how many are read before texts are settled.
+    #[derive(Default)]
+    struct WatchedBlobs {
+        inner: MemoryBlobs,
+        /// How many were read since, and the most there ever were.
+        read: Mutex<(usize, usize)>,
+    }
+
+    impl Blobs for WatchedBlobs {
+        fn put(&self, scope: &Scope, text: &[u8]) -> Result<TextKey> {
+            self.inner.put(scope, text)
+        }
+
+        fn put_all(&self, scope: &Scope, texts: &[&[u8]]) -> Vec<Result<TextKey>> {
+            self.read.lock().unwrap().0 = 0;
+            self.inner.put_all(scope, texts)
+        }
+
+        fn get(&self, scope: &Scope, key: &TextKey) -> Result<Option<Vec<u8>>> {
+            let mut read = self.read.lock().unwrap();
+            *read = (read.0 + 1, read.1.max(read.0 + 1));
+            self.inner.get(scope, key)
+        }
+
+        fn range(&self, scope: &Scope, key: &TextKey, range: Range<u64>) -> Result<Option<Vec<u8>>> {
+            self.inner.range(scope, key, range)
+        }
+
+        fn delete(&self, scope: &Scope, key: &TextKey) -> Result<bool> {
+            self.inner.delete(scope, key)
+        }
+    }
+
+    #[test]
+    fn few_texts_of_removed_records_are_in_memory_at_once() {
+        let blobs = Arc::new(WatchedBlobs::default());
+        let ports = Ports { blobs: blobs.clone(), ..memory::ports() };
+        let shelf = Shelf::new(ports, Writer::new().unwrap());
+        let scope = Scope {
+            tenant: TenantId("acme".into()),
+            user: UserId("ana".into()),
+            ..Scope::project(ProjectKey("api".into()))
+        };
+        let note = NewRecord::new(EntryKind::Note, Audience::Team, "a note", "first");
+        let first = shelf.keep(&scope, note, NOW).unwrap();
+        let host = HostId::random().unwrap();
+        let with = |index, body| Record { id: RecordId { host, index }, body, ..first.clone() };
+        let large = |index: u64| {
+            let text = index.to_string().repeat(MAX_TAKEN_BYTES / 2);
+            let mut kept = first.body.kept().unwrap().clone();
+            (kept.text, kept.bytes) = (TextKey::of(text.as_bytes()), text.len() as u64);
+            Incoming::new(with(index, Body::Kept(Box::new(kept))), Some(text.into_bytes()))
+        };
+        for index in 0..5 {
+            assert!(shelf.import(&scope, &[large(index)], &Sender::Author, NOW)[0].is_ok());
+        }
+        let removal = |index| Body::Removed { record: RecordId { host, index }, why: WhyGone::Forgotten };
+        let removals: Vec<Incoming> =
+            (0..5).map(|index| Incoming::new(with(10 + index, removal(index)), None)).collect();
+        let results = shelf.import(&scope, &removals, &Sender::Author, NOW);
+        let positions: Vec<u64> = results.into_iter().map(|result| result.unwrap().0).collect();
+        assert_eq!(positions, [7, 8, 9, 10, 11]);
+        assert_eq!(blobs.read.lock().unwrap().1, 2);
+        let ids: Vec<RecordId> = (0..5).map(|index| RecordId { host, index }).collect();
+        assert_eq!(shelf.ports().log.records(&scope, &ids).unwrap(), []);
     }
 }

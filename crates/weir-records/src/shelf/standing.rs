@@ -25,6 +25,8 @@ pub struct KeptRecord {
 
 /// How many revisions of a topic are looked at for forks, the newest.
 const MAX_REVISIONS: usize = 200;
+/// How many records are in memory at once to see that they exist. Each may have 256 KiB.
+const MAX_READ: usize = 100;
 
 /// A user's confirmation of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,8 +105,12 @@ impl Shelf {
             Body::Superseded { by, .. } => Some(by),
             _ => None,
         });
-        let named: Vec<RecordId> = named.collect();
-        Ok(self.ports.log.records(scope, &named)?.into_iter().map(|stored| stored.record.id).collect())
+        let named: BTreeSet<RecordId> = named.collect();
+        let mut visible = BTreeSet::new();
+        for some in Vec::from_iter(named).chunks(MAX_READ) {
+            visible.extend(self.ports.log.records(scope, some)?.into_iter().map(|stored| stored.record.id));
+        }
+        Ok(visible)
     }
 }
 

@@ -11,7 +11,7 @@ use super::log::SqliteLog;
 use crate::erased::Imprint;
 use crate::error::{ErrorKind, PortError, Result};
 use crate::id::{HostId, RecordId};
-use crate::moving::{AuditRow, BoundHost, Export, MoveState, MovedRecord};
+use crate::moving::{AuditRow, BoundHost, Export, MAX_BATCH_BYTES, MoveState, MovedRecord};
 use crate::ports::Position;
 use crate::record::{Audience, Record};
 
@@ -85,7 +85,16 @@ impl Export for SqliteLog {
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             let rows = statement.query_map(params![tenant.0, project.0, after.0 as i64, limit], RecordRow::read)?;
-            rows.map(|row| Ok(row?.record()?)).collect()
+            let (mut records, mut bytes) = (Vec::new(), 0);
+            for row in rows {
+                let row = row?;
+                bytes += row.json.as_ref().map_or(0, String::len);
+                records.push(row.record()?);
+                if bytes >= MAX_BATCH_BYTES {
+                    break;
+                }
+            }
+            Ok(records)
         })
     }
 

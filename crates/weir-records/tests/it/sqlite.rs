@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use weir_core::{EntryKind, ProjectKey, Scope, TenantId, Timestamp, UserId, WhyGone};
-use weir_records::moving::{MoveSource, contents};
-use weir_records::{Accounts as _, Audience, ErrorKind, NewRecord, Position, SearchQuery, Shelf, Writer, sqlite};
+use weir_records::moving::{Export as _, MoveSource, contents};
+use weir_records::{
+    Accounts as _, Audience, Body, ErrorKind, NewRecord, Position, Record, RecordId, SearchQuery, Shelf, Writer, sqlite,
+};
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
@@ -91,6 +93,42 @@ fn a_damaged_text_is_named_and_everything_else_is_found() {
     assert_eq!(hits(&shelf, "third"), 1);
     // By its title.
     assert_eq!(hits(&shelf, "note"), 3);
+}
+
+#[test]
+fn the_host_of_a_server_is_bound_again_in_a_tenant_that_was_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (shelf, accounts) = (open(folder.path()), sqlite::open_accounts(folder.path()).unwrap());
+    let host = shelf.writer().host();
+    for _ in 0..2 {
+        shelf.keep(&ana(), note("x"), NOW).unwrap();
+        assert_eq!(shelf.ports().log.bind_hosts(&ana(), &[host]).unwrap(), [host]);
+        accounts.delete_tenant(&ana().tenant).unwrap();
+    }
+}
+
+#[test]
+fn a_move_reads_few_large_records_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = open(folder.path());
+    let mut large = shelf.keep(&ana(), note("x"), NOW).unwrap();
+    let first = large.id;
+    if let Body::Kept(kept) = &mut large.body {
+        kept.title = "word ".repeat(40 << 10);
+    }
+    let with_index = |index| Record { id: RecordId { index, ..first }, ..large.clone() };
+    let records: Vec<Record> = (1..=60).map(|number| with_index(first.index + number)).collect();
+    shelf.ports().log.append(&ana(), &records).unwrap();
+    let (log, ..) = sqlite::open_for_move(folder.path()).unwrap();
+    let (mut batches, mut after) = (Vec::new(), Position(0));
+    loop {
+        let batch = log.moved_records(&ana().tenant, &ana().project, after, 500).unwrap();
+        let Some(last) = batch.last() else { break };
+        after = last.position;
+        batches.push(batch.len());
+    }
+    assert_eq!(after, Position(61));
+    assert!(batches.len() > 1 && batches.iter().all(|batch| *batch < 50), "{batches:?}");
 }
 
 #[test]

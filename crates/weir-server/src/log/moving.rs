@@ -8,7 +8,7 @@ use deadpool_postgres::Object;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 use weir_core::{ProjectKey, Scope, TenantId, Timestamp, UserId};
-use weir_records::moving::{AuditRow, BoundHost, Export, Import, MovedRecord};
+use weir_records::moving::{AuditRow, BoundHost, Export, Import, MAX_BATCH_BYTES, MovedRecord};
 use weir_records::{
     ApiToken, Audience, Body, ErrorKind, HostId, Imprint, PortError, Position, Record, RecordId, Result, StoredRecord,
     TenantUsage,
@@ -23,16 +23,19 @@ use super::values::{self, Content, SqlHost, SqlIds, SqlRows};
 
 const TAKE: &str = "take in a team";
 const READ: &str = "read the log";
+/// How many removed records are read at once. A sealed one may have 2 MiB.
+const MAX_ERASED: usize = 16;
 
-/// All records of a project after `$3`.
+/// All records of a project after `$3`, up to the one with which they have `$5` bytes of JSON.
 static MOVED_RECORDS: Query = Query {
     sql: "SELECT r.position, r.host, r.number, r.audience, r.json, r.imprint
           FROM weir.tenants t JOIN weir.projects p USING (tenant_id) CROSS JOIN LATERAL (
-              SELECT * FROM weir.records r
-              WHERE r.tenant_id = p.tenant_id AND r.project_id = p.project_id AND r.position > $3
-              ORDER BY r.position LIMIT $4) r
-          WHERE t.name = $1 AND p.key = $2 ORDER BY r.position",
-    types: &[Type::TEXT, Type::TEXT, Type::INT8, Type::INT8],
+              SELECT n.*, sum(n.json_bytes) OVER (ORDER BY n.position) - n.json_bytes AS bytes_before FROM (
+                  SELECT r.*, coalesce(octet_length(r.json), 0) AS json_bytes FROM weir.records r
+                  WHERE r.tenant_id = p.tenant_id AND r.project_id = p.project_id AND r.position > $3
+                  ORDER BY r.position LIMIT $4) n) r
+          WHERE t.name = $1 AND p.key = $2 AND r.bytes_before < $5 ORDER BY r.position",
+    types: &[Type::TEXT, Type::TEXT, Type::INT8, Type::INT8, Type::INT8],
 };
 
 /// Holds off others who take in the same tenant until the transaction ends.
@@ -134,7 +137,8 @@ impl Export for PostgresLog {
         limit: usize,
     ) -> Result<Vec<MovedRecord>> {
         let (after, most) = (after.0 as i64, i64::try_from(limit).unwrap_or(i64::MAX));
-        let values: [&(dyn ToSql + Sync); 4] = [&tenant.0, &project.0, &after, &most];
+        let most_bytes = MAX_BATCH_BYTES as i64;
+        let values: [&(dyn ToSql + Sync); 5] = [&tenant.0, &project.0, &after, &most, &most_bytes];
         let rows = self.database.read(READ, &scope_of(tenant), &MOVED_RECORDS, &values)?;
         rows.iter().map(|row| moved_record(row).map_err(|fault| fault.at(READ))).collect()
     }
@@ -247,16 +251,18 @@ impl PostgresLog {
     }
 
     /// Erases what was removed, and returns how many bytes that were.
-    async fn erase_removed(&self, client: &Object, place: [i64; 2], removals: &Removals) -> Result<i64, Fault> {
-        let ([tenant, project], Removals { ids, at }) = (place, removals);
-        if at.is_empty() {
-            return Ok(0);
+    async fn erase_removed(&self, client: &Object, place: [i64; 2], removals: &[Removal]) -> Result<i64, Fault> {
+        let ([tenant, project], mut erased_bytes) = (place, 0_i64);
+        for some in removals.chunks(MAX_ERASED) {
+            let ids: SqlIds = some.iter().map(|removal| removal.id).collect();
+            let at: Vec<i64> = some.iter().map(|removal| removal.at).collect();
+            let removed: [&(dyn ToSql + Sync); 5] = [&tenant, &project, &ids.hosts, &ids.numbers, &at];
+            let Erasure { positions, imprints, bytes } =
+                Erasure::of(&self.database.run(client, &REMOVED, &removed).await?)?;
+            self.database.run(client, &ERASE, &[&tenant, &project, &positions, &imprints]).await?;
+            erased_bytes = erased_bytes.saturating_add(bytes);
         }
-        let removed: [&(dyn ToSql + Sync); 5] = [&tenant, &project, &ids.hosts, &ids.numbers, at];
-        let Erasure { positions, imprints, bytes } =
-            Erasure::of(&self.database.run(client, &REMOVED, &removed).await?)?;
-        self.database.run(client, &ERASE, &[&tenant, &project, &positions, &imprints]).await?;
-        Ok(bytes)
+        Ok(erased_bytes)
     }
 
     async fn take_token(&self, client: &Object, tenant: &TenantId, token: &ApiToken) -> Result<(), Fault> {
@@ -304,19 +310,18 @@ struct Columns<'a> {
     rows: SqlRows<'a>,
     /// What they count towards the quota in bytes.
     bytes: i64,
-    removals: Removals,
+    removals: Vec<Removal>,
 }
 
-/// Records that are removed, and the positions of the records that do it.
-struct Removals {
-    ids: SqlIds,
-    at: Vec<i64>,
+/// A record that is removed, and the position of the record that does it.
+struct Removal {
+    id: RecordId,
+    at: i64,
 }
 
 impl<'a> Columns<'a> {
     fn of(records: &'a [MovedRecord]) -> Result<Self> {
-        let (mut rows, mut removed, mut removed_at) = (SqlRows::default(), Vec::new(), Vec::new());
-        let mut bytes = 0_i64;
+        let (mut rows, mut removals, mut bytes) = (SqlRows::default(), Vec::new(), 0_i64);
         for one in records {
             let content = match &one.record {
                 Some(record) => {
@@ -327,12 +332,11 @@ impl<'a> Columns<'a> {
                 None => Content::Erased(one.imprint),
             };
             if let Some(Body::Removed { record, .. }) = one.record.as_ref().map(|record| &record.body) {
-                removed.push(*record);
-                removed_at.push(one.position.0 as i64);
+                removals.push(Removal { id: *record, at: one.position.0 as i64 });
             }
             rows.add(one.position, one.id, one.audience, content);
         }
-        Ok(Self { rows, bytes, removals: Removals { ids: removed.into_iter().collect(), at: removed_at } })
+        Ok(Self { rows, bytes, removals })
     }
 }
 

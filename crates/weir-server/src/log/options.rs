@@ -11,7 +11,7 @@ use tokio_postgres::config::{Host, SslMode};
 use weir_records::{ErrorKind, PortError, Result};
 
 /// How many connections are open at most.
-const DEFAULT_CONNECTIONS: usize = 16;
+pub(crate) const DEFAULT_CONNECTIONS: usize = 16;
 /// How long a call waits for another one that appends to the same project.
 const DEFAULT_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long one statement may take.

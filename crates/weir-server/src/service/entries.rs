@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use weir_core::wording::one_line;
 use weir_core::{EntryKind, Reference, Scope, Timestamp, UserId};
-use weir_records::{KeptRecord, PortError, RecordId, SearchQuery};
+use weir_records::{ErrorKind, KeptRecord, PortError, RecordId, SearchQuery};
 
 use super::Service;
 use super::callers::Caller;
@@ -20,6 +20,9 @@ const MAX_QUERY_BYTES: usize = 4 << 10;
 const EXCERPT_BYTES: u64 = 500;
 /// How many entries with one reference are shown.
 const MAX_NAMESAKES: usize = 20;
+/// What to do about an entry without its text.
+const MISSING_TEXT: &str = "the text of this entry can no longer be read; its author can forget the entry and write it \
+    again";
 
 /// The body of a search.
 #[derive(Deserialize)]
@@ -97,14 +100,24 @@ pub(super) fn search(service: &Service, caller: &Caller, search: Search) -> Resu
     Ok(json!({ "hits": hits, "behind": found.behind, "by_meaning": found.used_vector }))
 }
 
-/// Returns the entries with a record id or a reference. One entry has its text; of several, each has an excerpt.
+/// Returns the entries with a record id or a reference. One entry has its text, or says that it is lost; of several,
+/// each has an excerpt.
 pub(super) fn get(service: &Service, caller: &Caller, name: &str, place: Place) -> Result<Value, Problem> {
     let scope = caller.clear_scope(service, place.project)?;
     let Named { entries: found, has_more } = find(service, &scope, name)?;
     if let [only] = found.as_slice() {
-        let text = service.shelf.text(&scope, only.record.id).map_err(|error| Problem::of(service, &error))?;
+        let text = service.shelf.text(&scope, only.record.id);
         let mut shown = describe(service, &scope, only)?;
-        let text = text.ok_or_else(|| missing(name))?;
+        let text = match text {
+            Ok(text) => text.ok_or_else(|| missing(name))?,
+            // It is damaged, or the server ended after it had deleted the text and before it had removed the entry.
+            Err(error) if error.kind == ErrorKind::Damaged => {
+                (service.options.report)(&error.to_string());
+                shown.insert("missing_text".to_owned(), true.into());
+                return Ok(json!({ "entries": [shown], "hint": MISSING_TEXT }));
+            }
+            Err(error) => return Err(Problem::of(service, &error)),
+        };
         shown.insert("text".to_owned(), String::from_utf8_lossy(&text).into());
         return Ok(json!({ "entries": [shown] }));
     }
@@ -231,7 +244,7 @@ fn excerpt(service: &Service, scope: &Scope, kept: &KeptRecord) -> Result<Option
         }
         Ok(None) => Ok(None),
         // What is damaged is found by its title, and says so when it is read.
-        Err(PortError { kind: weir_records::ErrorKind::Damaged, .. }) => Ok(Some(String::new())),
+        Err(PortError { kind: ErrorKind::Damaged, .. }) => Ok(Some(String::new())),
         Err(error) => Err(Problem::of(service, &error)),
     }
 }

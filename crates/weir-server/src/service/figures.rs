@@ -31,6 +31,8 @@ pub(super) struct Figures {
     /// By route and status.
     requests: Mutex<BTreeMap<(String, u16), u64>>,
     index_failures: AtomicU64,
+    /// How many projects are tried again because they could not be indexed.
+    index_retries: AtomicU64,
     pub(super) copies: CopyFigures,
 }
 
@@ -44,6 +46,11 @@ impl Figures {
     /// Counts that a project could not be indexed.
     pub(super) fn index_failed(&self) {
         self.index_failures.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Sets how many projects are tried again because they could not be indexed.
+    pub(super) fn set_index_retries(&self, count: u64) {
+        self.index_retries.store(count, Ordering::Relaxed);
     }
 }
 
@@ -83,10 +90,7 @@ pub(super) fn page(service: &Service, caller: &Caller) -> Result<Response, Probl
     for (name, help, value) in gauges {
         let _ = writeln!(page, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
     }
-    let failures = service.figures.index_failures.load(Ordering::Relaxed);
-    let name = "weir_index_failures_total";
-    let _ =
-        writeln!(page, "# HELP {name} Projects that could not be indexed.\n# TYPE {name} counter\n{name} {failures}");
+    write_failures(&service.figures, &mut page);
     write_start(service, &mut page);
     let name = "weir_http_requests_total";
     let _ = writeln!(page, "# HELP {name} Requests to this server, by route and status.\n# TYPE {name} counter");
@@ -99,6 +103,18 @@ pub(super) fn page(service: &Service, caller: &Caller) -> Result<Response, Probl
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROMETHEUS));
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
+}
+
+/// Adds how often indexing failed, and how many projects are still to be tried again.
+fn write_failures(figures: &Figures, page: &mut String) {
+    let (failures, retries) = (&figures.index_failures, &figures.index_retries);
+    for (name, kind, help, value) in [
+        ("weir_index_failures_total", "counter", "Times that a project could not be indexed.", failures),
+        ("weir_index_retries", "gauge", "Projects that could not be indexed and are tried again.", retries),
+    ] {
+        let value = value.load(Ordering::Relaxed);
+        let _ = writeln!(page, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}");
+    }
 }
 
 /// Adds how the index was found, and what has become of its copies.

@@ -125,7 +125,7 @@ impl ServerHandler for TeamTools {
             return Err(ErrorData::invalid_params(format!("no tool `{}`", one_line(&request.name, 60)), None));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let done = self.service.call(move |service| tool.call(service, &caller, arguments)).await;
+        let done = self.service.call_for(caller, move |service, caller| tool.call(service, caller, arguments)).await;
         Ok(match done {
             Ok(answer) => CallToolResponse::from(CallToolResult::success(vec![ContentBlock::text(answer.text)])),
             Err(problem) => refused(&problem),

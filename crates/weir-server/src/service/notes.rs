@@ -75,8 +75,10 @@ pub(super) fn keep_replacing(
     }
     let new = new_record(note)?;
     check_room(service, &scope, new.text.len())?;
-    let record = service.shelf.keep(&scope, new, service.now()).map_err(failed)?;
+    let stored = service.shelf.keep(&scope, new, service.now());
+    // It may be in the log even if this failed.
     service.announce(&scope);
+    let record = stored.map_err(failed)?;
     for old in old {
         service.shelf.supersede(&scope, old, record.id, service.now()).map_err(|error| {
             Problem::of(service, &error)
@@ -107,8 +109,11 @@ pub(super) fn forget(service: &Service, caller: &Caller, name: &str, place: Plac
         Some(id) => id,
         None => one(&find(service, &scope, name)?)?,
     };
-    let forgotten = service.shelf.forget(&scope, id, WhyGone::Forgotten, service.now());
-    let forgotten = forgotten.map_err(|error| Problem::of(service, &error))?;
+    let forgotten = service.shelf.forget(&scope, id, WhyGone::Forgotten, service.now()).map_err(|error| {
+        // The removal may be in the log already. Then the words still have to leave the index.
+        service.announce(&scope);
+        Problem::of(service, &error)
+    })?;
     let left = forgotten.left;
     let left = json!({ "log": left.in_log, "index": left.in_index, "texts": left.in_blobs });
     Ok(json!({ "forgotten": id.to_string(), "id": forgotten.removal.id.to_string(), "left": left }))

@@ -15,7 +15,7 @@ use weir_records::{ErrorKind, PortError};
 use super::Service;
 
 /// How long a caller should wait before it tries again, in seconds.
-const RETRY_SECONDS: u64 = 2;
+pub(super) const RETRY_SECONDS: u64 = 2;
 
 /// An error as an HTTP answer.
 #[derive(Debug)]

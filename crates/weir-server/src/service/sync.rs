@@ -25,7 +25,7 @@ const MAX_UPLOADED: usize = 1_000;
 /// How many records one download has at most, and without a limit of the caller.
 const MAX_DOWNLOADED: usize = 500;
 const DEFAULT_DOWNLOADED: usize = 100;
-/// How many records of a download are in memory besides its page. A sealed one may have 2 MiB.
+/// How many records are read from the log at once. A sealed one may have 2 MiB.
 const MAX_READ: usize = 20;
 /// How many refused records an answer names.
 const MAX_NAMED: usize = 100;
@@ -65,9 +65,10 @@ pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Resu
         return Err(Problem::invalid(detail).hint("send the records in several requests, in their order"));
     }
     let (mut incoming, mut refused) = read(upload.records, &upload.texts, service.options.max_body_bytes)?;
+    check_project(service, &scope)?;
     let excess = check_quota(service, &scope, &incoming)?;
     if let Some(excess) = &excess {
-        incoming.retain(|one| is_removal(&one.record) || excess.known.contains(&one.record.id));
+        incoming.retain(|one| !excess.refused.contains(&one.record.id));
     }
     let failed = |error: PortError| Problem::of(service, &error);
     // What was in the log before has a position up to here, since positions are given in the order of the log.
@@ -81,7 +82,8 @@ pub(super) fn upload(service: &Service, caller: &Caller, upload: Upload) -> Resu
             Err(error) => refused.push(Refusal { id: one.record.id.to_string(), error }),
         }
     }
-    if accepted > 0 {
+    // A record may be in the log even if it counts as refused, because its text could not be stored.
+    if known < incoming.len() as u64 {
         service.announce(&scope);
     }
     let Position(head) = service.shelf.ports().log.head(&scope).map_err(failed)?;
@@ -134,12 +136,13 @@ pub(super) fn download(service: &Service, caller: &Caller, range: &Range) -> Res
 /// Why the new records of an upload do not fit into the quota of the tenant.
 struct Excess {
     problem: Problem,
-    /// The records of the upload that the log has already.
-    known: BTreeSet<RecordId>,
+    /// The records of the upload that are not taken for it.
+    refused: BTreeSet<RecordId>,
 }
 
 /// Checks whether the new records of an upload fit into the quota of the tenant. Over it, only removals are taken, and
-/// records that the log has already; neither needs room.
+/// records that the log has already; neither needs room. Far over it, a removal has to remove something: otherwise
+/// removals of nothing could fill the disk.
 fn check_quota(service: &Service, scope: &Scope, incoming: &[Incoming]) -> Result<Option<Excess>, Problem> {
     let failed = |error: PortError| Problem::of(service, &error);
     let usage = service.accounts.usage(&scope.tenant).map_err(failed)?;
@@ -155,28 +158,53 @@ fn check_quota(service: &Service, scope: &Scope, incoming: &[Incoming]) -> Resul
         let count = usage.records.saturating_add(records.len() as u64);
         Ok::<_, Problem>(count <= most && bytes_with(records)? <= most_bytes)
     };
-    let mut adding: Vec<&Record> = incoming.iter().map(|one| &one.record).filter(|one| !is_removal(one)).collect();
+    let is_far_over = usage.records > far_over(most) || usage.bytes > far_over(most_bytes);
+    let needs_room = |record: &&Record| is_far_over || removed_by(record).is_none();
+    let mut adding: Vec<&Record> = incoming.iter().map(|one| &one.record).filter(needs_room).collect();
     if fits(&adding)? {
         return Ok(None);
     }
-    let ids: Vec<RecordId> = adding.iter().map(|record| record.id).collect();
-    let known = service.shelf.ports().log.records(scope, &ids).map_err(failed)?;
-    let known: BTreeSet<RecordId> = known.into_iter().map(|stored| stored.record.id).collect();
-    adding.retain(|record| !known.contains(&record.id));
+    let named = adding.iter().flat_map(|record| [Some(record.id), removed_by(record)]).flatten();
+    let known = known(service, scope, &named.collect::<Vec<_>>())?;
+    let mut removed = BTreeSet::new();
+    adding.retain(|record| {
+        let removes_one = removed_by(record).is_some_and(|target| known.contains(&target) && removed.insert(target));
+        !known.contains(&record.id) && !removes_one
+    });
     if adding.is_empty() || fits(&adding)? {
         return Ok(None);
     }
     let is_over_bytes = bytes_with(&adding)? > most_bytes;
     let problem = if is_over_bytes { over_bytes(most_bytes, usage.bytes) } else { over_quota(most, usage.records) };
-    Ok(Some(Excess { problem, known }))
+    Ok(Some(Excess { problem, refused: adding.iter().map(|record| record.id).collect() }))
 }
 
-fn is_removal(record: &Record) -> bool {
-    matches!(record.body, Body::Removed { .. })
+/// Returns a tenth more than a tenant may have.
+fn far_over(most: u64) -> u64 {
+    most.saturating_add(most / 10)
+}
+
+/// Returns those of these records that the log has and the caller sees.
+fn known(service: &Service, scope: &Scope, ids: &[RecordId]) -> Result<BTreeSet<RecordId>, Problem> {
+    let mut known = BTreeSet::new();
+    for some in ids.chunks(MAX_READ) {
+        let found = service.shelf.ports().log.records(scope, some).map_err(|error| Problem::of(service, &error))?;
+        known.extend(found.into_iter().map(|stored| stored.record.id));
+    }
+    Ok(known)
+}
+
+/// Returns the record that this one removes, if it removes one.
+fn removed_by(record: &Record) -> Option<RecordId> {
+    match record.body {
+        Body::Removed { record, .. } => Some(record),
+        _ => None,
+    }
 }
 
 /// Checks that the tenant may have one more record with a text of this size.
 pub(super) fn check_room(service: &Service, scope: &Scope, text_bytes: usize) -> Result<(), Problem> {
+    check_project(service, scope)?;
     let usage = service.accounts.usage(&scope.tenant).map_err(|error| Problem::of(service, &error))?;
     let most = usage.max_records.unwrap_or(service.options.max_tenant_records);
     let most_bytes = usage.max_bytes.unwrap_or(service.options.max_tenant_bytes);
@@ -184,6 +212,18 @@ pub(super) fn check_room(service: &Service, scope: &Scope, text_bytes: usize) ->
         return Err(over_bytes(most_bytes, usage.bytes));
     }
     if usage.records < most { Ok(()) } else { Err(over_quota(most, usage.records)) }
+}
+
+/// Checks that a project has records, or that the tenant may have one more project.
+fn check_project(service: &Service, scope: &Scope) -> Result<(), Problem> {
+    let (failed, most) = (|error: PortError| Problem::of(service, &error), service.options.max_tenant_projects);
+    let Position(head) = service.shelf.ports().log.head(scope).map_err(failed)?;
+    if head > 0 || service.accounts.projects(&scope.tenant).map_err(failed)?.len() < most {
+        return Ok(());
+    }
+    let detail = format!("the tenant may have {most} projects, and has as many");
+    Err(Problem::new(StatusCode::FORBIDDEN, "Quota exceeded", detail)
+        .hint("nothing was stored; use a project that exists, or ask the operator for another tenant"))
 }
 
 fn over_bytes(most: u64, has: u64) -> Problem {

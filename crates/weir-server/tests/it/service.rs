@@ -28,6 +28,7 @@ macro_rules! on_each_backend {
 
 mod access;
 mod background;
+mod fairness;
 mod hostile;
 mod isolation;
 mod limits;

@@ -105,6 +105,9 @@ fn nothing_is_left_of_a_deleted_tenant_but_its_audit() {
     assert_eq!(blobs.get(&theirs, &TextKey::of(text.as_bytes())).unwrap().unwrap(), text.as_bytes());
     // A tenant of the same name starts from nothing.
     fill_again(&shelf, &log, &ours);
+    // That of the server and that of the user.
+    let rows = rows_of(&owner, &number("acme"));
+    assert!(rows.contains(&"hosts 2".to_owned()), "{rows:?}");
     assert_eq!((hits(&shelf, &ours, "common"), hits(&shelf, &theirs, "common")), (1, 1));
 }
 

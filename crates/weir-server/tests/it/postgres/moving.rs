@@ -8,7 +8,7 @@ use weir_core::{ProjectKey, Scope, SessionKey, TenantId, WhyGone};
 use weir_records::moving::{Export, MoveFigures, MoveSource, MoveState, MoveTarget, contents, move_team};
 use weir_records::sqlite::{self, SqliteLog};
 use weir_records::{
-    Accounts as _, ApiToken, Blobs as _, Credential, ErrorKind, Log as _, PortError, Position, Readers, Result,
+    Accounts as _, ApiToken, Blobs as _, Body, Credential, ErrorKind, Log as _, PortError, Position, Readers, Result,
     Revoked, TextKey, TokenScope,
 };
 use weir_server::{ObjectBlobs, delete_tenant, delete_tokens};
@@ -131,6 +131,28 @@ fn a_move_does_not_bring_a_deleted_tenant_back() {
     let figures = move_to(&old, &database, &texts).unwrap();
     assert_eq!((figures.tenants, figures.deleted_tenants, figures.left_audit_rows), (1, 1, 3));
     assert_eq!((new.has_tenant(&acme.tenant).unwrap(), new.has_tenant(&gone.tenant).unwrap()), (true, false));
+}
+
+#[test]
+fn a_comparison_reads_few_large_records_at_once() {
+    let (database, api, id) = (TestDatabase::new(), scope("acme", "ana", "api"), ids());
+    let log = database.log();
+    let large = |number| {
+        let mut record = note(&api, id(number));
+        if let Body::Kept(kept) = &mut record.body {
+            kept.title = "word ".repeat(40 << 10);
+        }
+        record
+    };
+    log.append(&api, &(0..60).map(large).collect::<Vec<_>>()).unwrap();
+    // An erased record has no JSON.
+    log.append(&api, &[removal(&api, id(60), id(0))]).unwrap();
+    let batch = |after: u64| log.moved_records(&api.tenant, &api.project, Position(after), 500).unwrap();
+    let first = batch(0);
+    assert!((30..50).contains(&first.len()), "{}", first.len());
+    let last = first.len() as u64;
+    assert!(first.iter().map(|one| one.position.0).eq(1..=last), "nothing is left out");
+    assert_eq!(batch(last).last().map(|one| one.position), Some(Position(61)));
 }
 
 #[test]

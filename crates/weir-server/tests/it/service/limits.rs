@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use serde_json::json;
-use weir_core::{TenantId, WhyGone};
+use weir_core::{ProjectKey, Scope, TenantId, WhyGone};
 use weir_records::{Body, Credential, TokenScope};
 use weir_server::ServiceOptions;
 
@@ -29,6 +29,40 @@ fn a_tenant_over_its_quota_can_repeat_and_remove_but_not_add(world: &World) {
     // Another tenant has its own.
     let other = server.token("umbrella", "eve", TokenScope::Write);
     server.note(&other, API, "free");
+}
+
+fn removals_of_nothing_need_room_once_a_tenant_is_far_over_its_quota(world: &World) {
+    let (server, own, id) = (world.server(), scope("acme", "ana"), ids());
+    let token = server.token("acme", "ana", TokenScope::Write);
+    server.accounts.set_max_records(&TenantId("acme".into()), 10).unwrap();
+    let removal = |number: u64, of: u64| {
+        written(&record(&own, id(number), Body::Removed { record: id(of), why: WhyGone::Forgotten }))
+    };
+    let send = |records: &[serde_json::Value], texts: &[&str]| {
+        server.post("/v1/sync/records", &token, &upload(API, records, texts))
+    };
+    let notes: Vec<_> = (0..10).map(|number| written(&kept(&own, id(number), "same"))).collect();
+    send(&notes, &["same"]).ok(200);
+    // The record may arrive later, so its removal counts at first.
+    assert_eq!(send(&[removal(20, 100), removal(21, 101)], &[]).ok(200)["accepted"], 2);
+    assert_eq!(send(&[removal(22, 102)], &[]).problem(403)["accepted"], 0);
+    let mixed = send(&[removal(23, 0), removal(24, 103), removal(25, 0)], &[]).problem(403);
+    assert_eq!(mixed["accepted"], 1, "{mixed}");
+    assert_eq!(send(&[removal(26, 1), removal(27, 2)], &[]).ok(200)["accepted"], 2);
+}
+
+fn a_tenant_has_a_limited_number_of_projects(world: &World) {
+    let server = world.server_named("one", ServiceOptions { max_tenant_projects: 2, ..options() });
+    let (token, own, id) = (server.token("acme", "ana", TokenScope::Write), scope("acme", "ana"), ids());
+    server.note(&token, API, "first");
+    server.note(&token, "second", "second");
+    server.note(&token, API, "again");
+    server.post("/v1/notes", &token, &json!({ "project": "third", "text": "x" })).problem(403);
+    let elsewhere = Scope { project: ProjectKey("third".into()), ..own };
+    let refused = upload("third", &[written(&kept(&elsewhere, id(0), "x"))], &["x"]);
+    assert_eq!(server.post("/v1/sync/records", &token, &refused).problem(403)["title"], "Quota exceeded");
+    let other = server.token("umbrella", "eve", TokenScope::Write);
+    server.note(&other, "third", "free");
 }
 
 fn what_a_tenant_has_already_takes_no_room(world: &World) {
@@ -142,6 +176,8 @@ fn each_change_is_in_the_audit(world: &World) {
 
 on_each_backend! {
     a_tenant_over_its_quota_can_repeat_and_remove_but_not_add,
+    removals_of_nothing_need_room_once_a_tenant_is_far_over_its_quota,
+    a_tenant_has_a_limited_number_of_projects,
     what_a_tenant_has_already_takes_no_room,
     a_text_that_many_records_have_is_not_a_body_for_each,
     a_token_that_asks_too_often_waits_and_others_do_not,

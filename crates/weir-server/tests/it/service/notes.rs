@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 use weir_core::Reference;
-use weir_records::{Body, MAX_ABOUT, TokenScope};
+use weir_records::{Body, MAX_ABOUT, TextKey, TokenScope};
+use weir_server::ServiceOptions;
 
-use super::support::{API, World, encoded, ids, kept, record, scope, upload, written};
+use super::support::{API, World, encoded, ids, kept, options, record, scope, upload, written};
+use crate::support::files;
 
 fn a_note_of_one_user_is_found_by_another_with_its_author(world: &World) {
     let server = world.server();
@@ -61,6 +63,28 @@ fn only_the_author_forgets_a_note_and_then_it_is_gone(world: &World) {
     assert_eq!(server.download(&ben, API, 10).len(), 1, "the removal itself");
 }
 
+fn an_entry_whose_text_is_gone_says_so_and_can_be_forgotten(world: &World) {
+    let server = world.server_named("one", ServiceOptions { report: |_| {}, ..options() });
+    let token = server.token("acme", "ana", TokenScope::Write);
+    let id = server.note(&token, API, "half forgotten");
+    // As a server leaves it that ends after it has deleted the text and before it has removed the entry.
+    let key = TextKey::of(b"half forgotten").to_string();
+    let file = files(world.folder()).into_iter().find(|path| path.to_string_lossy().contains(&key));
+    std::fs::remove_file(file.unwrap()).unwrap();
+    let path = format!("/v1/entries/{id}?project={}", encoded(API));
+    let found = server.get(&path, &token).ok(200);
+    let entry = &found["entries"][0];
+    assert_eq!((&entry["title"], &entry["missing_text"]), (&json!("half forgotten"), &json!(true)), "{found}");
+    assert!(entry["text"].is_null() && found["hint"].as_str().unwrap().contains("no longer be read"), "{found}");
+    let shown = server.post("/v1/tools/ctx_get", &token, &json!({ "project": API, "reference": id })).ok(200);
+    assert!(shown["text"].as_str().unwrap().contains("no longer be read"), "{shown}");
+    let page = server.get(&format!("/v1/sync/records?project={}", encoded(API)), &token).ok(200);
+    assert_eq!(page["missing_texts"], json!([key]), "{page}");
+    let proof = server.send("DELETE", &path, &token, "").ok(200);
+    assert_eq!(proof["left"], json!({ "log": 0, "index": 0, "texts": 0 }));
+    server.get(&path, &token).problem(404);
+}
+
 fn a_secret_in_a_note_is_redacted_and_a_wrong_field_is_named(world: &World) {
     let server = world.server();
     let token = server.token("acme", "ana", TokenScope::Write);
@@ -113,6 +137,7 @@ on_each_backend! {
     a_note_of_one_user_is_found_by_another_with_its_author,
     an_entry_says_that_more_was_said_about_it_than_was_read,
     only_the_author_forgets_a_note_and_then_it_is_gone,
+    an_entry_whose_text_is_gone_says_so_and_can_be_forgotten,
     a_secret_in_a_note_is_redacted_and_a_wrong_field_is_named,
     a_reference_of_many_entries_shows_the_oldest_and_says_that_there_are_more,
 }

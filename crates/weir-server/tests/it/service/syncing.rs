@@ -146,6 +146,10 @@ fn a_field_that_no_machine_writes_is_refused(world: &World) {
         let problem = server.post(SYNC, &token, &upload(API, &[written(&record)], &["text"])).problem(422);
         assert!(problem["refused"].to_string().contains(reason), "{reason}: {problem}");
     }
+    let mut confirmed = record(&own, id(9), Body::Confirmed { record: id(0), by: own.user.clone() });
+    confirmed.author.client = long();
+    let problem = server.post(SYNC, &token, &upload(API, &[written(&confirmed)], &[])).problem(422);
+    assert!(problem["refused"].to_string().contains("the name of its client is too long"), "{problem}");
 }
 
 fn a_page_is_cut_by_the_size_of_its_records_and_misses_none(world: &World) {
