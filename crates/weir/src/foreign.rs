@@ -97,7 +97,7 @@ pub(crate) fn path_text(path: &Path) -> String {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::symlink;
 

@@ -237,6 +237,7 @@ mod tests {
         assert_eq!(found.as_deref(), expected.map(Path::new), "{folder}");
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_repository_elsewhere_counts_only_if_it_names_the_folder() {
         let folder = tempfile::tempdir().unwrap();
@@ -278,6 +279,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn references_stay_in_the_repository() {
         let folder = tempfile::tempdir().unwrap();

@@ -121,6 +121,7 @@ mod tests {
         assert_eq!(all(data), []);
     }
 
+    #[cfg(unix)]
     #[test]
     fn only_the_owner_can_read_a_record() {
         use std::os::unix::fs::PermissionsExt as _;

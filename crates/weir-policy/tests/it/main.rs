@@ -8,6 +8,7 @@ mod everyday;
 mod fuzz;
 mod gate;
 mod help;
+#[cfg(unix)]
 mod masks;
 mod oracle;
 mod properties;

@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, reason = "children report to their parent, and seeds to people")]
 
 mod dump;
+#[cfg(unix)]
 mod faults;
 mod files;
 mod forget;
@@ -18,6 +19,7 @@ mod map;
 mod meaning;
 mod notes;
 mod origin;
+#[cfg(unix)]
 mod power;
 mod process;
 mod prompt;

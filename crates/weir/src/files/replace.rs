@@ -243,6 +243,7 @@ mod tests {
         assert!(only_file(&path));
     }
 
+    #[cfg(unix)]
     #[test]
     fn the_group_of_a_file_is_kept() {
         use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
@@ -263,6 +264,7 @@ mod tests {
         assert_eq!((about.gid(), about.mode() & 0o7777), (other, 0o660));
     }
 
+    #[cfg(unix)]
     #[test]
     fn no_link_is_gone_through() {
         let place = tempfile::tempdir().unwrap();

@@ -184,6 +184,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn the_home_folder_is_known_behind_a_link() {
         let place = tempfile::tempdir().unwrap();

@@ -60,6 +60,7 @@ fn a_file_is_the_same_changed_or_gone() {
     assert_eq!(doubt(root, &file), Some(Doubt::FileGone { path: "src/pool.rs".into() }));
 }
 
+#[cfg(unix)]
 #[test]
 fn what_cannot_be_told_is_left_unsaid() {
     let folder = tempfile::tempdir().unwrap();

@@ -191,6 +191,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_file_says_nothing_without_the_result() {
         let (folder, rulings) = rulings();

@@ -162,7 +162,7 @@ fn unusable(path: &Path, why: &str) -> CommandError {
         .hint("remove that file; the next `weir serve` creates it again, with new tokens")
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
