@@ -151,4 +151,8 @@ fn a_person_reads_local_times_and_sees_the_matched_words() {
     let (utc, east) = (script(&[("TZ", "UTC0")], "notes"), script(&[("TZ", "XXX-07:01")], "notes"));
     let time = |shown: &str| shown.split(' ').nth(2).unwrap_or_default().to_owned();
     assert!(!utc.contains("Z ") && time(&utc) != time(&east), "{utc}{east}");
+    // A time is read as it is shown.
+    let shown: Vec<&str> = east.split(' ').skip(1).take(2).collect();
+    let since = script(&[("TZ", "XXX-07:01"), ("NO_COLOR", "1")], &format!("history --since {}", shown.join("T")));
+    assert!(since.contains("the zebra pool is small"), "{shown:?}: {since}");
 }
