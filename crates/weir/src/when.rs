@@ -65,6 +65,14 @@ pub(crate) fn show(at: Timestamp) -> String {
     }
 }
 
+/// Formats a time for files that programs read: to the second, in UTC, as RFC 3339 has it.
+pub(crate) fn for_data(at: Timestamp) -> String {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(time) => time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        Err(_) => "an unknown time".to_owned(),
+    }
+}
+
 /// Formats a day for answers, in UTC.
 pub(crate) fn day(at: Timestamp) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {
@@ -121,6 +129,7 @@ mod tests {
             assert!(parse(text, now).is_err(), "{text}");
         }
         assert_eq!(show(Timestamp(1_769_860_800_000)), "2026-01-31 12:00Z");
+        assert_eq!(for_data(Timestamp(1_769_860_800_000)), "2026-01-31T12:00:00Z");
     }
 
     #[test]
