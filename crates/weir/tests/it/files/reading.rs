@@ -140,6 +140,9 @@ fn what_is_no_plain_text_is_said() {
     let binary = server.refused("context_read", &json!({ "path": "a.bin" }));
     assert!(binary.contains("a.bin is binary, 6 B") && binary.contains("ctx_execute_file"), "{binary}");
     assert!(server.read("latin.txt").contains("not UTF-8"));
+    home.write("wide.txt", "\u{feff}größe\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    let wide = server.read("wide.txt");
+    assert!(wide.contains("; UTF-16, which cannot be edited") && fenced(&wide) == "größe", "{wide}");
     let dos = server.read("dos.txt");
     assert!(dos.contains("CRLF") && fenced(&dos) == "one\ntwo", "{dos}");
     assert!(server.read("bare.txt").contains("no newline at the end"));
