@@ -26,7 +26,7 @@ use weir_core::Timestamp;
 
 use self::session::tokens;
 use crate::Client;
-pub use session::{HookPayload, Part, Place, Session, Step, TimedStep, ToolResult, Usage};
+pub use session::{CopiedPart, HookPayload, Part, Place, SeenMessages, Session, Step, TimedStep, ToolResult, Usage};
 
 /// The maximum text of a transcript that is held in memory, in bytes.
 pub const MAX_BUFFERED_BYTES: usize = 256 << 20;
@@ -94,6 +94,8 @@ struct Draft {
     models: Models,
     steps: Vec<TimedStep>,
     requests: Vec<Usage>,
+    /// The first message of each request, for a format with identifiers that forks copy.
+    request_messages: Vec<String>,
     /// The number of its rows.
     rows: usize,
     /// The time of the current row and the client's name for its message.
@@ -150,6 +152,9 @@ impl Draft {
             model: self.models.most(),
             steps: Vec::new(),
             requests: self.requests,
+            copied: CopiedPart::default(),
+            step_messages: Vec::new(),
+            request_messages: self.request_messages,
         };
         (session, self.steps)
     }
@@ -223,7 +228,8 @@ impl Reading {
         drafts.sort_by_key(|draft| std::cmp::Reverse(draft.rows));
         let session = |draft: Draft| {
             let (session, steps) = draft.finish(format);
-            Session { steps: steps.into_iter().map(|dated| dated.step).collect(), ..session }
+            let (steps, step_messages) = steps.into_iter().map(|dated| (dated.step, dated.message)).unzip();
+            Session { steps, step_messages, ..session }
         };
         Some(Transcript { sessions: drafts.into_iter().map(session).collect(), skipped: self.skipped })
     }

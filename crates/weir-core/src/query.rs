@@ -3,7 +3,7 @@
 //! Invariant: any text is a valid query. Words are joined by *any*, never by *all*, so that one unknown word does not
 //! hide everything; ranking prefers chunks with more of them.
 
-use crate::words::{camel_parts, is_cjk, is_in_word, is_stop_word, pairs, script_runs};
+use crate::words::{camel_parts, continues_word, is_spaceless, is_stop_word, pairs, script_runs, with_composed_korean};
 use crate::{EntryKind, Level, Timestamp};
 
 /// Maximum number of terms. More would take time without adding meaning.
@@ -72,7 +72,7 @@ pub struct Term {
 
 /// Returns the terms of a query. The result is empty only if the text has no letter and no digit.
 pub fn terms(text: &str) -> Vec<Term> {
-    let all = every_term(text);
+    let all = every_term(&with_composed_korean(text));
     let telling: Vec<Term> = all.iter().filter(|term| !is_idle(term)).cloned().collect();
     let mut chosen = if telling.is_empty() { all } else { telling };
     let mut seen = std::collections::HashSet::new();
@@ -102,7 +102,7 @@ fn every_term(text: &str) -> Vec<Term> {
 /// for one by one.
 fn push_quoted(terms: &mut Vec<Term>, part: &str) {
     let words = words_of(part);
-    if !words.iter().any(|word| word.contains(is_cjk)) {
+    if !words.iter().any(|word| word.contains(is_spaceless)) {
         return push(terms, words);
     }
     if words.len() > 1 {
@@ -131,16 +131,16 @@ fn push_piece(terms: &mut Vec<Term>, piece: &str) {
 }
 
 fn push_word(terms: &mut Vec<Term>, word: &str, piece: &str) {
-    if word.chars().any(is_cjk) {
-        push_cjk(terms, word);
+    if word.chars().any(is_spaceless) {
+        push_spaceless(terms, word);
         // A single character among words of another script would be found nearly everywhere.
         let is_telling =
-            |run: &&str| run.len() < word.len() && (!run.starts_with(is_cjk) || run.chars().nth(1).is_some());
+            |run: &&str| run.len() < word.len() && (!run.starts_with(is_spaceless) || run.chars().nth(1).is_some());
         script_runs(word).filter(is_telling).for_each(|run| push_word(terms, run, piece));
         return;
     }
     push(terms, vec![word.to_owned()]);
-    let mut originals = piece.split(|c: char| !is_in_word(c)).flat_map(script_runs);
+    let mut originals = piece.split(|c: char| !continues_word(c)).flat_map(script_runs);
     let original = originals.find(|part| part.to_lowercase() == *word);
     let parts = camel_parts(original.unwrap_or(word));
     if parts.len() > 1 {
@@ -149,13 +149,13 @@ fn push_word(terms: &mut Vec<Term>, word: &str, piece: &str) {
     }
 }
 
-fn push_cjk(terms: &mut Vec<Term>, word: &str) {
+fn push_spaceless(terms: &mut Vec<Term>, word: &str) {
     let mut pairs = pairs(word);
     if pairs.len() > 1 {
         // The last character alone is indexed only at the end of a run, so it is not part of the phrase.
         pairs.pop();
         push(terms, pairs);
-    } else {
+    } else if !pairs.is_empty() {
         terms.push(Term { words: pairs, prefix: true });
     }
 }
@@ -168,7 +168,7 @@ fn push(terms: &mut Vec<Term>, words: Vec<String>) {
 
 /// Returns the words of a piece in lower case. More than [`MAX_TERMS`] of them would take time without adding meaning.
 fn words_of(piece: &str) -> Vec<String> {
-    let words = piece.split(|c: char| !is_in_word(c)).filter(|word| word.contains(char::is_alphanumeric));
+    let words = piece.split(|c: char| !continues_word(c)).filter(|word| word.contains(char::is_alphanumeric));
     words.take(MAX_TERMS).map(str::to_lowercase).collect()
 }
 
@@ -213,6 +213,9 @@ mod tests {
         check("検索", expect!["検索"]);
         check("検索機能", expect!["検索+索機+機能"]);
         check("検", expect!["検*"]);
+        check("ค\u{e49}นหา", expect!["คน+นห+หา"]);
+        check("\u{1100}\u{1165}\u{11b7}\u{1109}\u{1162}\u{11a8}", expect!["검색"]);
+        check("x\u{e49}\u{e49}", expect!["x* | x"]);
         check("检索API", expect!["检索+索a+ap+pi | 检索 | api"]);
         check("用parseUrl", expect!["用p+pa+ar+rs+se+eu+ur+rl | parseurl | parse+url | parse | url"]);
     }

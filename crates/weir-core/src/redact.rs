@@ -30,7 +30,7 @@ use std::ops::Range;
 
 use class::{DIGIT, HEX, LOWER};
 pub use redactor::Redactor;
-use rules::{BEARER_TOKEN, BY_SURROUNDINGS, COOKIE, CURL_PASSWORD, MNEMONIC, PASSWORD};
+use rules::{BEARER_TOKEN, BY_SURROUNDINGS, COOKIE, CURL_PASSWORD, JWT, MNEMONIC, PASSWORD};
 use scan::{Literal, LiteralHit, Sign};
 pub use stream::RedactedPart;
 use view::Difference;
@@ -144,7 +144,10 @@ fn find_in(window: &Window, hits: &[LiteralHit], found: &mut Vec<Finding>) {
 
 fn find_at(window: &Window, hit: LiteralHit) -> Option<Finding> {
     let (rule, range) = match hit.literal() {
-        Literal::Token(rule) => (rule.name, token::find(window, rule, hit.at)?),
+        Literal::Token(rule) => {
+            let wrapped = || if rule.name == JWT { token::wrapped_jwt(window, hit.at) } else { None };
+            (rule.name, token::find(window, rule, hit.at).or_else(wrapped)?)
+        }
         Literal::Key(key) => pair::find(window, key, hit.at)?,
         Literal::Sign(Sign::PemBegin) => ("private-key", block::pem(window, hit.at)?),
         Literal::Sign(Sign::PuttyLines) => ("private-key", block::putty(window, hit.at)?),
@@ -157,6 +160,8 @@ fn find_at(window: &Window, hit: LiteralHit) -> Option<Finding> {
         Literal::Sign(Sign::IdentifiedBy) => (PASSWORD, context::identified_by(window, hit.at, hit.end())?),
         Literal::Sign(Sign::Pgpass) => (PASSWORD, context::pgpass(window, hit.end())?),
         Literal::Sign(Sign::Cookie) => (COOKIE, context::cookie(window, hit.end())?),
+        Literal::Sign(Sign::CookieJar) => (COOKIE, context::cookie_jar(window, hit.at, hit.end())?),
+        Literal::Sign(Sign::JwkMember) => ("private-key", context::jwk_member(window, hit.at, hit.end())?),
         Literal::Sign(Sign::Mnemonic) => (MNEMONIC, context::mnemonic(window, hit.end())?),
         Literal::Sign(Sign::PrivateOpen | Sign::PrivateClose | Sign::Mark) => return None,
     };

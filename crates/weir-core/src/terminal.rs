@@ -39,6 +39,23 @@ pub fn is_binary(head: &[u8]) -> bool {
     head[..head.len().min(BINARY_HEAD_BYTES)].contains(&0)
 }
 
+/// Returns whether a text that begins like this is UTF-16 with a byte order mark, as some programs write it.
+pub fn is_utf16(head: &[u8]) -> bool {
+    matches!(head, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
+}
+
+/// Decodes a text in UTF-16 with a byte order mark. What is not valid becomes `�`.
+pub fn from_utf16(text: &[u8]) -> Option<String> {
+    const INVALID: u16 = 0xfffd;
+    let read = match text {
+        [0xff, 0xfe, ..] => u16::from_le_bytes as fn([u8; 2]) -> u16,
+        [0xfe, 0xff, ..] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let units = text[2..].chunks(2).map(|unit| <[u8; 2]>::try_from(unit).map_or(INVALID, read));
+    Some(char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+}
+
 /// Returns what a terminal would show of `text`, which must begin at the beginning of a line.
 pub fn clean(text: &[u8]) -> Cow<'_, [u8]> {
     let plain = plain_lines(text);

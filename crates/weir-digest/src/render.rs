@@ -63,32 +63,35 @@ impl std::fmt::Display for Digest {
 impl Page {
     /// Renders the digest in at most `budget` tokens. The frame is rendered in any case.
     pub fn render(&self, frame: &Frame<'_>, budget: usize) -> Digest {
-        write(self, &self.choose(frame, budget), frame)
+        self.choose(frame, budget).1
     }
 
     /// Renders the digest as [`Page::render`] does, after what matches an intent. The matches take tokens of their own,
     /// so an intent never displaces a fact.
     pub fn render_after(&self, matches: Vec<Part>, frame: &Frame<'_>, budget: usize) -> Digest {
-        let chosen = self.choose(frame, budget);
+        let (chosen, digest) = self.choose(frame, budget);
         if matches.is_empty() {
-            return write(self, &chosen, frame);
+            return digest;
         }
         let mut page = Self { parts: matches, ..Self::default() };
         let bare = Frame { head: "", remarks: &[], read_on: "", ..*frame };
         let room = MAX_MATCHES_BUDGET.min(frame.bytes as usize / BYTES_PER_MATCHES_TOKEN);
-        let chosen = page.choose(&bare, room).followed_by(chosen);
+        let chosen = page.choose(&bare, room).0.followed_by(chosen);
         page.parts.extend_from_slice(&self.parts);
         page.what.clone_from(&self.what);
         write(&page, &chosen, frame)
     }
 
-    /// Chooses the facts of a digest of at most `budget` tokens.
-    fn choose(&self, frame: &Frame<'_>, budget: usize) -> ShownFacts {
+    /// Chooses the facts of a digest of at most `budget` tokens. Returns them with the digest.
+    fn choose(&self, frame: &Frame<'_>, budget: usize) -> (ShownFacts, Digest) {
         let mut chosen = ShownFacts::all_headings(self);
         let around = weir_tokens::count(&write(self, &chosen, frame).to_string());
         chosen.fill(self, budget.saturating_sub(around));
-        while weir_tokens::count(&write(self, &chosen, frame).to_string()) > budget && chosen.drop_least(self) {}
-        chosen
+        let mut digest = write(self, &chosen, frame);
+        while weir_tokens::count(&digest.to_string()) > budget && chosen.drop_least(self) {
+            digest = write(self, &chosen, frame);
+        }
+        (chosen, digest)
     }
 }
 

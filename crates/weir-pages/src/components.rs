@@ -244,12 +244,17 @@ impl Pager {
 
 /// Returns the links of a list that is read from the newest on: back to its beginning, and to what is older.
 pub(crate) fn older_pages(newest: Option<&str>, older: Option<&str>, sentence: &str) -> Markup {
+    linked_pages(["Newest", "Older"], newest, older, sentence)
+}
+
+/// Returns the links of a list that can only be read from its beginning on, with their labels.
+pub(crate) fn linked_pages(labels: [&str; 2], first: Option<&str>, next: Option<&str>, sentence: &str) -> Markup {
     html! {
-        @if newest.is_some() || older.is_some() {
+        @if first.is_some() || next.is_some() {
             nav.pager aria-label="Pages of this list" {
-                @if let Some(href) = newest { a.button href=(href) data-key="[" { "Newest" } }
+                @if let Some(href) = first { a.button href=(href) data-key="[" { (labels[0]) } }
                 span { (sentence) }
-                @if let Some(href) = older { a.button rel="next" href=(href) data-key="]" { "Older" } }
+                @if let Some(href) = next { a.button rel="next" href=(href) data-key="]" { (labels[1]) } }
             }
         }
     }

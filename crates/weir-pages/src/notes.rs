@@ -4,7 +4,7 @@ mod note;
 
 use maud::{Markup, html};
 
-use crate::components::{Choice, Key, MOVE, Pager, chips, empty, head, post, section};
+use crate::components::{Choice, Key, MOVE, chips, empty, head, linked_pages, post, section};
 use crate::figures::{count, counted};
 use crate::routes::{Page, with_query};
 use crate::shell::{Content, Shell};
@@ -34,8 +34,10 @@ pub struct Notes {
     pub superseded: Vec<NoteCard>,
     /// Old notes that nobody has opened.
     pub never_read: Vec<NoteCard>,
-    /// Where this page is among the others, for the filters that have more than one.
-    pub pager: Pager,
+    /// Whether this is the first page.
+    pub is_first: bool,
+    /// The place of the last note on this page, if others follow.
+    pub next: Option<Text>,
 }
 
 /// How many notes there are of each sort.
@@ -99,18 +101,22 @@ impl NoteFilter {
 impl Notes {
     /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
+        let first = (!self.is_first).then(|| self.address(shell, self.filter, ""));
+        let next = self.next.as_ref().map(|place| self.address(shell, self.filter, place.raw()));
+        let lists = [&self.doubtful, &self.unconfirmed, &self.current, &self.superseded, &self.never_read];
+        let shown = counted(lists.iter().map(|notes| notes.len() as u64).sum(), "note", "notes");
         let main = html! {
             (head(html! { "Notes" }, self.sentence(shell), new_note(shell)))
             (chips("Which notes", &NoteFilter::ALL.map(|filter| self.choice(filter, shell))))
             (self.lists(shell))
-            (self.pager.render(|page| self.address(shell, self.filter, page), ("note", "notes")))
+            (linked_pages(["First", "Next"], first.as_deref(), next.as_deref(), &format!("{shown} on this page")))
         };
         let keys: &[Key] = &[
             MOVE,
             Key { keys: &["c"], does: "to Still true, Confirm" },
             Key { keys: &["e"], does: "edit" },
             Key { keys: &["Enter"], does: "show revisions" },
-            Key { keys: &["[", "]"], does: "previous, next page" },
+            Key { keys: &["[", "]"], does: "first, next page" },
         ];
         shell.document(&Content { page: Some(Page::Notes), title: "Notes", keys, main })
     }
@@ -149,14 +155,14 @@ impl Notes {
     fn choice(&self, filter: NoteFilter, shell: &Shell) -> Choice {
         Choice {
             label: filter.label(&self.counts),
-            href: self.address(shell, filter, 1),
+            href: self.address(shell, filter, ""),
             is_chosen: filter == self.filter,
         }
     }
 
-    fn address(&self, shell: &Shell, filter: NoteFilter, page: u64) -> String {
-        let page = if page > 1 { page.to_string() } else { String::new() };
-        with_query(&shell.page(Page::Notes), &[("show", filter.word()), ("page", &page)])
+    /// Returns the address of the notes after a place, or of the first ones.
+    fn address(&self, shell: &Shell, filter: NoteFilter, after: &str) -> String {
+        with_query(&shell.page(Page::Notes), &[("show", filter.word()), ("after", after)])
     }
 
     fn lists(&self, shell: &Shell) -> Markup {
@@ -219,7 +225,7 @@ impl Notes {
         html! {
             @if (shown as u64) < all {
                 (count(shown as u64)) " of " (count(all)) ", newest first. "
-                @if self.filter != filter { a href=(self.address(shell, filter, 1)) { "Show all" } }
+                @if self.filter != filter { a href=(self.address(shell, filter, "")) { "Show all" } }
             } @else if shown > 1 { "newest first" }
         }
     }

@@ -14,8 +14,8 @@ use crate::text::Text;
 pub struct Sessions {
     /// The sessions of this page.
     pub rows: Vec<SessionRow>,
-    /// How many sessions there are in all.
-    pub total: u64,
+    /// How many sessions there are in all; none if they are too many to count.
+    pub total: Option<u64>,
     /// Whether this page begins with the newest session.
     pub is_newest: bool,
     /// The place after which the next page begins, if there is one.
@@ -35,8 +35,8 @@ pub struct ClientCount {
     pub key: Text,
     /// Its name.
     pub name: Text,
-    /// How many sessions.
-    pub sessions: u64,
+    /// How many sessions; none if they are too many to count.
+    pub sessions: Option<u64>,
 }
 
 /// A session in a list.
@@ -75,8 +75,13 @@ impl Sessions {
     pub fn render(&self, shell: &Shell) -> String {
         let sentence = html! {
             p {
-                @if self.total == 0 { "No sessions in " (shell.project_name()) "." }
-                @else { (counted(self.total, "session", "sessions")) " in " (shell.project_name()) ", newest first." }
+                @match self.total {
+                    Some(0) => { "No sessions in " (shell.project_name()) "." }
+                    Some(total) => {
+                        (counted(total, "session", "sessions")) " in " (shell.project_name()) ", newest first."
+                    }
+                    None => { "The sessions in " (shell.project_name()) ", newest first." }
+                }
                 @for remark in &self.remarks { " " (remark) }
             }
         };
@@ -89,7 +94,7 @@ impl Sessions {
             (head(html! { "Sessions" }, sentence, html! {}))
             @if self.clients.len() > 1 { (chips("Clients", &self.choices(shell))) }
             section aria-label="Sessions" {
-                @if self.rows.is_empty() && self.total > 0 {
+                @if self.rows.is_empty() && self.total != Some(0) {
                     (empty("There are no older sessions.", html! {
                         a href=(address("")) { "Show the newest" }
                     }))
@@ -110,12 +115,16 @@ impl Sessions {
     }
 
     fn choices(&self, shell: &Shell) -> Vec<Choice> {
-        let all: u64 = self.clients.iter().map(|client| client.sessions).sum();
+        let label = |name: &str, sessions: Option<u64>| match sessions {
+            Some(sessions) => format!("{name} {}", count(sessions)),
+            None => name.to_owned(),
+        };
+        let all: Option<u64> = self.clients.iter().map(|client| client.sessions).sum();
         let path = shell.page(Page::Sessions);
         let mut choices =
-            vec![Choice { label: format!("All {}", count(all)), href: path.clone(), is_chosen: self.client.is_none() }];
+            vec![Choice { label: label("All", all), href: path.clone(), is_chosen: self.client.is_none() }];
         choices.extend(self.clients.iter().map(|client| Choice {
-            label: format!("{} {}", client.name.plain(), count(client.sessions)),
+            label: label(&client.name.plain(), client.sessions),
             href: with_query(&path, &[("client", client.key.raw())]),
             is_chosen: self.client.as_ref() == Some(&client.key),
         }));

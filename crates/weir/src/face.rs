@@ -1,7 +1,8 @@
 //! The face that a call came through, and its words for operations, options and references.
 //!
 //! A person types commands and a model calls tools. A hint names what its reader can use, so every hint is worded here
-//! or with the words from here.
+//! or with the words from here. Most clients list only the core tools; for anything else, a hint names the command,
+//! which a model with a shell can run too.
 
 use weir_core::Origin;
 
@@ -38,24 +39,9 @@ impl Face {
         self.word("`weir search`", "ctx_search")
     }
 
-    /// Names the operation that lists what happened.
-    pub(crate) fn history(self) -> &'static str {
-        self.word("`weir history`", "ctx_history")
-    }
-
-    /// Names the operation that makes files searchable.
-    pub(crate) fn index(self) -> &'static str {
-        self.word("`weir index`", "ctx_index")
-    }
-
-    /// Names the operation that makes pages searchable.
-    pub(crate) fn fetch(self) -> &'static str {
-        self.word("`weir fetch`", "ctx_fetch_and_index")
-    }
-
     /// Names the operation that processes a file with code.
     pub(crate) fn execute_file(self) -> &'static str {
-        self.word("`weir run --file`", "ctx_execute_file")
+        self.word("`weir run --file`", "ctx_execute")
     }
 
     /// Names an option.
@@ -102,14 +88,15 @@ impl Face {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::OPERATIONS;
+    use crate::operations::{Listing, OPERATIONS};
 
     #[test]
-    fn every_face_names_operations_that_it_has() {
-        let words = [Face::get, Face::search, Face::history, Face::index, Face::fetch, Face::execute_file];
+    fn every_face_names_operations_that_it_lists() {
+        let words = [Face::get, Face::search, Face::execute_file];
         for word in words {
             let tool = word(Face::Mcp);
-            assert!(OPERATIONS.iter().any(|operation| operation.tool == tool), "{tool}");
+            let is_listed = OPERATIONS.iter().any(|it| it.tool == tool && it.listing == Listing::Core);
+            assert!(is_listed, "{tool}");
             assert_eq!(word(Face::Http), tool);
             let command = word(Face::Terminal);
             let name = command.trim_matches('`').split(' ').nth(1);

@@ -303,7 +303,7 @@ mod tests {
             runtime.block_on(async { running?.await }).unwrap_or_else(|error| panic!("{tool}: {error}"))
         };
         let nothing = call("ctx_search", json!({ "queries": ["zebra"] }));
-        assert!(!nothing.found && nothing.text.contains("add content with ctx_index"), "{}", nothing.text);
+        assert!(!nothing.found && nothing.text.contains("add content with `weir index`"), "{}", nothing.text);
         let kept = call("ctx_annotate", json!({ "text": "zebras sleep standing", "files": ["src/zebra.rs"] }));
         assert_eq!(kept.data["not_bound"], json!(["src/zebra.rs: the project's files are not here"]));
         let reference = kept.data["reference"].as_str().unwrap();

@@ -123,7 +123,7 @@ fn play(
     scratch: &Path,
     report: &mut ReplayReport,
 ) -> Result<(), CommandError> {
-    let transcript = match found.read() {
+    let mut transcript = match found.read() {
         Ok(Some(transcript)) => transcript,
         Ok(None) => {
             report.others.push(found.path.clone());
@@ -135,7 +135,12 @@ fn play(
         }
     };
     report.skipped_rows += transcript.skipped.count;
-    for (at, session) in transcript.sessions.iter().enumerate() {
+    for (at, session) in transcript.sessions.iter_mut().enumerate() {
+        session.find_copies(&mut report.seen);
+        report.copied_requests += session.copied.requests;
+        if session.is_copy() {
+            continue;
+        }
         let name = if at == 0 { found.name.clone() } else { format!("{} {}", found.name, session.key) };
         // Removed after each session, since the lines that one session was shown mean nothing to another.
         let place = scratch.join("session");
@@ -157,7 +162,7 @@ fn play(
         faults::keep_in(&paths);
         let mut judged = player.play(session, &name);
         judged.faults.extend(faults::read(&paths));
-        let (rates, requests) = (player.rates, session.requests.len());
+        let (rates, requests) = (player.rates, session.own_requests());
         let (version, model) = (session.version.clone(), session.model.clone());
         let path = found.path.clone();
         report.sessions.push(ReplayedSession { name, path, client, version, model, requests, rates, judged });

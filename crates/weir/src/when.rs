@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use jiff::civil::{Date, DateTime};
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use weir_core::Timestamp;
 
@@ -13,21 +13,47 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(jiff::Timestamp::now().as_millisecond())
 }
 
-/// Parses a time: an age such as `90m`, `6h`, `3d`, `2w`, a date, or a date and time (UTC unless stated otherwise).
+/// Parses a time: an age such as `90m`, `6h`, `3d`, `2w`, a date, or a date and time. A time without a zone is in the
+/// zone that times are shown in.
 pub(crate) fn parse(text: &str, now: Timestamp) -> Result<Timestamp, CommandError> {
+    parse_in(text, now, zone())
+}
+
+/// Parses a time as [`parse`] does, but in UTC unless stated otherwise: for what is counted by days in UTC.
+pub(crate) fn parse_utc(text: &str, now: Timestamp) -> Result<Timestamp, CommandError> {
+    parse_in(text, now, TimeZone::UTC)
+}
+
+fn parse_in(text: &str, now: Timestamp, zone: TimeZone) -> Result<Timestamp, CommandError> {
     let text = text.trim();
-    age(text).map(|age| Timestamp(now.0.saturating_sub(age))).or_else(|| absolute(text)).ok_or_else(|| {
+    age(text).map(|age| Timestamp(now.0.saturating_sub(age))).or_else(|| absolute_in(text, zone)).ok_or_else(|| {
         CommandError::usage(format!("`{text}` is not a time"))
             .hint("write an age such as 6h, 3d or 2w, or a date such as 2026-01-31")
     })
 }
 
-/// The time zone that times are shown in, if a person at a terminal reads them.
+/// The time zone that times are shown and read in, if a person at a terminal reads and writes them.
 static LOCAL: OnceLock<TimeZone> = OnceLock::new();
 
-/// Shows times in the system's time zone from now on. Only a command whose answer goes to a terminal may call this.
+/// Shows and reads times in the system's time zone from now on. Only a command whose answer goes to a terminal may call
+/// this.
 pub(crate) fn use_local_time() {
     let _ = LOCAL.set(TimeZone::system());
+}
+
+/// Returns the time zone that times are shown and read in.
+fn zone() -> TimeZone {
+    LOCAL.get().cloned().unwrap_or(TimeZone::UTC)
+}
+
+/// Returns the same time on the next day, which is not always 24 hours later.
+pub(crate) fn next_day(at: Timestamp) -> Timestamp {
+    next_day_in(at, zone())
+}
+
+fn next_day_in(at: Timestamp, zone: TimeZone) -> Timestamp {
+    let next = jiff::Timestamp::from_millisecond(at.0).and_then(|time| time.to_zoned(zone).tomorrow());
+    next.map_or_else(|_| at.plus_days(1), |next| Timestamp(next.timestamp().as_millisecond()))
 }
 
 /// Formats a time for answers, to the minute: in UTC, or in local time for a person at a terminal.
@@ -36,6 +62,14 @@ pub(crate) fn show(at: Timestamp) -> String {
         (Ok(time), None) => time.strftime("%Y-%m-%d %H:%MZ").to_string(),
         (Ok(time), Some(zone)) => time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string(),
         (Err(_), _) => "an unknown time".to_owned(),
+    }
+}
+
+/// Formats a time for files that programs read: to the second, in UTC, as RFC 3339 has it.
+pub(crate) fn for_data(at: Timestamp) -> String {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(time) => time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        Err(_) => "an unknown time".to_owned(),
     }
 }
 
@@ -63,11 +97,14 @@ fn age(text: &str) -> Option<i64> {
 
 /// Parses a date, or a date and time (UTC unless stated otherwise), as programs write it.
 pub(crate) fn absolute(text: &str) -> Option<Timestamp> {
-    let in_utc = |time: DateTime| time.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
-    let time =
-        text.parse::<jiff::Timestamp>().ok().or_else(|| text.parse::<DateTime>().ok().and_then(in_utc)).or_else(
-            || text.parse::<Date>().ok().and_then(|date| in_utc(date.to_datetime(jiff::civil::Time::midnight()))),
-        )?;
+    absolute_in(text, TimeZone::UTC)
+}
+
+fn absolute_in(text: &str, zone: TimeZone) -> Option<Timestamp> {
+    // The name of a zone, as in `12:00[Europe/Berlin]`, is not looked up, and must not be ignored.
+    let civil = || text.parse::<DateTime>().ok().filter(|_| !text.contains('['));
+    let in_zone = || Some(civil()?.to_zoned(zone).ok()?.timestamp());
+    let time = text.parse::<jiff::Timestamp>().ok().or_else(in_zone)?;
     Some(Timestamp(time.as_millisecond()))
 }
 
@@ -88,8 +125,34 @@ mod tests {
         ] {
             assert_eq!(parse(text, now).unwrap(), Timestamp(expected), "{text}");
         }
-        assert!(parse("yesterday", now).is_err());
+        for text in ["yesterday", "2026-01-31T12:00[Europe/Berlin]"] {
+            assert!(parse(text, now).is_err(), "{text}");
+        }
         assert_eq!(show(Timestamp(1_769_860_800_000)), "2026-01-31 12:00Z");
+        assert_eq!(for_data(Timestamp(1_769_860_800_000)), "2026-01-31T12:00:00Z");
+    }
+
+    #[test]
+    fn dates_and_times_without_a_zone_are_read_in_the_one_that_is_shown() {
+        let east = TimeZone::fixed(jiff::tz::offset(2));
+        for (text, utc) in [
+            ("2026-01-31", "2026-01-30T22:00Z"),
+            ("2026-01-31 12:00", "2026-01-31T10:00Z"),
+            ("2026-01-31 12:00Z", "2026-01-31T12:00Z"),
+            ("2026-01-31T12:00-01:00", "2026-01-31T13:00Z"),
+        ] {
+            let expected = parse_utc(utc, Timestamp(0)).unwrap();
+            assert_eq!(parse_in(text, Timestamp(0), east.clone()).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_day_ends_where_the_next_begins() {
+        let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+        for (day, next) in [("2026-03-28", "2026-03-29"), ("2026-03-29", "2026-03-30"), ("2026-10-25", "2026-10-26")] {
+            let [day, next] = [day, next].map(|day| parse_in(day, Timestamp(0), zone.clone()).unwrap());
+            assert_eq!(next_day_in(day, zone.clone()), next);
+        }
     }
 
     proptest! {

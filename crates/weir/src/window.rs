@@ -9,6 +9,7 @@ mod simulation;
 use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
+use weir_clients::transcript::SeenMessages;
 
 use crate::answer::Answer;
 use crate::context::Context;
@@ -87,10 +88,11 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let against = arguments.get_one::<u64>("against").copied().unwrap_or(DEFAULT_COMPARED_LENGTH);
 
     let (mut courses, mut aftermath) = (Vec::new(), Aftermath::default());
-    let (mut short, mut unmeasured, mut others) = (0, 0, 0);
+    let (mut short, mut unmeasured, mut others, mut copied) = (0, 0, 0, 0);
+    let mut seen = SeenMessages::default();
     for (at, transcript) in found.iter().enumerate() {
         context.report_progress(&crate::replay::progress(at, found.len(), &transcript.name));
-        let read = match transcript.read() {
+        let mut read = match transcript.read() {
             Ok(Some(read)) => read,
             Ok(None) => {
                 others += 1;
@@ -101,18 +103,23 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
                 continue;
             }
         };
-        for session in &read.sessions {
+        for session in &mut read.sessions {
+            session.find_copies(&mut seen);
+            copied += session.copied.requests;
+            if session.is_copy() {
+                continue;
+            }
             aftermath.learn(session);
             let course = WindowGrowth::of(session, &transcript.name, prices.of(&session.model));
             match course.requests() {
                 MIN_REQUESTS.. => courses.push(course),
-                _ if session.requests.len() >= MIN_REQUESTS => unmeasured += 1,
+                _ if session.own_requests() >= MIN_REQUESTS => unmeasured += 1,
                 _ => short += 1,
             }
         }
     }
     context.report_progress("");
-    Ok(WindowReport { courses, aftermath, short, unmeasured, left_out, others, unreadable, against }.answer())
+    Ok(WindowReport { courses, aftermath, short, unmeasured, copied, left_out, others, unreadable, against }.answer())
 }
 
 /// Returns how many of the newest longer sessions of a client would have had to compact again immediately at this

@@ -90,6 +90,7 @@ impl Conversation {
         let used = usage(&message["usage"]);
         if at == self.draft.requests.len() {
             self.draft.requests.push(used);
+            self.draft.request_messages.push(self.draft.row.1.clone());
             self.draft.models.count(text(&message["model"]));
         } else {
             self.draft.requests[at] = used;

@@ -1,5 +1,6 @@
 //! Sessions read from a transcript, and the hooks that their steps stand for.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -50,7 +51,26 @@ pub struct Session {
     pub steps: Vec<Step>,
     /// The usage of each request to the model, in order.
     pub requests: Vec<Usage>,
+    /// How much of it another session has too; see [`Session::find_copies`].
+    pub copied: CopiedPart,
+    /// The message of each step.
+    pub(super) step_messages: Vec<String>,
+    /// The first message of each request, if requests have identifiers.
+    pub(super) request_messages: Vec<String>,
 }
+
+/// The beginning of a session that was copied from another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CopiedPart {
+    /// The number of its steps.
+    pub steps: usize,
+    /// The number of its requests.
+    pub requests: usize,
+}
+
+/// The messages of sessions that can have copies.
+#[derive(Debug, Default)]
+pub struct SeenMessages(HashSet<String>);
 
 /// One step of a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -167,6 +187,29 @@ impl Session {
     /// of a row does not.
     pub fn has_copies(&self, message: &str) -> bool {
         self.format.forks_copy && !message.bytes().all(|byte| byte.is_ascii_digit())
+    }
+
+    /// Finds out how much of its beginning was seen in other sessions, as a fork repeats the session that it was forked
+    /// from. Without identifiers of its requests, nothing counts as copied.
+    pub fn find_copies(&mut self, seen: &mut SeenMessages) {
+        let copied = |messages: &[String]| messages.iter().take_while(|message| seen.0.contains(*message)).count();
+        let requests = copied(&self.request_messages);
+        if requests > 0 {
+            self.copied = CopiedPart { steps: copied(&self.step_messages), requests };
+        }
+        let messages = std::mem::take(&mut self.step_messages).into_iter();
+        let messages = messages.chain(std::mem::take(&mut self.request_messages));
+        seen.0.extend(messages.filter(|message| self.has_copies(message)));
+    }
+
+    /// Returns the number of its requests that were not copied.
+    pub fn own_requests(&self) -> usize {
+        self.requests.len() - self.copied.requests
+    }
+
+    /// Returns whether all of its requests were copied.
+    pub fn is_copy(&self) -> bool {
+        self.copied.requests > 0 && self.own_requests() == 0
     }
 
     /// Returns the hooks that the client would have called at one of its steps.

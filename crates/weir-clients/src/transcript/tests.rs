@@ -101,6 +101,38 @@ fn claude_code() {
 }
 
 #[test]
+fn what_a_fork_of_claude_code_repeats_is_found() {
+    let row = |uuid: &str, kind: &str, message: Value| {
+        let mut row = json!({ "type": kind, "sessionId": "c", "uuid": uuid });
+        row["message"] = message;
+        row
+    };
+    let prompt = |uuid: &str| row(uuid, "user", json!({ "content": "do it" }));
+    let said = |uuid: &str, id: &str| {
+        let usage = json!({ "input_tokens": 3 });
+        row(uuid, "assistant", json!({ "id": id, "content": [{ "type": "text", "text": "yes" }], "usage": usage }))
+    };
+    let mut seen = SeenMessages::default();
+    let mut copied = |rows: &[Value]| {
+        let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+        let mut transcript = read(&mut text.as_bytes()).unwrap().unwrap();
+        let session = &mut transcript.sessions[0];
+        session.find_copies(&mut seen);
+        (session.copied.steps, session.copied.requests, session.own_requests(), session.is_copy())
+    };
+    let parent = [prompt("u1"), said("u2", "m1"), said("u3", "m2")];
+    assert_eq!(copied(&parent), (0, 0, 2, false));
+    let mut renamed = said("u9", "m1");
+    renamed["forkedFrom"] = json!({ "messageUuid": "u2" });
+    assert_eq!(copied(&[prompt("u1"), renamed, prompt("u4"), said("u5", "m3")]), (2, 1, 1, false));
+    assert_eq!(copied(&parent), (3, 2, 0, true));
+    // Without identifiers, equal messages are not copies.
+    let nameless = [prompt(""), said("", "m1")];
+    assert_eq!(copied(&nameless), (0, 0, 1, false));
+    assert_eq!(copied(&nameless), (0, 0, 1, false));
+}
+
+#[test]
 fn rows_of_the_other_formats() {
     let seeds = include_str!("../../../../fuzz/seeds/transcript.txt");
     let shown: Vec<String> = seeds.split("%%\n").skip(4).map(shown).collect();

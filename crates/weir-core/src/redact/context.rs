@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::class::{ALNUM, ALPHA, BASE64_EQ, DIGIT, LOWER, TOKEN68, UPPER, URL64_DOT, WORD};
+use super::class::{ALNUM, ALPHA, BASE64_EQ, DIGIT, LOWER, TOKEN68, UPPER, URL64, URL64_DOT, WORD};
 use super::rules::{BASIC_AUTH, BEARER_TOKEN, URL_PASSWORD, URL_TOKEN};
 use super::value;
 use super::window::Window;
@@ -175,6 +175,55 @@ pub(super) fn cookie(window: &Window, end: usize) -> Option<Range<usize>> {
         at = window.skip_blanks(value.end + 1);
     }
     found
+}
+
+/// Returns the random value in a line of a Netscape file of cookies, whose second field with its tabs is `at..end`.
+pub(super) fn cookie_jar(window: &Window, at: usize, end: usize) -> Option<Range<usize>> {
+    const MAX_FIELD_BYTES: usize = 1024;
+    const MAX_VALUE_BYTES: usize = 4096;
+    let is_in_field = |byte: u8| !matches!(byte, b'\t' | b'\n' | b'\r');
+    let domain = window.run_while_back(at, MAX_FIELD_BYTES, is_in_field);
+    if domain == at || !matches!(window.before(domain), None | Some(b'\n')) {
+        return None;
+    }
+    let field = |from: usize| {
+        let end = window.run_while(from, MAX_FIELD_BYTES, is_in_field);
+        (end > from && window.byte(end) == Some(b'\t')).then_some(from..end)
+    };
+    let path = field(end)?;
+    let is_secure = field(path.end + 1)?;
+    let expires = field(is_secure.end + 1)?;
+    let name = field(expires.end + 1)?;
+    let value = name.end + 1..window.run_while(name.end + 1, MAX_VALUE_BYTES, is_in_field);
+    let is_jar = window.byte(path.start) == Some(b'/')
+        && matches!(window.slice(is_secure), b"TRUE" | b"FALSE")
+        && DIGIT.has_all(window.slice(expires))
+        && matches!(window.byte(value.end), None | Some(b'\n' | b'\r'));
+    let text = window.slice(value.clone());
+    (is_jar && text.len() >= 16 && value::is_random(text)).then_some(value)
+}
+
+/// Returns the value of a private member of a JWK, whose name in quotes is `at..end`. The same object has a `kty`.
+pub(super) fn jwk_member(window: &Window, at: usize, end: usize) -> Option<Range<usize>> {
+    const MAX_VALUE_BYTES: usize = 2048;
+    // A symmetric key is short, and so is its object. Longer distances to `kty` are for long values only, which keeps
+    // the work linear.
+    let (min_bytes, max_distance) = if window.byte(at + 1) == Some(b'k') { (22, 512) } else { (43, 3072) };
+    let colon = window.skip_blanks(end);
+    let quote = window.skip_blanks(colon + 1);
+    if window.byte(colon) != Some(b':') || window.byte(quote) != Some(b'"') {
+        return None;
+    }
+    let value = quote + 1..window.run(quote + 1, URL64, MAX_VALUE_BYTES);
+    let is_key = value.len() >= min_bytes && window.byte(value.end) == Some(b'"');
+    if !is_key || !value::is_random(window.slice(value.clone())) {
+        return None;
+    }
+    let is_inside = |byte: u8| !matches!(byte, b'{' | b'}');
+    let has_kty = |part: Range<usize>| window.slice(part).windows(5).any(|name| name == b"\"kty\"");
+    let is_jwk = has_kty(window.run_while_back(at, max_distance, is_inside)..at)
+        || has_kty(value.end..window.run_while(value.end, max_distance, is_inside));
+    is_jwk.then_some(value)
 }
 
 /// Returns the words after `mnemonic` or `phrase`, which ends at `end`: twelve to twenty-four words of three to eight

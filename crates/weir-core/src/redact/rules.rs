@@ -61,6 +61,9 @@ pub(super) const LONG: usize = 1 << 16;
 /// A Twilio key is `SK` and 32 hexadecimal digits. The first digit is part of the literal, which needs three bytes.
 const TWILIO: &[RulePart] = &[Run(HEX, 31, 31)];
 
+/// The name of the rule for JSON Web Tokens, which are also found over several lines.
+pub(super) const JWT: &str = "jwt";
+
 /// What follows the beginning of a private key in base64.
 const PEM: &[RulePart] = &[Run(BASE64_EQ, 100, LONG)];
 
@@ -191,7 +194,7 @@ pub(super) const TOKENS: &[Rule] = &[
     rule("intra42-client-secret", "s-s4t2ud-", &[Run(HEX, 64, 64)]),
     rule("intra42-client-secret", "s-s4t2af-", &[Run(HEX, 64, 64)]),
     rule("jina-api-key", "jina_", &[Run(URL64, 60, 64)]),
-    rule("jwt", "eyJ", &[Run(URL64, 14, LONG), Text(".eyJ"), Run(URL64, 10, LONG), Text("."), Run(URL64, 10, LONG)]),
+    rule(JWT, "eyJ", &[Run(URL64, 14, LONG), Text(".eyJ"), Run(URL64, 10, LONG), Text("."), Run(URL64, 10, LONG)]),
     rule("jwe", "eyJ", &[Run(URL64, 14, 1024), Text("."), Run(URL64, 0, 1024), Text("."), Run(URL64, 10, 64), Text("."), Run(URL64, 10, LONG), Text("."), Run(URL64, 16, 64)]),
     rule("langfuse-secret-key", "sk-lf-", &[Run(URL64, 36, 36)]),
     rule("langsmith-api-key", "lsv2_", &[Run(WORD, 40, 64)]),

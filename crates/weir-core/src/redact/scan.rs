@@ -57,6 +57,10 @@ pub(super) enum Sign {
     Pgpass,
     /// `Cookie`
     Cookie,
+    /// `TRUE` or `FALSE` between tabs, as in a file of cookies
+    CookieJar,
+    /// A private member of a JWK, in quotes
+    JwkMember,
     /// `mnemonic` or `phrase`
     Mnemonic,
     /// The end of `Private-Lines:`
@@ -83,6 +87,15 @@ const SIGNS: &[(&str, Sign)] = &[
     ("tified with ", Sign::IdentifiedBy),
     (":5432:", Sign::Pgpass),
     ("cookie", Sign::Cookie),
+    ("\ttrue\t", Sign::CookieJar),
+    ("\tfalse\t", Sign::CookieJar),
+    ("\"d\"", Sign::JwkMember),
+    ("\"p\"", Sign::JwkMember),
+    ("\"q\"", Sign::JwkMember),
+    ("\"dp\"", Sign::JwkMember),
+    ("\"dq\"", Sign::JwkMember),
+    ("\"qi\"", Sign::JwkMember),
+    ("\"k\"", Sign::JwkMember),
     ("mnemonic", Sign::Mnemonic),
     ("phrase", Sign::Mnemonic),
     ("-lines:", Sign::PuttyLines),

@@ -23,8 +23,8 @@ use super::{Finding, MARK, find_at, mark_at, merge};
 pub(super) const WINDOW_BYTES: usize = 256 << 10;
 /// Number of bytes that arrive before they are searched.
 pub(super) const BLOCK_BYTES: usize = 64 << 10;
-/// Number of bytes before its literal that a matcher reads: 256 bytes for `curl`, and the blanks and names around that.
-const CONTEXT_BYTES: usize = 1024;
+/// Number of bytes before its literal that a matcher reads: 3 KiB for `kty`, and less for everything else.
+const CONTEXT_BYTES: usize = 4 << 10;
 /// Maximum distance from the beginning of a secret to its literal, in bytes.
 const MAX_LEAD_BYTES: usize = 96;
 

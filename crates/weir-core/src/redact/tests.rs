@@ -227,6 +227,55 @@ fn the_inside_of_private_keys_is_removed() {
 }
 
 #[test]
+fn only_a_jwt_is_found_over_several_lines() {
+    let lines = |first: &str| format!("{first}\n{}\n{}", fake(ALNUM, 64), fake(ALNUM, 40));
+    // Base64 of any other JSON.
+    let other = lines(&format!("eyJ{}", fake(ALNUM, 61)));
+    check(&other, &other);
+    // What follows a token on the next line is not part of it.
+    let token = format!("ey{}{}.eyJ{}.{}", "J", fake(ALNUM, 33), fake(ALNUM, 70), fake(ALNUM, 43));
+    check(&format!("{token}\ndone"), "[redacted:jwt]\ndone");
+    check(&format!("{token}\n{}", fake(HEX, 40)), &format!("[redacted:jwt]\n{}", fake(HEX, 40)));
+    let [first, second] = [61, 40].map(|length| fake(ALNUM, length));
+    let wrapped = format!("ey{}{first}\n{}.eyJ{second}\na1.{}", "J", fake(ALNUM, 20), fake(ALNUM, 43));
+    check(&format!("> {wrapped}\n\nand so on\n"), "> [redacted:jwt]\n\nand so on\n");
+    check(&format!("{wrapped}\r\nIt is"), "[redacted:jwt]\r\nIt is");
+}
+
+#[test]
+fn members_of_a_jwk_are_secret_only_in_one() {
+    let value = fake(ALNUM, 43);
+    let forms = [r#"{"kty":"OKP","crv":"Ed25519","d":"§","x":"public"}"#, r#"[{"d" : "§", "kty" : "EC"}]"#];
+    check_each(&forms, &value, "private-key");
+    for text in [
+        format!(r#"{{"d":"{value}","p":"{value}","k":"{value}"}}"#),
+        format!(r#"{{"kty":"EC","x":"{value}","y":"{value}"}}"#),
+        format!(r#"{{"key":{{"kty":"EC"}},"d":"{value}"}}"#),
+        r#"{"kty":"EC","d":"short","k":"a sentence about the kty of a key"}"#.to_owned(),
+    ] {
+        check(&text, &text);
+    }
+}
+
+#[test]
+fn values_in_a_file_of_cookies_are_found() {
+    let forms = [
+        ".host.net\tTRUE\t/\tTRUE\t1893456000\tsession\t§",
+        "# Netscape HTTP Cookie File\n#HttpOnly_host.net\tFALSE\t/app\tFALSE\t0\tsid\t§\r\nhost.net\tFALSE\t/\tFALSE\t0\ttheme\tdark\n",
+    ];
+    check_each(&forms, &fake(ALNUM, 32), "cookie");
+    let value = fake(ALNUM, 32);
+    for text in [
+        format!("name\tTRUE\t{value}\n"),
+        format!("host.net\tTRUE\t/\tTRUE\tnever\tsid\t{value}\n"),
+        format!("host.net\tTRUE\t/\tTRUE\t0\tsid\t{value}\tmore\n"),
+        format!("id\thost.net\tTRUE\t/\tTRUE\t0\tsid\t{value}\n"),
+    ] {
+        check(&text, &text);
+    }
+}
+
+#[test]
 fn what_is_private_is_removed_with_its_tags() {
     check("a <private>b</private> c", "a [redacted:private] c");
     check("a <PRIVATE>b\nc</Private > d", "a [redacted:private] d");

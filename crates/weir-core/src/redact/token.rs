@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::class::{ALNUM, Class, URL64, URL64_BASE64, WORD};
+use super::class::{ALNUM, Class, URL64, URL64_BASE64, URL64_DOT, WORD};
 use super::rules::{LONG, Rule, RulePart};
 use super::value;
 use super::window::Window;
@@ -79,6 +79,48 @@ fn wrapped(window: &Window, (class, min, max): (Class, usize, usize), first: Ran
     let second = window.skip_blanks(line_end + 1);
     let end = window.run(second, class, max - first.len());
     (first.len() + (end - second) >= min).then_some(end)
+}
+
+/// Returns the JWT whose `eyJ` is at `at` and which is wrapped over lines of equal length, as in mail or folded YAML.
+pub(super) fn wrapped_jwt(window: &Window, at: usize) -> Option<Range<usize>> {
+    const MAX_BYTES: usize = 3072;
+    const MAX_LINE_BYTES: usize = 200;
+    // A shorter line is the last one. This also bounds how often a line is read.
+    const MIN_FULL_BYTES: usize = 60;
+    // Minimum lengths of the first line, and of a last line that other text follows.
+    const MIN_EDGE_BYTES: usize = 16;
+    let line_at = |start: usize| start..window.run(start, URL64_DOT, MAX_LINE_BYTES);
+    let next_line = |end: usize| {
+        let line_end = end + usize::from(window.byte(end) == Some(b'\r'));
+        (window.byte(line_end) == Some(b'\n')).then(|| window.skip_blanks(line_end + 1))
+    };
+    let dots = |line: &Range<usize>| window.slice(line.clone()).iter().filter(|&&byte| byte == b'.').count();
+    let first = if window.opens(at, URL64) { line_at(at) } else { return None };
+    let mut next = Some(next_line(first.end).filter(|_| first.len() >= MIN_EDGE_BYTES)?);
+    let mut text = window.slice(first.clone()).to_vec();
+    // The first line may begin after other text, and be shorter than the others.
+    let (mut width, mut dots_so_far, mut end) = (first.len()..=MAX_LINE_BYTES, dots(&first), first.end);
+    while let Some(start) = next.filter(|_| text.len() < MAX_BYTES && dots_so_far <= 2) {
+        let line = line_at(start);
+        next = next_line(line.end);
+        let is_closed = matches!(window.byte(line.end), None | Some(b'"' | b'\'' | b'`' | b',' | b')' | b'<' | b'\\'));
+        if line.is_empty() || (next.is_none() && !is_closed && line.len() < MIN_EDGE_BYTES) {
+            break;
+        }
+        text.extend_from_slice(window.slice(line.clone()));
+        dots_so_far += dots(&line);
+        end = line.end;
+        next = next.filter(|_| line.len() >= MIN_FULL_BYTES && width.contains(&line.len()));
+        width = line.len()..=line.len();
+    }
+    let is_wrapped = end > first.end && is_jwt(&text) && value::may_be_token(&text);
+    if is_wrapped { Some(at..closing(window, end)?) } else { None }
+}
+
+fn is_jwt(text: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = text.split(|&byte| byte == b'.').collect();
+    let [header, payload, signature] = parts[..] else { return false };
+    header.len() >= 17 && payload.len() >= 13 && payload.starts_with(b"eyJ") && signature.len() >= 10
 }
 
 /// Returns where the token ends, if it may end there: what follows must not continue it.

@@ -120,6 +120,20 @@ fn a_nul_near_the_beginning_makes_it_binary() {
     assert!(!is_binary(&late) && is_binary(&late[1..]));
 }
 
+#[test]
+fn utf_16_is_known_by_its_mark() {
+    let encode = |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+    for bytes in [u16::to_le_bytes as fn(u16) -> [u8; 2], u16::to_be_bytes] {
+        let marked = encode("\u{feff}größe 🐘\n", bytes);
+        assert!(is_utf16(&marked));
+        assert_eq!(from_utf16(&marked).as_deref(), Some("größe 🐘\n"));
+        assert_eq!(from_utf16(&marked[2..]), None);
+    }
+    // Half a pair of surrogates, and half a unit.
+    assert_eq!(from_utf16(b"\xff\xfea\0\x00\xd8b").as_deref(), Some("a\u{fffd}\u{fffd}"));
+    assert!(!is_utf16(b"\xff") && !is_utf16(b""));
+}
+
 /// Pieces of text that terminals react to.
 #[rustfmt::skip]
 const PIECES: &[&[u8]] = &[

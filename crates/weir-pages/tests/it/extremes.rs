@@ -94,11 +94,13 @@ fn a_window_that_costs_everything_or_nothing() {
 #[test]
 fn a_list_of_pages_that_do_not_exist() {
     for (page, size, total) in [(u64::MAX, 0, u64::MAX), (0, 10, 0), (9, 10, 11)] {
-        let mut notes = samples::kept::notes(&plainly);
-        notes.pager = Paging { page, size, total };
-        notes.counts.doubtful = u64::MAX;
-        check(&notes.render(&shell()));
+        let mut search = samples::kept::search(&plainly);
+        search.pager = Paging { page, size, total };
+        check(&search.render(&shell()));
     }
+    let mut notes = samples::kept::notes(&plainly);
+    notes.counts.doubtful = u64::MAX;
+    check(&notes.render(&shell()));
 }
 
 #[test]

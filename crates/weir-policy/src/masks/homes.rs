@@ -5,7 +5,7 @@
 //! - Every shown path exists and is free of symbolic links.
 //! - A link on the way to a shown path is shown as a link.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -28,6 +28,10 @@ pub struct Homes {
     pub links: Vec<(PathBuf, PathBuf)>,
 }
 
+/// Folders on the way to a path that were just found not to be links, so that the parents of many paths are looked at
+/// once. Kept only while one run is planned.
+type PlainParents = HashSet<PathBuf>;
+
 /// What a run requires, wherever it is.
 #[derive(Debug, Clone, Default)]
 pub struct Requirements {
@@ -41,8 +45,9 @@ impl Homes {
     /// Decides what to show of the home folder in `places` and of the usual home locations.
     pub fn of(rules: &Rules, places: &Places, needed: &Requirements) -> Self {
         let mut homes = Self { covered: covered(&places.home), ..Self::default() };
+        let mut parents = PlainParents::new();
         // The home folder itself may be a link.
-        let home = homes.follow(&places.home).unwrap_or_else(|| places.home.clone());
+        let home = homes.follow(&places.home, &mut parents).unwrap_or_else(|| places.home.clone());
         let places = &Places { home, ..places.clone() };
         let readable = rules.readable().iter().flat_map(|pattern| match (pattern.exact(places), pattern.levels()) {
             (Some(paths), _) => paths,
@@ -55,18 +60,19 @@ impl Homes {
         });
         let mut listed: Vec<PathBuf> = Vec::new();
         for folder in &needed.programs {
-            let real = homes.follow(folder);
-            let prefix = prefix(real.as_deref().unwrap_or(folder)).and_then(|prefix| homes.follow(prefix));
+            let real = homes.follow(folder, &mut parents);
+            let prefix = prefix(real.as_deref().unwrap_or(folder));
+            let prefix = prefix.and_then(|prefix| homes.follow(prefix, &mut parents));
             listed.extend(real.into_iter().chain(prefix));
         }
         let toolchains = below_all(&places.home, TOOLCHAINS.iter().copied()).into_iter();
         let paths = toolchains.chain(SHARED.iter().map(PathBuf::from)).chain(needed.paths.iter().cloned());
-        listed.extend(paths.filter_map(|path| homes.follow(&path)));
+        listed.extend(paths.filter_map(|path| homes.follow(&path, &mut parents)));
         // No entry of these lists may show a whole home folder.
         listed.retain(|path| !homes.holds_home(path, places));
         let mut shown: BTreeSet<PathBuf> = listed.into_iter().collect();
         for path in readable {
-            shown.extend(homes.follow(&path));
+            shown.extend(homes.follow(&path, &mut parents));
         }
         homes.shown = shown.into_iter().collect();
         homes.links.sort();
@@ -89,7 +95,7 @@ impl Homes {
     }
 
     /// Follows the links in a path, recording those in covered folders. Returns `None` if the path does not exist.
-    fn follow(&mut self, path: &Path) -> Option<PathBuf> {
+    fn follow(&mut self, path: &Path, parents: &mut PlainParents) -> Option<PathBuf> {
         let mut waiting: Vec<PathBuf> = vec![path.to_path_buf()];
         let mut real = PathBuf::from("/");
         let mut links = 0;
@@ -106,7 +112,10 @@ impl Homes {
                 Component::ParentDir => drop(real.pop()),
                 Component::Normal(name) => {
                     let here = real.join(name);
-                    if fs::symlink_metadata(&here).ok()?.is_symlink() {
+                    // What a path leads to is looked at in any case.
+                    if !waiting.is_empty() && parents.contains(&here) {
+                        real = here;
+                    } else if fs::symlink_metadata(&here).ok()?.is_symlink() {
                         links += 1;
                         let target = fs::read_link(&here).ok().filter(|_| links <= MAX_LINKS)?;
                         if self.covers(&here) {
@@ -114,6 +123,9 @@ impl Homes {
                         }
                         waiting.push(target);
                     } else {
+                        if !waiting.is_empty() {
+                            parents.insert(here.clone());
+                        }
                         real = here;
                     }
                 }

@@ -378,5 +378,8 @@ fn programs_are_shown_with_their_prefix_and_never_a_whole_home() {
     assert_eq!(shown(&["home/checkout/bin", "home/missing/bin"]), ("checkout/bin".to_owned(), Vec::new()));
     assert_eq!(shown(&["home", "", "home/.."]), (String::new(), Vec::new()));
     let link = (home.path("home/links"), PathBuf::from("opt/tool/bin"));
-    assert_eq!(shown(&["home/links"]), ("opt/tool opt/tool/bin".to_owned(), vec![link]));
+    let both = ("opt/tool opt/tool/bin".to_owned(), vec![link]);
+    assert_eq!(shown(&["home/links"]), both);
+    // A link is found below a parent that is known from another path, and so is what does not exist.
+    assert_eq!(shown(&["home/opt/tool/bin", "home/links", "home/opt/missing/bin"]), both);
 }

@@ -18,8 +18,8 @@ pub struct StoreOverview {
     pub entries: u64,
     /// Number of notes, superseded ones included. `None` if there are more than are counted.
     pub notes: Option<u64>,
-    /// Number of sessions with events.
-    pub sessions: u64,
+    /// Number of sessions with events. `None` if there are more than are counted.
+    pub sessions: Option<u64>,
     /// What the store takes on the disk, in bytes.
     pub bytes: u64,
     /// What its texts take of that, as stored.
@@ -43,10 +43,11 @@ pub(crate) fn read(connection: &Connection) -> rusqlite::Result<StoreOverview> {
     let newest: Option<i64> =
         connection.prepare_cached("SELECT max(at) FROM events")?.query_row([], |row| row.get(0))?;
     let usage = Usage::read(connection)?;
+    let counts = sessions::counts(connection, sessions::MAX_COUNTED_SESSIONS)?;
     Ok(StoreOverview {
         entries: entries.cast_unsigned(),
         notes: (notes <= MAX_COUNTED_NOTES).then_some(notes as u64),
-        sessions: sessions::counts(connection)?.iter().map(|(_, count)| count).sum(),
+        sessions: counts.iter().map(|(_, count)| *count).sum(),
         bytes: (usage.texts + usage.log + usage.index).cast_unsigned(),
         text_bytes: usage.texts.cast_unsigned(),
         newest: newest.map(Timestamp),

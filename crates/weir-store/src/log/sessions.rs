@@ -55,6 +55,8 @@ pub struct SessionFilter {
     pub limit: usize,
 }
 
+/// Maximum number of sessions of a client that are counted.
+pub(crate) const MAX_COUNTED_SESSIONS: usize = 10_000;
 /// Maximum number of requests that are read.
 const MAX_REQUESTS: usize = 4;
 /// Number of the newest sessions of each client among which active ones are looked for.
@@ -119,16 +121,20 @@ pub(crate) fn beside(
     Ok((earlier.into_iter().next().map(|session| key(session.place)), later.into_iter().min().map(key)))
 }
 
-/// Returns each client with the number of its sessions that have events.
-pub(crate) fn counts(connection: &Connection) -> rusqlite::Result<Vec<(String, u64)>> {
+/// Returns each client with the number of its sessions that have events; `None` if there are more than `most`.
+pub(crate) fn counts(connection: &Connection, most: usize) -> rusqlite::Result<Vec<(String, Option<u64>)>> {
     let mut statement = connection.prepare_cached(
-        "SELECT count(*) FROM sessions s
-         WHERE s.client = ?1 AND EXISTS (SELECT 1 FROM events v WHERE v.session_id = s.id)",
+        "SELECT 1 FROM sessions s
+         WHERE s.client = ?1 AND EXISTS (SELECT 1 FROM events v WHERE v.session_id = s.id) LIMIT ?2",
     )?;
     let mut counts = Vec::new();
     for client in clients(connection)? {
-        let count: i64 = statement.query_row([&client], |row| row.get(0))?;
-        counts.push((client, count.cast_unsigned()));
+        let mut rows = statement.query(params![client, most.cast_signed().saturating_add(1)])?;
+        let mut count = 0;
+        while rows.next()?.is_some() {
+            count += 1;
+        }
+        counts.push((client, (count <= most).then_some(count as u64)));
     }
     Ok(counts)
 }

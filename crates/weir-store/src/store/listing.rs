@@ -25,9 +25,9 @@ impl Store {
         self.log.read(|c| sessions::beside(c, place))
     }
 
-    /// Returns each client with the number of its sessions.
-    pub fn session_counts(&self) -> Result<Vec<(String, u64)>> {
-        self.log.read(sessions::counts)
+    /// Returns each client with the number of its sessions; `None` if there are more than are counted.
+    pub fn session_counts(&self) -> Result<Vec<(String, Option<u64>)>> {
+        self.log.read(|c| sessions::counts(c, sessions::MAX_COUNTED_SESSIONS))
     }
 
     /// Returns for each of `days` days whether a session had an event. The first day begins at `from`.

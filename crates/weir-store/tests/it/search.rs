@@ -53,6 +53,15 @@ fn an_accent_is_found_however_it_is_encoded() {
 }
 
 #[test]
+fn korean_is_found_however_it_is_encoded() {
+    let (composed, decomposed) = ("검색 기능", "\u{1100}\u{1165}\u{11b7}\u{1109}\u{1162}\u{11a8} 기능");
+    for (text, query) in [(composed, decomposed), (decomposed, composed), (decomposed, decomposed)] {
+        check(&[text, "other"], query, &[text]);
+    }
+    check(&[decomposed, "other"], "검색", &[decomposed]);
+}
+
+#[test]
 fn all_terms_come_before_any_and_any_is_accepted() {
     let texts = ["the pool is large", "a timeout happened early", "the pool has a timeout", "nothing of it", "or this"];
     check(&texts, "pool timeout", &[texts[2], texts[0], texts[1]]);
@@ -92,6 +101,9 @@ fn scripts_without_spaces_are_found_by_one_two_and_more_characters() {
         check(&["Rust検索engine", "other"], query, &["Rust検索engine"]);
     }
     check(&["调用parseUrl函数", "other"], "url", &["调用parseUrl函数"]);
+    // Thai: a word with a tone mark within a sentence.
+    let thai = "ระบบค\u{e49}นหาไฟล\u{e4c}";
+    check(&[thai, "other"], "ค\u{e49}นหา", &[thai]);
     check(&texts, "ない", &[]);
 }
 

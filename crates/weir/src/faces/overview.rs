@@ -177,7 +177,7 @@ fn next_step(clients: &ClientsOverview, store: &StoreState) -> String {
     if let Some(fix) = clients.wrong.first().and_then(|wrong| wrong.fix.clone()) {
         return fix;
     }
-    let has_sessions = matches!(store, StoreState::Read(facts) if facts.overview.sessions > 0);
+    let has_sessions = matches!(store, StoreState::Read(facts) if facts.overview.sessions != Some(0));
     let next = match (clients.set_up.is_empty(), clients.waiting.is_empty()) {
         (true, false) => "weir setup   (says what it changes, then asks; `weir replay` shows what it would save)",
         (true, true) => {

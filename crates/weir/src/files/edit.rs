@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memmem::Finder;
+use memchr::{memchr, memchr_iter};
 use weir_core::wording::one_line;
 
 /// The maximum number of lines that are listed if a text is found more than once.
@@ -93,10 +95,22 @@ pub(crate) fn in_form_of<'a>(text: &'a str, content: &[u8]) -> Cow<'a, str> {
 
 /// Returns every range in which a text occurs, including overlapping ones.
 fn find(bytes: &[u8], old: &[u8]) -> Vec<Range<usize>> {
-    // A line end is not found a second time without its first byte.
-    let splits = |at: usize| old.starts_with(b"\n") && at > 0 && bytes[at - 1..].starts_with(b"\r\n");
-    let starts = (0..bytes.len()).filter(|&at| !splits(at));
-    starts.filter_map(|at| Some(at..at + length_at_start(&bytes[at..], old)?)).collect()
+    // Up to its first line end, the text occurs as it is.
+    let (first, rest) = old.split_at(memchr(b'\n', old).unwrap_or(old.len()));
+    let range = |at: usize| Some(at..at + first.len() + length_at_start(&bytes[at + first.len()..], rest)?);
+    if first.is_empty() {
+        // A line end is not found a second time without its first byte.
+        let starts = memchr_iter(b'\n', bytes).map(|at| at - usize::from(bytes[..at].ends_with(b"\r")));
+        return starts.filter_map(range).collect();
+    }
+    let finder = Finder::new(first);
+    let mut from = 0;
+    let starts = std::iter::from_fn(|| {
+        let at = from + finder.find(&bytes[from..])?;
+        from = at + 1;
+        Some(at)
+    });
+    starts.filter_map(range).collect()
 }
 
 /// Returns how many bytes a text takes at the beginning of others, if it is there. Its line ends match any line ends.
@@ -143,7 +157,7 @@ fn made(bytes: &[u8], found: Vec<Range<usize>>, new: &str) -> AppliedEdit {
 }
 
 fn line_number(bytes: &[u8], at: usize) -> usize {
-    bytes[..at].iter().filter(|byte| **byte == b'\n').count() + 1
+    memchr_iter(b'\n', &bytes[..at]).count() + 1
 }
 
 /// Returns the lines that are most similar to the beginning of a text that was not found.

@@ -30,8 +30,10 @@ pub(crate) struct Content {
 pub(crate) struct Text<'a> {
     /// The text.
     pub text: Cow<'a, str>,
-    /// Whether some bytes were not UTF-8 and are shown as `�`.
+    /// Whether some bytes were not valid and are shown as `�`.
     pub replaced: bool,
+    /// Whether the file is in UTF-16.
+    pub utf16: bool,
 }
 
 impl Content {
@@ -66,14 +68,23 @@ impl Content {
 
     /// Returns the content as text, if it is text.
     pub(crate) fn text(&self, place: &FileLocation) -> Result<Text<'_>, CommandError> {
-        if terminal::is_binary(&self.bytes) {
+        let decoded = terminal::from_utf16(&self.bytes);
+        if terminal::is_binary(decoded.as_deref().map_or(self.bytes.as_slice(), str::as_bytes)) {
             let size = size(self.bytes.len() as u64);
             return Err(CommandError::new(ErrorKind::Failed, format!("{} is binary, {size}", place.shown))
                 .hint(format!("process it with {}", place.face.execute_file())));
         }
+        if let Some(text) = decoded {
+            return Ok(Text { replaced: text.contains(char::REPLACEMENT_CHARACTER), text: text.into(), utf16: true });
+        }
         let text = String::from_utf8_lossy(&self.bytes);
         let replaced = matches!(text, Cow::Owned(_));
-        Ok(Text { text, replaced })
+        Ok(Text { text, replaced, utf16: false })
+    }
+
+    /// Returns whether the content is in UTF-16, in which nothing is written.
+    pub(crate) fn is_utf16(&self) -> bool {
+        terminal::is_utf16(&self.bytes)
     }
 
     /// Returns a prefix of the hash that is long enough to tell two contents apart.

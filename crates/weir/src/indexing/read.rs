@@ -57,7 +57,7 @@ pub(crate) fn content(path: &Path) -> Result<Content, ReadError> {
     if bytes.starts_with(b"%PDF-") {
         return Err(ReadError::Skipped(SkipReason::Pdf));
     }
-    if utf16(&bytes).is_none() && terminal::is_binary(&bytes) {
+    if !terminal::is_utf16(&bytes) && terminal::is_binary(&bytes) {
         return Err(ReadError::Skipped(SkipReason::Binary));
     }
     file.set_limit(TOO_LARGE_BYTES - HEAD_BYTES);
@@ -71,14 +71,7 @@ pub(crate) fn content(path: &Path) -> Result<Content, ReadError> {
 
 /// Returns the text of a file, or why it is not indexed.
 pub(super) fn text(path: &Path, bytes: Vec<u8>) -> Result<Text, SkipReason> {
-    let bytes = match utf16(&bytes) {
-        Some(read) => {
-            let units = bytes[2..].chunks_exact(2).map(|pair| read([pair[0], pair[1]]));
-            let text = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER));
-            text.collect::<String>().into_bytes()
-        }
-        None => bytes,
-    };
+    let bytes = terminal::from_utf16(&bytes).map_or(bytes, String::into_bytes);
     if terminal::is_binary(&bytes) {
         return Err(SkipReason::Binary);
     }
@@ -96,13 +89,4 @@ fn page(bytes: &[u8]) -> Text {
     let page = weir_fetch::html::to_markdown(&html, None);
     let text = if page.markdown.trim().is_empty() { html.into_owned() } else { page.markdown };
     Text { text: text.into_bytes(), title: page.title }
-}
-
-/// Returns how to decode UTF-16 if the text begins with its byte order mark, as some programs write it.
-fn utf16(bytes: &[u8]) -> Option<fn([u8; 2]) -> u16> {
-    match bytes.get(..2)? {
-        [0xff, 0xfe] => Some(u16::from_le_bytes),
-        [0xfe, 0xff] => Some(u16::from_be_bytes),
-        _ => None,
-    }
 }

@@ -184,8 +184,8 @@ fn describe(
             0 if cut => face.read_on().to_owned(),
             0 => String::new(),
             left => {
-                let (budget, history) = (face.option("budget"), face.history());
-                format!("{left} more did not fit: raise {budget}, or find them with {history}")
+                let budget = face.option("budget");
+                format!("{left} more did not fit: raise {budget}, or find them with `weir history`")
             }
         });
         if share == 0 && fitting < items.len() && budget.tokens() < least {

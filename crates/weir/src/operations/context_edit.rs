@@ -85,6 +85,9 @@ fn change(
         return Err(changed(place));
     }
     before.text(place)?;
+    if before.is_utf16() {
+        return Err(in_utf16(place).hint(format!("change it with {}", place.face.execute_file())));
+    }
     let wanted = Edit { old: &order.old, new: &order.new, all: order.all };
     let made = edit::apply(&before.bytes, wanted).map_err(|miss| missed(place, miss))?;
     match files::replace(&folder, place.name(), &before, &made.bytes) {
@@ -116,6 +119,12 @@ fn change(
 pub(super) fn changed(place: &FileLocation) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("{} has changed since you read it; nothing was written", place.shown))
         .hint("read it, or the lines you need, again with context_read, then repeat the change")
+}
+
+/// Returns the error for a file in UTF-16, which a change would turn into UTF-8.
+pub(super) fn in_utf16(place: &FileLocation) -> CommandError {
+    let message = format!("cannot change {}: it is in UTF-16, and Weir writes UTF-8", place.shown);
+    CommandError::new(ErrorKind::Failed, message)
 }
 
 pub(super) fn failed(place: &FileLocation, error: &std::io::Error) -> CommandError {

@@ -108,8 +108,12 @@ impl File<'_> {
     fn head(&self) -> String {
         let lines = counted(self.text.text.lines().count(), "line", "lines");
         let mut head = format!("{}: {lines}, hash {}", self.place.shown, self.content.short_hash());
+        if self.text.utf16 {
+            head.push_str("; UTF-16, which cannot be edited");
+        }
         if self.text.replaced {
-            head.push_str("; not UTF-8: invalid bytes are shown as \u{fffd}");
+            let encoding = if self.text.utf16 { "UTF-16" } else { "UTF-8" };
+            head.push_str(&format!("; not {encoding}: invalid bytes are shown as \u{fffd}"));
         }
         if !self.text.text.is_empty() && !self.text.text.ends_with('\n') {
             head.push_str("; no newline at the end");

@@ -2,7 +2,7 @@
 
 use weir_core::Scope;
 
-use super::context_edit::failed;
+use super::context_edit::{failed, in_utf16};
 use super::{Declared, Effect};
 use crate::answer::{Answer, counted, size};
 use crate::context::{Context, LockedStores};
@@ -71,6 +71,9 @@ fn write(
     let is_known = |content: &Content| known.as_ref().is_some_and(|it| it.was_read && it.hash == content.hash);
     if before.as_ref().is_some_and(|content| !order.overwrite && !is_known(content)) {
         return Err(unseen(place));
+    }
+    if before.as_ref().is_some_and(|content| !order.overwrite && content.is_utf16()) {
+        return Err(in_utf16(place).hint("set overwrite=true to write it in UTF-8"));
     }
     let text = match &before {
         Some(content) => in_form_of(&order.text, &content.bytes),

@@ -102,8 +102,8 @@ case.";
 
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<GetData>, CommandError> {
         let reference = Reference::parse(&self.reference).map_err(|error| {
-            let (history, search) = (context.face().history(), context.face().search());
-            CommandError::usage(error.to_string()).hint(format!("{history} and {search} list references"))
+            let search = context.face().search();
+            CommandError::usage(error.to_string()).hint(format!("`weir history` and {search} list references"))
         })?;
         let lines = self.lines.as_deref().map(LineRange::parse).transpose()?.unwrap_or(LineRange::ALL);
         let pattern = self.pattern.as_deref().map(parse_pattern).transpose()?;

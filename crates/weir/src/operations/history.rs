@@ -48,7 +48,7 @@ pub(crate) struct History {
     #[schemars(transform = silent)]
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Only this day (UTC)
+    /// Only this day; in local time on a terminal, otherwise in UTC
     #[schemars(transform = silent)]
     #[arg(long, value_name = "DATE", conflicts_with = "since")]
     day: Option<String>,
@@ -147,7 +147,7 @@ impl History {
         match &self.day {
             Some(day) => {
                 let from = when::parse(day, when::now())?;
-                Ok((Some(from), Some(from.plus_days(1))))
+                Ok((Some(from), Some(when::next_day(from))))
             }
             None => Ok((self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?, None)),
         }

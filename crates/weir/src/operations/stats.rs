@@ -29,7 +29,7 @@ const MAX_NAMED_SESSIONS: usize = 5;
 /// Say what Weir kept out of conversations here, and what it cost.
 #[derive(Debug, clap::Args, serde::Deserialize, schemars::JsonSchema)]
 pub(crate) struct Stats {
-    /// Only since: 3d, 2w or a date; includes the whole day
+    /// Only since: 3d, 2w or a date; includes the whole day (UTC)
     #[schemars(transform = silent)]
     #[arg(long, value_name = "WHEN")]
     #[serde(default)]
@@ -62,7 +62,7 @@ Hooks also count the outputs that they left alone, and why, for 90 days. What pa
 them.";
 
     async fn run(self, context: &KnowledgeContext) -> Result<Answer<StatsData>, CommandError> {
-        let since = self.since.as_deref().map(|text| when::parse(text, when::now())).transpose()?;
+        let since = self.since.as_deref().map(|text| when::parse_utc(text, when::now())).transpose()?;
         let (mut rows, mut seen) = context
             .with_stores(move |open| {
                 let Some(store) = open.existing(Level::Project)? else { return Ok((Vec::new(), Vec::new())) };

@@ -61,7 +61,7 @@ impl Player<'_> {
             request: 0,
             write,
             judged: Judgement {
-                cost: requests.iter().map(|used| self.rates.cost(used)).sum(),
+                cost: requests.iter().skip(session.copied.requests).map(|used| self.rates.cost(used)).sum(),
                 results_price: 0.0,
                 all: Figures::default(),
                 tools: BTreeMap::new(),
@@ -79,7 +79,7 @@ impl Player<'_> {
             play.step(at, &sets);
         }
         let mut judged = play.judged;
-        let again = write + self.rates.read * requests.len() as f64;
+        let again = write + self.rates.read * session.own_requests() as f64;
         judged.descriptions.1 = self.behaviour.descriptions as f64 * again;
         if !judged.has_cost() {
             judged.forget_prices();
@@ -115,9 +115,11 @@ impl SessionReplay<'_> {
             Step::Compacted { .. } => self.known.clear(),
             _ => {}
         }
-        let kind = self.kind(step);
+        let (kind, is_copied) = (self.kind(step), at < self.session.copied.steps);
         for told in self.session.told(step.clone(), &self.place) {
+            // What was copied from another session has its effect on what follows, and is judged there.
             match (self.hook(&told), step) {
+                _ if is_copied => {}
                 (Some(Reply::Context(guide)), _) => self.guide(at, sets, &guide),
                 (Some(Reply::Output(shown)), Step::Result(result)) if shown != result.text => {
                     self.touched(at, sets, (kind, result, &shown));
@@ -125,7 +127,7 @@ impl SessionReplay<'_> {
                 _ => {}
             }
         }
-        if let Step::Result(result) = step {
+        if let (Step::Result(result), false) = (step, is_copied) {
             self.result(at, kind, result);
         }
         self.known.extend(&sets[at]);

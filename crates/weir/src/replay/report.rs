@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use weir_clients::Client;
+use weir_clients::transcript::SeenMessages;
 use weir_core::wording::{counted, one_line};
 
 use super::clients::Behaviour;
@@ -73,6 +74,10 @@ pub(super) struct ReplayReport {
     pub others: Vec<PathBuf>,
     /// Transcripts that could not be read, with the reason.
     pub unreadable: Vec<String>,
+    /// The messages of the transcripts so far.
+    pub seen: SeenMessages,
+    /// The number of requests that were left out because another session has them too.
+    pub copied_requests: usize,
     /// The number of older transcripts that were not played.
     pub left_out: usize,
     /// The date of the prices.
@@ -294,6 +299,7 @@ impl ReplayReport {
             ));
         }
         remarks.extend(self.price_remarks(sum));
+        remarks.extend(copied_requests(self.copied_requests));
         if self.left_out > 0 {
             remarks.push(format!(
                 "{} not replayed; --newest N replays more.",
@@ -344,6 +350,12 @@ fn carried(carried: &CarriedIdentifiers) -> Option<String> {
         )
     };
     (carried.used > 0).then(said)
+}
+
+/// Returns a remark on the requests that several transcripts have.
+pub(crate) fn copied_requests(count: usize) -> Option<String> {
+    let requests = || counted(count, "request that a fork repeats is", "requests that forks repeat are");
+    (count > 0).then(|| format!("{} counted once.", requests()))
 }
 
 /// Formats an amount of US dollars.

@@ -7,8 +7,8 @@ use weir_core::wording::counted;
 use super::LENGTHS;
 use super::simulation::{Aftermath, CostAtLength, WindowGrowth};
 use crate::answer::Answer;
-use crate::replay::report::dollars;
 use crate::replay::report::table::{Table, number, signed};
+use crate::replay::report::{copied_requests, dollars};
 
 /// The length of the longest bar, in characters.
 const MAX_BAR_CHARS: f64 = 24.0;
@@ -21,6 +21,8 @@ pub(super) struct WindowReport {
     pub short: usize,
     /// The number of sessions that do not say how long their requests were.
     pub unmeasured: usize,
+    /// The number of requests that were left out because another session has them too.
+    pub copied: usize,
     /// The number of older transcripts that were not read.
     pub left_out: usize,
     /// The number of files that are not transcripts.
@@ -167,6 +169,7 @@ impl WindowReport {
             let sessions = counted(self.unmeasured, "session does", "sessions do");
             lines.push(format!("{sessions} not say how many tokens the requests had, and cannot be counted."));
         }
+        lines.extend(copied_requests(self.copied));
         if self.left_out > 0 {
             let older = counted(self.left_out, "older transcript was", "older transcripts were");
             lines.push(format!("{older} not read: raise --newest."));
@@ -212,6 +215,7 @@ impl WindowReport {
             "sessions": self.courses.iter().map(session).collect::<Vec<_>>(),
             "shorter": self.short,
             "unmeasured": self.unmeasured,
+            "copied_requests": self.copied,
             "left_out": self.left_out,
             "not_transcripts": self.others,
             "unreadable": self.unreadable,

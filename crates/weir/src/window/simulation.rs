@@ -45,9 +45,11 @@ impl Aftermath {
         let mut request = 0;
         let mut asked: HashSet<usize> = HashSet::new();
         let (mut compactions, mut reads) = (0, false);
-        for step in &session.steps {
+        for (at, step) in session.steps.iter().enumerate() {
+            let is_own = at >= session.copied.steps;
             match step {
                 Step::Said { request: at, .. } | Step::Called { request: at, .. } => request = *at,
+                Step::Compacted { .. } if !is_own => since = Some(request),
                 Step::Compacted { text } => {
                     compactions += 1;
                     self.summaries += u64::from(!text.is_empty());
@@ -60,7 +62,7 @@ impl Aftermath {
                         since.is_some_and(|since| request - since < MAX_LATER_REQUESTS) && known.contains(path);
                     let is_read = READERS.iter().any(|name| result.name.eq_ignore_ascii_case(name));
                     reads |= is_read;
-                    if is_again && is_read {
+                    if is_again && is_read && is_own {
                         self.again += weir_tokens::count(&result.text) as u64;
                         self.requests += u64::from(asked.insert(request));
                     }
@@ -125,6 +127,8 @@ pub(crate) struct WindowGrowth {
     pub longest: u64,
     /// What each later request added, and what the model wrote in it, in tokens.
     steps: Vec<(u64, u64)>,
+    /// The number of its first requests that belong to another session.
+    copied: usize,
 }
 
 /// The cost of a session at a length.
@@ -157,6 +161,7 @@ impl WindowGrowth {
     pub(crate) fn of(session: &Session, name: &str, rates: Rates) -> Self {
         let known: Vec<&Usage> = session.requests.iter().filter(|used| used.window() > 0).collect();
         let lengths: Vec<u64> = known.iter().map(|used| used.window()).collect();
+        let copied = session.requests.iter().take(session.copied.requests).filter(|used| used.window() > 0).count();
         let grown = lengths.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
         let grown = grown.map(|grown| if grown < OUTSIDE_STEP_TOKENS { grown } else { 0 });
         Self {
@@ -167,12 +172,13 @@ impl WindowGrowth {
             base: lengths.first().copied().unwrap_or(0),
             longest: lengths.iter().copied().max().unwrap_or(0),
             steps: grown.zip(known.iter().skip(1).map(|used| used.output)).collect(),
+            copied,
         }
     }
 
-    /// Returns the number of requests whose length is known.
+    /// Returns the number of its own requests whose length is known.
     pub(crate) fn requests(&self) -> usize {
-        self.steps.len() + usize::from(self.base > 0)
+        self.steps.len() + usize::from(self.base > 0) - self.copied
     }
 
     /// Returns the cost with compactions at a length.
@@ -183,7 +189,11 @@ impl WindowGrowth {
         let after = base + summary + again;
         let (mut now, mut cost, mut compactions) = (base, base * write, 0);
         let mut parts = CostParts { writes: base * write, ..CostParts::default() };
-        for (grown, written) in &self.steps {
+        for (at, (grown, written)) in self.steps.iter().enumerate() {
+            // The requests up to here are counted with the session that they belong to.
+            if at + 1 == self.copied {
+                (cost, compactions, parts) = (0.0, 0, CostParts::default());
+            }
             cost += now * read + *grown as f64 * write + *written as f64 * output;
             parts.reads += now * read;
             parts.writes += *grown as f64 * write;
@@ -215,7 +225,7 @@ mod tests {
         let client = weir_clients::find("claude").unwrap();
         let rates = Prices::read(None).unwrap().of("unknown");
         let steps = vec![(grown, 100); requests];
-        WindowGrowth { name: String::new(), client, rates, base: 20_000, longest: 0, steps }
+        WindowGrowth { name: String::new(), client, rates, base: 20_000, longest: 0, steps, copied: 0 }
     }
 
     #[test]
@@ -229,6 +239,20 @@ mod tests {
         let CostAtLength { cost, parts, .. } = long.at(80_000, &none);
         let sum = parts.reads + parts.writes + parts.output + parts.compacting;
         assert!((sum - cost).abs() < 1e-6 * cost && parts.compacting > 0.0, "{parts:?} is not {cost}");
+    }
+
+    #[test]
+    fn copied_requests_cost_nothing_but_fill_the_window() {
+        let none = Aftermath::default();
+        let (parent, both) = (course(60, 1_500), course(100, 1_500));
+        let fork = WindowGrowth { copied: parent.requests(), ..course(100, 1_500) };
+        assert_eq!(fork.requests(), 40);
+        for length in [80_000, 500_000] {
+            let [parent, both, fork] = [&parent, &both, &fork].map(|course| course.at(length, &none));
+            let sum = parent.cost + fork.cost;
+            assert!((sum - both.cost).abs() < 1e-6 * sum, "{sum} is not {}", both.cost);
+            assert_eq!(parent.compactions + fork.compactions, both.compactions);
+        }
     }
 
     fn learned(rows: &[Value]) -> Aftermath {

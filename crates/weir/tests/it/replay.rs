@@ -245,6 +245,29 @@ fn what_comes_after_a_compaction_is_another_matter() {
 }
 
 #[test]
+fn what_a_fork_repeats_is_counted_once() {
+    let home = Transcripts::new();
+    let named = |(number, row): (usize, &str)| {
+        let mut row: Value = serde_json::from_str(row).unwrap();
+        row["uuid"] = json!(format!("row {number}"));
+        row
+    };
+    let parent: Vec<Value> = claude().lines().enumerate().map(named).collect();
+    let mut own = parent[3].clone();
+    (own["uuid"], own["message"]["id"]) = (json!("own"), json!("own"));
+    home.write("t/parent.jsonl", &rows(&parent));
+    home.write("t/fork.jsonl", &rows(&[parent, vec![own]].concat()));
+    let report = home.json(&["t"]);
+    let sum = |key: &str| {
+        let sessions = report["sessions"].as_array().unwrap().iter();
+        sessions.map(|session| session[key].as_f64().unwrap()).sum::<f64>()
+    };
+    assert_eq!(["requests", "results", "touched"].map(sum), [5.0, 1.0, 1.0], "{report}");
+    assert_eq!(report["copied_requests"], 4);
+    assert!(home.ok(&["t"]).contains("4 requests that forks repeat are counted once."));
+}
+
+#[test]
 fn a_price_makes_money_of_it() {
     let home = Transcripts::new();
     home.write("s.jsonl", &claude());

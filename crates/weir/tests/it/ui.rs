@@ -62,6 +62,20 @@ fn a_doubtful_note_says_why() {
 }
 
 #[test]
+fn a_new_note_moves_no_other_to_the_next_page() {
+    let home = Home::new();
+    for number in 0..26 {
+        home.note(&[&format!("note number {number:02}")]);
+    }
+    let pages = Pages::open(&home);
+    let first = pages.page(&format!("{}/notes?show=current", pages.project()));
+    home.note(&["a newer one"]);
+    let next = between(&first, "rel=\"next\" href=\"", "\"").unwrap().replace("&amp;", "&");
+    let second = pages.page(&next);
+    assert!(second.contains("note number 00") && !second.contains("note number 01"), "{next}: {second}");
+}
+
+#[test]
 fn what_takes_long_is_made_in_the_background() {
     let (home, ..) = furnished();
     let pages = Pages::open(&home);

@@ -19,6 +19,9 @@ const WORST: &[&str] = &[
     "Authorization: Bearer 7", "[redacted:", "[redacted:x]token=", "\\", "\"", "secret_", ":AA", ".atlasv1.", "sk-",
     "key-7", "/ops_eyJ", "curl -u ", "ghs_", "\0", "a\x08", "a\x08\x08", "\x1b[m", "a\x1b]0;", "\x1b[2Ktoken=", "eyJ\0",
     "%5F", "a\\u005", "gh\u{200b}p_", "curl \\\n -u ", "\\\n -u", "(\"token\",", "ENV TOKEN ", "name=\"token\" value=",
+    "eyJ7aK2mQ9xB4tR0fW6cZ1hL8dN3gV5eJyPsUuCkTvFwHzGrXqSpAnYbMjDiEo7\n", "eyJ.7aK2mQ9xB4tR0fW6cZ1hL8dN3gV5eJyPsUuCkTvFwHzGrXqSpAnYb\n",
+    "\tTRUE", "a\tTRUE\t/\n",
+    "\"k\":\"7aK2mQ9xB4tR0fW6cZ1hL8\",", "\"d\":\"7aK2mQ9xB4tR0fW6cZ1hL8dN3gV5eJyPsUuCkTvFwHzGrXqSpAn\",",
 ];
 
 #[test]
@@ -54,6 +57,7 @@ const PIECES: &[&str] = &[
     "\x1b[01;31m", "\x08", "\x08\x08\x08\x08", "\0", "\r", "\u{200b}", "\u{ad}", "\x1b[2K", "\x1b[1G", "\x1b]0;t\x07", "\x1b]0;",
     "%5F", "\\u005f", "%5", "\\u00", "Authorization: ", "curl -u ", "Basic ", "hunter2", "--token ", "<", "é", "&", "%3D", "\x1b[1m", "x", "page ", "{", "(",
     "\", \"", "[\"", " value=\"", "name=\"", "ENV ", " -u", "\\\n", "--cookie ", "IDENTIFIED WITH x BY '", " login ", " -p ", "machine h ",
+    "a.host\tTRUE\t/\tFALSE\t0\tsid\t", "\t", "\"d\":\"", "\"k\": \"", "\"kty\":\"EC\"", "}", "eyJ7aK2mQ9xB4tR0fW6cZ1.eyJhL8dN3gV5eJyPsUuCk\n",
 ];
 
 pub(super) fn piece() -> impl Strategy<Value = Vec<u8>> {

@@ -167,10 +167,13 @@ pub(crate) fn first_steps(say: Say<'_>) -> FirstSteps {
 }
 
 pub(crate) fn sessions(say: Say<'_>) -> Sessions {
-    let client = |key: &str, name: &str, sessions: u64| ClientCount { key: say(key), name: say(name), sessions };
+    let client = |key: &str, name: &str, sessions: u64| {
+        let sessions = Some(sessions);
+        ClientCount { key: say(key), name: say(name), sessions }
+    };
     Sessions {
         rows: rows(say),
-        total: 61,
+        total: Some(61),
         is_newest: false,
         older: Some(say("1794913800000~s-22e8~codex")),
         clients: vec![client("claude-code", "Claude Code", 48), client("codex", "Codex", 13)],
@@ -180,7 +183,15 @@ pub(crate) fn sessions(say: Say<'_>) -> Sessions {
 }
 
 pub(crate) fn no_sessions() -> Sessions {
-    Sessions { rows: vec![], total: 0, is_newest: true, older: None, clients: vec![], client: None, remarks: vec![] }
+    Sessions {
+        rows: vec![],
+        total: Some(0),
+        is_newest: true,
+        older: None,
+        clients: vec![],
+        client: None,
+        remarks: vec![],
+    }
 }
 
 pub(crate) fn projects(say: Say<'_>) -> Projects {

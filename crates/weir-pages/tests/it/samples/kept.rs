@@ -318,7 +318,8 @@ pub(crate) fn notes(say: Say<'_>) -> Notes {
             ..note(say, "old-limit", "Any number of uploads at once.")
         }],
         never_read: vec![],
-        pager: Paging { page: 1, size: 25, total: 32 },
+        is_first: true,
+        next: Some(say("2~1794913800000~k7f2m9q4xz")),
     }
 }
 
@@ -333,6 +334,7 @@ pub(crate) fn no_notes() -> Notes {
         current: vec![],
         superseded: vec![],
         never_read: vec![],
-        pager: Paging { page: 1, size: 25, total: 0 },
+        is_first: true,
+        next: None,
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         "format": FORMAT,
         "version": VERSION,
         "weir": env!("CARGO_PKG_VERSION"),
-        "made_at": when::show(when::now()),
+        "made_at": when::for_data(when::now()),
         "owner": if which.owner == Owner::User { "user" } else { "project" },
         "project": context.project().root.display().to_string(),
         "entries": copied.entries,

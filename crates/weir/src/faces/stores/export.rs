@@ -110,7 +110,7 @@ fn write(context: &Context, which: &StoreTarget, out: &mut impl Write) -> Result
     let mut counts = Counts::default();
     let head = json!({
         "type": "head", "format": "weir-export", "version": 1, "weir": env!("CARGO_PKG_VERSION"),
-        "made_at": when::show(when::now()), "project": context.project().root.display().to_string(),
+        "made_at": when::for_data(when::now()), "project": context.project().root.display().to_string(),
     });
     writeln!(out, "{head}")?;
     let level = which.level;

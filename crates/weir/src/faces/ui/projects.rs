@@ -67,7 +67,7 @@ fn row(view: &View<'_>, project: &ViewedProject, read: &ReadProject, facts: &Fac
         .try_fold(0.0, |sum, session| Some(sum + facts.spent(session, read.since, Timestamp(i64::MAX))?));
     ProjectRow {
         last: Some(view.moment(read.overview.newest.unwrap_or(project.known.used_at).max(project.known.used_at))),
-        sessions: Some(read.overview.sessions),
+        sessions: read.overview.sessions,
         entries: Some(read.overview.entries),
         notes: read.overview.notes,
         bytes: Some(read.overview.bytes),

@@ -35,7 +35,7 @@ pub(super) async fn page(view: &View<'_>) -> Result<String, CommandError> {
     let clients = by_client(counts);
     let of_client = |wanted: &str| clients.iter().find(|client| client.key == Text::from(wanted));
     let total = match &client {
-        Some(client) => of_client(client).map_or(0, |client| client.sessions),
+        Some(client) => of_client(client).map_or(Some(0), |client| client.sessions),
         None => clients.iter().map(|client| client.sessions).sum(),
     };
     let page = Sessions {
@@ -54,7 +54,7 @@ pub(super) async fn page(view: &View<'_>) -> Result<String, CommandError> {
 async fn read(
     project: &ViewedProject,
     filter: SessionFilter,
-) -> Result<(ProjectSessions, Vec<(String, u64)>), CommandError> {
+) -> Result<(ProjectSessions, Vec<(String, Option<u64>)>), CommandError> {
     let visit = project.visit().await;
     let link = project.link();
     visit
@@ -73,16 +73,16 @@ async fn read(
 }
 
 /// Adds the numbers of all projects, the client with the most sessions first.
-fn by_client(counts: Vec<(String, u64)>) -> Vec<ClientCount> {
+fn by_client(counts: Vec<(String, Option<u64>)>) -> Vec<ClientCount> {
     let mut clients: Vec<ClientCount> = Vec::new();
-    for (client, sessions) in counts.into_iter().filter(|(_, sessions)| *sessions > 0) {
+    for (client, sessions) in counts.into_iter().filter(|(_, sessions)| *sessions != Some(0)) {
         let key = Text::from(client.as_str());
         match clients.iter_mut().find(|known| known.key == key) {
-            Some(known) => known.sessions += sessions,
+            Some(known) => known.sessions = known.sessions.zip(sessions).map(|(known, more)| known + more),
             None => clients.push(ClientCount { key, name: client_name(&client).into(), sessions }),
         }
     }
-    clients.sort_by_key(|client| std::cmp::Reverse(client.sessions));
+    clients.sort_by_key(|client| std::cmp::Reverse(client.sessions.unwrap_or(u64::MAX)));
     clients
 }
 
@@ -100,6 +100,14 @@ fn place_of(text: &str) -> Option<SessionPlace> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_not_counted_is_not_added_up() {
+        let counts = [("a", Some(2)), ("b", Some(3)), ("a", Some(4)), ("c", None), ("c", Some(1)), ("d", Some(0))];
+        let clients = by_client(counts.map(|(client, sessions)| (client.to_owned(), sessions)).to_vec());
+        let shown: Vec<_> = clients.iter().map(|client| (client.key == Text::from("c"), client.sessions)).collect();
+        assert_eq!(shown, [(true, None), (false, Some(6)), (false, Some(3))]);
+    }
 
     #[test]
     fn a_place_is_read_as_it_is_written() {

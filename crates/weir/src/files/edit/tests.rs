@@ -90,4 +90,13 @@ proptest! {
         prop_assert_eq!(&text[was.clone()], "old!");
         prop_assert_eq!(&made.bytes[is.clone()], new.as_bytes());
     }
+
+    #[test]
+    fn a_text_is_found_at_every_byte_at_which_it_begins(bytes in "[ab\r\n]{0,40}", old in "[ab\r\n]{1,5}") {
+        let (bytes, old) = (bytes.as_bytes(), old.as_bytes());
+        let splits = |at: usize| old.starts_with(b"\n") && at > 0 && bytes[at - 1..].starts_with(b"\r\n");
+        let starts = (0..bytes.len()).filter(|&at| !splits(at));
+        let expected: Vec<_> = starts.filter_map(|at| Some(at..at + length_at_start(&bytes[at..], old)?)).collect();
+        prop_assert_eq!(find(bytes, old), expected);
+    }
 }

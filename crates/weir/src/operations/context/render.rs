@@ -61,21 +61,20 @@ struct Section {
 }
 
 fn sections(recent: &Recent, view: &View<'_>) -> [Section; 3] {
-    let face = view.face;
-    let notes = face.word("`weir notes --all`", "ctx_search");
+    let notes = view.face.word("`weir notes --all`", "ctx_search");
     let more_notes = if recent.more_notes { format!(" (more: {notes})") } else { String::new() };
     [
         Section {
             heading: "## Recent sessions".to_owned(),
             lines: recent.sessions.iter().map(|one| line(&flat(&sessions::line(one), MAX_SESSION_CHARS))).collect(),
             names: ["session", "sessions"],
-            source: face.word("`weir history --sessions`", "ctx_history with sessions"),
+            source: "`weir history --sessions`",
         },
         Section {
             heading: "## Recent prompts of the user".to_owned(),
             lines: recent.prompts.iter().map(prompt_line).collect(),
             names: ["prompt", "prompts"],
-            source: face.word("`weir history --kind prompt`", "ctx_history with kind prompt"),
+            source: "`weir history --kind prompt`",
         },
         Section {
             heading: format!("## Recent notes{more_notes}"),

@@ -42,7 +42,7 @@ fn text(found: &[QueryResult], facts: &Facts<'_>, face: Face, model_problem: Opt
         let hits = &one.findings.hits;
         items.extend(corrections(one));
         if found.len() > 1 || (hits.is_empty() && one.symbols.is_empty()) {
-            items.push(query_line(one, face));
+            items.push(query_line(one));
         }
         // A symbol with exactly this name is what was meant; others may be.
         items.extend(symbol_lines(one, |symbol| symbol.is_named));
@@ -97,21 +97,21 @@ fn symbol_lines(found: &QueryResult, wanted: fn(&FoundSymbol) -> bool) -> Option
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-fn query_line(found: &QueryResult, face: Face) -> String {
+fn query_line(found: &QueryResult) -> String {
     let text = one_line(&found.query.text, 120);
     match (found.findings.hits.len(), found.more) {
-        (0, _) => nothing_line(&text, found, face),
+        (0, _) => nothing_line(&text, found),
         (n, true) => format!("`{text}`: best {n}"),
         (n, false) => format!("`{text}`: {n}"),
     }
 }
 
 /// Suggests what to try next.
-fn nothing_line(text: &str, found: &QueryResult, face: Face) -> String {
+fn nothing_line(text: &str, found: &QueryResult) -> String {
     let Query { within, kind, source, since, .. } = &found.query;
     let filtered = within.is_some() || kind.is_some() || source.is_some() || since.is_some();
     if !filtered && found.sources.is_empty() {
-        return empty_line(text, found, face);
+        return empty_line(text, found);
     }
     let unknown = &found.findings.unknown;
     let hint = match unknown.as_slice() {
@@ -130,12 +130,12 @@ fn nothing_line(text: &str, found: &QueryResult, face: Face) -> String {
 }
 
 /// Says that there is nothing to search, and how to change that.
-fn empty_line(text: &str, found: &QueryResult, face: Face) -> String {
+fn empty_line(text: &str, found: &QueryResult) -> String {
     let (what, where_else) = match found.has_history {
-        true => ("nothing searchable", format!("; {} lists what happened", face.history())),
-        false => ("nothing", String::new()),
+        true => ("nothing searchable", "; `weir history` lists what happened"),
+        false => ("nothing", ""),
     };
-    let how = format!("add content with {} or {}", face.index(), face.fetch());
+    let how = "add content with `weir index` or `weir fetch`";
     let mut line = format!("nothing found for `{text}`: {what} is kept here yet; {how}{where_else}");
     line.extend(found.moved.iter().map(|hint| format!("; {hint}")));
     line

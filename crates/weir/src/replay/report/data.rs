@@ -26,6 +26,7 @@ pub(super) fn of(report: &ReplayReport, sum: &ReplayTotals) -> Value {
         "tools": groups(&sum.tools, sum.cost),
         "levers": levers,
         "all": all,
+        "copied_requests": report.copied_requests,
         "left_out": report.left_out,
         "skipped_rows": report.skipped_rows,
         "not_transcripts": report.others,

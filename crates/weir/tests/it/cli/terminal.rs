@@ -151,4 +151,14 @@ fn a_person_reads_local_times_and_sees_the_matched_words() {
     let (utc, east) = (script(&[("TZ", "UTC0")], "notes"), script(&[("TZ", "XXX-07:01")], "notes"));
     let time = |shown: &str| shown.split(' ').nth(2).unwrap_or_default().to_owned();
     assert!(!utc.contains("Z ") && time(&utc) != time(&east), "{utc}{east}");
+    // A time is read as it is shown.
+    let plain_east = |command: &str| script(&[("TZ", "XXX-07:01"), ("NO_COLOR", "1")], command);
+    let notes = plain_east("notes");
+    let shown: Vec<&str> = notes.split(' ').skip(1).take(2).collect();
+    let since = plain_east(&format!("history --since {}", shown.join("T")));
+    assert!(since.contains("the zebra pool is small"), "{shown:?}: {since}");
+    // An export is for programs wherever it goes.
+    let export = plain_east("export");
+    let made_at = export.split("\"made_at\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default();
+    assert!(made_at.len() == "2026-01-31T12:00:00Z".len() && made_at.ends_with('Z'), "{export}");
 }

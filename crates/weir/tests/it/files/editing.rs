@@ -32,6 +32,22 @@ fn an_edit_answers_with_what_changed() {
 }
 
 #[test]
+fn a_file_in_utf_16_keeps_its_encoding() {
+    let home = Home::new();
+    let wide: Vec<u8> = "\u{feff}one\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    home.write("a.txt", &wide);
+    let mut server = home.session("s1");
+    server.read("a.txt");
+    let edit = server.refused("context_edit", &json!({ "path": "a.txt", "old": "one", "new": "two" }));
+    assert!(edit.contains("cannot change a.txt: it is in UTF-16, and Weir writes UTF-8"), "{edit}");
+    let write = server.refused("context_write", &json!({ "path": "a.txt", "text": "two\n" }));
+    assert!(write.contains("set overwrite=true to write it in UTF-8"), "{write}");
+    assert_eq!(std::fs::read(home.project().join("a.txt")).unwrap(), wide);
+    server.call("context_write", &json!({ "path": "a.txt", "text": "two\n", "overwrite": true }));
+    assert_eq!(home.read("a.txt"), "two\n");
+}
+
+#[test]
 fn an_edit_that_is_not_exact_is_refused_with_what_helps() {
     let home = Home::new();
     home.write("a.rs", source(3));

@@ -96,7 +96,7 @@ fn what_does_not_fit_is_said() {
     let last = fenced(&outline).lines().last().unwrap();
     assert!(last.starts_with("pub fn add_") && last.ends_with("(n: u64) -> u64"), "{last}");
     let line = server.read("line.txt");
-    let head = "; only the beginning of line 1, which is too long; process the file with ctx_execute_file\n<<<";
+    let head = "; only the beginning of line 1, which is too long; process the file with ctx_execute\n<<<";
     assert!(line.contains(head), "{}", &line[..300]);
 }
 
@@ -138,8 +138,11 @@ fn what_is_no_plain_text_is_said() {
     home.write("bare.txt", "no end");
     let mut server = home.session("s1");
     let binary = server.refused("context_read", &json!({ "path": "a.bin" }));
-    assert!(binary.contains("a.bin is binary, 6 B") && binary.contains("ctx_execute_file"), "{binary}");
+    assert!(binary.contains("a.bin is binary, 6 B") && binary.contains("process it with ctx_execute"), "{binary}");
     assert!(server.read("latin.txt").contains("not UTF-8"));
+    home.write("wide.txt", "\u{feff}größe\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    let wide = server.read("wide.txt");
+    assert!(wide.contains("; UTF-16, which cannot be edited") && fenced(&wide) == "größe", "{wide}");
     let dos = server.read("dos.txt");
     assert!(dos.contains("CRLF") && fenced(&dos) == "one\ntwo", "{dos}");
     assert!(server.read("bare.txt").contains("no newline at the end"));

@@ -177,21 +177,21 @@ pub(super) const ALIASES: &[Alias] = &[
         about: "Not supported.",
         arguments: &[],
         effect: Effect::Removes,
-        meaning: Meaning::Missing("ctx_forget removes notes, after a dry run"),
+        meaning: Meaning::Missing("`weir forget` removes notes, after a dry run"),
     },
     Alias {
         name: "mem_stats",
         about: "Not supported.",
         arguments: &[],
         effect: Effect::Reads,
-        meaning: Meaning::Missing("ctx_doctor has the numbers of the store, ctx_stats those of conversations"),
+        meaning: Meaning::Missing("`weir doctor` has the numbers of the store, `weir stats` those of conversations"),
     },
     Alias {
         name: "mem_timeline",
         about: "Not supported.",
         arguments: &[],
         effect: Effect::Reads,
-        meaning: Meaning::Missing("ctx_history lists what happened, by session and time"),
+        meaning: Meaning::Missing("`weir history` lists what happened, by session and time"),
     },
 ];
 

@@ -1,5 +1,6 @@
 //! Looks through notes for what needs the user. Invariant: looking at a note does not count as using it.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -90,7 +91,7 @@ pub(super) async fn all(view: &View<'_>) -> Result<Review, CommandError> {
     let scope = visit.scope();
     let notes = visit.with_stores(move |open| Ok(open.user()?.notes(&scope, most + 1)?)).await?;
     add(&mut review, view, &visit, Found { project: None, notes, most, is_there: true }).await;
-    review.notes.sort_by_key(|note| std::cmp::Reverse(note.entry.at));
+    review.notes.sort_by_key(|note| (Reverse(note.entry.at), note.entry.reference));
     Ok(review)
 }
 
