@@ -232,8 +232,11 @@ mod tests {
 
     fn check(at: StorePart, place: &str) {
         let error = CommandError::from(StoreError::Full { at }).in_store(Path::new("/data/user"));
-        assert_eq!(error.message, format!("the disk is full: {place}"));
-        assert_eq!(error.in_store(Path::new("/other")).message, format!("the disk is full: {place}"));
+        assert_eq!(error.message.replace('\\', "/"), format!("the disk is full: {place}"));
+        assert_eq!(
+            error.in_store(Path::new("/other")).message.replace('\\', "/"),
+            format!("the disk is full: {place}")
+        );
     }
 
     #[test]

@@ -97,7 +97,8 @@ pub(crate) fn path_text(path: &Path) -> String {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::symlink;
 

@@ -110,6 +110,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_project_is_found_by_name_folder_and_key() {
         check("api", Ok("git:/src/api/.git"));

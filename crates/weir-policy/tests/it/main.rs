@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod attacks;
+#[cfg(unix)]
 mod audit;
 mod everyday;
 mod fuzz;

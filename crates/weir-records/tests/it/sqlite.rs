@@ -80,7 +80,7 @@ fn a_damaged_text_is_named_and_everything_else_is_found() {
     let missing = shelf.keep(&ana(), note("second text"), NOW).unwrap();
     shelf.keep(&ana(), note("third text"), NOW).unwrap();
     let file_of = |key: String| files(folder.path()).into_iter().find(|path| path.to_string_lossy().contains(&key));
-    let key = |record: &weir_records::Record| record.body.kept().unwrap().text.to_string();
+    let key = |record: &Record| record.body.kept().unwrap().text.to_string();
     let path = file_of(key(&damaged)).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     let middle = bytes.len() / 2;

@@ -8,6 +8,7 @@ use weir_core::{EntryKind, Limits, NewEntry, Query, Reference, Timestamp};
 use weir_store::{Selection, StoreError};
 
 use crate::dump;
+#[cfg(unix)]
 use crate::faults::in_namespace;
 use crate::process;
 use crate::support::{
@@ -163,6 +164,7 @@ fn an_index_that_another_process_set_aside_is_opened_again() {
     assert_eq!(search(&mut open(folder.path()), "first second").len(), 2);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_full_disk_is_left_by_forgetting_or_by_a_smaller_quota() {
     for task in ["forget", "sweep"] {
@@ -171,6 +173,7 @@ fn a_full_disk_is_left_by_forgetting_or_by_a_smaller_quota() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn an_empty_store_without_an_index_can_be_searched_on_a_full_disk() {
     let folder = tempfile::tempdir().unwrap();

@@ -378,6 +378,7 @@ fn peak() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
+#[cfg(unix)]
 #[test]
 fn a_full_disk_is_told_to_the_writer_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();

@@ -21,6 +21,9 @@ use tokio::signal::unix::{SignalKind, signal};
 /// Whether a client's shell can run a rewritten command: it needs a POSIX shell and named pipes.
 pub(crate) const CAN_REWRITE: bool = true;
 
+/// Whether code can be run.
+pub(crate) const CAN_RUN: bool = true;
+
 /// The program that opens a file as the user's desktop does.
 pub(crate) const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 

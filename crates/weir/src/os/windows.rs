@@ -15,6 +15,9 @@ const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 /// Whether a client's shell can run a rewritten command: it needs a POSIX shell and named pipes.
 pub(crate) const CAN_REWRITE: bool = false;
 
+/// Whether code can be run: no sandbox is built for this system.
+pub(crate) const CAN_RUN: bool = false;
+
 /// The program that opens a file as the user's desktop does.
 pub(crate) const OPENER: &str = "explorer";
 

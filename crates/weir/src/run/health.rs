@@ -7,6 +7,7 @@ use super::{PROBE_TIMEOUT, RunRequest, background, cause, environment, output_of
 use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::CommandError;
+use crate::os;
 
 /// The output of the shell in the test run.
 const SAID: &str = "weir";
@@ -49,9 +50,11 @@ pub(crate) fn languages(context: &Context) -> String {
             Err(_) => missing.push(language.name),
         }
     }
-    match missing.is_empty() {
-        true => here.join(", "),
-        false => format!("{}; not installed: {}", here.join(", "), missing.join(", ")),
+    match (here.is_empty(), missing.is_empty()) {
+        _ if !os::CAN_RUN => "not needed, because runs are not supported on this system".to_owned(),
+        (true, _) => "none is installed".to_owned(),
+        (false, true) => here.join(", "),
+        (false, false) => format!("{}; not installed: {}", here.join(", "), missing.join(", ")),
     }
 }
 

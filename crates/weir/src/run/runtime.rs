@@ -12,10 +12,15 @@ use crate::config::Sandbox;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::mutex::lock;
+use crate::os;
 
 /// Returns the runtime of a language.
 pub(super) fn locate(context: &Context, language: &'static Language) -> Result<Found, CommandError> {
     static FOUND: LazyLock<Mutex<HashMap<&'static str, Found>>> = LazyLock::new(Mutex::default);
+    if !os::CAN_RUN {
+        return Err(CommandError::new(ErrorKind::Sandbox, "runs are not supported on this system")
+            .hint("on Windows, use Weir in WSL 2; docs/platforms.md says what works where"));
+    }
     let mut found = lock(&FOUND);
     if let Some(found) = found.get(language.name).filter(|found| found.program.exists()) {
         return Ok(found.clone());

@@ -197,13 +197,15 @@ mod tests {
 
     #[test]
     fn desktop_programs_have_their_settings_where_their_system_keeps_them() {
-        let named = [("APPDATA", "/roaming")];
+        // An absolute path of the system on which this runs.
+        let roaming = if cfg!(windows) { "C:/roaming" } else { "/roaming" };
+        let named = [("APPDATA", roaming)];
         let (none, named) = (&named[..0], &named[..]);
         for (system, variables, expected) in [
             ("linux", none, "/home/ana/.config"),
             ("macos", none, "/home/ana/Library/Application Support"),
             ("windows", none, "/home/ana/AppData/Roaming"),
-            ("windows", named, "/roaming"),
+            ("windows", named, roaming),
             ("linux", named, "/home/ana/.config"),
         ] {
             assert_eq!(places(variables).application(system), Path::new(expected), "{system} {variables:?}");

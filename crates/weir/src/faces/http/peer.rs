@@ -59,6 +59,7 @@ fn written(address: SocketAddr) -> Vec<String> {
 }
 
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::net::{TcpListener, TcpStream};
 

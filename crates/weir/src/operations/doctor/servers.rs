@@ -214,6 +214,7 @@ fn ask(with: &mut Conversation) -> Result<Vec<Value>, String> {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

@@ -162,7 +162,8 @@ fn unusable(path: &Path, why: &str) -> CommandError {
         .hint("remove that file; the next `weir serve` creates it again, with new tokens")
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
