@@ -219,6 +219,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_saved_output_is_found_only_where_the_client_saves_one() {
         let said = |path: &str| {

@@ -8,6 +8,7 @@ mod faults;
 mod gallery;
 mod goldens;
 mod hostile;
+#[cfg(unix)]
 mod linear;
 mod openers;
 mod oracle;

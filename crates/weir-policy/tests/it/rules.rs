@@ -176,6 +176,7 @@ fn programs_denied_as_such_are_masked() {
     assert_eq!(denied_programs(&rules), ["curl", "doas", "sudo"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn settings_lie_in_four_places_and_where_a_variable_says() {
     let paths = |platform| {

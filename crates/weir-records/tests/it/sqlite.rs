@@ -131,6 +131,7 @@ fn a_move_reads_few_large_records_at_once() {
     assert!(batches.len() > 1 && batches.iter().all(|batch| *batch < 50), "{batches:?}");
 }
 
+#[cfg(unix)]
 #[test]
 fn only_the_owner_can_read_the_files() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -113,8 +113,7 @@ fn stray_files_go_without_a_doctor() {
     let (folder, mut store) = new_store();
     keep(&mut store, run(noise(1, 50_000)));
     let stray = folder.path().join("blobs").join(format!("{}.zst", blake3::hash(b"nobody").to_hex()));
-    let file = fs::File::create(&stray).unwrap();
-    file.set_modified(SystemTime::now() - Duration::from_secs(2 * 3600)).unwrap();
+    fs::File::create(&stray).unwrap().set_modified(SystemTime::now() - Duration::from_secs(2 * 3600)).unwrap();
     store.tidy(NOW).unwrap();
     assert!(!stray.exists());
     fs::File::create(&stray).unwrap().set_modified(SystemTime::now() - Duration::from_secs(2 * 3600)).unwrap();
@@ -140,6 +139,7 @@ fn a_note_does_not_wait_for_the_index() {
     assert_eq!(search(&mut store, "second").len(), 1);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_store_that_was_moved_away_is_noticed() {
     let (folder, mut store) = new_store();

@@ -231,6 +231,21 @@ fn check_filter(filter: impl Fn(&mut Query), scope: &Scope, found: &[&str]) {
 }
 
 #[test]
+fn a_filter_changes_what_is_found_and_not_the_order() {
+    let (_folder, mut store) = new_store();
+    for number in 1..=20 {
+        let text = format!("{} {}", "parser ".repeat(number % 7 + 1), "and other words ".repeat(number));
+        keep(&mut store, if number % 3 == 0 { note(text) } else { run(text) });
+    }
+    let all = Query::new("parser words", 20);
+    let hits = store.search(&here(), &all).unwrap().hits;
+    let (all_notes, _): (Vec<_>, Vec<_>) = hits.into_iter().partition(|hit| hit.entry.kind == EntryKind::Note);
+    let notes = store.search(&here(), &Query { kind: Some(EntryKind::Note), ..all }).unwrap().hits;
+    assert_eq!(references(&notes), references(&all_notes));
+    assert_eq!(notes.len(), 6);
+}
+
+#[test]
 fn filters_choose_by_place_kind_source_and_time() {
     let main = scope_in(Some("main"), Some("s1"));
     check_filter(|_| (), &main, &["run", "page", "work", "session", "side"]);

@@ -42,11 +42,15 @@ pub(super) fn by_words(
     expression: &str,
     most: usize,
 ) -> rusqlite::Result<Vec<Candidate>> {
-    // The engine returns rows in the order of their rank, so the joins run only for the rows that are taken.
+    // The engine can return rows in the order of their rank, so that the joins run only for the rows that are taken. But
+    // then it ranks every row with a word of the query. If a filter may refuse most of them, it is better to rank those
+    // that pass: the sign keeps the engine from ordering.
+    let is_filtered = query.kind.is_some() || query.source.is_some() || query.since.is_some() || query.within.is_some();
+    let sign = if is_filtered { "+" } else { "" };
     let sql = format!(
         "SELECT {COLUMNS}, words.rank FROM words CROSS JOIN chunks c ON c.id = words.rowid
              CROSS JOIN documents d ON d.entry_id = c.entry_id
-         WHERE words MATCH ?1 AND {FILTERS} ORDER BY words.rank LIMIT ?9"
+         WHERE words MATCH ?1 AND {FILTERS} ORDER BY {sign}words.rank LIMIT ?9"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = bind(&mut statement, &expression, scope, query, most)?;
