@@ -163,6 +163,7 @@ mod tests {
         assert!(only_file(&path), "something is left beside it");
     }
 
+    #[cfg(unix)]
     #[test]
     fn the_quicker_writer_gets_the_name_back() {
         let place = tempfile::tempdir().unwrap();
@@ -208,6 +209,7 @@ mod tests {
         (written, displaced)
     }
 
+    #[cfg(unix)]
     #[test]
     fn no_change_of_ours_is_lost_unseen_to_one_who_replaces_the_file_all_the_time() {
         let place = tempfile::tempdir().unwrap();
