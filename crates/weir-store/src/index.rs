@@ -72,8 +72,6 @@ pub struct Hit {
     pub score: f64,
     /// Whether the hit was found by its meaning and shares no word with the query.
     pub by_meaning: bool,
-    /// Another hit with something newer on the same subject.
-    pub newer: Option<Reference>,
-    /// Other outputs with the same passage.
+    /// Other entries with the same passage.
     pub also: Vec<Reference>,
 }

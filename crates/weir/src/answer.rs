@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 pub(crate) use weir_core::wording::{counted, fence, one_line, size};
-use weir_core::{Entry, EntryKind, Reference};
+use weir_core::{Entry, EntryKind, Origin, Reference};
 use weir_store::BlobReader;
 
 use crate::error::CommandError;
@@ -90,7 +90,11 @@ pub(crate) fn headline(entry: &Entry) -> String {
         if let Some(source) = entry.source.as_deref().filter(|_| said.is_none()) {
             line.push_str(&format!(" from {}", one_line(source, 80)));
         }
-        line.push_str(&format!(" by {}, {}", entry.origin, when::show(entry.at)));
+        // An output or a file has no author.
+        if entry.origin != Origin::Tool {
+            line.push_str(&format!(" by {}", entry.origin));
+        }
+        line.push_str(&format!(", {}", when::show(entry.at)));
         if let Some(at) = entry.note.as_ref().and_then(|note| note.confirmed_at) {
             line.push_str(&format!(", confirmed by the user {}", when::show(at)));
         }

@@ -7,7 +7,7 @@ mod candidates;
 mod rank;
 mod spelling;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use rusqlite::Connection;
 use weir_core::query::{self, ChunkId};
@@ -43,9 +43,7 @@ pub(crate) struct RawHit {
     partial: bool,
     score: f64,
     by_meaning: bool,
-    /// The entry with something newer on the same subject.
-    pub(crate) newer: Option<i64>,
-    /// Other outputs with the same passage.
+    /// Other entries with the same passage.
     pub(crate) also: Vec<i64>,
     kind: Option<EntryKind>,
 }
@@ -62,15 +60,35 @@ impl RawHit {
             partial: self.partial,
             score: self.score,
             by_meaning: self.by_meaning,
-            newer: None,
             also: Vec::new(),
         }
     }
 
-    /// Returns whether another output has the same excerpt.
+    /// Returns whether a reader of one hit learns nothing from the other: both are from one entry or from two outputs and
+    /// have the same excerpt, or one repeats what was said or noted in the other.
     fn shares_passage(&self, other: &Self) -> bool {
         let are_outputs = self.kind == Some(EntryKind::Run) && other.kind == Some(EntryKind::Run);
-        are_outputs && self.entry_id != other.entry_id && self.excerpt == other.excerpt
+        if self.entry_id == other.entry_id || are_outputs {
+            return self.excerpt == other.excerpt;
+        }
+        let is_spoken = |hit: &Self| matches!(hit.kind, Some(EntryKind::Said | EntryKind::Note));
+        let is_said = |hit: &Self| hit.kind == Some(EntryKind::Said);
+        let (one, two) = (self.excerpt.trim(), other.excerpt.trim());
+        is_spoken(self)
+            && is_spoken(other)
+            && (is_said(self) || is_said(other))
+            && (one.contains(two) || two.contains(one))
+    }
+
+    /// Adds a hit with the same passage. A note goes before the sentence that it repeats.
+    fn absorb(&mut self, mut hit: Self) {
+        if self.kind == Some(EntryKind::Said) && hit.kind == Some(EntryKind::Note) {
+            std::mem::swap(self, &mut hit);
+            self.also.append(&mut hit.also);
+        }
+        if self.entry_id != hit.entry_id && !self.also.contains(&hit.entry_id) {
+            self.also.push(hit.entry_id);
+        }
     }
 }
 
@@ -147,15 +165,8 @@ impl RankedSearch<'_> {
             None => Vec::new(),
         };
         rank::sort(&mut found, meaning.as_ref().map(|meaning| meaning.chunks), query.now);
-        let newer = match &meaning {
-            Some(meaning) => {
-                let vectors = meaning.vectors(connection, &rank::looked_at(&found))?;
-                rank::put_newer_first(&mut found, &vectors)
-            }
-            None => HashMap::new(),
-        };
         let mut index = SearchedIndex { connection, texts: ChunkTexts::new(feed) };
-        let hits = load(&mut index, &found, &spelt.words, query.limit, &newer)?;
+        let hits = load(&mut index, &found, &spelt.words, query.limit)?;
         Ok(RankedHits { hits, unembedded, has_more })
     }
 }
@@ -190,14 +201,13 @@ fn weigh_meaning(
     Ok(unembedded)
 }
 
-/// Loads the excerpts of the best candidates. Outputs that share an excerpt become one hit; any other text that was
-/// already shown is moved to the end.
+/// Loads the excerpts of the best candidates. Those that share a passage become one hit; any other text that was already
+/// shown is moved to the end.
 fn load(
     index: &mut SearchedIndex<'_>,
     found: &[Candidate],
     words: &[String],
     limit: usize,
-    newer: &HashMap<i64, i64>,
 ) -> Result<Vec<RawHit>, Fault> {
     let (mut hits, mut repeated, mut seen) = (Vec::<RawHit>::new(), Vec::new(), HashSet::new());
     for candidate in found {
@@ -205,11 +215,8 @@ fn load(
             break;
         }
         let Some((hit, is_new)) = load_one(index, candidate, words, &mut seen)? else { continue };
-        let hit = RawHit { newer: newer.get(&candidate.id).copied(), ..hit };
         if let Some(same) = hits.iter_mut().find(|other| other.shares_passage(&hit)) {
-            if !same.also.contains(&hit.entry_id) {
-                same.also.push(hit.entry_id);
-            }
+            same.absorb(hit);
             continue;
         }
         if is_new { hits.push(hit) } else { repeated.push(hit) }
@@ -239,7 +246,6 @@ fn load_one(
         excerpt: excerpt.text,
         score: candidate.score,
         by_meaning: candidate.words <= 0.0,
-        newer: None,
         also: Vec::new(),
         kind: candidate.kind,
     };

@@ -186,13 +186,11 @@ fn look_up(log: &Connection, scope: &Scope, raw: RawFindings, unreadable: &[i64]
     let mut hits = Vec::with_capacity(raw.hits.len());
     for hit in raw.hits {
         if let Some(stored) = entries::by_id(log, scope_ids, hit.entry_id)? {
-            let newer = hit.newer.map(|id| entries::by_id(log, scope_ids, id)).transpose()?.flatten();
-            let newer = newer.map(|stored| stored.entry.reference);
             let mut also = Vec::new();
             for id in &hit.also {
                 also.extend(entries::by_id(log, scope_ids, *id)?.map(|stored| stored.entry.reference));
             }
-            hits.push(Hit { newer, also, ..hit.with(stored.entry) });
+            hits.push(Hit { also, ..hit.with(stored.entry) });
         }
     }
     let unreadable = unreadable.iter().filter_map(|&id| entries::by_id(log, scope_ids, id).transpose());

@@ -174,33 +174,6 @@ fn another_model_begins_again_and_a_failing_one_leaves_words() {
 }
 
 #[test]
-fn the_newer_of_two_on_the_same_subject_goes_first_and_the_older_says_so() {
-    let (_folder, mut store) = new_store();
-    let old = keep_at(&mut store, note("The office wifi password is changed every month, every month."), NOW).reference;
-    let other = keep_at(&mut store, note("The wifi in the office is slow in the kitchen."), at(5)).reference;
-    let new = keep_at(&mut store, note("The office wifi password is now changed every week."), at(10)).reference;
-    embed_all(&mut store, model());
-    let hits = ask(&mut store, "how often is the office wifi password changed every month", 3).hits;
-    assert_eq!(references(&hits)[..2], [new, old], "{hits:#?}");
-    let label = |reference| hits.iter().find(|hit| hit.entry.reference == reference).and_then(|hit| hit.newer);
-    assert_eq!((label(old), label(new), label(other)), (Some(new), None, None));
-}
-
-#[test]
-fn which_of_two_is_newer_follows_the_log_and_not_the_clock() {
-    let (_folder, mut store) = new_store();
-    let text = |word: &str| format!("The office wifi password is changed every {word}, every {word}.");
-    let first = keep_at(&mut store, note_on("wifi", text("month")), at(10)).reference;
-    // The clock was set back in between.
-    let second = keep_at(&mut store, note_on("wifi", text("week")), NOW).reference;
-    embed_all(&mut store, model());
-    let hits = ask(&mut store, "how often is the office wifi password changed every week", 3).hits;
-    let of = |reference| hits.iter().find(|hit| hit.entry.reference == reference).unwrap();
-    assert_eq!((of(first).entry.superseded_by, of(first).newer), (Some(second), Some(second)), "{hits:#?}");
-    assert_eq!((of(second).entry.superseded_by, of(second).newer), (None, None), "{hits:#?}");
-}
-
-#[test]
 fn documents_are_not_ordered_by_when_they_were_indexed() {
     let (_folder, mut store) = new_store();
     let text = |word: &str| format!("The office wifi password is changed every {word}.");
@@ -209,7 +182,6 @@ fn documents_are_not_ordered_by_when_they_were_indexed() {
     embed_all(&mut store, model());
     let hits = ask(&mut store, "wifi password every month", 2).hits;
     assert_eq!(hits[0].entry.reference, old);
-    assert!(hits.iter().all(|hit| hit.newer.is_none()));
 }
 
 #[test]

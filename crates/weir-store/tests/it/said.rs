@@ -51,6 +51,24 @@ fn what_was_said_is_found_by_what_it_was_and_by_whom() {
 }
 
 #[test]
+fn a_sentence_its_prompt_and_the_note_about_it_are_one_hit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    let sentence = "clamp the day to the last of the month";
+    store.append(&here(), &event(EventKind::Prompt, &format!("fix the calendar, and {sentence}")), at(0)).unwrap();
+    store.append(&here(), &event(EventKind::Decision, sentence), at(1)).unwrap();
+    store.append(&here(), &event(EventKind::Prompt, "who owns the month view"), at(2)).unwrap();
+    let search = |store: &mut weir_store::Store| {
+        let hits = store.search(&here(), &Query::new("clamp the day of the month", 5)).unwrap().hits;
+        hits.iter().map(|hit| (hit.entry.kind, hit.also.len())).collect::<Vec<_>>()
+    };
+    assert_eq!(search(&mut store), [(EntryKind::Said, 1), (EntryKind::Said, 0)]);
+    // A note was kept on purpose, so it goes before the sentence that it repeats.
+    keep(&mut store, entry(EntryKind::Note, sentence));
+    assert_eq!(search(&mut store), [(EntryKind::Note, 2), (EntryKind::Said, 0)]);
+}
+
+#[test]
 fn a_search_looks_at_entries_that_were_not_said_only_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path());

@@ -48,7 +48,7 @@ fn a_note_is_kept_found_read_listed_and_forgotten() {
     home.check(
         &["search", "connections"],
         expect![[r#"
-            nothing found for `connections`: nothing searchable is kept here yet; add content with `weir index` or `weir fetch`; `weir history` lists what happened
+            nothing found for `connections`: only what happened in sessions is kept here yet; `weir history` lists it; add content with `weir index` or `weir fetch`
             exit 3"#]],
     );
     home.check(

@@ -51,12 +51,12 @@ struct HitData {
     at: String,
     topic: Option<String>,
     superseded_by: Option<String>,
-    /// Another hit with something newer on the same subject.
-    newer: Option<String>,
-    /// Other outputs with the same passage.
+    /// Other entries with the same passage.
     also: Vec<String>,
     /// The headings, symbols or keys above the excerpt.
     heading: String,
+    /// How well the hit matches, as a share of the best hit's. Scores of two queries cannot be compared.
+    score: f64,
     /// Whether the hit shares no word with the query.
     by_meaning: bool,
     /// Facts that speak against the entry.
@@ -85,6 +85,7 @@ impl SearchData {
 impl QueryData {
     fn of(found: &QueryResult, doubts: &Doubts) -> Self {
         let findings = &found.findings;
+        let best = findings.hits.iter().map(|hit| hit.score).fold(f64::MIN_POSITIVE, f64::max);
         Self {
             query: found.query.text.clone(),
             more: found.more,
@@ -93,14 +94,14 @@ impl QueryData {
             without_vectors: findings.without_vectors,
             behind: findings.behind,
             unreadable: references(&findings.unreadable),
-            hits: findings.hits.iter().map(|hit| HitData::of(hit, doubts)).collect(),
+            hits: findings.hits.iter().map(|hit| HitData::of(hit, best, doubts)).collect(),
             symbols: found.symbols.iter().map(SymbolData::of).collect(),
         }
     }
 }
 
 impl HitData {
-    fn of(hit: &Hit, doubts: &Doubts) -> Self {
+    fn of(hit: &Hit, best: f64, doubts: &Doubts) -> Self {
         let entry = &hit.entry;
         Self {
             reference: entry.reference.to_string(),
@@ -111,9 +112,9 @@ impl HitData {
             at: when::show(entry.at),
             topic: entry.note.as_ref().and_then(|note| note.topic.clone()),
             superseded_by: entry.superseded_by.map(|reference| reference.to_string()),
-            newer: hit.newer.map(|reference| reference.to_string()),
             also: references(&hit.also),
             heading: hit.heading.clone(),
+            score: (hit.score / best * 1000.0).round() / 1000.0,
             by_meaning: hit.by_meaning,
             doubts: doubts.get(&entry.reference).cloned().unwrap_or_default(),
             line: hit.line,

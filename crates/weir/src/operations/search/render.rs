@@ -2,7 +2,7 @@
 //! corrections to the query, doubts and omissions are stated.
 
 use weir_core::wording::counted;
-use weir_core::{Entry, Query};
+use weir_core::{Entry, EntryKind, Query};
 use weir_store::Hit;
 
 use super::data::SearchData;
@@ -129,25 +129,26 @@ fn nothing_line(text: &str, found: &QueryResult) -> String {
     line
 }
 
-/// Says that there is nothing to search, and how to change that.
+/// Says how little there is to search, and how to change that.
 fn empty_line(text: &str, found: &QueryResult) -> String {
     let (what, where_else) = match found.has_history {
-        true => ("nothing searchable", "; `weir history` lists what happened"),
+        true => ("only what happened in sessions", "; `weir history` lists it"),
         false => ("nothing", ""),
     };
     let how = "add content with `weir index` or `weir fetch`";
-    let mut line = format!("nothing found for `{text}`: {what} is kept here yet; {how}{where_else}");
+    let mut line = format!("nothing found for `{text}`: {what} is kept here yet{where_else}; {how}");
     line.extend(found.moved.iter().map(|hint| format!("; {hint}")));
     line
 }
 
-/// States that only words were used, if so.
+/// States that only words were used, if so. While some chunks have no vector yet, that matters only if nothing was found.
 fn meaning_line(model_problem: Option<&str>, found: &[QueryResult]) -> Option<String> {
     let failed = found.iter().find_map(|one| one.no_vector.as_deref());
     if let Some(problem) = model_problem.or(failed) {
         return Some(format!("keyword matches only: {}", one_line(problem, 200)));
     }
-    let waiting = found.iter().map(|one| one.findings.without_vectors).max().unwrap_or_default();
+    let empty = found.iter().filter(|one| one.findings.hits.is_empty());
+    let waiting = empty.map(|one| one.findings.without_vectors).max().unwrap_or_default();
     let waiting = (waiting > 0).then(|| counted(waiting as usize, "chunk is", "chunks are"));
     waiting.map(|waiting| format!("{waiting} found by words only so far, not by meaning"))
 }
@@ -175,21 +176,24 @@ async fn remarks(context: &KnowledgeContext, found: &[QueryResult]) -> Remarks {
 }
 
 fn show(hit: &Hit, facts: &Facts<'_>) -> String {
-    let mut head = headline(&hit.entry);
+    let is_file = matches!(hit.entry.kind, EntryKind::Document | EntryKind::File);
+    let path = hit.entry.source.as_deref().filter(|_| is_file && hit.entry.teammate().is_none());
+    let mut head = match path {
+        // When a file was indexed says nothing about it; whether it has changed since is a doubt.
+        Some(path) => format!("{}:{} {}", one_line(path, 160), hit.line, hit.entry.reference),
+        None => headline(&hit.entry),
+    };
     for remark in facts.remarks.get(&hit.entry.reference).into_iter().flatten() {
         head.push_str(&format!("; {remark}"));
     }
     if !hit.heading.is_empty() {
         head.push_str(&format!(", under {}", one_line(&hit.heading, 100)));
     }
-    if hit.partial || hit.ordinal > 0 {
+    if path.is_none() && (hit.partial || hit.ordinal > 0) {
         head.push_str(&format!(", from line {}", hit.line));
     }
     if hit.by_meaning {
         head.push_str("; similar in meaning");
-    }
-    if let Some(newer) = hit.newer {
-        head.push_str(&format!("; {newer} is newer on this"));
     }
     if !hit.also.is_empty() {
         let named: Vec<String> = hit.also.iter().take(MAX_NAMED_OUTPUTS).map(ToString::to_string).collect();

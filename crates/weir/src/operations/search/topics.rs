@@ -71,7 +71,6 @@ fn hit(store: &Store, scope: &Scope, entry: Entry) -> Result<Option<Hit>, Comman
         partial: bytes > MAX_EXCERPT_BYTES,
         score: 1.0,
         by_meaning: false,
-        newer: None,
         also: Vec::new(),
     }))
 }

@@ -176,7 +176,7 @@ fn a_project_where_something_happened_is_not_said_to_be_empty() {
     session.hook("UserPromptSubmit", json!({ "prompt": "please paint the fence" }));
     let said = search();
     assert!(
-        said.contains(": nothing searchable is kept here yet; ") && said.contains("`weir history` lists"),
+        said.contains(": only what happened in sessions is kept here yet; ") && said.contains("`weir history` lists"),
         "{said}"
     );
 }

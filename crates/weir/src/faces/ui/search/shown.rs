@@ -60,8 +60,6 @@ fn badges(hit: &Hit, doubts: &[Doubt]) -> Vec<Badge> {
     let mut badges: Vec<Badge> = doubts.iter().map(|doubt| Badge::Doubt(doubt.to_string().into())).collect();
     if hit.entry.superseded_by.is_some() {
         badges.push(Badge::Plain("superseded".into()));
-    } else if hit.newer.is_some() {
-        badges.push(Badge::Plain("something newer was found".into()));
     }
     if hit.by_meaning {
         badges.push(Badge::Plain("similar in meaning".into()));
