@@ -89,7 +89,7 @@ pub(crate) fn statements_below(folder: &str) -> bool {
     count == 0
 }
 
-/// Counts the statements of digests that their outputs contradict, and says how many they confirm.
+/// Counts the statements of digests that their outputs contradict, by class, and says how many they confirm.
 fn statements(outputs: impl Iterator<Item = (String, Vec<u8>)>) -> (usize, String) {
     let (mut right, mut unchecked, mut wrong) = (0, 0, Vec::new());
     for (name, raw) in outputs {
@@ -97,10 +97,13 @@ fn statements(outputs: impl Iterator<Item = (String, Vec<u8>)>) -> (usize, Strin
         let verdict = oracle::examine(&raw, &page);
         right += verdict.right;
         unchecked += verdict.unchecked;
-        wrong.extend(verdict.wrong.into_iter().map(|why| format!("{name}: {why}")));
+        wrong.extend(verdict.wrong.into_iter().map(|why| format!("{why} ({name})")));
     }
     let count = wrong.len();
-    (count, format!("statements: {right} right, {unchecked} not checked, {count} wrong\n{}", wrong.join("\n")))
+    let of_class = |class: &str| wrong.iter().filter(|why| why.split(':').next() == Some(class)).count();
+    let classes = oracle::CLASSES.map(|class| format!("{class} {}", of_class(class))).join(", ");
+    let text = format!("statements: {right} right, {unchecked} not checked, {count} wrong ({classes})");
+    (count, [text].into_iter().chain(wrong).collect::<Vec<_>>().join("\n"))
 }
 
 /// When the question is asked.

@@ -20,7 +20,7 @@ fn main() -> io::Result<()> {
         head: "exit ?",
         remarks: &[],
         reference: Reference::from_bits(0),
-        lines: raw.iter().filter(|&&byte| byte == b'\n').count() as u64,
+        lines: raw.split_inclusive(|&byte| byte == b'\n').count() as u64,
         bytes: raw.len() as u64,
         read_on: "more: ctx_get with lines, pattern or intent",
     };

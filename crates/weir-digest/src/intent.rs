@@ -18,6 +18,8 @@ const MAX_SECTIONS: usize = 40;
 /// The maximum number of words suggested for the next question, and of words counted to choose them.
 const MAX_SUGGESTED_WORDS: usize = 20;
 const MAX_COUNTED_WORDS: usize = 20_000;
+/// In an output with at least this many sections, a word of the question that most of them have is ignored.
+const MIN_SECTIONS: usize = 8;
 /// BM25 parameters, as in the index: term frequency saturation (k1) and length normalisation (b).
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.4;
@@ -229,6 +231,10 @@ impl Counts {
         let long = 1.0 - LENGTH + LENGTH * look.words as f64 / average.max(1.0);
         let (mut score, mut found, mut asked) = (0.0, 0.0, 0.0);
         for (times, (with, _)) in look.times.iter().zip(&self.of_term) {
+            // A word that most sections have selects none of them.
+            if self.sections >= MIN_SECTIONS && *with * 2 > self.sections {
+                continue;
+            }
             let rare = (1.0 + (self.sections as f64 - *with as f64 + 0.5) / (*with as f64 + 0.5)).ln();
             asked += rare;
             if *times > 0 {

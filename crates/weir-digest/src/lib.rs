@@ -4,7 +4,7 @@
 //! budget allows between marks that the output cannot predict. `kinds` has one file per kind of output.
 //!
 //! Invariants: the same output gives the same digest; memory does not grow with the output; time is linear in its size;
-//! the text of the output is shown unchanged, and everything left out is counted.
+//! the text of the output is shown unchanged; what is left out is counted, or marked with `…` where it cannot be.
 
 #[cfg(test)]
 mod check;

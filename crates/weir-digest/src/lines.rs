@@ -77,11 +77,17 @@ impl<'a> Lines<'a> {
         Ok(Self { input, raw: Vec::new(), text: String::new(), number: 0, read: 0, jump })
     }
 
-    /// Gives every line of a source to `take`.
+    /// Gives every line of a source to `take`. The text of a line that is too long says how much is missing.
     pub(crate) fn each(source: &dyn Source, mut take: impl FnMut(&Line<'_>)) -> io::Result<()> {
         let mut lines = Lines::of(source)?;
         while let Some(line) = lines.read()? {
-            take(&line);
+            match line.left_out {
+                0 => take(&line),
+                left_out => {
+                    let text = clip_part(line.text, MAX_LINE_BYTES, left_out);
+                    take(&Line { text: &text, left_out: 0, ..line });
+                }
+            }
         }
         Ok(())
     }
@@ -164,7 +170,11 @@ mod tests {
 
     #[test]
     fn a_line_without_end_takes_bounded_memory() {
-        let found = all("x".repeat(MAX_LINE_BYTES + 7).as_bytes());
-        assert_eq!((found.len(), found[0].1.len(), found[0].2), (1, MAX_LINE_BYTES, 7));
+        let text = "x".repeat(MAX_LINE_BYTES + 7);
+        let source = text.as_bytes();
+        let mut lines = Lines::of(&source).unwrap();
+        let line = lines.read().unwrap().unwrap();
+        assert_eq!((line.text.len(), line.left_out), (MAX_LINE_BYTES, 7));
+        assert!(all(source)[0].1.ends_with("x… (7 more bytes)"));
     }
 }

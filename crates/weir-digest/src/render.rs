@@ -9,7 +9,7 @@ use weir_core::wording::{counted, fence, size};
 use weir_core::{Reference, terminal};
 
 use crate::page::{Item, Page, Part, Weight};
-use crate::text::clip;
+use crate::text::{count, shorten};
 
 /// The beginning of our headings between the marks. A line of the output that begins with it is indented by a space.
 const HEADING: &str = "== ";
@@ -186,7 +186,7 @@ fn fitting(item: &Item, left: usize) -> Option<(String, usize)> {
         (None, _) => String::new(),
     };
     let first = item.brief.as_deref().unwrap_or(&item.text).lines().next().unwrap_or_default();
-    let cut = clip(first, MAX_CUT_LINE_BYTES);
+    let cut = shorten(first, MAX_CUT_LINE_BYTES);
     [item.text.as_str(), item.brief.as_deref().unwrap_or_default(), &cut].into_iter().find_map(|text| {
         // A token is at least a byte and rarely more than a dozen, so most texts that cannot fit need not be counted.
         if text.is_empty() || text.len() > left * 16 {
@@ -234,7 +234,7 @@ fn write(page: &Page, chosen: &ShownFacts, frame: &Frame<'_>) -> Digest {
     }
     let foot = match chosen.hidden.iter().filter(|&&hidden| hidden).count() {
         0 => frame.read_on.to_owned(),
-        hidden => format!("{hidden} more parts; {}", frame.read_on),
+        hidden => format!("{}; {}", count(hidden as u64, "more part", "more parts"), frame.read_on),
     };
     Digest { head, body: fence(frame.reference, &body), foot }
 }

@@ -46,7 +46,7 @@ const MIN_FAILURES: usize = 6;
 const MAX_SAMPLES: usize = 8;
 const MAX_SAMPLE_BYTES: usize = 120;
 /// How many unclaimed lines wait for the line after them.
-const MAX_PENDING_LINES: usize = 2;
+const MAX_PENDING_LINES: usize = 40;
 
 struct Route<'a> {
     about: About<'a>,

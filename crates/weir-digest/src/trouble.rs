@@ -97,7 +97,7 @@ pub(crate) fn level(line: &str) -> Option<Level> {
         }
         // After a time, the bare word is a level: `05:00:47.928Z error order failed`, `03:02:40 web-01 error lost`.
         timed |= before.contains(':') && before.ends_with(|c: char| c.is_ascii_digit() || c == 'Z');
-        if timed && at_start && is_plain(word) {
+        if timed && at_start && is_plain(word) && !is_set_in(head, word) {
             return Level::named(word);
         }
         before = word;
@@ -110,6 +110,12 @@ pub(crate) fn level(line: &str) -> Option<Level> {
         }
     }
     if head.starts_with('{') { by_field(line) } else { None }
+}
+
+/// Returns whether a word is the title of something: after several spaces, or alone.
+fn is_set_in(head: &str, word: &str) -> bool {
+    let before = head.split_once(word).map_or("", |(before, _)| before);
+    before.ends_with("   ") || head.trim_end().ends_with(word)
 }
 
 fn is_plain(word: &str) -> bool {
@@ -220,6 +226,10 @@ mod tests {
             "FAIL src/a.test.ts",
             "web07 : ok=27 changed=4 unreachable=0 failed=1 skipped=3",
             "Out of memory: Killed process 2290",
+            "Killed",
+            "error reading /srv/shop.toml",
+            "errors:",
+            "ERROR",
         ];
         for line in errors {
             assert_eq!(of(line), Some(Trouble::Error), "{line}");
@@ -268,6 +278,13 @@ mod tests {
             "timeout=30s",
             "not ok 4 - later # TODO see #12",
             "not ok 5 - elsewhere # skip no network",
+            "errors",
+            "2026-11-12T08:14:07.0000067Z     error handling",
+            "invalid status codes",
+            "      error handling",
+            "error, each preceded by a number.  If the in  word  is  omitted,",
+            "errors are written to the log",
+            " log_min_error_statement | error | | Causes all statements generating error to be logged.",
         ];
         for line in nothing {
             assert_eq!(of(line), None, "{line}");

@@ -52,8 +52,9 @@ impl<'a> StoredTextSource<'a> {
     /// Returns the total number of lines.
     pub(crate) fn lines(&self) -> Result<u64, CommandError> {
         match self.has_one_frame() {
-            true => Ok(self.frame(0)?.iter().filter(|&&byte| byte == b'\n').count() as u64),
-            false => Ok(self.text.line_ends_before(self.text.bytes())?),
+            // The last line may lack its end.
+            true => Ok(self.frame(0)?.split_inclusive(|&byte| byte == b'\n').count() as u64),
+            false => Ok(self.text.line_count()?),
         }
     }
 

@@ -112,9 +112,25 @@ fn is_stock_word(lower: &[u8]) -> bool {
 
 /// Returns whether the value is a file or an address.
 fn is_path(value: &[u8]) -> bool {
+    if is_file_name(value) {
+        return true;
+    }
     let is_base64 = value.contains(&b'+') || value.ends_with(b"=");
     let is_rooted = !is_base64 && [b"/".as_slice(), b"./", b"../", b"~/"].iter().any(|root| value.starts_with(root));
     is_rooted || value.windows(3).any(|part| part == b"://") || (value.contains(&b'/') && is_wordy(value))
+}
+
+/// The endings of files that names of files are told by. No form of token ends with one of them.
+#[rustfmt::skip]
+const FILE_ENDINGS: &[&str] = &[
+    "bin", "csv", "db", "gz", "html", "jpg", "json", "jsonl", "log", "md", "parquet", "pdf", "png", "pt", "py", "rs",
+    "safetensors", "sh", "sql", "tar", "toml", "ts", "txt", "xml", "yaml", "yml", "zip", "zst",
+];
+
+/// Returns whether the value is the name of a file: `tokens=28795904000.json` is the end of one.
+fn is_file_name(value: &[u8]) -> bool {
+    let dot = value.iter().rposition(|&byte| byte == b'.');
+    dot.is_some_and(|dot| FILE_ENDINGS.iter().any(|ending| ending.as_bytes() == &value[dot + 1..]))
 }
 
 /// Returns whether the value contains characters that code uses and tokens do not.

@@ -2,7 +2,7 @@
 //! the position of the first.
 //!
 //! Invariants: every line is counted in exactly one group; an error line is never taken for the continuation of
-//! another; memory does not grow with the output.
+//! another, unless it is listed as its cause; memory does not grow with the output.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -84,6 +84,12 @@ struct OpenError {
     indent: usize,
     /// The number of the line that continues it.
     next: u64,
+    /// Whether its explanation is kept.
+    is_kept: bool,
+    /// Whether a blank line preceded: then only a list of causes continues it.
+    is_paused: bool,
+    /// Whether its causes are being listed, one on each line.
+    lists_causes: bool,
 }
 
 /// Sorts of lines, which never share a template.
@@ -163,12 +169,18 @@ impl Fold {
 impl Bodies {
     /// Returns whether a line explains the error before it. If so, it is kept with that error.
     fn take(&mut self, line: &Line<'_>, stamped: bool, rest: &str) -> bool {
-        let Some(OpenError { error, indent, next }) = self.open.filter(|open| open.next == line.number) else {
+        let Some(open) = self.open.filter(|open| open.next == line.number) else {
             self.close();
             return false;
         };
-        self.open = Some(OpenError { error, indent, next: next + 1 });
+        let OpenError { error, indent, is_kept, .. } = open;
         let trimmed = line.text.trim();
+        let lists_causes = open.lists_causes || trimmed == "Caused by:";
+        if open.is_paused && !lists_causes {
+            self.close();
+            return false;
+        }
+        self.open = Some(OpenError { next: open.next + 1, is_paused: false, lists_causes, ..open });
         if matches!(trimmed, "---" | "..." | "|-") || trimmed.starts_with("duration_ms:") {
             self.is_record |= trimmed == "---";
             if trimmed == "..." {
@@ -178,24 +190,50 @@ impl Bodies {
         }
         let labelled = label_at(rest).is_some() || (!stamped && rest.starts_with("Caused by"));
         let deeper = !stamped && indent_of(line.text) > indent;
-        let body = self.of.entry(error).or_default();
-        if !(labelled || deeper) || body.len() >= MAX_BODY_LINES {
+        let body = self.of.get(&error).map_or(0, Vec::len);
+        if !(labelled || deeper) || !lists_causes && (!is_kept || body >= MAX_BODY_LINES) {
             self.close();
             return false;
         }
+        if !is_kept || body >= MAX_BODY_LINES {
+            return true;
+        }
+        let body = self.of.entry(error).or_default();
         let text = if stamped { from_label(rest) } else { line.text.trim_end() };
         body.push(clip(text, MAX_BODY_LINE_BYTES));
         self.lines.insert(line.number, error);
         true
     }
 
-    /// Expects the lines that explain an error.
-    fn begin(&mut self, line: &Line<'_>) {
+    /// Expects the lines that explain an error, and keeps them if there is room.
+    fn begin(&mut self, line: &Line<'_>, is_one_of_few: bool) {
         self.close();
-        if self.of.len() < MAX_ITEMS {
-            self.open = Some(OpenError { error: line.number, indent: indent_of(line.text), next: line.number + 1 });
+        let is_kept = is_one_of_few && self.of.len() < MAX_ITEMS;
+        self.open = Some(OpenError {
+            error: line.number,
+            indent: indent_of(line.text),
+            next: line.number + 1,
+            is_kept,
+            is_paused: false,
+            lists_causes: false,
+        });
+        if is_kept {
             self.near.extend(line.number.saturating_sub(LINES_BEFORE_ERROR)..line.number);
         }
+    }
+
+    /// Passes a blank line.
+    fn pause(&mut self, number: u64) {
+        match self.open.as_mut().filter(|open| open.next == number && !open.lists_causes && !self.is_record) {
+            Some(open) => (open.next, open.is_paused) = (number + 1, true),
+            None => self.close(),
+        }
+    }
+
+    /// Returns whether a line is one of the causes that are listed for an error, whatever it says.
+    fn is_cause(&self, line: &Line<'_>) -> bool {
+        let open = self.open.filter(|open| open.next == line.number && open.lists_causes);
+        open.is_some_and(|open| indent_of(line.text) > open.indent)
     }
 
     fn close(&mut self) {
@@ -228,7 +266,7 @@ impl Stretch for Fold {
         self.lines += 1;
         if line.text.trim().is_empty() {
             self.blank += 1;
-            self.bodies.close();
+            self.bodies.pause(line.number);
             return true;
         }
         let stamp = stamp::of(line.text);
@@ -237,7 +275,7 @@ impl Stretch for Fold {
         }
         let rest = stamp.map_or(line.text, |stamp| stamp.rest(line.text));
         let level = trouble::level(line.text);
-        let sort = self.sort(line, level, rest);
+        let sort = if self.bodies.is_cause(line) { OTHER } else { self.sort(line, level, rest) };
         if sort > WARNING && (self.first.len() as u64) < MAX_LINES_SHOWN_WHOLE {
             self.first.push((line.number, line.clip(MAX_LINE_BYTES)));
         }
@@ -254,7 +292,7 @@ impl Stretch for Fold {
         let found = self.templates.add(&InputLine { number: line.number, text: line.text, skip, sort });
         if sort != OTHER {
             let few = found.is_some_and(|(place, _)| self.templates.count(place) <= MAX_SEPARATE_ERRORS);
-            if few && sort <= WARNING { self.bodies.begin(line) } else { self.bodies.close() }
+            if sort <= WARNING { self.bodies.begin(line, few) } else { self.bodies.close() }
         }
         true
     }

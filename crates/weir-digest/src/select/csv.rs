@@ -24,6 +24,10 @@ pub(super) fn select(source: &dyn Source, what: &str, mut out: Collector<'_>) ->
     out.selected.head = Some(in_one_line(written(&names, &columns, separator)));
     let mut row = csv::ByteRecord::new();
     while rows.read_byte_record(&mut row).map_err(|error| NotSelected::Damaged(error.to_string()))? {
+        // As in the digest, surplus separators belong to the last column.
+        if row.len() > names.len() {
+            row = joined(&row, names.len(), separator);
+        }
         out.push(written(&row, &columns, separator));
     }
     Ok(out.selected)
@@ -44,6 +48,13 @@ fn columns(names: &csv::ByteRecord, what: &str) -> Result<Vec<usize>, NotSelecte
     });
     let places = places.collect::<Result<Vec<_>, _>>()?;
     Ok(if places.is_empty() { (0..known.len()).collect() } else { places })
+}
+
+/// Returns the row with this many values, of which the last is all that remain.
+fn joined(row: &csv::ByteRecord, count: usize, separator: u8) -> csv::ByteRecord {
+    let kept = count.saturating_sub(1);
+    let last = row.iter().skip(kept).collect::<Vec<_>>().join(&separator);
+    row.iter().take(kept).chain([last.as_slice()]).collect()
 }
 
 /// Joins some values of a row with their separator, quoted where they would be ambiguous.

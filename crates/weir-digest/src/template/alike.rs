@@ -3,10 +3,11 @@
 use super::slot::Slot;
 use super::words::{self, WILD, Words};
 use super::{InputLine, MAX_LINE_BYTES};
-use crate::text::clip;
+use crate::text::{clip, count};
 
-/// The maximum number of first lines kept, and of bytes of each.
+/// The maximum number of first lines kept, also if they are only names, and of bytes of each.
 const MAX_FIRST_LINES: usize = 12;
+const MAX_FIRST_NAMES: usize = 40;
 const MAX_FIRST_LINE_BYTES: usize = 240;
 /// How many letters of shared words a template needs for each of its slots to be informative.
 const MIN_LETTERS_PER_SLOT: usize = 4;
@@ -93,7 +94,7 @@ impl Template {
         self.late |= other.late;
         self.kept.extend_from_slice(&other.kept);
         self.kept.sort_by_key(|(number, _)| *number);
-        self.kept.truncate(MAX_FIRST_LINES);
+        self.kept.truncate(self.most_kept());
         if other.first.0 < self.first.0 {
             self.first = other.first.clone();
         }
@@ -105,9 +106,13 @@ impl Template {
 
     /// Keeps a line if it is one of the first.
     pub(super) fn keep(&mut self, given: &InputLine<'_>) {
-        if self.kept.len() < MAX_FIRST_LINES {
+        if self.kept.len() < self.most_kept() {
             self.kept.push((given.number, clip(given.text, MAX_FIRST_LINE_BYTES)));
         }
+    }
+
+    fn most_kept(&self) -> usize {
+        if self.words.len() == 1 { MAX_FIRST_NAMES } else { MAX_FIRST_LINES }
     }
 
     /// Returns whether all of its lines are kept.
@@ -134,6 +139,23 @@ impl Template {
     /// Returns the count as shown: `12`, or `12+` where earlier lines may have been given up.
     pub(crate) fn times(&self) -> String {
         format!("{}{}", self.count, if self.late { "+" } else { "" })
+    }
+
+    /// Returns what stands after a line that represents others: `×12`; `×12 alike` if they are not all the same, and
+    /// `×12 that begin alike` if each ends in its own way.
+    pub(crate) fn repeats(&self) -> String {
+        let alike = match self.slots().next() {
+            _ if self.open => " that begin alike",
+            Some(_) => " alike",
+            None => "",
+        };
+        format!("×{}{alike}", self.times())
+    }
+
+    /// Returns how long its lines are: `lines of 3 words`.
+    pub(crate) fn length(&self) -> String {
+        let least = if self.open { "at least " } else { "" };
+        format!("lines of {least}{}", count(self.words.len() as u64, "word", "words"))
     }
 
     /// Returns the last line, if it is not the first.

@@ -111,7 +111,9 @@ fn of_clause(clause: &str, rest: &str, follows: bool) -> ClauseVerdict {
     }
     if let Some(trouble) = by_name(first) {
         let after_clause = &rest[first.len().min(rest.len())..];
-        return if stands(first, after, second) && !is_none(after_clause) {
+        let is_mentioned = is_noun(first) && is_mentioned(after_clause, second)
+            || !follows && is_adjective(first) && !after_clause.starts_with(':');
+        return if stands(first, after, second) && !is_none(after_clause) && !is_mentioned {
             ClauseVerdict::Trouble(trouble)
         } else {
             ClauseVerdict::Nothing
@@ -180,6 +182,30 @@ fn stands(first: &str, after: &str, second: &str) -> bool {
     // `err` counts only as a marker.
     let short = first.eq_ignore_ascii_case("err") && !after.starts_with(['!', ':', ']']) && !after.is_empty();
     !glued && !title && !short
+}
+
+/// Returns whether a word names trouble rather than reports it: a heading, an entry of a list or a sentence may consist
+/// of it or begin with it. In capitals, it is a mark.
+fn is_noun(word: &str) -> bool {
+    let nouns = ["error", "errors", "failure", "failures", "exception", "exceptions", "warning", "warnings"];
+    nouns.iter().any(|noun| noun.eq_ignore_ascii_case(word)) && word.bytes().any(|byte| byte.is_ascii_lowercase())
+}
+
+/// Returns whether a word describes what follows: in small letters at the beginning of a line, it begins a title.
+fn is_adjective(word: &str) -> bool {
+    ["corrupt", "corrupted", "critical", "forbidden", "invalid", "severe", "unauthorized", "unreachable"]
+        .contains(&word)
+}
+
+/// Returns whether what follows the name of trouble makes it the subject of a sentence, or part of another name.
+fn is_mentioned(after: &str, second: &str) -> bool {
+    #[rustfmt::skip]
+    const FOLLOWERS: [&str; 27] = [
+        "and", "are", "can", "class", "classes", "code", "codes", "count", "handler", "handlers", "handling", "is",
+        "level", "levels", "log", "logs", "may", "message", "messages", "must", "occur", "occurs", "or", "page",
+        "pages", "was", "will",
+    ];
+    after.is_empty() || after.starts_with([',', '.']) || FOLLOWERS.contains(&second)
 }
 
 /// Returns whether a word means that there is nothing to worry about.

@@ -6,7 +6,7 @@ use crate::oracle::examine;
 use crate::outputs::{digest, page};
 
 /// Checks what a digest contains, what it does not contain, and that it states nothing wrong.
-fn check(raw: &str, has: &[&str], has_not: &[&str]) {
+pub(crate) fn check(raw: &str, has: &[&str], has_not: &[&str]) {
     let text = digest(raw.as_bytes());
     for words in has {
         assert!(text.contains(words), "`{words}` is missing:\n{text}");
@@ -18,7 +18,7 @@ fn check(raw: &str, has: &[&str], has_not: &[&str]) {
     assert!(wrong.is_empty(), "{wrong:?}\n{text}");
 }
 
-fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+pub(crate) fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
     (0..count).fold(String::new(), |mut all, number| {
         writeln!(all, "{}", line(number)).unwrap();
         all

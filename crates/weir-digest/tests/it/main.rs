@@ -4,6 +4,7 @@
 
 mod claims;
 mod faithful;
+mod falsehoods;
 mod faults;
 mod gallery;
 mod goldens;

@@ -55,7 +55,7 @@ pub(crate) fn render(page: &Page, raw: &[u8], budget: usize) -> Digest {
         head: "exit 0 in 12 ms, sandbox full",
         remarks: &[],
         reference: Reference::parse("k7f2m9q4xz").unwrap(),
-        lines: raw.iter().filter(|&&byte| byte == b'\n').count() as u64,
+        lines: raw.split_inclusive(|&byte| byte == b'\n').count() as u64,
         bytes: raw.len() as u64,
         read_on: "more: ctx_get with lines, pattern, select or intent",
     };

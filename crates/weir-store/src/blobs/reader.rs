@@ -136,6 +136,12 @@ impl BlobReader {
         Ok(count + line_ends(&self.range(base..position)?))
     }
 
+    /// Returns the number of lines. The last one may lack its end.
+    pub fn line_count(&self) -> Result<u64> {
+        let last = self.range(self.bytes.saturating_sub(1)..self.bytes)?;
+        Ok(self.line_ends_before(self.bytes)? + u64::from(!last.is_empty() && last != b"\n"))
+    }
+
     /// Visits the lines in order, starting at line number `first`, until the visitor breaks. Needs the memory of two
     /// frames, however long a line is. If the store has counted the lines, nothing before the frame where `first`
     /// begins is read.

@@ -99,9 +99,7 @@ pub(crate) fn answer(done: &FinishedRun, face: Face, intent: Option<&str>) -> Re
 /// Returns the answer to a run whose output the caller has watched: how it ended, and where the output is.
 pub(crate) fn answer_after_live(done: &FinishedRun) -> Result<Answer<RunData>, CommandError> {
     let (bytes, exit_code) = (done.text.bytes(), exit_code(done));
-    let last = done.text.range(bytes.saturating_sub(1)..bytes)?;
-    let is_open = !last.is_empty() && last != b"\n";
-    let lines = done.text.line_ends_before(bytes)? + u64::from(is_open);
+    let lines = done.text.line_count()?;
     let mark = if exit_code == 0 { "✓" } else { "✗" };
     let level = match done.outcome.level {
         Level::Full => String::new(),
@@ -222,7 +220,7 @@ fn unkept(done: &FinishedRun, why: &CommandError, want: &DisplayOptions<'_>) -> 
         ending(done),
         why.message
     );
-    let lines = done.text.line_ends_before(done.text.bytes())?;
+    let lines = done.text.line_count()?;
     let body = if text.text.is_empty() { String::new() } else { fence(random::mark()?, &text.text) };
     Ok(OutputView { head, body, text: text.text, foot: String::new(), whole: text.whole, lines, kinds: Vec::new() })
 }

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::row::{Row, ValueSyntax};
+use super::row::{ReadValue, Row, ValueSyntax};
 use super::rows::Rows;
 use super::rows_page::TableFacts;
 use crate::template::{COMMON, InputLine, Templates};
 use crate::text::clip;
 use crate::{Item, Page, Part, Weight};
 
-/// The maximum number of bytes of a row that are kept, and that are shown.
-const MAX_ROW_BYTES: usize = 1_000;
+/// The maximum number of bytes of a row that are shown.
 const MAX_SHOWN_BYTES: usize = 240;
 /// The maximum number of states that are distinguished, and of rows shown for one state.
 const MAX_STATES: usize = 20;
@@ -62,7 +61,7 @@ impl Cells {
     /// Takes a row: its cells, its line number and its text.
     pub(crate) fn add<S: AsRef<str>>(&mut self, cells: impl Iterator<Item = S>, line: u64, row: &str) {
         self.row.begin(line);
-        self.row.raw.push_str(&row[..row.floor_char_boundary(MAX_ROW_BYTES)]);
+        self.row.set_raw(row);
         for (place, cell) in cells.enumerate() {
             let cell = cell.as_ref();
             if Some(place) == self.state {
@@ -73,7 +72,7 @@ impl Cells {
                 self.texts.add(&InputLine { number: line, text: cell, skip: (0, 0), sort: COMMON });
             }
             if place < self.rows.columns.len() {
-                self.row.push(place, ValueSyntax::Cell, (cell, cell.len()));
+                self.row.push(place, ReadValue::whole(ValueSyntax::Cell, cell));
             } else {
                 self.rows.beyond += 1;
             }

@@ -4,11 +4,12 @@
 //! than are kept, the digest says so.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
 
 use super::row::{Field, KeptRecord, Row};
 use super::value::{Role, date, ends_with_word, hash_without_numbers, is_gap, number, role};
+use crate::text::clip_part;
 
 /// The maximum number of bytes kept of all values.
 const MAX_TEXT_BYTES: usize = 64 << 10;
@@ -137,7 +138,7 @@ impl Column {
                 self.latest = (order.into_owned(), text.to_owned());
             }
         }
-        self.values.take(text, row, self.role == Role::Message);
+        self.values.take(field, row, self.role == Role::Message);
     }
 
     /// Returns how many objects of its record the field is nested in.
@@ -204,12 +205,17 @@ impl Numbers {
         place(&mut self.low, number, |than| number < than, || (text, kept(false)));
     }
 
-    pub(super) fn sum(&self) -> String {
+    pub(super) fn sum(&self) -> Option<String> {
         shown(self.sum, self.decimals)
     }
 
-    pub(super) fn mean(&self) -> String {
+    pub(super) fn mean(&self) -> Option<String> {
         shown(self.mean, (self.decimals + 1).min(6))
+    }
+
+    /// Returns whether `-1` stands for "unknown" or "none", because no other number is negative.
+    pub(super) fn has_sentinel(&self) -> bool {
+        self.negative > 0 && self.low.first().is_some_and(|lowest| lowest.number == -1.0)
     }
 
     pub(super) fn is_rising(&self) -> bool {
@@ -248,10 +254,8 @@ fn place<'t>(
 
 impl Values {
     /// Counts a value.
-    fn take(&mut self, text: &str, row: &Row, is_message: bool) {
-        let mut hasher = DefaultHasher::new();
-        text.hash(&mut hasher);
-        let exact = hasher.finish();
+    fn take(&mut self, field: &Field, row: &Row, is_message: bool) {
+        let (text, exact) = (row.text_of(field), field.hash);
         let mut key = exact;
         // Messages that differ only in their numbers are counted together.
         if is_message {
@@ -276,9 +280,9 @@ impl Values {
         }
         let start = self.text.len();
         if start < MAX_TEXT_BYTES {
-            self.text.push_str(text.get(..text.floor_char_boundary(MAX_VALUE_BYTES)).unwrap_or_default());
-            if text.len() > MAX_VALUE_BYTES {
-                self.text.push('…');
+            match text.len() == field.length && text.len() <= MAX_VALUE_BYTES {
+                true => self.text.push_str(text),
+                false => self.text.push_str(&clip_part(text, MAX_VALUE_BYTES, field.missing(text))),
             }
         }
         self.found.insert(key, Value { count: 1, order, start, end: self.text.len(), exact, is_varied: false });
@@ -312,7 +316,7 @@ impl Values {
     }
 }
 
-/// Formats a number with this many digits after the decimal point.
-fn shown(number: f64, decimals: usize) -> String {
-    if number.abs() >= 1e15 { format!("{number:e}") } else { format!("{number:.decimals$}") }
+/// Formats a number with this many digits after the decimal point, if that many of its digits are exact.
+fn shown(number: f64, decimals: usize) -> Option<String> {
+    (number.abs() < 1e15).then(|| format!("{number:.decimals$}"))
 }

@@ -4,13 +4,11 @@
 
 use std::io;
 
-use weir_core::wording::counted;
-
 use super::cells::Cells;
 use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
-use crate::text::clip;
+use crate::text::{clip, count};
 use crate::{Item, Lines, Page, Source, Weight};
 
 pub(crate) const KIND: Kind =
@@ -34,11 +32,29 @@ struct CsvFormat {
     /// The number of lines before it.
     before: usize,
     header: bool,
+    /// Whether the last column may contain separators without quotes.
+    is_open: bool,
+}
+
+impl CsvFormat {
+    /// Returns the cells of a row, with their quotes.
+    fn cells<'a>(&self, row: &'a str) -> impl Iterator<Item = &'a str> {
+        cells(row, self.mark, if self.is_open { self.width } else { usize::MAX })
+    }
+
+    fn first<'a>(&self, row: &'a str) -> &'a str {
+        self.cells(row).next().unwrap_or_default()
+    }
+
+    fn fits(&self, row: &str) -> bool {
+        self.cells(row).count() == self.width
+    }
 }
 
 fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let Some(form) = form(sample) else { return Ok(None) };
-    let mut table = CsvTable { form, cells: Cells::default(), named: false, misfits: KeptItems::default() };
+    let (cells, misfits) = (Cells::default(), KeptItems::default());
+    let mut table = CsvTable { form, cells, named: false, misfits, surplus: 0 };
     let mut join = RowJoiner::default();
     Lines::each(source, |line| {
         if join.take(line.number, line.text, form.mark) {
@@ -61,6 +77,8 @@ struct CsvTable {
     cells: Cells,
     named: bool,
     misfits: KeptItems<MAX_MISFITS>,
+    /// The number of rows whose last cell contains separators without quotes.
+    surplus: u64,
 }
 
 impl CsvTable {
@@ -68,10 +86,11 @@ impl CsvTable {
         if record.text.trim().is_empty() {
             return;
         }
-        if width(&record.text, self.form.mark) != self.form.width {
+        if !self.form.fits(&record.text) {
             self.misfit(record);
             return;
         }
+        self.surplus += u64::from(self.form.is_open && width(&record.text, self.form.mark) > self.form.width);
         if !self.named {
             self.named = true;
             self.name_columns(&record.text);
@@ -79,7 +98,7 @@ impl CsvTable {
                 return;
             }
         }
-        self.cells.add(cells(&record.text, self.form.mark).map(unquoted), record.line, &record.text);
+        self.cells.add(self.form.cells(&record.text).map(unquoted), record.line, &record.text);
     }
 
     fn misfit(&mut self, record: &RowJoiner) {
@@ -87,7 +106,7 @@ impl CsvTable {
     }
 
     fn name_columns(&mut self, first: &str) {
-        let names = cells(first, self.form.mark).map(|cell| match self.form.header {
+        let names = self.form.cells(first).map(|cell| match self.form.header {
             true => unquoted(cell).trim().trim_start_matches('\u{feff}').to_owned(),
             false => String::new(),
         });
@@ -96,7 +115,7 @@ impl CsvTable {
     }
 
     fn page(self) -> Page {
-        let Self { form, cells, misfits, .. } = self;
+        let Self { form, cells, misfits, surplus, .. } = self;
         let between = match form.mark {
             '\t' => "tabs",
             ',' => "commas",
@@ -104,13 +123,13 @@ impl CsvTable {
             _ => "bars",
         };
         let header = if form.header { "" } else { ", without a header" };
-        let counted = counted(misfits.total as usize, "line that does not fit", "lines that do not fit");
-        let misfit = if misfits.total > 0 { format!(", {counted}") } else { String::new() };
-        let mut page = Page::new(format!(
-            "table of {} rows, {} columns between {between}{header}{misfit}",
-            cells.rows(),
-            form.width
-        ));
+        let lines = count(misfits.total, "line that does not fit", "lines that do not fit");
+        let misfit = if misfits.total > 0 { format!(", {lines}") } else { String::new() };
+        let rows = count(surplus, "row", "rows");
+        let open =
+            if surplus > 0 { format!(", {between} without quotes in the last of {rows}") } else { String::new() };
+        let (all, columns) = (count(cells.rows(), "row", "rows"), count(form.width as u64, "column", "columns"));
+        let mut page = Page::new(format!("table of {all}, {columns} between {between}{header}{open}{misfit}"));
         page.push(misfits.part("lines that do not fit", Weight::Failure));
         cells.parts(&mut page);
         page
@@ -156,12 +175,16 @@ impl RowJoiner {
     }
 }
 
-/// Returns the cells of a row, with their quotes.
-fn cells(row: &str, mark: char) -> impl Iterator<Item = &str> {
+/// Returns the cells of a row, with their quotes. The last of at most `most` cells is the rest of the row.
+fn cells(row: &str, mark: char, most: usize) -> impl Iterator<Item = &str> {
     let quoting = matches!(mark, ',' | ';');
-    let mut rest = Some(row);
+    let (mut rest, mut left) = (Some(row), most);
     std::iter::from_fn(move || {
         let text = rest?;
+        left -= 1;
+        if left == 0 {
+            return rest.take();
+        }
         let start = if quoting && text.starts_with('"') { closing(text) } else { 0 };
         let end = text.get(start..).and_then(|after| after.find(mark)).map(|end| end + start);
         match end {
@@ -189,12 +212,12 @@ fn closing(text: &str) -> usize {
 }
 
 fn width(row: &str, mark: char) -> usize {
-    cells(row, mark).count()
+    cells(row, mark, usize::MAX).count()
 }
 
 /// Returns whether a line ends inside a quoted cell.
 fn ends_open(line: &str, mark: char) -> bool {
-    let last = cells(line, mark).last().unwrap_or_default();
+    let last = cells(line, mark, usize::MAX).last().unwrap_or_default();
     last.starts_with('"') && (last.len() == 1 || closing(last) == last.len()) && !is_closed(last)
 }
 
@@ -225,11 +248,16 @@ fn form_with(sample: &Sample<'_>, mark: char, hinted: bool) -> Option<CsvFormat>
     if width < 2 || rows.len() < 4 {
         return None;
     }
-    let fitting: Vec<&String> = rows.iter().filter(|row| self::width(row, mark) == width).collect();
     let header = is_header(rows.first()?, mark);
-    let form = CsvFormat { mark, width, before, header };
-    let enough = fitting.len() * 100 >= rows.len() * 95;
-    (enough && (header || width > 2) && is_table(&fitting, form, hinted)).then_some(form)
+    let is_it = |form: &CsvFormat| {
+        let fitting: Vec<&String> = rows.iter().filter(|row| form.fits(row)).collect();
+        let enough = fitting.len() * 100 >= rows.len() * 95;
+        enough && (header || width > 2) && is_table(&fitting, *form, hinted)
+    };
+    let strict = CsvFormat { mark, width, before, header, is_open: false };
+    // Only a header says how many columns there are if the rows differ.
+    let open = CsvFormat { is_open: true, ..strict };
+    Some(strict).filter(is_it).or_else(|| Some(open).filter(|_| header && width > 2).filter(is_it))
 }
 
 /// Returns the rows of the sample.
@@ -255,7 +283,7 @@ fn is_table(rows: &[&String], form: CsvFormat, hinted: bool) -> bool {
     for row in data {
         let mut unbalanced = false;
         indented += usize::from(row.starts_with(form.mark));
-        for (place, cell) in cells(row, form.mark).enumerate() {
+        for (place, cell) in form.cells(row).enumerate() {
             all += 1;
             spaced += usize::from(place > 0 && cell.starts_with(' '));
             bytes += cell.len();
@@ -274,7 +302,10 @@ fn is_table(rows: &[&String], form: CsvFormat, hinted: bool) -> bool {
     let is_typed = typed.iter().any(numbers);
     let spaced = spaced * 5 > all && !hinted;
     let bars = form.mark == '|' && data.iter().any(|row| row.starts_with('|') || row.contains(" | "));
-    let sure = is_typed || hinted || (form.header && form.width > 2);
+    let named = form.header && form.width > 2 && !form.is_open;
+    // Names between bars in all rows are a table, as `psql -At` prints it.
+    let listed = form.mark == '|' && form.width > 2 && data.iter().all(|row| !form.first(row).contains(' '));
+    let sure = is_typed || hinted || named || listed;
     all > 0 && !spaced && !bars && indented * 3 <= data.len() && odd * 4 <= data.len() && bytes <= all * 80 && sure
 }
 
@@ -286,8 +317,9 @@ fn is_unbalanced(cell: &str) -> bool {
 
 /// Returns whether a row holds the names of the columns: short, all different, and none of them a value.
 fn is_header(row: &str, mark: char) -> bool {
-    let mut names: Vec<String> =
-        cells(row, mark).map(|cell| unquoted(cell).trim().trim_start_matches('\u{feff}').to_owned()).collect();
+    let mut names: Vec<String> = cells(row, mark, usize::MAX)
+        .map(|cell| unquoted(cell).trim().trim_start_matches('\u{feff}').to_owned())
+        .collect();
     let first = names.first().is_some_and(|name| name.starts_with('#'));
     let good = |name: &String| {
         let begin =

@@ -13,7 +13,7 @@ use super::rows_page::{TableFacts, few, names};
 use crate::kinds::fold::Fold;
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
-use crate::text::clip;
+use crate::text::{clip, count, shorten};
 use crate::{Item, Line, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind =
@@ -175,7 +175,10 @@ fn is_documents(bytes: &[u8], sample: &Sample<'_>) -> bool {
     }
     // One document per line is a kind of its own, which understands logs.
     let records = documents >= MIN_RECORDS && lines == documents;
-    values >= 8 && read * 5 >= bytes.len() * 3 && !records
+    // A key shows that even a document of a few values is one.
+    let inside = bytes.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    let is_sure = values >= 8 || values >= 2 && inside.is_some_and(|inside| inside.starts_with(b"\""));
+    is_sure && read * 5 >= bytes.len() * 3 && !records
 }
 
 fn page(values: &Values<'_>, walked: &WalkResult) -> Page {
@@ -205,7 +208,10 @@ fn page(values: &Values<'_>, walked: &WalkResult) -> Page {
     let rest = many.iter().skip(MAX_TABLES).map(|table| {
         let fields: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
         let path = table.path.trim_end_matches('.');
-        let item = Item::plain(clip(&format!("{path}: {} records of {}", table.count, fields.join(", ")), 300));
+        let item = Item::plain(shorten(
+            &format!("{path}: {} of {}", count(table.count, "record", "records"), fields.join(", ")),
+            300,
+        ));
         names(table).unwrap_or(item)
     });
     page.push(Part::new("other arrays", Weight::Shape, rest.collect()));
@@ -231,16 +237,21 @@ fn worth(table: &Rows) -> u64 {
 fn what(values: &Values<'_>, walked: &WalkResult) -> String {
     let documents = if walked.documents == 1 { String::new() } else { format!("{} documents, ", walked.documents) };
     let records = values.tables.iter().find(|table| table.path.is_empty() && table.count > 1);
-    let records = records.map(|table| format!("{} records, ", table.count)).unwrap_or_default();
+    let records = records.map(|table| format!("{}, ", count(table.count, "record", "records"))).unwrap_or_default();
     let end = match (walked.cut, walked.broken) {
         (true, _) => ", cut off before its end",
         (_, true) => ", broken",
         _ => "",
     };
     let beyond = values.beyond;
-    let beyond = if beyond > 0 { format!(", {beyond} records of further arrays not looked at") } else { String::new() };
+    let beyond = if beyond > 0 {
+        format!(", {} of further arrays not looked at", count(beyond, "record", "records"))
+    } else {
+        String::new()
+    };
     let name = if walked.python { "Python literals" } else { "JSON" };
-    format!("{name}: {documents}{records}{} values up to {} deep{beyond}{end}", values.count, values.deepest)
+    let all = count(values.count, "value", "values");
+    format!("{name}: {documents}{records}{all} up to {} deep{beyond}{end}", values.deepest)
 }
 
 /// The values of one object that occurs once.
@@ -261,7 +272,7 @@ impl ObjectValues {
             values.extend(empty.iter().map(|(name, value)| format!("{name}={value}")));
         } else {
             let names: Vec<&str> = empty.iter().map(|(name, _)| name.as_str()).collect();
-            values.push(format!("empty, false or 0: {}", clip(&names.join(", "), 200)));
+            values.push(format!("empty, false or 0: {}", shorten(&names.join(", "), 200)));
         }
         let mut items = Vec::new();
         let mut line = String::new();
@@ -309,7 +320,7 @@ fn facts(table: &Rows, into: &mut Vec<ObjectValues>) {
                 let gap = column.gaps.first().map(|gap| gap.0.as_str()).filter(|gap| !gap.is_empty());
                 group.empty.push((name.to_owned(), gap.unwrap_or("\"\"").to_owned()));
             }
-            value => group.values.push(format!("{name}={}", clip(&value, MAX_LINE_BYTES))),
+            value => group.values.push(format!("{name}={}", shorten(&value, MAX_LINE_BYTES))),
         }
     }
 }
@@ -447,7 +458,7 @@ mod tests {
             == values that occur once, by object: 1
             name=x, packages{}=30
             == which records there are
-            packages{}: p0 1.0.0, p1 1.1.0, p2 1.2.0, p3 1.3.0, p4 1.4.0, p5 1.5.0, p6 1.6.0, p7 1.7.0, p8 1.8.0, p9 1.9.0, p10 1.10.0, p11 1.11.0, p12 1.12.0, p13 1.13.0, … (190 more bytes)
+            packages{}: p0 1.0.0, p1 1.1.0, p2 1.2.0, p3 1.3.0, p4 1.4.0, p5 1.5.0, p6 1.6.0, p7 1.7.0, p8 1.8.0, p9 1.9.0, p10 1.10.0, p11 1.11.0, p12 1.12.0, p13 1.13.0, …
             == fields of 30 records: 3
             packages{}: key: all different, such as p0, p1
             version: all different, such as 1.0.0, 1.1.0

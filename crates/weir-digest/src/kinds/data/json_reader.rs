@@ -43,8 +43,9 @@ pub(super) struct Reader<'a> {
     pub line: u64,
     /// The text of the last piece; at most the first 4 KiB.
     pub text: String,
-    /// The full length of the text.
+    /// The full length of the text, and the hash of what is not kept of it.
     pub length: usize,
+    pub rest: u64,
     raw: Vec<u8>,
     /// For each open object or array, whether it is an object.
     open: Vec<bool>,
@@ -213,7 +214,7 @@ impl<'a> Reader<'a> {
 
     fn word(&mut self) -> io::Result<Piece> {
         self.text.clear();
-        self.length = 0;
+        (self.length, self.rest) = (0, 0);
         while let Some(byte) = self.peek()? {
             if !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')) {
                 break;
@@ -241,7 +242,7 @@ impl<'a> Reader<'a> {
     fn string(&mut self, quote: u8) -> io::Result<bool> {
         self.step();
         self.raw.clear();
-        self.length = 0;
+        (self.length, self.rest) = (0, 0);
         loop {
             if !self.refill()? {
                 return Ok(false);
@@ -252,8 +253,9 @@ impl<'a> Reader<'a> {
             let used = plain.len();
             let lines = memchr::memchr_iter(b'\n', plain).count() as u64;
             let room = MAX_TEXT_BYTES.saturating_sub(self.raw.len()).min(used);
-            let plain = plain.get(..room).unwrap_or_default();
+            let (plain, beyond) = plain.split_at(room);
             self.raw.extend_from_slice(plain);
+            self.rest = hashed(self.rest, beyond);
             self.length += used;
             self.line += lines;
             self.place += used;
@@ -324,8 +326,12 @@ impl<'a> Reader<'a> {
 
     fn push(&mut self, c: char) {
         self.length += c.len_utf8();
+        let mut bytes = [0; 4];
+        let bytes = c.encode_utf8(&mut bytes).as_bytes();
         if self.raw.len() < MAX_TEXT_BYTES {
-            self.raw.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            self.raw.extend_from_slice(bytes);
+        } else {
+            self.rest = hashed(self.rest, bytes);
         }
     }
 
@@ -384,6 +390,11 @@ impl<'a> Reader<'a> {
         self.at_end |= self.place >= self.buffer.len();
         Ok(self.place < self.buffer.len())
     }
+}
+
+/// Continues a hash with more bytes, however they are divided (FNV-1a).
+fn hashed(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::json_graph::{Graph, ROOT};
 use super::json_reader::{Piece, PieceConsumer, Reader};
-use super::row::{Field, Row, ValueSyntax};
+use super::row::{Field, ReadValue, Row, ValueSyntax};
 use super::rows::Rows;
 use super::value::Role;
 
@@ -63,7 +63,7 @@ impl PieceConsumer for Values<'_> {
 
     fn raw(&mut self, raw: &str) {
         if let Some(open) = self.rows.first_mut() {
-            open.row.raw.push_str(raw.get(..raw.floor_char_boundary(1_000)).unwrap_or_default());
+            open.row.set_raw(raw);
         }
     }
 
@@ -77,7 +77,8 @@ impl PieceConsumer for Values<'_> {
             Piece::Number => ValueSyntax::Number,
             Piece::Word => ValueSyntax::Word,
         };
-        self.value(sort, (&reader.text, reader.length), reader.line);
+        let value = ReadValue { sort, text: &reader.text, length: reader.length, rest: reader.rest };
+        self.value(value, reader.line);
     }
 
     fn end(&mut self) {
@@ -126,10 +127,10 @@ impl<'g> Values<'g> {
     }
 
     /// Takes a string, a number or a word.
-    fn value(&mut self, sort: ValueSyntax, value: (&str, usize), line: u64) {
+    fn value(&mut self, value: ReadValue<'_>, line: u64) {
         self.count += 1;
         let (_, path, new_row) = self.enter(line, false);
-        self.field(sort, value);
+        self.field(value);
         self.leave(path, new_row);
     }
 
@@ -144,7 +145,7 @@ impl<'g> Values<'g> {
             if let Some(open) = self.rows.last_mut() {
                 open.path.push_str(mark);
             }
-            self.field(ValueSyntax::Number, (&text, text.len()));
+            self.field(ReadValue::whole(ValueSyntax::Number, &text));
         }
         self.leave(frame.path, frame.has_row);
     }
@@ -199,7 +200,7 @@ impl<'g> Values<'g> {
         if let Some(open) = self.rows.last_mut() {
             open.path.push_str(name);
         }
-        self.field(ValueSyntax::Text, (value, value.len()));
+        self.field(ReadValue::whole(ValueSyntax::Text, value));
         if let Some(open) = self.rows.last_mut() {
             open.path.clear();
         }
@@ -214,12 +215,12 @@ impl<'g> Values<'g> {
         }
     }
 
-    fn field(&mut self, sort: ValueSyntax, value: (&str, usize)) {
+    fn field(&mut self, value: ReadValue<'_>) {
         let Some(open) = self.rows.last_mut() else { return };
         let Some(table) = open.table.and_then(|table| self.tables.get_mut(table)) else { return };
         let name = if open.path.is_empty() { "value" } else { &open.path };
         if let Some(column) = table.column(name) {
-            open.row.push(column, sort, value);
+            open.row.push(column, value);
         }
     }
 

@@ -281,7 +281,8 @@ fn rivers(header: &str, rows: &[&str]) -> Option<Layout> {
     starts.push(begin.unwrap_or(last));
     let layout = layout_at(header, starts);
     let fit = rows.iter().filter(|row| layout.cells(row).is_some()).count();
-    let named = layout.names.iter().all(|name| !name.is_empty() && name.split_whitespace().count() <= 3);
+    let is_name = |name: &String| !name.is_empty() && name.split_whitespace().count() <= 3 && !name.contains("  ");
+    let named = layout.names.iter().all(is_name);
     (layout.names.len() >= 3 && named && fit * 100 >= rows.len() * 95).then_some(layout)
 }
 

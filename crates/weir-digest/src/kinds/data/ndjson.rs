@@ -10,6 +10,7 @@ use super::rows_page::TableFacts;
 use crate::kinds::fold::Fold;
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
+use crate::text::count;
 use crate::{Lines, Page, Source};
 
 pub(crate) const KIND: Kind = Kind { name: "ndjson", detector: Detector::Whole { is, read } };
@@ -46,9 +47,9 @@ pub(super) fn read(source: &dyn Source, _sample: &Sample<'_>) -> io::Result<Opti
     let cut = if cut > 0 { format!(", {cut} of them not read to their ends") } else { String::new() };
     let errors = match (records.errors.count, records.warnings.count) {
         (0, 0) => String::new(),
-        (errors, warnings) => format!(", {errors} mention errors, {warnings} warnings"),
+        (errors, warnings) => format!(", {errors} mention errors, {}", count(warnings, "warning", "warnings")),
     };
-    let mut page = Page::new(format!("JSON lines: {} records{cut}{errors}", records.count));
+    let mut page = Page::new(format!("JSON lines: {}{cut}{errors}", count(records.count, "record", "records")));
     let mut gathered = TableFacts::default();
     gathered.add(records);
     let mut inner: Vec<_> = values.tables.iter().skip(1).filter(|table| table.count > 4).collect();
@@ -110,7 +111,7 @@ mod tests {
         }
         raw.push_str("Killed\n");
         check(&raw, 600).shows(&expect![[r#"
-            JSON lines: 50 records, 2 mention errors, 1 warnings; 1 error line
+            JSON lines: 50 records, 2 mention errors, 1 warning; 1 error line
             == errors, grouped by message: 1
             8: {"level":"error","time":"2026-09-01T06:00:07Z","req_id":"r7","ms":9,"msg":"timeout after 1007 ms"} ×2
             == warnings, grouped by message: 1

@@ -1,9 +1,10 @@
 //! One record of many: its fields while it is read, and the form in which a notable record is kept.
 
 use std::cell::OnceCell;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use crate::text::clip;
+use crate::text::{clip, clip_part, count};
 
 /// The maximum number of bytes kept of a field while its record is read.
 const MAX_FIELD_BYTES: usize = 600;
@@ -24,6 +25,25 @@ pub(super) enum ValueSyntax {
     Cell,
 }
 
+/// A value as it is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReadValue<'a> {
+    pub sort: ValueSyntax,
+    /// Its text, or the beginning of it.
+    pub text: &'a str,
+    /// Its full length.
+    pub length: usize,
+    /// The hash of what follows the text.
+    pub rest: u64,
+}
+
+impl<'a> ReadValue<'a> {
+    /// Returns a value of which nothing is missing.
+    pub(super) fn whole(sort: ValueSyntax, text: &'a str) -> Self {
+        Self { sort, text, length: text.len(), rest: 0 }
+    }
+}
+
 /// A value of a record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field {
@@ -32,6 +52,8 @@ pub(super) struct Field {
     pub sort: ValueSyntax,
     /// Its full length.
     pub length: usize,
+    /// The hash of the whole value.
+    pub hash: u64,
     start: usize,
     end: usize,
 }
@@ -73,15 +95,25 @@ impl Row {
         self.kept = OnceCell::new();
     }
 
-    /// Takes a value, which has `length` bytes in the output.
-    pub(super) fn push(&mut self, column: usize, sort: ValueSyntax, value: (&str, usize)) {
+    /// Takes the line of the output that is the record.
+    pub(super) fn set_raw(&mut self, line: &str) {
+        match line.len() {
+            0..=MAX_FIELD_BYTES => self.raw.push_str(line),
+            _ => self.raw = clip(line, MAX_FIELD_BYTES),
+        }
+    }
+
+    /// Takes a value of this column.
+    pub(super) fn push(&mut self, column: usize, value: ReadValue<'_>) {
         if self.fields.len() >= MAX_FIELDS {
             return;
         }
-        let (text, length) = value;
+        let ReadValue { sort, text, length, rest } = value;
+        let mut hasher = DefaultHasher::new();
+        (text, rest).hash(&mut hasher);
         let start = self.text.len();
         self.text.push_str(text.get(..text.floor_char_boundary(MAX_FIELD_BYTES)).unwrap_or_default());
-        self.fields.push(Field { column, sort, length, start, end: self.text.len() });
+        self.fields.push(Field { column, sort, length, hash: hasher.finish(), start, end: self.text.len() });
     }
 
     /// Returns the text of a value, or its beginning.
@@ -101,13 +133,19 @@ impl Row {
                     continue;
                 }
                 bytes += text.len().min(MAX_KEPT_FIELD_BYTES) + 8;
-                let cut = if field.length > text.len() && text.len() <= MAX_KEPT_FIELD_BYTES { "…" } else { "" };
-                fields.push((field.column, clip(text, MAX_KEPT_FIELD_BYTES) + cut));
+                fields.push((field.column, clip_part(text, MAX_KEPT_FIELD_BYTES, field.missing(text))));
             }
-            let raw = clip(&self.raw, MAX_FIELD_BYTES);
+            let raw = self.raw.clone();
             Rc::new(KeptRecord { line: self.line, index: self.index, raw, troubled: self.troubled, fields, left_out })
         };
         Rc::clone(self.kept.get_or_init(make))
+    }
+}
+
+impl Field {
+    /// Returns how many bytes of the value are not in its text.
+    pub(super) fn missing(&self, text: &str) -> u64 {
+        self.length.saturating_sub(text.len()) as u64
     }
 }
 
@@ -126,7 +164,7 @@ impl KeptRecord {
             named(&mut text, &mut last, (*column, name(*column)), &clip(value, most));
         }
         if more > 0 {
-            text.push_str(&format!(" ({more} more fields)"));
+            text.push_str(&format!(" ({})", count(more as u64, "more field", "more fields")));
         }
         text
     }
@@ -150,7 +188,7 @@ impl KeptRecord {
             named(&mut text, &mut last, (*column, name), value);
         }
         if left_out > 0 {
-            text.push_str(&format!(" ({left_out} more fields)"));
+            text.push_str(&format!(" ({})", count(left_out as u64, "more field", "more fields")));
         }
         text
     }

@@ -33,12 +33,14 @@ pub(super) struct Rows {
     places: HashMap<String, usize>,
     /// The number of values whose field is beyond the limit.
     pub beyond: u64,
+    /// Whether one of the records is the total of the others.
+    pub has_total: bool,
     pub first: Vec<Rc<KeptRecord>>,
     last: Row,
     /// The first of the outermost records, and the total number of outermost records.
     pub tops: Vec<Rc<KeptRecord>>,
     pub top_count: u64,
-    top_depth: usize,
+    pub top_depth: usize,
     pub errors: Groups,
     pub warnings: Groups,
 }
@@ -92,6 +94,7 @@ impl Rows {
             if let Some(column) = self.columns.get_mut(field.column) {
                 column.take(field, row);
             }
+            self.has_total |= is_total(row.text_of(field));
         }
         match trouble {
             Some((Trouble::Error, key)) => self.errors.take(row, key),
@@ -138,7 +141,6 @@ impl Rows {
                 Role::Level if level.is_none() => level = of_level(text, field.sort),
                 Role::Error if says_error(text) => other = Some(Trouble::Error),
                 Role::Outcome if is_bad_end(text) => other = Some(Trouble::Error),
-                Role::Other if is_bad_word(text) => other = Some(Trouble::Error),
                 _ => {}
             }
         }
@@ -213,17 +215,15 @@ fn of_level(text: &str, sort: ValueSyntax) -> Option<Option<Trouble>> {
     })
 }
 
+/// Returns whether a value names the total of a table.
+fn is_total(text: &str) -> bool {
+    (5..=7).contains(&text.len()) && matches!(text.trim_matches('_').to_ascii_lowercase().as_str(), "total" | "totals")
+}
+
 /// Returns whether the value of an error field reports an error.
 fn says_error(text: &str) -> bool {
     !matches!(text, "" | "null" | "false" | "0" | "none" | "None" | "ok" | "[]" | "no" | "-" | "true")
         && !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-}
-
-/// Returns whether a value is just a word for a bad outcome, whatever its field is called.
-fn is_bad_word(text: &str) -> bool {
-    const WORDS: [&str; 7] = ["fail", "failed", "failure", "error", "fatal", "critical", "crashed"];
-    matches!(text.as_bytes().first(), Some(b'f' | b'F' | b'e' | b'E' | b'c' | b'C'))
-        && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Returns whether something ended badly.

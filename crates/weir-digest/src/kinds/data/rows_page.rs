@@ -8,7 +8,7 @@ use super::row::KeptRecord;
 use super::rows::{Groups, MAX_FIRST_RECORDS, Rows};
 use super::rows_words::{MAX_VALUE_BYTES, TableDescriber, one_line};
 use super::value::Role;
-use crate::text::clip;
+use crate::text::{clip, count, shorten};
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of bytes shown of a verbatim record.
@@ -81,7 +81,7 @@ pub(super) fn few(rows: &Rows) -> Vec<Item> {
     let text = |kept: &KeptRecord| kept.with_names(|column| words.name(column), &words.identity, MAX_FIELDS_BYTES);
     rows.first
         .iter()
-        .map(|kept| Item::at(kept.line, format!("{path}: {}", clip(&text(kept), MAX_RECORD_BYTES))))
+        .map(|kept| Item::at(kept.line, format!("{path}: {}", shorten(&text(kept), MAX_RECORD_BYTES))))
         .collect()
 }
 
@@ -98,7 +98,7 @@ impl<'a> TableDescriber<'a> {
         if !kept.raw.is_empty() {
             return Item::at(kept.line, clip(&kept.raw, MAX_RECORD_BYTES) + after);
         }
-        let text = clip(&kept.with_names(|column| self.name(column), first, MAX_FIELDS_BYTES), MAX_RECORD_BYTES);
+        let text = shorten(&kept.with_names(|column| self.name(column), first, MAX_FIELDS_BYTES), MAX_RECORD_BYTES);
         self.at(kept, &(text + after))
     }
 
@@ -106,12 +106,12 @@ impl<'a> TableDescriber<'a> {
     fn odd_item(&self, odd: &UnusualRecord) -> Item {
         let name = |column| self.name(column);
         let names: Vec<&str> = odd.columns.iter().map(|&column| self.name(column)).collect();
-        let after = format!(" (unusual: {})", clip(&names.join(", "), 120));
+        let after = format!(" (unusual: {})", shorten(&names.join(", "), 120));
         let first: Vec<usize> = self.identity.iter().chain(&odd.columns).copied().collect();
         let is_short = odd.kept.with_names(name, &[], MAX_FIELDS_BYTES).len() < MAX_INLINE_BYTES;
         if is_short || !odd.kept.raw.is_empty() {
             let brief = odd.kept.with_names(name, &first, 1);
-            return self.item(&odd.kept, &[], &after).or(clip(&brief, 160) + &after);
+            return self.item(&odd.kept, &[], &after).or(shorten(&brief, 160) + &after);
         }
         let text = odd.kept.only(name, &first, 100);
         self.at(&odd.kept, &text)
@@ -121,7 +121,10 @@ impl<'a> TableDescriber<'a> {
     fn at(&self, kept: &KeptRecord, text: &str) -> Item {
         let same_line = self.rows.first.first().map(|first| first.line) == self.rows.last().map(|last| last.line);
         if same_line && self.rows.count > 1 {
-            return Item::plain(format!("{}[{}] {text}", self.base(), kept.index));
+            // An index is one within all records; within one of many arrays, it would be another.
+            let is_one_array = self.rows.top_depth <= 2;
+            let place = if is_one_array { format!("[{}]", kept.index) } else { format!("[] #{}", kept.index + 1) };
+            return Item::plain(format!("{}{place} {text}", self.base()));
         }
         Item::at(kept.line, text)
     }
@@ -200,7 +203,7 @@ impl<'a> TableDescriber<'a> {
             one_line(name, MAX_VALUE_BYTES) + &second
         });
         let text = format!("{}: {}", rows.path.trim_end_matches('.'), called.collect::<Vec<_>>().join(", "));
-        Some(Item::plain(clip(&text, MAX_NAMES_BYTES)).or(clip(&text, MAX_NAMES_BYTES / 2)))
+        Some(Item::plain(shorten(&text, MAX_NAMES_BYTES)).or(shorten(&text, MAX_NAMES_BYTES / 2)))
     }
 
     /// Returns one line for each field.
@@ -224,15 +227,18 @@ impl<'a> TableDescriber<'a> {
         let mut items: Vec<Item> = items.into_iter().map(|(_, item)| item).collect();
         for (name, values) in [("the same in all", same), ("in one record only", once), ("without a value", none)] {
             if !values.is_empty() {
-                items.push(Item::plain(clip(&format!("{name}: {}", values.join(", ")), 500)));
+                items.push(Item::plain(shorten(&format!("{name}: {}", values.join(", ")), 500)));
             }
         }
         if rows.beyond > 0 {
-            items.push(Item::plain(format!("{} values of further fields are not looked at", rows.beyond)));
+            items.push(Item::plain(format!(
+                "not looked at: {} of further fields",
+                count(rows.beyond, "value", "values")
+            )));
         }
         if items.len() > 16 {
             let names: Vec<&str> = rows.columns.iter().map(|column| column.name.as_str()).collect();
-            items.insert(4, Item::plain(clip(&format!("all names: {}", names.join(", ")), 400)));
+            items.insert(4, Item::plain(shorten(&format!("all names: {}", names.join(", ")), 400)));
         }
         if let Some(first) = items.first_mut().filter(|_| !rows.path.is_empty()) {
             let path = format!("{}: ", rows.path.trim_end_matches('.'));
@@ -241,7 +247,7 @@ impl<'a> TableDescriber<'a> {
                 brief.insert_str(0, &path);
             }
         }
-        Part::new(format!("fields of {} records", rows.count), Weight::Fact, items)
+        Part::new(format!("fields of {}", count(rows.count, "record", "records")), Weight::Fact, items)
     }
 
     /// Returns the first and the last records, or all of them if there are few.

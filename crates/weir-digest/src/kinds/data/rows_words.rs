@@ -5,9 +5,9 @@ use std::rc::Rc;
 use super::column::{Column, ValueCount};
 use super::row::KeptRecord;
 use super::rows::Rows;
-use super::value::{Role, ends_with_word};
+use super::value::{Role, ends_with_word, words_of};
 use crate::Item;
-use crate::text::clip;
+use crate::text::{before_cut, count, shorten};
 
 /// The maximum number of different values shown of a field.
 const MAX_VALUES: usize = 14;
@@ -73,16 +73,35 @@ impl<'a> TableDescriber<'a> {
             self.which(kept).map(|named| format!(" ({named})"))
         };
         let (of_low, of_high) = (holder(&low.holder).unwrap_or_default(), holder(&high.holder).unwrap_or_default());
-        let mean = format!("mean {}, sum {}", column.numbers.mean(), column.numbers.sum());
+        let measures = self.measures(column);
         let others = column.filled.saturating_sub(column.numbers.count);
         let others = if others > 0 { format!(", {others} not numbers") } else { String::new() };
         if let Some(moments) = Some(moments(column)).filter(|moments| !moments.is_empty()) {
             return Some((format!("{text}{moments}, {}{others}", distinct(column)), text));
         }
         Some((
-            format!("{}{of_low} to {}{of_high}, {mean}{others}", low.text, high.text),
-            format!("{text}, {mean}{others}"),
+            format!("{}{of_low} to {}{of_high}{measures}{others}", low.text, high.text),
+            format!("{text}{measures}{others}"),
         ))
+    }
+
+    /// Returns the mean and the sum of the numbers of a field, as far as they mean something.
+    fn measures(&self, column: &Column) -> String {
+        let mean = column.numbers.mean().filter(|_| self.can_measure(column)).map(|mean| format!(", mean {mean}"));
+        mean.unwrap_or_default() + &self.sum(column)
+    }
+
+    fn sum(&self, column: &Column) -> String {
+        let sum = column.numbers.sum().filter(|_| self.can_measure(column) && is_amount(column));
+        sum.map(|sum| format!(", sum {sum}")).unwrap_or_default()
+    }
+
+    /// Returns whether the numbers of a field are quantities. They are not if they are positions or limits, if nothing
+    /// says what they are, if `-1` stands for none, or if one of the records is the total of the others.
+    fn can_measure(&self, column: &Column) -> bool {
+        let is_position = words_of(&column.name).iter().any(|word| POSITIONS.contains(&word.as_str()));
+        let is_number = column.is_number() && !column.is_identity() && !column.numbers.has_sentinel();
+        is_number && !is_position && !self.rows.has_total
     }
 
     /// Returns what identifies a record.
@@ -118,11 +137,11 @@ impl<'a> TableDescriber<'a> {
             shown += 1;
         }
         if let Some(more) = values.get(shown..).filter(|more| !more.is_empty()) {
-            let count: u64 = more.iter().map(|value| value.count).sum();
-            text.push_str(&format!(", {} more values ×{count}", more.len()));
+            let times: u64 = more.iter().map(|value| value.count).sum();
+            text.push_str(&format!(", {} ×{times}", count(more.len() as u64, "more value", "more values")));
         }
-        if column.is_number() && is_amount(column) && values.len() > 1 {
-            text.push_str(&format!(", sum {}", column.numbers.sum()));
+        if values.len() > 1 {
+            text.push_str(&self.sum(column));
         }
         text
     }
@@ -157,11 +176,37 @@ fn identity(rows: &Rows) -> Vec<usize> {
     columns().filter(|(_, column)| tells(column)).map(|(place, _)| place).take(3).collect()
 }
 
-/// Returns whether the numbers of a field can be summed.
+/// Words in the names of fields whose numbers are places, limits or names, so that a mean of them means nothing.
+#[rustfmt::skip]
+const POSITIONS: [&str; 30] = [
+    "character", "col", "column", "date", "day", "edition", "fd", "field", "hour", "index", "inode", "level", "limit",
+    "line", "lineno", "max", "min", "mode", "month", "offset", "oid", "port", "position", "range", "sourceline",
+    "status", "threshold", "timestamp", "version", "year",
+];
+
+/// Words in the names of fields whose numbers are measured at one moment or computed, so that a sum means nothing.
+#[rustfmt::skip]
+const STATES: [&str; 16] = [
+    "average", "avg", "capacity", "free", "mean", "median", "p50", "p90", "p95", "p99", "pct", "per", "percent",
+    "rate", "ratio", "used",
+];
+
+/// Words with which the names of fields end whose numbers add up, besides plurals.
+#[rustfmt::skip]
+const AMOUNTS: [&str; 22] = [
+    "added", "amount", "balance", "changed", "cost", "count", "discount", "duration", "elapsed", "fee", "ms", "paid",
+    "price", "qty", "quantity", "removed", "revenue", "size", "sum", "tax", "took", "total",
+];
+
+/// Returns whether the numbers of a field add up to something: amounts, counts, sizes and durations do.
 fn is_amount(column: &Column) -> bool {
-    let words = ["version", "year", "month", "day", "edition", "range[]", "status", "timestamp", "ts", "time"];
-    let named = words.iter().any(|word| ends_with_word(&column.name, word));
-    !column.is_identity() && column.role == Role::Other && !named
+    let words = words_of(&column.name);
+    let adds_up = |word: &String| {
+        let is_plural = word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us");
+        is_plural || AMOUNTS.contains(&word.as_str())
+    };
+    let is_count = column.name.ends_with("[]") || column.name.ends_with("{}");
+    !words.iter().any(|word| STATES.contains(&word.as_str())) && (is_count || words.last().is_some_and(adds_up))
 }
 
 /// Describes texts of which there are many.
@@ -171,7 +216,7 @@ fn texts(column: &Column) -> String {
     let examples = values.iter().take(if repeated { 5 } else { 2 });
     let examples =
         examples.map(|value| if value.count == 1 { one_line(value.text, MAX_VALUE_BYTES) } else { times(value) });
-    let examples = clip(&examples.collect::<Vec<_>>().join(", "), MAX_LINE_BYTES);
+    let examples = shorten(&examples.collect::<Vec<_>>().join(", "), MAX_LINE_BYTES);
     let long = if column.longest > 120 { format!(", up to {} bytes", column.longest) } else { String::new() };
     format!("{}{long}, {} {examples}", distinct(column), if repeated { "most often" } else { "such as" })
 }
@@ -242,8 +287,9 @@ fn moment(seconds: f64) -> String {
 
 /// Returns a value on one line, in at most `most` bytes.
 pub(super) fn one_line(text: &str, most: usize) -> String {
-    let mut line = text.get(..text.floor_char_boundary(most)).unwrap_or_default().replace(['\n', '\r'], "⏎");
-    if text.len() > most {
+    let (whole, missing) = before_cut(text);
+    let mut line = whole[..whole.floor_char_boundary(most)].replace(['\n', '\r'], "⏎");
+    if whole.len() > most || missing > 0 {
         line.push('…');
     }
     line

@@ -7,7 +7,7 @@ use super::layout;
 use crate::kinds::fold::Fold;
 use crate::kinds::{Detector, Kind, Stretch};
 use crate::sample::Sample;
-use crate::text::clip;
+use crate::text::{clip, count};
 use crate::{Item, Lines, Page, Part, Source, Weight, trouble};
 
 pub(crate) const KIND: Kind = Kind { name: "table", detector: Detector::Whole { is, read } };
@@ -51,7 +51,11 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     if rows < 3 || fold.lines * 5 > rows {
         return Ok(None);
     }
-    let mut page = Page::new(format!("table: {rows} rows, {} columns", layout.names.len()));
+    let mut page = Page::new(format!(
+        "table: {}, {}",
+        count(rows, "row", "rows"),
+        count(layout.names.len() as u64, "column", "columns")
+    ));
     page.push(Part::uncounted("header", Weight::Fact, vec![Item::plain(clip(&layout.header, 300))]));
     cells.parts(&mut page);
     fold.put(&mut page);
@@ -105,7 +109,7 @@ db-0        1/1     Running            1          9d
             NAME: all different, such as web-1, web-22
             READY: 1/1 ×3, 0/1 ×1
             STATUS: Running ×3, CrashLoopBackOff ×1
-            RESTARTS: 0 ×2, 31 ×1, 1 ×1
+            RESTARTS: 0 ×2, 31 ×1, 1 ×1, sum 32
             AGE: 5d ×3, 9d ×1
             == records: 4, 3 shown
             2: web-1       1/1     Running            0          5d

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
+use weir_core::words::camel_parts;
+
 use super::row::ValueSyntax;
 
 /// What the name of a field implies about its values.
@@ -25,6 +27,9 @@ pub(super) enum Role {
     Other,
 }
 
+/// Words with which the name of a field ends that says how something ended: `status`, `test_result`, `exitState`.
+const OUTCOMES: [&str; 7] = ["status", "outcome", "result", "conclusion", "state", "verdict", "health"];
+
 /// Returns what the name of a field implies about its values.
 pub(super) fn role(name: &str) -> Role {
     let last = name.rsplit('.').next().unwrap_or(name).trim_start_matches(['@', '_']);
@@ -34,13 +39,12 @@ pub(super) fn role(name: &str) -> Role {
         "msg" | "message" | "event" | "rendered" | "text" | "summary" | "description" | "reason" => Role::Message,
         "error" | "err" | "errors" | "exception" | "exc_info" | "failure" | "stack" | "stacktrace" | "stack_trace"
         | "traceback" | "error_message" | "errormessage" | "failures" => Role::Error,
-        "status" | "outcome" | "result" | "conclusion" | "action" | "state" | "verdict" | "phase" | "health" => {
-            Role::Outcome
-        }
+        "action" | "phase" => Role::Outcome,
         "key" | "name" | "address" | "addr" | "path" | "file" | "filename" | "title" | "sku" | "slug" | "url"
         | "email" | "login" | "test" | "of" | "filepath" | "file_path" | "package" | "pkg" => Role::Name,
         "hash" | "sha" | "uuid" | "guid" => Role::Id,
         _ if ends_with_word(last, "id") => Role::Id,
+        _ if OUTCOMES.iter().any(|word| ends_with_word(last, word)) => Role::Outcome,
         _ => Role::Other,
     }
 }
@@ -129,6 +133,11 @@ pub(super) fn date(text: &str) -> Option<Cow<'_, str>> {
     let (day, month, rest) = (text.get(..2)?, text.get(3..5)?, text.get(6..)?);
     is_dotted
         .then(|| format!("{}-{month}-{day}{}", rest.get(..4).unwrap_or(rest), rest.get(4..).unwrap_or_default()).into())
+}
+
+/// Returns the words of a name in small letters: `end` and `line` of `end_line` and `endLine`.
+pub(super) fn words_of(name: &str) -> Vec<String> {
+    name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).flat_map(camel_parts).collect()
 }
 
 /// Returns whether a name ends with a word: `line`, `end_line` and `endLine`, but not `outline`.

@@ -92,7 +92,7 @@ impl Diagnostics {
         let [errors, warnings, _] = self.counts;
         let files = match self.files.len() as u64 {
             0 => String::new(),
-            files if self.more_files => format!(" in more than {files} files"),
+            files if self.more_files => format!(" in more than {}", named(files, "file", "files")),
             files => format!(" in {}", named(files, "file", "files")),
         };
         match warnings {

@@ -32,7 +32,7 @@ struct Head<'a> {
 
 /// Reads `a.py:1: error: m  [code]` and `  /x/a.py:1:2 - error: m (code)`.
 fn head(text: &str) -> Option<Head<'_>> {
-    if let Some(inner) = text.strip_prefix("  /").map(|_| &text[2..]) {
+    if let Some(inner) = text.strip_prefix("  ").filter(|inner| !inner.starts_with(' ')) {
         let (place, said) = inner.split_once(" - ")?;
         let file = place.rsplitn(3, ':').nth(2)?;
         let (severity, message) = severity(said)?;
@@ -167,7 +167,8 @@ impl Mypy {
             self.checked = Some(self.checked.unwrap_or_default().saturating_add(checked));
             return true;
         }
-        if pyright_file(text) || text.trim().is_empty() {
+        let is_file = pyright_file(text) || self.pyright && is_python(text) && !text.contains(' ');
+        if is_file || text.trim().is_empty() {
             self.flush();
             return true;
         }

@@ -4,7 +4,7 @@ use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity, named
 use crate::kinds::fold::Fold;
 use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Kind, Stretch};
-use crate::text::{clip, number};
+use crate::text::{clip, number, shorten};
 use crate::{About, Item, Line, Page, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Ruff>("ruff", opens);
@@ -19,7 +19,9 @@ pub(crate) fn opens(text: &str, about: About<'_>) -> bool {
     match text.as_bytes().first() {
         Some(b'A'..=b'Z') if code(text).is_some_and(|(_, rest)| !rest.is_empty()) => {
             // A code at the beginning of a line may be anything, unless ruff marks it as fixable.
-            text.contains(" [*] ") || crate::text::runs(about.command, "ruff") || is_known(text)
+            // Other programs report errors of syntax in the same words.
+            let is_certain = is_known(text) && !text.starts_with("SyntaxError: ");
+            text.contains(" [*] ") || crate::text::runs(about.command, "ruff") || is_certain
         }
         Some(b'u' | b'i') if code(text).is_some() => true,
         Some(b'W' | b'A' | b'F' | b'[' | b'0'..=b'9' | b'*')
@@ -192,7 +194,7 @@ impl Ruff {
             self.flush();
             self.unsure = None;
             let (code, _) = code(rest).unwrap_or_default();
-            let text = clip(&format!("{}:{place}: {rest}", self.file), MAX_LINE_BYTES);
+            let text = shorten(&format!("{}:{place}: {rest}", self.file), MAX_LINE_BYTES);
             self.block = Some(RuffBlock { text, ..RuffBlock::new(line, code) });
             return true;
         }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::diagnostic::{Diagnostic, Diagnostics, MAX_LINE_BYTES, Severity, place};
+use crate::kinds::packages::cargo_build;
 use crate::kinds::{Kind, Stretch};
-use crate::text::{clip, number};
+use crate::text::{clip, count, number};
 use crate::{About, Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Rustc>("rustc", opens);
@@ -107,7 +108,11 @@ impl Stretch for Rustc {
             (false, false) => "",
         };
         let said = if name.is_empty() { String::new() } else { format!("{name}: ") };
-        let mut page = Page::new(format!("{said}{}", self.found.counted()));
+        let [errors, warnings, _] = self.found.counts;
+        let mut page = Page::new(match (name, errors) {
+            ("", 0) => count(warnings, "warning", "warnings"),
+            _ => format!("{said}{}", self.found.counted()),
+        });
         let total = self.failed_count + self.warned_count;
         let Self { failed, warned, found, .. } = *self;
         // A crate that failed states its warnings too.
@@ -151,7 +156,8 @@ impl Rustc {
             self.flush();
             return true;
         }
-        match &mut self.block {
+        // Steps of cargo come between diagnostics, never inside one.
+        match self.block.as_mut().filter(|_| !cargo_build::opens(text, About::default())) {
             Some(block) => block.take(text),
             None => text.trim().is_empty(),
         }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::diagnostic::{Severity, clipped};
+use crate::text::count;
 use crate::{Item, Part, Weight};
 
 /// How many of the most frequent sorts come before the rare ones, and how many places share one line.
@@ -167,5 +168,5 @@ fn fitting(more: &str, room: usize) -> String {
     let fits = more.get(..more.floor_char_boundary(room)).unwrap_or_default();
     let Some((lines, _)) = fits.rsplit_once('\n') else { return String::new() };
     let left = more.get(lines.len() + 1..).unwrap_or_default().lines().count();
-    format!("{lines}\n… ({left} more lines)")
+    format!("{lines}\n… ({})", count(left as u64, "more line", "more lines"))
 }

@@ -4,7 +4,7 @@
 
 use crate::kinds::data::cells::Cells;
 use crate::kinds::shared::bounded_items::joined;
-use crate::text::clip;
+use crate::text::{count, shorten};
 use crate::{Item, Page, Part, Weight};
 
 const MAX_COLUMNS: usize = 30;
@@ -33,9 +33,9 @@ impl Grid {
         let names = self.header.iter().map(String::as_str).chain(std::iter::repeat(""));
         let width = self.header.len().max(cells.len()).min(MAX_COLUMNS);
         let table = self.cells.get_or_insert_with(|| Cells::of(names.take(width)));
-        table.add(cells.iter().map(|cell| plain(cell.trim())), line, &clip(text, MAX_ROW_BYTES));
+        table.add(cells.iter().map(|cell| plain(cell.trim())), line, &shorten(text, MAX_ROW_BYTES));
         if self.first.len() < MAX_ROWS_SHOWN_WHOLE {
-            self.first.push((line, clip(text, MAX_ROW_BYTES)));
+            self.first.push((line, shorten(text, MAX_ROW_BYTES)));
         }
     }
 
@@ -46,7 +46,7 @@ impl Grid {
     /// Adds its parts to a page: the rows if there are few, otherwise a description of them.
     pub(super) fn push(self, page: &mut Page, name: &str) {
         if self.rows as usize <= MAX_ROWS_SHOWN_WHOLE {
-            let title = format!("{name}, {} rows, several on a line", self.rows);
+            let title = format!("{name}, {}, several on a line", count(self.rows, "row", "rows"));
             page.push(Part::new(title, Weight::Fact, self.compact()));
             return;
         }
@@ -65,7 +65,7 @@ impl Grid {
 
     /// Returns the rows, several on a line, after the header.
     fn compact(&self) -> Vec<Item> {
-        let names = || format!("[{}]", clip(&self.header.join(" | "), MAX_ROW_BYTES));
+        let names = || format!("[{}]", shorten(&self.header.join(" | "), MAX_ROW_BYTES));
         let header = (!self.header.is_empty()).then(names);
         joined(header.into_iter().chain(self.first.iter().map(|(_, row)| row.clone())), "; ", LINE_BYTES)
     }

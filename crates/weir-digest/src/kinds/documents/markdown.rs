@@ -7,7 +7,7 @@ use super::passages::{Paragraph, Passages, USUAL, counted};
 use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
-use crate::text::clip;
+use crate::text::{clip, shorten};
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
 mod blocks;
@@ -126,7 +126,7 @@ impl Document {
             self.asked_for = is_asked_for(title);
             self.outline.add(line.number, level, title);
         } else if is_underline(text) && self.paragraph.lines() == 1 {
-            let title = clip(self.paragraph.text(), 200);
+            let title = shorten(self.paragraph.text(), 200);
             let level = if text.starts_with('=') { 1 } else { 2 };
             self.outline.add(self.paragraph.line(), level, &title);
             self.paragraph.clear();
@@ -219,7 +219,7 @@ impl Document {
         for (place, (number, sentence)) in self.paragraph.sentences().enumerate() {
             if is_first && place < 2 {
                 self.passages.cover(sentence);
-                self.beginning.push(Item::at(number, clip(sentence, MAX_LINE_BYTES)));
+                self.beginning.push(Item::at(number, shorten(sentence, MAX_LINE_BYTES)));
             } else {
                 self.passages.add(Some(number), sentence, worth.max(marks::worth(sentence)));
             }
@@ -353,7 +353,7 @@ mod tests {
             20: - first
             == versions with their entries, 3 in all: the first, the last, then rows of those between: 3
             3: [2.1.0] - 2026-03-04: 3 entries (Added 2, Fixed 1)
-            18: 1.0.0: 1 entries
+            18: 1.0.0: 1 entry
             14 [2.0.0] - 2026-01-02: 1
             == headings, 1 in all, rows: 1
             1 Changelog"#]]);
@@ -379,7 +379,7 @@ mod tests {
             ));
         }
         let digest = digest(&text, 400);
-        assert!(digest.contains("3.9 (2025-05-09): 1 entries") && digest.contains("\n1 Log\n"), "{digest}");
+        assert!(digest.contains("3.9 (2025-05-09): 1 entry") && digest.contains("\n1 Log\n"), "{digest}");
         assert!(digest.contains("3.5 (2025-05-05): 1"), "{digest}");
     }
 }

@@ -161,7 +161,8 @@ impl Outline {
             }
             let sorts = if sorts.is_empty() { String::new() } else { format!(" ({})", sorts.join(", ")) };
             let brief = format!("{}: {entries}", heading.title);
-            items.push(Item::at(heading.line, format!("{brief} entries{sorts}")).or(brief));
+            let noun = if entries == 1 { "entry" } else { "entries" };
+            items.push(Item::at(heading.line, format!("{brief} {noun}{sorts}")).or(brief));
         }
         // The first and the last show the range.
         let last = if items.len() > 2 { items.pop() } else { None };

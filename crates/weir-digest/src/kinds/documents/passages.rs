@@ -6,7 +6,7 @@
 
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-use crate::text::clip;
+use crate::text::shorten;
 use crate::{Item, Part, Weight};
 
 /// The number of passages at which the least informative are dropped, and how many remain.
@@ -60,7 +60,7 @@ impl Passages {
         if self.kept.len() >= MAX_PASSAGES {
             self.prune();
         }
-        self.kept.push(Passage { line, text: clip(text, MAX_PASSAGE_BYTES), worth });
+        self.kept.push(Passage { line, text: shorten(text, MAX_PASSAGE_BYTES), worth });
     }
 
     /// Marks this text as shown in any case, which lowers the score of passages with the same words.

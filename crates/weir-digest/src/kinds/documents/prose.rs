@@ -8,7 +8,7 @@ use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::stamp;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
-use crate::text::clip;
+use crate::text::{clip, shorten};
 use crate::trouble;
 use crate::{Item, Line, Lines, Page, Part, Source, Weight};
 
@@ -192,7 +192,7 @@ impl Text {
         let line = paragraph.line();
         if self.beginning.is_empty() {
             self.passages.cover(text);
-            self.beginning.push(Item::at(line, clip(text, MAX_LINE_BYTES)));
+            self.beginning.push(Item::at(line, shorten(text, MAX_LINE_BYTES)));
         } else if paragraph.lines() == 1
             && label(text).is_none()
             && (is_point(text) || is_title(text) && !is_sentence(text))
@@ -221,7 +221,7 @@ impl Text {
         let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ');
         self.labels.add(name);
         if is_capitals(name) && self.labelled.len() < 5 * MAX_ITEMS {
-            self.labelled.push((Item::at(line, clip(text, MAX_LINE_BYTES)), name.to_owned()));
+            self.labelled.push((Item::at(line, shorten(text, MAX_LINE_BYTES)), name.to_owned()));
         } else {
             self.passages.add(Some(line), text, worth(text));
         }
@@ -229,8 +229,9 @@ impl Text {
 
     fn page(mut self) -> Page {
         self.end_paragraph();
-        let (words, sections) = (counted(self.words, "word"), counted(self.sections.total, "section"));
-        let mut page = Page::new(format!("text: {words}, {sections}, {}", counted(self.paragraphs, "paragraph")));
+        let counts = [(self.words, "word"), (self.sections.total, "section"), (self.paragraphs, "paragraph")];
+        let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| counted(*count, name));
+        let mut page = Page::new(format!("text: {}", counts.collect::<Vec<_>>().join(", ")));
         let Self { mut passages, beginning, sections, points, titles, labels, mut labelled, .. } = self;
         page.push(Part::new("beginning", Weight::Fact, beginning));
         // A rare label marks something more important.
@@ -250,11 +251,11 @@ impl Text {
         let telling = passages.part("most telling sentences", Weight::Fact);
         page.push(telling);
         if repeats && points.names() > 0 {
-            let items = vec![Item::plain(clip(&points.in_line(30), 800))];
+            let items = vec![Item::plain(shorten(&points.in_line(30), 800))];
             page.push(Part::new("titles below sections, with counts", Weight::Shape, items).of(1));
         }
         if labels.names() > 0 {
-            let items = vec![Item::plain(clip(&labels.in_line(20), 500))];
+            let items = vec![Item::plain(shorten(&labels.in_line(20), 500))];
             page.push(Part::new("labels, with counts", Weight::Shape, items).of(1));
         }
         page

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 
-use crate::text::{clip, starts};
+use crate::text::{clip, count, starts};
 use crate::{Item, Page, Part, Source, Weight};
 
 /// The maximum number of bytes examined.
@@ -46,8 +46,9 @@ pub(super) fn read(source: &dyn Source) -> io::Result<Page> {
     let part = || format!(", of which the first {MAX_BYTES} were looked at");
     let part = (source.bytes() > MAX_BYTES).then(part).unwrap_or_default();
     let mut page = Page::new(format!(
-        "minified {language}, {} bytes{part}, {lines} lines, the longest of {longest} bytes",
-        source.bytes()
+        "minified {language}, {} bytes{part}, {}, the longest of {longest} bytes",
+        source.bytes(),
+        count(lines as u64, "line", "lines")
     ));
     push(&mut page, "banners and licences", Weight::Failure, &banners(&text));
     if style {

@@ -434,7 +434,7 @@ mod tests {
             3: 00000020: 4854 5450 2f31 2e31 2035 3033 2062 7573  HTTP/1.1 503 bus
             40: 00000270: 4854 5450 2f31 2e31 2035 3033 2062 7573  HTTP/1.1 503 bus
             == other text in it: 1
-            at byte 0: HTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/… (171 more bytes)"#]]);
+            at byte 0: HTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/1.1 503 busHTTP/…"#]]);
         assert_eq!(
             dump("00000010  47 45 54 20 2f 61 62 63  64 65 66 67 68 69 6a 6b  |GET /abcdefghijk|").unwrap().1.len(),
             16

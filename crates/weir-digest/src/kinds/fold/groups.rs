@@ -47,7 +47,7 @@ fn trouble(group: &Template, bodies: &Bodies) -> Item {
     let (number, first) = &group.first;
     let mut text = clip(first, MAX_LINE_BYTES);
     if group.count > 1 {
-        text.push_str(&format!(" (×{})", group.times()));
+        text.push_str(&format!(" ({})", group.repeats()));
     }
     let brief = clip(&text, 240);
     explain(&mut text, *number, bodies);
@@ -88,13 +88,16 @@ fn is_process(before: &str) -> bool {
     before.starts_with('[') || before.ends_with(['[', '(', '#'])
 }
 
-/// Returns repeated lines, the most frequent first: the words they share, or else the first of them.
+/// Returns repeated lines, the most frequent first: the words they share, or else how long they are and the first of
+/// them.
 pub(super) fn of_many(mut often: Vec<&Template>) -> Vec<Item> {
     often.sort_by_key(|template| (u64::MAX - template.count, template.first.0));
     let items = often.into_iter().take(MAX_ITEMS).map(|template| {
         let text = match template.is_telling() {
             true => format!("×{} {}", template.times(), template.show(300)),
-            false => format!("×{} like {}", template.times(), clip(template.first.1.trim(), 200)),
+            false => {
+                format!("×{} {}, such as {}", template.times(), template.length(), clip(template.first.1.trim(), 200))
+            }
         };
         Item::at(template.first.0, text).until(template.last.0)
     });

@@ -63,7 +63,7 @@ pub(super) fn rare_items(mut rare: Vec<&Template>, near: &BTreeSet<u64>) -> (Vec
         total += 1;
         let mut text = clip(&template.first.1, 300);
         if template.count > 1 {
-            text.push_str(&format!(" (×{})", template.times()));
+            text.push_str(&format!(" ({})", template.repeats()));
         }
         items.push(Item::at(template.first.0, text).until(template.last.0));
     }

@@ -1,5 +1,6 @@
 //! The time span of a log, its longest pause and its busiest minute.
 
+use crate::text::count;
 use std::collections::BTreeMap;
 
 use crate::Item;
@@ -123,7 +124,7 @@ impl Times {
         }
         let mean = self.count as f64 / (span / 60.0).max(1.0);
         if let Some((lines, began)) = self.busiest().filter(|(lines, _)| *lines as f64 > mean * 3.0) {
-            text.push_str(&format!("; busiest minute {lines} lines from {began}"));
+            text.push_str(&format!("; busiest minute {} from {began}", count(lines, "line", "lines")));
         }
         Some(Item::plain(text))
     }

@@ -11,6 +11,10 @@ pub(super) struct Totals {
     lines: BoundedItems,
     passed: Option<u64>,
     failed: u64,
+    /// Whether some of the lines are failures that a test runner has numbered.
+    has_numbered: bool,
+    /// The indentation of a line that announces totals below it, and the number of the next of them.
+    open: Option<(usize, u64)>,
 }
 
 /// How lines of totals begin.
@@ -25,9 +29,18 @@ impl Totals {
     pub(super) fn take(&mut self, line: &Line<'_>, text: &str) -> bool {
         let text = text.trim_start_matches(['=', ' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'].as_slice());
         let counted = self.count(line.text);
-        let is_total = counted || BEGINNINGS.iter().any(|start| text.starts_with(start)) || is_numbered(line.text);
+        let is_numbered = is_numbered(line.text);
+        self.has_numbered |= is_numbered;
+        let is_total = counted || BEGINNINGS.iter().any(|start| text.starts_with(start)) || is_numbered;
+        let indent = line.text.len() - line.text.trim_start().len();
         if is_total {
             self.lines.line(line);
+            let is_heading = text.trim_end().ends_with(':') && !is_numbered && self.lines.has_all();
+            self.open = is_heading.then_some((indent, line.number + 1));
+        } else if let Some((above, _)) = self.open.filter(|open| open.1 == line.number && indent > open.0) {
+            self.lines.go_on(&format!("  {}", line.text.trim()));
+            self.open = Some((above, line.number + 1));
+            return true;
         }
         is_total
     }
@@ -69,7 +82,7 @@ impl Totals {
     }
 
     pub(super) fn part(self) -> Part {
-        self.lines.part("totals", Weight::Fact)
+        self.lines.part(if self.has_numbered { "totals and numbered failures" } else { "totals" }, Weight::Fact)
     }
 }
 

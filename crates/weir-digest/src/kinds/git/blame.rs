@@ -9,7 +9,7 @@ use crate::kinds::shared::dates::{self, Range, Stamp};
 use crate::kinds::shared::definition;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
-use crate::text::{clip, number};
+use crate::text::{clip, count, number};
 use crate::{Item, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "git blame", detector: Detector::Whole { is, read } };
@@ -149,15 +149,25 @@ impl Blame {
     }
 
     fn page(self) -> Page {
-        let mut texts = vec![format!("{} lines, {} commits", self.lines, self.commits.different())];
+        let mut texts = vec![
+            count(self.lines, "line", "lines"),
+            format!("{} {}", self.commits.different(), if self.commits.names() == 1 { "commit" } else { "commits" }),
+        ];
         texts.extend((self.authors.names() > 0).then(|| format!("{} authors", self.authors.different())));
         texts.extend(self.range.days());
-        texts.extend((self.open_lines.total > 0).then(|| format!("{} lines not committed yet", self.open_lines.total)));
+        texts.extend(
+            (self.open_lines.total > 0)
+                .then(|| format!("{} not committed yet", count(self.open_lines.total, "line", "lines"))),
+        );
         let mut page = Page::new(format!("git blame: {}", texts.join(", ")));
         let mut counts = Vec::new();
         counts.extend(self.authors.line("lines by author", 1, 12));
         if let Some((when, hash)) = &self.newest {
-            counts.push(Item::plain(format!("newest commit: {hash}, {}, {} lines", when.day(), self.all_newest)));
+            counts.push(Item::plain(format!(
+                "newest commit: {hash}, {}, {}",
+                when.day(),
+                count(self.all_newest, "line", "lines")
+            )));
         }
         page.push(Part::new("counts", Weight::Fact, counts));
         page.push(self.open_lines.part("lines not committed yet", Weight::Fact));
@@ -188,7 +198,7 @@ mod tests {
 00000000 (Not Committed Yet 2025-05-01 10:00:00 +0000 5)     # now
 ";
         check(blame, 500).shows(&expect![[r#"
-            git blame: 5 lines, 3 commits, 3 authors, 2025-01-06 to 2025-04-04, 1 lines not committed yet
+            git blame: 5 lines, 3 commits, 3 authors, 2025-01-06 to 2025-04-04, 1 line not committed yet
             == counts: 2
             lines by author: Ada 2, Ben C. 2, Not Committed Yet 1
             newest commit: 0f43483f, 2025-04-04, 2 lines

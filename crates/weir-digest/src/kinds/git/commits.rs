@@ -2,11 +2,13 @@
 
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::shared::dates::{Range, Stamp};
-use crate::text::clip;
+use crate::text::{clip, count};
 use crate::{Item, Part, Weight};
 
 /// The maximum number of commits kept, besides the last.
 const MAX_COMMITS: usize = 3_000;
+/// The maximum number of months that are counted one by one.
+const MAX_MONTHS: usize = 18;
 /// The maximum number of lines kept of a message.
 const MAX_BODY_LINES: usize = 30;
 /// The maximum number of them shown if the commit is one of many.
@@ -109,7 +111,9 @@ impl Commit {
 #[derive(Default)]
 pub(super) struct Commits {
     pub count: u64,
+    /// The number of commits that the output marks as merges, and of those that are only called so.
     merges: u64,
+    called_merge: u64,
     kept: Vec<Commit>,
     last: Option<Commit>,
     authors: Tally<1_000>,
@@ -121,7 +125,8 @@ pub(super) struct Commits {
 impl Commits {
     pub(super) fn add(&mut self, mut commit: Commit) {
         self.count += 1;
-        self.merges += u64::from(commit.merge || commit.subject.starts_with("Merge "));
+        self.merges += u64::from(commit.merge);
+        self.called_merge += u64::from(commit.subject.starts_with("Merge "));
         if !commit.author.is_empty() {
             self.authors.add(&commit.author);
         }
@@ -149,7 +154,11 @@ impl Commits {
         texts.extend(self.range.days());
         let authors = if self.authors.names() == 1 { "author" } else { "authors" };
         texts.extend((self.authors.names() > 0).then(|| format!("{} {authors}", self.authors.different())));
-        texts.extend((self.merges > 0).then(|| plural(self.merges, "merge")));
+        match (self.merges, self.called_merge) {
+            (0, 0) => {}
+            (0, called) => texts.push(format!("{called} called \"Merge …\"")),
+            (merges, _) => texts.push(plural(merges, "merge")),
+        }
         format!("{command}: {}", texts.join(", "))
     }
 
@@ -223,8 +232,14 @@ impl Commits {
         items.extend(self.authors.line("commits by author", 1, 12));
         if self.months.names() > 1 {
             let months = self.months.by_name();
-            let months = months.iter().rev().take(18).map(|(month, count)| format!("{month} {count}"));
-            items.push(Item::plain(format!("by month: {}", months.collect::<Vec<_>>().join(", "))));
+            let shown = months.iter().rev().take(MAX_MONTHS).map(|(month, count)| format!("{month} {count}"));
+            let mut shown: Vec<String> = shown.collect();
+            let earlier = &months[..months.len().saturating_sub(MAX_MONTHS)];
+            if !earlier.is_empty() {
+                let commits: u64 = earlier.iter().map(|(_, count)| count).sum();
+                shown.push(format!("{} {commits}", count(earlier.len() as u64, "earlier month", "earlier months")));
+            }
+            items.push(Item::plain(format!("by month: {}", shown.join(", "))));
         }
         items.extend(self.topics.line("by the text before the colon", 2, 15));
         Part::new("counts", Weight::Fact, items)
@@ -251,16 +266,23 @@ fn choose(name: &str, commits: &[Commit], shown: &mut [bool], is: impl Fn(&Commi
     Part::new(name, Weight::Fact, items).of(total)
 }
 
-/// Returns whether a subject announces a release: a word for it and a version.
+/// Returns whether a subject announces a release: a version, alone or after a few words for it.
 fn is_release(subject: &str) -> bool {
     let lower = subject.get(..subject.floor_char_boundary(60)).unwrap_or(subject).to_ascii_lowercase();
-    let word = ["release", "version", "bump to", "tag "].iter().any(|word| lower.contains(word));
-    let first = lower.split(' ').next().unwrap_or_default();
-    let version = |text: &str| {
-        text.strip_prefix('v').unwrap_or(text).starts_with(|c: char| c.is_ascii_digit()) && text.contains('.')
-    };
-    word && lower.split([' ', ':', '(', ')']).any(version) || version(first) && first.split('.').count() > 2
+    let lower =
+        ["chore: ", "build: ", "chore(release): "].iter().find_map(|topic| lower.strip_prefix(topic)).unwrap_or(&lower);
+    let words = lower.split([' ', ':', '\'']).filter(|word| !word.is_empty());
+    let before = words.clone().take_while(|word| RELEASE_WORDS.contains(word)).count();
+    let version = words.clone().nth(before).unwrap_or_default();
+    let digits = version.strip_prefix('v').unwrap_or(version);
+    let is_version =
+        digits.starts_with(|c: char| c.is_ascii_digit()) && digits.contains('.') && !digits.contains("dev");
+    is_version && (before > 0 || digits.split('.').count() > 2)
 }
+
+/// The words between the beginning of a subject and the version that it releases.
+const RELEASE_WORDS: [&str; 9] =
+    ["release", "releases", "released", "version", "bump", "to", "merge", "tag", "prepare"];
 
 /// Returns whether a subject marks the commit as out of the ordinary.
 fn is_marked(subject: &str) -> bool {

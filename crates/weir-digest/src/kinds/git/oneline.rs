@@ -26,13 +26,13 @@ fn is(sample: &Sample<'_>) -> bool {
 
 /// Returns the hash at the beginning of a line, possibly after a graph, and the rest.
 fn hash_line(line: &str) -> Option<(&str, &str)> {
-    let text = match line.as_bytes().first()? {
+    let (text, is_drawn) = match line.as_bytes().first()? {
         b'*' | b'|' | b'/' | b'\\' => {
-            let text = line.trim_start_matches(['*', '|', '/', '\\', '_', ' ']);
+            let text = line.trim_start_matches(['*', '|', '/', '\\', '_', '-', '.', ' ']);
             let graph = line.get(..line.len() - text.len())?;
-            graph.contains('*').then_some(text)?
+            (graph.contains('*').then_some(text)?, true)
         }
-        _ => line,
+        _ => (line, false),
     };
     let end = text.bytes().position(|byte| !byte.is_ascii_hexdigit() || byte.is_ascii_uppercase())?;
     let (hash, rest) = text.split_at_checked(end)?;
@@ -42,8 +42,11 @@ fn hash_line(line: &str) -> Option<(&str, &str)> {
     let words =
         rest.bytes().take(30).any(|byte| byte.is_ascii_alphabetic() && !byte.is_ascii_hexdigit() || byte >= 0x80);
     // The subject of a release is often just its version.
-    let version = rest.contains('.') && !rest.contains(' ');
-    ((words || version) && ((7..=12).contains(&end) || end == 40)).then_some((hash, rest))
+    let version = rest.split(' ').next().is_some_and(|first| first.contains('.'));
+    // `git for-each-ref` and `git ls-remote` print references, not commits.
+    let is_reference = rest.starts_with("refs/") || rest.contains("\trefs/");
+    let is_hash = (7..=12).contains(&end) || end == 40;
+    ((words || version || is_drawn) && is_hash && !is_reference).then_some((hash, rest))
 }
 
 /// Recognises lines that may occur between two commits: lines of the graph, and counts.
@@ -187,7 +190,7 @@ mod tests {
 * 6f7a8b9 Import
 ";
         check(log, 400).shows(&expect![[r#"
-            git log, one line each: 6 commits, 1 merge
+            git log, one line each: 6 commits, 1 called "Merge …"
             == first and last commit of the output: 2
             1: 1a2b3c4 (HEAD -> main, tag: v2.0.0) release: 2.0.0
             8: 6f7a8b9 Import

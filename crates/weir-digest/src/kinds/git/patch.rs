@@ -228,8 +228,8 @@ impl Patch {
             self.conflict(line);
         }
         self.swap(content.trim(), signs);
-        if (added || removed) && !content.trim().is_empty() {
-            self.keep(text);
+        if added || removed {
+            self.keep(text, !content.trim().is_empty());
         }
         true
     }
@@ -269,7 +269,8 @@ impl Patch {
         self.conflicts.add(|| Item::at(line.number, text));
     }
 
-    fn keep(&mut self, text: &str) {
+    /// Keeps a changed line that says something, and counts the others.
+    fn keep(&mut self, text: &str, says_something: bool) {
         let file = self.files.len().wrapping_sub(1);
         let place = self.files.last().map_or(0, |file| file.hunks.wrapping_sub(1));
         let Some(hunk) =
@@ -277,7 +278,7 @@ impl Patch {
         else {
             return;
         };
-        if hunk.changes.len() < MAX_CHANGES {
+        if says_something && hunk.changes.len() < MAX_CHANGES {
             hunk.changes.push(clip(text, MAX_LINE_BYTES));
         } else {
             hunk.left_out += 1;

@@ -1,7 +1,7 @@
 //! Reads the counts per file that `--stat` prints.
 
 use crate::kinds::shared::counts::{Tally, folder};
-use crate::text::{clip, number};
+use crate::text::{count, number, shorten};
 use crate::{Item, Page, Part, Weight};
 
 const MAX_FILES: usize = 3_000;
@@ -91,7 +91,7 @@ impl Stat {
                     Some((_, bin)) if bin.trim_start().starts_with("Bin") => format!("{path} {}", bin.trim()),
                     _ => format!("{path} {changes}{}", signs(text)),
                 };
-                self.files.push((changes, clip(&text, 300)));
+                self.files.push((changes, shorten(&text, 300)));
             }
             return true;
         }
@@ -108,8 +108,10 @@ impl Stat {
     /// Describes it in numbers.
     pub(super) fn what(&self) -> String {
         match self.totals {
-            Some(Totals { files, added, removed }) => format!("{files} files changed, +{added} -{removed} lines"),
-            None => format!("{} files", self.rows),
+            Some(Totals { files, added, removed }) => {
+                format!("{} changed, +{added} -{removed} lines", count(files, "file", "files"))
+            }
+            None => count(self.rows, "file", "files"),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::kinds::fold::Fold;
 use crate::kinds::shared::counts::{EvenSample, LargestN, Tally, extension, folder};
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
-use crate::text::clip;
+use crate::text::{clip, count};
 use crate::{Item, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind =
@@ -69,6 +69,19 @@ fn parse(line: &str) -> Option<(usize, &str)> {
         rest = after.trim_start();
     }
     None
+}
+
+/// Returns the one word after this many fields. There, any name is one of a file.
+fn name_after(line: &str, fields: usize) -> Option<&str> {
+    let mut words = line.split_whitespace();
+    let all_fields = words.by_ref().take(fields).filter(|word| is_field(word)).count() == fields;
+    let name = words.next().filter(|name| all_fields && words.next().is_none() && is_path(name, 0))?;
+    line.get(line.rfind(name)?..)
+}
+
+/// Returns whether a field is the mode of an entry, as git prints it.
+fn is_mode(word: &str) -> bool {
+    word.len() == 6 && ["100", "120", "160", "040"].iter().any(|kind| word.starts_with(kind))
 }
 
 /// Recognises a size, a date, a mode, a hash or a word before a path.
@@ -138,7 +151,8 @@ fn read(source: &dyn Source, sample: &Sample<'_>) -> io::Result<Option<Page>> {
     let mut found = PathSummary { fields, cells, ..PathSummary::default() };
     let log = Fold::rest_of(source, |line| {
         let path = parse(line.text).filter(|(count, _)| *count == fields);
-        path.map(|(_, path)| found.add(line.number, line.text, path)).is_some() || line.text.is_empty()
+        let path = path.map(|(_, path)| path).or_else(|| name_after(line.text, fields));
+        path.map(|path| found.add(line.number, line.text, path)).is_some() || line.text.is_empty()
     })?;
     Ok(log.beside(found.paths, || found.page()))
 }
@@ -164,7 +178,8 @@ impl PathSummary {
         }
         self.spread.offer(|| Item::plain(clip(line, 300)));
         let is_size = |word: &&str| !word.contains('-') && !word.contains(':');
-        if let Some(bytes) = line.split_whitespace().take(self.fields).find(is_size).and_then(super::ls::bytes_of) {
+        let size = line.split_whitespace().take(self.fields).find(is_size).filter(|word| !is_mode(word));
+        if let Some(bytes) = size.and_then(super::ls::bytes_of) {
             self.biggest.offer(bytes, || clip(line.trim(), 300));
         }
         if let Some(cells) = &mut self.cells {
@@ -174,9 +189,10 @@ impl PathSummary {
 
     fn page(self) -> Page {
         let without = usize::from(self.extensions.get(NO_EXTENSION) > 0);
-        let (folders, extensions) = (self.folders.different(), self.extensions.names() - without);
+        let extensions = count((self.extensions.names() - without) as u64, "extension", "extensions");
+        let folders = self.folders.different();
         let mut page =
-            Page::new(format!("paths: {} entries in {folders} folders, {extensions} extensions", self.paths));
+            Page::new(format!("paths: {} in {folders}, {extensions}", count(self.paths, "entry", "entries")));
         let mut counts = vec![Item::plain(format!("by extension: {}", self.extensions.in_line(15)))];
         // A folder that all paths share is not informative.
         let top = self.tops.iter().find(|top| top.names() > 1 || top.beyond > 0);
@@ -228,7 +244,7 @@ mod tests {
             by extension: yaml 3, gz 2, log 1
             by top folder: ./config 3, ./log 3
             == fields of 6 records: 4
-            field 1: 0 (./log/error.log) to 29144 (./log/2/b.gz), mean 9815.7, sum 58894
+            field 1: 0 (./log/error.log) to 29144 (./log/2/b.gz)
             field 2: 2024-09-29 to 2025-03-06, 4 different
             path: all different, such as ./config/a.yaml, ./config/b.yaml
             the same in all: field 3=644
@@ -251,9 +267,10 @@ mod tests {
             ./log: 1 entry
             == deepest path: 1
             3: ./config/sub dir/c.yaml
-            == some of the lines, evenly spread: 6, 2 shown
+            == some of the lines, evenly spread: 6, 3 shown
             98 2024-09-29 644 ./config/a.yaml
-            97 2024-10-19 644 ./config/b.yaml"#]]);
+            97 2024-10-19 644 ./config/b.yaml
+            412 2025-03-06 644 ./config/sub dir/c.yaml"#]]);
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Folders {
     /// Returns the number of folders, in words.
     pub(super) fn different(&self) -> String {
         let more = if self.beyond > 0 { "more than " } else { "" };
-        format!("{more}{}", self.groups.iter().map(|group| group.folders).sum::<u64>())
+        format!("{more}{}", counted(self.groups.iter().map(|group| group.folders as usize).sum(), "folder", "folders"))
     }
 
     /// Returns one item per group, the fullest first.

@@ -9,7 +9,7 @@ use super::ls::Entry;
 use crate::kinds::shared::bounded_items::KeptItems;
 use crate::kinds::shared::counts::{LargestN, Tally, extension};
 use crate::kinds::shared::dates::Stamp;
-use crate::text::clip;
+use crate::text::{clip, shorten};
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of entries kept of one sort.
@@ -156,7 +156,7 @@ impl Listing {
         self.end();
         let mut texts = Vec::new();
         if self.names > 0 {
-            texts.push(format!("{} entries", self.names));
+            texts.push(counted(self.names as usize, "entry", "entries"));
         } else {
             texts.push(counted(self.files as usize, "file", "files"));
             texts.push(counted(self.directories as usize, "directory", "directories"));
@@ -223,5 +223,5 @@ fn is_odd(entry: &Entry<'_>) -> bool {
 
 fn path(folder: &str, name: &str) -> String {
     let slash = if folder.is_empty() || folder.ends_with('/') { "" } else { "/" };
-    clip(&format!("{folder}{slash}{name}"), MAX_NAME_BYTES)
+    shorten(&format!("{folder}{slash}{name}"), MAX_NAME_BYTES)
 }

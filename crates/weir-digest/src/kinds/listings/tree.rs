@@ -10,7 +10,7 @@ use crate::kinds::shared::counts::{LargestN, Tally, extension};
 use crate::kinds::shared::dates;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
-use crate::text::clip;
+use crate::text::{clip, count, shorten};
 use crate::{Item, Line, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "tree", detector: Detector::Whole { is, read } };
@@ -121,8 +121,11 @@ struct Tree {
     totals: Vec<Item>,
     root: Option<Item>,
     /// Packages at the top, each with those directly below it, and how many there are.
-    roots: Vec<Vec<String>>,
+    roots: Vec<FolderContents>,
     all_roots: u64,
+    /// How many entries are below each of them.
+    below_roots: Tally<3_000>,
+    now: String,
     /// Folders by their depth, with the number of their entries and the first of them.
     inside: Vec<FolderContents>,
     folder_places: HashMap<String, usize>,
@@ -164,7 +167,8 @@ fn read(source: &dyn Source, _: &Sample<'_>) -> io::Result<Option<Page>> {
         true
     })?;
     tree.count_previous(0);
-    let folded = if progress > 0 { format!(", {progress} lines of progress folded") } else { String::new() };
+    let folded =
+        if progress > 0 { format!(", {} of progress folded", count(progress, "line", "lines")) } else { String::new() };
     let page = log.beside(tree.entries, || tree.page());
     Ok(page.map(|page| Page { what: page.what + &folded, ..page }))
 }
@@ -178,9 +182,11 @@ impl Tree {
             self.add_package(name, version);
         }
         self.root.get_or_insert_with(|| Item::at(line.number, line.clip(MAX_NAME_BYTES)));
+        self.now = line.clip(MAX_NAME_BYTES);
         self.all_roots += 1;
         if self.roots.len() < MAX_TOP_ENTRIES {
-            self.roots.push(vec![line.clip(MAX_NAME_BYTES)]);
+            let path = line.clip(MAX_NAME_BYTES);
+            self.roots.push(FolderContents { depth: 0, path, all: 0, names: Vec::new() });
         }
     }
 
@@ -198,6 +204,9 @@ impl Tree {
     fn add(&mut self, line: u64, depth: usize, text: &str) {
         self.count_previous(depth);
         self.entries += 1;
+        if self.all_roots > 0 {
+            self.below_roots.add(&self.now);
+        }
         let (size, name) = sized(text);
         self.sized |= size.is_some();
         self.last =
@@ -239,9 +248,11 @@ impl Tree {
         if last.depth == 1
             && self.all_roots == self.roots.len() as u64
             && let Some(root) = self.roots.last_mut()
-            && root.len() <= MAX_NAMES
         {
-            root.push(last.name.clone());
+            root.all += 1;
+            if root.names.len() < MAX_NAMES {
+                root.names.push(last.name.clone());
+            }
         }
         let path = if folder.is_empty() { last.name.clone() } else { format!("{folder}/{}", last.name) };
         if let Some(top) = self.path.first() {
@@ -250,7 +261,7 @@ impl Tree {
         self.per_folder.add(if folder.is_empty() { "." } else { &folder });
         self.keep(&folder, &last, is_folder);
         if last.depth > self.deepest.0 {
-            self.deepest = (last.depth, clip(&path, MAX_NAME_BYTES));
+            self.deepest = (last.depth, shorten(&path, MAX_NAME_BYTES));
         }
         if is_folder {
             self.folders += 1;
@@ -261,22 +272,24 @@ impl Tree {
         }
         self.extensions.add(extension(last.name.split(" -> ").next().unwrap_or(&last.name)).unwrap_or("none"));
         if last.name.contains(" -> ") {
-            self.links.add(|| Item::at(last.line, clip(&path, MAX_NAME_BYTES)));
+            self.links.add(|| Item::at(last.line, shorten(&path, MAX_NAME_BYTES)));
         }
         if let Some((size, bytes)) = last.size.as_deref().and_then(|size| Some((size, bytes_of(size)?))) {
-            self.biggest.offer(bytes, || format!("{size} {}", clip(&path, MAX_NAME_BYTES)));
+            self.biggest.offer(bytes, || format!("{size} {}", shorten(&path, MAX_NAME_BYTES)));
             if bytes == 0 {
-                self.empty.add(|| Item::at(last.line, clip(&path, MAX_NAME_BYTES)));
+                self.empty.add(|| Item::at(last.line, shorten(&path, MAX_NAME_BYTES)));
             }
         }
     }
 
     fn page(self) -> Page {
         let files = self.entries - self.folders;
-        let what = format!("tree: {} entries, {} with children and {files} without", self.entries, self.folders);
-        let mut page = Page::new(what);
+        let has_roots = self.all_roots > 1;
+        let roots = if has_roots { format!(" below {} at the top", self.all_roots) } else { String::new() };
+        let entries = count(self.entries, "entry", "entries");
+        let mut page = Page::new(format!("tree: {entries}{roots}, {} with children and {files} without", self.folders));
         let mut totals = self.totals;
-        totals.extend(self.root);
+        totals.extend(self.root.filter(|_| !has_roots));
         page.push(Part::new("totals and root", Weight::Fact, totals));
         let mut counts = Vec::new();
         if self.packages.is_empty() {
@@ -285,19 +298,20 @@ impl Tree {
             let more = if self.more_packages { "more than " } else { "" };
             counts.push(Item::plain(format!("{more}{} different packages", self.packages.len())));
             page.push(several(&self.packages));
-            if self.all_roots > 1 {
-                let told = self.roots.iter().filter_map(|root| root.split_first());
-                let told = told.map(|(root, below)| Item::plain(format!("{root}: {}", below.join(", "))));
-                page.push(Part::new("packages at the top", Weight::Fact, told.collect()).of(self.all_roots));
-            }
         }
-        counts.push(Item::plain(format!("entries below the top: {}", self.top_counts.in_line(20))));
-        counts.push(Item::plain(format!("deepest, {} levels: {}", self.deepest.0, self.deepest.1)));
+        if has_roots {
+            let told = self.roots.iter().map(FolderContents::describe).collect();
+            page.push(Part::new("at the top, with what is directly below", Weight::Fact, told).of(self.all_roots));
+        }
+        let below = if has_roots { &self.below_roots } else { &self.top_counts };
+        counts.push(Item::plain(format!("entries below the top: {}", below.in_line(20))));
+        let levels = count(self.deepest.0 as u64, "level", "levels");
+        counts.push(Item::plain(format!("deepest, {levels}: {}", self.deepest.1)));
         page.push(Part::uncounted("counts", Weight::Fact, counts));
         let mut inside = self.inside;
         inside.sort_by_key(|folder| folder.depth);
         let top = if inside.is_empty() { None } else { Some(inside.remove(0)) };
-        page.parts.extend(top.map(|top| top.as_top()));
+        page.parts.extend(top.filter(|_| !has_roots).map(|top| top.as_top()));
         if self.sized {
             page.push(Part::new("biggest files", Weight::Fact, self.biggest.into_items()));
             page.push(self.empty.part("empty files", Weight::Fact));
@@ -306,9 +320,9 @@ impl Tree {
         if self.packages.is_empty() {
             let fullest = Item::plain(self.per_folder.in_line(12));
             page.push(Part::uncounted("fullest folders", Weight::Fact, vec![fullest]));
+            let (folders, told) = (self.folders, inside.iter().map(FolderContents::describe).collect());
+            page.push(Part::new("what is in the folders", Weight::Shape, told).of(folders));
         }
-        let (folders, told) = (self.folders, inside.iter().map(FolderContents::describe).collect());
-        page.push(Part::new("what is in the folders", Weight::Shape, told).of(folders));
         page
     }
 }
@@ -317,13 +331,17 @@ impl FolderContents {
     /// Returns the entries at the top, several on a line.
     fn as_top(&self) -> Part {
         let items = self.names.chunks(NAMES_PER_LINE).map(|row| Item::plain(row.join(", "))).collect();
-        Part::uncounted(format!("top level, {} entries", self.all), Weight::Fact, items)
+        Part::uncounted(format!("top level, {}", count(self.all, "entry", "entries")), Weight::Fact, items)
     }
 
     fn describe(&self) -> Item {
+        let path = shorten(&self.path, MAX_NAME_BYTES);
+        if self.all == 0 {
+            return Item::plain(path);
+        }
         let left = self.all - self.names.len() as u64;
         let more = if left > 0 { format!(", {left} more") } else { String::new() };
-        Item::plain(format!("{} ({}): {}{more}", clip(&self.path, MAX_NAME_BYTES), self.all, self.names.join(", ")))
+        Item::plain(format!("{path} ({}): {}{more}", self.all, self.names.join(", ")))
     }
 }
 
@@ -405,8 +423,9 @@ mod tests {
             })
             .collect();
         let told = digest(&twice, 400);
-        assert!(told.contains("base0 v0.0.0: needs0 v1.0.0, wants0 v2.0.0"), "{told}");
+        assert!(told.contains("base0 v0.0.0 (2): needs0 v1.0.0, wants0 v2.0.0"), "{told}");
         assert!(told.contains("base0: 0.0.0, 0.1.0") && !told.contains("fullest folders"), "{told}");
+        assert!(told.contains("tree: 27 entries below 9 at the top") && !told.contains("top level"), "{told}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::kinds::fold::times::{Times, duration};
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
-use crate::text::clip;
+use crate::text::{clip, count};
 use crate::{Item, Page, Part, Source, Weight};
 
 mod paths;
@@ -128,7 +128,7 @@ impl AccessStats {
         let class = |from: u16| self.statuses.range(from..from + 100).map(|status| status.1).sum::<u64>();
         let [failed, refused, moved, fine] = [500, 400, 300, 200].map(class);
         let answered = format!("{failed} answered 5xx, {refused} 4xx, {moved} 3xx, {fine} 2xx");
-        let mut page = Page::new(format!("access log: {} requests, {answered}", self.requests));
+        let mut page = Page::new(format!("access log: {}, {answered}", count(self.requests, "request", "requests")));
         let beyond_paths = beyond(self.in_vain.beyond);
         let failed = self.in_vain.items(500..600, MAX_ITEMS);
         page.push(Part::new(format!("server errors by path{beyond_paths}"), Weight::Failure, failed.1).of(failed.0));
@@ -164,7 +164,7 @@ impl AccessStats {
         let (first, last, span) = self.times.span()?;
         let mut text = format!("{first} to {last} ({})", duration(span));
         if let Some((requests, began)) = self.times.busiest().filter(|_| span > 120.0) {
-            text.push_str(&format!("; busiest minute {requests} requests from {began}"));
+            text.push_str(&format!("; busiest minute {} from {began}", count(requests, "request", "requests")));
         }
         Some(Item::plain(text))
     }
@@ -212,7 +212,11 @@ impl AccessStats {
 }
 
 fn beyond(count: u64) -> String {
-    if count == 0 { String::new() } else { format!(" (and others in {count} requests)") }
+    if count == 0 {
+        String::new()
+    } else {
+        format!(" (and others in {})", crate::text::count(count, "request", "requests"))
+    }
 }
 
 #[cfg(test)]
@@ -231,7 +235,7 @@ mod tests {
         assert!(
             told.contains(
                 "16/Nov/2026:10:00:00 +0000 to 17/Nov/2026:10:19:00 +0000 (24.3 h); \
-                 busiest minute 1 requests from 16/Nov/2026:10:00:00 +0000\n"
+                 busiest minute 1 request from 16/Nov/2026:10:00:00 +0000\n"
             ),
             "{told}"
         );

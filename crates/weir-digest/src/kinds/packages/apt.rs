@@ -332,7 +332,7 @@ E: Sub-process /usr/bin/dpkg returned an error code (1)
             assert!(told.contains(fact), "{fact}: {told}");
         }
         let told = digest("zsh:\n  Installed: (none)\n  Candidate: 5.9\n  Version table:\n", 400);
-        for fact in ["apt: 1 packages listed; ", "by state: not installed 1", "zsh (not installed, 5.9)"] {
+        for fact in ["apt: 1 package listed; ", "by state: not installed 1", "zsh (not installed, 5.9)"] {
             assert!(told.contains(fact), "{fact}: {told}");
         }
     }

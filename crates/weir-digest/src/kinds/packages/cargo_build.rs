@@ -1,5 +1,7 @@
 //! The steps of cargo: crates compiled, checked, downloaded, updated. Commands of a verbose build are folded.
 
+use std::collections::VecDeque;
+
 use crate::kinds::diagnostics::diagnostic::named;
 use crate::kinds::shared::bounded_items::{BoundedItems, rows};
 use crate::kinds::{Kind, Stretch};
@@ -8,9 +10,12 @@ use crate::{About, Item, Line, Page, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<CargoBuild>("cargo_build", opens);
 
-const MAX_CRATES: usize = 2_000;
-/// The maximum number of them that could ever be shown.
-const MAX_CRATES_SHOWN: usize = 400;
+/// The maximum number of crates of the project that are kept, and of others. Where there are very many, their names
+/// would take the room of what matters.
+const MAX_OWN_CRATES: usize = 200;
+const MAX_OTHER_CRATES: usize = 72;
+const VERY_MANY_CRATES: u64 = 300;
+const MAX_OF_VERY_MANY: usize = 24;
 
 pub(crate) fn opens(text: &str, _: About<'_>) -> bool {
     status(text).is_some()
@@ -65,16 +70,20 @@ struct CrateList {
     count: u64,
     /// The crates of the project, which are printed with their folder.
     own: Vec<String>,
-    rest: Vec<String>,
+    /// The last of the others.
+    rest: VecDeque<String>,
 }
 
 impl CrateList {
     fn add(&mut self, said: &str) {
         self.count += 1;
         let own = said.contains(" (/") || said.contains(":\\");
-        let list = if own { &mut self.own } else { &mut self.rest };
-        if list.len() < MAX_CRATES {
-            list.push(clip(said.split(" (proc-macro)").next().unwrap_or(said), 120));
+        let name = clip(said.split(" (proc-macro)").next().unwrap_or(said), 120);
+        if !own {
+            self.rest.push_front(name);
+            self.rest.truncate(MAX_OTHER_CRATES);
+        } else if self.own.len() < MAX_OWN_CRATES {
+            self.own.push(name);
         }
     }
 }
@@ -119,8 +128,8 @@ impl Stretch for CargoBuild {
         for (crates, name) in [(self.compiled, "compiled"), (self.checked, "checked"), (self.documented, "documented")]
         {
             // The crates of the project come first, and then the last ones built, which are closest to it.
-            let names: Vec<String> =
-                crates.own.into_iter().chain(crates.rest.into_iter().rev()).take(MAX_CRATES_SHOWN).collect();
+            let most = if crates.count > VERY_MANY_CRATES { MAX_OF_VERY_MANY } else { MAX_OTHER_CRATES };
+            let names: Vec<String> = crates.own.into_iter().chain(crates.rest.into_iter().take(most)).collect();
             let left_out = crates.count - names.len() as u64;
             let name = format!("crates {name} ({}), the project's own first, then the latest", crates.count);
             page.push(rows(&name, Weight::Shape, &names, left_out));

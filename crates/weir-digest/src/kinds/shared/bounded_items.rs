@@ -73,6 +73,11 @@ impl BoundedItems {
         }
     }
 
+    /// Returns whether every line is kept.
+    pub(crate) fn has_all(&self) -> bool {
+        self.items.iter().map(|(_, times)| times).sum::<u64>() == self.total
+    }
+
     /// Counts a line that is not kept.
     pub(crate) fn count(&mut self) {
         self.total += 1;

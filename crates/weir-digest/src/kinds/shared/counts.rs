@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+use crate::text::count;
 use crate::{Item, Part, Weight};
 
 /// The maximum length of a name. Longer names are counted with those for which there was no room.
@@ -75,7 +76,9 @@ impl<const MOST: usize> Tally<MOST> {
         let mut texts: Vec<String> = sorted.iter().take(most).map(|(name, count)| format!("{name} {count}")).collect();
         let rest: u64 = sorted.iter().skip(shown).map(|(_, count)| count).sum::<u64>().saturating_add(self.beyond);
         if rest > 0 {
-            texts.push(format!("{} others {rest}", sorted.len() - shown + usize::from(self.beyond > 0)));
+            let least = if self.beyond > 0 { "at least " } else { "" };
+            let others = (sorted.len() - shown + usize::from(self.beyond > 0)) as u64;
+            texts.push(format!("{least}{} {rest}", count(others, "other", "others")));
         }
         texts.join(", ")
     }
@@ -221,7 +224,7 @@ mod tests {
         for name in ["b", "a", "b", "c", "c"] {
             tally.add(name);
         }
-        assert_eq!(tally.in_line(1), "b 2, 2 others 3");
+        assert_eq!(tally.in_line(1), "b 2, at least 2 others 3");
         assert_eq!((tally.different().as_str(), tally.beyond), ("more than 2", 2));
     }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::outcomes::{list, times};
-use crate::text::clip;
+use crate::text::{clip, count};
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of causes. More could not be shown.
@@ -253,7 +253,8 @@ impl Failures {
             before = Some(numbers(&self.causes[way.cause].place));
         }
         if ways.len() > MAX_MODES_SHOWN {
-            text.push_str(&format!("\n … {} more messages", ways.len() - MAX_MODES_SHOWN));
+            let left = (ways.len() - MAX_MODES_SHOWN) as u64;
+            text.push_str(&format!("\n … {}", count(left, "more message", "more messages")));
         }
         text
     }
@@ -323,7 +324,7 @@ impl FailureSummary {
                 let left = self.details.len() - place;
                 // A number of lines alone is not informative.
                 if place > 0 {
-                    text.push_str(&format!("\n  … {left} more lines"));
+                    text.push_str(&format!("\n  … {}", count(left as u64, "more line", "more lines")));
                 }
                 break;
             }

@@ -10,7 +10,7 @@ use super::pytest_block::{self, PytestBlock};
 use super::xml::{Piece, Xml, attribute};
 use crate::kinds::{Detector, Kind};
 use crate::sample::Sample;
-use crate::text::clip;
+use crate::text::{clip, count};
 use crate::{Item, Page, Part, Source, Weight};
 
 pub(crate) const KIND: Kind = Kind { name: "junit", detector: Detector::Whole { is, read } };
@@ -227,9 +227,9 @@ impl JunitReport {
         let run = self.run();
         let taken = self.micros.into_iter().find(|micros| *micros > 0).unwrap_or_default();
         let mut page = Page::new(format!(
-            "JUnit report: {} tests in {} suites, {} in {}.{:03} s{cut}",
-            self.cases,
-            self.suites,
+            "JUnit report: {} in {}, {} in {}.{:03} s{cut}",
+            count(self.cases, "test", "tests"),
+            count(self.suites, "suite", "suites"),
             self.outcomes.counted(),
             taken / 1_000_000,
             taken / 1_000 % 1_000,
@@ -352,7 +352,7 @@ Expected equality]]></failure>
 "#;
         let told = digest(raw, 600);
         assert!(
-            told.contains("JUnit report: 3 tests in 1 suites, 1 failed, 1 passed, 1 skipped in 0.010 s; "),
+            told.contains("JUnit report: 3 tests in 1 suite, 1 failed, 1 passed, 1 skipped in 0.010 s; "),
             "{told}"
         );
         assert!(told.contains("== skipped: 1\nDISABLED_Subtracts\n"), "{told}");
@@ -404,11 +404,11 @@ no
         let case = |name: &str| format!("<testcase name=\"{name}\" classname=\"a.B\" time=\"0.1\">");
         let raw = format!("<testsuite name=\"a\" tests=\"9\">\n{}</testcase>\n{}\n  <failu", case("one"), case("two"));
         let text = digest(&raw, 600);
-        assert!(text.contains("1 tests in 1 suites, 1 passed"), "{text}");
+        assert!(text.contains("1 test in 1 suite, 1 passed"), "{text}");
         assert!(text.contains("cut off, in a test whose outcome is not known"), "{text}");
         let raw = raw.replace("<failu", "<failure message=\"no\">broken");
         let text = digest(&raw, 600);
-        assert!(text.contains("2 tests in 1 suites, 1 failed, 1 passed"), "{text}");
+        assert!(text.contains("2 tests in 1 suite, 1 failed, 1 passed"), "{text}");
         assert!(text.contains("the report is cut off;"), "{text}");
     }
 

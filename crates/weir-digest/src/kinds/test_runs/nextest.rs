@@ -265,7 +265,8 @@ fn counted(text: &str) -> String {
     }
     let run: String = run.chars().filter(|letter| letter.is_ascii_digit() || *letter == '/').take(20).collect();
     let taken: String = taken.chars().filter(|letter| letter.is_ascii_digit() || *letter == '.').take(20).collect();
-    format!("{run} tests run: {} in {taken} s", said.join(", "))
+    let tests = if run == "1" { "test" } else { "tests" };
+    format!("{run} {tests} run: {} in {taken} s", said.join(", "))
 }
 
 #[cfg(test)]
@@ -339,7 +340,7 @@ error: test run failed
             )
         };
         check(&format!("{}{}{}", run(1), run(1), run(0)), 600).shows(&expect![[r#"
-            nextest: 1 tests run: 0 passed, 1 failed, 0 skipped in 0.035 s; 1 tests run: 0 passed, 1 failed, 0 skipped in 0.035 s; 1 tests run: 1 passed, 0 skipped in 0.035 s
+            nextest: 1 test run: 0 passed, 1 failed, 0 skipped in 0.035 s; 1 test run: 0 passed, 1 failed, 0 skipped in 0.035 s; 1 test run: 1 passed, 0 skipped in 0.035 s
             == failures by cause (2 tests): 1
             2: thing tests::eq ×2
             == slowest tests: 3

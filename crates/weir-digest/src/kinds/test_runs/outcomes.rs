@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::text::clip;
+use crate::text::{clip, count};
 use crate::{Item, Part, Weight};
 
 const MAX_ENTRIES: usize = 2000;
@@ -93,8 +93,11 @@ impl Skips {
                 }
             }
         }
-        let name =
-            if found == self.total { name.to_owned() } else { format!("{name} ({} tests) by reason", self.total) };
+        let name = if found == self.total {
+            name.to_owned()
+        } else {
+            format!("{name} ({}) by reason", count(self.total, "test", "tests"))
+        };
         Part::new(name, weight, items).of(found)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::trace::{FrameOrder, Link, Trace, Traces};
 use crate::kinds::shared::counts::Tally;
 use crate::kinds::{Kind, Stretch};
-use crate::text::{clip, number, starts};
+use crate::text::{clip, count, number, starts};
 use crate::{Item, Line, Page, Part, Weight};
 
 pub(crate) const KIND: Kind = Kind::lines::<Go>("go trace", opens);
@@ -227,7 +227,7 @@ impl Stretch for Go {
 
 impl Go {
     fn dump(self) -> Page {
-        let mut page = Page::new(format!("{} goroutines", self.goroutines));
+        let mut page = Page::new(count(self.goroutines, "goroutine", "goroutines"));
         let mut text = self.states.listed();
         if self.longest.0 > 0 {
             text.push_str(&format!("; longest wait {} minutes at line {}", self.longest.0, self.longest.1));

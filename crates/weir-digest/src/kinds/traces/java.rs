@@ -24,6 +24,8 @@ pub(super) fn is_frame(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("at ") else { return false };
     let Some((name, place)) = rest.split_once('(') else { return false };
     let Some((place, _)) = place.split_once(')') else { return false };
+    // Maven puts a space before the place.
+    let name = name.trim_end();
     let place = place.rsplit('/').next().unwrap_or(place);
     let source = place.split(':').next().unwrap_or_default();
     let known = [".java", ".kt", ".scala", ".groovy", ".clj"].iter().any(|end| source.ends_with(end));
@@ -40,12 +42,12 @@ fn is_thread(line: &str) -> bool {
 /// Returns whether a frame belongs to the user's own code: not to the platform or a widely used library.
 pub(super) fn is_own(frame: &str) -> bool {
     #[rustfmt::skip]
-    const LIBRARIES: [&str; 34] = [
+    const LIBRARIES: [&str; 35] = [
         "java.", "javax.", "jdk.", "sun.", "com.sun.", "jakarta.", "kotlin.", "kotlinx.", "scala.", "groovy.",
         "org.springframework.", "org.apache.", "org.hibernate.", "org.junit.", "org.eclipse.", "org.jboss.",
         "org.postgresql.", "org.slf4j.", "org.mockito.", "io.netty.", "io.undertow.", "io.micrometer.", "io.grpc.",
         "reactor.", "com.fasterxml.", "com.zaxxer.", "com.google.", "com.mysql.", "com.amazonaws.", "ch.qos.",
-        "okhttp3.", "oracle.", "junit.", "org.gradle.",
+        "okhttp3.", "oracle.", "junit.", "org.gradle.", "org.codehaus.",
     ];
     let name = frame.trim_start().strip_prefix("at ").unwrap_or(frame);
     // A module may precede the class: `java.base/java.lang.Thread.run`, `app//com.example.App.main`.
@@ -111,12 +113,19 @@ impl Stretch for Java {
     fn leads(&mut self, before: &[Line<'_>]) -> usize {
         self.led = true;
         let remember = |line: &Line<'_>| (line.number, line.clip(300));
-        self.head = before.last().filter(|line| !line.text.trim().is_empty()).map(remember);
-        let above = before.len().checked_sub(2).and_then(|place| before.get(place));
+        let last = before.len().saturating_sub(1);
+        // A message may have several lines. A line with a level is counted by the fold, and only mentioned here.
+        let is_head = |(place, line): (usize, &Line<'_>)| {
+            let is_near = place == last || names_exception(line.text.split([':', ' ']).next().unwrap_or_default());
+            is_near && is_exception(line.text) && trouble::level(line.text).is_none()
+        };
+        let own = before.iter().enumerate().rposition(is_head);
+        let place = own.unwrap_or(last);
+        let head = before.get(place).filter(|line| own.is_some() || names_trouble(line.text));
+        self.head = head.map(remember);
+        let above = place.checked_sub(1).and_then(|place| before.get(place));
         self.context = above.filter(|line| trouble::of(line.text).is_some()).map(remember);
-        // A line with a level is counted by the fold, and only mentioned here.
-        let is_head = |line: &Line<'_>| trouble::level(line.text).is_none() && is_exception(line.text);
-        usize::from(before.last().is_some_and(is_head))
+        own.map_or(0, |own| before.len() - own)
     }
 
     fn take(&mut self, line: &Line<'_>) -> bool {
@@ -146,9 +155,7 @@ impl Stretch for Java {
         let inner = text.trim_start();
         if is_frame(inner) && inner.len() < text.len() || text.starts_with("Caused by: ") {
             let Some((number, head)) = self.head.take() else { return false };
-            let told = is_exception(&head) || trouble::level(&head).is_none() || trouble::of(&head).is_some();
-            let says = if told { head.as_str() } else { "(no message)" };
-            self.begin(number, says);
+            self.begin(number, &head);
             return self.goes_on(text);
         }
         self.end();
@@ -166,6 +173,16 @@ impl Stretch for Java {
         }
         page
     }
+}
+
+/// Returns whether a line can be the message above frames: it reports trouble, or names an exception anywhere.
+fn names_trouble(text: &str) -> bool {
+    trouble::of(text).is_some() || text.split([' ', ':', '(', ')', '[', ']', ',']).any(names_exception)
+}
+
+/// Recognises `IOException` and `java.lang.OutOfMemoryError`.
+fn names_exception(word: &str) -> bool {
+    ["Exception", "Error", "Throwable"].iter().any(|end| word.len() > end.len() && word.ends_with(end))
 }
 
 /// Recognises `com.example.FooException: it broke`, or the name alone.
@@ -206,14 +223,14 @@ Exception in thread \"main\" java.lang.NullPointerException
             2: java.lang.IllegalStateException: order 752 has no lines
               after 1: 2026-03-01 08:00:43.245 ERROR 4211 --- [exec-7] dispatcherServlet : threw exception
               at com.example.shop.OrderService.total(OrderService.java:87) ~[classes!/:na]
-              (1 more frames, 1 of libraries)
+              (1 more frame, 1 of libraries)
               suppressed: java.io.IOException: closed
                 at com.example.shop.Pool.close(Pool.java:9)
               caused by: java.sql.SQLException: timed out
                 at com.example.shop.OrderRepository.find(OrderRepository.java:22)
             11: Exception in thread "main" java.lang.NullPointerException
               at App.main(App.java:3)
-              (1 more frames, 1 of libraries)
+              (1 more frame, 1 of libraries)
             == time: 1
             2026-03-01 08:00:43.245 to 2026-03-01 08:00:44.000 (0.75 s)
             == lines in order: errors 1, other lines 1

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::java::{is_frame, is_own};
 use crate::kinds::shared::counts::Tally;
-use crate::text::{clip, starts};
+use crate::text::{clip, count, starts};
 use crate::{Item, Line, Page, Part, Weight};
 
 /// The maximum number of locks and groups.
@@ -176,8 +176,11 @@ impl Threads {
     pub(super) fn page(mut self) -> Page {
         self.end_thread();
         let dumps = if self.dumps > 1 { format!(" in {} dumps", self.dumps) } else { String::new() };
-        let mut page =
-            Page::new(format!("java thread dump: {} threads{dumps}, {} deadlocks", self.count, self.deadlocks));
+        let mut page = Page::new(format!(
+            "java thread dump: {}{dumps}, {}",
+            count(self.count, "thread", "threads"),
+            count(self.deadlocks, "deadlock", "deadlocks")
+        ));
         if let Some((first, _)) = self.deadlock.first() {
             let lines: Vec<&str> = self.deadlock.iter().map(|(_, text)| text.as_str()).collect();
             let brief = lines.iter().take(7).copied().collect::<Vec<_>>().join("\n");

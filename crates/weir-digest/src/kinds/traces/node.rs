@@ -21,18 +21,21 @@ fn is_frame(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("at ") else { return false };
     let rest = rest.trim_end_matches([' ', '{', ',']);
     if let Some(inside) = rest.strip_suffix(')') {
-        return inside.rsplit_once(" (").is_some_and(|(_, place)| {
-            has_line_and_column(place) || matches!(place, "<anonymous>" | "native" | "index 0")
-        });
+        return inside
+            .rsplit_once(" (")
+            .is_some_and(|(_, place)| is_script_place(place) || matches!(place, "<anonymous>" | "native" | "index 0"));
     }
-    has_line_and_column(rest)
+    is_script_place(rest)
 }
 
-/// Returns whether a text ends with `:12:34`.
-fn has_line_and_column(text: &str) -> bool {
+/// Returns whether a text is a place in a script: a path and `:12:34`. Rust prints other places in the same way.
+fn is_script_place(text: &str) -> bool {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let Some((rest, column)) = text.rsplit_once(':') else { return false };
-    digits(column) && rest.rsplit_once(':').is_some_and(|(path, line)| digits(line) && !path.is_empty())
+    let Some((path, line)) = rest.rsplit_once(':') else { return false };
+    let path = path.split('?').next().unwrap_or(path);
+    let foreign = [".rs", ".go", ".c", ".h", ".cc", ".cpp", ".java", ".py", ".rb", ".zig"];
+    digits(column) && digits(line) && !path.is_empty() && !foreign.iter().any(|end| path.ends_with(end))
 }
 
 /// Recognises the line above the code that an uncaught error shows: `/srv/app/x.js:12`, `node:internal/x:12`.
@@ -64,6 +67,8 @@ struct Node {
     /// How a trace begins once its first frame is found.
     head: Option<(u64, String)>,
     context: Option<(u64, String)>,
+    /// The error of which the one at the head is a part: an `AggregateError`.
+    whole: Option<(u64, String)>,
     /// Whether the next line opens a trace.
     led: bool,
 }
@@ -102,7 +107,8 @@ impl Node {
             }
             return true;
         }
-        if text.is_empty() || text.starts_with("Node.js v") || text.starts_with("... ") {
+        // Rows of dashes separate what was waited for from what was called.
+        if text.trim_matches('-').is_empty() || text.starts_with("Node.js v") || text.starts_with("... ") {
             return true;
         }
         if line.text.starts_with(' ') && text.ends_with('{') {
@@ -151,17 +157,39 @@ fn is_error_name(name: &str) -> bool {
     (name.ends_with("Error") || name.ends_with("Exception")) && !name.contains(' ')
 }
 
+/// Recognises `TypeError: it broke`, `AssertionError [ERR_ASSERTION]: it broke`, or the name alone.
+fn is_error(text: &str) -> bool {
+    let name = text.trim().split(':').next().unwrap_or_default();
+    let name = name.split_once(" [").filter(|(_, code)| code.ends_with(']')).map_or(name, |(name, _)| name);
+    is_error_name(name)
+}
+
 impl Stretch for Node {
     fn leads(&mut self, before: &[Line<'_>]) -> usize {
         self.led = true;
         let remember = |line: &Line<'_>| (line.number, line.clip(240));
-        self.head = before.last().filter(|line| !line.text.trim().is_empty()).map(remember);
-        let above = before.len().checked_sub(2).and_then(|place| before.get(place));
-        self.context = above.filter(|line| trouble::of(line.text).is_some()).map(remember);
-        // A line with a level is counted by the fold, and only mentioned here.
-        usize::from(
-            before.last().is_some_and(|line| trouble::level(line.text).is_none() && !line.text.trim().is_empty()),
-        )
+        // A difference may stand between the message and the frames.
+        let place = before.iter().rposition(|line| is_error(line.text)).or_else(|| {
+            before
+                .len()
+                .checked_sub(1)
+                .filter(|&last| before.get(last).is_some_and(|line| trouble::of(line.text).is_some()))
+        });
+        let Some((place, head)) = place.and_then(|place| Some((place, before.get(place)?))) else {
+            (self.head, self.context, self.whole) = (None, None, None);
+            return 0;
+        };
+        self.head = Some(remember(head));
+        let above = |lines: usize| place.checked_sub(lines).and_then(|place| before.get(place));
+        self.whole = above(2).filter(|_| above(1).is_some_and(|line| line.text.trim() == "[errors]: [")).map(remember);
+        let context = above(1).filter(|line| self.whole.is_none() && trouble::of(line.text).is_some());
+        self.context = context.map(remember);
+        let is_last = place + 1 == before.len();
+        match &self.whole {
+            Some(_) => before.len() - place + 2,
+            // A line with a level, or one that other lines follow, is counted by the fold, and only mentioned here.
+            None => usize::from(is_last && (is_error(head.text) || trouble::level(head.text).is_none())),
+        }
     }
 
     fn take(&mut self, line: &Line<'_>) -> bool {
@@ -171,8 +199,7 @@ impl Stretch for Node {
             NodeTraceState::Frames if self.in_frames(line) => return true,
             NodeTraceState::Place(left) if left > 0 => {
                 let text = line.text;
-                let says =
-                    text.split_once(':').is_some_and(|(name, _)| is_error_name(name)) || text.starts_with("Uncaught");
+                let says = is_error(text) || text.starts_with("Uncaught");
                 if says {
                     self.begin(line.number, text);
                 } else {
@@ -190,8 +217,13 @@ impl Stretch for Node {
         if is_frame(text) && line.text.len() > text.len() {
             // Without a message, it is only a place, as printed by test runners.
             let Some((number, says)) = self.head.take() else { return false };
-            self.begin(number, &says);
-            return self.in_frames(line);
+            let Some((whole, all)) = self.whole.take() else {
+                self.begin(number, &says);
+                return self.in_frames(line);
+            };
+            self.begin(whole, all.trim().trim_end_matches(['{', ' ']).trim_matches(['[', ']']));
+            self.trace.push(Link::new("with", &says));
+            return self.in_fields(line, 2);
         }
         if is_place(line.text) {
             self.end();
@@ -250,7 +282,7 @@ Node.js v20.20.2
                 at reserve (/srv/orders/orders.js:13:60)
             14: Error: disk
               at Timeout._onTimeout (/srv/orders/orders.js:50:37)
-              (1 more frames, 1 of libraries)
+              (1 more frame, 1 of libraries)
             == time: 1
             2025-03-03T05:00:47.928Z to 2025-03-03T05:00:48.904Z (0.98 s)
             == lines in order: errors 1, other lines 1

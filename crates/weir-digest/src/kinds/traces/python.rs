@@ -144,7 +144,9 @@ impl Python {
     }
 
     fn take_after_message(&mut self, text: &str) -> bool {
-        if text.is_empty() || text.starts_with("  ") || text.starts_with("[SQL") || text.starts_with("(Background on") {
+        // What another process raised is quoted.
+        let follows = starts(text, &["  ", "[SQL", "(Background on", "\"\"\""]);
+        if text.is_empty() || follows {
             return true;
         }
         if text.starts_with("The above exception was the direct cause") {
@@ -273,7 +275,7 @@ INFO billing next
               after 1: ERROR billing cannot bill INV-1
               File "/srv/billing/rates.py", line 12, in rate
               File "/srv/billing/billing.py", line 41, in safe_bill
-              (1 more frames, 1 of libraries)
+              (1 more frame, 1 of libraries)
               caused by: KeyError: 'CHF' (×2)
                 File "/srv/billing/rates.py", line 10, in rate
             == lines in order: errors 2, other lines 1, last lines 1

@@ -1,8 +1,9 @@
-//! Rust panics, with or without a backtrace.
+//! Rust panics, with or without a backtrace, and errors with one.
 
 use super::trace::{FrameOrder, Link, Trace, Traces};
 use crate::kinds::{Kind, Stretch};
 use crate::text::{clip, number};
+use crate::trouble::{self, Trouble};
 use crate::{Line, Page};
 
 pub(crate) const KIND: Kind = Kind::lines::<Rust>("rust trace", opens);
@@ -11,8 +12,11 @@ pub(crate) const KIND: Kind = Kind::lines::<Rust>("rust trace", opens);
 const MAX_MESSAGE_LINES: u8 = 6;
 
 fn opens(line: &str, _: crate::About<'_>) -> bool {
-    line.starts_with("thread '") && line.contains("' ") && line.contains(" panicked at ")
+    line == BACKTRACE || line.starts_with("thread '") && line.contains("' ") && line.contains(" panicked at ")
 }
+
+/// The line before the backtrace that an error carries, as `anyhow` prints it.
+const BACKTRACE: &str = "Stack backtrace:";
 
 #[derive(Default, PartialEq, Clone, Copy)]
 enum RustTraceState {
@@ -28,7 +32,12 @@ enum RustTraceState {
 #[derive(Default)]
 struct Rust {
     traces: Traces,
+    /// Errors that are not panics.
+    errors: Traces,
     trace: Trace,
+    /// The error whose backtrace may follow.
+    error: Option<(u64, String)>,
+    is_error: bool,
     state: RustTraceState,
     place: String,
     /// A frame whose place is on the next line.
@@ -56,7 +65,9 @@ impl Rust {
 
     fn end(&mut self) {
         self.end_frame(None);
-        if self.state != RustTraceState::Outside {
+        if std::mem::take(&mut self.is_error) {
+            self.errors.add(std::mem::take(&mut self.trace));
+        } else if self.state != RustTraceState::Outside {
             if self.trace.links.is_empty() {
                 self.trace.push(Link::new("", "(no message)"));
             }
@@ -143,6 +154,10 @@ fn goes_on(text: &str) -> bool {
 
 impl Stretch for Rust {
     fn leads(&mut self, before: &[Line<'_>]) -> usize {
+        // The causes of an error are listed between it and its backtrace. The fold has all of them.
+        let error =
+            before.iter().rfind(|line| trouble::of(line.text) == Some(Trouble::Error) && !line.text.starts_with(' '));
+        self.error = error.map(|line| (line.number, line.clip(300)));
         // An empty line precedes a panic, and is not informative.
         usize::from(before.last().is_some_and(|line| line.text.is_empty()))
     }
@@ -161,6 +176,15 @@ impl Stretch for Rust {
         if taken {
             return true;
         }
+        if line.text == BACKTRACE
+            && let Some((number, error)) = self.error.take()
+        {
+            self.end();
+            self.trace = Trace::at(number);
+            self.trace.push(Link::new("", &error));
+            (self.state, self.is_error) = (RustTraceState::Backtrace, true);
+            return true;
+        }
         let is_panic = line.text.starts_with("thread '") && line.text.contains(" panicked at ");
         if is_panic {
             self.begin(line);
@@ -170,7 +194,14 @@ impl Stretch for Rust {
 
     fn page(mut self: Box<Self>) -> Page {
         self.end();
-        self.traces.page("rust", ("panic", "panics"))
+        let mut page = Page::default();
+        if !self.traces.is_empty() {
+            page.join(self.traces.page("rust", ("panic", "panics")));
+        }
+        if !self.errors.is_empty() {
+            page.join(self.errors.page("rust", ("error with a backtrace", "errors with backtraces")));
+        }
+        page
     }
 }
 

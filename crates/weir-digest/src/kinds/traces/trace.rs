@@ -9,7 +9,7 @@ use weir_core::wording::counted;
 
 use crate::kinds::shared::counts::Tally;
 use crate::template::text_hash;
-use crate::text::clip;
+use crate::text::{clip, count, shorten};
 use crate::{Item, Page, Part, Weight};
 
 /// The maximum number of kinds of traces.
@@ -124,7 +124,7 @@ impl Link {
         if left > 0 {
             let of_libraries = self.library_count.min(left);
             let libraries = if of_libraries > 0 { format!(", {of_libraries} of libraries") } else { String::new() };
-            text.push_str(&format!("\n{indent}({left} more frames{libraries})"));
+            text.push_str(&format!("\n{indent}({}{libraries})", count(left, "more frame", "more frames")));
         }
     }
 }
@@ -198,13 +198,16 @@ impl Traces {
     }
 
     /// Counts a finished trace. One without an error is ignored.
-    pub(super) fn add(&mut self, trace: Trace) {
-        let Some(head) = trace.links.front() else { return };
+    pub(super) fn add(&mut self, mut trace: Trace) {
+        let Some(head) = trace.links.front_mut() else { return };
+        if head.says.is_empty() {
+            head.says.push_str("(no message)");
+        }
+        let says = head.says.clone();
         self.total += 1;
         self.types.add(head.kind());
         self.last = trace.line;
         let key = trace.key();
-        let says = head.says.clone();
         let place = match self.by_key.get(&key) {
             Some(&place) => place,
             None if self.groups.len() < MAX_GROUPS => {
@@ -251,7 +254,7 @@ impl Traces {
         let types = self.types.sorted();
         let named = |(name, _): &(&str, u64)| name.contains(|c: char| c.is_ascii_uppercase());
         if types.len() > 1 && self.total > types.len() as u64 && types.iter().all(named) {
-            page.push(Part::new("types", Weight::Fact, vec![Item::plain(clip(&self.types.listed(), 800))]));
+            page.push(Part::new("types", Weight::Fact, vec![Item::plain(shorten(&self.types.listed(), 800))]));
         }
         page
     }
@@ -324,8 +327,9 @@ impl TraceGroup {
             }
         }
         if messages.len() > shown || self.more_messages {
-            let plus = if self.more_messages { "+" } else { "" };
-            text.push_str(&format!("\n  ({}{plus} other messages)", messages.len().saturating_sub(shown)));
+            let left = messages.len().saturating_sub(shown) as u64;
+            let others = count(left, "other message", "other messages");
+            text.push_str(&format!("\n  ({}{others})", if self.more_messages { "more than " } else { "" }));
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn shown(
     more: &str,
 ) -> Result<String, CommandError> {
     let bytes = text.bytes();
-    let lines = counted(text.line_ends_before(bytes)? as usize, "line", "lines");
+    let lines = counted(text.line_count()? as usize, "line", "lines");
     let beginning = lossy(&text.range(0..bytes.min(MAX_BYTES))?);
     let outline = path.and_then(|path| outline::of(&beginning, path, MAX_REST_TOKENS)).filter(|_| bytes <= MAX_BYTES);
     if outline.is_none()

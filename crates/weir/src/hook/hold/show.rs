@@ -72,7 +72,7 @@ fn digest(
         head,
         remarks: &remarks,
         reference: kept.reference,
-        lines: kept.text.line_ends_before(bytes)?,
+        lines: kept.text.line_count()?,
         bytes,
         read_on: &ask.read_on(),
     };

@@ -14,7 +14,7 @@ pub(super) fn pieces<'a>(line: &'a str, starts: &[usize]) -> Vec<&'a str> {
 /// Returns the cells of a row, if each column is preceded by a blank.
 pub(super) fn cut_at<'a>(line: &'a str, starts: &[usize]) -> Option<Vec<&'a str>> {
     let cells = pieces(line, starts);
-    let last = cells.len().saturating_sub(1);
+    let last = cells.iter().rposition(|cell| !cell.is_empty()).unwrap_or(0);
     let apart = cells.iter().take(last).all(|cell| cell.is_empty() || cell.ends_with(' '));
     apart.then(|| cells.into_iter().map(str::trim).collect())
 }

@@ -9,7 +9,7 @@ use super::tokens::Tag;
 use crate::kinds::documents::outline::{LineNumbers, Outline};
 use crate::kinds::documents::passages::{Paragraph, Passages, USUAL, counted};
 use crate::kinds::shared::bounded_items::KeptItems;
-use crate::text::clip;
+use crate::text::{clip, shorten};
 use crate::trouble::{self, Trouble};
 use crate::{Item, Page, Part, Weight};
 
@@ -185,7 +185,7 @@ impl<'a> Document<'a> {
             _ => return,
         };
         if !fact.1.is_empty() && self.facts.len() < MAX_ITEMS {
-            self.facts.push(Item::plain(format!("{}: {}", fact.0, clip(&fact.1, 300))));
+            self.facts.push(Item::plain(format!("{}: {}", fact.0, shorten(&fact.1, 300))));
         }
     }
 
@@ -219,7 +219,7 @@ impl<'a> Document<'a> {
         let in_head = !self.stack.iter().any(|element| element.name == b"svg");
         if in_head && !text.is_empty() && self.facts.len() < MAX_ITEMS {
             self.passages.cover(&text);
-            self.facts.insert(0, Item::plain(format!("title: {}", clip(&text, 300))));
+            self.facts.insert(0, Item::plain(format!("title: {}", shorten(&text, 300))));
         }
     }
 
@@ -307,7 +307,7 @@ impl<'a> Document<'a> {
         for (line, piece) in (first..).zip(text.split(|byte| *byte == b'\n')) {
             let piece = String::from_utf8_lossy(piece);
             if is_answer && self.facts.len() < MAX_ITEMS && !piece.trim().is_empty() {
-                self.facts.push(Item::at(line, clip(piece.trim(), 200)));
+                self.facts.push(Item::at(line, shorten(piece.trim(), 200)));
             } else if says_where(&piece) {
                 keep(&mut self.frames, line, piece.trim());
             } else {
@@ -356,6 +356,6 @@ fn keep(kept: &mut KeptItems<MAX_ITEMS>, line: u64, text: &str) {
     if kept.items.iter().any(|item| item.text == text) {
         kept.total += 1;
     } else {
-        kept.add(|| Item::at(line, clip(text, MAX_ALERT_BYTES)));
+        kept.add(|| Item::at(line, shorten(text, MAX_ALERT_BYTES)));
     }
 }

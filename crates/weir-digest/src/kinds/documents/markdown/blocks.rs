@@ -3,7 +3,7 @@
 //! A block whose name is rare is likely the one that a reader looks for, so it is shown whole.
 
 use crate::kinds::documents::passages::Passages;
-use crate::text::clip;
+use crate::text::{clip, count};
 use crate::{Item, Line, Part, Weight};
 
 const MAX_NAMES: usize = 100;
@@ -87,7 +87,8 @@ impl Blocks {
         blocks.sort_by_key(|block| block.line);
         let item = |block: &&CodeBlock| {
             let more = block.lines.saturating_sub(MAX_LINES);
-            let more = if more > 0 { format!("\n({more} more lines)") } else { String::new() };
+            let more =
+                if more > 0 { format!("\n({})", count(more as u64, "more line", "more lines")) } else { String::new() };
             let first = block.text.lines().next().unwrap_or_default().to_owned();
             Item { line: block.line, text: format!("{}{more}", block.text), brief: Some(first), ..Item::default() }
         };

@@ -6,7 +6,7 @@ use super::language::DefinitionKind;
 use super::{Definition, File, MAX_ITEMS};
 use crate::kinds::documents::passages::counted;
 use crate::kinds::shared::bounded_items::joined;
-use crate::text::clip;
+use crate::text::{clip, count, shorten};
 use crate::{Item, Page, Part, Weight};
 
 /// The minimum number of definitions with the same name that are grouped.
@@ -113,7 +113,7 @@ fn grouped<'a>(
 fn family(group: &[&Definition]) -> String {
     let word = group.first().map_or("", |one| first_word(&one.name));
     let names: Vec<&str> = group.iter().map(|one| one.name.strip_prefix(word).unwrap_or(&one.name)).collect();
-    format!("{word}… ×{} ({}): {}", group.len(), ends(group), clip(&names.join(", "), ROW_BYTES))
+    format!("{word}… ×{} ({}): {}", group.len(), ends(group), shorten(&names.join(", "), ROW_BYTES))
 }
 
 fn ends(group: &[&Definition]) -> String {
@@ -132,7 +132,7 @@ fn first_word(name: &str) -> &str {
 
 fn constant(one: &Definition) -> Item {
     let members = if one.members.is_empty() { String::new() } else { format!(" {}", one.members) };
-    Item::at(one.line, clip(&format!("{}{members}", one.text), 240)).or(clip(&one.text, 160))
+    Item::at(one.line, shorten(&format!("{}{members}", one.text), 240)).or(clip(&one.text, 160))
 }
 
 /// Returns types with their members, without those whose members equal another's.
@@ -156,7 +156,7 @@ fn longest(definitions: &[Definition]) -> Vec<Item> {
     let words = all
         .iter()
         .take(MAX_LONGEST_FUNCTIONS)
-        .map(|one| format!("{} {} lines ({}–{})", one.name, one.length(), one.line, one.end));
+        .map(|one| format!("{} {} ({}–{})", one.name, count(one.length(), "line", "lines"), one.line, one.end));
     let text = words.collect::<Vec<_>>().join("; ");
     if text.is_empty() { Vec::new() } else { vec![Item::plain(text)] }
 }

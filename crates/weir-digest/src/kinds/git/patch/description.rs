@@ -2,6 +2,7 @@
 
 use super::{File, Hunk};
 use crate::kinds::shared::counts::{Tally, extension, folder};
+use crate::text::count;
 use crate::{Item, Part, Weight};
 
 impl File {
@@ -28,7 +29,11 @@ impl Hunk {
 
     fn describe(&self, path: &str) -> Item {
         let head = format!("{path} {}", self.head);
-        let more = if self.left_out == 0 { String::new() } else { format!("\n({} more changed lines)", self.left_out) };
+        let more = if self.left_out == 0 {
+            String::new()
+        } else {
+            format!("\n({})", count(self.left_out as u64, "more changed line", "more changed lines"))
+        };
         Item::at(self.line, format!("{head}\n{}{more}", self.changes.join("\n"))).or(head)
     }
 }

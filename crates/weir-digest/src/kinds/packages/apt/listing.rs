@@ -3,6 +3,7 @@
 use super::packages::Packages;
 use crate::kinds::shared::bounded_items::BoundedItems;
 use crate::kinds::shared::counts::Tally;
+use crate::text::count;
 use crate::{Line, Page, Part, Weight};
 
 /// Packages listed with their state.
@@ -150,7 +151,7 @@ impl PackageListing {
     pub(super) fn what(&self) -> Option<String> {
         let newer = self.newer.total;
         let newer = if newer > 0 { format!(", {newer} of them with a newer version") } else { String::new() };
-        (self.rows > 0).then(|| format!("{} packages listed{newer}", self.rows))
+        (self.rows > 0).then(|| format!("{} listed{newer}", count(self.rows, "package", "packages")))
     }
 
     /// Adds the facts, after the last line.
@@ -167,7 +168,7 @@ impl PackageListing {
         for (list, name, weight) in [
             (self.newer, "with a newer version", Weight::Fact),
             (self.asked, "asked for by name, and the newest", Weight::Fact),
-            (self.others, "others, programs first", Weight::Shape),
+            (self.others, "more, programs first", Weight::Shape),
         ] {
             if list.total > 0 {
                 page.push(list.part(name, weight));
