@@ -30,6 +30,7 @@ mod detached;
 pub mod egress;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+mod file_size;
 #[cfg(target_os = "linux")]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -50,6 +51,7 @@ mod watch;
 
 pub use deadline::{call_off_deadline, set_deadline};
 pub use detached::start_detached;
+pub use file_size::survive_file_size_limit;
 pub use os::machine_memory;
 pub use outcome::{Lost, Outcome, Problem, RunError};
 pub use spec::{Caps, Level, Listeners, Network, Run, Spec, Streams};

@@ -8,6 +8,7 @@
 
 mod check;
 mod frames;
+mod orphans;
 mod parts;
 mod reader;
 mod stage;
@@ -60,6 +61,34 @@ impl BlobColumns<'_> {
     }
 }
 
+/// A text that has a row.
+struct KnownText {
+    id: i64,
+    stored: i64,
+    is_in_file: bool,
+    /// Whether the row describes exactly the bytes that were staged. Another version of the compressor may have needed
+    /// others for the same text.
+    has_same_bytes: bool,
+}
+
+impl KnownText {
+    fn find(tx: &Transaction<'_>, staged: &StagedText) -> rusqlite::Result<Option<Self>> {
+        let frames = frames::to_bytes(&staged.frames);
+        let (data, length) = match &staged.data {
+            StagedData::Held(data) => (Some(data), data.len() as u64),
+            StagedData::File(part) => (None, part.length()),
+        };
+        tx.prepare_cached(
+            "SELECT id, stored, data IS NULL, stored = ?2 AND frames = ?3 AND data IS ?4 FROM blobs WHERE hash = ?1",
+        )?
+        .query_row(params![staged.hash.as_bytes(), length as i64, frames, data], |row| {
+            let (id, stored) = (row.get(0)?, row.get(1)?);
+            Ok(Self { id, stored, is_in_file: row.get(2)?, has_same_bytes: row.get(3)? })
+        })
+        .optional()
+    }
+}
+
 /// A text whose row was removed.
 pub(crate) struct RemovedText {
     /// The file of the text, if it was large.
@@ -80,24 +109,21 @@ impl Blobs {
 
     /// Starts a text that is written piece by piece, and removes unfinished ones that killed processes left.
     pub(crate) fn writer(&self) -> TextWriter {
-        parts::sweep(&self.folder);
+        self.remove_unfinished();
         TextWriter::new(&self.folder)
     }
 
-    /// Adds a row for a staged text, or finds the row of an identical text. [`Self::sync_names`] must be called before
-    /// the transaction is committed.
+    /// Removes unfinished texts that killed processes left. Returns how many there were.
+    pub(crate) fn remove_unfinished(&self) -> usize {
+        parts::sweep(&self.folder)
+    }
+
+    /// Adds a row for a staged text, or finds the row of an identical text and restores what is lost of it.
+    /// [`Self::sync_names`] must be called before the transaction is committed.
     pub(crate) fn commit(&self, tx: &Transaction<'_>, staged: &StagedText) -> Result<i64, Fault> {
-        let known: Option<(i64, Option<i64>)> = tx
-            .prepare_cached("SELECT id, CASE WHEN data IS NULL THEN stored END FROM blobs WHERE hash = ?1")?
-            .query_row([staged.hash.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        if let Some((id, filed)) = known {
-            // The file is compared with its row, since another version of the compressor may need other bytes for the
-            // same text.
-            if let Some(lost) = filed.filter(|&stored| !self.is_whole(&staged.hash, stored as u64)) {
-                self.replace_lost_file(tx, id, lost, staged)?;
-            }
-            return Ok(id);
+        if let Some(known) = KnownText::find(tx, staged)? {
+            self.restore(tx, &known, staged)?;
+            return Ok(known.id);
         }
         let columns = self.columns_of(staged)?;
         let id = tx
@@ -116,17 +142,34 @@ impl Blobs {
         Ok(id)
     }
 
-    /// Restores the text of a row whose file of `lost` bytes is missing or cut short. The row then describes the new
-    /// bytes.
-    fn replace_lost_file(&self, tx: &Transaction<'_>, id: i64, lost: i64, staged: &StagedText) -> Result<(), Fault> {
+    /// Makes sure that a text that is known can be read. Most compressed texts are the same bytes again, so a new file
+    /// takes the place of the old one without anyone reading it.
+    fn restore(&self, tx: &Transaction<'_>, known: &KnownText, staged: &StagedText) -> Result<(), Fault> {
+        let is_restored = match &staged.data {
+            _ if !known.has_same_bytes => false,
+            StagedData::Held(_) => true,
+            StagedData::File(part) => part.rename(&self.path_of(&staged.hash)).is_ok(),
+        };
+        if is_restored {
+            return Ok(());
+        }
+        match self.check_text(tx, known.id)? {
+            None => Ok(()),
+            Some(_) => self.replace_lost(tx, known, staged),
+        }
+    }
+
+    /// Replaces a text that is lost. Its row then describes the new bytes.
+    fn replace_lost(&self, tx: &Transaction<'_>, known: &KnownText, staged: &StagedText) -> Result<(), Fault> {
         let columns = self.columns_of(staged)?;
         let runs: i64 = tx
             .prepare_cached("SELECT count(*) FROM entries WHERE blob_id = ?1 AND kind = 'run'")?
-            .query_row([id], |row| row.get(0))?;
+            .query_row([known.id], |row| row.get(0))?;
         tx.prepare_cached("UPDATE blobs SET stored = ?2, frames = ?3, data = ?4, lines = ?5 WHERE id = ?1")?
-            .execute(params![id, columns.stored, columns.frames, columns.data, columns.lines])?;
-        let grown = columns.stored - lost;
-        add_to_totals(tx, grown, columns.filed() - lost)?;
+            .execute(params![known.id, columns.stored, columns.frames, columns.data, columns.lines])?;
+        let grown = columns.stored - known.stored;
+        let filed = if known.is_in_file { known.stored } else { 0 };
+        add_to_totals(tx, grown, columns.filed() - filed)?;
         tx.prepare_cached("UPDATE totals SET runs = runs + ?1 WHERE id = 1")?.execute([runs * grown])?;
         Ok(())
     }
@@ -208,7 +251,7 @@ impl Blobs {
             let Some((found, row)) = found else { return Ok(None) };
             match self.reader(row) {
                 // Another process may have removed the text since the lookup. If so, the next lookup does not find it.
-                Err(StoreError::Unreadable { .. }) if tries < MAX_TRIES => tries += 1,
+                Err(StoreError::Lost { .. }) if tries < MAX_TRIES => tries += 1,
                 other => return other.map(|reader| Some((found, reader))),
             }
         }
@@ -225,52 +268,12 @@ impl Blobs {
             Some(data) => reader::Data::Held(data),
             None => {
                 let at = part_of(&hash);
-                match std::fs::File::open(self.path_of(&hash)) {
-                    Ok(file) => reader::Data::File { at, file },
-                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                        return Err(StoreError::Unreadable { at, detail: check::MISSING.to_owned() });
-                    }
-                    Err(error) => return Err(StoreError::Unreadable { at, detail: error.to_string() }),
-                }
+                let file = std::fs::File::open(self.path_of(&hash)).map_err(|error| self.fault(&hash, &error))?;
+                reader::Data::File { at, file }
             }
         };
         let lines = frames::numbers(&lines.unwrap_or_default()).collect();
         Ok(BlobReader::new(hash, bytes as u64, Frames::from_bytes(&frames), lines, data))
-    }
-
-    /// Returns files that no row refers to, left by killed processes. Recent ones are skipped, since another process
-    /// may be about to commit them. Unfinished ones have locks, so those without one are removed at once.
-    pub(crate) fn orphans(&self, connection: &Connection) -> Result<Orphans, Fault> {
-        let parts = parts::sweep(&self.folder);
-        let mut files = Vec::new();
-        for path in self.files()? {
-            let known = match hash_of(&path) {
-                Some(hash) => named(connection, &hash)?,
-                None => false,
-            };
-            if !known && is_old(&path) {
-                files.push(path);
-            }
-        }
-        Ok(Orphans { parts, files })
-    }
-
-    /// Removes the files that still no row refers to. Returns how many files were removed, including unfinished ones.
-    pub(crate) fn remove_orphans(&self, tx: &Transaction<'_>, orphans: &Orphans) -> Result<usize, Fault> {
-        let mut removed = orphans.parts;
-        for path in &orphans.files {
-            let known = hash_of(path).map_or(Ok(false), |hash| named(tx, &hash))?;
-            removed += usize::from(!known && std::fs::remove_file(path).is_ok());
-        }
-        Ok(removed)
-    }
-
-    fn files(&self) -> Result<Vec<PathBuf>> {
-        match std::fs::read_dir(&self.folder) {
-            Ok(files) => Ok(files.flatten().map(|file| file.path()).filter(|path| !path.is_dir()).collect()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(from_system(StorePart::Blobs, &error)),
-        }
     }
 
     /// Returns the path of the file for a hash. The file consists of whole zstd frames, so any zstd tool can read it.
@@ -294,18 +297,6 @@ fn stored_hash(bytes: &[u8]) -> Result<blake3::Hash> {
 /// Returns the file of a text, as a part of the store.
 fn part_of(hash: &blake3::Hash) -> StorePart {
     StorePart::Blob(file_name(hash.as_bytes()))
-}
-
-/// Files that no row refers to.
-pub(crate) struct Orphans {
-    /// Number of unfinished files that were already removed.
-    parts: usize,
-    pub(crate) files: Vec<PathBuf>,
-}
-
-/// Returns the hash that a file is named after.
-fn hash_of(path: &Path) -> Option<blake3::Hash> {
-    path.file_stem().and_then(|stem| stem.to_str()).and_then(|hex| blake3::Hash::from_hex(hex).ok())
 }
 
 /// Returns the file name for the text with this hash.

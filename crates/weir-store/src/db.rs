@@ -14,8 +14,8 @@ use rusqlite::{Connection, InterruptHandle, Transaction, TransactionBehavior};
 
 use self::file_id::FileId;
 use self::files::create_private_file;
-pub(crate) use self::files::{create_private_folder, private_file_options, with_suffix};
-use crate::error::{DEFAULT_PATIENCE, Fault, Result, StoreError, from_engine, from_system};
+pub(crate) use self::files::{check_room, create_private_folder, exists, private_file_options, with_suffix};
+use crate::error::{DEFAULT_PATIENCE, Fault, Result, StoreError, from_system};
 use crate::layout::StorePart;
 
 /// What an acknowledged write survives.
@@ -101,6 +101,15 @@ impl Db {
         self.access != Access::Writing
     }
 
+    /// Returns why the database is read-only, if it is.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        match self.access {
+            Access::Writing => Ok(()),
+            Access::Reading => Err(StoreError::ReadOnly { at: self.part.clone() }),
+            Access::ReadingFull => Err(StoreError::Full { at: self.part.clone() }),
+        }
+    }
+
     /// Returns whether the path no longer leads to the file that was opened.
     pub(crate) fn was_moved(&self) -> bool {
         self.file.is_some() && FileId::of(&self.path) != self.file
@@ -118,13 +127,12 @@ impl Db {
 
     /// Returns the size of the pages in use, in bytes.
     pub(crate) fn bytes_in_use(&self) -> Result<i64> {
-        self.read(bytes_in_use)
+        self.read(Space::read).map(|space| space.in_use)
     }
 
     /// Leaves the write-ahead log as it is when the connection closes.
     pub(crate) fn disable_checkpoints(&self) -> Result<()> {
-        let named = |error: rusqlite::Error| from_engine(&self.part, &error);
-        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(named)?;
+        self.read(|c| c.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true))?;
         self.outside_transaction("PRAGMA wal_autocheckpoint = 0")
     }
 
@@ -201,15 +209,19 @@ impl Db {
 
     /// Runs statements that only read.
     pub(crate) fn read<T, E: Into<Fault>>(&self, work: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T> {
-        work(&self.connection).map_err(|error| error.into().at(&self.part))
+        work(&self.connection).map_err(|error| self.name(error))
+    }
+
+    /// Returns an error of a statement or a transaction as an error of this part of the store.
+    pub(crate) fn name(&self, error: impl Into<Fault>) -> StoreError {
+        error.into().at(&self.part, &self.path)
     }
 
     /// Runs several statements that only read. All of them see the same state, and the lock is taken once.
     pub(crate) fn read_at_once<T, E: Into<Fault>>(&self, work: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T> {
-        let named = |error: rusqlite::Error| from_engine(&self.part, &error);
-        let transaction = self.connection.unchecked_transaction().map_err(named)?;
-        let result = work(&transaction).map_err(|error| error.into().at(&self.part))?;
-        transaction.commit().map_err(named)?;
+        let transaction = self.connection.unchecked_transaction().map_err(|error| self.name(error))?;
+        let result = work(&transaction).map_err(|error| self.name(error))?;
+        transaction.commit().map_err(|error| self.name(error))?;
         Ok(result)
     }
 
@@ -237,7 +249,7 @@ impl Db {
         if let Some(before) = before.filter(|_| written.is_ok()) {
             self.begin_grown_log_again(before);
         }
-        written.map_err(|fault| match fault.at(&self.part) {
+        written.map_err(|fault| match self.name(fault) {
             StoreError::ReadOnly { at } if self.access == Access::ReadingFull => StoreError::Full { at },
             error => error,
         })
@@ -305,6 +317,24 @@ impl Db {
         })
     }
 
+    /// Returns unused pages to the file system if there are many, unless another process is writing. At most
+    /// [`MAX_PAGES`] at a time, so that a call does not pay for everything at once.
+    pub(crate) fn give_back_some_space(&mut self) -> Result<()> {
+        const MIN_UNUSED_BYTES: i64 = 2 << 20;
+        const MAX_PAGES: usize = 4_096;
+        let Space { in_use, unused } = self.read(Space::read)?;
+        if unused < MIN_UNUSED_BYTES.max(in_use / 8) {
+            return Ok(());
+        }
+        let give_back = |tx: &Transaction<'_>| -> rusqlite::Result<()> {
+            let mut statement = tx.prepare(&format!("PRAGMA incremental_vacuum({MAX_PAGES})"))?;
+            let mut rows = statement.query([])?;
+            while rows.next()?.is_some() {}
+            Ok(())
+        };
+        self.write_if_free(Durability::Process, give_back).map(drop)
+    }
+
     /// Returns the problems that the engine finds in the file; empty if there are none.
     pub(crate) fn integrity_problems(&self) -> Result<Vec<String>> {
         self.read(|connection| -> rusqlite::Result<_> {
@@ -339,10 +369,21 @@ impl Db {
     }
 }
 
-/// Returns the size of the pages in use, in bytes.
-pub(crate) fn bytes_in_use(connection: &Connection) -> rusqlite::Result<i64> {
-    let number = |pragma: &str| connection.prepare_cached(pragma)?.query_row([], |row| row.get::<_, i64>(0));
-    Ok((number("PRAGMA page_count")? - number("PRAGMA freelist_count")?) * number("PRAGMA page_size")?)
+/// The size of a database.
+pub(crate) struct Space {
+    /// Size of the pages in use, in bytes.
+    pub(crate) in_use: i64,
+    /// Size of the pages that are not in use, in bytes.
+    pub(crate) unused: i64,
+}
+
+impl Space {
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let number = |pragma: &str| connection.prepare_cached(pragma)?.query_row([], |row| row.get::<_, i64>(0));
+        let (pages, unused) = (number("PRAGMA page_count")?, number("PRAGMA freelist_count")?);
+        let page = number("PRAGMA page_size")?;
+        Ok(Self { in_use: (pages - unused) * page, unused: unused * page })
+    }
 }
 
 /// Waits before another attempt to take a lock that the engine does not wait for.

@@ -2,7 +2,7 @@
 //! nothing of a log but this.
 
 use crate::blobs::BlobReader;
-use crate::error::Result;
+use crate::error::{Result, Unreadable};
 
 /// A log as an index sees it.
 pub(crate) trait Feed {
@@ -48,6 +48,6 @@ pub(crate) struct IndexedEntry {
     pub(crate) source: Option<String>,
     pub(crate) at: i64,
     pub(crate) title: String,
-    /// The text, or `None` if it cannot be read.
-    pub(crate) text: Option<BlobReader>,
+    /// The text, or why it cannot be read.
+    pub(crate) text: Result<BlobReader, Unreadable>,
 }

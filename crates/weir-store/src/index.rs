@@ -3,6 +3,7 @@
 //! Invariant: everything here is derived, the documents from the log by [`apply`], their vectors by the caller's model
 //! ([`unembedded`]), and the map from the files of a project, so removing the index file loses nothing.
 
+pub(crate) mod again;
 pub(crate) mod apply;
 mod chunk_texts;
 pub(crate) mod documents;
@@ -20,6 +21,7 @@ mod vocabulary;
 use weir_core::query::ChunkId;
 use weir_core::{Entry, Reference};
 
+use crate::error::Unreadable;
 use crate::migrate::Migration;
 pub(crate) use vocabulary::Learner;
 
@@ -30,6 +32,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0003_map", sql: include_str!("index/migrations/0003_map.sql") },
     Migration { name: "0004_identity", sql: include_str!("index/migrations/0004_identity.sql") },
     Migration { name: "0005_lean", sql: include_str!("index/migrations/0005_lean.sql") },
+    Migration { name: "0006_again", sql: include_str!("index/migrations/0006_again.sql") },
 ];
 
 /// The findings of a search.
@@ -45,9 +48,12 @@ pub struct Findings {
     pub without_vectors: u64,
     /// Whether not everything is indexed yet, because another process is indexing or there is very much to index.
     pub behind: bool,
-    /// Some of the visible entries whose text could not be read, or not to its end. They are found by their titles and
-    /// by the part that could be read.
-    pub unreadable: Vec<Reference>,
+    /// Some of the visible entries whose text is lost, at least in part. They are found by their titles and by the part
+    /// that could be read.
+    pub lost: Vec<Reference>,
+    /// Some of the visible entries whose text cannot be read at the moment. They are found in the same way until a
+    /// search can read them.
+    pub unavailable: Vec<Reference>,
     /// Chunks among the best that were ranked by keywords only, because they have no vector. A caller may embed them
     /// ([`crate::Store::chunk_texts`]) and ask again with their vectors in the query.
     pub unembedded: Vec<ChunkId>,
@@ -64,8 +70,10 @@ pub struct Hit {
     pub line: u64,
     /// The headings, symbols or keys above the chunk; empty if there are none.
     pub heading: String,
-    /// The text around the match.
+    /// The text around the match; empty if it cannot be read.
     pub excerpt: String,
+    /// Why the text cannot be read, if it cannot.
+    pub unreadable: Option<Unreadable>,
     /// Whether the excerpt leaves out part of the entry.
     pub partial: bool,
     /// How well it matches.

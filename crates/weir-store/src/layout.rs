@@ -44,7 +44,11 @@ pub enum StorePart {
 impl StorePart {
     /// Returns the part that a database is.
     pub(crate) fn of_database(path: &Path) -> Self {
-        if path.file_name().is_some_and(|name| name == INDEX_FILE) { Self::Index } else { Self::Log }
+        match path.file_name().and_then(|name| name.to_str()) {
+            Some(INDEX_FILE) => Self::Index,
+            Some(TEAM_FILE) => Self::Team,
+            _ => Self::Log,
+        }
     }
 
     /// Returns the path of the part within the folder of the store. It is empty for the folder itself, and `None` for

@@ -24,7 +24,7 @@ mod team;
 
 pub use blobs::{BlobReader, Depth, Line, TextWriter};
 pub use db::Patience;
-pub use error::StoreError;
+pub use error::{Loss, Refusal, StoreError, Unreadable};
 pub use foreign::{ForeignDb, ForeignDbError};
 pub use index::map::MapFile;
 pub use index::unembedded::{ChunkText, LockPolicy, UnembeddedChunks};
@@ -47,8 +47,9 @@ pub use log::sources::{KnownFile, PageState, Stamp, Validators};
 pub use shown::{HashedText, Repeat, ShownLines};
 pub use spool::{LONGEST_TEXT, Spool, SpoolRecord};
 pub use store::{
-    Copied, Exported, ExportedEntry, ExportedEvent, ForeignRow, Found, Fresh, FreshRows, Freshness, Health, KeepError,
-    Kept, LostText, MapChange, NewFile, NewPage, NoteUse, Owner, Past, RowMemory, Store, Swept,
+    CheckedCopy, Copied, Exported, ExportedEntry, ExportedEvent, ForeignRow, Found, Fresh, FreshRows, Freshness,
+    Health, KeepError, Kept, LostText, MapChange, NewFile, NewPage, NoteUse, Owner, Past, RowMemory, Store, Swept,
+    UnavailableText, UnreadEntry, UnreadTexts,
 };
 pub use team::{Attribution, Confirmation, TeamConnection, TeamDb, TeamKind, TeamRecord, TeamState};
 pub use weir_ledger::private;

@@ -3,6 +3,7 @@
 //! Functions here take a connection or a transaction and the ids of a place; [`crate::Store`] composes them.
 
 pub(crate) mod ageing;
+pub(crate) mod clock;
 pub(crate) mod entries;
 pub(crate) mod events;
 pub(crate) mod export;
@@ -45,6 +46,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0011_confirmed", sql: include_str!("log/migrations/0011_confirmed.sql") },
     Migration { name: "0012_identity_of_projects", sql: include_str!("log/migrations/0012_identity_of_projects.sql") },
     Migration { name: "0013_hook_days", sql: include_str!("log/migrations/0013_hook_days.sql") },
+    Migration { name: "0014_clock", sql: include_str!("log/migrations/0014_clock.sql") },
 ];
 
 /// Reads a column with the stored name of an enum's variant.

@@ -243,8 +243,10 @@ fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
     index_and_embed(&mut store, &scope, now);
     map(&mut store, &scope);
     forget_by_every_condition(&mut store, &scope, now);
+    store.tidy(now.plus_days(39)).unwrap();
     store.tidy(now.plus_days(40)).unwrap();
-    assert_eq!(store.lost_texts(crate::Depth::Deep).unwrap(), []);
+    assert_eq!(store.unread_texts(crate::Depth::Deep).unwrap(), crate::UnreadTexts::default());
+    store.sweep(now.plus_days(399)).unwrap();
     store.sweep(now.plus_days(400)).unwrap();
     let identity = weir_core::RepositoryIdentity::new(["0".repeat(40).as_str()], Some("https://example.org/a"));
     let known = KnownProject { key: "k".into(), root: "/r".into(), folder: "f".into(), used_at: now, identity };

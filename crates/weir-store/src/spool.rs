@@ -1,7 +1,7 @@
 //! The spool: what hooks could not write to the log, in small files next to it until the next call takes them in.
 //!
-//! Invariants: a record is complete as soon as it has its name; names sort in the order of their times; the spool never
-//! grows past [`MAX_SPOOL_BYTES`] and [`MAX_RECORDS`].
+//! Invariants: a record is complete as soon as it has its name; names sort in the order of their times; a record is set
+//! aside only if it is damaged itself; the spool never grows past [`MAX_SPOOL_BYTES`] and [`MAX_RECORDS`].
 
 mod record;
 
@@ -29,7 +29,7 @@ const MAX_TRIES: usize = 5;
 const RECORD: &str = "record";
 /// File extension of a record that is still being written.
 const UNFINISHED: &str = "new";
-/// File extension of a record that cannot be read.
+/// File extension of a record that was set aside because it is damaged.
 const UNREADABLE: &str = "unreadable";
 
 /// The spool of one store.
@@ -73,15 +73,15 @@ impl Spool {
     }
 
     /// Returns the names of the records, oldest first. Quick if there is no spool.
-    pub(crate) fn names(&self) -> Vec<String> {
-        let mut names = self.with_ending(RECORD);
+    pub(crate) fn names(&self) -> Result<Vec<String>> {
+        let mut names = self.with_ending(RECORD)?;
         names.sort_unstable();
-        names
+        Ok(names)
     }
 
-    /// Returns how many records are waiting, and how many cannot be read.
-    pub fn waiting(&self) -> (usize, usize) {
-        (self.names().len(), self.with_ending(UNREADABLE).len())
+    /// Returns how many records are waiting, and how many are damaged.
+    pub fn waiting(&self) -> Result<(usize, usize)> {
+        Ok((self.names()?.len(), self.with_ending(UNREADABLE)?.len()))
     }
 
     /// Returns the folder of the spool.
@@ -89,21 +89,20 @@ impl Spool {
         &self.folder
     }
 
-    /// Reads a record. Returns `None` if another process has taken it in or set it aside.
-    pub(crate) fn read(&self, name: &str) -> Result<Option<DecodedRecord>> {
-        let at = StorePart::SpoolRecord(format!("{name}.{RECORD}"));
+    /// Reads a record. Returns `None` if another process has taken it in or set it aside. An error says that it cannot
+    /// be read at the moment.
+    pub(crate) fn read(&self, name: &str) -> Result<Option<Result<DecodedRecord, DamagedRecord>>> {
         match std::fs::read(self.path_of(name)) {
-            Ok(bytes) => record::decode(&bytes)
-                .map(Some)
-                .ok_or_else(|| StoreError::Damaged { at, detail: "cannot read a spool record".to_owned() }),
+            Ok(bytes) => Ok(Some(record::decode(&bytes).ok_or_else(|| DamagedRecord(name.to_owned())))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(from_system(at, &error)),
+            Err(error) => Err(StoreError::unusable(part_of(&format!("{name}.{RECORD}")), &error)),
         }
     }
 
-    /// Returns whether a record exists.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.path_of(name).exists()
+    /// Returns whether a record certainly does not exist any more.
+    pub(crate) fn is_gone(&self, name: &str) -> bool {
+        let found = std::fs::symlink_metadata(self.path_of(name));
+        found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     }
 
     /// Removes records that are in the log. Returns whether they are gone. A record that cannot be removed is
@@ -112,32 +111,51 @@ impl Spool {
         for name in names {
             let _ = std::fs::remove_file(self.path_of(name));
         }
-        !names.iter().any(|name| self.has(name))
+        names.iter().all(|name| self.is_gone(name))
     }
 
-    /// Sets aside a record that cannot be taken in, so that it does not block those after it.
-    pub(crate) fn set_aside(&self, name: &str) -> Result<()> {
+    /// Sets aside a damaged record, so that it does not block those after it.
+    pub(crate) fn set_aside(&self, DamagedRecord(name): &DamagedRecord) -> Result<()> {
         match std::fs::rename(self.path_of(name), self.folder.join(format!("{name}.{UNREADABLE}"))) {
             // Another process was faster.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            other => other.map_err(|error| from_system(StorePart::SpoolRecord(format!("{name}.{RECORD}")), &error)),
+            other => other.map_err(|error| from_system(part_of(&format!("{name}.{RECORD}")), &error)),
         }
     }
 
-    /// Removes the records that were set aside.
-    pub(crate) fn remove_unreadable(&self) -> Result<()> {
-        for name in self.with_ending(UNREADABLE) {
-            let name = format!("{name}.{UNREADABLE}");
-            std::fs::remove_file(self.folder.join(&name))
-                .map_err(|error| from_system(StorePart::SpoolRecord(name), &error))?;
+    /// Puts records back that were set aside and are not damaged. An earlier version set them aside for other reasons.
+    pub(crate) fn put_back(&self) -> Result<()> {
+        for name in self.with_ending(UNREADABLE)? {
+            let path = self.folder.join(format!("{name}.{UNREADABLE}"));
+            if std::fs::read(&path).is_ok_and(|bytes| record::decode(&bytes).is_some()) {
+                let _ = std::fs::rename(&path, self.path_of(&name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the damaged records that `is_meant` selects by the time in their name and by their bytes. Returns how
+    /// many others there are.
+    pub(crate) fn remove_damaged(&self, is_meant: impl Fn(Timestamp, &[u8]) -> bool) -> Result<usize> {
+        let mut others = 0;
+        for name in self.with_ending(UNREADABLE)? {
+            let file = format!("{name}.{UNREADABLE}");
+            let path = self.folder.join(&file);
+            let at = name.split('-').next().and_then(|digits| digits.parse().ok()).map_or(Timestamp(0), Timestamp);
+            let bytes = std::fs::read(&path).map_err(|error| StoreError::unusable(part_of(&file), &error))?;
+            if !is_meant(at, &bytes) {
+                others += 1;
+                continue;
+            }
+            std::fs::remove_file(&path).map_err(|error| from_system(part_of(&file), &error))?;
         }
         self.tidy();
-        Ok(())
+        Ok(others)
     }
 
     /// Removes what killed processes left, and the folder itself if it is empty.
     pub(crate) fn tidy(&self) {
-        for name in self.with_ending(UNFINISHED) {
+        for name in self.with_ending(UNFINISHED).unwrap_or_default() {
             let path = self.folder.join(format!("{name}.{UNFINISHED}"));
             if crate::blobs::is_old(&path) {
                 let _ = std::fs::remove_file(path);
@@ -147,13 +165,19 @@ impl Spool {
         let _ = std::fs::remove_dir(&self.folder);
     }
 
-    fn with_ending(&self, ending: &str) -> Vec<String> {
-        let Ok(files) = std::fs::read_dir(&self.folder) else { return Vec::new() };
-        let name = |file: std::fs::DirEntry| {
-            let name = file.file_name().into_string().ok()?;
-            Some(name.strip_suffix(ending)?.strip_suffix('.')?.to_owned())
+    fn with_ending(&self, ending: &str) -> Result<Vec<String>> {
+        let failed = |error: std::io::Error| StoreError::unusable(StorePart::Spool, &error);
+        let files = match std::fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            files => files.map_err(failed)?,
         };
-        files.flatten().filter_map(name).collect()
+        let mut names = Vec::new();
+        for file in files {
+            let name = file.map_err(failed)?.file_name();
+            let name = name.to_str().and_then(|name| name.strip_suffix(ending)?.strip_suffix('.'));
+            names.extend(name.map(str::to_owned));
+        }
+        Ok(names)
     }
 
     fn check_room(&self, more: u64) -> std::io::Result<()> {
@@ -172,6 +196,13 @@ impl Spool {
     fn path_of(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.{RECORD}"))
     }
+}
+
+/// The name of a record whose bytes are not a record.
+pub(crate) struct DamagedRecord(String);
+
+fn part_of(file: &str) -> StorePart {
+    StorePart::SpoolRecord(file.to_owned())
 }
 
 /// Returns whether a write may have failed because the folder was removed: the process that empties the spool removes

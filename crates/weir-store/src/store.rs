@@ -33,8 +33,9 @@ use weir_core::redact::redact;
 use weir_core::{Entry, Event, Gone, Limits, ProjectKey, Reference, Scope, Timestamp};
 
 use crate::blobs::{BlobReader, Blobs};
-use crate::db::{Db, Durability, Patience, create_private_folder};
+use crate::db::{Db, Durability, Patience, create_private_folder, exists};
 use crate::error::{Fault, Result, StoreError};
+use crate::index::again::TriedAgain;
 use crate::index::apply::{BatchLimits, ForgottenWords};
 use crate::index::origin::Standing;
 use crate::index::{self, Learner};
@@ -44,13 +45,13 @@ use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::projects::{self, KnownProject};
 use crate::log::scopes::{self, ScopeIds};
 use crate::log::{self, entries, events};
-pub use backup::Copied;
+pub use backup::{CheckedCopy, Copied};
 pub use export::{Exported, ExportedEntry, ExportedEvent};
 pub use foreign_rows::{ForeignRow, FreshRows, RowMemory};
 pub use import::{Fresh, Past};
 pub(crate) use keep::redact_labels;
 pub use keep::{KeepError, Kept};
-pub use lost::LostText;
+pub use lost::{LostText, UnavailableText, UnreadEntry, UnreadTexts};
 pub use maintenance::{Health, Swept};
 pub use map::MapChange;
 pub use notes::NoteUse;
@@ -105,6 +106,20 @@ pub enum Found {
 }
 
 impl Store {
+    /// Returns whether there is a store in `folder`. An empty file is none. If the system does not say, that is an error.
+    pub fn exists(folder: &Path) -> Result<bool> {
+        match std::fs::metadata(folder.join(LOG_FILE)) {
+            Ok(about) => Ok(about.len() > 0),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(StoreError::unusable(StorePart::Log, &error)),
+        }
+    }
+
+    /// Returns how many files of texts there are in the folder of a store, whether or not a log knows them.
+    pub fn text_files(folder: &Path) -> Result<usize> {
+        Blobs::new(folder.join(BLOBS_FOLDER)).count_texts()
+    }
+
     /// Opens the store in `folder`, creating it if it does not exist.
     pub fn open(folder: &Path, owner: Owner, limits: Limits) -> Result<Self> {
         Self::open_within(folder, owner, limits, Patience::default())
@@ -276,6 +291,16 @@ impl Store {
         let is_done = index::apply::standing(index, &feed)? == Standing::CaughtUp;
         self.note_index_size();
         Ok(if is_done { Progress::Done } else { Progress::Behind })
+    }
+
+    /// Indexes entries again whose text could not be read before. See [`index::again::read_again`].
+    fn read_again(&mut self, tried: TriedAgain, limit: Duration) -> Result<()> {
+        if self.index.is_none() && !exists(&self.index_path())? {
+            return Ok(());
+        }
+        self.open_index()?;
+        let Self { index: Some(index), log, blobs, learner, .. } = self else { return Ok(()) };
+        index::again::read_again(index, &LogFeed { log, blobs }, learner, tried, limit)
     }
 
     /// Returns whether the folder no longer leads to this store, because it was moved, removed or restored.

@@ -12,7 +12,7 @@ use std::path::Path;
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use weir_core::{Reference, Timestamp, written_enum};
 
-use crate::db::{Db, Durability, Patience};
+use crate::db::{Db, Durability, Patience, exists};
 use crate::error::Result;
 use crate::layout::{StorePart, TEAM_FILE};
 use crate::migrate::Migration;
@@ -163,8 +163,8 @@ const CONFIRM: &str = "confirm";
 
 impl TeamDb {
     /// Whether the store in a folder has anything to do with a team.
-    pub fn exists(folder: &Path) -> bool {
-        folder.join(TEAM_FILE).exists()
+    pub fn exists(folder: &Path) -> Result<bool> {
+        exists(&folder.join(TEAM_FILE))
     }
 
     /// Opens the database next to the log of the store in `folder`, creating it if it does not exist.
@@ -175,7 +175,7 @@ impl TeamDb {
 
     /// Opens the database if it exists.
     pub fn open_existing(folder: &Path) -> Result<Option<Self>> {
-        if Self::exists(folder) { Self::open(folder).map(Some) } else { Ok(None) }
+        if Self::exists(folder)? { Self::open(folder).map(Some) } else { Ok(None) }
     }
 
     /// Returns the connection, if there is one.

@@ -19,7 +19,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::face::Face;
 use crate::git::Head;
 use crate::project::Project;
-pub(crate) use knowledge::{Knowledge, LockedStores};
+pub(crate) use knowledge::{Knowledge, LockedStores, strays};
 pub(crate) use machine::Machine;
 pub(crate) use session::{ConsentPrompt, LiveOutput, Session};
 
@@ -163,8 +163,8 @@ impl Context {
     }
 
     /// Returns what git has checked out at this moment.
-    pub(crate) fn head(&self) -> Head {
-        self.machine.project.head()
+    pub(crate) fn head(&self) -> Result<Head, CommandError> {
+        self.machine.project.head().map_err(|error| unreadable_repository(&error))
     }
 
     /// Returns the scope of the call. The branch is read each time, since it may have changed since the last call.
@@ -204,6 +204,12 @@ impl Context {
     {
         self.knowledge.with_stores(self.session.cancelled(), work).await
     }
+}
+
+/// Returns the error for a repository whose files cannot be read at the moment.
+fn unreadable_repository(error: &std::io::Error) -> CommandError {
+    CommandError::new(ErrorKind::Failed, error.to_string())
+        .hint("nothing was stored, because it is not known what is checked out; make that file readable")
 }
 
 /// Returns the error for a caller that gave up waiting.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use weir_core::wording::quoted;
-use weir_store::{StoreError, StorePart};
+use weir_store::{Refusal, StoreError, StorePart};
 
 use crate::holders;
 
@@ -142,6 +142,12 @@ impl From<StoreError> for CommandError {
     }
 }
 
+/// Says that an answer is without the user's notes, because the user's store cannot be used.
+pub(crate) fn without_user_notes(error: &CommandError) -> String {
+    let hint = error.hints.first().map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("without the user's notes: {}{hint}", error.message)
+}
+
 /// Returns the message of a store's error, with the path of the file that it is about.
 pub(crate) fn store_message(error: &StoreError, folder: &Path) -> String {
     match path_of(error, folder) {
@@ -174,14 +180,12 @@ fn hint_for(error: &StoreError, path: Option<&Path>) -> String {
         StoreError::Newer { at: StorePart::Index, .. } | StoreError::OtherHistory { at: StorePart::Index, .. } => {
             REBUILD_INDEX
         }
-        StoreError::Unreadable { .. } => {
-            "run `weir doctor` to see what is lost; `weir index` reads indexed files again"
-        }
+        StoreError::Lost { .. } => "run `weir doctor` to see what is lost; `weir index` reads indexed files again",
         StoreError::Older { .. } => "nothing was changed; the next command that uses the store migrates it",
         StoreError::Newer { .. } => "nothing was changed; update Weir to the version that wrote the store",
         StoreError::OtherHistory { .. } => "nothing was changed; a different build of Weir created this store",
         StoreError::Full { .. } => "free some space, or remove entries with `weir forget`; existing entries are safe",
-        StoreError::Unusable { .. } => "make sure that the folder exists and that you own it",
+        StoreError::Unusable { why, .. } => hint_for_refusal(*why),
         StoreError::OtherProject => "the store was copied from another project; remove it",
         StoreError::NotLocal => "make the call without a tenant and a user, or to a server",
         StoreError::NoSuchLevel { level } => {
@@ -197,6 +201,16 @@ fn hint_for(error: &StoreError, path: Option<&Path>) -> String {
         }
     };
     hint.to_owned()
+}
+
+/// Returns what to do about something that the system refuses at the moment. None of it is about the content.
+fn hint_for_refusal(why: Refusal) -> &'static str {
+    match why {
+        Refusal::Forbidden => "nothing was changed; make sure that you own the file and the folders above it",
+        Refusal::TooManyFiles => "too many files are open: end some processes, or raise the limit with `ulimit -n`",
+        Refusal::NoMemory => "there is not enough memory: end some processes, then try again",
+        Refusal::Other => "try again; if it fails again, make sure that the folder exists and that the disk is healthy",
+    }
 }
 
 /// Returns what to do about an error where that depends on the file it is about.

@@ -75,6 +75,21 @@ fn whole(file: File, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Returns `None` for an error that shows that something is absent, or is not what is looked for. An error that may pass
+/// stays an error, since nothing is known then.
+pub(crate) fn settled<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    use io::ErrorKind as Kind;
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if os::is_link_error(&error) => Ok(None),
+        Err(error) => match error.kind() {
+            Kind::NotFound | Kind::NotADirectory | Kind::IsADirectory => Ok(None),
+            Kind::InvalidInput | Kind::InvalidFilename | Kind::FileTooLarge => Ok(None),
+            _ => Err(error),
+        },
+    }
+}
+
 /// Resolves the links of a path as far as it exists, and appends the rest as written.
 pub(crate) fn resolved(path: &Path) -> PathBuf {
     for above in path.ancestors() {

@@ -4,8 +4,10 @@
 //! The few files are read directly because this runs in every call: starting git would cost more than the rest of the
 //! call, and a git library would be most of the program. Anything that is not understood is `None`, never a guess: a
 //! repository that claims to be another one is not treated as a repository.
+//!
+//! Invariant: a file that cannot be read at the moment is an error. Were it `None`, the work would go to another store.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::{foreign, os};
@@ -19,6 +21,8 @@ pub(crate) struct Repository {
     pub common: PathBuf,
     /// The folder that belongs to this work tree only.
     own: PathBuf,
+    /// The first line of `HEAD` when the repository was found.
+    head: String,
 }
 
 /// What is checked out.
@@ -36,8 +40,8 @@ const MAX_NAME_BYTES: u64 = 64 << 10;
 const MAX_PACKED_REFS_BYTES: u64 = 64 << 20;
 
 /// Finds the repository that contains a folder. The path of the folder must be without links.
-pub(crate) fn discover(folder: &Path) -> Option<Repository> {
-    folder.ancestors().find_map(open)
+pub(crate) fn discover(folder: &Path) -> io::Result<Option<Repository>> {
+    folder.ancestors().find_map(|folder| open(folder).transpose()).transpose()
 }
 
 impl Repository {
@@ -46,93 +50,127 @@ impl Repository {
         [&self.common, &self.own]
     }
 
-    /// Returns the branch that is checked out now. Costs less than [`Self::head`], which also finds the commit.
+    /// Returns the branch that is checked out now. Costs less than [`Self::head`], which also finds the commit. If `HEAD`
+    /// cannot be read at the moment, this is the branch from when the repository was found.
     pub(crate) fn branch(&self) -> Option<String> {
-        let head = first_line(&self.own, "HEAD")?;
+        let head = first_line(&self.own, "HEAD").unwrap_or_else(|_| Some(self.head.clone()))?;
         branch_of(head.strip_prefix("ref: ").map(str::trim).filter(|name| is_reference(name))?)
     }
 
     /// Returns what is checked out now.
-    pub(crate) fn head(&self) -> Head {
-        let head = first_line(&self.own, "HEAD").unwrap_or_default();
-        match head.strip_prefix("ref: ").map(str::trim) {
-            Some(name) if is_reference(name) => Head { branch: branch_of(name), commit: self.resolve(name) },
+    pub(crate) fn head(&self) -> io::Result<Head> {
+        let head = first_line(&self.own, "HEAD")?.unwrap_or_default();
+        Ok(match head.strip_prefix("ref: ").map(str::trim) {
+            Some(name) if is_reference(name) => Head { branch: branch_of(name), commit: self.resolve(name)? },
             Some(_) => Head::default(),
             None => Head { branch: None, commit: Some(head).filter(|head| is_hash(head)) },
-        }
+        })
     }
 
     /// Returns the address of the remote `origin`, as the configuration has it. It may contain a password. Configuration
     /// files that this one includes are not read.
-    pub(crate) fn origin(&self) -> Option<String> {
-        let config = foreign::read_below(&self.common, Path::new("config"), foreign::MAX_SETTINGS_BYTES).ok()?;
-        origin(&String::from_utf8_lossy(&config))
+    pub(crate) fn origin(&self) -> io::Result<Option<String>> {
+        Ok(settings(&self.common, "config")?.and_then(|config| origin(&config)))
     }
 
     /// Whether the history ends early, so that its oldest commits are not those of the repository.
-    pub(crate) fn is_shallow(&self) -> bool {
-        self.common.join("shallow").symlink_metadata().is_ok()
+    pub(crate) fn is_shallow(&self) -> io::Result<bool> {
+        Ok(foreign::settled(self.common.join("shallow").symlink_metadata())?.is_some())
     }
 
-    fn resolve(&self, name: &str) -> Option<String> {
-        let loose = [&self.own, &self.common].into_iter().find_map(|folder| first_line(folder, name));
-        loose.or_else(|| self.resolve_packed(name)).filter(|hash| is_hash(hash))
+    fn resolve(&self, name: &str) -> io::Result<Option<String>> {
+        let mut loose = None;
+        for folder in [&self.own, &self.common] {
+            if loose.is_none() {
+                loose = first_line(folder, name)?;
+            }
+        }
+        let found = if loose.is_some() { loose } else { self.resolve_packed(name)? };
+        Ok(found.filter(|hash| is_hash(hash)))
     }
 
-    fn resolve_packed(&self, name: &str) -> Option<String> {
-        let packed = foreign::open_below(&self.common, Path::new("packed-refs")).ok()?;
+    fn resolve_packed(&self, name: &str) -> io::Result<Option<String>> {
+        let packed = foreign::settled(foreign::open_below(&self.common, Path::new("packed-refs")))?;
+        let Some(packed) = packed else { return Ok(None) };
         let mut packed = BufReader::new(packed.take(MAX_PACKED_REFS_BYTES));
         let mut line = Vec::new();
-        while packed.read_until(b'\n', &mut line).ok()? > 0 {
+        while packed.read_until(b'\n', &mut line)? > 0 {
             if let Some((hash, of)) = std::str::from_utf8(&line).ok().and_then(|line| line.trim_end().split_once(' '))
                 && of == name
             {
-                return Some(hash.to_owned());
+                return Ok(Some(hash.to_owned()));
             }
             line.clear();
         }
-        None
+        Ok(None)
     }
 }
 
 /// Returns the repository whose work tree has its root here, at a path without links. A `.git` file that names another
 /// folder counts only if that folder names this work tree in turn, since a folder unpacked from an archive could name
 /// any repository.
-pub(crate) fn open(folder: &Path) -> Option<Repository> {
+pub(crate) fn open(folder: &Path) -> io::Result<Option<Repository>> {
     let marker = folder.join(".git");
-    let kind = marker.symlink_metadata().ok()?.file_type();
+    let Some(kind) = named(&marker, foreign::settled(marker.symlink_metadata()))?.map(|about| about.file_type()) else {
+        return Ok(None);
+    };
     let own = if kind.is_dir() {
-        marker
+        Some(marker)
     } else if kind.is_file() {
         // In a linked work tree or a submodule, `.git` is a file that names the actual folder.
-        os::real_path(&folder.join(first_line(folder, ".git")?.strip_prefix("gitdir: ")?)).ok()?
+        let line = first_line(folder, ".git")?;
+        real_path(line.as_deref().and_then(|line| line.strip_prefix("gitdir: ")).map(|path| folder.join(path)))?
     } else {
-        return None;
+        None
     };
-    first_line(&own, "HEAD")?;
-    let common = match first_line(&own, "commondir") {
-        Some(path) => os::real_path(&own.join(path)).ok()?,
-        None => own.clone(),
+    let Some(own) = own else { return Ok(None) };
+    let Some(head) = first_line(&own, "HEAD")? else { return Ok(None) };
+    let common = match first_line(&own, "commondir")? {
+        Some(path) => real_path(Some(own.join(path)))?,
+        None => Some(own.clone()),
     };
+    let Some(common) = common else { return Ok(None) };
     let points_back =
-        if own == common { kind.is_dir() || is_work_tree_of(&own, folder) } else { is_linked(&own, &common, folder) };
-    points_back.then(|| Repository { work_tree: folder.to_owned(), common, own })
+        if own == common { kind.is_dir() || is_work_tree_of(&own, folder)? } else { is_linked(&own, &common, folder)? };
+    Ok(points_back.then(|| Repository { work_tree: folder.to_owned(), common, own, head }))
 }
 
 /// Whether a git folder belongs to a linked work tree: it is among the others, and it names the work tree.
-fn is_linked(own: &Path, common: &Path, folder: &Path) -> bool {
-    let lies_there = own.parent() == Some(&common.join("worktrees"));
-    let named = || os::real_path(&own.join(first_line(own, "gitdir")?)).ok();
-    lies_there && named().is_some_and(|marker| marker == folder.join(".git"))
+fn is_linked(own: &Path, common: &Path, folder: &Path) -> io::Result<bool> {
+    if own.parent() != Some(&common.join("worktrees")) {
+        return Ok(false);
+    }
+    let marker = real_path(first_line(own, "gitdir")?.map(|path| own.join(path)))?;
+    Ok(marker.is_some_and(|marker| marker == folder.join(".git")))
 }
 
 /// Whether the configuration in a git folder names this work tree as its own, as that of a submodule does.
-fn is_work_tree_of(own: &Path, folder: &Path) -> bool {
-    ["config.worktree", "config"].iter().any(|name| {
-        let config = foreign::read_below(own, Path::new(name), foreign::MAX_SETTINGS_BYTES).unwrap_or_default();
-        let named = work_tree(&String::from_utf8_lossy(&config)).map(|named| own.join(named));
-        named.and_then(|named| os::real_path(&named).ok()).is_some_and(|named| named == folder)
-    })
+fn is_work_tree_of(own: &Path, folder: &Path) -> io::Result<bool> {
+    for name in ["config.worktree", "config"] {
+        let named = settings(own, name)?.as_deref().and_then(work_tree).map(|named| own.join(named));
+        if real_path(named)?.is_some_and(|named| named == folder) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Resolves the links of a path, if there is one and it exists.
+fn real_path(path: Option<PathBuf>) -> io::Result<Option<PathBuf>> {
+    let Some(path) = path else { return Ok(None) };
+    named(&path, foreign::settled(os::real_path(&path)))
+}
+
+/// Reads a configuration file of git, if there is one.
+fn settings(folder: &Path, name: &str) -> io::Result<Option<String>> {
+    let read = foreign::read_below(folder, Path::new(name), foreign::MAX_SETTINGS_BYTES);
+    let config = named(&folder.join(name), foreign::settled(read))?;
+    Ok(config.map(|config| String::from_utf8_lossy(&config).into_owned()))
+}
+
+/// Adds the path of a file to the error for it.
+fn named<T>(path: &Path, read: io::Result<T>) -> io::Result<T> {
+    read.map_err(|error| io::Error::new(error.kind(), format!("cannot read {}: {error}", path.display())))
 }
 
 /// Returns the value of `core.worktree` in a git configuration.
@@ -177,11 +215,12 @@ fn branch_of(reference: &str) -> Option<String> {
     reference.strip_prefix("refs/heads/").filter(|branch| *branch != ".invalid").map(str::to_owned)
 }
 
-/// Returns the first line of a file below a folder.
-fn first_line(folder: &Path, name: &str) -> Option<String> {
-    let bytes = foreign::read_below(folder, Path::new(name), MAX_NAME_BYTES).ok()?;
-    let line = bytes.split(|byte| *byte == b'\n').next()?;
-    Some(std::str::from_utf8(line).ok()?.trim_end().to_owned())
+/// Returns the first line of a file below a folder, if there is one that is text.
+fn first_line(folder: &Path, name: &str) -> io::Result<Option<String>> {
+    let read = foreign::settled(foreign::read_below(folder, Path::new(name), MAX_NAME_BYTES));
+    let Some(bytes) = named(&folder.join(name), read)? else { return Ok(None) };
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    Ok(std::str::from_utf8(line).ok().map(|line| line.trim_end().to_owned()))
 }
 
 /// Whether a text is the full name of a git object.
@@ -209,31 +248,32 @@ mod tests {
         let main = folder.join("main");
         std::fs::create_dir_all(main.join("deep/er")).unwrap();
         git(&main, &["init", "-q"]);
-        let empty = discover(&main.join("deep/er")).unwrap();
-        assert_eq!(empty.head(), Head { branch: Some("main".into()), commit: None });
+        let empty = discover(&main.join("deep/er")).unwrap().unwrap();
+        assert_eq!(empty.head().unwrap(), Head { branch: Some("main".into()), commit: None });
         git(&main, &["commit", "-q", "--allow-empty", "-m", "one"]);
         git(&main, &["worktree", "add", "-q", "-b", "feature/x", "../other"]);
         let commit = git(&main, &["rev-parse", "HEAD"]);
-        let other = discover(&folder.join("other")).unwrap();
+        let other = discover(&folder.join("other")).unwrap().unwrap();
         assert_eq!(other.common, empty.common);
-        assert_eq!(other.head(), Head { branch: Some("feature/x".into()), commit: Some(commit.clone()) });
+        assert_eq!(other.head().unwrap(), Head { branch: Some("feature/x".into()), commit: Some(commit.clone()) });
         assert_eq!((other.branch(), empty.branch()), (Some("feature/x".into()), Some("main".into())));
         git(&main, &["pack-refs", "--all"]);
-        assert_eq!(other.head().commit, Some(commit.clone()));
+        assert_eq!(other.head().unwrap().commit, Some(commit.clone()));
         git(&main, &["checkout", "-q", "--detach"]);
-        assert_eq!((empty.head(), empty.branch()), (Head { branch: None, commit: Some(commit) }, None));
+        assert_eq!((empty.head().unwrap(), empty.branch()), (Head { branch: None, commit: Some(commit) }, None));
     }
 
     #[test]
     fn a_folder_without_a_repository_has_none() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(discover(folder.path()), None);
+        assert_eq!(discover(folder.path()).unwrap(), None);
     }
 
     /// Checks which common folder is found for a folder. Paths are relative to the test's folder.
     fn check(top: &Path, folder: &str, expected: Option<&str>) {
         let top = top.canonicalize().unwrap();
-        let found = discover(&top.join(folder)).map(|found| found.common.strip_prefix(&top).unwrap().to_owned());
+        let found =
+            discover(&top.join(folder)).unwrap().map(|found| found.common.strip_prefix(&top).unwrap().to_owned());
         assert_eq!(found.as_deref(), expected.map(Path::new), "{folder}");
     }
 
@@ -291,11 +331,11 @@ mod tests {
         std::os::unix::fs::symlink("../../../outside", own.join("refs/heads/link")).unwrap();
         for name in ["refs/heads/../../../outside", "/etc/passwd", "../outside", "refs/heads/link", "refs//x"] {
             std::fs::write(own.join("HEAD"), format!("ref: {name}\n")).unwrap();
-            assert_eq!(discover(folder.path()).unwrap().head().commit, None, "{name}");
+            assert_eq!(discover(folder.path()).unwrap().unwrap().head().unwrap().commit, None, "{name}");
         }
         std::fs::write(own.join("refs/heads/main"), hash).unwrap();
         std::fs::write(own.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-        assert_eq!(discover(folder.path()).unwrap().head().commit.as_deref(), Some(hash));
+        assert_eq!(discover(folder.path()).unwrap().unwrap().head().unwrap().commit.as_deref(), Some(hash));
     }
 
     #[test]
@@ -315,8 +355,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         git(folder.path(), &["init", "-q"]);
         git(folder.path(), &["remote", "add", "origin", "git@example.org:a/b.git"]);
-        let repository = discover(folder.path()).unwrap();
-        assert_eq!(repository.origin().as_deref(), Some("git@example.org:a/b.git"));
-        assert!(!repository.is_shallow());
+        let repository = discover(folder.path()).unwrap().unwrap();
+        assert_eq!(repository.origin().unwrap().as_deref(), Some("git@example.org:a/b.git"));
+        assert!(!repository.is_shallow().unwrap());
     }
 }

@@ -34,7 +34,7 @@ use weir_core::{Event, Limits, Scope, SessionKey, Timestamp};
 use weir_store::{HookRun, Outcome, Patience, ShownLines, Spool, SpoolRecord, Store, StoreError};
 
 use crate::env::{self, Env, Paths};
-use crate::error::CommandError;
+use crate::error::{CommandError, store_message};
 use crate::face::Face;
 use crate::run::unfinished::{self, AuditDepth};
 use crate::{team, when};
@@ -155,7 +155,7 @@ impl HookContext<'_> {
         let shell_folder = hook.folder.clone();
         match files == FileState::OfThePast {
             true => file_state::forget_files(&mut hook),
-            false => location::settle(client, &mut hook),
+            false => location::settle(client, &mut hook)?,
         }
         let rewritten = rewrite::complete(&paths, &mut hook);
         let session = SessionKey { client: client.session.to_owned(), key: hook.session.clone() };
@@ -267,10 +267,15 @@ impl Call<'_> {
         if let Ok(Some(said)) = &said {
             meter::note(&mut self, said, is_untouched);
         }
-        if !self.aside.is_empty() {
-            Spool::beside(&self.folder).put(&self.scope, &self.aside, self.store.limits(), self.now)?;
+        // What cannot be recorded does not cost the answer: a guide is read from the store, and nothing is held back that
+        // could not be stored.
+        let put = match self.aside.is_empty() {
+            true => Ok(()),
+            false => Spool::beside(&self.folder).put(&self.scope, &self.aside, self.store.limits(), self.now),
+        };
+        if let Err(error) = put.and_then(|()| self.store.close_after_hook()) {
+            faults::note("recording", &store_message(&error, &self.folder));
         }
-        self.store.close_after_hook()?;
         Ok(said?.filter(|_| !is_untouched))
     }
 

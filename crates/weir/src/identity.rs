@@ -20,10 +20,12 @@ const SCRIPT: &str = r#""$1" rev-list --max-parents=0 "$2" 2>/dev/null && echo e
 /// Returns the identity of a project's repository, or why it cannot be determined.
 pub(crate) fn of(context: &Context, project: &Project, patience: Duration) -> Result<RepositoryIdentity, &'static str> {
     let repository = project.repository().ok_or("it is not a git repository")?;
-    if repository.is_shallow() {
+    let unreadable = |_| "git's files cannot be read at the moment";
+    if repository.is_shallow().map_err(unreadable)? {
         return Err("it is a shallow clone, which does not have the first commit");
     }
-    let head = repository.head().commit.ok_or("it has no commit")?;
+    let head = repository.head().map_err(unreadable)?.commit.ok_or("it has no commit")?;
+    let origin = repository.origin().map_err(unreadable)?;
     let question = GitQuery { repository, head: &head, folder: &repository.work_tree };
     let said = question.ask(context, patience, MAX_OUTPUT_BYTES, |git| {
         ["/bin/sh".into(), "-c".into(), SCRIPT.into(), "sh".into(), git.into(), head.as_str().into()].into()
@@ -31,7 +33,7 @@ pub(crate) fn of(context: &Context, project: &Project, patience: Duration) -> Re
     let said = said.ok_or("git cannot be run in a sandbox here")?;
     let said = String::from_utf8_lossy(&said);
     let roots = complete(&said).ok_or("git did not list its first commits in time")?;
-    RepositoryIdentity::new(roots, repository.origin().as_deref()).ok_or("git did not list its first commits")
+    RepositoryIdentity::new(roots, origin.as_deref()).ok_or("git did not list its first commits")
 }
 
 /// Returns the lines of a list, if it is complete.

@@ -20,7 +20,7 @@ use std::time::Instant;
 use weir_clients::Client;
 use weir_clients::transcript::{Part, Session, Skipped};
 use weir_core::wording::quoted;
-use weir_core::{Scope, SessionKey, Timestamp};
+use weir_core::{Level, Scope, SessionKey, Timestamp};
 use weir_store::{Conversation, Fresh, ImportPosition, Known, Past};
 
 use crate::answer::Answer;
@@ -320,15 +320,13 @@ impl ImportJob<'_> {
         };
         let scope = context.scope();
         // A dry run creates no store.
-        let has_store = context.project_folder().join("log.db").exists();
-        let (before, known) = match has_store {
-            true => context.with_stores_here(|open| {
-                let store = open.project()?;
+        let (before, known) = context.with_stores_here(|open| match open.existing(Level::Project)? {
+            Some(store) => {
                 let before = store.imported_to(&conversation)?.filter(|_| !from_start).unwrap_or_default();
                 Ok((before, store.known_of(&scope, &conversation.session)?))
-            })?,
-            false => (ImportPosition::default(), Known::default()),
-        };
+            }
+            None => Ok((ImportPosition::default(), Known::default())),
+        })?;
         let folder = if folder.as_os_str().is_empty() { context.env().folder.clone() } else { folder };
         let converter = StepConverter::new(session, folder, !known.is_empty());
         self.report.session(session);
@@ -342,9 +340,16 @@ impl ImportJob<'_> {
         if self.order.whose == ImportScope::Here {
             return self.here();
         }
-        let Some(context) = self.open(folder) else {
-            self.report.gone += 1;
-            return None;
+        let context = match self.open(folder) {
+            Ok(Some(context)) => context,
+            Ok(None) => {
+                self.report.gone += 1;
+                return None;
+            }
+            Err(error) => {
+                self.report.unreadable.push(error.message);
+                return None;
+            }
         };
         if self.order.whose == ImportScope::Project && context.project().key != here.project().key {
             self.report.elsewhere += 1;
@@ -353,17 +358,23 @@ impl ImportJob<'_> {
         Some(context)
     }
 
-    /// Returns the context of the project that contains a folder, unless the folder does not exist.
-    fn open(&mut self, folder: &Path) -> Option<Context> {
-        let (env, face) = (self.context.env(), self.context.face());
-        let opened = self.contexts.entry(folder.to_owned()).or_insert_with(|| {
-            // Looking up the project first detects a folder that no longer exists.
-            Project::discover(folder).ok()?;
-            let mut env = env.clone();
-            folder.clone_into(&mut env.folder);
-            Context::new(&env, face).ok()
-        });
-        opened.clone()
+    /// Returns the context of the project that contains a folder, unless the folder does not exist. If it cannot be read
+    /// at the moment, that is an error.
+    fn open(&mut self, folder: &Path) -> Result<Option<Context>, CommandError> {
+        if let Some(opened) = self.contexts.get(folder) {
+            return Ok(opened.clone());
+        }
+        // Looking up the project first detects a folder that no longer exists.
+        let opened = match foreign::settled(Project::discover(folder)) {
+            Ok(None) => None,
+            Ok(Some(_)) | Err(_) => {
+                let mut env = self.context.env().clone();
+                folder.clone_into(&mut env.folder);
+                Some(Context::new(&env, self.context.face())?)
+            }
+        };
+        self.contexts.insert(folder.to_owned(), opened.clone());
+        Ok(opened)
     }
 
     /// Returns the context of this project, with stores of its own.

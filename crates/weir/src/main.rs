@@ -51,6 +51,7 @@ mod window;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    weir_runner::survive_file_size_limit();
     // A run's helper is this program started again, and every run waits for it.
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {

@@ -9,6 +9,7 @@ use weir_core::{Level, RepositoryIdentity};
 use weir_store::KnownProject;
 
 use crate::context::{Context, LockedStores};
+use crate::foreign;
 use crate::project::{Project, recorded_place};
 
 /// Returns the folder that a project's key names: that of its repository, or its own.
@@ -17,17 +18,22 @@ pub(crate) fn home(key: &str) -> Option<&Path> {
     Some(if path.ends_with(".git") { path.parent()? } else { path })
 }
 
-/// Returns the project that is where a known project was last seen, if it is still the same.
-pub(crate) fn still_there(known: &KnownProject) -> Option<Project> {
-    let folders = [Some(Path::new(&known.root)), home(&known.key)];
-    let mut there = folders.into_iter().flatten().filter_map(|folder| Project::discover(folder).ok());
-    there.find(|there| there.key.0 == known.key)
+/// Returns the project that is where a known project was last seen, if it is still the same. If that cannot be read at
+/// the moment, it is not known whether the project is gone.
+pub(crate) fn still_there(known: &KnownProject) -> std::io::Result<Option<Project>> {
+    for folder in [Some(Path::new(&known.root)), home(&known.key)].into_iter().flatten() {
+        let there = foreign::settled(Project::discover(folder))?;
+        if there.as_ref().is_some_and(|there| there.key.0 == known.key) {
+            return Ok(there);
+        }
+    }
+    Ok(None)
 }
 
 /// Returns a hint if the store is empty and there may be another one for the project.
 pub(crate) fn hint(context: &Context, open: &mut LockedStores<'_>) -> Option<String> {
     let (project, stores) = (context.project(), context.project_stores());
-    let is_empty = !open.has(Level::Project) || open.project().ok()?.is_blank().ok()?;
+    let is_empty = !open.has(Level::Project).ok()? || open.project().ok()?.is_blank().ok()?;
     if project.shared().is_some() || !is_empty {
         return None;
     }
@@ -57,11 +63,19 @@ fn moved_from(known: &[KnownProject], project: &Project, stores: &Path) -> Optio
 /// because any folder can claim a remote.
 fn cloned_from(known: &[KnownProject], project: &Project) -> Option<String> {
     let remote = project.remote()?;
-    let is_clone = |other: &KnownProject| still_there(other).and_then(|there| there.remote()).as_ref() == Some(&remote);
+    let is_clone = |other: &KnownProject| {
+        let there = still_there(other).ok().flatten();
+        there.and_then(|there| there.remote()).as_ref() == Some(&remote)
+    };
     let hint = "another project on this machine has the same remote; to share its store, run: weir adopt";
     known.iter().any(is_clone).then(|| hint.to_owned())
 }
 
 fn has_gone(project: &KnownProject) -> bool {
-    !Path::new(&project.root).exists() && home(&project.key).is_some_and(|home| !home.exists())
+    is_gone(Path::new(&project.root)) && home(&project.key).is_some_and(is_gone)
+}
+
+/// Whether nothing is at a path, for certain.
+pub(crate) fn is_gone(path: &Path) -> bool {
+    matches!(path.try_exists(), Ok(false))
 }

@@ -163,8 +163,8 @@ impl KnowledgeContext {
     }
 
     /// Returns what git has checked out at this moment, as far as that is known here.
-    pub(crate) fn head(&self) -> Head {
-        self.local.as_ref().map(Context::head).unwrap_or_default()
+    pub(crate) fn head(&self) -> Result<Head, CommandError> {
+        self.local.as_ref().map_or_else(|| Ok(Head::default()), Context::head)
     }
 
     /// Binds a note to files of the project as they are now. Returns those that are bound, and why others are not.

@@ -41,7 +41,7 @@ impl Project {
     /// Finds the project that contains `folder`, as if it shared no store.
     pub(crate) fn discover(folder: &Path) -> std::io::Result<Self> {
         let folder = os::real_path(folder)?;
-        let repository = git::discover(&folder);
+        let repository = git::discover(&folder)?;
         let (key, root) = match &repository {
             Some(repository) => (format!("git:{}", foreign::path_text(&repository.common)), &repository.work_tree),
             None => (format!("path:{}", foreign::path_text(&folder)), &folder),
@@ -102,9 +102,10 @@ impl Project {
         self.repository.as_ref()
     }
 
-    /// Returns where the repository was cloned from, without credentials.
+    /// Returns where the repository was cloned from, without credentials, as far as that can be read.
     pub(crate) fn remote(&self) -> Option<String> {
-        self.repository.as_ref().and_then(Repository::origin).as_deref().and_then(normalise_remote)
+        let origin = self.repository.as_ref()?.origin().ok()??;
+        normalise_remote(&origin)
     }
 
     /// Returns the repository's folders that are outside the work tree.
@@ -119,8 +120,8 @@ impl Project {
     }
 
     /// Returns what git has checked out, if the project is a repository.
-    pub(crate) fn head(&self) -> Head {
-        self.repository.as_ref().map(Repository::head).unwrap_or_default()
+    pub(crate) fn head(&self) -> std::io::Result<Head> {
+        self.repository.as_ref().map_or_else(|| Ok(Head::default()), Repository::head)
     }
 }
 

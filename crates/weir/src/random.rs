@@ -14,3 +14,8 @@ pub(crate) fn mark() -> Result<Reference, CommandError> {
 pub(crate) fn name() -> Result<String, CommandError> {
     Ok(mark()?.as_str().to_owned())
 }
+
+/// Whether a text could be a random name.
+pub(crate) fn is_name(text: &str) -> bool {
+    Reference::parse(text).is_ok_and(|name| name.as_str() == text)
+}

@@ -45,7 +45,7 @@ impl Scratch {
     /// Replaces a folder by `inner` in one step. Returns where the replaced folder is now.
     pub(crate) fn put_in_place(&self, inner: &Path, folder: &Path) -> Result<Option<PathBuf>, CommandError> {
         let failed = |error: std::io::Error| cannot_use(folder, &error);
-        let replaces = folder.exists();
+        let replaces = folder.try_exists().map_err(failed)?;
         if replaces {
             exchange(inner, folder).map_err(failed)?;
         } else {
@@ -66,8 +66,24 @@ impl Drop for Scratch {
     }
 }
 
+/// The part of a folder's name that says that it is a store that was replaced.
+pub(crate) const REPLACED: &str = ".replaced-";
+
+/// Returns the older stores next to a store, which commands have set aside for the user.
+pub(crate) fn older_stores(store: &Path) -> Vec<PathBuf> {
+    let (Some(within), Some(name)) = (store.parent(), store.file_name()) else { return Vec::new() };
+    let start = format!("{}{REPLACED}", name.to_string_lossy());
+    let siblings = std::fs::read_dir(within).into_iter().flatten().flatten();
+    let mut older: Vec<PathBuf> = siblings
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&start))
+        .map(|entry| entry.path())
+        .collect();
+    older.sort();
+    older
+}
+
 /// Removes what killed commands left. A lock file exists before its folder, and as long as the folder.
-fn sweep(within: &Path) {
+pub(crate) fn sweep(within: &Path) {
     for entry in std::fs::read_dir(within).into_iter().flatten().flatten() {
         let path = entry.path();
         let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH));

@@ -45,16 +45,17 @@ pub(crate) fn find(data: &Path, name: &str, key: &str) -> io::Result<Option<Shar
     record.map(Some).ok_or_else(|| unusable(&path, "it is damaged"))
 }
 
-/// Returns every record, with the name of the own store's folder of the project that it is for. Records that cannot be
-/// read are left out.
-pub(crate) fn all(data: &Path) -> Vec<(String, SharedStore)> {
-    let files = std::fs::read_dir(data.join(FOLDER)).into_iter().flatten().flatten();
-    let names = files.filter_map(|file| file.file_name().into_string().ok()).filter(|name| !name.starts_with('.'));
-    let read = |name: String| {
-        let text = foreign::read_user_file(&data.join(FOLDER).join(&name), MAX_RECORD_BYTES).ok()?;
-        Some((name, parse(&text)?))
-    };
-    names.filter_map(read).collect()
+/// Returns every record, with the name of the own store's folder of the project that it is for. Damaged records are left
+/// out. A record that cannot be read at the moment is an error, since it may be the one that is looked for.
+pub(crate) fn all(data: &Path) -> io::Result<Vec<(String, SharedStore)>> {
+    let Some(files) = foreign::settled(std::fs::read_dir(data.join(FOLDER)))? else { return Ok(Vec::new()) };
+    let mut all = Vec::new();
+    for file in files {
+        let Some(name) = file?.file_name().into_string().ok().filter(|name| !name.starts_with('.')) else { continue };
+        let text = foreign::settled(foreign::read_user_file(&data.join(FOLDER).join(&name), MAX_RECORD_BYTES))?;
+        all.extend(text.and_then(|text| parse(&text)).map(|record| (name, record)));
+    }
+    Ok(all)
 }
 
 /// Writes the record of a project, in one step.
@@ -112,13 +113,13 @@ mod tests {
         assert_eq!(find(data, "b-4567", "git:/b/.git").unwrap(), None);
         write(data, "b-4567", &record()).unwrap();
         assert_eq!(find(data, "b-4567", "git:/b/.git").unwrap(), Some(record()));
-        assert_eq!(all(data), [("b-4567".to_owned(), record())]);
+        assert_eq!(all(data).unwrap(), [("b-4567".to_owned(), record())]);
         assert_eq!(find(data, "c-89ab", "git:/c/.git").unwrap(), None);
         // A folder whose name collides is not the folder that the user agreed to.
         assert!(find(data, "b-4567", "git:/evil/.git").is_err());
         remove(data, "b-4567").unwrap();
         assert_eq!(find(data, "b-4567", "git:/b/.git").unwrap(), None);
-        assert_eq!(all(data), []);
+        assert_eq!(all(data).unwrap(), []);
     }
 
     #[cfg(unix)]

@@ -115,7 +115,11 @@ impl SessionFacts {
     fn read(env: &Env, paths: &Paths, told: &Value, now: Timestamp) -> Option<Self> {
         let (started, current) = (&told["workspace"]["project_dir"], &told["workspace"]["current_dir"]);
         let current = Path::new(current.as_str().or(told["cwd"].as_str())?);
-        let folder = started.as_str().map(Path::new).filter(|started| belongs_to(started, current)).unwrap_or(current);
+        let folder = started
+            .as_str()
+            .map(Path::new)
+            .filter(|started| belongs_to(started, current).unwrap_or(false))
+            .unwrap_or(current);
         let key = told["session_id"].as_str()?.to_owned();
         let session = SessionKey { client: weir_clients::find("claude")?.session.to_owned(), key };
         let place = SessionLocation::find(env, paths, folder, session).ok()?;

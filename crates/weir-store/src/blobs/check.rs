@@ -1,12 +1,11 @@
-//! Finds texts that can no longer be read, because of a power cut, a failing disk or a removed file.
+//! Finds texts that are lost, because of a power cut, a failing disk or a removed file, and texts that cannot be read at
+//! the moment. Invariant: an error that may pass never counts as a loss.
 
 use rusqlite::Connection;
 
-use super::{Blobs, stored_hash};
-use crate::error::{Fault, Result, StoreError};
-
-/// Description of a text whose file does not exist.
-pub(super) const MISSING: &str = "its file is missing";
+use super::{Blobs, part_of, stored_hash};
+use crate::error::{Fault, Loss, Result, StoreError};
+use crate::layout::StorePart;
 
 /// How thoroughly texts are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,66 +16,86 @@ pub enum Depth {
     Deep,
 }
 
-/// A text that cannot be read.
-pub(crate) struct FaultyText {
-    pub(crate) blob_id: i64,
-    pub(crate) why: String,
+/// The texts of one batch that cannot be read, by their ids.
+#[derive(Default)]
+pub(crate) struct FaultyTexts {
+    pub(crate) lost: Vec<(i64, Loss)>,
+    /// Texts that cannot be read at the moment, and why.
+    pub(crate) unavailable: Vec<(i64, StoreError)>,
+    /// The last text that was checked, or `None` if there are no more.
+    pub(crate) last: Option<i64>,
 }
 
 impl Blobs {
-    /// Returns whether the file of a text exists and has this length.
-    pub(crate) fn is_whole(&self, hash: &blake3::Hash, stored: u64) -> bool {
-        self.fault_of_file(hash, stored).is_none()
+    /// Returns what shows that a text with a file is lost: the file does not exist or has another length.
+    pub(crate) fn check_file(&self, hash: &blake3::Hash, stored: u64) -> Result<Option<Loss>> {
+        match std::fs::metadata(self.path_of(hash)) {
+            Ok(about) if about.len() == stored => Ok(None),
+            Ok(about) => Ok(Some(Loss::Damaged(format!("its file has {} bytes instead of {stored}", about.len())))),
+            Err(error) => loss_in(Err(self.fault(hash, &error))),
+        }
     }
 
-    /// Checks at most `limit` texts after the one with id `after`, and returns those that cannot be read. Also returns
-    /// the last id checked, or `None` if there are no more texts.
+    /// Returns what shows that a text is lost. Reads all of it, and compares it with its hash.
+    pub(crate) fn check_text(&self, connection: &Connection, blob_id: i64) -> Result<Option<Loss>, Fault> {
+        let read = self.open_at(connection, blob_id).and_then(|reader| Ok(reader.map_or(Ok(()), |it| it.verify())?));
+        match read {
+            Ok(()) => Ok(None),
+            Err(Fault::Store(error)) => Ok(loss_in(Err(error))?),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Checks at most `limit` texts after the one with id `after`.
     pub(crate) fn faulty(
         &self,
         connection: &Connection,
         depth: Depth,
         after: i64,
         limit: usize,
-    ) -> Result<(Vec<FaultyText>, Option<i64>), Fault> {
+    ) -> Result<FaultyTexts, Fault> {
         let mut statement = connection
             .prepare_cached("SELECT id, hash, stored, data IS NULL FROM blobs WHERE id > ?1 ORDER BY id LIMIT ?2")?;
         let mut rows = statement.query([after, limit as i64])?;
-        let (mut faulty, mut last) = (Vec::new(), None);
+        let mut faulty = FaultyTexts::default();
         while let Some(row) = rows.next()? {
             let (blob_id, hash, stored, in_file): (i64, Vec<u8>, i64, bool) =
                 (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-            last = Some(blob_id);
-            let mut why = None;
-            if in_file {
-                why = self.fault_of_file(&stored_hash(&hash)?, stored as u64);
-            }
-            if why.is_none() && depth == Depth::Deep {
-                why = self.fault_of_text(connection, blob_id)?;
+            faulty.last = Some(blob_id);
+            let mut checked = if in_file { self.check_file(&stored_hash(&hash)?, stored as u64) } else { Ok(None) };
+            if matches!(checked, Ok(None)) && depth == Depth::Deep {
+                checked = match self.check_text(connection, blob_id) {
+                    Err(Fault::Engine(error)) => return Err(error.into()),
+                    Err(Fault::Store(error)) => Err(error),
+                    Ok(found) => Ok(found),
+                };
             }
             // Another process may have removed the text since. The next view of the log shows that.
-            faulty.extend(why.map(|why| FaultyText { blob_id, why }));
+            match checked {
+                Ok(loss) => faulty.lost.extend(loss.map(|loss| (blob_id, loss))),
+                Err(error) => faulty.unavailable.push((blob_id, error)),
+            }
         }
-        Ok((faulty, last))
+        Ok(faulty)
     }
 
-    fn fault_of_file(&self, hash: &blake3::Hash, stored: u64) -> Option<String> {
-        match std::fs::metadata(self.path_of(hash)) {
-            Ok(about) if about.len() == stored => None,
-            Ok(about) => Some(format!("its file has {} bytes instead of {stored}", about.len())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(MISSING.to_owned()),
-            Err(error) => Some(error.to_string()),
+    /// Returns the error for the file of a text that cannot be opened.
+    pub(super) fn fault(&self, hash: &blake3::Hash, error: &std::io::Error) -> StoreError {
+        match StoreError::of_text(part_of(hash), error) {
+            // The folder may be a link to a disk that is not mounted.
+            StoreError::Lost { loss: Loss::Absent, .. } if self.folder.is_symlink() && !self.folder.exists() => {
+                StoreError::unusable(StorePart::Blobs, error)
+            }
+            other => other,
         }
     }
+}
 
-    fn fault_of_text(&self, connection: &Connection, blob_id: i64) -> Result<Option<String>, Fault> {
-        let checked = match self.open_at(connection, blob_id) {
-            Ok(reader) => reader.map_or(Ok(()), |reader| reader.verify()).map_err(Fault::from),
-            Err(fault) => Err(fault),
-        };
-        match checked {
-            Ok(()) => Ok(None),
-            Err(Fault::Store(StoreError::Unreadable { detail, .. })) => Ok(Some(detail)),
-            Err(other) => Err(other),
-        }
+/// Returns the loss that a read shows. Any other error stays an error.
+fn loss_in(read: Result<()>) -> Result<Option<Loss>> {
+    match read {
+        Ok(()) => Ok(None),
+        Err(StoreError::Lost { loss, .. }) => Ok(Some(loss)),
+        Err(error) => Err(error),
     }
 }

@@ -78,5 +78,9 @@ impl Compressor {
 
 /// Decompresses a stored frame into at most `bytes` bytes, and verifies its checksum.
 pub(super) fn decompress(frame: &[u8], bytes: usize) -> io::Result<Vec<u8>> {
-    zstd::bulk::decompress(frame, bytes.min(FRAME_BYTES))
+    zstd::bulk::decompress(frame, bytes.min(FRAME_BYTES)).map_err(|error| {
+        // The library reports every error as text. This one says nothing about the frame.
+        let is_lack = error.to_string().contains("not enough memory");
+        if is_lack { io::ErrorKind::OutOfMemory.into() } else { error }
+    })
 }

@@ -61,7 +61,7 @@ impl PartFile {
             // Without the name of the source, the message would say that a stored text is missing.
             std::io::ErrorKind::NotFound => {
                 let detail = format!("it is gone and cannot be renamed to {}", name_of(to));
-                StoreError::Unusable { at: self.part(), detail }
+                StoreError::unusable(self.part(), &std::io::Error::other(detail))
             }
             _ => from_system(StorePart::Blob(name_of(to)), &error),
         })
@@ -130,8 +130,7 @@ fn has_a_name(_file: &File, path: &Path) -> bool {
 /// Returns a random file name.
 pub(crate) fn random_name() -> Result<String> {
     let mut name = [0u8; 12];
-    let unusable =
-        |error: getrandom::Error| StoreError::Unusable { at: StorePart::RandomSource, detail: error.to_string() };
+    let unusable = |error| StoreError::unusable(StorePart::RandomSource, &std::io::Error::other(error));
     getrandom::fill(&mut name).map_err(unusable)?;
     Ok(name.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -6,7 +6,7 @@ use std::ops::{ControlFlow, Range};
 use weir_core::terminal;
 
 use super::frames::{self, FRAME_BYTES, Frames};
-use crate::error::{Result, StoreError};
+use crate::error::{Loss, Result, StoreError};
 use crate::layout::StorePart;
 
 /// Maximum bytes returned of one line. The rest of a longer line is counted and left out.
@@ -78,10 +78,13 @@ impl BlobReader {
         if self.frames.count() == 0 {
             return self.stored(0..self.stored_length()?);
         }
-        let place = self.frames.place(number).ok_or_else(|| self.unreadable("a frame is missing"))?;
+        let place = self.frames.place(number).ok_or_else(|| self.damaged("a frame is missing"))?;
         // Reserve only what the frame needs: most texts are smaller than a whole frame.
         let rest = self.bytes.saturating_sub(number as u64 * FRAME_BYTES as u64) as usize;
-        frames::decompress(&self.stored(place)?, rest).map_err(|error| self.unreadable(&error.to_string()))
+        frames::decompress(&self.stored(place)?, rest).map_err(|error| match error.kind() {
+            std::io::ErrorKind::OutOfMemory => StoreError::unusable(self.part(), &error),
+            _ => self.damaged(&error.to_string()),
+        })
     }
 
     /// Returns the bytes of a range, decompressing only the frames it touches. The range is cut at the end of the text.
@@ -102,18 +105,18 @@ impl BlobReader {
     pub fn all(&self) -> Result<Vec<u8>> {
         let text = self.range(0..self.bytes)?;
         if blake3::hash(&text) != self.hash {
-            return Err(self.unreadable(OTHER_HASH));
+            return Err(self.damaged(OTHER_HASH));
         }
         Ok(text)
     }
 
     /// Reads the whole text frame by frame and compares it with its hash.
-    pub(crate) fn verify(&self) -> Result<()> {
+    pub fn verify(&self) -> Result<()> {
         let mut hasher = blake3::Hasher::new();
         for number in 0..self.frame_count() {
             hasher.update(&self.frame(number)?);
         }
-        if hasher.finalize() == self.hash { Ok(()) } else { Err(self.unreadable(OTHER_HASH)) }
+        if hasher.finalize() == self.hash { Ok(()) } else { Err(self.damaged(OTHER_HASH)) }
     }
 
     /// Returns whether the text is binary: whether it has a NUL near its beginning.
@@ -190,14 +193,14 @@ impl BlobReader {
         let base = number as u64 * FRAME_BYTES as u64;
         let from = range.start.saturating_sub(base) as usize;
         let to = (range.end - base).min(if self.frames.count() == 0 { u64::MAX } else { FRAME_BYTES as u64 }) as usize;
-        frame.get(from..to).ok_or_else(|| self.unreadable("a frame is too short"))
+        frame.get(from..to).ok_or_else(|| self.damaged("a frame is too short"))
     }
 
     fn stored_length(&self) -> Result<u64> {
         match &self.data {
             Data::Held(data) => Ok(data.len() as u64),
             Data::File { file, .. } => {
-                file.metadata().map(|meta| meta.len()).map_err(|error| self.unreadable(&error.to_string()))
+                file.metadata().map(|meta| meta.len()).map_err(|error| StoreError::of_text(self.part(), &error))
             }
         }
     }
@@ -206,22 +209,26 @@ impl BlobReader {
         match &self.data {
             Data::Held(data) => {
                 let part = data.get(range.start as usize..range.end as usize);
-                part.map(<[u8]>::to_vec).ok_or_else(|| self.unreadable("the stored text is too short"))
+                part.map(<[u8]>::to_vec).ok_or_else(|| self.damaged("the stored text is too short"))
             }
             Data::File { file, .. } => {
                 let mut part = vec![0; (range.end - range.start) as usize];
-                read_at(file, range.start, &mut part).map_err(|error| self.unreadable(&error.to_string()))?;
+                read_at(file, range.start, &mut part).map_err(|error| StoreError::of_text(self.part(), &error))?;
                 Ok(part)
             }
         }
     }
 
-    fn unreadable(&self, detail: &str) -> StoreError {
-        let at = match &self.data {
+    /// Returns the text, as a part of the store.
+    fn part(&self) -> StorePart {
+        match &self.data {
             Data::Held(_) => StorePart::Text(self.hash.to_hex().to_string()),
             Data::File { at, .. } => at.clone(),
-        };
-        StoreError::Unreadable { at, detail: detail.to_owned() }
+        }
+    }
+
+    fn damaged(&self, how: &str) -> StoreError {
+        StoreError::Lost { at: self.part(), loss: Loss::Damaged(how.to_owned()) }
     }
 }
 

@@ -7,7 +7,7 @@ use super::MAX_INLINE_BYTES;
 use super::frames::{self, Compressor, FRAME_BYTES, Frames, MIN_COMPRESSED_BYTES};
 use super::parts::PartFile;
 use super::reader::{BlobReader, Data};
-use crate::error::{Result, from_system};
+use crate::error::{Result, StoreError, from_system};
 use crate::layout::StorePart;
 
 /// A text that is ready to be stored.
@@ -33,7 +33,8 @@ impl StagedText {
             StagedData::Held(data) => Data::Held(data.clone()),
             StagedData::File(part) => {
                 let at = part.part();
-                let file = std::fs::File::open(part.path()).map_err(|error| from_system(at.clone(), &error))?;
+                let file =
+                    std::fs::File::open(part.path()).map_err(|error| StoreError::unusable(at.clone(), &error))?;
                 Data::File { at, file }
             }
         };

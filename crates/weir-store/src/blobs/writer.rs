@@ -8,7 +8,6 @@ use weir_core::redact::{RedactedPart, Redactor};
 use super::reader::BlobReader;
 use super::stage::{Stage, StagedText};
 use crate::error::{Result, StoreError};
-use crate::layout::StorePart;
 use crate::store::KeepError;
 
 /// A text on its way into the store. It needs no lock of the store, can move to another thread, and is kept with
@@ -49,7 +48,7 @@ impl TextWriter {
         self.bytes += bytes.len() as u64;
         let (sink, failed) = (&mut self.sink, &mut self.failed);
         self.redactor.push_to(bytes, &mut |passed| sink.push_unless_failed(failed, passed));
-        self.failed.as_ref().map_or(Ok(()), |error| Err(repeat_error(error)))
+        self.failed.clone().map_or(Ok(()), Err)
     }
 
     /// Returns how many bytes were written so far, before redaction.
@@ -143,14 +142,5 @@ impl TextEnds {
         }
         self.first.extend(self.last);
         self.first
-    }
-}
-
-/// Repeats an error for each write after the first one that failed.
-fn repeat_error(error: &StoreError) -> StoreError {
-    match error {
-        StoreError::Full { at } => StoreError::Full { at: at.clone() },
-        StoreError::ReadOnly { at } => StoreError::ReadOnly { at: at.clone() },
-        other => StoreError::Unusable { at: StorePart::Blobs, detail: other.to_string() },
     }
 }

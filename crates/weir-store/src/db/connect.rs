@@ -18,7 +18,7 @@ pub(super) enum OpenMode {
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that opens a database")]
 pub(super) fn connect(part: &StorePart, path: &Path, mode: &OpenMode) -> Result<Connection> {
-    let named = |error: rusqlite::Error| from_engine(part, &error);
+    let named = |error: rusqlite::Error| from_engine(part, path, &error);
     let flags = |access| access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = match mode {
         OpenMode::Writing => Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE)),

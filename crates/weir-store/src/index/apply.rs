@@ -176,7 +176,7 @@ pub(crate) fn step_within(
 }
 
 /// Returns a number that changes whenever another connection writes to the index.
-fn changed_by_others(connection: &Connection) -> rusqlite::Result<i64> {
+pub(super) fn changed_by_others(connection: &Connection) -> rusqlite::Result<i64> {
     connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
@@ -222,14 +222,6 @@ fn drop_everything(tx: &Transaction<'_>) -> rusqlite::Result<()> {
 /// grows.
 pub(crate) fn standing(index: &Db, feed: &dyn Feed) -> Result<Standing> {
     index.read(origin::read)?.standing(feed)
-}
-
-/// Returns the newest entries whose text could not be read, at most `most` of them.
-pub(crate) fn unreadable(connection: &Connection, most: usize) -> rusqlite::Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT entry_id FROM documents WHERE unreadable = 1 AND entry_id > 0 ORDER BY entry_id DESC LIMIT ?1",
-    )?;
-    statement.query_map([most as i64], |row| row.get(0))?.collect()
 }
 
 fn residue(connection: &Connection) -> rusqlite::Result<Residue> {

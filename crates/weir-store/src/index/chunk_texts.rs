@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::documents::{ChunkRow, title_of_chunk};
+use super::documents::{ChunkRow, title_of_chunk, why_not};
 use super::span::Bodies;
-use crate::error::{Fault, StoreError};
+use crate::error::{Fault, Unreadable};
 use crate::feed::Feed;
 
 /// Maximum number of entries whose texts are open at once.
@@ -19,8 +19,8 @@ pub(crate) struct ChunkTexts<'a> {
 
 struct OpenEntry {
     title: String,
-    /// `None` if the text cannot be read.
-    bodies: Option<Bodies>,
+    /// The text, or why it cannot be read.
+    bodies: Result<Bodies, Unreadable>,
 }
 
 /// The text of a chunk below its title.
@@ -29,6 +29,8 @@ pub(super) struct TitledText {
     pub(super) title: String,
     /// The chunk itself; empty if the text cannot be read.
     pub(super) body: String,
+    /// Why the text cannot be read, if it cannot.
+    pub(super) unreadable: Option<Unreadable>,
 }
 
 impl TitledText {
@@ -54,11 +56,11 @@ impl<'a> ChunkTexts<'a> {
             self.open.insert(chunk.entry_id, opened);
         }
         let Some(Some(entry)) = self.open.get_mut(&chunk.entry_id) else { return Ok(None) };
-        let body = match entry.bodies.as_mut().map(|bodies| bodies.read(chunk.span)) {
-            Some(Ok(body)) => body,
-            None | Some(Err(StoreError::Unreadable { .. })) => String::new(),
-            Some(Err(other)) => return Err(other.into()),
+        let mut body = String::new();
+        let unreadable = match &mut entry.bodies {
+            Ok(bodies) => why_not(bodies.read(chunk.span).map(|read| body = read).map_err(Fault::from))?,
+            Err(why) => Some(*why),
         };
-        Ok(Some(TitledText { title: title_of_chunk(&entry.title, &chunk.heading), body }))
+        Ok(Some(TitledText { title: title_of_chunk(&entry.title, &chunk.heading), body, unreadable }))
     }
 }

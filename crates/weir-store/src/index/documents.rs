@@ -1,5 +1,5 @@
 //! Adds entries to the index and removes them. Invariant: an entry whose text cannot be read is marked, and does not
-//! keep others from being indexed.
+//! keep others from being indexed. Marks are not for good: marked entries are tried again.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 use weir_core::EntryKind;
@@ -10,7 +10,7 @@ use super::span::{Span, readable};
 use super::vocabulary::Learner;
 use super::{text, vectors};
 use crate::blobs::BlobReader;
-use crate::error::{Fault, Result, StoreError};
+use crate::error::{Fault, Result, Unreadable};
 use crate::feed::IndexedEntry;
 
 /// Separator between the parts of a chunk's title.
@@ -97,13 +97,12 @@ pub(super) fn add(
     ])?;
     learner.learn(tx, &document.title)?;
     let mut writer = ChunkWriter::new(tx, entry_id, &document.title)?;
-    let is_whole = match document.text.as_ref().map(|reader| add_text(&mut writer, learner, document, reader)) {
-        Some(Ok(())) => true,
-        None | Some(Err(Fault::Store(StoreError::Unreadable { .. }))) => false,
-        Some(Err(other)) => return Err(other),
+    let unreadable = match &document.text {
+        Ok(reader) => why_not(add_text(&mut writer, learner, document, reader))?,
+        Err(why) => Some(*why),
     };
-    if !is_whole {
-        tx.prepare_cached("UPDATE documents SET unreadable = 1 WHERE entry_id = ?1")?.execute([entry_id])?;
+    if let Some(why) = unreadable {
+        mark(tx, entry_id, why)?;
     }
     if writer.ordinal == 0 {
         // An entry without text can still be found by its title.
@@ -112,6 +111,36 @@ pub(super) fn add(
     }
     writer.finish()?;
     Ok(())
+}
+
+/// Marks an entry whose text cannot be read.
+pub(super) fn mark(tx: &Transaction<'_>, entry_id: i64, why: Unreadable) -> rusqlite::Result<()> {
+    let mark = match why {
+        Unreadable::Lost => 1,
+        Unreadable::Now => 2,
+    };
+    tx.prepare_cached("UPDATE documents SET unreadable = ?2 WHERE entry_id = ?1")?
+        .execute(params![entry_id, mark])
+        .map(drop)
+}
+
+/// Returns why a text cannot be read, if that is why something failed. Any other error stays an error.
+pub(super) fn why_not(read: Result<(), Fault>) -> Result<Option<Unreadable>, Fault> {
+    match read {
+        Ok(()) => Ok(None),
+        Err(Fault::Store(error)) => Ok(Some(error.unreadable_text().ok_or(error)?)),
+        Err(other) => Err(other),
+    }
+}
+
+/// Returns at most `most` marked entries with an id below `before`, newest first, and whether each is lost.
+pub(crate) fn marked(connection: &Connection, before: i64, most: usize) -> rusqlite::Result<Vec<(i64, Unreadable)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT entry_id, unreadable FROM documents INDEXED BY documents_unreadable
+         WHERE unreadable > 0 AND entry_id < ?1 ORDER BY entry_id DESC LIMIT ?2",
+    )?;
+    let mark = |number: i64| if number == 1 { Unreadable::Lost } else { Unreadable::Now };
+    statement.query_map([before, most as i64], |row| Ok((row.get(0)?, mark(row.get(1)?))))?.collect()
 }
 
 fn add_text(

@@ -19,7 +19,7 @@ use super::Hit;
 use super::chunk_texts::{ChunkTexts, TitledText};
 use super::meaning::Meaning;
 use super::{documents, excerpt};
-use crate::error::Fault;
+use crate::error::{Fault, Unreadable};
 use crate::feed::Feed;
 
 /// Number of the best chunks by keywords, and of the closest in meaning, that are ranked.
@@ -40,6 +40,7 @@ pub(crate) struct RawHit {
     line: u64,
     heading: String,
     excerpt: String,
+    unreadable: Option<Unreadable>,
     partial: bool,
     score: f64,
     by_meaning: bool,
@@ -57,6 +58,7 @@ impl RawHit {
             ordinal: self.ordinal,
             line: self.line,
             excerpt: self.excerpt,
+            unreadable: self.unreadable,
             partial: self.partial,
             score: self.score,
             by_meaning: self.by_meaning,
@@ -68,6 +70,10 @@ impl RawHit {
     /// have the same excerpt, or one repeats what was said or noted in the other.
     fn shares_passage(&self, other: &Self) -> bool {
         let are_outputs = self.kind == Some(EntryKind::Run) && other.kind == Some(EntryKind::Run);
+        let is_read = self.unreadable.is_none() && other.unreadable.is_none();
+        if !is_read {
+            return false;
+        }
         if self.entry_id == other.entry_id || are_outputs {
             return self.excerpt == other.excerpt;
         }
@@ -234,7 +240,7 @@ fn load_one(
     seen: &mut HashSet<String>,
 ) -> Result<Option<(RawHit, bool)>, Fault> {
     let Some(chunk) = documents::chunk(index.connection, candidate.id)? else { return Ok(None) };
-    let Some(TitledText { title, body }) = index.texts.read(&chunk)? else { return Ok(None) };
+    let Some(TitledText { title, body, unreadable }) = index.texts.read(&chunk)? else { return Ok(None) };
     let excerpt = excerpt::cut(&body, words);
     let is_new = seen.insert(format!("{title}\n{body}"));
     let hit = RawHit {
@@ -244,6 +250,7 @@ fn load_one(
         partial: excerpt.partial || documents::has_others(index.connection, &chunk)?,
         heading: chunk.heading,
         excerpt: excerpt.text,
+        unreadable,
         score: candidate.score,
         by_meaning: candidate.words <= 0.0,
         also: Vec::new(),

@@ -10,7 +10,7 @@ use super::chunk_texts::ChunkTexts;
 use super::documents::{self, ChunkRow};
 use super::vectors::{self, EmbedProgress};
 use crate::db::{Db, Durability};
-use crate::error::{Fault, Result};
+use crate::error::{Fault, Result, Unreadable};
 use crate::feed::Feed;
 use crate::quantised::{Quantised, quantise};
 
@@ -35,16 +35,24 @@ pub struct ChunkText {
 /// The next chunks that have no vector, with the state of the index that they were read from.
 #[derive(Debug)]
 pub struct UnembeddedChunks {
-    texts: Vec<ChunkText>,
+    texts: ReadChunks,
     chunks: Vec<ChunkRow>,
     before: EmbedProgress,
     reached: i64,
 }
 
+/// The texts of some chunks.
+#[derive(Debug, Default)]
+struct ReadChunks {
+    given: Vec<ChunkText>,
+    /// The entries of chunks whose text cannot be read at the moment.
+    unavailable: Vec<i64>,
+}
+
 impl UnembeddedChunks {
     /// Returns the texts to embed. There may be none, if all of these chunks are gone.
     pub fn texts(&self) -> &[ChunkText] {
-        &self.texts
+        &self.texts.given
     }
 }
 
@@ -102,6 +110,8 @@ pub(crate) fn keep(index: &mut Db, given: &UnembeddedChunks, made: &[ChunkVector
                 kept.push((chunk.id, vector));
             }
         }
+        // Indexed again, these entries have new chunks, which get vectors.
+        given.texts.unavailable.iter().try_for_each(|&entry| documents::mark(tx, entry, Unreadable::Now))?;
         vectors::add(tx, &kept, given.reached)
     })?;
     index.read(pending)
@@ -120,21 +130,25 @@ pub(crate) fn pending(connection: &Connection) -> rusqlite::Result<u64> {
     Ok(u64::try_from(next_chunk - 1 - embedded).unwrap_or_default())
 }
 
-/// Returns the texts of these chunks, as far as they are still there.
+/// Returns the texts of these chunks, as far as they are still there and can be read.
 pub(crate) fn texts_of(connection: &Connection, feed: &dyn Feed, chunks: &[ChunkId]) -> Result<Vec<ChunkText>, Fault> {
     let mut rows = Vec::with_capacity(chunks.len());
     for chunk in chunks {
         rows.extend(documents::chunk(connection, chunk.0)?);
     }
-    read_texts(feed, &rows)
+    Ok(read_texts(feed, &rows)?.given)
 }
 
 /// Reads the texts of chunks whose entries are still there.
-fn read_texts(feed: &dyn Feed, chunks: &[ChunkRow]) -> Result<Vec<ChunkText>, Fault> {
+fn read_texts(feed: &dyn Feed, chunks: &[ChunkRow]) -> Result<ReadChunks, Fault> {
     let mut texts = ChunkTexts::new(feed);
-    let mut given = Vec::with_capacity(chunks.len());
+    let mut read = ReadChunks::default();
     for chunk in chunks {
-        given.extend(texts.read(chunk)?.map(|text| ChunkText { chunk: ChunkId(chunk.id), text: text.embedded() }));
+        match texts.read(chunk)? {
+            Some(text) if text.unreadable == Some(Unreadable::Now) => read.unavailable.push(chunk.entry_id),
+            Some(text) => read.given.push(ChunkText { chunk: ChunkId(chunk.id), text: text.embedded() }),
+            None => {}
+        }
     }
-    Ok(given)
+    Ok(read)
 }

@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use weir_core::words;
 
-use super::chunk_texts::ChunkTexts;
-use super::documents::{CHUNK_COLUMNS, ChunkRow};
-use crate::error::Fault;
+use super::chunk_texts::{ChunkTexts, TitledText};
+use super::documents::{self, CHUNK_COLUMNS, ChunkRow};
+use crate::error::{Fault, Unreadable};
 
 /// Maximum number of words remembered as known, so that most need no database query. Each takes eight bytes.
 const MAX_REMEMBERED_WORDS: usize = 1 << 20;
@@ -107,14 +107,14 @@ pub(super) fn forget(
 
 /// Returns whether a chunk has exactly this word. The full-text table has only its stem, so the texts are searched, but
 /// only some of them: a word missing from the vocabulary can still be searched for.
-fn is_used(connection: &Connection, texts: &mut ChunkTexts<'_>, word: &str) -> Result<bool, Fault> {
+fn is_used(tx: &Transaction<'_>, texts: &mut ChunkTexts<'_>, word: &str) -> Result<bool, Fault> {
     let sql = format!(
         "SELECT {CHUNK_COLUMNS} FROM words CROSS JOIN chunks ON chunks.id = words.rowid WHERE words MATCH ?1 LIMIT ?2"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
+    let mut statement = tx.prepare_cached(&sql)?;
     let mut rows = statement.query(params![format!("\"{word}\""), MAX_SEARCHED_CHUNKS as i64])?;
     while let Some(row) = rows.next()? {
-        let Some(text) = texts.read(&ChunkRow::read(row)?)? else { continue };
+        let Some(text) = read(tx, texts, &ChunkRow::read(row)?)? else { continue };
         let mut used = false;
         words::each_spelling(&text.title, |other| used |= other == word);
         words::each_spelling(&text.body, |other| used |= other == word);
@@ -144,11 +144,21 @@ pub(super) fn relearn(tx: &Transaction<'_>, texts: &mut ChunkTexts<'_>) -> Resul
     let mut statement = tx.prepare(&format!("SELECT {CHUNK_COLUMNS} FROM chunks WHERE id > 0"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let Some(text) = texts.read(&ChunkRow::read(row)?)? else { continue };
+        let Some(text) = read(tx, texts, &ChunkRow::read(row)?)? else { continue };
         learner.learn(tx, &text.title)?;
         learner.learn(tx, &text.body)?;
     }
     Ok(())
+}
+
+/// Reads a chunk. If its text cannot be read at the moment, marks its entry: once it is indexed again, its words are
+/// learnt.
+fn read(tx: &Transaction<'_>, texts: &mut ChunkTexts<'_>, chunk: &ChunkRow) -> Result<Option<TitledText>, Fault> {
+    let text = texts.read(chunk)?;
+    if text.as_ref().and_then(|text| text.unreadable) == Some(Unreadable::Now) {
+        documents::mark(tx, chunk.entry_id, Unreadable::Now)?;
+    }
+    Ok(text)
 }
 
 /// Returns whether some text has exactly this word, in any case. Always false for words that are not learnt.

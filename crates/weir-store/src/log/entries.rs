@@ -238,8 +238,8 @@ pub(crate) fn read_reference(row: &Row<'_>, column: usize) -> rusqlite::Result<R
 /// Returns a reference that no entry has or ever had.
 pub(crate) fn unused_reference(connection: &Connection) -> Result<Reference, Fault> {
     loop {
-        let bits = getrandom::u64()
-            .map_err(|error| StoreError::Unusable { at: StorePart::RandomSource, detail: error.to_string() })?;
+        let unusable = |error| StoreError::unusable(StorePart::RandomSource, &std::io::Error::other(error));
+        let bits = getrandom::u64().map_err(unusable)?;
         let reference = Reference::from_bits(bits);
         if !is_used(connection, reference)? {
             return Ok(reference);

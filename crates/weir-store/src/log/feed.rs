@@ -5,11 +5,11 @@ use weir_core::{EventKind, WhyGone};
 
 use crate::blobs::Blobs;
 use crate::db::Db;
-use crate::error::{Result, StoreError};
+use crate::error::{Result, Unreadable};
 use crate::feed::{Change, ChangeKind, Feed, IndexedEntry};
 
-/// Number of times an entry with an unreadable text is looked up again. Another process may have removed it since the
-/// first lookup; then the next one does not find it.
+/// Number of times an entry whose text is lost is looked up again. Another process may have removed it since the first
+/// lookup; then the next one does not find it.
 const MAX_TRIES: usize = 5;
 
 /// A log with its texts.
@@ -57,11 +57,13 @@ impl Feed for LogFeed<'_> {
     fn entry(&self, id: i64) -> Result<Option<IndexedEntry>> {
         for tries in 0.. {
             let Some((entry, blob_id)) = self.log.read(|c| load(c, id))? else { return Ok(None) };
-            match self.log.read(|c| self.blobs.open_at(c, blob_id)) {
-                Ok(Some(text)) => return Ok(Some(IndexedEntry { text: Some(text), ..entry })),
-                Ok(None) | Err(StoreError::Unreadable { .. }) if tries < MAX_TRIES => {}
-                Ok(None) | Err(StoreError::Unreadable { .. }) => return Ok(Some(entry)),
-                Err(other) => return Err(other),
+            let opened = self.log.read(|c| self.blobs.open_at(c, blob_id));
+            let text = match opened.map(|text| text.ok_or(Unreadable::Lost)) {
+                Ok(text) => text,
+                Err(error) => Err(error.unreadable_text().ok_or(error)?),
+            };
+            if text.as_ref().err() != Some(&Unreadable::Lost) || tries == MAX_TRIES {
+                return Ok(Some(IndexedEntry { text, ..entry }));
             }
         }
         Ok(None)
@@ -112,7 +114,7 @@ fn load(connection: &Connection, entry_id: i64) -> rusqlite::Result<Option<(Inde
             source: row.get(5)?,
             at: row.get(6)?,
             title: row.get(7)?,
-            text: None,
+            text: Err(Unreadable::Lost),
         };
         Ok((entry, row.get(8)?))
     };

@@ -32,6 +32,18 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// Returns whether a damaged record of the spool may be meant. Only its time and its bytes are known.
+    pub(crate) fn may_mean_record(&self, at: Timestamp, bytes: &[u8]) -> bool {
+        let Self { references, topic, source, session, since, before, everything } = self;
+        let is_about_more = !references.is_empty() || topic.is_some() || source.is_some();
+        let is_about_records = *everything || session.is_some() || since.is_some() || before.is_some();
+        is_about_records
+            && !is_about_more
+            && session.as_ref().is_none_or(|key| memchr::memmem::find(bytes, key.as_bytes()).is_some())
+            && since.is_none_or(|since| at >= since)
+            && before.is_none_or(|before| at < before)
+    }
+
     /// Returns whether the whole store is selected, without any other condition.
     pub(crate) fn is_the_whole_store(&self) -> bool {
         *self == Self { everything: true, ..Self::default() }

@@ -6,7 +6,7 @@ use weir_core::{Timestamp, WhyGone};
 
 use super::{events, notes};
 use crate::blobs::Blobs;
-use crate::db::bytes_in_use;
+use crate::db::Space;
 use crate::error::{Fault, Result};
 
 /// The result of a removal.
@@ -79,7 +79,7 @@ const RUN_QUOTA_DIVISOR: i64 = 4;
 
 impl Usage {
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        let in_use = bytes_in_use(connection)?;
+        let in_use = Space::read(connection)?.in_use;
         connection.prepare_cached("SELECT stored, filed, runs, index_bytes FROM totals WHERE id = 1")?.query_row(
             [],
             |row| {

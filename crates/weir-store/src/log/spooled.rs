@@ -14,10 +14,10 @@ pub(crate) fn mark_taken(tx: &Transaction<'_>, name: &str) -> rusqlite::Result<(
 }
 
 /// Forgets the names of records whose files are gone, since these cannot be taken in again.
-pub(crate) fn forget(tx: &Transaction<'_>, is_there: impl Fn(&str) -> bool) -> rusqlite::Result<()> {
+pub(crate) fn forget(tx: &Transaction<'_>, is_gone: impl Fn(&str) -> bool) -> rusqlite::Result<()> {
     let mut all = tx.prepare_cached("SELECT name FROM spooled")?;
     let names = all.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
-    for name in names.iter().filter(|name| !is_there(name)) {
+    for name in names.iter().filter(|name| is_gone(name)) {
         tx.prepare_cached("DELETE FROM spooled WHERE name = ?1")?.execute([name])?;
     }
     Ok(())

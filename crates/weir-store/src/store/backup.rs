@@ -1,5 +1,5 @@
 //! Copies a whole store while others write to it, and checks a copy before it replaces a store. The index is derived,
-//! so copies do not include it.
+//! so copies do not include it. Invariant: a text that cannot be read is left out and named, and the rest is copied.
 
 use std::path::{Path, PathBuf};
 
@@ -9,15 +9,26 @@ use weir_core::Limits;
 use super::{Owner, Store, owner_key};
 use crate::blobs::{Blobs, file_name};
 use crate::db::{Db, Durability, Patience, create_private_folder};
-use crate::error::{Fault, Result, StoreError, from_system};
+use crate::error::{Fault, Loss, Result, StoreError, from_system};
 use crate::layout::{BLOBS_FOLDER, LOG_FILE, StorePart};
 use crate::log;
 
 /// Number of attempts that restart because a text was removed meanwhile, before other writers are blocked.
 const MAX_TRIES: usize = 3;
 
+/// What a copy has, once it was checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckedCopy {
+    /// Entries in the log.
+    pub entries: u64,
+    /// Events in the log.
+    pub events: u64,
+    /// Texts of entries that the copy does not have, or that are damaged in it.
+    pub lost: u64,
+}
+
 /// The contents of a copy.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Copied {
     /// The copy of the log.
     pub log: PathBuf,
@@ -25,6 +36,10 @@ pub struct Copied {
     pub texts: Vec<PathBuf>,
     /// Names of text files that the log refers to but that do not exist.
     pub missing: Vec<String>,
+    /// Names of texts that are damaged. Their files are left out.
+    pub damaged: Vec<String>,
+    /// Names of text files that are left out because they cannot be read at the moment, and why.
+    pub unavailable: Vec<(String, String)>,
     /// Entries in the log.
     pub entries: u64,
     /// Events in the log.
@@ -56,32 +71,22 @@ impl Store {
         self.log.read(counts)
     }
 
-    /// Opens a copy of any owner's store, checks everything in it, and makes it the store of `owner`. Returns how many
-    /// entries and events it has. `missing` names the text files that are known to be lost.
-    pub fn take_over_copy(
-        folder: &Path,
-        owner: &Owner,
-        missing: &[String],
-        mut tell: impl FnMut(u64),
-    ) -> Result<(u64, u64)> {
+    /// Opens a copy of any owner's store, checks everything in it, and makes it the store of `owner`. A text that is lost
+    /// does not make the rest worthless. An error says that the log is damaged, or that something cannot be read at the
+    /// moment.
+    pub fn take_over_copy(folder: &Path, owner: &Owner, mut tell: impl FnMut(u64)) -> Result<CheckedCopy> {
         let mut log = Db::open(&folder.join(LOG_FILE), log::MIGRATIONS, Patience::default())?;
-        let damaged = |detail: String| StoreError::Damaged { at: StorePart::Log, detail };
         if let Some(problem) = log.integrity_problems()?.into_iter().next() {
-            return Err(damaged(problem));
+            return Err(StoreError::Damaged { at: StorePart::Log, detail: problem });
         }
         let blobs = Blobs::new(folder.join(BLOBS_FOLDER));
-        let texts: Vec<(i64, Vec<u8>, bool)> = log.read(|c| {
-            let mut statement = c.prepare("SELECT id, hash, data IS NULL FROM blobs")?;
-            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+        let texts: Vec<i64> = log.read(|c| {
+            let mut statement = c.prepare("SELECT id FROM blobs")?;
+            statement.query_map([], |row| row.get(0))?.collect()
         })?;
-        for (number, (id, hash, filed)) in texts.iter().enumerate() {
-            if *filed && missing.contains(&file_name(hash)) {
-                continue;
-            }
-            match blobs.open(&log, |_| Ok(Some(((), *id))))? {
-                Some(((), text)) => text.verify()?,
-                None => return Err(damaged("a text is missing".to_owned())),
-            }
+        let mut lost = 0;
+        for (number, id) in texts.iter().enumerate() {
+            lost += u64::from(log.read(|c| blobs.check_text(c, *id))?.is_some());
             tell(number as u64 + 1);
         }
         // Copies are made without write-ahead logging.
@@ -91,7 +96,8 @@ impl Store {
             tx.execute("INSERT INTO owner (id, key) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET key = ?1", [&key])
         })?;
         log.truncate_write_ahead_log()?;
-        log.read(counts)
+        let (entries, events) = log.read(counts)?;
+        Ok(CheckedCopy { entries, events, lost })
     }
 
     /// Transfers the store in a folder to another owner. From then on, opening it as the former owner is refused.
@@ -108,22 +114,35 @@ fn copy(log: &Db, from: &Path, to: &Path) -> Result<Copied> {
     let copied = to.join(LOG_FILE);
     log.copy_to(&copied)?;
     let connection = Db::open_as(&StorePart::Copy, &copied, log::MIGRATIONS, Patience::default())?;
-    let hashes: Vec<Vec<u8>> = connection.read(|c| {
-        let mut statement = c.prepare("SELECT hash FROM blobs WHERE data IS NULL ORDER BY hash")?;
-        statement.query_map([], |row| row.get(0))?.collect()
-    })?;
     let (entries, events) = connection.read(counts)?;
-    let (mut texts, mut missing) = (Vec::new(), Vec::new());
-    for hash in hashes {
+    let mut copied = Copied { log: copied, entries, events, ..Copied::default() };
+    let all: Vec<(i64, Vec<u8>, bool)> = connection.read(|c| {
+        let mut statement = c.prepare("SELECT id, hash, data IS NULL FROM blobs ORDER BY hash")?;
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+    })?;
+    let blobs = Blobs::new(to.join(BLOBS_FOLDER));
+    for (id, hash, is_in_file) in all {
         let name = file_name(&hash);
         let (source, target) = (from.join(BLOBS_FOLDER).join(&name), to.join(BLOBS_FOLDER).join(&name));
-        match link_or_copy(&source, &target) {
-            Ok(()) => texts.push(target),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => missing.push(name),
-            Err(error) => return Err(from_system(StorePart::Blob(name), &error)),
+        let linked = if is_in_file { link_or_copy(&source, &target) } else { Ok(()) };
+        let checked = match linked {
+            Ok(()) => connection.read(|c| blobs.check_text(c, id)),
+            Err(error) => match Loss::shown_by(&error) {
+                Some(loss) => Ok(Some(loss)),
+                // The copy itself may be what cannot be written.
+                None if std::fs::File::open(&source).is_ok() => return Err(from_system(StorePart::Copy, &error)),
+                None => Err(StoreError::unusable(StorePart::Blob(name.clone()), &error)),
+            },
+        };
+        match checked {
+            Ok(None) => copied.texts.extend(is_in_file.then_some(target)),
+            Ok(Some(Loss::Absent)) => copied.missing.push(name),
+            Ok(Some(Loss::Damaged(_))) => copied.damaged.push(name),
+            Err(StoreError::Unusable { detail, .. }) => copied.unavailable.push((name, detail)),
+            Err(other) => return Err(other),
         }
     }
-    Ok(Copied { log: copied, texts, missing, entries, events })
+    Ok(copied)
 }
 
 /// Links the file, or copies it if that fails. Texts never change, so a hard link is as good as a copy.

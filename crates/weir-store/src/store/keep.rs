@@ -228,8 +228,7 @@ impl Store {
             blobs.sync_names()?;
             Ok(inserted)
         })?;
-        let part = self.log.part();
-        Ok(inserted.into_iter().map(|taken| taken.map_err(|fault| fault.at(part))).collect())
+        Ok(inserted.into_iter().map(|taken| taken.map_err(|fault| self.log.name(fault))).collect())
     }
 
     /// Evicts and indexes after an entry was written. Errors are only reported in the result: the entry is kept, and if

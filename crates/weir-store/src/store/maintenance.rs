@@ -6,11 +6,12 @@ use rusqlite::{OptionalExtension, Transaction};
 use weir_core::{EntryKind, Scope, Timestamp, WhyGone};
 
 use super::tidy::Room;
-use super::{LostText, Store};
-use crate::blobs::Depth;
-use crate::db::{Db, Durability};
+use super::{Store, UnreadTexts};
+use crate::blobs::{Blobs, Depth};
+use crate::db::{Db, Durability, check_room, exists};
 use crate::error::{Fault, Result, StoreError};
 use crate::index::apply::ForgottenWords;
+use crate::index::unembedded::LockPolicy;
 use crate::index::{self, Learner};
 use crate::log::feed::LogFeed;
 use crate::log::forget::{self, Forgotten, Plan, ScopedSelection, Selection};
@@ -44,8 +45,13 @@ pub struct Health {
     pub log_problems: Vec<String>,
     /// Problems found in the index. A rebuild fixes them.
     pub index_problems: Vec<String>,
+    /// Why the index could not be checked, if it could not: another process is indexing, or the system refuses to read
+    /// it at the moment.
+    pub index_unchecked: Option<StoreError>,
     /// Entries whose text cannot be read.
-    pub lost: Vec<LostText>,
+    pub unread: UnreadTexts,
+    /// Files of texts that are older than the log, and that the log does not know. They belong to a log that is gone.
+    pub stray_texts: usize,
     /// Number of entries in the log.
     pub entries: u64,
     /// Size of their texts as stored, in bytes.
@@ -87,9 +93,9 @@ impl Store {
 
     /// Removes expired entries, and returns how many. Costs almost nothing if there are none.
     pub fn remove_expired(&mut self, now: Timestamp) -> Result<usize> {
-        let mut removed = 0;
-        while !self.log.read(|c| retention::expired(c, now, 1))?.is_empty() {
-            removed += self.remove(WhyGone::Expired, now, |tx| retention::expired(tx, now, BATCH_ENTRIES))?;
+        let (by, mut removed) = (self.expiry_time(now)?, 0);
+        while !self.log.read(|c| retention::expired(c, by, 1))?.is_empty() {
+            removed += self.remove(WhyGone::Expired, now, |tx, _| Ok(retention::expired(tx, by, BATCH_ENTRIES)?))?;
         }
         Ok(removed)
     }
@@ -100,8 +106,9 @@ impl Store {
         self.log.read(|c| forget::plan(c, scoped))
     }
 
-    /// Forgets what the plan with this confirmation showed, then checks whether anything is left of it. If the index is
-    /// damaged, or cannot be updated because the disk is full, it is removed, and the next search rebuilds it.
+    /// Forgets what the plan with this confirmation showed, then checks whether anything is left of it, in the spool too.
+    /// If the index is damaged, or cannot be updated because the disk is full, it is removed, and the next search
+    /// rebuilds it.
     pub fn forget(
         &mut self,
         scope: &Scope,
@@ -109,6 +116,12 @@ impl Store {
         confirmation: &str,
         now: Timestamp,
     ) -> Result<Forgotten> {
+        // What waits in the spool would be kept after everything else is forgotten. On a full disk, it has to stay there.
+        if let Err(error) = self.take_in_with(LockPolicy::Wait)
+            && !error.may_pass()
+        {
+            return Err(error);
+        }
         let scoped = ScopedSelection { scope_ids: self.scope_ids(scope)?, selection };
         let planned = self.plan_to_forget(scope, selection)?;
         let entries: Vec<i64> = planned.entries.iter().map(|entry| entry.id).collect();
@@ -125,15 +138,23 @@ impl Store {
         let (mut index_removed, mut unfinished) = (room == Room::Made, None);
         match self.forget_in_index(selection, &plan, &indexed) {
             Ok(left) => remaining.extend(left),
-            // Another process is indexing, and will take these removals along.
-            Err(busy @ StoreError::Busy { .. }) => unfinished = Some(busy),
-            Err(_) => {
+            Err(error) if error.is_of_content() || matches!(error, StoreError::Full { .. }) => {
                 self.remove_index()?;
                 index_removed = true;
             }
+            // Another process is indexing, or the index cannot be used at the moment. The next one to index takes these
+            // removals along.
+            Err(error) => unfinished = Some(error),
         }
-        let removed_aside = self.remove_set_aside(selection);
-        let freed = removed_aside.and_then(|()| self.give_back_space()).and_then(|()| self.empty_write_ahead_logs());
+        match self.forget_in_spool(selection) {
+            Ok(0) => {}
+            Ok(left) => remaining.push(("spool", left)),
+            Err(error) => unfinished = unfinished.or(Some(error)),
+        }
+        let freed = self
+            .remove_index_set_aside()
+            .and_then(|()| self.give_back_space())
+            .and_then(|()| self.empty_write_ahead_logs());
         let (logs_emptied, not_freed) = freed.map_or_else(|error| (false, Some(error)), |emptied| (emptied, None));
         Ok(Forgotten {
             entries: removed.entries,
@@ -147,13 +168,14 @@ impl Store {
         })
     }
 
-    /// Removes the files that were set aside for inspection: an index, which has the words of what is forgotten, and,
-    /// if nothing at all may be left, the records of the spool that cannot be read.
-    fn remove_set_aside(&self, selection: &Selection) -> Result<()> {
-        if selection.is_the_whole_store() {
-            Spool::beside(&self.folder).remove_unreadable()?;
-        }
-        self.remove_index_set_aside()
+    /// Removes damaged records of the spool that a selection may mean. Returns how many records are left: damaged ones of
+    /// which it is not known whose they are, and records that could not be taken in.
+    fn forget_in_spool(&self, selection: &Selection) -> Result<usize> {
+        let spool = Spool::beside(&self.folder);
+        let waiting = spool.names()?.len();
+        let damaged = spool.remove_damaged(|at, bytes| selection.may_mean_record(at, bytes))?;
+        let is_by_reference = !selection.references.is_empty() || selection.topic.is_some();
+        Ok(if is_by_reference { waiting } else { waiting + damaged })
     }
 
     /// Removes forgotten entries from the index, and returns what is left of them there.
@@ -189,9 +211,11 @@ impl Store {
         })
     }
 
-    /// Checks that the store can be written, without writing: takes the lock and releases it.
+    /// Checks that the store can be written, without changing it: the lock can be taken, and the disk has room.
     pub fn check_writable(&mut self) -> Result<()> {
-        self.log.write(Durability::Process, |_| Ok::<_, Fault>(()))
+        self.log.check_writable()?;
+        self.log.write(Durability::Process, |_| Ok::<_, Fault>(()))?;
+        check_room(&self.folder)
     }
 
     /// Checks everything except the contents of the texts. The time grows with the size of the store.
@@ -203,9 +227,10 @@ impl Store {
     pub fn check_to(&mut self, depth: Depth) -> Result<Health> {
         migrate::check_ledger(&self.log, crate::log::MIGRATIONS)?;
         let log_problems = self.log.integrity_problems()?;
-        let index_problems = match self.check_index() {
-            Ok(problems) => problems,
-            Err(error) => vec![error.to_string()],
+        let (index_problems, index_unchecked) = match self.check_index() {
+            Ok(problems) => (problems, None),
+            Err(error) if error.is_of_content() => (vec![error.to_string()], None),
+            Err(error) => (Vec::new(), Some(error)),
         };
         let entries: i64 =
             self.log.read(|c| c.query_row("SELECT entries FROM totals WHERE id = 1", [], |row| row.get(0)))?;
@@ -216,7 +241,9 @@ impl Store {
         Ok(Health {
             log_problems,
             index_problems,
-            lost: self.lost_texts(depth)?,
+            index_unchecked,
+            unread: self.unread_texts(depth)?,
+            stray_texts: self.log.read_at_once(|c| self.blobs.strays(c))?.len(),
             entries: entries as u64,
             stored_bytes: usage.texts as u64,
             index_bytes: usage.index as u64,
@@ -234,12 +261,7 @@ impl Store {
         });
         match rebuilt {
             Ok(()) => {}
-            Err(
-                StoreError::Damaged { .. }
-                | StoreError::Engine { .. }
-                | StoreError::OtherHistory { .. }
-                | StoreError::Newer { .. },
-            ) => self.set_index_aside()?,
+            Err(error) if error.is_of_content() => self.set_index_aside()?,
             Err(other) => return Err(other),
         }
         self.open_index()?;
@@ -261,8 +283,8 @@ impl Store {
             if over == 0 {
                 break;
             }
-            let removed =
-                self.remove(WhyGone::Evicted, now, |tx| retention::to_evict(tx, over, just_kept, BATCH_ENTRIES))?;
+            let removed = self
+                .remove(WhyGone::Evicted, now, |tx, _| Ok(retention::to_evict(tx, over, just_kept, BATCH_ENTRIES)?))?;
             if removed == 0 {
                 break;
             }
@@ -276,11 +298,11 @@ impl Store {
         &mut self,
         why: WhyGone,
         now: Timestamp,
-        choose: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<Vec<i64>>,
+        choose: impl FnOnce(&Transaction<'_>, &Blobs) -> Result<Vec<i64>, Fault>,
     ) -> Result<usize> {
         let blobs = &self.blobs;
         let removed = self.log.write(Durability::Process, |tx| -> Result<_, Fault> {
-            let ids = choose(tx)?;
+            let ids = choose(tx, blobs)?;
             retention::remove(tx, blobs, &ids, why, now)
         })?;
         self.remove_files(&removed)?;
@@ -313,7 +335,7 @@ impl Store {
     fn check_index(&mut self) -> Result<Vec<String>> {
         if !self.as_is {
             self.catch_up()?;
-        } else if self.index_path().exists() {
+        } else if exists(&self.index_path())? {
             match self.open_index() {
                 // The next search migrates it.
                 Err(StoreError::Older { .. }) => {}

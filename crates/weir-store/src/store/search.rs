@@ -7,7 +7,8 @@ use rusqlite::Connection;
 use weir_core::{Query, Reference, Scope};
 
 use super::Store;
-use crate::error::{Fault, Result, StoreError};
+use crate::error::{Fault, Result, StoreError, Unreadable};
+use crate::index::again::TriedAgain;
 use crate::index::apply::BatchLimits;
 use crate::index::origin::{self, Standing};
 use crate::index::search::RawFindings;
@@ -25,6 +26,8 @@ const MAX_PROMPT_INDEX_TIME: Duration = Duration::from_millis(150);
 const MAX_EMPTY_WAIT: Duration = Duration::from_secs(1);
 /// How long such a search waits for a lock before it looks again.
 const MAX_EMPTY_LOCK_WAIT: Duration = Duration::from_millis(50);
+/// Time limit for indexing texts that an earlier search could not read.
+const MAX_TIME_READING_AGAIN: Duration = Duration::from_millis(100);
 /// Maximum number of references listed for entries whose text cannot be read.
 const MAX_LISTED_REFERENCES: usize = 5;
 
@@ -77,13 +80,16 @@ impl Store {
             Ok(all) => all,
             // What cannot be written now is found by a later search.
             Err(error) if error.may_pass() => false,
-            Err(StoreError::ReadOnly { .. } | StoreError::Full { .. }) => false,
             Err(other) => return Err(other),
         };
         if let Err(error) = self.open_index() {
             return self.nothing_if_empty(error);
         }
         self.map_index_for(query)?;
+        if self.freshness == Freshness::Complete {
+            // A text that cannot be read now may be read by a later search.
+            let _ = self.read_again(TriedAgain::Unavailable, MAX_TIME_READING_AGAIN);
+        }
         let limits = IndexingTime { end: Instant::now() + index_time, lock: Duration::ZERO };
         if let Some(findings) = self.search_caught_up(scope, query, limits)? {
             return Ok(Findings { behind: findings.behind || !all_said, ..findings });
@@ -170,8 +176,8 @@ impl Store {
                     return Ok(None);
                 }
                 let raw = index::search::search(c, &feed, scope, query)?;
-                let unreadable = index::apply::unreadable(c, MAX_LISTED_REFERENCES)?;
-                look_up(log, scope, raw, &unreadable).map(Some)
+                let marked = index::documents::marked(c, i64::MAX, MAX_LISTED_REFERENCES)?;
+                look_up(log, scope, raw, &marked).map(Some)
             })?;
             let Some(findings) = found else { return Ok(None) };
             let without_vectors = if query.vector.is_some() { index::unembedded::pending(c)? } else { 0 };
@@ -181,7 +187,7 @@ impl Store {
 }
 
 /// Looks up the entries of hits. The log decides which entries still exist and are visible in the scope.
-fn look_up(log: &Connection, scope: &Scope, raw: RawFindings, unreadable: &[i64]) -> Result<Findings, Fault> {
+fn look_up(log: &Connection, scope: &Scope, raw: RawFindings, marked: &[(i64, Unreadable)]) -> Result<Findings, Fault> {
     let scope_ids = scopes::find(log, scope)?;
     let mut hits = Vec::with_capacity(raw.hits.len());
     for hit in raw.hits {
@@ -193,12 +199,17 @@ fn look_up(log: &Connection, scope: &Scope, raw: RawFindings, unreadable: &[i64]
             hits.push(Hit { also, ..hit.with(stored.entry) });
         }
     }
-    let unreadable = unreadable.iter().filter_map(|&id| entries::by_id(log, scope_ids, id).transpose());
+    let (mut lost, mut unavailable) = (Vec::new(), Vec::new());
+    for (id, why) in marked {
+        let list = if *why == Unreadable::Lost { &mut lost } else { &mut unavailable };
+        list.extend(entries::by_id(log, scope_ids, *id)?.map(|stored| stored.entry.reference));
+    }
     Ok(Findings {
         hits: order_by_succession(hits),
         corrected: raw.corrected,
         unknown: raw.unknown,
-        unreadable: unreadable.map(|stored| stored.map(|stored| stored.entry.reference)).collect::<Result<_, _>>()?,
+        lost,
+        unavailable,
         unembedded: raw.unembedded,
         ..Findings::default()
     })

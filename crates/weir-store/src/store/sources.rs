@@ -50,7 +50,7 @@ impl Store {
         self.check_scope(scope)?;
         let mut known = self.log.read(|c| sources::files(c, under))?;
         for (file, text) in &mut known {
-            if text.as_ref().is_some_and(|text| !self.blobs.is_whole(&text.hash, text.stored)) {
+            if text.as_ref().is_some_and(|text| self.is_lost(text)) {
                 file.stamp = Stamp { bytes: u64::MAX, modified: 0, hash: String::new() };
             }
         }
@@ -108,19 +108,23 @@ impl Store {
     /// Removes files that no longer exist. Returns how many of them were known.
     pub fn drop_files(&mut self, scope: &Scope, gone: &[String], now: Timestamp) -> Result<usize> {
         self.check_scope(scope)?;
-        self.remove(WhyGone::Replaced, now, |tx| {
+        self.remove(WhyGone::Replaced, now, |tx, _| {
             let ids = gone.iter().map(|source| sources::release_file(tx, source));
             Ok(ids.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
         })
     }
 
-    /// Returns the page kept for a URL, if its text can still be read.
+    /// Returns the page kept for a URL, unless its text is lost.
     pub fn page(&self, scope: &Scope, url: &str) -> Result<Option<PageState>> {
         self.check_scope(scope)?;
         let key = page_key(url);
         let page = self.log.read(|c| sources::page(c, &key))?;
-        let is_whole = |text: &TextInFile| self.blobs.is_whole(&text.hash, text.stored);
-        Ok(page.filter(|(_, text)| text.as_ref().is_none_or(is_whole)).map(|(page, _)| page))
+        Ok(page.filter(|(_, text)| !text.as_ref().is_some_and(|text| self.is_lost(text))).map(|(page, _)| page))
+    }
+
+    /// Returns whether a text in a file is certainly lost.
+    fn is_lost(&self, text: &TextInFile) -> bool {
+        matches!(self.blobs.check_file(&text.hash, text.stored), Ok(Some(_)))
     }
 
     /// Keeps a page, replacing the previous one of this URL.

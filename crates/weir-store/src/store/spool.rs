@@ -9,8 +9,9 @@ use super::{Owner, Store};
 use crate::blobs::FinishedText;
 use crate::db::{Durability, Patience};
 use crate::error::{Fault, Result, StoreError};
+use crate::index::unembedded::LockPolicy;
 use crate::log::{events, files, hook_days, hooks, scopes, spooled};
-use crate::spool::{DecodedRecord, Spool};
+use crate::spool::{DamagedRecord, DecodedRecord, Spool};
 
 /// Number of records that one transaction takes in, so that other writers are not held up.
 const BATCH_RECORDS: usize = 256;
@@ -20,20 +21,27 @@ impl Store {
     /// patience allows, so that its own events come after those in the spool; any other call leaves the spool to the
     /// next one if the lock is taken.
     pub fn take_in(&mut self) -> Result<usize> {
+        let lock = match self.log.patience() {
+            Patience::InAll(_) => LockPolicy::Wait,
+            Patience::Each(_) => LockPolicy::GiveUp,
+        };
+        self.take_in_with(lock)
+    }
+
+    pub(super) fn take_in_with(&mut self, lock: LockPolicy) -> Result<usize> {
         let spool = Spool::beside(&self.folder);
         let mut taken = 0;
         loop {
-            let mut names = spool.names();
+            let mut names = spool.names()?;
             if names.is_empty() {
                 return Ok(taken);
             }
             names.truncate(BATCH_RECORDS);
-            match self.take_in_batch(&spool, &names) {
-                Ok(Some(count)) => taken += count,
-                Ok(None) => return Ok(taken),
-                Err((name, error)) if error.may_pass() || name.is_empty() => return Err(error),
-                Err((name, _)) => {
-                    spool.set_aside(&name)?;
+            match self.take_in_batch(&spool, &names, lock)? {
+                Batch::Taken(count) => taken += count,
+                Batch::Busy => return Ok(taken),
+                Batch::Damaged(record) => {
+                    spool.set_aside(&record)?;
                     continue;
                 }
             }
@@ -49,22 +57,28 @@ impl Store {
         }
     }
 
-    /// Takes in records in one transaction. Returns `None` if the lock is taken. An error names the record that caused
-    /// it, if one did.
-    fn take_in_batch(&mut self, spool: &Spool, names: &[String]) -> Result<Option<usize>, (String, StoreError)> {
-        let Owner::Project(project) = self.owner.clone() else { return Ok(None) };
+    /// Takes in records in one transaction.
+    fn take_in_batch(&mut self, spool: &Spool, names: &[String], lock: LockPolicy) -> Result<Batch> {
+        let Owner::Project(project) = self.owner.clone() else { return Ok(Batch::Busy) };
         let (blobs, limits) = (&self.blobs, &self.limits);
-        let mut at = String::new();
-        let work = |tx: &Transaction<'_>| -> Result<usize, Fault> {
-            spooled::forget(tx, |name| spool.has(name))?;
+        let mut damaged = None;
+        let work = |tx: &Transaction<'_>| -> Result<Batch, Fault> {
+            spooled::forget(tx, |name| spool.is_gone(name))?;
             let mut count = 0;
             for name in names {
-                at.clone_from(name);
                 if spooled::is_taken(tx, name)? {
                     continue;
                 }
                 // Read under the lock: the process that held it before may have taken in the record and removed it.
-                let Some(read) = spool.read(name)? else { continue };
+                let read = match spool.read(name)? {
+                    None => continue,
+                    Some(Ok(read)) => read,
+                    // What was taken in before it is rolled back, and taken in again once the record is set aside.
+                    Some(Err(record)) => {
+                        damaged = Some(record);
+                        return Err(StoreError::Cancelled.into());
+                    }
+                };
                 let (work, session) = (read.work.clone(), read.session.clone());
                 let scope = Scope { work, session, ..Scope::project(project.clone()) };
                 let limits = Limits { run_days: read.run_days, page_days: read.page_days, ..limits.clone() };
@@ -72,16 +86,25 @@ impl Store {
                 spooled::mark_taken(tx, name)?;
                 count += 1;
             }
-            at.clear();
             blobs.sync_names()?;
-            Ok(count)
+            Ok(Batch::Taken(count))
         };
-        let written = match self.log.patience() {
-            Patience::InAll(_) => self.log.write(Durability::Process, work).map(Some),
-            Patience::Each(_) => self.log.write_if_free(Durability::Process, work),
+        let written = match lock {
+            LockPolicy::Wait => self.log.write(Durability::Process, work),
+            LockPolicy::GiveUp => self.log.write_if_free(Durability::Process, work).map(|it| it.unwrap_or(Batch::Busy)),
         };
-        written.map_err(|error| (at, error))
+        damaged.map_or(written, |record| Ok(Batch::Damaged(record)))
     }
+}
+
+/// What came of taking in a batch of records.
+enum Batch {
+    /// This many are in the log.
+    Taken(usize),
+    /// Another process holds the lock.
+    Busy,
+    /// One of them is damaged, so none was taken in.
+    Damaged(DamagedRecord),
 }
 
 fn apply(writer: EntryWriter<'_>, scope: &Scope, read: DecodedRecord) -> Result<(), Fault> {

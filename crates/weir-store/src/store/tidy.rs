@@ -1,18 +1,24 @@
 //! Housekeeping during ordinary calls. Invariant: each call does a bounded amount of it.
 
 use std::path::Path;
+use std::time::Duration;
 
 use weir_core::Timestamp;
 
 use super::Store;
 use crate::db::{Db, Durability, with_suffix};
 use crate::error::{Result, StoreError, from_system};
+use crate::index::again::TriedAgain;
 use crate::layout::{LOG_FILE, StorePart};
+use crate::log::clock::Clock;
 use crate::log::{self, ageing, hook_days, retention};
 use crate::shown::ShownLines;
+use crate::spool::Spool;
 
 /// Number of events that one transaction looks at.
 const BATCH_EVENTS: usize = 2_000;
+/// Time limit for indexing texts that could not be read before, once a day.
+const MAX_TIME_READING_AGAIN: Duration = Duration::from_secs(1);
 /// One day in milliseconds. Orphaned files are looked for this often.
 const DAY: i64 = 24 * 60 * 60 * 1000;
 /// Number of days for which hooks are counted by day.
@@ -46,25 +52,38 @@ impl Store {
         let tidied = self.log.read(retention::tidied_at)?;
         if now.0 - tidied.0 > DAY || now < tidied {
             self.remove_orphans(now)?;
+            self.log.give_back_some_space()?;
+            self.read_again(TriedAgain::All, MAX_TIME_READING_AGAIN)?;
         }
         Ok(())
+    }
+
+    /// Returns the time by which things may expire: now, unless the clock has jumped ahead.
+    pub(super) fn expiry_time(&mut self, now: Timestamp) -> Result<Timestamp> {
+        let (by, changed) = self.log.read(Clock::read)?.look(now);
+        if let Some(clock) = changed {
+            self.log.write(Durability::Process, |tx| clock.write(tx))?;
+        }
+        Ok(by)
     }
 
     /// Removes files that no row refers to, and merges the days of old hooks. The search for files takes no lock.
     pub(super) fn remove_orphans(&mut self, now: Timestamp) -> Result<usize> {
         ShownLines::tidy(&self.folder, false);
+        Spool::beside(&self.folder).put_back()?;
         let orphans = self.log.read_at_once(|c| self.blobs.orphans(c))?;
+        let by = self.expiry_time(now)?;
         let blobs = &self.blobs;
         self.log.write(Durability::Process, |tx| {
             retention::set_tidied_at(tx, now)?;
-            hook_days::merge_before(tx, Timestamp(now.0 - MAX_HOOK_DAYS * DAY))?;
+            hook_days::merge_before(tx, Timestamp(by.0 - MAX_HOOK_DAYS * DAY))?;
             blobs.remove_orphans(tx, &orphans)
         })
     }
 
     /// Removes expired events and tombstones, in at most `most` transactions.
     pub(super) fn remove_old_events(&mut self, most: usize, now: Timestamp) -> Result<usize> {
-        let before = now.0 - i64::from(self.limits.event_days) * DAY;
+        let before = self.expiry_time(now)?.0 - i64::from(self.limits.event_days) * DAY;
         let mut removed = 0;
         for _ in 0..most {
             if !self.log.read(|c| ageing::has_old_events(c, Timestamp(before)))? {
@@ -90,9 +109,13 @@ impl Store {
         if !is_full || self.remove_index().is_err() {
             return Err(error);
         }
+        // What else can be spared. Whatever stays only takes room.
+        let _ = self.remove_index_set_aside();
+        self.blobs.remove_unfinished();
         if self.log.is_read_only() {
             self.log = Db::open(&self.folder.join(LOG_FILE), log::MIGRATIONS, self.log.patience())?;
         }
+        let _ = self.log.truncate_write_ahead_log();
         work(self).map(|done| (done, Room::Made))
     }
 
@@ -107,8 +130,12 @@ impl Store {
         remove_index_files(&with_suffix(&self.index_path(), SET_ASIDE))
     }
 
-    /// Records the size of the index, for the quota. The number is approximate, so this does not wait for a lock.
+    /// Records the size of the index, for the quota, and gives back some of what it does not need. The number is
+    /// approximate, so this does not wait for a lock.
     pub(super) fn note_index_size(&mut self) {
+        if let Some(index) = &mut self.index {
+            let _ = index.give_back_some_space();
+        }
         let Some(Ok(bytes)) = self.index.as_ref().map(Db::bytes_in_use) else { return };
         let Ok(known) = self.log.read(retention::index_bytes) else { return };
         if (bytes - known).abs() > MIN_RECORDED_SIZE_CHANGE.max(known / 16) && !self.log.is_read_only() {

@@ -139,7 +139,7 @@ fn a_damaged_page_of_the_log_is_told_and_nothing_is_made_worse() {
         let path = copy.path().join("log.db");
         fs::write(&path, &bytes).unwrap();
         let errors = ask_everything(copy.path(), &kept);
-        let typed = |error: &StoreError| matches!(error, StoreError::Damaged { .. } | StoreError::Unreadable { .. });
+        let typed = |error: &StoreError| matches!(error, StoreError::Damaged { .. } | StoreError::Lost { .. });
         assert!(errors.iter().all(typed), "page {page}: {errors:?}");
         assert!(fs::read(&path).unwrap() == bytes, "page {page}: the file was touched");
         told += usize::from(!errors.is_empty());
@@ -159,7 +159,7 @@ fn a_damaged_or_missing_text_is_told_and_the_others_are_read() {
     fs::remove_file(file(1)).unwrap();
     for reference in &kept[..2] {
         let told = store.text(&here(), *reference).and_then(|reader| reader.unwrap().all());
-        assert!(matches!(told, Err(StoreError::Unreadable { .. })), "{told:?}");
+        assert!(matches!(told, Err(StoreError::Lost { .. })), "{told:?}");
     }
     assert_eq!(text(&store, kept[2]), texts[2]);
 }

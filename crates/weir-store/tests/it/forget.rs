@@ -9,7 +9,7 @@ use weir_store::{Forgotten, HistoryFilter, Selection, Spool, Store, StoreError};
 use crate::dump;
 use crate::support::{
     NOW, at, event, forget, get, here, keep, keep_at, new_store, noise, noisy_word, note, note_on, note_with, open,
-    plain_note, run, scope_in, search, state, text, these,
+    plain_note, run, scope_in, search, state, sweep, text, these,
 };
 
 /// Fills a store with something for every condition to select. The numbers are milliseconds after the start.
@@ -409,7 +409,7 @@ fn nothing_is_left_of_what_expired_once_everything_is_forgotten() {
     let (folder, mut store) = new_store();
     keep(&mut store, note("a note that stays"));
     keep(&mut store, run(format!("{MARKER} in a run")));
-    assert_eq!(store.sweep(NOW.plus_days(31)).unwrap().expired, 1);
+    assert_eq!(sweep(&mut store, NOW.plus_days(31)).expired, 1);
     assert!(search(&mut store, MARKER).is_empty());
     assert_proven(&forget(&mut store, &Selection { everything: true, ..Selection::default() }));
     assert_nowhere(folder.path(), MARKER);

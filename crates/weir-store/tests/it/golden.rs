@@ -16,7 +16,7 @@ use weir_store::{
 use crate::dump;
 use crate::support::{
     NOW, assert_healthy, at, blank_noise, copy_folder, day, entry, facts, forget, here, note, note_on, note_with,
-    open_with, plain_note, project, run, scope_in, search, session_key, these,
+    open_with, plain_note, project, run, scope_in, search, session_key, sweep, these,
 };
 
 /// The store that the current version writes. Add a new one along with any migration of the log or the index.
@@ -257,7 +257,7 @@ fn furnish(store: &mut Store) -> Vec<Reference> {
     // Large enough for a file, but small in the index.
     let large = |seed: u64| blank_noise(seed, 30_000);
     add(store, "expired ", entry(EntryKind::Page, "page"));
-    store.sweep(day(91)).unwrap();
+    sweep(store, day(91));
     add(store, "evicted by the quota ", run(large(1)));
     add(store, "large, in a file ", run(large(2)));
     let cited = add(store, "small, in the log ", NewEntry { source: Some("cargo test".into()), ..run("") });

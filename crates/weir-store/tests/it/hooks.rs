@@ -3,7 +3,7 @@
 use weir_core::{Event, EventKind, Limits, Priority, Timestamp};
 use weir_store::{HistoryFilter, HookRun, Outcome, SeenOutput, Spool, SpoolRecord, Store};
 
-use crate::support::{NOW, day, here, open};
+use crate::support::{NOW, day, here, open, sweep};
 
 #[test]
 fn of_a_session_that_is_too_long_the_least_important_goes_and_of_that_the_oldest() {
@@ -75,7 +75,7 @@ fn days_that_are_long_past_are_merged_and_their_hooks_still_counted() {
         store.record(&here(), &[], &hook("claude", at, 1_000, output(Outcome::Small, 40))).unwrap();
     }
     for (now, days_left) in [(day(81), 3), (day(92), 1), (day(95), 1), (day(300), 0)] {
-        store.sweep(now).unwrap();
+        sweep(&mut store, now);
         let counted = store.hook_days(Timestamp(0)).unwrap().len();
         assert_eq!((counted, store.hooks_seen().unwrap()[0].count), (days_left, 3), "{now:?}");
         assert_eq!(outcomes(&store, None).iter().map(|sum| sum.2).sum::<u64>(), days_left as u64);

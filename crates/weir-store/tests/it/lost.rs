@@ -44,11 +44,11 @@ fn one_lost_text_takes_nothing_else_down() {
         damage(&file_of(folder.path(), &large(1)));
         // What was already indexed is still found; the text itself is reported as unreadable.
         let read = store.text(&here(), lost).and_then(|reader| reader.unwrap().all());
-        assert!(matches!(read, Err(StoreError::Unreadable { .. })), "{how}: {read:?}");
+        assert!(matches!(read, Err(StoreError::Lost { .. })), "{how}: {read:?}");
         store.rebuild_index(|_| ()).unwrap();
         let found = store.search(&here(), &Query::new("whole", 9)).unwrap();
         assert_eq!(found.hits.iter().map(|hit| hit.entry.reference).collect::<Vec<_>>(), [whole], "{how}");
-        assert_eq!(found.unreadable, [lost], "{how}");
+        assert_eq!(found.lost, [lost], "{how}");
         assert_eq!(search(&mut store, "lost output").first().map(|hit| hit.entry.reference), Some(lost), "{how}");
         let after = keep(&mut store, note("kept afterwards")).reference;
         assert_eq!(search(&mut store, "afterwards")[0].entry.reference, after, "{how}");
@@ -62,15 +62,15 @@ fn lost_texts_are_named_dropped_and_said_to_be_lost() {
         let lost = keep(&mut store, titled("the lost output", &large(1))).reference;
         let whole = keep(&mut store, titled("another", &large(2))).reference;
         damage(&file_of(folder.path(), &large(1)));
-        let quick = store.lost_texts(Depth::Quick).unwrap();
+        let quick = store.unread_texts(Depth::Quick).unwrap().lost;
         assert_eq!(quick.len(), usize::from(how != "overwritten"), "{how}: {quick:?}");
-        let deep = store.check_to(Depth::Deep).unwrap().lost;
+        let deep = store.check_to(Depth::Deep).unwrap().unread.lost;
         assert_eq!(deep.iter().map(|text| text.reference).collect::<Vec<_>>(), [lost], "{how}: {deep:?}");
         assert_eq!(store.drop_lost(&deep, NOW).unwrap(), 1);
         assert_eq!((state(&mut store, lost), text(&store, whole)), ("lost", large(2)));
-        assert!(store.check_to(Depth::Deep).unwrap().lost.is_empty());
+        assert!(store.check_to(Depth::Deep).unwrap().unread.lost.is_empty());
         store.rebuild_index(|_| ()).unwrap();
-        assert!(store.search(&here(), &Query::new("lost", 9)).unwrap().unreadable.is_empty());
+        assert!(store.search(&here(), &Query::new("lost", 9)).unwrap().lost.is_empty());
         assert_healthy(&mut store);
     }
 }
@@ -97,7 +97,7 @@ fn a_text_that_another_compressor_stored_stays_readable_when_it_is_kept_again() 
     assert_eq!((text(&store, first), text(&store, last)), (large(1), large(1)));
     let wrong = "SELECT count(*) FROM totals, blobs WHERE totals.stored <> blobs.stored OR runs <> 3 * blobs.stored";
     assert_eq!(dump::number(&log, wrong), 0);
-    assert!(store.check_to(Depth::Deep).unwrap().lost.is_empty());
+    assert!(store.check_to(Depth::Deep).unwrap().unread.lost.is_empty());
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn an_indexed_file_whose_text_is_lost_is_read_again() {
         assert_eq!((known(&store).modified, known(&store).hash.as_str()), (0, ""), "{how}");
         let again = index_file(&mut store, &large(1));
         assert_eq!((known(&store).modified, text(&store, again)), (7, large(1)), "{how}");
-        assert!(store.check_to(Depth::Deep).unwrap().lost.is_empty(), "{how}");
+        assert!(store.check_to(Depth::Deep).unwrap().unread.lost.is_empty(), "{how}");
     }
 }
 

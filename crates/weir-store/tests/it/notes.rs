@@ -6,7 +6,7 @@ use weir_store::{Kept, Store, StoreError};
 
 use crate::support::{
     NOW, day, forget, get, here, keep, new_store, note, note_on, note_with, open, plain_note, run, scope_in, search,
-    state, text, these,
+    state, sweep, text, these,
 };
 
 fn keep_in(store: &mut Store, level: Level, work: &str, session: &str) -> Kept {
@@ -159,14 +159,14 @@ fn a_citation_pins_a_run_until_no_note_cites_it() {
     }
     let entry = get(&mut store, cited);
     assert_eq!((entry.pinned, entry.expires_at), (true, None));
-    assert_eq!(store.sweep(day(400)).unwrap().expired, 1);
+    assert_eq!(sweep(&mut store, day(400)).expired, 1);
     assert_eq!((state(&mut store, cited), state(&mut store, other)), ("here", "expired"));
     forget(&mut store, &these(&notes[..1]));
     assert!(get(&mut store, cited).pinned, "the second note still cites it");
     forget(&mut store, &these(&notes[1..]));
     let entry = get(&mut store, cited);
     assert_eq!((entry.pinned, entry.expires_at), (false, Some(day(30))));
-    assert_eq!(store.sweep(day(400)).unwrap().expired, 1);
+    assert_eq!(sweep(&mut store, day(400)).expired, 1);
     assert_eq!(state(&mut store, cited), "expired");
 }
 
@@ -177,7 +177,7 @@ fn a_note_cannot_pin_what_it_does_not_see() {
     let hidden = NewEntry { level: Level::Session, ..run("of another session") };
     let hidden = store.keep(&elsewhere, hidden, NOW).unwrap().reference;
     assert!(keep(&mut store, note(format!("see {hidden}"))).pinned.is_empty());
-    assert_eq!(store.sweep(day(400)).unwrap().expired, 1);
+    assert_eq!(sweep(&mut store, day(400)).expired, 1);
 }
 
 #[test]

@@ -114,12 +114,12 @@ fn check_store(folder: &Path, acknowledged: &[String]) {
             (_, other) => panic!("{line} was acknowledged and is {other:?}"),
         }
     }
-    let lost = store.lost_texts(Depth::Deep).unwrap();
+    let lost = store.unread_texts(Depth::Deep).unwrap().lost;
     assert!(lost.is_empty(), "a row came to the disk before its text: {lost:?}");
     for _ in 0..2 {
         let found = store.search(&here(), &Query::new("acknowledged", 1_000_000)).unwrap();
         let notes = acknowledged.iter().filter(|line| line.starts_with("note ")).count();
-        assert!(found.hits.len() >= notes && found.unreadable.is_empty(), "{} of {notes}", found.hits.len());
+        assert!(found.hits.len() >= notes && found.lost.is_empty(), "{} of {notes}", found.hits.len());
         let health = store.check().unwrap();
         assert!(health.log_problems.is_empty() && health.index_problems.is_empty(), "{health:?}");
         store.rebuild_index(|_| ()).unwrap();

@@ -14,7 +14,7 @@ use crate::dump;
 use crate::process::{self, ChildGuard};
 use crate::support::{
     Dice, NOW, assert_healthy, at, blank_noise, day, entry, forget, here, keep, keep_at, new_store, noise, noisy_word,
-    note, note_on, note_with, open, plain_note, run, scope_in, search, text, these,
+    note, note_on, note_with, open, plain_note, run, scope_in, search, sweep, text, these,
 };
 
 /// Queries that together cover words, phrases, prefixes, parts of words and other scripts.
@@ -104,7 +104,7 @@ fn an_index_made_again_is_the_same_after_any_life() {
         let (folder, mut store) = new_store();
         live(folder.path(), &mut store, seed);
         check_rebuild(folder.path(), &mut store);
-        store.sweep(day(4_000)).unwrap();
+        sweep(&mut store, day(4_000));
         check_rebuild(folder.path(), &mut store);
     }
 }

@@ -6,8 +6,8 @@ use weir_core::{EntryKind, Gone, Level, Limits, NewEntry, Reference, Timestamp, 
 use weir_store::{Found, Owner, Store, Swept};
 
 use crate::support::{
-    HOUR, NOW, assert_healthy, at, day, entry, forget, get, here, keep, keep_at, new_store, noise, noisy_word, note,
-    open_with, project, run, scope_in, search, state, text, these,
+    HOUR, NOW, age_log, assert_healthy, at, day, entry, forget, get, here, keep, keep_at, new_store, noise, noisy_word,
+    note, open_with, project, run, scope_in, search, state, sweep, text, these,
 };
 
 #[test]
@@ -29,7 +29,7 @@ fn entries_expire_by_kind_and_not_a_moment_early() {
     for (now, gone) in
         [(Timestamp(day(3).0 - 1), 0), (day(3), 1), (Timestamp(day(7).0 - 1), 0), (day(7), 3), (day(9_999), 0)]
     {
-        assert_eq!(store.sweep(now).unwrap(), Swept { expired: gone, ..Swept::default() }, "at {now:?}");
+        assert_eq!(sweep(&mut store, now), Swept { expired: gone, ..Swept::default() }, "at {now:?}");
     }
     for (kind, reference) in &kept {
         let expected = if days(*kind).is_some_and(|days| days < 9_999) { "expired" } else { "here" };
@@ -44,7 +44,7 @@ fn an_entry_that_is_renewed_is_kept_as_long_as_a_new_one() {
     let (_folder, mut store) = new_store();
     let [renewed, other] = ["renewed", "other"].map(|text| keep(&mut store, run(text)).reference);
     store.renew(&here(), &[renewed, Reference::from_bits(7)], day(20)).unwrap();
-    assert_eq!(store.sweep(day(31)).unwrap().expired, 1);
+    assert_eq!(sweep(&mut store, day(31)).expired, 1);
     assert_eq!((state(&mut store, renewed), state(&mut store, other)), ("here", "expired"));
     // A clock that was set back takes nothing away, and what is gone stays gone.
     store.renew(&here(), &[renewed, other], day(1)).unwrap();
@@ -58,7 +58,7 @@ fn more_than_one_batch_expires_at_once() {
     for n in 0..450 {
         keep(&mut store, run(format!("run {n}")));
     }
-    assert_eq!(store.sweep(day(31)).unwrap().expired, 450);
+    assert_eq!(sweep(&mut store, day(31)).expired, 450);
     let health = store.check().unwrap();
     assert_eq!((health.entries, health.stored_bytes), (0, 0));
 }
@@ -72,7 +72,7 @@ fn what_is_here_what_is_gone_and_what_never_was_are_told_apart() {
     let page = keep_at(&mut store, entry(EntryKind::Page, "page"), at(3)).reference;
     let forgotten = keep_at(&mut store, note("note"), at(4)).reference;
     forget(&mut store, &these(&[forgotten]));
-    store.sweep(day(91)).unwrap();
+    sweep(&mut store, day(91));
     let expired = here_too;
     for (reference, why, kind, since) in [
         (evicted, WhyGone::Evicted, EntryKind::Run, at(2)),
@@ -173,7 +173,7 @@ fn entries_with_one_text_share_it_and_the_last_one_takes_it_along() {
         let stored = store.check().unwrap().stored_bytes;
         let two = keep(&mut store, entry(EntryKind::Document, &text_kept)).reference;
         assert_eq!(store.check().unwrap().stored_bytes, stored, "one blob for both");
-        assert_eq!(store.sweep(day(31)).unwrap().expired, 1);
+        assert_eq!(sweep(&mut store, day(31)).expired, 1);
         assert_eq!((state(&mut store, one), text(&store, two)), ("expired", text_kept.clone()));
         forget(&mut store, &these(&[two]));
         assert_eq!(store.check().unwrap().stored_bytes, 0);
@@ -187,6 +187,7 @@ fn what_a_killed_process_left_is_swept_after_an_hour() {
     let (folder, mut store) = new_store();
     let kept = keep(&mut store, run(noise(1, 50_000))).reference;
     let blobs = folder.path().join("blobs");
+    age_log(folder.path());
     let old = SystemTime::now() - Duration::from_secs(2 * 3600);
     let leave = |name: &str, time: SystemTime| {
         let file = std::fs::File::create(blobs.join(name)).unwrap();
@@ -217,7 +218,7 @@ fn making_room_costs_about_what_keeping_did() {
     }
     let keeping = started.elapsed();
     let started = Instant::now();
-    assert_eq!(store.sweep(day(31)).unwrap().expired, 8);
+    assert_eq!(sweep(&mut store, day(31)).expired, 8);
     let sweeping = started.elapsed();
     assert!(sweeping < keeping * 10, "keeping took {keeping:?}, removing the same {sweeping:?}");
 }

@@ -5,7 +5,7 @@ use weir_store::{Hit, Store};
 
 use crate::support::{
     NOW, at, day, entry, here, keep, keep_at, new_store, noisy_word, note, note_on, open, references, run, scope_in,
-    search,
+    search, sweep,
 };
 
 /// Keeps each text as an entry of its own, and checks which are found, in this order.
@@ -388,6 +388,6 @@ fn what_has_no_letter_finds_nothing_and_what_is_gone_is_not_found() {
         assert!(search(&mut store, query).is_empty(), "`{query}`");
     }
     assert_eq!(search(&mut store, "words").len(), 1);
-    store.sweep(day(400)).unwrap();
+    sweep(&mut store, day(400));
     assert!(search(&mut store, "words").is_empty() && NOW < day(400));
 }

@@ -117,7 +117,7 @@ fn a_record_that_cannot_be_read_is_set_aside_and_holds_up_nothing() {
     put(folder.path(), &told("after", at(3)), at(3));
     assert_eq!(store.take_in().unwrap(), 2);
     assert_eq!(log(&store).len(), 2);
-    assert_eq!(spool.waiting(), (0, 1));
+    assert_eq!(spool.waiting().unwrap(), (0, 1));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use weir_core::{
     Ended, Entry, EntryKind, Event, EventKind, Level, Limits, NewEntry, Note, NoteKind, Origin, Priority, ProjectKey,
     Query, Reference, RunFacts, Scope, SessionKey, Timestamp,
 };
-use weir_store::{Forgotten, Found, Hit, Kept, Owner, Selection, Store};
+use weir_store::{Forgotten, Found, Hit, Kept, Owner, Selection, Store, Swept};
 
 /// The time at which tests begin. The store has no clock of its own.
 pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
@@ -167,6 +167,26 @@ pub(crate) fn references(hits: &[Hit]) -> Vec<Reference> {
 pub(crate) fn forget(store: &mut Store, selection: &Selection) -> Forgotten {
     let plan = store.plan_to_forget(&here(), selection).unwrap();
     store.forget(&here(), selection, &plan.confirmation, NOW).unwrap()
+}
+
+/// Sweeps at a time that the store believes, because it looked at the clock a day before too. Returns what both sweeps
+/// removed.
+pub(crate) fn sweep(store: &mut Store, now: Timestamp) -> Swept {
+    let before = store.sweep(Timestamp(now.0 - 24 * HOUR)).unwrap();
+    let Swept { expired, evicted, events, orphans, index_removed } = store.sweep(now).unwrap();
+    Swept {
+        expired: before.expired + expired,
+        evicted: before.evicted + evicted,
+        events: before.events + events,
+        orphans: before.orphans + orphans,
+        index_removed: before.index_removed || index_removed,
+    }
+}
+
+/// Makes the log older than the files in its folder, whatever the time of those.
+pub(crate) fn age_log(folder: &Path) {
+    let log = crate::dump::meddle_with(&folder.join("log.db"));
+    log.execute("UPDATE migrations SET applied_at = '2001-01-01 00:00:00'", []).unwrap();
 }
 
 /// Returns a selection of these entries.

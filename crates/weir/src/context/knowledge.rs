@@ -11,12 +11,13 @@ use weir_store::{Freshness, Kept, KnownProject, Owner, Patience, Store};
 
 use super::keep_queue::KeepQueue;
 use super::{Machine, Session, cancelled};
+use crate::answer::counted;
 use crate::config::EmbeddingModel;
 use crate::embedding::LazyModel;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, without_user_notes};
 use crate::mutex::lock;
 use crate::project::Project;
-use crate::{sharing, when};
+use crate::{scratch, sharing, when};
 
 /// The stores of a project and of the user. Cheap to clone; clones share the open stores.
 #[derive(Clone)]
@@ -119,7 +120,8 @@ impl Knowledge {
             None => (project.folder.clone(), project.key.clone()),
         };
         let project_folder = project_folder.with_file_name(folder);
-        if !project_folder.join("log.db").exists() {
+        let exists = Store::exists(&project_folder);
+        if !exists.map_err(|error| CommandError::from(error).in_store(&project_folder))? {
             let message = format!("the store of {} no longer exists", project.root);
             return Err(CommandError::new(ErrorKind::NotFound, message)
                 .hint("run any `weir` command in that folder to create a new one"));
@@ -280,8 +282,9 @@ impl<'a> LockedStores<'a> {
     }
 
     /// Whether there is a store for entries of this level.
-    pub(crate) fn has(&self, level: Level) -> bool {
-        self.folder(level).join("log.db").exists()
+    pub(crate) fn has(&mut self, level: Level) -> Result<bool, CommandError> {
+        self.folder = self.setup.folder(level);
+        Ok(Store::exists(self.folder)?)
     }
 
     /// Returns the store that holds entries of this level.
@@ -294,10 +297,40 @@ impl<'a> LockedStores<'a> {
 
     /// Returns the store that holds entries of this level, if there is one. Work that only reads must not create it.
     pub(crate) fn existing(&mut self, level: Level) -> Result<Option<&mut Store>, CommandError> {
-        match self.has(level) {
+        match self.has(level)? {
             true => self.store(level).map(Some),
             false => Ok(None),
         }
+    }
+
+    /// Reads from the store of a level, if there is one. A user's store that cannot be used does not cost the answer: then
+    /// the result is `None`, and `left_out` says why.
+    pub(crate) fn read_if_usable<T>(
+        &mut self,
+        level: Level,
+        left_out: &mut Option<String>,
+        read: impl FnOnce(&mut Store) -> Result<T, CommandError>,
+    ) -> Result<Option<T>, CommandError> {
+        let result = match self.existing(level) {
+            Ok(None) => return Ok(None),
+            Ok(Some(store)) => read(store),
+            Err(error) => Err(error),
+        };
+        match result {
+            Err(error) if level == Level::User && error.kind == ErrorKind::Store => {
+                *left_out = Some(without_user_notes(&error.in_store(self.folder(level))));
+                Ok(None)
+            }
+            result => result.map(Some),
+        }
+    }
+
+    /// Says that the store of a level has texts and no log that knows any, if so: the log is gone, or was replaced by a
+    /// new one.
+    pub(crate) fn stray_texts(&mut self, level: Level) -> Result<Option<String>, CommandError> {
+        let is_blank = self.existing(level)?.map_or(Ok(true), |store| store.is_blank())?;
+        let count = if is_blank { Store::text_files(self.folder(level))? } else { 0 };
+        Ok((count > 0).then(|| strays(count, self.folder(level))))
     }
 
     /// Sets how long writes wait for other processes, both for stores that are open and for those opened later.
@@ -332,6 +365,7 @@ impl<'a> LockedStores<'a> {
             if self.freshness == Freshness::Complete {
                 // There is no daemon, so every call does a part of the housekeeping. The answer does not depend on it.
                 let _ = store.tidy(self.now);
+                scratch::sweep(&setup.project_folder);
                 setup.local.iter().for_each(|project| self.remember(project));
                 self.folder = &setup.project_folder;
             }
@@ -369,6 +403,12 @@ impl<'a> LockedStores<'a> {
     fn open_as_is(&self, folder: &Path, owner: Owner) -> Result<Store, CommandError> {
         Ok(Store::open_as_is(folder, owner, self.setup.limits.clone(), self.patience)?)
     }
+}
+
+/// Says that a folder has texts that its log does not know.
+pub(crate) fn strays(count: usize, folder: &Path) -> String {
+    let texts = counted(count, "text", "texts");
+    format!("{texts} in {} belong to a log that is gone: no reference leads to them", folder.display())
 }
 
 impl Stores {

@@ -31,6 +31,7 @@ impl Machine {
         })?;
         let project = Project::locate(&env.folder, &paths.data).map_err(|error| {
             CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", env.folder.display()))
+                .hint("until this can be read, it is not known which store the folder uses; nothing was changed")
         })?;
         let config = config::read(&paths.config)?;
         Ok(Self { env: env.clone(), paths, project, config, running: ActiveRuns::default() })

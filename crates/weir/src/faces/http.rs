@@ -111,7 +111,9 @@ impl Server {
         let (state, ended) = (Arc::new(state), CancellationToken::new());
         let router = guarded(routes(&state, ended.clone()), self.hosts);
         let router = observed(limited(router, self.limits), Arc::clone(&state));
+        let closing = tokio::spawn(state.calls.clone().close_idle());
         let served = self.listening.run(router, self.limits).await;
+        closing.abort();
         ended.cancel();
         context.running().end_all(signal::SHUTDOWN_TIMEOUT).await;
         let flushed = tokio::task::spawn_blocking(move || state.meter.flush()).await;

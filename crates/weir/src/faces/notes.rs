@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_core::{Entry, Level, Origin, Reference, Timestamp};
-use weir_store::NoteUse;
+use weir_store::{NoteUse, Store};
 
 use crate::answer::{Answer, counted, headline, one_line};
 use crate::context::Context;
@@ -125,15 +125,16 @@ pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<
     }
     let asked: Vec<&NoteCategory> = NOTE_CATEGORIES.iter().filter(|sort| arguments.get_flag(sort.flag)).collect();
     let all = arguments.get_flag("all");
-    let notes = look(context).await?;
+    let (notes, left_out) = look(context).await?;
     let wanted = |note: &&ReviewedNote| all || asked.is_empty() || asked.iter().any(|sort| (sort.holds)(note));
     let data = json!({ "notes": notes.iter().filter(wanted).map(describe).collect::<Vec<_>>() });
+    let remark = left_out.map(|left_out| format!("\n{left_out}")).unwrap_or_default();
     if notes.is_empty() {
-        let text = "no notes yet; add one with `weir note \"…\"`".to_owned();
+        let text = format!("no notes yet; add one with `weir note \"…\"`{remark}");
         return Ok(Answer::nothing(text, data));
     }
     if !all && asked.is_empty() {
-        return Ok(Answer::new(listing(&notes), data));
+        return Ok(Answer::new(listing(&notes) + &remark, data));
     }
     let mut parts = vec![overview(&notes)];
     for sort in NOTE_CATEGORIES.iter().filter(|sort| all || asked.iter().any(|one| one.flag == sort.flag)) {
@@ -143,22 +144,23 @@ pub(crate) async fn review(context: &Context, arguments: &ArgMatches) -> Result<
     if all && !others.is_empty() {
         parts.push(format!("the others:\n{}", others.join("\n")));
     }
-    Ok(Answer::new(parts.join("\n\n"), data))
+    Ok(Answer::new(parts.join("\n\n") + &remark, data))
 }
 
-/// Returns the notes of the project and of the user, newest first, with what to report about each.
-async fn look(context: &Context) -> Result<Vec<ReviewedNote>, CommandError> {
+/// Returns the notes of the project and of the user, newest first, with what to report about each. Also says if the
+/// user's are left out.
+async fn look(context: &Context) -> Result<(Vec<ReviewedNote>, Option<String>), CommandError> {
     let scope = context.scope();
-    let (mut notes, mut remarks, now) = context
+    let (mut notes, mut remarks, left_out, now) = context
         .with_stores(move |open| {
             let mut notes = Vec::new();
+            let mut left_out = None;
             for level in [Level::Project, Level::User] {
-                if let Some(store) = open.existing(level)? {
-                    notes.extend(store.notes(&scope, MAX_NOTES)?);
-                }
+                let read = |store: &mut Store| Ok(store.notes(&scope, MAX_NOTES)?);
+                notes.extend(open.read_if_usable(level, &mut left_out, read)?.unwrap_or_default());
             }
             let entries: Vec<Entry> = notes.iter().map(|note| note.entry.clone()).collect();
-            Ok((notes, team::remarks(open, &scope, &entries)?, open.now))
+            Ok((notes, team::remarks(open, &scope, &entries)?, left_out, open.now))
         })
         .await?;
     notes.sort_by_key(|note| std::cmp::Reverse(note.entry.at));
@@ -171,7 +173,7 @@ async fn look(context: &Context) -> Result<Vec<ReviewedNote>, CommandError> {
         let remarks = remarks.remove(&seen.entry.reference).unwrap_or_default();
         ReviewedNote { unused: current && is_unused(&seen, now), seen, remarks, doubts }
     });
-    Ok(reviewed.collect())
+    Ok((reviewed.collect(), left_out))
 }
 
 fn is_current(note: &NoteUse) -> bool {

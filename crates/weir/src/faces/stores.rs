@@ -18,7 +18,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
 use crate::random;
-use crate::scratch::cannot_use;
+use crate::scratch::{REPLACED, cannot_use};
 
 /// Returns the commands.
 pub(crate) fn commands() -> [Command; 4] {
@@ -91,13 +91,18 @@ impl StoreTarget {
     /// Returns an error if the store is not empty, unless it may be replaced.
     fn check_free(&self, force: bool) -> Result<(), CommandError> {
         let is_free = || open(self)?.is_blank().map_err(|error| self.name_file(error));
-        if force || !self.folder.join("log.db").exists() || is_free()? {
+        if force || !has_store(&self.folder)? || is_free()? {
             return Ok(());
         }
         let message = format!("cannot replace the store in {}: it is not empty", self.folder.display());
         Err(CommandError::new(ErrorKind::Usage, message)
             .hint("back it up with `weir backup FILE`, then repeat with --force; the old store is set aside"))
     }
+}
+
+/// Whether there is a store in a folder.
+fn has_store(folder: &Path) -> Result<bool, CommandError> {
+    Store::exists(folder).map_err(|error| CommandError::from(error).in_store(folder))
 }
 
 fn open(which: &StoreTarget) -> Result<Store, CommandError> {
@@ -113,7 +118,7 @@ fn set_aside_old(old: Option<PathBuf>, which: &StoreTarget) -> Result<Option<Pat
         return Ok(None);
     }
     let name = which.folder.file_name().unwrap_or_default().to_string_lossy();
-    let aside = which.folder.with_file_name(format!("{name}.replaced-{}", random::name()?));
+    let aside = which.folder.with_file_name(format!("{name}{REPLACED}{}", random::name()?));
     std::fs::rename(&old, &aside).map_err(|error| cannot_use(&old, &error))?;
     Ok(Some(aside))
 }
@@ -133,11 +138,51 @@ fn check_new(file: &Path, arguments: &ArgMatches) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Returns the path next to a file under which its new content is written. A file that is to be replaced stays until
-/// then.
-fn unfinished(file: &Path) -> Result<PathBuf, CommandError> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    Ok(file.with_file_name(format!(".{name}.{}", random::name()?)))
+/// The new content of a file, next to it until it is complete. A file that is to be replaced stays until then. The file
+/// is locked as long as a process writes it; the next command with the same target removes what a killed one left.
+struct UnfinishedFile {
+    file: File,
+    path: PathBuf,
+    target: PathBuf,
+}
+
+impl UnfinishedFile {
+    fn new(target: &Path) -> Result<Self, CommandError> {
+        let failed = |error: std::io::Error| cannot_use(target, &error);
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let start = format!(".{name}.");
+        sweep_unfinished(target, &start);
+        let path = target.with_file_name(format!("{start}{}", random::name()?));
+        let file = new_private_file(&path).map_err(failed)?;
+        // On a file system without locks, nothing is swept.
+        let _ = file.try_lock();
+        Ok(Self { file, path, target: target.to_owned() })
+    }
+
+    /// Gives the file its name.
+    fn finish(&self) -> std::io::Result<()> {
+        std::fs::rename(&self.path, &self.target)
+    }
+}
+
+impl Drop for UnfinishedFile {
+    fn drop(&mut self) {
+        // After a rename, there is nothing left to remove at this path.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Removes unfinished files for a target whose process has ended.
+fn sweep_unfinished(target: &Path, start: &str) {
+    let folder = target.parent().unwrap_or(Path::new("/"));
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let random = name.to_str().and_then(|name| name.strip_prefix(start));
+        let is_ours = random.is_some_and(random::is_name) && entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_ours && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn new_private_file(path: &Path) -> std::io::Result<File> {

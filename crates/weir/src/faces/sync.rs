@@ -227,7 +227,7 @@ fn release(context: &Context, file: &str) -> Result<ReleasedToken, CommandError>
 }
 
 fn stop(context: &Context, folder: &Path) -> Result<Answer, CommandError> {
-    if !TeamDb::exists(folder) {
+    if !TeamDb::exists(folder)? {
         return Err(not_connected());
     }
     // An exchange that is under way would write the connection again.

@@ -9,6 +9,7 @@ use weir_store::{Owner, Patience, Spool, Store, StoreError};
 use super::unreadable;
 use crate::env::{self, Env, Paths};
 use crate::error::CommandError;
+use crate::foreign;
 use crate::project::Project;
 use crate::when;
 
@@ -23,26 +24,27 @@ pub(crate) struct SessionLocation {
 ///
 /// A client's shell may have entered a submodule, or any folder outside a repository, and each is a project of its own.
 /// The session still belongs to where it was started: there the client's server looks for what a hook has stored.
-pub(super) fn settle(client: &Client, hook: &mut Hook) {
+pub(super) fn settle(client: &Client, hook: &mut Hook) -> Result<(), CommandError> {
     if client.folder_moves
         && let Some(started) = env::client_folder()
-        && belongs_to(&started, &hook.folder)
+        && belongs_to(&started, &hook.folder).map_err(unreadable)?
     {
         hook.folder = started;
     }
+    Ok(())
 }
 
 /// Whether a session that was started in one folder belongs there although its shell is in another. It does not if that
 /// is another work tree of the repository, which has files and a branch of its own.
-pub(crate) fn belongs_to(started: &Path, current: &Path) -> bool {
+pub(crate) fn belongs_to(started: &Path, current: &Path) -> std::io::Result<bool> {
     if started == current {
-        return true;
+        return Ok(true);
     }
-    let Ok(own) = Project::discover(started) else { return false };
-    match Project::discover(current) {
-        Ok(there) if there.key == own.key => there.root == own.root && current.starts_with(started),
+    let Some(own) = foreign::settled(Project::discover(started))? else { return Ok(false) };
+    Ok(match foreign::settled(Project::discover(current))? {
+        Some(there) if there.key == own.key => there.root == own.root && current.starts_with(started),
         _ => true,
-    }
+    })
 }
 
 /// Why a store cannot be opened.
@@ -71,7 +73,7 @@ impl SessionLocation {
 
     /// Opens the project's store. A new project is added to the user's list.
     pub(crate) fn open(&self, paths: &Paths, patience: Patience) -> Result<Store, OpenError> {
-        let is_new = !self.folder.join("log.db").exists();
+        let is_new = !Store::exists(&self.folder).unwrap_or(true);
         // Appending an event needs no limits, and storing a text sets the user's.
         let limits = Limits::default();
         let owner = Owner::Project(self.project.key.clone());

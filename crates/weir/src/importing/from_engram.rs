@@ -211,17 +211,18 @@ impl ExportImport<'_, '_> {
         let session = session.and_then(|key| self.sessions.get(key));
         // The folder of a session says nothing about what it saved for another project.
         let own = session.filter(|session| is_same_name(&session.project, project));
-        if let Some(context) = own.and_then(|session| session.folder.clone()).and_then(|folder| self.job.open(&folder))
-        {
-            let is_here = context.project().key == self.job.context.project().key;
-            return match is_here || self.job.order.whose == ImportScope::All {
-                true => into(Some(context)),
-                false => Placement::Left(LeftBecause::OtherProject),
-            };
-        }
-        match self.is_this_project(project) {
-            true => into(self.job.here()),
-            false => Placement::Left(LeftBecause::NoFolder),
+        let folder = own.and_then(|session| session.folder.clone());
+        match folder.map_or(Ok(None), |folder| self.job.open(&folder)) {
+            Ok(Some(context)) => {
+                let is_here = context.project().key == self.job.context.project().key;
+                match is_here || self.job.order.whose == ImportScope::All {
+                    true => into(Some(context)),
+                    false => Placement::Left(LeftBecause::OtherProject),
+                }
+            }
+            Ok(None) if self.is_this_project(project) => into(self.job.here()),
+            // A folder that cannot be read now may be that of another project. The next import looks again.
+            Ok(None) | Err(_) => Placement::Left(LeftBecause::NoFolder),
         }
     }
 

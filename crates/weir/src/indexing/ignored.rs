@@ -90,7 +90,10 @@ impl Ignored {
         };
         let plain = read(self, folder, ".ignore");
         let git = read(self, folder, ".gitignore");
-        let repository = git::open(folder);
+        let repository = git::open(folder).unwrap_or_else(|error| {
+            self.unread.push((folder.join(".git"), error.to_string()));
+            None
+        });
         let is_repository = repository.is_some();
         let exclude = repository.map(|repository| read(self, &repository.common, "info/exclude"));
         let files = [plain, git, exclude.unwrap_or_else(Gitignore::empty)];

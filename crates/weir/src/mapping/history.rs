@@ -31,8 +31,9 @@ pub(super) fn commits(
     scope: &Scope,
     root: &Path,
 ) -> Result<Commits, CommandError> {
-    let Some(repository) = git::discover(root) else { return Ok(Commits::default()) };
-    let Some(head) = repository.head().commit else { return Ok(Commits::default()) };
+    // The history only refines the map, so one that cannot be read now is left out.
+    let Ok(Some(repository)) = git::discover(root) else { return Ok(Commits::default()) };
+    let Some(head) = repository.head().unwrap_or_default().commit else { return Ok(Commits::default()) };
     let key = key(root);
     if let Some((_, kept)) = store.map_commits(scope, &key)?.filter(|(known, _)| *known == head) {
         return Ok(Commits::read(&kept));

@@ -82,7 +82,7 @@ Pass - as the text to read it from standard input.";
         }
         let level = self.scope.map_or(Level::Project, |scope| scope.0);
         let (files, unbound) = context.bind(level, &self.files);
-        let head = context.head();
+        let head = context.head()?;
         let note = Note {
             topic: self.topic.map(|topic| topic.trim().to_owned()).filter(|topic| !topic.is_empty()),
             supersedes: parse_references(&self.supersedes)?,

@@ -128,7 +128,7 @@ const STORES: [(&str, Level); 2] = [("project store", Level::Project), ("user st
 
 /// Repairs the stores that exist, as the order asks.
 fn repair(open: &mut LockedStores<'_>, context: &Context, order: &Doctor) -> Vec<Check> {
-    let stores = STORES.into_iter().filter(|(_, level)| open.has(*level)).collect::<Vec<_>>();
+    let stores = STORES.into_iter().filter(|(_, level)| open.has(*level).unwrap_or(false)).collect::<Vec<_>>();
     stores.into_iter().flat_map(|(name, level)| store::repair(open, context, name, level, order)).collect()
 }
 
@@ -174,7 +174,8 @@ fn repository(context: &Context) -> Option<KnownProject> {
 /// Reports the identity of the repository. If the project has a store, the identity is remembered for later suggestions.
 fn check_repository(open: &mut LockedStores<'_>, known: Option<KnownProject>) -> Option<Check> {
     let known = known?;
-    if open.has(Level::Project) && open.has(Level::User) {
+    let has = |open: &mut LockedStores<'_>, level| open.has(level).unwrap_or(false);
+    if has(open, Level::Project) && has(open, Level::User) {
         let _ = open.user().map(|user| user.remember_project(&known));
     }
     Some(Check::good("repository", known.identity?.to_string()))
@@ -290,15 +291,18 @@ fn check_hooks(open: &mut LockedStores<'_>, context: &Context) -> Vec<Check> {
 fn check_spool(context: &Context) -> Vec<Check> {
     const NAME: &str = "spool";
     let spool = Spool::beside(&context.project_folder());
-    let (waiting, unreadable) = spool.waiting();
+    let (waiting, damaged) = match spool.waiting() {
+        Ok(counts) => counts,
+        Err(error) => return vec![Check::bad(NAME, CommandError::from(error).in_store(&context.project_folder()))],
+    };
     let bad = |text: String, fix: String| Check { name: NAME, good: false, text, fix: Some(fix) };
     let mut checks = Vec::new();
     if waiting > 0 {
         let text = counted(waiting, "record from hooks waits", "records from hooks wait");
         checks.push(Check::good(NAME, format!("{text} for the next command that can write to the log")));
     }
-    if unreadable > 0 {
-        let text = format!("{} from hooks cannot be read", counted(unreadable, "record", "records"));
+    if damaged > 0 {
+        let text = counted(damaged, "record from hooks is damaged", "records from hooks are damaged");
         checks.push(bad(
             text,
             format!("after investigating, remove them: rm {}/*.unreadable", shell_word(spool.folder())),
@@ -335,7 +339,7 @@ fn check_modes(data: &Path) -> Check {
             fix: Some(format!("chmod -R go= {}", shell_word(data))),
         },
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            let unusable = StoreError::Unusable { at: StorePart::Folder, detail: error.to_string() };
+            let unusable = StoreError::unusable(StorePart::Folder, &error);
             Check::bad("data folder", CommandError::from(unusable).in_store(data))
         }
         _ => Check::good("data folder", data.display().to_string()),

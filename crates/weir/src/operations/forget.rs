@@ -1,22 +1,24 @@
 //! `ctx_forget`: removes entries permanently. Invariant: nothing is removed that a dry run has not shown first.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use weir_core::wording::quoted;
 use weir_core::{Level, Reference, Scope};
-use weir_store::{Forgotten, Plan, Selection};
+use weir_store::{Forgotten, Plan, Selection, StoreError};
 
 use super::annotate::parse_references;
 use super::{Declared, Effect};
 use crate::answer::{Answer, Budget, counted, fit_items, one_line};
 use crate::choice::Choice;
 use crate::context::LockedStores;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::face::Face;
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
-use crate::{team, when};
+use crate::{scratch, team, when};
 
 /// The budget of an answer, in tokens.
 const MAX_TOKENS: u32 = 600;
@@ -118,9 +120,13 @@ fn plans(
 ) -> Result<Vec<(Level, Plan)>, CommandError> {
     let mut plans = Vec::new();
     for &level in levels(selection) {
-        let plan = open.store(level)?.plan_to_forget(scope, selection)?;
-        if !plan.entries.is_empty() || plan.events > 0 {
-            plans.push((level, plan));
+        let planned = open.store(level).and_then(|store| Ok(store.plan_to_forget(scope, selection)?));
+        match planned {
+            Ok(plan) if plan.entries.is_empty() && plan.events == 0 => {}
+            Ok(plan) => plans.push((level, plan)),
+            // What was found in the project can be forgotten all the same.
+            Err(error) if level == Level::User && error.kind == ErrorKind::Store && !plans.is_empty() => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(plans)
@@ -220,18 +226,41 @@ fn remove(
 ) -> Result<Answer<ForgetData>, CommandError> {
     let plans = plans(open, scope, selection)?;
     if confirmation_of(&plans) != confirmation {
-        return Err(weir_store::StoreError::PlanChanged.into());
+        return Err(StoreError::PlanChanged.into());
     }
     let now = open.now;
     let (mut lines, mut removed) = (Vec::new(), Vec::new());
     for (level, plan) in &plans {
-        let forgotten = open.store(*level)?.forget(scope, selection, &plan.confirmation, now)?;
+        let folder = open.folder(*level);
+        let forgotten = open.store(*level)?.forget(scope, selection, &plan.confirmation, now);
+        let forgotten = forgotten.map_err(|error| cannot_forget(error, folder))?;
+        folder.ancestors().take(2).for_each(scratch::sweep);
         let references: Vec<Reference> = plan.entries.iter().map(|entry| entry.reference).collect();
         team::forgotten(open.folder(*level), &references)?;
         lines.push(describe(*level, &forgotten));
+        lines.extend(described_older(&scratch::older_stores(folder)));
         removed.push(RemovedData::of(*level, forgotten));
     }
     Ok(Answer::new(lines.join("\n"), ForgetData::Removed { removed }))
+}
+
+/// Returns the error for entries that could not be forgotten. On a full disk, advising to forget some would not help.
+fn cannot_forget(error: StoreError, folder: &Path) -> CommandError {
+    let is_full = matches!(error, StoreError::Full { .. });
+    let mut error = CommandError::from(error).in_store(folder);
+    if is_full {
+        error.hints = vec!["nothing was removed; free a megabyte on this disk, then repeat the command".to_owned()];
+    }
+    error
+}
+
+/// Says which stores that were set aside may still have what was forgotten.
+fn described_older(stores: &[PathBuf]) -> Option<String> {
+    let named: Vec<String> = stores.iter().map(|store| quoted(&store.display().to_string())).collect();
+    (!named.is_empty()).then(|| {
+        let (named, store) = (named.join(" "), if named.len() == 1 { "an older store" } else { "older stores" });
+        format!("{store} that `weir restore` or `weir adopt` has set aside may still have it; to remove: rm -r {named}")
+    })
 }
 
 fn describe(level: Level, forgotten: &Forgotten) -> String {

@@ -211,6 +211,7 @@ fn find(
 ) -> Result<(Box<Entry>, BlobReader), CommandError> {
     let (now, mut days) = (open.now, None);
     for level in [Level::Project, Level::User] {
+        // A reference that is not in the project's store may be in the user's, so an error there is an error here.
         let Some(store) = open.existing(level)? else { continue };
         days = Some(store.limits().event_days);
         match store.get(scope, reference, now)? {

@@ -13,7 +13,7 @@ use super::{Declared, Effect, Listing};
 use crate::answer::{Answer, Budget};
 use crate::choice::Choice;
 use crate::context::LockedStores;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind, without_user_notes};
 use crate::mapping::{FoundSymbol, SymbolQuery};
 use crate::needs::KnowledgeContext;
 use crate::schema::silent;
@@ -176,6 +176,8 @@ struct QueryResult {
     has_history: bool,
     /// Symbols of the project's files, best first.
     symbols: Vec<FoundSymbol>,
+    /// What could not be searched, and why.
+    left_out: Vec<String>,
 }
 
 impl QueryResult {
@@ -194,14 +196,16 @@ pub(crate) struct FoundHits {
     pub more: bool,
     /// The doubts about each hit, in the order of the hits.
     pub doubts: Vec<Vec<Doubt>>,
+    /// What could not be searched, and why.
+    pub left_out: Vec<String>,
 }
 
 /// Runs a query.
 pub(crate) async fn hits(context: &KnowledgeContext, query: Query) -> Result<FoundHits, CommandError> {
-    let QueryResult { findings, no_vector, more, .. } = search(&Searcher::new(context).await?, query).await?;
+    let QueryResult { findings, no_vector, more, left_out, .. } = search(&Searcher::new(context).await?, query).await?;
     let entries: Vec<&Entry> = findings.hits.iter().map(|hit| &hit.entry).collect();
     let doubts = context.doubts(&entries, staleness::GIT_TIMEOUT).await;
-    Ok(FoundHits { findings, no_vector, more, doubts })
+    Ok(FoundHits { findings, no_vector, more, doubts, left_out })
 }
 
 /// Runs each query and shows the hits.
@@ -229,6 +233,7 @@ async fn complete(context: &KnowledgeContext, mut found: QueryResult) -> Result<
     let work = move |open: &mut LockedStores<'_>| {
         topics::add(open, &scope, &mut found)?;
         if found.findings.hits.is_empty() {
+            found.left_out.extend(open.stray_texts(Level::Project)?);
             if let Some(store) = open.existing(Level::Project)? {
                 found.sources = store.sources(&scope)?;
                 let newest = HistoryFilter { limit: 1, ..HistoryFilter::default() };
@@ -269,14 +274,21 @@ async fn search(searcher: &Searcher<'_>, query: Query) -> Result<QueryResult, Co
             searcher.search(Level::Project, &asked, Store::search).await?
         }
     };
+    let mut left_out = Vec::new();
     if matches!(query.within, None | Some(Level::User)) {
-        let others = searcher.search(Level::User, &asked, Store::search).await?;
-        merge(&mut findings, others, &query.text);
+        match searcher.search(Level::User, &asked, Store::search).await {
+            Ok(others) => merge(&mut findings, others, &query.text),
+            // A project's own knowledge does not depend on the user's.
+            Err(error) if query.within.is_none() && error.kind == ErrorKind::Store => {
+                left_out.push(without_user_notes(&error));
+            }
+            Err(error) => return Err(error),
+        }
     }
     let more = findings.hits.len() > query.limit;
     findings.hits.truncate(query.limit);
     let (sources, symbols) = (Vec::new(), Vec::new());
-    Ok(QueryResult { query, findings, no_vector, more, sources, moved: None, has_history: false, symbols })
+    Ok(QueryResult { query, findings, no_vector, more, sources, moved: None, has_history: false, symbols, left_out })
 }
 
 /// Merges the hits of two stores. Their scores cannot be compared, because a word is rare or common within each store.
@@ -301,7 +313,8 @@ fn merge(findings: &mut Findings, mut others: Findings, text: &str) {
     findings.corrected.extend(others.corrected);
     findings.without_vectors += others.without_vectors;
     findings.behind |= others.behind;
-    findings.unreadable.extend(others.unreadable);
+    findings.lost.extend(others.lost);
+    findings.unavailable.extend(others.unavailable);
 }
 
 /// Returns the share of a query's words that a text contains, by their first letters, so that endings do not matter.

@@ -204,6 +204,16 @@ pub(crate) fn user_id() -> Option<u32> {
     Some(rustix::process::getuid().as_raw())
 }
 
+/// Raises the number of files that this process may have open, as far as it may itself and needs. Returns the number.
+pub(crate) fn raise_file_limit(needed: u64) -> u64 {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let current = limit.current.unwrap_or(u64::MAX);
+    let raised = limit.maximum.unwrap_or(u64::MAX).min(needed);
+    let is_raised = raised > current && setrlimit(Resource::Nofile, Rlimit { current: Some(raised), ..limit }).is_ok();
+    if is_raised { raised } else { current }
+}
+
 /// Makes a new process the first of a group of its own.
 pub(crate) fn lead_group(command: &mut Command) {
     command.process_group(0);

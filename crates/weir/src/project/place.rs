@@ -6,19 +6,24 @@ use std::path::Path;
 use weir_store::private;
 
 use super::Project;
-use crate::os;
+use crate::{foreign, os};
 
 /// The file next to the log that records the device and inode numbers of the project's folder.
 const PLACE: &str = "place";
+/// The most that is read of that file, in bytes.
+const MAX_PLACE_BYTES: u64 = 128;
 
 impl Project {
     /// Records the place of the project's folder next to its log. The store of another folder keeps the place of that
     /// folder.
     pub(crate) fn remember_place(&self, store: &Path) {
         let Some(place) = self.place().filter(|_| self.shared().is_none()) else { return };
-        if recorded_place(store).as_ref() != Some(&place) {
+        let path = store.join(PLACE);
+        // Anything but a file, such as a pipe, is left alone: opening it could wait forever.
+        let is_other = path.symlink_metadata().is_ok_and(|about| !about.is_file());
+        if !is_other && recorded_place(store).as_ref() != Some(&place) {
             // Failing to write is harmless: the record only improves a guess.
-            let file = private::open(&store.join(PLACE), private::options().truncate(true));
+            let file = private::open(&path, private::options().truncate(true));
             let _ = file.and_then(|mut file| file.write_all(place.as_bytes()));
         }
     }
@@ -35,5 +40,6 @@ impl Project {
 
 /// Returns the place that is recorded in the folder of a store.
 pub(crate) fn recorded_place(store: &Path) -> Option<String> {
-    std::fs::read_to_string(store.join(PLACE)).ok()
+    let place = foreign::read_user_file(&store.join(PLACE), MAX_PLACE_BYTES).ok()?;
+    String::from_utf8(place).ok()
 }

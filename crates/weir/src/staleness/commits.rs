@@ -54,7 +54,7 @@ pub(super) fn not_in_head<'a>(
     if others.is_empty() {
         return HashSet::new();
     }
-    let Some(head) = context.head().commit else { return HashSet::new() };
+    let Some(head) = context.head().ok().and_then(|head| head.commit) else { return HashSet::new() };
     others.retain(|commit| *commit != head);
     let open: Vec<&str> = others.iter().copied().filter(|commit| is_open(&known(), commit, &head)).collect();
     if !open.is_empty() {
@@ -92,9 +92,9 @@ fn query_commits(context: &Context, head: &str, commits: &[&str], deadline: Inst
 
 /// Returns git's answer for each commit, or `None` if git cannot be queried.
 fn ask_git(context: &Context, head: &str, commits: &[&str], patience: Duration) -> Option<HashMap<String, bool>> {
-    let repository = git::discover(&context.project().root)?;
+    let repository = git::discover(&context.project().root).ok()??;
     // In a shallow repository, history ends early, so an ancestor may not look like one.
-    if patience.is_zero() || repository.is_shallow() {
+    if patience.is_zero() || repository.is_shallow().unwrap_or(true) {
         return None;
     }
     let question = GitQuery { repository: &repository, head, folder: &repository.work_tree };

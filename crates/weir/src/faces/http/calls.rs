@@ -3,7 +3,7 @@
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
@@ -15,6 +15,7 @@ use super::problem::Problem;
 use crate::context::Context;
 use crate::mutex::lock;
 use crate::operations::{Effect, Operation};
+use crate::os;
 
 /// The maximum number of calls in progress that only read.
 const MAX_READING_CALLS: usize = 64;
@@ -22,6 +23,14 @@ const MAX_READING_CALLS: usize = 64;
 const MAX_WRITING_CALLS: usize = 32;
 /// The maximum number of contexts that keep their stores open between calls.
 const MAX_IDLE_CONTEXTS: usize = 16;
+/// The number of contexts that keep their stores open however long no call comes.
+const MIN_IDLE_CONTEXTS: usize = 2;
+/// How long the others keep their stores open.
+const MAX_IDLE_TIME: Duration = Duration::from_secs(20);
+/// The number of files that a call may have open: the databases of two stores with their side files, and some texts.
+const FILES_PER_CALL: u64 = 16;
+/// The number of files that everything else may have open: connections, runs, the index, the counting of tokens.
+const OTHER_FILES: u64 = 128;
 
 /// How long a call waits for its turn when too many are in progress.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -29,11 +38,16 @@ const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most threads that calls can occupy at a time.
 pub(super) const MAX_THREADS: usize = MAX_READING_CALLS + MAX_WRITING_CALLS;
 
+/// The contexts without a call, each with the time of its last one, the most recent last.
+type IdleContexts = Arc<Mutex<Vec<(Instant, Context)>>>;
+
 /// A pool of contexts. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Calls {
     base: Context,
-    idle: Arc<Mutex<Vec<Context>>>,
+    idle: IdleContexts,
+    /// How many calls of each kind there can be.
+    most: InProgress,
     reading: Arc<Semaphore>,
     writing: Arc<Semaphore>,
     /// Places of brief writes, as many as there are contexts with open stores: these calls take less time than opening
@@ -44,12 +58,30 @@ pub(crate) struct Calls {
 impl Calls {
     /// Returns a pool of contexts like this one. No store is opened yet.
     pub(crate) fn new(context: &Context) -> Self {
+        let files = os::raise_file_limit(FILES_PER_CALL * MAX_THREADS as u64 + OTHER_FILES);
+        let most = InProgress::within(files);
         Self {
             base: context.clone(),
             idle: Arc::default(),
-            reading: Arc::new(Semaphore::new(MAX_READING_CALLS)),
-            writing: Arc::new(Semaphore::new(MAX_WRITING_CALLS)),
-            brief: Arc::new(Semaphore::new(MAX_IDLE_CONTEXTS)),
+            reading: Arc::new(Semaphore::new(most.reading)),
+            writing: Arc::new(Semaphore::new(most.writing)),
+            brief: Arc::new(Semaphore::new(most.writing.min(MAX_IDLE_CONTEXTS))),
+            most,
+        }
+    }
+
+    /// Closes the stores of contexts that have had no call for a while, so that a burst of calls costs nothing later.
+    pub(super) async fn close_idle(self) {
+        loop {
+            tokio::time::sleep(MAX_IDLE_TIME / 2).await;
+            let surplus: Vec<_> = {
+                let mut idle = lock(&self.idle);
+                let old = idle.iter().take_while(|(used, _)| used.elapsed() > MAX_IDLE_TIME).count();
+                let surplus = old.min(idle.len().saturating_sub(MIN_IDLE_CONTEXTS));
+                idle.drain(..surplus).collect()
+            };
+            // Closing a store may wait for the disk.
+            let _ = tokio::task::spawn_blocking(move || drop(surplus)).await;
         }
     }
 
@@ -92,7 +124,7 @@ impl Calls {
 
     /// Takes a context from the pool, or a new one.
     fn take(&self, places: Vec<Place>, session: Option<SessionKey>, cancel: CancellationToken) -> CallContext {
-        let idle = lock(&self.idle).pop();
+        let idle = lock(&self.idle).pop().map(|(_, context)| context);
         let context = idle.unwrap_or_else(|| self.base.with_own_stores()).for_call(session, cancel);
         CallContext { context, idle: Arc::clone(&self.idle), _places: places }
     }
@@ -105,8 +137,8 @@ impl Calls {
     /// Returns how many calls are in progress: those that only read, and the others.
     pub(super) fn in_progress(&self) -> InProgress {
         InProgress {
-            reading: MAX_READING_CALLS.saturating_sub(self.reading.available_permits()),
-            writing: MAX_WRITING_CALLS.saturating_sub(self.writing.available_permits()),
+            reading: self.most.reading.saturating_sub(self.reading.available_permits()),
+            writing: self.most.writing.saturating_sub(self.writing.available_permits()),
         }
     }
 }
@@ -121,6 +153,7 @@ pub(super) async fn in_time(context: impl Future<Output = CallContext>) -> Resul
 }
 
 /// How many calls are in progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct InProgress {
     /// Calls that only read.
     pub reading: usize,
@@ -128,10 +161,18 @@ pub(super) struct InProgress {
     pub writing: usize,
 }
 
+impl InProgress {
+    /// Returns how many calls there can be if this many files may be open. The others wait for their turn.
+    fn within(files: u64) -> Self {
+        let calls = (files.saturating_sub(OTHER_FILES) / FILES_PER_CALL).min(MAX_THREADS as u64) as usize;
+        Self { reading: (calls * 2 / 3).clamp(2, MAX_READING_CALLS), writing: (calls / 3).clamp(1, MAX_WRITING_CALLS) }
+    }
+}
+
 /// The context of one call. Its stores go back to the pool when it is dropped.
 pub(crate) struct CallContext {
     context: Context,
-    idle: Arc<Mutex<Vec<Context>>>,
+    idle: IdleContexts,
     _places: Vec<Place>,
 }
 
@@ -154,11 +195,24 @@ impl Drop for CallContext {
         }
         let mut idle = lock(&self.idle);
         if idle.len() < MAX_IDLE_CONTEXTS {
-            idle.push(self.context.clone());
+            idle.push((Instant::now(), self.context.clone()));
         }
     }
 }
 
 async fn place(among: &Arc<Semaphore>) -> Place {
     Arc::clone(among).acquire_owned().await.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_files_mean_fewer_calls_at_a_time() {
+        for (files, reading, writing) in [(u64::MAX, 64, 32), (1_664, 64, 32), (1_024, 37, 18), (256, 5, 2), (20, 2, 1)]
+        {
+            assert_eq!(InProgress::within(files), InProgress { reading, writing }, "{files}");
+        }
+    }
 }

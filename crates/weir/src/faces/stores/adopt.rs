@@ -10,7 +10,7 @@ use serde_json::json;
 use weir_core::ProjectKey;
 use weir_store::{KnownProject, Owner, Store, StoreError};
 
-use super::{Asker, StoreTarget, force_argument, path_of, set_aside_old, still_open};
+use super::{Asker, StoreTarget, force_argument, has_store, path_of, set_aside_old, still_open};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -64,7 +64,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches, ask: Asker<'_>) -> 
     if known.key == project.own_key() {
         return Err(CommandError::usage(format!("the store of {} already belongs to this project", old.display())));
     }
-    let there = moved::still_there(known);
+    let there = moved::still_there(known).map_err(|error| cannot_use(Path::new(&known.root), &error))?;
     let store = share::store_of(context, known)?;
     if there.is_some() || store.owner != known.key {
         return share::share(context, known, there.as_ref(), &store, &ask);
@@ -81,7 +81,7 @@ fn take_over(context: &Context, known: &KnownProject, old: &Path, force: bool) -
     let which = StoreTarget::project(context);
     which.check_free(force)?;
     let from = which.folder.with_file_name(&known.folder);
-    if !from.join("log.db").exists() {
+    if !has_store(&from)? {
         return Err(CommandError::new(ErrorKind::NotFound, format!("the store of {} no longer exists", old.display())));
     }
     let open = still_open(&from);
@@ -125,7 +125,8 @@ fn take_over(context: &Context, known: &KnownProject, old: &Path, force: bool) -
 fn follow(context: &Context, known: &KnownProject) -> Result<Vec<String>, CommandError> {
     let (project, data) = (context.project(), &context.paths().data);
     let mut followed = Vec::new();
-    for (name, record) in sharing::all(data).into_iter().filter(|(_, record)| record.folder == known.folder) {
+    let records = sharing::all(data).map_err(|error| cannot_use(data, &error))?;
+    for (name, record) in records.into_iter().filter(|(_, record)| record.folder == known.folder) {
         followed.push(share::place(&record.user));
         let record = SharedStore {
             owner: project.own_key().to_owned(),
@@ -140,7 +141,7 @@ fn follow(context: &Context, known: &KnownProject) -> Result<Vec<String>, Comman
 
 /// Returns the known project that is or was in a folder. The one that is there now comes first.
 fn known_at<'a>(projects: &'a [KnownProject], folder: &Path) -> Result<&'a KnownProject, CommandError> {
-    let there = Project::discover(folder).ok();
+    let there = foreign::settled(Project::discover(folder)).map_err(|error| cannot_use(folder, &error))?;
     let is_there = |project: &&KnownProject| there.as_ref().is_some_and(|there| there.key.0 == project.key);
     let was_there = |project: &&KnownProject| was_at(project, folder);
     let both = |project: &&KnownProject| is_there(project) && was_there(project);
@@ -156,7 +157,7 @@ fn was_at(project: &KnownProject, folder: &Path) -> bool {
 fn unknown(old: &Path, projects: &[KnownProject]) -> CommandError {
     let gone: Vec<String> = projects
         .iter()
-        .filter(|project| !Path::new(&project.root).exists())
+        .filter(|project| moved::is_gone(Path::new(&project.root)))
         .map(|project| project.root.clone())
         .collect();
     let hint = match gone.is_empty() {

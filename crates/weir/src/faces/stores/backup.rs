@@ -2,15 +2,12 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
 
 use clap::{ArgMatches, Command};
 use serde_json::json;
 use weir_store::{Copied, Owner};
 
-use super::{
-    StoreTarget, check_new, file_argument, force_argument, new_private_file, path_of, unfinished, user_argument,
-};
+use super::{StoreTarget, UnfinishedFile, check_new, file_argument, force_argument, path_of, user_argument};
 use crate::answer::{Answer, counted, size};
 use crate::context::Context;
 use crate::error::CommandError;
@@ -48,6 +45,7 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let scratch = Scratch::new(&which.folder)?;
     let level = which.level;
     let copied = context.with_stores_here(|open| Ok(open.store(level)?.copy_to(scratch.path())?))?;
+    let unavailable = copied.unavailable.iter().map(|(name, _)| name);
     let manifest = json!({
         "format": FORMAT,
         "version": VERSION,
@@ -58,15 +56,12 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         "entries": copied.entries,
         "events": copied.events,
         "texts": copied.texts.len(),
-        "missing": copied.missing,
+        "missing": copied.missing.iter().chain(&copied.damaged).chain(unavailable).collect::<Vec<_>>(),
     });
-    let unfinished = unfinished(&file)?;
-    let written = write(context, &unfinished, &manifest.to_string(), &copied);
-    let written = written.and_then(|bytes| std::fs::rename(&unfinished, &file).map(|()| bytes));
-    let bytes = written.map_err(|error| {
-        let _ = std::fs::remove_file(&unfinished);
-        cannot_use(&file, &error)
-    })?;
+    let mut unfinished = UnfinishedFile::new(&file)?;
+    let written = write(context, &mut unfinished, &manifest.to_string(), &copied);
+    let bytes =
+        written.and_then(|bytes| unfinished.finish().map(|()| bytes)).map_err(|error| cannot_use(&file, &error))?;
     let mut text = format!(
         "backed up {} and {} to {} ({}); restore them with `weir restore`",
         counted(copied.entries as usize, "entry", "entries"),
@@ -74,19 +69,37 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
         file.display(),
         size(bytes)
     );
-    if !copied.missing.is_empty() {
-        let missing = counted(copied.missing.len(), "text", "texts");
-        text.push_str(&format!("\ncannot back up {missing}: the files are missing; run `weir doctor`"));
-    }
+    let left_out = left_out(&copied);
+    text.extend(left_out.iter().map(|line| format!("\n{line}")));
     let mut data = manifest;
     data["file"] = json!(file.display().to_string());
     data["bytes"] = json!(bytes);
-    Ok(Answer { found: copied.missing.is_empty(), ..Answer::new(text, data) })
+    Ok(Answer { found: left_out.is_empty(), ..Answer::new(text, data) })
+}
+
+/// Says which texts the backup does not have, and why.
+fn left_out(copied: &Copied) -> Vec<String> {
+    let texts = |count: usize| counted(count, "text", "texts");
+    let mut lines = Vec::new();
+    if !copied.missing.is_empty() {
+        let missing = texts(copied.missing.len());
+        lines.push(format!("cannot back up {missing}: the files are missing; run `weir doctor`"));
+    }
+    if !copied.damaged.is_empty() {
+        let damaged = texts(copied.damaged.len());
+        lines.push(format!("cannot back up {damaged}: damaged; run `weir doctor --deep`"));
+    }
+    if let Some((_, why)) = copied.unavailable.first() {
+        let unavailable = texts(copied.unavailable.len());
+        lines
+            .push(format!("cannot back up {unavailable} at the moment: {why}; make another backup once that is fixed"));
+    }
+    lines
 }
 
 /// Writes the file and flushes it to disk. Returns its length.
-fn write(context: &Context, path: &Path, manifest: &str, copied: &Copied) -> std::io::Result<u64> {
-    let mut encoder = zstd::Encoder::new(new_private_file(path)?, COMPRESSION_LEVEL)?;
+fn write(context: &Context, file: &mut UnfinishedFile, manifest: &str, copied: &Copied) -> std::io::Result<u64> {
+    let mut encoder = zstd::Encoder::new(&mut file.file, COMPRESSION_LEVEL)?;
     encoder.include_checksum(true)?;
     let mut archive = tar::Builder::new(encoder);
     append(&mut archive, MANIFEST, manifest.len() as u64, manifest.as_bytes())?;
@@ -100,7 +113,7 @@ fn write(context: &Context, path: &Path, manifest: &str, copied: &Copied) -> std
             context.report_progress(&format!("writing text {} of {}", number + 1, copied.texts.len()));
         }
     }
-    let mut file = archive.into_inner()?.finish()?;
+    let file = archive.into_inner()?.finish()?;
     file.flush()?;
     file.sync_all()?;
     Ok(file.metadata()?.len())

@@ -1,18 +1,16 @@
 //! `weir export`: writes everything in a store as JSON Lines, as described in docs/export.md.
 
+use std::convert::Infallible;
 use std::io::{BufWriter, Write};
 
 use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
 use weir_store::{BlobReader, Exported, ExportedEntry, ExportedEvent, StoreError};
 
-use super::{
-    StoreTarget, check_new, file_argument, force_argument, new_private_file, path_of, unfinished, user_argument,
-};
+use super::{StoreTarget, UnfinishedFile, check_new, file_argument, force_argument, path_of, user_argument};
 use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
-use crate::scratch::cannot_use;
 use crate::when;
 
 pub(super) fn command() -> Command {
@@ -45,14 +43,10 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Option<An
         };
     };
     check_new(&file, arguments)?;
-    let unfinished = unfinished(&file)?;
-    let output = new_private_file(&unfinished).map_err(|error| cannot_use(&file, &error))?;
-    let written = write(context, &which, &mut BufWriter::new(output));
-    let written = written.and_then(|counts| Ok(std::fs::rename(&unfinished, &file).map(|()| counts)?));
-    let counts = written.map_err(|failed| {
-        let _ = std::fs::remove_file(&unfinished);
-        failed.into_error(&file.display().to_string()).in_store(&which.folder)
-    })?;
+    let mut unfinished = UnfinishedFile::new(&file)?;
+    let written = write(context, &which, &mut BufWriter::new(&mut unfinished.file));
+    let written = written.and_then(|counts| Ok(unfinished.finish().map(|()| counts)?));
+    let counts = written.map_err(|failed| failed.into_error(&file.display().to_string()).in_store(&which.folder))?;
     let mut text = format!(
         "exported {} and {} to {}",
         entries(counts.entries),
@@ -125,8 +119,7 @@ fn write(context: &Context, which: &StoreTarget, out: &mut impl Write) -> Result
                 }
                 Exported::Entry(entry, text) => {
                     counts.entries += 1;
-                    counts.unreadable += usize::from(text.is_err());
-                    entry_line(out, &entry, text)?;
+                    counts.unreadable += usize::from(!entry_line(out, &entry, text)?);
                 }
             }
             if (counts.entries + counts.events).is_multiple_of(1_000) {
@@ -159,11 +152,12 @@ fn event_line(event: &ExportedEvent) -> Value {
     line
 }
 
+/// Writes the line of an entry. Returns false if its text is missing or incomplete.
 fn entry_line(
     out: &mut impl Write,
     entry: &ExportedEntry,
     text: Result<BlobReader, StoreError>,
-) -> Result<(), ExportError> {
+) -> Result<bool, ExportError> {
     let event = &entry.event;
     let mut line = json!({
         "type": "entry", "number": event.id, "at": event.at, "reference": entry.reference, "kind": entry.kind,
@@ -186,46 +180,76 @@ fn entry_line(
             "ended": run.ended,
         });
     }
-    let text = match text {
-        Ok(text) => text,
+    // The text may be larger than memory, so it is read once to see whether it can be, and then written piece by piece.
+    let form = text.and_then(|text| TextForm::of(&text).map(|form| (text, form)));
+    let (text, form) = match form {
+        Ok(read) => read,
         Err(error) => {
             line["unreadable"] = json!(error.to_string());
-            return Ok(writeln!(out, "{line}")?);
+            return Ok(writeln!(out, "{line}").map(|()| false)?);
         }
     };
-    // The text may be larger than memory, so it is written piece by piece.
     let line = line.to_string();
     out.write_all(line.strip_suffix('}').unwrap_or(&line).as_bytes())?;
-    if is_utf8(&text)? {
-        out.write_all(b",\"text\":\"")?;
-        each_piece(&text, |piece| {
-            let quoted = serde_json::to_string(&String::from_utf8_lossy(piece)).map_err(std::io::Error::from)?;
-            Ok(out.write_all(&quoted.as_bytes()[1..quoted.len() - 1])?)
-        })?;
-    } else {
-        out.write_all(b",\"text_hex\":\"")?;
-        each_piece(&text, |piece| {
-            let hex: String = piece.iter().map(|byte| format!("{byte:02x}")).collect();
-            Ok(out.write_all(hex.as_bytes())?)
-        })?;
+    out.write_all(form.opening())?;
+    let written = each_piece(&text, |piece| form.write(out, piece))?;
+    match written {
+        Ok(()) => Ok(out.write_all(b"\"}\n").map(|()| true)?),
+        // The text could be read a moment ago. The line ends as JSON, so that others can follow it.
+        Err(error) => Ok(writeln!(out, "\",\"unreadable\":{}}}", json!(error.to_string())).map(|()| false)?),
     }
-    Ok(out.write_all(b"\"}\n")?)
 }
 
-fn is_utf8(text: &BlobReader) -> Result<bool, ExportError> {
-    let mut valid = true;
-    each_piece(text, |piece| {
-        valid &= std::str::from_utf8(piece).is_ok();
-        Ok(())
-    })?;
-    Ok(valid)
+/// How a text is written in a line.
+#[derive(Clone, Copy)]
+enum TextForm {
+    Utf8,
+    Hexadecimal,
 }
 
-/// Passes on a text in pieces that end at character boundaries, if it is text.
-fn each_piece(text: &BlobReader, mut take: impl FnMut(&[u8]) -> Result<(), ExportError>) -> Result<(), ExportError> {
+impl TextForm {
+    /// Reads a text and compares it with its hash. Returns the form for it.
+    fn of(text: &BlobReader) -> Result<Self, StoreError> {
+        text.verify()?;
+        let mut is_valid = true;
+        let Ok(read) = each_piece(text, |piece| {
+            is_valid &= std::str::from_utf8(piece).is_ok();
+            Ok::<_, Infallible>(())
+        });
+        read?;
+        Ok(if is_valid { Self::Utf8 } else { Self::Hexadecimal })
+    }
+
+    fn opening(self) -> &'static [u8] {
+        match self {
+            Self::Utf8 => b",\"text\":\"",
+            Self::Hexadecimal => b",\"text_hex\":\"",
+        }
+    }
+
+    fn write(self, out: &mut impl Write, piece: &[u8]) -> std::io::Result<()> {
+        match self {
+            Self::Utf8 => {
+                let quoted = serde_json::to_string(&String::from_utf8_lossy(piece))?;
+                out.write_all(&quoted.as_bytes()[1..quoted.len() - 1])
+            }
+            Self::Hexadecimal => {
+                let hex: String = piece.iter().map(|byte| format!("{byte:02x}")).collect();
+                out.write_all(hex.as_bytes())
+            }
+        }
+    }
+}
+
+/// Passes on a text in pieces that end at character boundaries, if it is text. Returns the error of `take`, or within it
+/// why the text cannot be read.
+fn each_piece<E>(text: &BlobReader, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<Result<(), StoreError>, E> {
     let mut rest = Vec::new();
     for number in 0..text.frame_count() {
-        rest.extend(text.frame(number)?);
+        match text.frame(number) {
+            Ok(frame) => rest.extend(frame),
+            Err(error) => return Ok(Err(error)),
+        }
         let whole = match std::str::from_utf8(&rest) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             _ => rest.len(),
@@ -233,5 +257,8 @@ fn each_piece(text: &BlobReader, mut take: impl FnMut(&[u8]) -> Result<(), Expor
         take(&rest[..whole])?;
         rest.drain(..whole);
     }
-    if rest.is_empty() { Ok(()) } else { take(&rest) }
+    if !rest.is_empty() {
+        take(&rest)?;
+    }
+    Ok(Ok(()))
 }

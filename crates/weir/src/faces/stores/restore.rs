@@ -58,16 +58,18 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     if manifest["texts"] != texts || !made.join("log.db").exists() {
         return Err(damaged(&file, &std::io::Error::other("it is not complete")));
     }
-    let missing: Vec<String> = serde_json::from_value(manifest["missing"].clone()).unwrap_or_default();
     let tell = |number: u64| {
         if number.is_multiple_of(100) {
             context.report_progress(&format!("checking text {number}"));
         }
     };
-    let (entries, events) = Store::take_over_copy(&made, &which.owner, &missing, tell).map_err(|error| {
+    let checked = Store::take_over_copy(&made, &which.owner, tell).map_err(|error| {
+        let hint = match error.may_pass() {
+            true => "nothing was changed; try again",
+            false => "nothing was changed; try an older backup",
+        };
         let error = CommandError::from(error).in_store(&made);
-        CommandError::new(error.kind, format!("cannot restore {}: {}", file.display(), error.message))
-            .hint("nothing was changed; try an older backup")
+        CommandError::new(error.kind, format!("cannot restore {}: {}", file.display(), error.message)).hint(hint)
     })?;
     which.check_free(force)?;
     let open = still_open(&which.folder);
@@ -75,20 +77,24 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let aside = set_aside_old(old, &which)?;
     let mut text = format!(
         "restored {} and {} from {}, made at {}",
-        counted(entries as usize, "entry", "entries"),
-        counted(events as usize, "event", "events"),
+        counted(checked.entries as usize, "entry", "entries"),
+        counted(checked.events as usize, "event", "events"),
         file.display(),
         manifest["made_at"].as_str().unwrap_or("an unknown time"),
     );
+    if checked.lost > 0 {
+        let lost = counted(checked.lost as usize, "text", "texts");
+        text.push_str(&format!("\n{lost} could not be restored; `weir doctor --deep` names the entries"));
+    }
     if let Some(aside) = &aside {
         text.push_str(&format!("\nthe previous store is in {}; remove it once you no longer need it", aside.display()));
     }
     text.extend(open.iter().map(|open| format!("\n{open}")));
     let data = json!({
-        "entries": entries, "events": events, "from": file.display().to_string(), "made_at": manifest["made_at"],
+        "entries": checked.entries, "events": checked.events, "lost": checked.lost, "from": file.display().to_string(), "made_at": manifest["made_at"],
         "replaced": aside.map(|aside| aside.display().to_string()), "open": open,
     });
-    Ok(Answer::new(text, data))
+    Ok(Answer { found: checked.lost == 0, ..Answer::new(text, data) })
 }
 
 /// Reads the manifest of a backup.

@@ -141,6 +141,9 @@ impl Found {
         if found.findings.behind {
             self.remark("Some of what was kept last is not indexed yet; searching again finds it.");
         }
+        for left_out in &found.left_out {
+            self.remark(&format!("Searched {left_out}."));
+        }
         if let Some(why) = found.no_vector {
             self.remark(&format!("Meaning was not compared: {why}."));
         }
@@ -214,7 +217,7 @@ async fn find_indexed(project: &ViewedProject, asked: &AskedFor, found: &mut Fou
         let entries: Vec<_> = findings.hits.iter().map(|hit| &hit.entry).collect();
         let doubts = staleness::labels(&visit, &entries, staleness::GIT_TIMEOUT).await;
         let more = findings.hits.len() >= MAX_HITS;
-        found.add(FoundHits { findings: as_indexed(findings), no_vector, more, doubts });
+        found.add(FoundHits { findings: as_indexed(findings), no_vector, more, doubts, left_out: Vec::new() });
     }
     Ok(())
 }
@@ -228,7 +231,7 @@ async fn find_of_user(view: &View<'_>, asked: &AskedFor, found: &mut Found) -> R
         let EmbeddedQuery { query, problem: no_vector } = searcher.embed_query(query).await?;
         let findings = searcher.search(Level::User, &query, Store::search_indexed).await?;
         let doubts = vec![Vec::new(); findings.hits.len()];
-        found.add(FoundHits { findings: as_indexed(findings), no_vector, more: false, doubts });
+        found.add(FoundHits { findings: as_indexed(findings), no_vector, more: false, doubts, left_out: Vec::new() });
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use weir_core::wording::flat;
 use weir_core::{Entry, Level, Scope};
-use weir_store::{RecentPrompt, SessionSummary};
+use weir_store::{RecentPrompt, SessionSummary, Store};
 
 use super::render::NoteForm;
 use crate::context::LockedStores;
@@ -39,7 +39,7 @@ pub(super) struct Recent {
     pub(super) notes: Vec<RecentNote>,
     /// Whether there are more notes than the limit.
     pub(super) more_notes: bool,
-    /// Which notes cannot be read.
+    /// Which notes cannot be read, and whether the user's are left out.
     pub(super) remarks: Vec<String>,
 }
 
@@ -67,10 +67,12 @@ pub(super) async fn read(context: &KnowledgeContext, query: NoteQuery) -> Result
                 None => (Vec::new(), Vec::new()),
             };
             // One more than shown tells whether there are more.
-            let mut entries = newest_notes(open, &scope, query.level, query.limit + 1)?;
+            let mut left_out = None;
+            let mut entries = newest_notes(open, &scope, (query.level, query.limit + 1), &mut left_out)?;
             let more_notes = entries.len() > query.limit;
             entries.truncate(query.limit);
-            let mut recent = Recent { sessions, prompts, notes: Vec::new(), more_notes, remarks: Vec::new() };
+            let remarks = left_out.into_iter().collect();
+            let mut recent = Recent { sessions, prompts, notes: Vec::new(), more_notes, remarks };
             for entry in entries {
                 let body = match query.form {
                     NoteForm::Compact => Ok(None),
@@ -90,8 +92,8 @@ pub(super) async fn read(context: &KnowledgeContext, query: NoteQuery) -> Result
 fn newest_notes(
     open: &mut LockedStores<'_>,
     scope: &Scope,
-    level: Option<Level>,
-    most: usize,
+    (level, most): (Option<Level>, usize),
+    left_out: &mut Option<String>,
 ) -> Result<Vec<Entry>, CommandError> {
     if let Some(level) = level {
         let store = open.existing(level)?;
@@ -99,9 +101,8 @@ fn newest_notes(
     }
     let mut notes = Vec::new();
     for level in [Level::Project, Level::User] {
-        if let Some(store) = open.existing(level)? {
-            notes.extend(store.newest_notes(scope, most)?);
-        }
+        let read = |store: &mut Store| Ok(store.newest_notes(scope, most)?);
+        notes.extend(open.read_if_usable(level, left_out, read)?.unwrap_or_default());
     }
     notes.sort_by_key(|note| Reverse(note.at));
     notes.truncate(most);

@@ -1,14 +1,16 @@
 //! Checks one store: its log, its index, its texts and its size. Invariant: a check changes nothing; a repair changes
 //! what the order asks for, and sweeps.
 
+use std::fmt::Display;
 use std::path::Path;
 
+use weir_core::wording::quoted;
 use weir_core::{EntryKind, Level};
-use weir_store::{Depth, Health, LostText, StoreError, Swept};
+use weir_store::{Depth, Health, LostText, StoreError, Swept, UnavailableText, UnreadEntry};
 
 use super::{Check, Doctor};
 use crate::answer::{counted, one_line};
-use crate::context::{Context, LockedStores};
+use crate::context::{Context, LockedStores, strays};
 use crate::error::CommandError;
 
 /// Checks a store as it is, if it exists.
@@ -19,10 +21,12 @@ pub(super) fn check(
     level: Level,
     depth: Depth,
 ) -> Vec<Check> {
-    if !open.has(level) {
-        return vec![Check::good(name, "none yet")];
-    }
     let folder = open.folder(level);
+    match open.has(level) {
+        Ok(true) => {}
+        Ok(false) => return vec![check_absent(open, name, level)],
+        Err(error) => return vec![Check::bad(name, error.in_store(folder))],
+    }
     let bad = |error: StoreError| Check::bad(name, CommandError::from(error).in_store(folder));
     let store = match open.store(level) {
         Ok(store) => store,
@@ -37,10 +41,24 @@ pub(super) fn check(
         Err(error) => vec![bad(error)],
     };
     match store.check_to(depth) {
-        Ok(health) => checks.extend(describe(name, &health, &context.project().root)),
+        Ok(health) => checks.extend(describe(name, &health, (folder, &context.project().root))),
         Err(error) => checks.push(bad(error)),
     }
     checks
+}
+
+/// Describes a store that does not exist. Its texts may still be there.
+fn check_absent(open: &mut LockedStores<'_>, name: &'static str, level: Level) -> Check {
+    match open.stray_texts(level) {
+        Ok(None) => Check::good(name, "none yet"),
+        Ok(Some(text)) => Check { name, good: false, text, fix: Some(fix_for_strays(open.folder(level))) },
+        Err(error) => Check::bad(name, error.in_store(open.folder(level))),
+    }
+}
+
+fn fix_for_strays(folder: &Path) -> String {
+    let blobs = quoted(&folder.join("blobs").display().to_string());
+    format!("restore a backup with `weir restore FILE --force`; if you have none, any zstd program can read {blobs}")
 }
 
 /// Does to a store what the order asks for, and sweeps it.
@@ -74,7 +92,8 @@ pub(super) fn repair(
         Err(error) => checks.push(bad(error)),
     }
     if order.drop_lost {
-        checks.push(match store.lost_texts(order.depth()).and_then(|lost| store.drop_lost(&lost, now)) {
+        let unread = store.unread_texts(order.depth());
+        checks.push(match unread.and_then(|unread| store.drop_lost(&unread.lost, now)) {
             Ok(dropped) => Check::good(name, format!("{} removed", counted(dropped, "lost entry", "lost entries"))),
             Err(error) => bad(error),
         });
@@ -93,18 +112,17 @@ fn describe_swept(swept: Swept) -> Option<String> {
     })
 }
 
-fn describe(name: &'static str, health: &Health, root: &Path) -> Vec<Check> {
-    let mb = |bytes: u64| bytes as f64 / 1_048_576.0;
-    let mut size = format!(
-        "{}, {:.1} of {:.0} MiB",
-        counted(health.entries as usize, "entry", "entries"),
-        mb(health.used_bytes),
-        mb(health.quota_bytes),
-    );
-    if health.used_bytes > 0 {
-        size.push_str(&format!(" (texts {:.1}, index {:.1})", mb(health.stored_bytes), mb(health.index_bytes)));
+/// Describes the state of a store in `folder`, for the project with this root.
+fn describe(name: &'static str, health: &Health, (folder, root): (&Path, &Path)) -> Vec<Check> {
+    let mut checks = vec![Check::good(name, describe_size(health))];
+    if let Some(error) = &health.index_unchecked {
+        checks.push(match error {
+            StoreError::Busy { .. } => {
+                Check::good(name, "the index was not checked, because another process is indexing")
+            }
+            error => Check::bad(name, CommandError::from(error.clone()).in_store(folder)),
+        });
     }
-    let mut checks = vec![Check::good(name, size)];
     let mut bad = |text: String, fix: String| checks.push(Check { name, good: false, text, fix: Some(fix) });
     if health.used_bytes > health.quota_bytes {
         bad(
@@ -119,16 +137,40 @@ fn describe(name: &'static str, health: &Health, root: &Path) -> Vec<Check> {
     for problem in &health.index_problems {
         bad(format!("index: {problem}"), "weir doctor --rebuild-index".to_owned());
     }
-    let (documents, others): (Vec<_>, Vec<_>) = health.lost.iter().partition(|lost| can_be_read_again(lost, root));
+    if health.stray_texts > 0 {
+        bad(strays(health.stray_texts, folder), fix_for_strays(folder));
+    }
+    let unread = &health.unread;
+    let (documents, others): (Vec<_>, Vec<_>) = unread.lost.iter().partition(|lost| can_be_read_again(lost, root));
     if !documents.is_empty() {
-        let text = format!("{} of indexed files cannot be read: {}", texts(documents.len()), named(&documents));
+        let text = format!("{} of indexed files lost: {}", texts(documents.len()), named(&documents));
         bad(text, "index their folder again with `weir index`".to_owned());
     }
     if !others.is_empty() {
-        let text = format!("{} cannot be read: {}", texts(others.len()), named(&others));
+        let text = format!("{} lost: {}", texts(others.len()), named(&others));
         bad(text, "weir doctor --drop-lost".to_owned());
     }
+    if !unread.unavailable.is_empty() {
+        let all: Vec<&UnavailableText> = unread.unavailable.iter().collect();
+        let text = format!("{} cannot be read at the moment: {}", texts(all.len()), named(&all));
+        let blobs = quoted(&folder.join("blobs").display().to_string());
+        bad(text, format!("make sure that you own the files in {blobs}, and that the disk is healthy"));
+    }
     checks
+}
+
+fn describe_size(health: &Health) -> String {
+    let mb = |bytes: u64| bytes as f64 / 1_048_576.0;
+    let mut size = format!(
+        "{}, {:.1} of {:.0} MiB",
+        counted(health.entries as usize, "entry", "entries"),
+        mb(health.used_bytes),
+        mb(health.quota_bytes),
+    );
+    if health.used_bytes > 0 {
+        size.push_str(&format!(" (texts {:.1}, index {:.1})", mb(health.stored_bytes), mb(health.index_bytes)));
+    }
+    size
 }
 
 /// Whether a lost text is that of an indexed file that still exists.
@@ -140,8 +182,8 @@ fn texts(count: usize) -> String {
     counted(count, "text", "texts")
 }
 
-/// Names a few lost texts, each with its problem.
-fn named(lost: &[&LostText]) -> String {
+/// Names a few texts, each with its problem.
+fn named<R: Display>(lost: &[&UnreadEntry<R>]) -> String {
     const MAX_NAMED_TEXTS: usize = 3;
     let shown = lost.iter().take(MAX_NAMED_TEXTS);
     let mut all: Vec<String> =

@@ -35,6 +35,8 @@ pub(crate) struct QueryData {
     behind: bool,
     /// Entries that were matched by their title only, because their text cannot be read.
     unreadable: Vec<String>,
+    /// What could not be searched, and why.
+    left_out: Vec<String>,
     hits: Vec<HitData>,
     /// Symbols of the project's files.
     symbols: Vec<SymbolData>,
@@ -63,6 +65,7 @@ struct HitData {
     doubts: Vec<Doubt>,
     /// The line where the excerpt begins, from 1.
     line: u64,
+    /// Empty if the text cannot be read.
     excerpt: String,
 }
 
@@ -93,7 +96,8 @@ impl QueryData {
             unknown: findings.unknown.clone(),
             without_vectors: findings.without_vectors,
             behind: findings.behind,
-            unreadable: references(&findings.unreadable),
+            unreadable: references(&[findings.lost.as_slice(), &findings.unavailable].concat()),
+            left_out: found.left_out.clone(),
             hits: findings.hits.iter().map(|hit| HitData::of(hit, best, doubts)).collect(),
             symbols: found.symbols.iter().map(SymbolData::of).collect(),
         }

@@ -2,8 +2,8 @@
 //! corrections to the query, doubts and omissions are stated.
 
 use weir_core::wording::counted;
-use weir_core::{Entry, EntryKind, Query};
-use weir_store::Hit;
+use weir_core::{Entry, EntryKind, Query, Reference};
+use weir_store::{Hit, Unreadable};
 
 use super::data::SearchData;
 use super::{Doubts, QueryResult};
@@ -62,7 +62,11 @@ fn text(found: &[QueryResult], facts: &Facts<'_>, face: Face, model_problem: Opt
     if found.iter().any(|one| one.findings.behind) {
         items.push("indexing is not finished: search again for the rest".to_owned());
     }
-    items.extend(unreadable_line(found));
+    if let Some(first) = found.first() {
+        items.extend(title_only_line(&first.findings.lost, "is lost"));
+        items.extend(title_only_line(&first.findings.unavailable, "cannot be read at the moment"));
+        items.extend(first.left_out.iter().cloned());
+    }
     let more = found.iter().any(|one| one.more);
     let total = items.len();
     let (text, _) = fit_items("", &items, budget, |shown| match (total - shown, more) {
@@ -153,13 +157,11 @@ fn meaning_line(model_problem: Option<&str>, found: &[QueryResult]) -> Option<St
     waiting.map(|waiting| format!("{waiting} found by words only so far, not by meaning"))
 }
 
-/// Names entries whose text could not be read.
-fn unreadable_line(found: &[QueryResult]) -> Option<String> {
-    let lost = &found.first()?.findings.unreadable;
-    let named: Vec<String> = lost.iter().map(ToString::to_string).collect();
-    (!named.is_empty()).then(|| {
-        format!("matched by title only, because the text cannot be read: {}; `weir doctor` shows why", named.join(" "))
-    })
+/// Names entries that a search can find by their titles only, and why.
+fn title_only_line(entries: &[Reference], why: &str) -> Option<String> {
+    let named: Vec<String> = entries.iter().map(ToString::to_string).collect();
+    (!named.is_empty())
+        .then(|| format!("matched by title only, because the text {why}: {}; `weir doctor` says more", named.join(" ")))
 }
 
 async fn doubts(context: &KnowledgeContext, found: &[QueryResult]) -> Doubts {
@@ -206,5 +208,9 @@ fn show(hit: &Hit, facts: &Facts<'_>) -> String {
     for doubt in facts.doubts.get(&hit.entry.reference).into_iter().flatten() {
         head.push_str(&format!("; {doubt}"));
     }
-    format!("{head}\n{}", fence(hit.entry.reference, &hit.excerpt))
+    match hit.unreadable {
+        Some(Unreadable::Lost) => format!("{head}; its text is lost"),
+        Some(Unreadable::Now) => format!("{head}; its text cannot be read at the moment"),
+        None => format!("{head}\n{}", fence(hit.entry.reference, &hit.excerpt)),
+    }
 }

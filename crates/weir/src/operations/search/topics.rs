@@ -27,8 +27,16 @@ pub(super) fn add(open: &mut LockedStores<'_>, scope: &Scope, found: &mut QueryR
         Some(_) => &[Level::Project],
     };
     for level in levels {
-        if let Some(store) = open.existing(*level)? {
-            hits.extend(of_store(store, scope, found)?);
+        let of_level = match open.existing(*level) {
+            Ok(Some(store)) => of_store(store, scope, found),
+            Ok(None) => continue,
+            Err(error) => Err(error),
+        };
+        match of_level {
+            Ok(more) => hits.extend(more),
+            // The search of that store has failed too, and the answer says so.
+            Err(_) if !found.left_out.is_empty() && *level == Level::User => {}
+            Err(error) => return Err(error),
         }
     }
     hits.append(&mut found.findings.hits);
@@ -59,15 +67,21 @@ fn is_meant(entry: &Entry, found: &QueryResult) -> bool {
 
 /// Returns a note as a hit, with the beginning of its text.
 fn hit(store: &Store, scope: &Scope, entry: Entry) -> Result<Option<Hit>, CommandError> {
-    let Some(text) = store.text(scope, entry.reference)? else { return Ok(None) };
-    let bytes = text.bytes();
-    let excerpt = text.range(0..bytes.min(MAX_EXCERPT_BYTES))?;
+    let read = store.text(scope, entry.reference).and_then(|text| {
+        text.map(|text| Ok((text.bytes(), text.range(0..text.bytes().min(MAX_EXCERPT_BYTES))?))).transpose()
+    });
+    let (bytes, excerpt, unreadable) = match read {
+        Ok(None) => return Ok(None),
+        Ok(Some((bytes, excerpt))) => (bytes, excerpt, None),
+        Err(error) => (0, Vec::new(), Some(error.unreadable_text().ok_or(error)?)),
+    };
     Ok(Some(Hit {
         entry,
         ordinal: 0,
         line: 1,
         heading: String::new(),
         excerpt: String::from_utf8_lossy(&excerpt).trim_end().to_owned(),
+        unreadable,
         partial: bytes > MAX_EXCERPT_BYTES,
         score: 1.0,
         by_meaning: false,

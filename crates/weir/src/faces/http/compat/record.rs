@@ -130,7 +130,7 @@ impl Place {
     pub(super) async fn learn(&self, text: &str, source: &str) -> Result<Learned, CommandError> {
         let items = learnings::items(&without_private(text));
         let extracted = items.len();
-        let (scope, head, source) = (self.scope.clone(), self.knowledge.head(), one_line(source, 60));
+        let (scope, head, source) = (self.scope.clone(), self.knowledge.head()?, one_line(source, 60));
         self.knowledge
             .with_stores(move |open| {
                 let now = open.now;

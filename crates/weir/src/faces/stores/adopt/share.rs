@@ -9,7 +9,7 @@ use weir_core::wording::quoted;
 use weir_core::{Limits, ProjectKey, RepositoryIdentity, Scope};
 use weir_store::{KnownProject, Owner, Store, StoreError};
 
-use super::super::{Asker, StoreTarget, open, still_open};
+use super::super::{Asker, StoreTarget, has_store, open, still_open};
 use crate::answer::{Answer, counted};
 use crate::context::Context;
 use crate::error::{CommandError, ErrorKind};
@@ -53,7 +53,7 @@ pub(super) fn other_clone<'a>(
     let (mut found, mut stores, mut unclear) = (Vec::new(), HashSet::new(), 0);
     for known in projects.iter().filter(|known| known.key != project.own_key()) {
         let store = store_of(context, known)?;
-        if store.owner == project.own_key() || !has_store(context, &store) {
+        if store.owner == project.own_key() || !has_store(&context.project_stores().join(&store.folder))? {
             continue;
         }
         match is_clone(context, known, &own, deadline.saturating_duration_since(Instant::now())) {
@@ -79,7 +79,7 @@ pub(super) fn other_clone<'a>(
 
 /// Whether a known project is a clone of a repository, or `None` if that cannot be determined.
 fn is_clone(context: &Context, known: &KnownProject, own: &RepositoryIdentity, patience: Duration) -> Option<bool> {
-    let Some(there) = moved::still_there(known) else {
+    let Some(there) = moved::still_there(known).ok()? else {
         return Some(known.identity.as_ref().is_some_and(|identity| identity.matches(own)));
     };
     let remote = there.remote();
@@ -101,10 +101,6 @@ pub(super) fn store_of(context: &Context, known: &KnownProject) -> Result<Shared
     })
 }
 
-fn has_store(context: &Context, store: &SharedStore) -> bool {
-    context.project_stores().join(&store.folder).join("log.db").exists()
-}
-
 /// Lets this project use the store of another one, if the user agrees.
 pub(super) fn share(
     context: &Context,
@@ -116,11 +112,8 @@ pub(super) fn share(
     check(context, store)?;
     let relation = Relation::between(context, known, there)?;
     let own = StoreTarget::project(context);
-    let own_entries = if own.folder.join("log.db").exists() {
-        open(&own)?.counts().map_err(|error| own.name_file(error))?.0
-    } else {
-        0
-    };
+    let own_entries =
+        if has_store(&own.folder)? { open(&own)?.counts().map_err(|error| own.name_file(error))?.0 } else { 0 };
     let mut about = format!("{}\nrepository: {}", contents(context, known, store)?, relation.text);
     let kept = (own_entries > 0).then(|| {
         let entries = counted(own_entries as usize, "entry", "entries");
@@ -151,10 +144,11 @@ fn check(context: &Context, store: &SharedStore) -> Result<(), CommandError> {
     if store.owner == project.own_key() {
         return Err(CommandError::usage("both folders already use the store of this one"));
     }
-    if !has_store(context, store) {
+    if !has_store(&context.project_stores().join(&store.folder))? {
         return Err(CommandError::new(ErrorKind::NotFound, format!("the store of {} no longer exists", store.root)));
     }
-    let all = sharing::all(&context.paths().data).into_iter();
+    let data = &context.paths().data;
+    let all = sharing::all(data).map_err(|error| cannot_use(data, &error))?.into_iter();
     let users = all.filter(|(_, other)| other.folder == project.own_folder_name());
     let users: Vec<String> = users.map(|(_, other)| place(&other.user)).collect();
     if users.is_empty() {

@@ -5,7 +5,7 @@ use weir_core::query::terms;
 use weir_core::words::each_word;
 use weir_pages::search::{self, Excerpt, HitKind, Target};
 use weir_pages::words::{Badge, Mark, Span, Standing};
-use weir_store::Hit;
+use weir_store::{Hit, Unreadable};
 
 use super::super::view::{View, entry_title, reach_of, words_of};
 use crate::staleness::Doubt;
@@ -57,7 +57,13 @@ fn about(hit: &Hit) -> Option<String> {
 }
 
 fn badges(hit: &Hit, doubts: &[Doubt]) -> Vec<Badge> {
-    let mut badges: Vec<Badge> = doubts.iter().map(|doubt| Badge::Doubt(doubt.to_string().into())).collect();
+    let unreadable = hit.unreadable.map(|why| match why {
+        Unreadable::Lost => "its text is lost",
+        Unreadable::Now => "its text cannot be read at the moment",
+    });
+    let unreadable = unreadable.map(|why| Badge::Doubt(why.into()));
+    let doubts = doubts.iter().map(|doubt| Badge::Doubt(doubt.to_string().into()));
+    let mut badges: Vec<Badge> = unreadable.into_iter().chain(doubts).collect();
     if hit.entry.superseded_by.is_some() {
         badges.push(Badge::Plain("superseded".into()));
     }
