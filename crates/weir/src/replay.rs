@@ -161,7 +161,7 @@ fn play(
         };
         faults::keep_in(&paths);
         let mut judged = player.play(session, &name);
-        judged.faults.extend(faults::read(&paths));
+        judged.faults.extend(faults::read(&paths).into_iter().flatten());
         let (rates, requests) = (player.rates, session.own_requests());
         let (version, model) = (session.version.clone(), session.model.clone());
         let path = found.path.clone();

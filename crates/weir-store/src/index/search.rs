@@ -221,6 +221,11 @@ fn load(
             break;
         }
         let Some((hit, is_new)) = load_one(index, candidate, words, &mut seen)? else { continue };
+        // Without their texts, the chunks of an entry say nothing that the first does not say.
+        let is_unread = |other: &RawHit| other.entry_id == hit.entry_id && other.unreadable.is_some();
+        if hit.unreadable.is_some() && hits.iter().any(is_unread) {
+            continue;
+        }
         if let Some(same) = hits.iter_mut().find(|other| other.shares_passage(&hit)) {
             same.absorb(hit);
             continue;

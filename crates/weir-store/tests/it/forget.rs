@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use weir_core::{EntryKind, Level, NewEntry, Note, Reference, note::BoundFile};
-use weir_store::{Forgotten, HistoryFilter, Selection, Spool, Store, StoreError};
+use weir_core::{EntryKind, Level, Limits, NewEntry, Note, Reference, note::BoundFile};
+use weir_store::{Forgotten, HistoryFilter, Selection, Spool, SpoolRecord, Store, StoreError};
 
 use crate::dump;
 use crate::support::{
@@ -275,6 +275,48 @@ fn what_was_set_aside_for_inspection_is_removed_too() {
     std::fs::create_dir(spool.folder()).unwrap();
     std::fs::write(spool.folder().join("000000000000002-x.unreadable"), MARKER).unwrap();
     forget(&mut store, &Selection { everything: true, ..Selection::default() });
+    assert_nowhere(folder.path(), MARKER);
+}
+
+#[test]
+fn damaged_records_of_the_spool_are_forgotten_by_session_and_by_time() {
+    let check = |selection: Selection, left: &[&str], remaining: usize| {
+        let (folder, mut store) = new_store();
+        store.append(&here(), &event("something"), NOW).unwrap();
+        let spool = Spool::beside(folder.path());
+        std::fs::create_dir(spool.folder()).unwrap();
+        for (name, bytes) in [("early", r#"{"session":["test","s1"],"#), ("late", r#"{"session":["test","s2"],"#)] {
+            let at = if name == "early" { NOW.0 } else { NOW.0 + 1_000 };
+            std::fs::write(spool.folder().join(format!("{at:015}-{name}.unreadable")), bytes).unwrap();
+        }
+        let forgotten = forget(&mut store, &selection);
+        let files = std::fs::read_dir(spool.folder()).into_iter().flatten().flatten();
+        let mut names: Vec<String> = files.map(|file| file.file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names.len(), left.len(), "{selection:?}: {names:?}");
+        assert!(names.iter().zip(left).all(|(name, left)| name.contains(left)), "{selection:?}: {names:?}");
+        let spool =
+            forgotten.remaining.iter().filter(|(place, _)| *place == "spool").map(|(_, left)| left).sum::<usize>();
+        assert_eq!(spool, remaining, "{selection:?}");
+    };
+    let none = Selection::default;
+    check(Selection { session: Some("s1".into()), ..none() }, &["late"], 1);
+    check(Selection { since: Some(at(500)), ..none() }, &["early"], 1);
+    check(Selection { before: Some(at(500)), ..none() }, &["late"], 1);
+    check(Selection { everything: true, ..none() }, &[], 0);
+}
+
+#[test]
+fn what_waits_in_the_spool_is_forgotten_too() {
+    let (folder, mut store) = new_store();
+    let told = SpoolRecord { told: vec![event(MARKER)], ..SpoolRecord::default() };
+    let everything = Selection { everything: true, ..Selection::default() };
+    let plan = store.plan_to_forget(&here(), &everything).unwrap();
+    Spool::beside(folder.path()).put(&here(), &told, &Limits::default(), NOW).unwrap();
+    // The plan did not show it, so nothing is forgotten yet.
+    let changed = store.forget(&here(), &everything, &plan.confirmation, NOW);
+    assert_eq!(changed, Err(StoreError::PlanChanged));
+    forget(&mut store, &everything);
     assert_nowhere(folder.path(), MARKER);
 }
 

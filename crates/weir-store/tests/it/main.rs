@@ -35,4 +35,6 @@ mod sources;
 mod spool;
 mod storm;
 mod support;
+#[cfg(unix)]
+mod unavailable;
 mod written;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use weir_core::{EntryKind, Gone, Level, Limits, NewEntry, Reference, Timestamp, WhyGone};
-use weir_store::{Found, Owner, Store, Swept};
+use weir_store::{Found, HistoryFilter, Owner, Store, Swept};
 
 use crate::support::{
     HOUR, NOW, age_log, assert_healthy, at, day, entry, forget, get, here, keep, keep_at, new_store, noise, noisy_word,
@@ -37,6 +37,25 @@ fn entries_expire_by_kind_and_not_a_moment_early() {
         assert_eq!(search(&mut store, kind.as_str()).len(), usize::from(expected == "here"), "{kind}");
     }
     assert_healthy(&mut store);
+}
+
+#[test]
+fn a_clock_that_jumps_ahead_expires_nothing_until_another_day_confirms_it() {
+    let (_folder, mut store) = new_store();
+    let output = keep(&mut store, run("an output")).reference;
+    store.append(&here(), &crate::support::event("a prompt"), NOW).unwrap();
+    let events =
+        |store: &Store| store.history(&here(), &HistoryFilter { limit: 9, ..HistoryFilter::default() }).unwrap().len();
+    let before = events(&store);
+    for far in [40, 400, 400, 73_000] {
+        store.tidy(day(far)).unwrap();
+        assert_eq!(store.sweep(day(far)).unwrap(), Swept::default(), "{far} days ahead");
+        assert_eq!((state(&mut store, output), events(&store)), ("here", before), "{far} days ahead");
+    }
+    // The clock is right again, and time passes.
+    store.tidy(day(1)).unwrap();
+    assert_eq!(state(&mut store, output), "here");
+    assert_eq!(sweep(&mut store, day(31)).expired, 1);
 }
 
 #[test]

@@ -37,6 +37,25 @@ fn the_quota_counts_the_index() {
 }
 
 #[test]
+fn the_files_stay_near_the_quota() {
+    const QUOTA: u64 = 8 * MIB;
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open_with(folder.path(), Limits { quota_bytes: QUOTA, ..Limits::default() });
+    // A flood, of which most is evicted, and then an ordinary day.
+    for n in 0..60 {
+        keep_at(&mut store, run(words(n, 20_000)), at(n as i64 * HOUR));
+    }
+    for n in 60..90 {
+        keep_at(&mut store, run(words(n, 300)), at(n as i64 * HOUR));
+        search(&mut store, "anything");
+    }
+    let health = store.check().unwrap();
+    drop(store);
+    let files: u64 = dump::files(folder.path()).iter().map(|file| fs::metadata(file).unwrap().len()).sum();
+    assert!(files < QUOTA * 3 / 2, "{} of {} MiB on the disk: {health:?}", files / MIB, QUOTA / MIB);
+}
+
+#[test]
 fn documents_cannot_push_out_every_run() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open_with(folder.path(), Limits { quota_bytes: MIB, ..Limits::default() });

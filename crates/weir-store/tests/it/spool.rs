@@ -120,6 +120,52 @@ fn a_record_that_cannot_be_read_is_set_aside_and_holds_up_nothing() {
     assert_eq!(spool.waiting().unwrap(), (0, 1));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_record_that_cannot_be_read_now_waits_and_is_taken_in_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    put(folder.path(), &told("first", at(1)), at(1));
+    put(folder.path(), &told("second", at(2)), at(2));
+    let mut all = records(folder.path());
+    all.sort();
+    // A name that leads to itself is neither absent nor damaged.
+    let away = all[0].with_extension("away");
+    std::fs::rename(&all[0], &away).unwrap();
+    std::os::unix::fs::symlink(&all[0], &all[0]).unwrap();
+    assert!(store.take_in().is_err_and(|error| error.may_pass()));
+    assert_eq!(Spool::beside(folder.path()).waiting().unwrap(), (2, 0));
+    std::fs::rename(&away, &all[0]).unwrap();
+    assert_eq!(store.take_in().unwrap(), 2);
+    assert_eq!(log(&store), [("first".to_owned(), 1), ("second".to_owned(), 2)]);
+}
+
+#[test]
+fn sound_records_wait_while_the_log_is_at_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    put(folder.path(), &told("sound", at(1)), at(1));
+    let log_file = crate::dump::meddle_with(&folder.path().join("log.db"));
+    let fault = "CREATE TRIGGER fault BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'a fault of the log'); END";
+    log_file.execute_batch(fault).unwrap();
+    assert!(store.take_in().is_err());
+    assert_eq!(Spool::beside(folder.path()).waiting().unwrap(), (1, 0));
+    log_file.execute_batch("DROP TRIGGER fault").unwrap();
+    assert_eq!(store.take_in().unwrap(), 1);
+}
+
+#[test]
+fn a_sound_record_that_was_set_aside_is_put_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    put(folder.path(), &told("sound", at(1)), at(1));
+    let [record] = records(folder.path()).try_into().unwrap();
+    std::fs::rename(&record, record.with_extension("unreadable")).unwrap();
+    store.tidy(at(2)).unwrap();
+    assert_eq!(store.take_in().unwrap(), 1);
+    assert_eq!(log(&store), [("sound".to_owned(), 1)]);
+}
+
 #[test]
 fn a_record_that_cannot_be_set_aside_is_an_error_and_not_an_endless_loop() {
     let folder = tempfile::tempdir().unwrap();

@@ -131,7 +131,8 @@ fn still_open(folder: &Path) -> Option<String> {
 
 /// Refuses to overwrite a file, unless the user wants that.
 fn check_new(file: &Path, arguments: &ArgMatches) -> Result<(), CommandError> {
-    if file.exists() && !arguments.get_flag("force") {
+    let exists = file.try_exists().map_err(|error| cannot_use(file, &error))?;
+    if exists && !arguments.get_flag("force") {
         return Err(CommandError::new(ErrorKind::Usage, format!("cannot write {}: it already exists", file.display()))
             .hint("choose another file, or repeat with --force"));
     }

@@ -39,8 +39,11 @@ pub(crate) fn keep_in(paths: &Paths) {
 }
 
 /// Returns the logged faults, oldest first.
-pub(crate) fn read(paths: &Paths) -> Vec<String> {
-    lines_in(&path(paths)).unwrap_or_default()
+pub(crate) fn read(paths: &Paths) -> io::Result<Vec<String>> {
+    match lines_in(&path(paths)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        lines => lines,
+    }
 }
 
 /// Returns the lines of a log. A hook that finds another's line half written inserts a line break, which leaves an

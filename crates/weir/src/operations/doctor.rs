@@ -21,6 +21,7 @@ use crate::hook::faults;
 use crate::project::Project;
 use crate::run::health;
 use crate::schema::silent;
+use crate::scratch::cannot_use;
 use crate::setup::health as clients;
 use crate::{identity, moved, os, outlining, team, when};
 
@@ -273,9 +274,12 @@ fn check_hooks(open: &mut LockedStores<'_>, context: &Context) -> Vec<Check> {
     if !seen.is_empty() {
         checks.push(Check::good("last hooks", seen.iter().map(shown).collect::<Vec<_>>().join("; ")));
     }
-    let faults = faults::read(context.paths());
+    let log = faults::path(context.paths());
+    let faults = faults::read(context.paths()).unwrap_or_else(|error| {
+        checks.push(Check::bad("hook failures", cannot_use(&log, &error)));
+        Vec::new()
+    });
     if let Some(last) = faults.last() {
-        let log = faults::path(context.paths());
         checks.push(Check {
             name: "hook failures",
             good: false,

@@ -263,7 +263,7 @@ fn how(done: &FinishedRun) -> String {
         }
         (Ended::Unmasked, ..) => {
             format!(
-                "ended after {took}: a hidden file was replaced during the run, which would have exposed it; run it again"
+                "ended after {took}: a hidden or protected file was replaced during the run, which would have exposed it; run it again"
             )
         }
         (Ended::Lost, ..) => format!("lost after {took}: its exit status is unknown"),

@@ -15,9 +15,12 @@ mod hardening;
 mod hooks;
 mod import;
 mod index;
+#[cfg(target_os = "linux")]
+mod injected;
 mod map;
 mod mcp;
 mod notes;
+mod passing;
 mod proxy;
 mod replay;
 mod runs;

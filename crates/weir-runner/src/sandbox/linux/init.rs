@@ -3,7 +3,6 @@
 //! Invariant: no process of the run outlives this one. With a process namespace of its own, its death kills the others;
 //! without one, it adopts orphans and kills until none is left.
 
-use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
@@ -14,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus};
 
+use super::mounts::MountWatch;
 use super::{Failure, FailureContext as _, child, namespaces, view};
 use crate::control::{self, Message, RunEnd};
 use crate::sandbox::Isolation;
@@ -111,7 +111,8 @@ fn wait_for(pid: Pid, spec: &Spec, socket: &UnixStream, sources: &EventSources) 
             // Nothing is sent to this process after the spec, so an event means that the socket was closed.
             end(spec, || ());
         }
-        if waiting.get(2).is_some_and(|mounts| mounts.revents().contains(PollFlags::PRI)) {
+        let is_changed = waiting.get(2).is_some_and(|mounts| mounts.revents().contains(PollFlags::PRI));
+        if is_changed && sources.mounts.as_ref().is_some_and(MountWatch::has_lost_one) {
             return RunEnd { unmasked: true, ..RunEnd::default() };
         }
         drain(&sources.children);
@@ -150,17 +151,15 @@ struct EventSources {
     /// Readable when a child has ended.
     children: OwnedFd,
     /// Signals when a mount has changed.
-    mounts: Option<File>,
+    mounts: Option<MountWatch>,
 }
 
-/// Watches for mount changes. Nothing inside can change a mount, but when a process outside replaces a masked file, as
-/// editors do when they save, the kernel removes the mask together with the old file. The run has to end then.
-fn mount_changes(spec: &Spec) -> Result<Option<File>, Failure> {
+/// Watches the mounts, if the run has its own.
+fn mount_changes(spec: &Spec) -> Result<Option<MountWatch>, Failure> {
     if spec.level != Level::Full {
         return Ok(None);
     }
-    // Changes before this file is opened are not reported.
-    File::open("/proc/self/mountinfo").doing("watch the mounts").map(Some)
+    MountWatch::new().doing("watch the mounts").map(Some)
 }
 
 /// Reaps all processes that have ended. Returns the status of `main` if it is among them.

@@ -74,12 +74,7 @@ impl Calls {
     pub(super) async fn close_idle(self) {
         loop {
             tokio::time::sleep(MAX_IDLE_TIME / 2).await;
-            let surplus: Vec<_> = {
-                let mut idle = lock(&self.idle);
-                let old = idle.iter().take_while(|(used, _)| used.elapsed() > MAX_IDLE_TIME).count();
-                let surplus = old.min(idle.len().saturating_sub(MIN_IDLE_CONTEXTS));
-                idle.drain(..surplus).collect()
-            };
+            let surplus = take_surplus(&mut lock(&self.idle), Instant::now());
             // Closing a store may wait for the disk.
             let _ = tokio::task::spawn_blocking(move || drop(surplus)).await;
         }
@@ -141,6 +136,13 @@ impl Calls {
             writing: self.most.writing.saturating_sub(self.writing.available_permits()),
         }
     }
+}
+
+/// Takes out what has been idle for too long, except for a few. The most recently used come last.
+fn take_surplus<T>(idle: &mut Vec<(Instant, T)>, now: Instant) -> Vec<(Instant, T)> {
+    let old = idle.iter().take_while(|(used, _)| now.duration_since(*used) > MAX_IDLE_TIME).count();
+    let surplus = old.min(idle.len().saturating_sub(MIN_IDLE_CONTEXTS));
+    idle.drain(..surplus).collect()
 }
 
 /// Waits for the context of a call, unless too many calls are in progress for too long.
@@ -207,6 +209,25 @@ async fn place(among: &Arc<Semaphore>) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_was_not_used_for_a_while_is_closed_and_never_everything() {
+        let now = Instant::now() + 3 * MAX_IDLE_TIME;
+        let idle = |seconds_ago: &[u64]| -> Vec<(Instant, u64)> {
+            seconds_ago.iter().map(|ago| (now - Duration::from_secs(*ago), *ago)).collect()
+        };
+        for (before, left) in [
+            (&[40, 30, 10, 5][..], &[10, 5][..]),
+            (&[40, 30, 25], &[30, 25]),
+            (&[40, 30], &[40, 30]),
+            (&[9, 8, 7], &[9, 8, 7]),
+            (&[], &[]),
+        ] {
+            let mut idle = idle(before);
+            take_surplus(&mut idle, now);
+            assert_eq!(idle.into_iter().map(|(_, ago)| ago).collect::<Vec<_>>(), left, "{before:?}");
+        }
+    }
 
     #[test]
     fn fewer_files_mean_fewer_calls_at_a_time() {

@@ -45,17 +45,18 @@ pub(super) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     let scratch = Scratch::new(&within)?;
     let made = scratch.path().join("store");
     weir_store::private::folder(&made.join("blobs")).map_err(|error| cannot_use(&made, &error))?;
-    let mut texts = 0;
+    let (mut texts, mut has_log) = (0, false);
     for entry in entries {
         let name = entry.and_then(|entry| unpack(entry, &made)).map_err(|error| damaged(&file, &error))?;
         texts += u64::from(name.starts_with("blobs/"));
+        has_log |= name == "log.db";
         if texts.is_multiple_of(100) {
             context.report_progress(&format!("reading text {texts}"));
         }
     }
     // The checksum is at the very end.
     std::io::copy(&mut archive.into_inner(), &mut std::io::sink()).map_err(|error| damaged(&file, &error))?;
-    if manifest["texts"] != texts || !made.join("log.db").exists() {
+    if manifest["texts"] != texts || !has_log {
         return Err(damaged(&file, &std::io::Error::other("it is not complete")));
     }
     let tell = |number: u64| {
@@ -131,6 +132,10 @@ fn unpack(mut entry: tar::Entry<'_, impl Read>, folder: &Path) -> std::io::Resul
 }
 
 fn damaged(file: &Path, error: &std::io::Error) -> CommandError {
-    CommandError::new(ErrorKind::Failed, format!("cannot restore {}: {error}", file.display()))
-        .hint("nothing was changed; the file is damaged or is not a backup")
+    // What the system itself reports says nothing about the content of the file.
+    let hint = match error.raw_os_error() {
+        Some(_) => "nothing was changed; make sure that the file can be read and that the disk has free space",
+        None => "nothing was changed; the file is damaged or is not a backup",
+    };
+    CommandError::new(ErrorKind::Failed, format!("cannot restore {}: {error}", file.display())).hint(hint)
 }

@@ -39,6 +39,25 @@ fn a_body_beyond_the_limit_is_refused_before_it_is_kept() {
 }
 
 #[test]
+fn a_server_with_few_files_answers_many_connections() {
+    let home = Home::new();
+    for n in 0..20 {
+        home.note(&[&format!("note {n} on albatrosses")]);
+    }
+    let server = Server::start_with_files(&home, 256);
+    std::thread::scope(|scope| {
+        for _ in 0..64 {
+            scope.spawn(|| {
+                for _ in 0..4 {
+                    let answer = server.call("ctx_search", &json!({ "queries": ["albatrosses"] }));
+                    assert_eq!(answer["found"], true, "{answer}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
 fn a_body_that_is_not_json_is_named_as_such() {
     let home = Home::new();
     let server = Server::start(&home);

@@ -2,14 +2,14 @@
 
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{Home, TIMEOUT, wait_until};
+use crate::support::{Home, TIMEOUT, WEIR, wait_until};
 
 /// The program as a server on a free port of the loopback interface. It ends with the test.
 pub(crate) struct Server {
@@ -33,11 +33,22 @@ impl Server {
 
     /// Starts a server with more options and variables.
     pub(crate) fn start_in(home: &Home, options: &[&str], variables: &[(&str, &str)]) -> Self {
-        let token = print_token(home, "run");
         let bind: &[&str] = if options.contains(&"--bind") { &[] } else { &["--bind", "127.0.0.1:0"] };
         let arguments = [&["serve"], bind, options].concat();
         let mut command = home.weir_command(&arguments);
-        let mut process = command.envs(variables.iter().copied()).stderr(Stdio::piped()).spawn().unwrap();
+        command.envs(variables.iter().copied());
+        Self::spawn(home, command)
+    }
+
+    /// Starts a server that may have only so many files open.
+    pub(crate) fn start_with_files(home: &Home, files: usize) -> Self {
+        let script = format!("ulimit -n {files}; exec \"$@\"");
+        Self::spawn(home, home.command("sh", &["-c", &script, "sh", WEIR, "serve", "--bind", "127.0.0.1:0"]))
+    }
+
+    fn spawn(home: &Home, mut command: Command) -> Self {
+        let token = print_token(home, "run");
+        let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
         let (sender, errors) = channel();
         let stderr = process.stderr.take().unwrap();
         // The thread ends with the program's output.
