@@ -209,6 +209,7 @@ fn event(number: usize, n: usize) -> Event {
         priority: Priority::P1,
         text: format!("event {n} of process {number}: read src/store.rs and changed the order of two calls"),
         data: Some(format!("{{\"tool\":\"Read\",\"path\":\"src/store.rs\",\"n\":{n}}}")),
+        whole: None,
     }
 }
 

@@ -3,7 +3,22 @@
 //! Invariants: plain functions of the hook that read, remember and compile nothing. They run inside a hook, so their
 //! cost does not grow with the length of a tool's output.
 //!
-//! There is one file per subject. Text written by others is kept verbatim, as one line of bounded length.
+//! There is one file per subject. Text written by others is kept verbatim, as one line of bounded length. An event whose
+//! line shows only a part of a text has the whole of it too ([`Event::whole`]), which the store keeps as an entry.
+//!
+//! The data of an event is JSON. Besides what the file of its subject says, it may have:
+//!
+//! | key | events | meaning |
+//! | --- | --- | --- |
+//! | `agent` | all | the kind of the subagent that it comes from |
+//! | `names` | of tools | names in the tool's input, the most frequent first |
+//! | `whole` | prompts, data, messages, results of subagents | the reference of the whole text, added by the store |
+//! | `by` | decisions | `model` if the model decided |
+//! | `slip` | errors | `true` if a tool was misused, as opposed to work that fails |
+//! | `files` | fixes | the files that were changed between the failure and the success |
+//! | `folder` | commands | the folder that the script entered first |
+//! | `command` | prompts, tools | the name of a slash command |
+//! | `skill` | tools | the name of a skill |
 
 mod decisions;
 mod environment;
@@ -19,6 +34,7 @@ mod prompts;
 mod rejected;
 mod rules;
 pub(crate) mod shell;
+mod slips;
 mod subagents;
 mod tasks;
 mod tools;
@@ -30,8 +46,8 @@ use weir_core::{Event, EventKind, Priority};
 use crate::{Done, Hook, Point, Tool, ToolCall};
 use shell::SimpleCommand;
 
-pub use errors::{fixes, may_fix};
-pub use messages::before_compaction;
+pub use errors::{explain_fixes, fixes, may_fix};
+pub use messages::{before_compaction, without_analysis};
 
 /// Returns the events of a hook; empty if nothing is worth keeping.
 pub fn events(hook: &Hook) -> Vec<Event> {
@@ -51,6 +67,19 @@ pub fn events(hook: &Hook) -> Vec<Event> {
         Point::SessionStart(_) | Point::BeforeCompaction | Point::AfterCompaction { .. } | Point::SessionEnd => {
             Vec::new()
         }
+    }
+}
+
+/// Returns whether a hook may report a choice among the options of the model's last message.
+pub fn may_choose(hook: &Hook) -> bool {
+    matches!(&hook.point, Point::Prompt { text } if hook.subagent.is_none() && prompts::may_choose(text))
+}
+
+/// Returns the user's choices among the options of the model's last message.
+pub fn choices(hook: &Hook, message: &str) -> Vec<Event> {
+    match &hook.point {
+        Point::Prompt { text } if hook.subagent.is_none() => prompts::choices(text, message),
+        _ => Vec::new(),
     }
 }
 
@@ -135,9 +164,26 @@ fn lower(priority: Priority) -> Priority {
     }
 }
 
+/// The maximum length of the whole text of a message or a result.
+const MAX_WHOLE_BYTES: usize = 4 << 10;
+/// How much of it is its end, if it is longer.
+const WHOLE_END_BYTES: usize = 1 << 10;
+
+/// Returns the whole of a text, or its beginning and its end, unless the line of an event has all of it.
+fn whole(text: &str, line: &str) -> Option<String> {
+    let text = text.trim();
+    if text.len() <= MAX_WHOLE_BYTES {
+        return (text != line && weir_core::event::line(text, LONGEST_TEXT) != line).then(|| text.to_owned());
+    }
+    let head = &text[..text.floor_char_boundary(MAX_WHOLE_BYTES - WHOLE_END_BYTES)];
+    let tail = &text[text.ceil_char_boundary(text.len() - WHOLE_END_BYTES)..];
+    let left = text.len() - head.len() - tail.len();
+    Some(format!("{head}\n… ({left} bytes left out)\n{tail}"))
+}
+
 /// Builds an event without data.
 fn event(kind: EventKind, priority: Priority, text: &str) -> Event {
-    Event { kind, priority, text: line(text, LONGEST_TEXT), data: None }
+    Event { kind, priority, text: line(text, LONGEST_TEXT), data: None, whole: None }
 }
 
 /// Builds an event with data.

@@ -13,6 +13,8 @@ pub struct Hook {
     pub session: String,
     /// The folder the session works in.
     pub folder: PathBuf,
+    /// The folder that the client's shell is in, if it is not that of the session.
+    pub shell: Option<PathBuf>,
     /// The client's own log of the session.
     pub transcript: Option<PathBuf>,
     /// The subagent that made the call, if any.

@@ -32,6 +32,8 @@ pub use session::{CopiedPart, HookPayload, Part, Place, SeenMessages, Session, S
 pub const MAX_BUFFERED_BYTES: usize = 256 << 20;
 /// The number of bytes of text that are read before they are passed on.
 const PART_BYTES: usize = 1 << 20;
+/// The maximum number of rows at the beginning that are kept until a format recognises one.
+const MAX_FIRST_ROWS: usize = 64;
 /// The maximum number of skipped lines that are named.
 const MAX_NAMED_LINES: usize = 10;
 
@@ -181,6 +183,9 @@ pub struct Skipped {
 #[derive(Default)]
 pub struct Reading {
     reader: Option<(&'static Format, Box<dyn RowReader>)>,
+    /// The first rows, with their lines, as long as no format has recognised one. Clients begin some transcripts with
+    /// rows that do not tell whose they are.
+    first: Vec<(Value, u64)>,
     /// The bytes of the rows since parts were last passed on.
     bytes: usize,
     skipped: Skipped,
@@ -189,10 +194,20 @@ pub struct Reading {
 impl Reading {
     /// Reads a row of `bytes` bytes at `line`.
     pub fn row(&mut self, row: Value, bytes: usize, line: u64) {
+        self.bytes = self.bytes.saturating_add(bytes);
         if self.reader.is_none() {
             self.reader = FORMATS.iter().find(|format| (format.knows)(&row)).map(|format| (*format, (format.reader)()));
+            if self.reader.is_none() && self.first.len() < MAX_FIRST_ROWS && self.bytes < PART_BYTES {
+                return self.first.push((row, line));
+            }
+            for (first, line) in std::mem::take(&mut self.first) {
+                self.take(first, line);
+            }
         }
-        self.bytes = self.bytes.saturating_add(bytes);
+        self.take(row, line);
+    }
+
+    fn take(&mut self, row: Value, line: u64) {
         let taken = match &mut self.reader {
             Some((_, reader)) if self.bytes <= MAX_BUFFERED_BYTES => reader.row(row),
             _ => false,

@@ -77,6 +77,7 @@ impl<'a> Wire<'a> {
         Some(Hook {
             session: self.text("session_id").to_owned(),
             folder: self.path("cwd")?,
+            shell: None,
             transcript: self.path("transcript_path"),
             subagent: self.subagent(),
             point,

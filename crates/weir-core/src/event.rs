@@ -75,9 +75,22 @@ pub struct Event {
     pub text: String,
     /// Details, as JSON.
     pub data: Option<String>,
+    /// The whole text, if the line shows only a part of it. The log keeps it as an entry and adds the entry's reference
+    /// to the details, under [`WHOLE`].
+    pub whole: Option<String>,
 }
 
+/// The key in the details of a logged event under which the reference of its whole text is.
+pub const WHOLE: &str = "whole";
+
 impl Event {
+    /// Returns the reference of the whole text of a logged event, if its line shows only a part of it.
+    pub fn whole_reference(&self) -> Option<Reference> {
+        let data = self.data.as_deref().filter(|data| data.contains(WHOLE))?;
+        let data: serde_json::Value = serde_json::from_str(data).ok()?;
+        Reference::parse(data[WHOLE].as_str()?).ok()
+    }
+
     /// Returns whether the model said it, for kinds of events that the user may say too.
     pub fn is_by_model(&self) -> bool {
         self.data.as_deref().is_some_and(|data| data.contains(r#""by":"model""#))

@@ -10,6 +10,7 @@ pub mod guide;
 pub mod identity;
 pub mod names;
 pub mod note;
+pub mod prose;
 pub mod query;
 pub mod redact;
 pub mod reference;

@@ -27,7 +27,8 @@ pub(crate) use frames::FRAME_BYTES;
 use frames::Frames;
 pub(crate) use parts::random_name;
 pub use reader::{BlobReader, Line};
-use stage::{Stage, StagedData, StagedText};
+pub(crate) use stage::StagedText;
+use stage::{Stage, StagedData};
 pub(crate) use writer::FinishedText;
 pub use writer::TextWriter;
 

@@ -104,7 +104,7 @@ fn no_statement_of_a_hook_takes_longer_in_a_store_that_has_grown() {
         let folder = tempfile::tempdir().unwrap();
         let (mut store, scope) = open_plans(folder.path());
         let session = |key: String| Some(SessionKey { client: "test".into(), key });
-        let told = |kind| Event { kind, priority: Priority::P3, text: "something".into(), data: None };
+        let told = |kind| Event { kind, priority: Priority::P3, text: "something".into(), data: None, whole: None };
         store.append(&scope, &told(EventKind::Prompt), now).unwrap();
         for n in 0..events {
             // Sessions without a request, and one very large session.
@@ -164,8 +164,10 @@ fn hook_run(at: Timestamp) -> HookRun {
 
 /// Makes every call that a hook may make.
 fn call_as_hooks_do(store: &mut Store, scope: &Scope, now: Timestamp) {
-    let told = Event { kind: EventKind::Tool, priority: Priority::P3, text: "it ran".into(), data: None };
-    store.record(scope, &[told], &hook_run(now)).unwrap();
+    let told = Event { kind: EventKind::Tool, priority: Priority::P3, text: "it ran".into(), data: None, whole: None };
+    let said = Event { kind: EventKind::Said, whole: Some("It ran.\n\nAll is well.".into()), ..told.clone() };
+    store.record(scope, &[told, said], &hook_run(now)).unwrap();
+    store.newest_events(scope, 60).unwrap();
     store.failures(scope).unwrap();
     store.last_session(scope).unwrap();
     store.newest_notes(scope, 2).unwrap();
@@ -181,7 +183,8 @@ fn call_as_hooks_do(store: &mut Store, scope: &Scope, now: Timestamp) {
 }
 
 fn check_what_hooks_ask(store: &mut Store, scope: &Scope, now: Timestamp) {
-    let error = Event { kind: EventKind::Error, priority: Priority::P1, text: "it broke".into(), data: None };
+    let error =
+        Event { kind: EventKind::Error, priority: Priority::P1, text: "it broke".into(), data: None, whole: None };
     let other = Scope { session: Some(SessionKey { client: "test".into(), key: "s2".into() }), ..scope.clone() };
     for scope in [scope, &other, scope] {
         store.record(scope, std::slice::from_ref(&error), &hook_run(now)).unwrap();
@@ -212,8 +215,13 @@ fn check_what_hooks_ask(store: &mut Store, scope: &Scope, now: Timestamp) {
 fn work_out(folder: &std::path::Path) -> (Connection, Connection) {
     let (mut store, scope) = open_plans(folder);
     let now = Timestamp(1_000_000_000_000);
-    let event =
-        Event { kind: EventKind::Prompt, priority: Priority::P1, text: "do it".into(), data: Some("{}".into()) };
+    let event = Event {
+        kind: EventKind::Prompt,
+        priority: Priority::P1,
+        text: "do it".into(),
+        data: Some("{}".into()),
+        whole: Some("do it,\nand do it well".into()),
+    };
     store.append(&scope, &event, now).unwrap();
     let mut last = None;
     for n in 0..4 {
@@ -297,7 +305,8 @@ fn map(store: &mut Store, scope: &Scope) {
 
 /// Uses two files in a session, forgets one of them, and compacts the conversation.
 fn use_files(store: &mut Store, scope: &Scope, now: Timestamp) {
-    let told = Event { kind: EventKind::File, priority: Priority::P4, text: "read a.rs".into(), data: None };
+    let told =
+        Event { kind: EventKind::File, priority: Priority::P4, text: "read a.rs".into(), data: None, whole: None };
     let file = |path: &str| SessionFile {
         path: path.into(),
         hash: "00".into(),

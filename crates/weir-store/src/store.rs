@@ -23,6 +23,7 @@ mod sources;
 mod spool;
 mod team;
 mod tidy;
+mod told;
 mod vectors;
 
 use std::path::{Path, PathBuf};
@@ -44,11 +45,12 @@ use crate::log::feed::LogFeed;
 use crate::log::history::{self, HistoryFilter, Moment};
 use crate::log::projects::{self, KnownProject};
 use crate::log::scopes::{self, ScopeIds};
-use crate::log::{self, entries, events};
+use crate::log::{self, entries};
 pub use backup::{CheckedCopy, Copied};
 pub use export::{Exported, ExportedEntry, ExportedEvent};
 pub use foreign_rows::{ForeignRow, FreshRows, RowMemory};
 pub use import::{Fresh, Past};
+use keep::EntryWriter;
 pub(crate) use keep::redact_labels;
 pub use keep::{KeepError, Kept};
 pub use lost::{LostText, UnavailableText, UnreadEntry, UnreadTexts};
@@ -57,6 +59,7 @@ pub use map::MapChange;
 pub use notes::NoteUse;
 pub use search::Freshness;
 pub use sources::{NewFile, NewPage};
+use told::{EventTime, StagedEvent};
 
 /// Time limit for indexing after an entry is kept. The entry is already safe in the log by then.
 const MAX_INDEX_TIME: Duration = Duration::from_secs(1);
@@ -206,11 +209,12 @@ impl Store {
     /// Appends an event in a single transaction. Returns its position in the log.
     pub fn append(&mut self, scope: &Scope, event: &Event, now: Timestamp) -> Result<i64> {
         self.check_scope(scope)?;
-        let event = redacted_event(event);
+        let told = [StagedEvent::new(&self.blobs, redacted_event(event))?];
         let own = self.own_scope(scope);
+        let (blobs, limits) = (&self.blobs, &self.limits);
         self.log.write(Durability::Process, |tx| {
             let scope_ids = scopes::find_or_make(tx, &own, now)?;
-            events::append(tx, scope_ids, &event, now)
+            EntryWriter { tx, blobs, limits }.append(scope_ids, &told, EventTime::now(now))
         })
     }
 
@@ -404,8 +408,8 @@ fn owner_key(owner: &Owner) -> String {
 }
 
 pub(crate) fn redacted_event(event: &Event) -> Event {
-    let data = event.data.as_deref().map(redacted_text);
-    Event { text: redacted_text(&event.text), data, ..event.clone() }
+    let (data, whole) = (event.data.as_deref().map(redacted_text), event.whole.as_deref().map(redacted_text));
+    Event { kind: event.kind, priority: event.priority, text: redacted_text(&event.text), data, whole }
 }
 
 pub(crate) fn redacted_text(text: &str) -> String {

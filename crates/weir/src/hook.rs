@@ -37,7 +37,7 @@ use crate::env::{self, Env, Paths};
 use crate::error::{CommandError, store_message};
 use crate::face::Face;
 use crate::run::unfinished::{self, AuditDepth};
-use crate::{team, when};
+use crate::{config, team, when};
 pub(crate) use file_state::FileState;
 use hold::HoldDecision;
 use location::SessionLocation;
@@ -336,6 +336,7 @@ impl Call<'_> {
 
     /// Appends the hook's events to the log, before the hook is answered.
     fn append(&mut self, mut told: Vec<Event>) -> Result<(), CommandError> {
+        self.set_limits_for(&told);
         while let Some(event) = told.first() {
             match self.store.append(&self.scope, event, self.now) {
                 Ok(_) => drop(told.remove(0)),
@@ -345,6 +346,15 @@ impl Call<'_> {
         Ok(())
     }
 
+    /// Sets the user's limits if a whole text is to be kept, which expires by them.
+    fn set_limits_for(&mut self, told: &[Event]) {
+        if told.iter().any(|event| event.whole.is_some())
+            && let Ok(config) = config::read(&self.paths.config)
+        {
+            self.store.set_limits(config.limits);
+        }
+    }
+
     /// Records the hook's events, and that the hook arrived.
     fn record(&mut self, mut told: Vec<Event>, seen: HookRun) -> Result<(), CommandError> {
         if let Point::AfterTool(used, done) = &self.hook.point
@@ -352,6 +362,7 @@ impl Call<'_> {
         {
             faults::note("noting what was written", &error.to_string());
         }
+        self.set_limits_for(&told);
         let Self { store, scope, aside, .. } = self;
         let recorded = store.record(scope, &told, &seen);
         put_off(recorded, || {

@@ -1,5 +1,7 @@
 //! Finds sessions by the names that people and models use for them, and describes them.
 
+use weir_core::event::line as line_of;
+use weir_core::prose::first_sentence;
 use weir_core::wording::{counted, one_line};
 use weir_core::{Level, Scope, SessionKey};
 use weir_store::{SessionSummary, Store};
@@ -86,10 +88,16 @@ fn place(session: &SessionSummary) -> String {
     format!("{} {from} to {to} {}, {events}", one_line(&key.key, 80), one_line(&key.client, 40))
 }
 
-/// Returns what a session was about: its first meaningful request.
+/// Returns what a session was about: the first sentence that the user wrote and that says something.
+pub(crate) fn subject(requests: &[String]) -> Option<String> {
+    let lines = requests.iter().map(|request| line_of(request, usize::MAX));
+    let mut sentences = lines.filter_map(|line| first_sentence(&line).map(str::to_owned));
+    let says = sentences.find(|sentence| !weir_core::guide::says_little(sentence));
+    says.or_else(|| requests.first().cloned())
+}
+
 fn title(requests: &[String]) -> String {
-    let says = requests.iter().find(|request| !weir_core::guide::says_little(request)).or(requests.first());
-    says.map_or_else(|| "no request".to_owned(), |request| format!("\"{}\"", one_line(request, 80)))
+    subject(requests).map_or_else(|| "no request".to_owned(), |subject| format!("\"{}\"", one_line(&subject, 80)))
 }
 
 /// A session, for programs.
@@ -103,7 +111,7 @@ pub(crate) struct SessionData {
     events: u64,
     /// The work that the session was last on.
     work: Option<String>,
-    /// The first meaningful request.
+    /// The first meaningful sentence that the user wrote.
     title: String,
 }
 

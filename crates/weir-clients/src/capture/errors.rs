@@ -1,4 +1,4 @@
-//! Failures and their fixes.
+//! Failures and their fixes. The slip of a tool is marked, since it says nothing about the work.
 //!
 //! The client and the exit code decide whether something failed, never the text of an output: "0 failed" is not a
 //! failure, and a test may print "error" and pass.
@@ -9,8 +9,13 @@ use weir_core::wording::counted;
 use weir_core::{Event, EventKind, Priority};
 
 use super::shell::{self, CoveredCommands, SimpleCommand};
-use super::{ToolUse, commands, event_with, failure_text, files, rejected};
+use super::{ToolUse, commands, data_of, event_with, failure_text, files, rejected, slips};
 use crate::{Hook, Point, Tool, ToolCall};
+
+/// The beginning of the text of a fix.
+const PASSES: &str = "passes again: ";
+/// The maximum number of changed files that count as a fix.
+const MAX_FIXING_FILES: usize = 3;
 
 /// Exit codes of a command that was interrupted, or whose reader closed the pipe.
 const STOPPED_EXIT_CODES: &[i32] = &[130, 141];
@@ -32,11 +37,16 @@ pub(super) fn events(used: &ToolUse<'_>) -> Vec<Event> {
     if let Some(exit) = exit {
         data["exit"] = json!(exit);
     }
+    let is_slip = slips::is_slip(used);
+    if is_slip {
+        data["slip"] = json!(true);
+    }
     // Once the file is changed, the error is history.
     if let Some(path) = used.call.tool.path().filter(|path| !path.is_empty()) {
         data["file"] = json!(files::relative(used.hook, path));
     }
-    vec![event_with(EventKind::Error, priority(used), &text, &data)]
+    let priority = if is_slip { Priority::P4 } else { priority(used) };
+    vec![event_with(EventKind::Error, priority, &text, &data)]
 }
 
 /// Returns whether a hook may report fixes of errors, that is, whether a command succeeded.
@@ -60,7 +70,9 @@ pub fn fixes(hook: &Hook, failures: &[Event]) -> Vec<Event> {
     let (mut seen, mut fixes): (Vec<String>, Vec<Event>) = (Vec::new(), Vec::new());
     for newest in failures {
         let Some(subject) = subject_of(newest).filter(|subject| !seen.contains(subject)) else { continue };
-        if newest.kind == EventKind::Error && covers(&done, &subject) {
+        // A slip was no failure of the work, so nothing was repaired.
+        let is_failure = newest.kind == EventKind::Error && data_of(newest)["slip"] != true;
+        if is_failure && covers(&done, &subject) {
             fixes.push(fix(newest, &subject, failures));
         }
         seen.push(subject);
@@ -73,8 +85,37 @@ fn fix(error: &Event, subject: &str, failures: &[Event]) -> Event {
     let of_subject = failures.iter().filter(|failure| subject_of(failure).as_deref() == Some(subject));
     let attempts = of_subject.take_while(|failure| failure.kind == EventKind::Error).count();
     let note = format!(" (after {})", counted(attempts, "attempt", "attempts"));
-    let text = format!("fixed: {}{note}", line(&error.text, LONGEST_TEXT - "fixed: ".len() - note.len()));
+    let text = format!("{PASSES}{}{note}", line(&error.text, LONGEST_TEXT - PASSES.len() - note.len()));
     event_with(EventKind::Fix, Priority::P2, &text, &json!({ "subject": subject, "attempts": attempts }))
+}
+
+/// Adds to fixes what was changed since their failures. `recent` are the session's events, newest first.
+pub fn explain_fixes(fixes: &mut [Event], recent: &[Event]) {
+    for fix in fixes {
+        let mut data = data_of(fix);
+        let subject = data["subject"].clone();
+        let is_failure = |event: &&Event| event.kind == EventKind::Error && data_of(event)["subject"] == subject;
+        let mut files: Vec<String> = Vec::new();
+        for change in recent.iter().take_while(|event| !is_failure(event)).filter(|event| is_change(event)) {
+            let path = data_of(change)["path"].as_str().unwrap_or_default().to_owned();
+            if !path.is_empty() && !files.contains(&path) {
+                files.insert(0, path);
+            }
+        }
+        // More than a few files are the work itself, not what repaired one failure.
+        if files.is_empty() || files.len() > MAX_FIXING_FILES || !recent.iter().any(|event| is_failure(&event)) {
+            continue;
+        }
+        let said = fix.text.strip_prefix(PASSES).unwrap_or(&fix.text);
+        fix.text = line(&format!("passes again after a change of {}: {said}", files.join(", ")), LONGEST_TEXT);
+        data["files"] = json!(files);
+        fix.data = Some(data.to_string());
+    }
+}
+
+/// Returns whether an event is a change of a file.
+fn is_change(event: &Event) -> bool {
+    event.kind == EventKind::File && event.priority <= Priority::P3 && data_of(event)["how"] != "read"
 }
 
 /// Returns the subject of a tool call. Two calls with the same subject are two attempts at the same thing.

@@ -1,12 +1,12 @@
 //! Files that were read, changed or searched.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::shell::SimpleCommand;
+use super::shell::{self, SimpleCommand};
 use super::{ToolUse, event, event_with, rules};
 use crate::{Hook, Tool, ToolCall};
 
@@ -72,8 +72,11 @@ pub(super) fn patched_file(line: &str) -> Option<(&'static str, &str)> {
 /// Returns the files that a script writes on purpose: a text sent to a file, and edits in place. A file that receives a
 /// program's output is not a change of the work.
 fn written(used: &ToolUse<'_>) -> Vec<Event> {
+    // A client reports the folder that its shell is in afterwards, so it says nothing about a script that moves.
+    let moves = used.commands.iter().any(|part| matches!(part.program(), "cd" | "pushd" | "popd"));
+    let begin = used.hook.shell.clone().filter(|_| !moves).unwrap_or_default();
     let mut events = Vec::new();
-    for part in used.commands {
+    for (part, folder) in used.commands.iter().zip(shell::folders(used.commands)) {
         let files: Vec<&str> = match part.program() {
             "cat" | "echo" | "printf" => part.writes.iter().map(String::as_str).collect(),
             "tee" => part.args().collect(),
@@ -81,12 +84,29 @@ fn written(used: &ToolUse<'_>) -> Vec<Event> {
             _ => continue,
         };
         let how = if ["sed", "perl"].contains(&part.program()) { "edited" } else { "wrote" };
-        let is_kept =
-            |path: &&str| !path.starts_with(['-', '$']) && !path.starts_with("/dev/") && !path.starts_with("/tmp/");
-        events.extend(files.into_iter().filter(is_kept).map(|path| file(used.hook, how, path)));
+        // A relative path in a folder that cannot be told is no file that could be named.
+        let named = files.into_iter().filter(|path| !path.starts_with(['-', '$'])).filter_map(|path| {
+            let folder = if path.starts_with('/') { PathBuf::new() } else { begin.join(folder.as_ref()?) };
+            let path = tidy(&folder.join(path));
+            (!path.starts_with("/dev") && !path.starts_with("/tmp")).then_some(path)
+        });
+        events.extend(named.map(|path| file(used.hook, how, &path.to_string_lossy())));
     }
     events.truncate(MAX_FILES);
     events
+}
+
+/// Returns a path without `.` and, as far as it goes down again, without `..`.
+fn tidy(path: &Path) -> PathBuf {
+    let mut tidy = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if tidy.file_name().is_some() => drop(tidy.pop()),
+            part => tidy.push(part),
+        }
+    }
+    tidy
 }
 
 /// Returns the files of `sed -i` and the like: the arguments after its scripts.

@@ -4,6 +4,7 @@
 //! is kept: it is the request.
 
 use weir_core::event::line;
+use weir_core::prose::{first_sentence, is_prose};
 use weir_core::wording::{counted, size};
 use weir_core::{Event, EventKind, Priority};
 
@@ -11,10 +12,6 @@ use super::event;
 
 /// The minimum length of data. Anything shorter stays in the prompt.
 const MIN_DATA_BYTES: usize = 1_000;
-/// The length of a block that is examined to classify it.
-const MAX_EXAMINED_BYTES: usize = 4 << 10;
-/// The minimum percentage of letters, spaces and punctuation in prose.
-const MIN_PROSE_PERCENT: usize = 88;
 /// The maximum length of a line of prose above or below a block.
 const MAX_LEAD_BYTES: usize = 400;
 
@@ -51,6 +48,13 @@ pub(super) fn split_prompt(text: &str, unseen: usize) -> SplitPrompt {
         push(&mut split.request, &format!("[pasted: {}]", size(data.len() as u64)));
         push(&mut split.request, trail);
         push(&mut split.said, trail);
+    }
+    // The line of a prompt that is nothing but data begins with the first sentence in it.
+    if pasted.bytes > 0
+        && split.said.trim().is_empty()
+        && let Some(sentence) = first_sentence(text)
+    {
+        split.request = format!("{} {}", line(sentence, MAX_LEAD_BYTES), split.request);
     }
     if pasted.bytes > 0 {
         let PastedData { bytes, lines, first } = pasted;
@@ -116,18 +120,6 @@ fn blocks(text: &str) -> Vec<PromptBlock<'_>> {
     blocks.push(PromptBlock { text: &text[from..], fenced });
     blocks.retain(|block| !block.text.trim().is_empty());
     blocks
-}
-
-/// Returns whether a text reads like sentences: nearly all of it is letters, spaces and punctuation.
-fn is_prose(text: &str) -> bool {
-    let head = &text[..text.floor_char_boundary(MAX_EXAMINED_BYTES)];
-    let (mut all, mut words) = (0, 0);
-    for c in head.trim().chars() {
-        all += 1;
-        words += usize::from(c.is_alphabetic() || c == ' ' || ".,'’?!".contains(c));
-    }
-    // A single endless word is not a sentence either.
-    words * 100 >= all * MIN_PROSE_PERCENT && head.split_whitespace().count() * 25 >= all
 }
 
 fn first_line(data: &str) -> String {

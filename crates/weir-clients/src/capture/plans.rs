@@ -5,6 +5,7 @@
 
 use serde_json::json;
 use weir_core::event::line;
+use weir_core::prose::sentences;
 use weir_core::{Event, EventKind, Priority};
 
 use super::{ToolUse, event, event_with};
@@ -46,11 +47,9 @@ pub(super) fn left_open(last: &str) -> Option<Event> {
     let tail = &last[last.ceil_char_boundary(last.len().saturating_sub(4 << 10))..];
     let said = tail.lines().map(str::trim).rfind(|line| !line.is_empty())?;
     let said = said.trim_end_matches(['*', '_', '`', ')', '"']);
-    let asked = said.strip_suffix('?')?;
-    // Only the last sentence counts.
-    let from = asked.rfind(['.', '!', '?']).map_or(0, |end| end + 1);
-    let sentence = format!("{}?", asked[from..].trim_start_matches(['*', '_', '-', '#', ' ']));
-    (sentence.split_whitespace().count() > 1).then(|| question(&sentence, Priority::P3))
+    let asked = said.ends_with(['?', '？']).then(|| sentences(said).last()).flatten()?;
+    let asked = asked.trim_start_matches(['*', '_', '-', '#', ' ']);
+    (asked.split_whitespace().count() > 1 || asked.contains('？')).then(|| question(asked, Priority::P3))
 }
 
 fn question(text: &str, priority: Priority) -> Event {

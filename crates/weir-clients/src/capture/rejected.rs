@@ -1,10 +1,13 @@
-//! Actions that the user refused.
+//! Actions that the user refused, and what the user said about it.
+//!
+//! Only an action that would have changed something is worth recording: who stops waiting for a task or declines a
+//! question has decided nothing. What the user said is a correction unless it is a question, which is a prompt.
 
 use serde_json::json;
 use weir_core::event::line;
 use weir_core::{Event, EventKind, Priority};
 
-use super::{ToolUse, errors, event, event_with};
+use super::{ToolUse, decisions, errors, event, event_with, prompts, slips};
 use crate::Tool;
 
 /// Phrases with which clients report that the user stopped a tool.
@@ -27,21 +30,32 @@ pub(super) fn refused(used: &ToolUse<'_>) -> Vec<Event> {
         return Vec::new();
     }
     let what = match &used.call.tool {
-        Tool::Plan { .. } => "the plan".to_owned(),
-        _ => line(&errors::subject(used), 200),
+        Tool::Plan { .. } => Some("the plan".to_owned()),
+        Tool::Shell { .. } if slips::only_looks(used.commands) => None,
+        Tool::Shell { .. } | Tool::Edit { .. } | Tool::Write { .. } | Tool::Mcp { .. } | Tool::Subagent { .. } => {
+            Some(line(&errors::subject(used), 200))
+        }
+        _ => None,
     };
-    let text = format!("the user refused: {what}");
-    let mut events = vec![event_with(EventKind::Rejected, Priority::P2, &text, &json!({ "refused": what }))];
-    if let Some(said) = said(used.output) {
-        events.push(event(EventKind::Correction, Priority::P1, said));
+    let refused = what.map(|what| {
+        let text = format!("the user refused: {what}");
+        event_with(EventKind::Rejected, Priority::P2, &text, &json!({ "refused": what }))
+    });
+    let mut events: Vec<Event> = refused.into_iter().collect();
+    match said(used.output) {
+        Some(said) if decisions::is_question(said) => events.extend(prompts::events(said)),
+        Some(said) => events.push(event(EventKind::Correction, Priority::P1, said)),
+        None => {}
     }
     events
 }
 
 /// Returns the user's comment on the refusal.
 fn said(text: &str) -> Option<&str> {
-    let said = text.split_once("the user said:")?.1.trim();
-    (!said.is_empty()).then_some(said)
+    let said = text.split_once("the user said:")?.1;
+    // The client may add a note of its own.
+    let said = said.split_once("\nNote: The user's next message").map_or(said, |(said, _)| said).trim();
+    (!said.is_empty() && !prompts::is_not_the_user(said)).then_some(said)
 }
 
 /// Returns whether the user stopped the tool.

@@ -5,6 +5,8 @@
 
 mod lexer;
 
+use std::path::PathBuf;
+
 use lexer::{Lexer, Token};
 use weir_core::event::line;
 
@@ -28,6 +30,8 @@ pub(crate) struct SimpleCommand {
     pub(crate) writes: Vec<String>,
     /// Whether it runs in the background, so that no exit code covers it.
     background: bool,
+    /// How many subshells it is in.
+    depth: usize,
 }
 
 /// How a command is joined to the one before it.
@@ -61,7 +65,7 @@ impl SimpleCommand {
     }
 
     fn new(join: Separator) -> Self {
-        Self { words: Vec::new(), join, here: String::new(), writes: Vec::new(), background: false }
+        Self { words: Vec::new(), join, here: String::new(), writes: Vec::new(), background: false, depth: 0 }
     }
 
     fn text(&self) -> String {
@@ -86,8 +90,14 @@ pub(crate) fn split(script: &str) -> Vec<SimpleCommand> {
     let mut lexer = Lexer::new(&script[..script.floor_char_boundary(MAX_SCRIPT_BYTES)]);
     let mut parts = Vec::new();
     let mut part = SimpleCommand::new(Separator::And);
+    let mut depth: usize = 0;
     while let Some(token) = lexer.token() {
+        part.depth = depth;
         match token {
+            Token::Subshell { opens } => {
+                push(&mut parts, std::mem::replace(&mut part, SimpleCommand::new(Separator::Then)));
+                depth = if opens { depth + 1 } else { depth.saturating_sub(1) };
+            }
             Token::Word(word) => part.words.push(word),
             Token::Here(text) => part.here = text,
             Token::Write(path) => part.writes.push(path),
@@ -101,8 +111,30 @@ pub(crate) fn split(script: &str) -> Vec<SimpleCommand> {
             return parts;
         }
     }
+    part.depth = depth;
     push(&mut parts, part);
     parts
+}
+
+/// Returns the folder that a script is in when each of its commands runs, relative to where it began. `None` if it
+/// cannot be told. A folder that a subshell or a part of a pipeline enters is left again.
+pub(crate) fn folders(parts: &[SimpleCommand]) -> Vec<Option<PathBuf>> {
+    let mut stack = vec![Some(PathBuf::new())];
+    let mut folders = Vec::with_capacity(parts.len());
+    for (at, part) in parts.iter().enumerate() {
+        let outer = stack.last().cloned().flatten();
+        stack.resize(part.depth + 1, outer);
+        let Some(folder) = stack.last_mut() else { continue };
+        folders.push(folder.clone());
+        let is_piped =
+            part.join == Separator::Pipe || parts.get(at + 1).is_some_and(|next| next.join == Separator::Pipe);
+        if !is_piped && matches!(part.program(), "cd" | "pushd" | "popd") {
+            let to = part.verb();
+            let is_known = part.program() != "popd" && !to.is_empty() && !to.starts_with(['~', '-', '$', '`']);
+            *folder = folder.take().filter(|_| is_known || to.starts_with('/')).map(|folder| folder.join(to));
+        }
+    }
+    folders
 }
 
 /// Adds a command unless it is empty without its wrappers.

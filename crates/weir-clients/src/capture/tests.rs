@@ -1,6 +1,7 @@
 //! Tests the events that hooks turn into.
 
 mod fixtures;
+mod languages;
 mod tools;
 mod words;
 
@@ -19,7 +20,7 @@ fn check(hook: &Hook, expected: Expect) {
 
 fn shown(events: &[Event]) -> String {
     let line = |event: &Event| {
-        let Event { kind, priority, text, data } = event;
+        let Event { kind, priority, text, data, .. } = event;
         let data = data.as_ref().map(|data| format!(" {data}")).unwrap_or_default();
         format!("{kind} {priority} | {text} |{data}").trim_end().to_owned()
     };
@@ -30,6 +31,7 @@ fn hook(point: Point) -> Hook {
     Hook {
         session: "s".into(),
         folder: "/home/dev/project".into(),
+        shell: None,
         transcript: None,
         subagent: None,
         point,

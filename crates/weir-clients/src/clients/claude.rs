@@ -77,7 +77,7 @@ fn tool(name: &str, input: &Value) -> Tool {
         "Write" => Tool::Write { path: at(&["file_path"]) },
         "Grep" | "Glob" | "LS" => Tool::Search { pattern: at(&["pattern", "path"]) },
         "WebFetch" | "WebSearch" => Tool::Fetch { what: at(&["url", "query"]) },
-        "TodoWrite" | "TaskCreate" | "TaskUpdate" => Tool::Tasks,
+        "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet" => Tool::Tasks,
         "Agent" | "Task" => Tool::Subagent { task: at(&["description", "prompt"]) },
         "ExitPlanMode" => Tool::Plan { text: at(&["plan"]) },
         "AskUserQuestion" => Tool::Question { text: first_text(&input["questions"][0], &["question"]).to_owned() },
@@ -109,6 +109,10 @@ fn output<'a>(wire: &Wire<'a>, response: &'a Value) -> Output {
     if content.is_string() {
         let numbered = Some(response["file"]["startLine"].as_u64().unwrap_or(1));
         return Output { text: wire.view(content).to_text(), numbered, ..Output::default() };
+    }
+    // The tools for tasks answer with data, and the model gets a sentence in its place.
+    if has_any(response, &["task", "tasks", "taskId"]) {
+        return Output { text: Text::Here(response.to_string()), ..Output::default() };
     }
     let all = wire.all_text(response);
     // An MCP output above the client's own limit is replaced by a message that says where it was saved.

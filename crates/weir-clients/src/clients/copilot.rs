@@ -55,6 +55,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     Some(Hook {
         session: wire.text(key).to_owned(),
         folder: wire.path("cwd")?,
+        shell: None,
         transcript: wire.path("transcriptPath"),
         subagent: (!subagent.is_empty())
             .then(|| Subagent { key: subagent.to_owned(), kind: wire.text("agentType").to_owned() }),

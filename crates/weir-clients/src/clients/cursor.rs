@@ -49,6 +49,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     Some(Hook {
         session: first_text(wire.payload, &["conversation_id", "session_id"]).to_owned(),
         folder: folder(wire)?,
+        shell: None,
         transcript: wire.path("transcript_path"),
         subagent: subagent(wire),
         point,

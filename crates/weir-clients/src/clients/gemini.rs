@@ -86,7 +86,9 @@ fn tool(name: &str, input: &Value) -> Tool {
         "write_file" => Tool::Write { path: at(&["file_path"]) },
         "grep_search" | "glob" | "list_directory" => Tool::Search { pattern: at(&["pattern", "dir_path"]) },
         "web_fetch" | "google_web_search" => Tool::Fetch { what: at(&["url", "query", "prompt"]) },
-        "write_todos" | "tracker_create_task" | "tracker_update_task" => Tool::Tasks,
+        "write_todos" | "tracker_create_task" | "tracker_update_task" | "tracker_list_tasks" | "tracker_get_task" => {
+            Tool::Tasks
+        }
         "invoke_agent" => Tool::Subagent { task: at(&["prompt"]) },
         "exit_plan_mode" => Tool::Plan { text: at(&["plan_filename"]) },
         "ask_user" => Tool::Question { text: first_text(&input["questions"][0], &["question"]).to_owned() },

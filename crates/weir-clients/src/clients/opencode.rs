@@ -54,6 +54,7 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     Some(Hook {
         session: parent.unwrap_or(own).to_owned(),
         folder: wire.path("directory")?,
+        shell: None,
         transcript: None,
         subagent: parent.map(|_| Subagent { key: own.to_owned(), kind: String::new() }),
         takes: AcceptedReplies {

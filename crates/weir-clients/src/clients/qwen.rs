@@ -83,7 +83,7 @@ fn tool(name: &str, input: &Value) -> Tool {
         "write_file" => Tool::Write { path: at(&["file_path"]) },
         "grep_search" | "glob" | "list_directory" => Tool::Search { pattern: at(&["pattern", "path"]) },
         "web_fetch" | "web_search" => Tool::Fetch { what: at(&["url", "query"]) },
-        "todo_write" | "task_create" | "task_update" => Tool::Tasks,
+        "todo_write" | "task_create" | "task_update" | "task_list" | "task_get" => Tool::Tasks,
         "agent" => Tool::Subagent { task: at(&["description", "prompt"]) },
         "exit_plan_mode" => Tool::Plan { text: at(&["plan"]) },
         "ask_user_question" => Tool::Question { text: first_text(&input["questions"][0], &["question"]).to_owned() },

@@ -101,6 +101,8 @@ pub enum Step {
         /// The text that replaced it.
         text: String,
     },
+    /// The client removed old outputs of tools from the conversation.
+    Cleared,
 }
 
 /// The result of a tool call.

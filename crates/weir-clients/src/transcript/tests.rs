@@ -27,6 +27,7 @@ fn shown(text: &str) -> String {
             Step::Said { text, request } => format!("  said in {request} {text:?}"),
             Step::Called { given, request } => format!("  called in {request} {given:?}"),
             Step::Compacted { text } => format!("  compacted, {} bytes", text.len()),
+            Step::Cleared => "  cleared".to_owned(),
             Step::Result(result) => {
                 format!("  {} {} gave {:?}, failed {}", result.name, result.input, result.text, result.failed)
             }
@@ -97,6 +98,38 @@ fn claude_code() {
               hook SubagentStop AfterCompaction { summary: "all of it" }
               hook SessionStart SessionStart(Compact)
               hook PostCompact AfterCompaction { summary: "all of it" }"#]],
+    );
+}
+
+#[test]
+fn the_first_rows_of_claude_code_may_not_say_whose_they_are() {
+    let snapshot =
+        json!({ "type": "file-history-snapshot", "messageId": "m0", "snapshot": {}, "isSnapshotUpdate": false });
+    let prompt = json!({ "type": "user", "sessionId": "c1", "message": { "content": "do it" } });
+    let cleared = json!({
+        "type": "system", "subtype": "microcompact_boundary", "sessionId": "c1", "content": "Context microcompacted",
+        "microcompactMetadata": { "trigger": "auto", "tokensSaved": 26741, "compactedToolIds": ["t1"] },
+    });
+    check(
+        &[snapshot.clone(), snapshot.clone(), prompt, cleared],
+        expect![[r#"
+            0 skipped
+            claude  c1 
+              prompt "do it"
+              cleared
+              hook UserPromptSubmit Prompt { text: "do it" }
+              hook PreCompact BeforeCompaction"#]],
+    );
+    check(&[snapshot], expect!["not a transcript"]);
+    let other = json!({ "unknown": 1 });
+    let prompt = json!({ "type": "user", "sessionId": "c1", "message": { "content": "do it" } });
+    check(
+        &[other, prompt],
+        expect![[r#"
+            1 skipped
+            claude  c1 
+              prompt "do it"
+              hook UserPromptSubmit Prompt { text: "do it" }"#]],
     );
 }
 

@@ -260,7 +260,7 @@ fn entries<'a>(facts: &[Fact<'a>], kind: Option<EntryKind>) -> Vec<SectionItem<'
         let is_note = fact.entry.is_some_and(|(kind, _)| kind == EntryKind::Note);
         // The client's own summary is read along with the guide, and a file can be read again.
         let is_at_hand = fact.entry.is_some_and(|(kind, _)| matches!(kind, EntryKind::Said | EntryKind::File));
-        if fact.event.kind == EventKind::Gone || is_note != kind.is_some() || is_at_hand {
+        if fact.event.kind != EventKind::Kept || is_note != kind.is_some() || is_at_hand {
             continue;
         }
         let title = fact.entry.map_or(fact.event.text.as_str(), |(_, title)| title);

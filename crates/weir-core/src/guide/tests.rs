@@ -20,6 +20,7 @@ fn events(history: &[TestEvent]) -> Vec<Event> {
         priority: *priority,
         text: text.clone(),
         data: data.clone(),
+        whole: None,
     };
     history.iter().map(event).collect()
 }

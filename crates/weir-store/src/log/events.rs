@@ -54,6 +54,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Event> {
         priority: written(row, 1, Priority::parse)?,
         text: row.get(2)?,
         data: row.get(3)?,
+        whole: None,
     })
 }
 

@@ -254,7 +254,7 @@ impl<'a> ResolvedSelection<'a> {
     fn events(&self, connection: &Connection, entries: &[PlannedEntry]) -> rusqlite::Result<Vec<i64>> {
         let mut events = self.own_events(connection)?;
         for entry in entries.iter().filter(|entry| entry.kind == EntryKind::Said) {
-            events.extend(said::event_of(connection, entry.id)?);
+            events.extend(said::events_of(connection, entry.id, entry.reference)?);
         }
         events.sort_unstable();
         events.dedup();

@@ -108,19 +108,22 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Moment> {
     let title: Option<String> = row.get(11)?;
     let why: Option<String> = row.get(12)?;
     let origin: Option<String> = row.get(13)?;
+    let event = Event {
+        kind: written(row, 5, EventKind::parse)?,
+        priority: written(row, 6, Priority::parse)?,
+        text: row.get(7)?,
+        data: row.get(8)?,
+        whole: None,
+    };
+    let reference = reference.and_then(|text| Reference::parse(&text).ok()).or_else(|| event.whole_reference());
     Ok(Moment {
         logged: LoggedEvent {
             seq: row.get(0)?,
             at: Timestamp(row.get(1)?),
             session: client.zip(key).map(|(client, key)| SessionKey { client, key }),
             work: row.get(4)?,
-            event: Event {
-                kind: written(row, 5, EventKind::parse)?,
-                priority: written(row, 6, Priority::parse)?,
-                text: row.get(7)?,
-                data: row.get(8)?,
-            },
-            reference: reference.and_then(|text| Reference::parse(&text).ok()),
+            event,
+            reference,
         },
         entry: kind.and_then(|kind| EntryKind::parse(&kind)).zip(title),
         origin: origin.and_then(|origin| Origin::parse(&origin)),

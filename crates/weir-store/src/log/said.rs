@@ -2,9 +2,11 @@
 //! log.
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
-use weir_core::{Event, EventKind, Origin, Priority, Timestamp};
+use weir_core::event::WHOLE;
+use weir_core::{Event, EventKind, Origin, Priority, Reference, Timestamp};
 
 use super::ageing::KEPT_FROM;
+use super::entries::read_reference;
 use super::scopes::ScopeIds;
 use super::written;
 
@@ -22,20 +24,33 @@ pub(crate) struct SearchableEvent {
 const MIN_TEXT_BYTES: usize = 12;
 
 impl SearchableEvent {
-    /// Returns who said it, or `None` for an event that is not worth searching for.
+    /// Returns who said it, or `None` for an event that is not worth searching for or whose whole text is an entry.
     pub(crate) fn origin(&self) -> Option<Origin> {
-        use EventKind::{Blocker, Correction, Decision, Error, Fix, Git, Goal, Plan, Prompt, Rejected, Said, Subagent};
-        if self.event.text.len() < MIN_TEXT_BYTES {
-            return None;
-        }
-        match self.event.kind {
-            Decision | Rejected if self.event.is_by_model() => Some(Origin::Model),
-            Prompt | Decision | Correction | Rejected | Goal | Blocker => Some(Origin::User),
-            Said | Plan | Subagent => Some(Origin::Model),
-            Error | Fix | Git => Some(Origin::Tool),
-            _ => None,
-        }
+        let is_worth = self.event.text.len() >= MIN_TEXT_BYTES && self.event.whole_reference().is_none();
+        origin(&self.event).filter(|_| is_worth)
     }
+}
+
+/// Returns who says what an event says, or `None` if it is not something that anybody says.
+pub(crate) fn origin(event: &Event) -> Option<Origin> {
+    use EventKind::{Blocker, Correction, Decision, Error, Fix, Git, Goal, Plan, Prompt, Rejected, Said, Subagent};
+    match event.kind {
+        Decision | Rejected if event.is_by_model() => Some(Origin::Model),
+        Prompt | Decision | Correction | Rejected | Goal | Blocker => Some(Origin::User),
+        Said | Plan | Subagent => Some(Origin::Model),
+        Error | Fix | Git => Some(Origin::Tool),
+        _ => None,
+    }
+}
+
+/// Returns the reference of the entry in which a session already has this text, if it has.
+pub(crate) fn with_text(tx: &Transaction<'_>, of: ScopeIds, blob_id: i64) -> rusqlite::Result<Option<Reference>> {
+    tx.prepare_cached(
+        "SELECT reference FROM entries INDEXED BY entries_blob
+         WHERE blob_id = ?1 AND session_id IS ?2 AND kind = 'said' LIMIT 1",
+    )?
+    .query_row(params![blob_id, of.session], |row| read_reference(row, 0))
+    .optional()
 }
 
 /// Returns how far the events have been processed.
@@ -75,6 +90,7 @@ pub(crate) fn since(connection: &Connection, id: i64, most: usize) -> rusqlite::
                 priority: written(row, 5, Priority::parse)?,
                 text: row.get(6)?,
                 data: row.get(7)?,
+                whole: None,
             },
         })
     })?;
@@ -88,10 +104,14 @@ pub(crate) fn link(tx: &Transaction<'_>, entry_id: i64, event_id: i64) -> rusqli
         .map(drop)
 }
 
-/// Returns the event that an entry repeats, if it still exists.
-pub(crate) fn event_of(connection: &Connection, entry_id: i64) -> rusqlite::Result<Option<i64>> {
-    connection
-        .prepare_cached("SELECT v.id FROM said s CROSS JOIN events v ON v.id = s.event_id WHERE s.entry_id = ?1")?
-        .query_row([entry_id], |row| row.get(0))
-        .optional()
+/// Returns the events that an entry repeats, as far as they still exist: the one that it was made from, and those of its
+/// session that show a part of the same text.
+pub(crate) fn events_of(connection: &Connection, entry_id: i64, reference: Reference) -> rusqlite::Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT v.id FROM said s CROSS JOIN events v ON v.id = s.event_id WHERE s.entry_id = ?1
+         UNION SELECT v.id FROM entries e CROSS JOIN events v ON v.session_id = e.session_id
+         WHERE e.id = ?1 AND v.session_id IS NOT NULL AND instr(v.data, ?2) > 0",
+    )?;
+    let mark = format!(r#""{WHOLE}":"{}""#, reference.as_str());
+    statement.query_map(params![entry_id, mark], |row| row.get(0))?.collect()
 }

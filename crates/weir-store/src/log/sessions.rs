@@ -236,7 +236,10 @@ fn listed(connection: &Connection, id: i64, place: SessionPlace) -> rusqlite::Re
 
 fn about(connection: &Connection, id: i64, key: SessionKey) -> rusqlite::Result<Option<SessionSummary>> {
     let (events, from, to): (i64, Option<i64>, Option<i64>) = connection
-        .prepare_cached("SELECT count(*), min(at), max(at) FROM events WHERE session_id = ?1")?
+        .prepare_cached(
+            "SELECT count(*), min(at), max(at) FROM events v WHERE session_id = ?1
+                 AND (entry_id IS NULL OR NOT EXISTS (SELECT 1 FROM said x WHERE x.entry_id = v.entry_id))",
+        )?
         .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let Some((from, to)) = from.zip(to) else { return Ok(None) };
     let work = connection

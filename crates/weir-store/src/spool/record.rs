@@ -112,6 +112,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<DecodedRecord> {
 fn event_as_json(event: &Event) -> Value {
     json!({
         "kind": event.kind.as_str(), "priority": event.priority.as_str(), "text": event.text, "data": event.data,
+        "whole": event.whole,
     })
 }
 
@@ -121,6 +122,8 @@ fn event_from_json(event: &Value) -> Option<Event> {
         priority: Priority::parse(event["priority"].as_str()?)?,
         text: text(&event["text"])?,
         data: optional(&event["data"], text)?,
+        // Records of earlier versions have none.
+        whole: optional(&event["whole"], text)?,
     })
 }
 

@@ -6,9 +6,11 @@ use std::ops::RangeInclusive;
 use weir_core::event::to_drop;
 use weir_core::{Entry, Event, Priority, Scope, SessionKey, Timestamp};
 
+use super::keep::EntryWriter;
+use super::told::{EventTime, StagedEvent};
 use super::{Store, redacted_event};
 use crate::db::Durability;
-use crate::error::Result;
+use crate::error::{Fault, Result};
 use crate::log::hook_days::{self, HookDay, HookRun, HookUse, OutcomeSum};
 use crate::log::hooks::{self, Guide};
 use crate::log::{events, notes, scopes};
@@ -23,14 +25,13 @@ impl Store {
     /// Appends the events of a hook and records that the hook ran, in one transaction.
     pub fn record(&mut self, scope: &Scope, told: &[Event], run: &HookRun) -> Result<()> {
         self.check_scope(scope)?;
-        let told: Vec<Event> = told.iter().map(redacted_event).collect();
+        let told: Vec<StagedEvent> = self.staged(told.iter().map(redacted_event))?;
         let own = self.own_scope(scope);
-        self.log.write(Durability::Process, |tx| -> rusqlite::Result<()> {
+        let (blobs, limits) = (&self.blobs, &self.limits);
+        self.log.write(Durability::Process, |tx| -> Result<(), Fault> {
             let scope_ids = scopes::find_or_make(tx, &own, run.at)?;
-            for event in &told {
-                events::append(tx, scope_ids, event, run.at)?;
-            }
-            hook_days::record(tx, run)
+            EntryWriter { tx, blobs, limits }.append(scope_ids, &told, EventTime::now(run.at))?;
+            Ok(hook_days::record(tx, run)?)
         })
     }
 

@@ -4,12 +4,13 @@
 use weir_core::{Event, NewEntry, Scope, SessionKey, Timestamp};
 
 use super::keep::{EntryWriter, redact_labels, redact_text};
+use super::told::EventTime;
 use super::{Store, redacted_event};
 use crate::blobs::FinishedText;
 use crate::db::Durability;
 use crate::error::{Fault, Result};
 use crate::log::imports::{self, Conversation, ImportPosition, Known};
-use crate::log::{entries, events, scopes};
+use crate::log::{entries, scopes};
 
 /// What happened at one moment of a past session.
 #[derive(Debug)]
@@ -80,6 +81,10 @@ impl Store {
             let text = FinishedText { staged: self.blobs.stage(&entry.text)?, redactions };
             summaries.push((*at, entry, text));
         }
+        let mut told = Vec::new();
+        for Past { at, events, .. } in fresh.0.into_iter().filter(|past| !past.events.is_empty()) {
+            told.push((at, self.staged(events.into_iter())?));
+        }
         let (blobs, limits) = (&self.blobs, &self.limits);
         self.log.write(Durability::Process, |tx| {
             for (at, entry, text) in &summaries {
@@ -87,9 +92,10 @@ impl Store {
                 // Entries from the past expire as if they were stored today.
                 entries::set_expiry(tx, taken.id, limits.expiry(entry.kind, now))?;
             }
-            for Past { at, events, .. } in fresh.0.iter().filter(|past| !past.events.is_empty()) {
+            for (at, events) in &told {
                 let scope_ids = scopes::find_or_make(tx, &own, *at)?;
-                events.iter().try_for_each(|event| events::append(tx, scope_ids, event, *at).map(drop))?;
+                let time = EventTime { at: *at, kept_from: now };
+                EntryWriter { tx, blobs, limits }.append(scope_ids, events, time)?;
             }
             imports::record(tx, of, to, now)?;
             blobs.sync_names()?;

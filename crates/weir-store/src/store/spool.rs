@@ -5,12 +5,13 @@ use rusqlite::Transaction;
 use weir_core::{Limits, Scope};
 
 use super::keep::EntryWriter;
+use super::told::{EventTime, StagedEvent};
 use super::{Owner, Store};
 use crate::blobs::FinishedText;
 use crate::db::{Durability, Patience};
 use crate::error::{Fault, Result, StoreError};
 use crate::index::unembedded::LockPolicy;
-use crate::log::{events, files, hook_days, hooks, scopes, spooled};
+use crate::log::{files, hook_days, hooks, scopes, spooled};
 use crate::spool::{DamagedRecord, DecodedRecord, Spool};
 
 /// Number of records that one transaction takes in, so that other writers are not held up.
@@ -116,9 +117,9 @@ fn apply(writer: EntryWriter<'_>, scope: &Scope, read: DecodedRecord) -> Result<
         output.text.clear();
         writer.insert(scope, &output, &text, at)?;
     }
-    for event in &spooled.told {
-        events::append(tx, scope_ids, event, at)?;
-    }
+    let told: Vec<StagedEvent> =
+        spooled.told.into_iter().map(|event| StagedEvent::new(blobs, event)).collect::<Result<_>>()?;
+    writer.append(scope_ids, &told, EventTime::now(at))?;
     if let Some(session) = scope_ids.session {
         if let Some(guide) = &spooled.guide {
             hooks::keep_guide(tx, session, guide, at)?;

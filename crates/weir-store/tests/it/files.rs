@@ -22,7 +22,7 @@ fn file(path: &str, at: Timestamp) -> SessionFile {
 }
 
 fn told() -> Event {
-    Event { kind: EventKind::File, priority: Priority::P4, text: "read it".into(), data: None }
+    Event { kind: EventKind::File, priority: Priority::P4, text: "read it".into(), data: None, whole: None }
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn describe(store: &mut Store, entries: &[Reference]) -> String {
     for moment in moments {
         let logged = moment.logged;
         let session = logged.session.map(|session| format!("{}/{}", session.client, session.key));
-        let Event { kind, priority, text, data } = logged.event;
+        let Event { kind, priority, text, data, .. } = logged.event;
         writeln!(
             lines,
             "event {} {} {session:?} {:?} {kind} {priority} {text:?} {data:?}",
@@ -309,7 +309,13 @@ fn furnish(store: &mut Store) -> Vec<Reference> {
 
 /// Records what a hook would.
 fn tell_as_hooks_do(store: &mut Store) {
-    let told = Event { kind: EventKind::Fix, priority: Priority::P2, text: "fixed: cargo test".into(), data: None };
+    let told = Event {
+        kind: EventKind::Fix,
+        priority: Priority::P2,
+        text: "fixed: cargo test".into(),
+        data: None,
+        whole: None,
+    };
     let seen = HookRun { client: "claude".into(), event: "Stop".into(), at: at(200_000), micros: 1_200, output: None };
     store.record(&here(), &[told], &seen).unwrap();
     store.keep_guide(&here(), &Guide { text: "where it stood".into(), waiting: true }, at(200_001)).unwrap();
@@ -332,7 +338,8 @@ fn use_files(store: &mut Store) {
             shown: n == 1,
         };
         let data = Some(format!("{{\"path\":\"{path}\",\"how\":\"read\"}}"));
-        let told = Event { kind: EventKind::File, priority: Priority::P4, text: format!("read {path}"), data };
+        let told =
+            Event { kind: EventKind::File, priority: Priority::P4, text: format!("read {path}"), data, whole: None };
         store.keep_session_file(&here(), &file, &told).unwrap();
     }
 }
@@ -361,7 +368,8 @@ fn append_events(store: &mut Store) {
     let kinds = EventKind::ALL.iter().filter(|kind| !matches!(kind, EventKind::Kept | EventKind::Gone));
     for (n, (kind, priority)) in kinds.zip(Priority::ALL.iter().cycle()).enumerate() {
         let data = (n % 2 == 0).then(|| format!("{{\"n\":{n}}}"));
-        let event = Event { kind: *kind, priority: *priority, text: format!("what happened: {kind}"), data };
+        let event =
+            Event { kind: *kind, priority: *priority, text: format!("what happened: {kind}"), data, whole: None };
         let scope = if n % 3 == 0 { scope_in(None, None) } else { here() };
         store.append(&scope, &event, at(100_000 + n as i64)).unwrap();
     }

@@ -9,7 +9,7 @@ use crate::support::{NOW, day, here, open, sweep};
 fn of_a_session_that_is_too_long_the_least_important_goes_and_of_that_the_oldest() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path());
-    let event = |kind, priority, text: String| Event { kind, priority, text, data: None };
+    let event = |kind, priority, text: String| Event { kind, priority, text, data: None, whole: None };
     let seen = HookRun { client: "test".into(), event: "Stop".into(), at: NOW, micros: 1, output: None };
     let requests: Vec<Event> =
         (0..100).map(|n| event(EventKind::Prompt, Priority::P1, format!("request {n}"))).collect();

@@ -160,7 +160,13 @@ fn workload() {
             4 => {
                 let owner = Owner::Project(project());
                 let mut hook = Store::open_for_hook(&folder, owner, limits(), Patience::default()).unwrap();
-                let told = Event { kind: EventKind::Tool, priority: Priority::P3, text: "ran".into(), data: None };
+                let told = Event {
+                    kind: EventKind::Tool,
+                    priority: Priority::P3,
+                    text: "ran".into(),
+                    data: None,
+                    whole: None,
+                };
                 let seen = HookRun { client: "test".into(), event: "e".into(), at: now, micros: 1, output: None };
                 hook.record(&here(), &[told], &seen).unwrap();
                 hook.close_after_hook().unwrap();

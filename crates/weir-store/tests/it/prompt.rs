@@ -17,7 +17,7 @@ fn prompt(folder: &std::path::Path) -> Store {
 
 /// Returns what a user asked for.
 fn prompt_of(text: &str) -> Event {
-    Event { kind: EventKind::Prompt, priority: Priority::P1, text: text.to_owned(), data: None }
+    Event { kind: EventKind::Prompt, priority: Priority::P1, text: text.to_owned(), data: None, whole: None }
 }
 
 /// Keeps the output of a run, which only the next search indexes.

@@ -6,7 +6,7 @@ use weir_store::Store;
 use crate::support::{NOW, at, new_store, note, scope_in};
 
 fn tell(store: &mut Store, session: &str, kind: EventKind, text: &str, now: Timestamp) {
-    let event = Event { kind, priority: Priority::P1, text: text.to_owned(), data: None };
+    let event = Event { kind, priority: Priority::P1, text: text.to_owned(), data: None, whole: None };
     store.append(&scope_in(None, Some(session)), &event, now).unwrap();
 }
 

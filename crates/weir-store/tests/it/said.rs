@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use weir_core::{EntryKind, Event, EventKind, Origin, Priority, Query};
-use weir_store::HistoryFilter;
+use weir_core::{EntryKind, Event, EventKind, Limits, Origin, Priority, Query};
+use weir_store::{HistoryFilter, HookRun, Spool, SpoolRecord};
 
 use crate::dump::{look_at, number};
-use crate::support::{at, entry, forget, here, keep, open, these};
+use crate::support::{at, entry, forget, here, keep, open, scope_in, these};
 
 fn event(kind: EventKind, text: &str) -> Event {
-    Event { kind, priority: Priority::P1, text: text.to_owned(), data: None }
+    Event { kind, priority: Priority::P1, text: text.to_owned(), data: None, whole: None }
 }
 
 fn query(text: &str) -> Query {
@@ -99,6 +99,61 @@ fn what_was_said_is_forgotten_with_its_event() {
     let history = store.history(&here(), &filter).unwrap();
     assert!(history.iter().all(|moment| !moment.logged.event.text.contains("vault")), "{history:?}");
     assert_eq!(store.search(&here(), &query("staging")).unwrap().hits.len(), 1);
+}
+
+/// Events that show a part of the same text, in a session.
+fn parts_of(whole: &str) -> [Event; 2] {
+    [event(EventKind::Prompt, "the plan [pasted: 6 KiB]"), event(EventKind::Data, "pasted 6 KiB")]
+        .map(|event| Event { whole: Some(whole.to_owned()), ..event })
+}
+
+/// Returns the events of the log that show only a part of their text, with its reference, oldest first.
+fn with_whole(store: &weir_store::Store) -> Vec<(EventKind, weir_core::Reference)> {
+    let filter = HistoryFilter { limit: 100, ..HistoryFilter::default() };
+    let history = store.history(&here(), &filter).unwrap();
+    let referred = history.iter().rev().filter_map(|moment| Some((moment.logged.event.kind, moment.logged.reference?)));
+    referred.collect()
+}
+
+#[test]
+fn the_whole_text_of_an_event_is_one_entry_of_its_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    let scope = scope_in(None, Some("s"));
+    let whole = format!("{}\npassword = \"hunter2hunter2\"\nRequirement 41 column", "Requirement 1 row\n".repeat(300));
+    let seen = HookRun { client: "test".into(), event: "Prompt".into(), at: at(1), micros: 5, output: None };
+    store.record(&scope, &parts_of(&whole), &seen).unwrap();
+    let parts = with_whole(&store);
+    assert_eq!(parts.len(), 2);
+    assert_eq!((parts[0].0, parts[1].0, parts[0].1), (EventKind::Prompt, EventKind::Data, parts[1].1));
+    let text = store.text(&scope, parts[0].1).unwrap().unwrap().all().unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.ends_with("Requirement 41 column") && !text.contains("hunter2"), "{text}");
+    let hits = store.search(&scope, &query("Requirement 41 column")).unwrap().hits;
+    let is_whole = |hit: &weir_store::Hit| (hit.entry.reference, hit.entry.origin) == (parts[0].1, Origin::User);
+    assert!(!hits.is_empty() && hits.iter().all(is_whole), "{hits:?}");
+    // Another session has an entry of its own, and so is forgotten on its own.
+    store.append(&scope_in(None, Some("t")), &parts_of(&whole)[0], at(2)).unwrap();
+    assert_eq!(with_whole(&store).len(), 3);
+    let plan = store.plan_to_forget(&scope, &these(&[parts[0].1])).unwrap();
+    assert_eq!((plan.entries.len(), plan.events), (1, 2));
+    let session = weir_store::Selection { session: Some("s".to_owned()), ..Default::default() };
+    let plan = store.plan_to_forget(&scope, &session).unwrap();
+    assert_eq!((plan.entries.len(), plan.events), (1, 2));
+    forget(&mut store, &session);
+    assert_eq!(with_whole(&store).len(), 1);
+}
+
+#[test]
+fn a_whole_text_survives_the_spool() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path());
+    let spooled = SpoolRecord { told: parts_of("line 1\nline 2").to_vec(), ..SpoolRecord::default() };
+    Spool::beside(folder.path()).put(&scope_in(None, Some("s")), &spooled, &Limits::default(), at(3)).unwrap();
+    assert_eq!(store.take_in().unwrap(), 1);
+    let parts = with_whole(&store);
+    assert_eq!(parts.len(), 2);
+    assert_eq!(store.text(&here(), parts[0].1).unwrap().unwrap().all().unwrap(), b"line 1\nline 2");
 }
 
 #[test]

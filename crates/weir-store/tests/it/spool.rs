@@ -8,7 +8,8 @@ use weir_store::{Guide, HistoryFilter, HookRun, Owner, Patience, Spool, SpoolRec
 use crate::support::{NOW, at, here, open, project};
 
 fn told(text: &str, at: Timestamp) -> SpoolRecord {
-    let event = Event { kind: EventKind::Prompt, priority: Priority::P1, text: text.to_owned(), data: None };
+    let event =
+        Event { kind: EventKind::Prompt, priority: Priority::P1, text: text.to_owned(), data: None, whole: None };
     let seen = HookRun { client: "test".into(), event: "Stop".into(), at, micros: 5, output: None };
     SpoolRecord { told: vec![event], seen: Some(seen), ..SpoolRecord::default() }
 }

@@ -109,7 +109,7 @@ pub(crate) fn plain_note() -> Note {
 
 /// Returns an ordinary event.
 pub(crate) fn event(text: impl Into<String>) -> Event {
-    Event { kind: EventKind::Tool, priority: Priority::P2, text: text.into(), data: None }
+    Event { kind: EventKind::Tool, priority: Priority::P2, text: text.into(), data: None, whole: None }
 }
 
 /// Keeps an entry in the usual scope at [`NOW`].

@@ -100,5 +100,11 @@ fn file_event(seen: &FileUse<'_>) -> Event {
         fields.extend(delivery::record(seen, given, gave));
     }
     let data = data.to_string();
-    Event { kind: EventKind::File, priority, text: line(&format!("{how} {path}"), LONGEST_TEXT), data: Some(data) }
+    Event {
+        kind: EventKind::File,
+        priority,
+        text: line(&format!("{how} {path}"), LONGEST_TEXT),
+        data: Some(data),
+        whole: None,
+    }
 }

@@ -113,7 +113,7 @@ fn handed_over(call: &Call<'_>, summary: &str) -> String {
 
 /// Keeps the client's own summary, once.
 pub(super) fn keep_summary(call: &mut Call<'_>, summary: &str) -> Result<(), CommandError> {
-    let summary = handed_over(call, summary);
+    let summary = capture::without_analysis(&handed_over(call, summary));
     let is_kept =
         || newest_summary(call, &guides::newest(call, &call.scope, MAX_MESSAGE_EVENTS)?).map(|kept| kept == summary);
     if summary.trim().is_empty() || is_kept()? {
@@ -127,7 +127,7 @@ pub(super) fn keep_summary(call: &mut Call<'_>, summary: &str) -> Result<(), Com
 /// Returns a client's summary of a conversation as an entry.
 pub(crate) fn summary_of(client: &Client, summary: String) -> NewEntry {
     NewEntry {
-        text: summary.into_bytes(),
+        text: capture::without_analysis(&summary).into_bytes(),
         source: Some(SUMMARY.to_owned()),
         ..NewEntry::new(EntryKind::Said, Origin::Model, Level::Project, format!("{TITLE} ({})", client.title))
     }

@@ -88,6 +88,7 @@ fn request(dated: TimedStep) -> Option<(String, Timestamp)> {
     let hook = Hook {
         session: String::new(),
         folder: "/".into(),
+        shell: None,
         transcript: None,
         subagent: None,
         point: Point::Prompt { text },

@@ -29,7 +29,8 @@ pub(super) fn settle(client: &Client, hook: &mut Hook) -> Result<(), CommandErro
         && let Some(started) = env::client_folder()
         && belongs_to(&started, &hook.folder).map_err(unreadable)?
     {
-        hook.folder = started;
+        let current = std::mem::replace(&mut hook.folder, started);
+        hook.shell = Some(current).filter(|current| *current != hook.folder);
     }
     Ok(())
 }

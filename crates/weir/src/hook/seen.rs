@@ -35,6 +35,7 @@ impl HookContext<'_> {
         let hook = Hook {
             session: conversation,
             folder: env.folder.clone(),
+            shell: None,
             transcript: None,
             subagent: None,
             point: Point::AfterTool(call, done),

@@ -11,8 +11,9 @@ use weir_store::Past;
 use crate::hook::compaction::summary_of;
 use crate::hook::hold::HELD_AS;
 
-/// How many failures are searched for one that was fixed.
+/// How many failures are searched for one that was fixed, and how many events for what repaired it.
 const MAX_FAILURES: usize = 40;
+const MAX_RECENT_EVENTS: usize = 60;
 
 /// A conversation whose steps are converted one after the other.
 pub(super) struct StepConverter {
@@ -25,8 +26,12 @@ pub(super) struct StepConverter {
     is_hooked: bool,
     /// The model's last message, if nothing has followed it.
     said: Option<(Timestamp, String)>,
+    /// The model's last message of the turn before.
+    message: String,
     /// The newest failures and fixes, newest first.
     failures: Vec<Event>,
+    /// The newest events of any kind, newest first.
+    recent: Vec<Event>,
 }
 
 impl StepConverter {
@@ -39,7 +44,9 @@ impl StepConverter {
             subagent: session.subagent.clone(),
             is_hooked,
             said: None,
+            message: String::new(),
             failures: Vec::new(),
+            recent: Vec::new(),
         }
     }
 
@@ -67,6 +74,8 @@ impl StepConverter {
                 return past;
             }
             Step::Prompt { .. } => past.extend(self.finish()),
+            // What the client removed from the conversation had been told before.
+            Step::Cleared => return past,
             Step::Result(_) => {}
         }
         let is_held = self.is_hooked && matches!(&step, Step::Result(result) if result.text.contains(HELD_AS));
@@ -81,6 +90,7 @@ impl StepConverter {
     /// Converts the model's last message of its turn, if the turn has ended.
     pub(super) fn finish(&mut self) -> Option<Past> {
         let (at, last) = self.said.take()?;
+        self.message.clone_from(&last);
         let events = capture::events(&self.hook(Point::Stop { last }));
         Some(Past { at, events, summary: None })
     }
@@ -100,14 +110,19 @@ impl StepConverter {
             hook.subagent = self.subagent();
             events.extend(capture::events(&hook));
             if capture::may_fix(&hook) {
-                events.extend(capture::fixes(&hook, &self.failures));
+                let mut fixes = capture::fixes(&hook, &self.failures);
+                capture::explain_fixes(&mut fixes, &self.recent);
+                events.extend(fixes);
             }
+            events.extend(capture::choices(&hook, &self.message));
         }
         let failures = events.iter().filter(|event| matches!(event.kind, EventKind::Error | EventKind::Fix));
         for failure in failures.cloned().collect::<Vec<_>>() {
             self.failures.insert(0, failure);
         }
         self.failures.truncate(MAX_FAILURES);
+        self.recent.splice(0..0, events.iter().rev().map(|event| Event { whole: None, ..event.clone() }));
+        self.recent.truncate(MAX_RECENT_EVENTS);
         events
     }
 
@@ -115,6 +130,7 @@ impl StepConverter {
         Hook {
             session: self.key.clone(),
             folder: self.folder.clone(),
+            shell: None,
             transcript: None,
             subagent: self.subagent(),
             point,

@@ -310,6 +310,7 @@ fn text(step: &Step) -> &str {
         Step::Prompt { text } | Step::Said { text, .. } | Step::Compacted { text } => text,
         Step::Called { given, .. } => given,
         Step::Result(result) => &result.text,
+        Step::Cleared => "",
     }
 }
 

@@ -68,7 +68,7 @@ impl Aftermath {
                     }
                     known.insert(path);
                 }
-                Step::Prompt { .. } => {}
+                Step::Prompt { .. } | Step::Cleared => {}
             }
         }
         self.compactions += compactions;

@@ -13,6 +13,7 @@ mod long;
 mod metered;
 mod repeats;
 mod rewrites;
+mod words;
 
 use std::path::PathBuf;
 use std::process::Command;

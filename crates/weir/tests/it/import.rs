@@ -380,7 +380,7 @@ fn history_and_reflection_know_past_sessions() {
         "Asked for:\n- user: \"Store passwords with argon2id",
         "Done:\n- git commit 1a2b3c4: Hash passwords (#",
         "- model: We will not support bcrypt hashes. (#",
-        "Failed:\n- fixed: cargo test: error[E0433]",
+        "Failed:\n- passes again: cargo test: error[E0433]",
         "Open:\n- model: It is done. (#",
     ] {
         assert!(reflected.contains(part), "no {part:?} in:\n{reflected}");
@@ -421,7 +421,7 @@ fn rows_that_are_not_understood_are_named_by_their_line() {
 fn every_client_has_transcripts_that_are_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts");
     for (name, client, prompts) in [
-        ("claude.jsonl", "claude", 3),
+        ("claude.jsonl", "claude", 2),
         ("codex.jsonl", "codex", 2),
         ("copilot.jsonl", "copilot", 2),
         ("gemini.jsonl", "gemini", 2),

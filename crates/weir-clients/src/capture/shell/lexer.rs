@@ -9,6 +9,10 @@ const MAX_HERE_DOCUMENT_BYTES: usize = 1 << 10;
 pub(super) enum Token {
     Word(String),
     Separator(Separator),
+    /// A bracket that begins or ends a subshell.
+    Subshell {
+        opens: bool,
+    },
     /// The command before it runs in the background.
     Background,
     /// A file that output is redirected to.
@@ -40,6 +44,10 @@ impl<'t> Lexer<'t> {
             if first == '\n' && !self.ends.is_empty() {
                 return Some(Token::Here(self.here()));
             }
+            if matches!(first, '(' | ')') {
+                self.rest = &self.rest[1..];
+                return Some(Token::Subshell { opens: first == '(' });
+            }
             if let Some(separator) = self.operator() {
                 return Some(Token::Separator(separator));
             }
@@ -65,8 +73,6 @@ impl<'t> Lexer<'t> {
             (";;", Separator::Then),
             (";", Separator::Then),
             ("\n", Separator::Then),
-            ("(", Separator::Then),
-            (")", Separator::Then),
         ];
         let found = OPERATORS.iter().find(|(text, _)| self.rest.starts_with(text));
         let (text, separator) = found?;

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 
 use super::{check, failed_shell, failing, hook, in_subagent, shell, shown, used, used_with};
-use crate::capture::{events, fixes};
+use crate::capture::{events, explain_fixes, fixes, without_analysis};
 use crate::{Hook, Point, Tool};
 
 #[test]
@@ -171,22 +171,133 @@ fn tasks_in_the_words_of_each_client() {
         &tasks("todowrite", json!({ "todos": [{ "id": 7, "content": "a", "priority": "high" }] })),
         expect![[r#"task P1 | 0 of 1 done; next: a | {"tasks":[{"key":"7","text":"a","state":"open"}]}"#]],
     );
-    let created = used_with(
-        "TaskCreate",
-        Tool::Tasks,
-        &json!({ "subject": "Do it", "description": "all" }),
-        "Task #3 created successfully: Do it",
-    );
-    check(&created, expect![[r#"task P1 | task open: Do it | {"task":{"text":"Do it","state":"open","key":"3"}}"#]]);
     check(
-        &tasks("TaskUpdate", json!({ "taskId": "3", "status": "completed" })),
+        &tasks(
+            "manage_todo_list",
+            json!({ "operation": "write", "todoList": [{ "id": 1, "title": "a", "status": "not-started" }] }),
+        ),
+        expect![[r#"task P1 | 0 of 1 done; next: a | {"tasks":[{"key":"1","text":"a","state":"open"}]}"#]],
+    );
+    check(
+        &tasks("update_todo", json!({ "todos": "# Plan\n- [x] read\n- [ ] write" })),
+        expect![[
+            r#"task P1 | 1 of 2 done; next: write | {"tasks":[{"text":"read","state":"done"},{"text":"write","state":"open"}]}"#
+        ]],
+    );
+    check(
+        &tasks("TodoWrite", json!({ "merge": true, "todos": [{ "id": "2", "status": "completed" }, { "id": "3" }] })),
+        expect![[r#"task P1 | task done: #2 | {"task":{"key":"2","state":"done"}}"#]],
+    );
+    check(&tasks("TodoWrite", json!({})), expect![""]);
+}
+
+#[test]
+fn a_new_task_has_the_key_that_the_client_gave_it() {
+    let input = json!({ "subject": "Do it", "description": "all", "activeForm": "Doing it" });
+    let created = |output: &str| used_with("TaskCreate", Tool::Tasks, &input, output);
+    for output in [
+        r#"{"task":{"id":"3","subject":"Do it"}}"#,
+        r#"{"task":{"id":3,"subject":"Do it"}}"#,
+        r#"{"taskId":"3"}"#,
+        "Task #3 created successfully: Do it",
+        "Created task 3: Do it",
+        "Task created successfully.\n\n<system-reminder>\nNew task created: {\n  \"id\": \"3\",\n  \"title\": \"Do it\"\n}",
+    ] {
+        check(
+            &created(output),
+            expect![[r#"task P1 | task open: Do it | {"task":{"key":"3","text":"Do it","state":"open"}}"#]],
+        );
+    }
+    check(&created(""), expect![[r#"task P1 | task open: Do it | {"task":{"text":"Do it","state":"open"}}"#]]);
+}
+
+#[test]
+fn changes_of_a_task_are_found_by_its_key() {
+    let tasks = |name: &str, input, output: &str| used_with(name, Tool::Tasks, &input, output);
+    let changed = r#"{"success":true,"taskId":"3","updatedFields":["status"],"statusChange":{"from":"pending","to":"completed"}}"#;
+    for output in ["", "Updated task #3 status", changed] {
+        check(
+            &tasks("TaskUpdate", json!({ "taskId": "3", "status": "completed" }), output),
+            expect![[r#"task P1 | task done: #3 | {"task":{"key":"3","state":"done"}}"#]],
+        );
+    }
+    check(
+        &tasks("TaskUpdate", json!({ "taskId": "3", "status": "deleted" }), ""),
+        expect![[r#"task P1 | task dropped: #3 | {"task":{"key":"3","state":"dropped"}}"#]],
+    );
+    check(
+        &tasks("TaskUpdate", json!({ "taskId": "3", "subject": "Do it well" }), ""),
+        expect![[r#"task P1 | task changed: Do it well | {"task":{"key":"3","text":"Do it well"}}"#]],
+    );
+    // A new description does not rename a task, and a task that waits for another is still what it was.
+    check(
+        &tasks("TaskUpdate", json!({ "taskId": "3", "status": "completed", "description": "found the cause" }), ""),
         expect![[r#"task P1 | task done: #3 | {"task":{"key":"3","state":"done"}}"#]],
     );
     check(
-        &tasks("TaskUpdate", json!({ "taskId": "3", "subject": "Do it well" })),
-        expect![[r#"task P1 | task changed: Do it well | {"task":{"key":"3","text":"Do it well"}}"#]],
+        &tasks("TaskUpdate", json!({ "taskId": "3", "addBlockedBy": ["1"] }), "Updated task #3 blockedBy"),
+        expect![""],
     );
-    check(&tasks("TodoWrite", json!({})), expect![""]);
+    let unknown = r#"{"success":false,"taskId":"9","updatedFields":[],"error":"Task not found"}"#;
+    check(&tasks("TaskUpdate", json!({ "taskId": "9", "status": "completed" }), unknown), expect![""]);
+    check(
+        &tasks(
+            "tracker_update_task",
+            json!({ "id": "a1b2c3", "status": "closed" }),
+            "Updated task a1b2c3. Status: closed",
+        ),
+        expect![[r#"task P1 | task done: #a1b2c3 | {"task":{"key":"a1b2c3","state":"done"}}"#]],
+    );
+}
+
+#[test]
+fn a_look_at_the_tasks_corrects_what_is_known() {
+    let tasks = |name: &str, input, output: &str| used_with(name, Tool::Tasks, &input, output);
+    for output in [
+        r#"{"tasks":[{"id":"1","subject":"Read it","status":"completed","blockedBy":[]},{"id":"2","subject":"Write it","status":"in_progress","blockedBy":["1"]}]}"#,
+        "#1 [completed] Read it\n#2 [in_progress] Write it [blocked by #1]",
+        "- [1] Read it (closed)\n- [2] Write it (in_progress)",
+    ] {
+        check(
+            &tasks("TaskList", json!({}), output),
+            expect![[
+                r#"task P1 | 1 of 2 done; now: Write it | {"tasks":[{"key":"1","text":"Read it","state":"done"},{"key":"2","text":"Write it","state":"now"}]}"#
+            ]],
+        );
+    }
+    check(&tasks("TaskList", json!({}), r#"{"tasks":[]}"#), expect![[r#"task P1 | 0 of 0 done | {"tasks":[]}"#]]);
+    check(&tasks("TaskList", json!({}), "No tasks found"), expect![[r#"task P1 | 0 of 0 done | {"tasks":[]}"#]]);
+    check(&tasks("TaskList", json!({}), "something else"), expect![""]);
+    // A part of the list says nothing about the rest.
+    check(&tasks("tracker_list_tasks", json!({ "status": "open" }), "- [2] Write it (open)"), expect![""]);
+    check(
+        &tasks(
+            "TaskGet",
+            json!({ "taskId": "2" }),
+            r#"{"task":{"id":"2","subject":"Write it","description":"all","status":"completed","blocks":[]}}"#,
+        ),
+        expect![[r#"task P1 | task done: Write it | {"task":{"key":"2","text":"Write it","state":"done"}}"#]],
+    );
+    check(&tasks("TaskGet", json!({ "taskId": "2" }), r#"{"task":null}"#), expect![""]);
+}
+
+#[test]
+fn tasks_of_a_session_with_claude() {
+    let decode = |name: &str, input: serde_json::Value, response: serde_json::Value| {
+        let payload = json!({
+            "session_id": "s", "cwd": "/home/dev/project", "hook_event_name": "PostToolUse",
+            "tool_name": name, "tool_input": input, "tool_response": response,
+        });
+        (crate::find("claude").unwrap().decode)(&crate::Wire::new("PostToolUse", &payload)).unwrap()
+    };
+    check(
+        &decode("TaskCreate", json!({ "subject": "Do it" }), json!({ "task": { "id": "3", "subject": "Do it" } })),
+        expect![[r#"task P1 | task open: Do it | {"task":{"key":"3","text":"Do it","state":"open"}}"#]],
+    );
+    check(
+        &decode("TaskList", json!({}), json!({ "tasks": [{ "id": "3", "subject": "Do it", "status": "completed" }] })),
+        expect![[r#"task P1 | 1 of 1 done | {"tasks":[{"key":"3","text":"Do it","state":"done"}]}"#]],
+    );
 }
 
 #[test]
@@ -227,7 +338,7 @@ fn failures_say_why() {
     );
     check(
         &failed_shell("foo", 127, "bash: foo: command not found"),
-        expect![[r#"error P2 | foo: bash: foo: command not found | {"subject":"foo","exit":127}"#]],
+        expect![[r#"error P4 | foo: bash: foo: command not found | {"subject":"foo","exit":127,"slip":true}"#]],
     );
     check(
         &failed_shell("exit 3", 3, ""),
@@ -244,7 +355,7 @@ fn tools_that_failed_and_those_that_the_user_refused() {
     check(
         &failing(used("Edit", Tool::Edit { path: "a.rs".into() }, "String to replace not found in file."), None),
         expect![[
-            r#"error P2 | Edit a.rs: String to replace not found in file. | {"subject":"Edit a.rs","file":"a.rs"}"#
+            r#"error P4 | Edit a.rs: String to replace not found in file. | {"subject":"Edit a.rs","slip":true,"file":"a.rs"}"#
         ]],
     );
     check(
@@ -263,6 +374,112 @@ fn tools_that_failed_and_those_that_the_user_refused() {
         rejected P2 | the user refused: rm -rf x | {"refused":"rm -rf x"}
         correction P1 | use git rm |"#]],
     );
+    let saying = |what: &str| format!("The user doesn't want to proceed with this tool use. the user said:\n{what}");
+    for question in ["what does lint say now?", "why not the other file", "Can we use a map? Or is it too slow?"] {
+        let all = events(&failing(shell("make", &saying(question)), None));
+        let kinds: Vec<_> = all.iter().map(|event| (event.kind, event.text.as_str())).collect();
+        let refused = (weir_core::EventKind::Rejected, "the user refused: make");
+        assert_eq!(kinds, [refused, (weir_core::EventKind::Prompt, question)]);
+    }
+    let asked = Tool::Question { text: "Which one?".into() };
+    let declined =
+        saying("The user wants to clarify these questions.\n    This means they may have additional information.");
+    check(&failing(used("AskUserQuestion", asked, &declined), None), expect![""]);
+    check(&failing(used("TaskOutput", Tool::Other, &saying("")), None), expect!["tool P4 | tool TaskOutput |"]);
+}
+
+/// Checks the cause that is found in the output of a failed command, and whether it is a slip.
+fn check_cause(command: &str, code: i32, output: &str, cause: &str, is_slip: bool) {
+    let all = events(&failed_shell(command, code, output));
+    let text = all[0].text.split_once(": ").unwrap().1;
+    let marked = all[0].data.as_deref().unwrap().contains(r#""slip":true"#);
+    assert_eq!((text, marked), (cause, is_slip), "{command}");
+}
+
+#[test]
+fn the_cause_of_a_failure_is_not_its_last_line() {
+    let pytest = "tests/test_shop.py::test_next[1] FAILED [  0%]\ntests/test_shop.py::test_next[2] FAILED [  1%]\n\
+                  ___ test_next[1] ___\n>       return calendar.monthrange(y, m)\n\
+                  E       NameError: name 'calendar' is not defined\n\nshop/dates.py:6: NameError\n\
+                  FAILED tests/test_shop.py::test_next[1] - NameError: name 'calendar' is not defined\n";
+    check_cause("pytest -v", 1, pytest, "shop/dates.py:6: NameError: name 'calendar' is not defined", false);
+    let summary = "a.py::x FAILED [ 50%]\nFAILED a.py::x - assert 1 == 2\n1 failed in 0.1s";
+    check_cause("pytest", 1, summary, "a.py::x: assert 1 == 2", false);
+    let lint = "[lint] $ golangci-lint run ./...\n[lint] ERROR task failed\n\ncmd/a.go:23:3: Error return value is not checked (errcheck)\n\t_ = x()\n\t^\n1 issues:\n";
+    check_cause("mise run lint", 1, lint, "cmd/a.go:23:3: Error return value is not checked (errcheck)", false);
+    let named = "[lint:go] cmd/a.go:2:1: unused (unused)\n[lint:go] 1 issues:\n[lint:go] ERROR task failed";
+    check_cause("mise run lint", 1, named, "cmd/a.go:2:1: unused (unused)", false);
+    let go = "--- FAIL: TestAdd (0.00s)\n    add_test.go:7: got 3, want 4\nFAIL\nFAIL\texample.org/add\t0.01s\nFAIL\n";
+    check_cause("go test ./...", 1, go, "TestAdd: add_test.go:7: got 3, want 4", false);
+    let loud = "=== RUN   TestAdd\n    hooks.go:155: output: 2026/01/12 INFO started\n    add_test.go:7: got 3\n--- FAIL: TestAdd (0.00s)\nFAIL\n";
+    check_cause("go test -v ./...", 1, loud, "TestAdd: add_test.go:7: got 3", false);
+    let build = "# example.org/add\n./add.go:12:5: undefined: foo\n./add.go:13:5: undefined: bar\n";
+    check_cause("go build ./...", 1, build, "./add.go:12:5: undefined: foo", false);
+    let make = "cc -c a.c\na.c:3:5: error: expected ';'\nmake: *** [Makefile:2: a.o] Error 1\n";
+    check_cause("make", 2, make, "a.c:3:5: error: expected ';'", false);
+}
+
+#[test]
+fn the_slip_of_a_tool_is_marked() {
+    for (command, code, output) in [
+        ("golangci-lint run", 127, "(eval):1: command not found: golangci-lint"),
+        ("cd nowhere && make", 1, "(eval):cd:1: no such file or directory: nowhere"),
+        ("docker ps", 1, "bash: line 1: docker: command not found"),
+        ("sed -n 1,3p a | cat -A", 1, "cat: illegal option -- A\nusage: cat [-belnstuv] [file ...]"),
+        ("gh pr diff 12 --stat", 1, "unknown flag: --stat\n\nUsage:  gh pr diff"),
+        ("gh pr checks 142", 8, "build\tpass\t1m\nreview bot\tpending\t0"),
+        ("ls nowhere", 2, "ls: nowhere: No such file or directory"),
+        ("git show HEAD:nowhere", 128, "fatal: path 'nowhere' does not exist in 'HEAD'"),
+        ("git add nowhere", 128, "fatal: pathspec 'nowhere' did not match any files"),
+    ] {
+        let all = events(&failed_shell(command, code, output));
+        assert!(all[0].data.as_deref().unwrap().contains(r#""slip":true"#), "{}", shown(&all));
+    }
+    for (command, code, output) in [
+        ("make", 2, "a.c:3:5: error: expected ';'"),
+        ("gh pr checks 142", 1, "build\tfail\t1m\nreview bot\tpending\t0"),
+        ("git rebase main", 1, "CONFLICT (content): Merge conflict in a.rs"),
+        ("./deploy.sh", 1, "connection refused"),
+        ("cat a | python3 b.py", 1, "ValueError: bad"),
+    ] {
+        let all = events(&failed_shell(command, code, output));
+        assert!(!all[0].data.as_deref().unwrap().contains("slip"), "{}", shown(&all));
+    }
+    for (tool, output) in [
+        (Tool::Read { path: "a".into(), part: false }, "<tool_use_error>File does not exist.</tool_use_error>"),
+        (Tool::Edit { path: "a".into() }, "<tool_use_error>File has not been read yet.</tool_use_error>"),
+        (Tool::Search { pattern: "x".into() }, "<tool_use_error>Sibling tool call errored</tool_use_error>"),
+        (Tool::Shell { command: "find /".into() }, "Permission to use Bash with command find / has been denied."),
+    ] {
+        let all = events(&failing(used("x", tool, output), None));
+        assert!(all[0].data.as_deref().unwrap().contains(r#""slip":true"#), "{}", shown(&all));
+    }
+}
+
+#[test]
+fn a_file_is_where_the_script_is() {
+    check(
+        &shell("cd /tmp && mkdir -p tw && cd tw && cat > .env <<EOF\nA=1\nEOF", ""),
+        expect![[r#"tool P4 | ran mkdir -p tw && cat in /tmp | {"subject":"mkdir -p tw && cat","folder":"/tmp"}"#]],
+    );
+    check(
+        &shell("cd sub && cat > a.txt <<EOF\nx\nEOF\ncd .. && echo x > b.txt", ""),
+        expect![[r#"
+            file P2 | wrote sub/a.txt | {"path":"sub/a.txt","how":"wrote"}
+            file P2 | wrote b.txt | {"path":"b.txt","how":"wrote"}"#]],
+    );
+    check(
+        &shell("(cd sub && make); echo x > b.txt; cd \"$DIR\" && echo x > c.txt", ""),
+        expect![[r#"file P2 | wrote b.txt | {"path":"b.txt","how":"wrote"}"#]],
+    );
+    check(
+        &shell("cd /home/dev/other && echo x > .env", ""),
+        expect![[r#"file P2 | wrote /home/dev/other/.env | {"path":"/home/dev/other/.env","how":"wrote"}"#]],
+    );
+    let mut inside = shell("echo x > a.txt", "");
+    inside.shell = Some("/home/dev/project/sub".into());
+    check(&inside, expect![[r#"file P2 | wrote sub/a.txt | {"path":"sub/a.txt","how":"wrote"}"#]]);
+    check(&shell("cd /usr && ls", ""), expect![[r#"tool P4 | ran ls in /usr | {"subject":"ls","folder":"/usr"}"#]]);
 }
 
 #[test]
@@ -306,14 +523,14 @@ fn what_failed_and_now_succeeds_is_fixed() {
         &[failed(), failed()],
         &shell("cargo test -p x", "ok"),
         expect![[
-            r#"fix P2 | fixed: cargo test -p x: error[E0425]: cannot find value `y` (after 2 attempts) | {"subject":"cargo test -p x","attempts":2}"#
+            r#"fix P2 | passes again: cargo test -p x: error[E0425]: cannot find value `y` (after 2 attempts) | {"subject":"cargo test -p x","attempts":2}"#
         ]],
     );
     check_fix(
         &[failed()],
         &shell("cargo test -p x && git commit -m x", ""),
         expect![[
-            r#"fix P2 | fixed: cargo test -p x: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test -p x","attempts":1}"#
+            r#"fix P2 | passes again: cargo test -p x: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test -p x","attempts":1}"#
         ]],
     );
     check_fix(&[failed()], &shell("cargo test -p y", "ok"), expect!["nothing"]);
@@ -324,28 +541,76 @@ fn what_failed_and_now_succeeds_is_fixed() {
         &[failed()],
         &shell("cargo test -p x | tail -3", "test result: ok. 3 passed; 0 failed"),
         expect![[
-            r#"fix P2 | fixed: cargo test -p x: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test -p x","attempts":1}"#
+            r#"fix P2 | passes again: cargo test -p x: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test -p x","attempts":1}"#
         ]],
     );
     let edit = || used("Edit", Tool::Edit { path: "a.rs".into() }, "String to replace not found in file.");
-    check_fix(
-        &[failing(edit(), None)],
-        &edit(),
-        expect![[
-            r#"fix P2 | fixed: Edit a.rs: String to replace not found in file. (after 1 attempt) | {"subject":"Edit a.rs","attempts":1}"#
-        ]],
-    );
+    check_fix(&[failing(edit(), None)], &edit(), expect!["nothing"]);
     check_fix(
         &[failed(), failed_shell("cargo clippy", 101, "error: unused")],
         &shell("cargo test && cargo clippy", ""),
         expect![[r#"
-            fix P2 | fixed: cargo clippy: error: unused (after 1 attempt) | {"subject":"cargo clippy","attempts":1}
-            fix P2 | fixed: cargo test -p x: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test -p x","attempts":1}"#]],
+            fix P2 | passes again: cargo clippy: error: unused (after 1 attempt) | {"subject":"cargo clippy","attempts":1}
+            fix P2 | passes again: cargo test -p x: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test -p x","attempts":1}"#]],
     );
     check_fix(&[failed_shell("cargo test --release", 101, "error")], &shell("cargo test", ""), expect!["nothing"]);
     check_fix(&[failed_shell("cargo run -- a", 1, "error")], &shell("cargo run", ""), expect!["nothing"]);
     check_fix(&[failed()], &shell("cargo test -p x &", ""), expect!["nothing"]);
     check_fix(&[], &shell("cargo test", ""), expect!["nothing"]);
+}
+
+#[test]
+fn a_fix_says_what_was_changed_since_the_failure() {
+    let failed = events(&failed_shell("cargo test", 101, "error[E0425]: cannot find value `y`"));
+    let edited = |path: &str| events(&used("Edit", Tool::Edit { path: path.into() }, ""));
+    let read = events(&used("Read", Tool::Read { path: "b.rs".into(), part: false }, ""));
+    let check = |between: &[Vec<weir_core::Event>], expected: Expect| {
+        let recent: Vec<_> = edited("before.rs").into_iter().chain(failed.clone()).chain(between.concat()).collect();
+        let recent: Vec<_> = recent.into_iter().rev().collect();
+        let mut found = fixes(&shell("cargo test", "ok"), &failed);
+        explain_fixes(&mut found, &recent);
+        expected.assert_eq(&shown(&found));
+    };
+    check(
+        &[edited("a.rs"), read, edited("a.rs")],
+        expect![[
+            r#"fix P2 | passes again after a change of a.rs: cargo test: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test","attempts":1,"files":["a.rs"]}"#
+        ]],
+    );
+    check(
+        &[],
+        expect![[
+            r#"fix P2 | passes again: cargo test: error[E0425]: cannot find value `y` (after 1 attempt) | {"subject":"cargo test","attempts":1}"#
+        ]],
+    );
+}
+
+#[test]
+fn the_last_message_and_results_of_subagents_are_kept_whole() {
+    let message = "`FlushBuffer` now waits for the disk.\n\nThe tests pass.\n\nThe branch is ready.";
+    let all = events(&hook(Point::Stop { last: message.into() }));
+    assert_eq!((all[0].text.as_str(), all[0].whole.as_deref()), ("The branch is ready.", Some(message)));
+    let long = format!("`FlushBuffer` waits.\n\n{}\n\nThe branch is ready.", "It is so. ".repeat(2_000));
+    let all = events(&hook(Point::Stop { last: long.clone() }));
+    let whole = all[0].whole.clone().unwrap();
+    assert!(whole.len() < 4_200 && whole.starts_with("`FlushBuffer`") && whole.ends_with("ready."), "{whole}");
+    let result = "Perfect! Now I have a comprehensive understanding of the code.\n\n## Findings\n\n`FlushBuffer` is called twice.";
+    let all = events(&used("Agent", Tool::Subagent { task: "look".into() }, result));
+    assert_eq!(all[0].text, "subagent for \"look\": Findings `FlushBuffer` is called twice.");
+    assert_eq!(all[0].whole.as_deref(), Some(result));
+    let notified = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n<summary>Agent \"Review it\" completed</summary>\n\
+                    <result>Two faults found.\n\nIn `FlushBuffer`.</result>\n</task-notification>\nFull transcript available at: /tmp/a1";
+    let all = events(&hook(Point::Prompt { text: notified.into() }));
+    assert_eq!(all[0].text, "subagent for \"Review it\": Two faults found. In `FlushBuffer`.");
+}
+
+#[test]
+fn a_summary_is_kept_without_its_analysis() {
+    let check = |summary: &str, expected: &str| assert_eq!(without_analysis(summary), expected);
+    check("<analysis>\nfirst this\n</analysis>\n\n<summary>\n1. that\n</summary>", "<summary>\n1. that\n</summary>");
+    check("It goes on.\n\nAnalysis:\nfirst this\n\nSummary:\n1. that", "It goes on.\n\nSummary:\n1. that");
+    check("<analysis>never ends", "<analysis>never ends");
+    check("1. that", "1. that");
 }
 
 #[test]
@@ -356,7 +621,7 @@ fn the_environment() {
         environment P4 | in folder sub |
         environment P4 | variables set: A, B |"#]],
     );
-    check(&shell("cd sub && make", ""), expect![[r#"tool P4 | ran make | {"subject":"make"}"#]]);
+    check(&shell("cd sub && make", ""), expect![[r#"tool P4 | ran make in sub | {"subject":"make","folder":"sub"}"#]]);
     check(
         &shell("source .venv/bin/activate && pip install -r requirements.txt", ""),
         expect![[r#"
@@ -413,10 +678,20 @@ fn plans_questions_and_other_tools() {
     );
     check(&hook(Point::Stop { last: "Done?\nYes.".into() }), expect!["said P3 | Done? Yes. |"]);
     check(
+        &hook(Point::Stop { last: "It is done. Shall I update `README.md` and commit?".into() }),
+        expect![[r#"
+            said P3 | It is done. Shall I update `README.md` and commit? |
+            plan P3 | asked the user: Shall I update `README.md` and commit? | {"question":"Shall I update `README.md` and commit?"}"#]],
+    );
+    check(
         &used("WebFetch", Tool::Fetch { what: "https://example.com/a".into() }, ""),
         expect!["tool P4 | fetched https://example.com/a |"],
     );
     check(&used("ToolSearch", Tool::Other, ""), expect!["tool P4 | tool ToolSearch |"]);
+    check(
+        &used_with("Skill", Tool::Other, &json!({ "skill": "team:review", "args": "12" }), ""),
+        expect![[r#"tool P4 | skill team:review | {"skill":"team:review"}"#]],
+    );
     check(&used("mcp__weir__ctx_search", Tool::Ours, ""), expect![""]);
 }
 

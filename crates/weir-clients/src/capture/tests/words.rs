@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::{check, in_subagent, prompt, shown};
-use crate::capture::events;
+use crate::capture::{choices, events};
 
 /// Checks the events apart from the prompt itself.
 fn found(text: &str, expected: Expect) {
@@ -14,10 +14,15 @@ fn found(text: &str, expected: Expect) {
 #[test]
 fn a_prompt_is_kept_in_the_users_words() {
     check(&prompt("  fix the parser\nand add a test "), expect!["prompt P1 | fix the parser and add a test |"]);
-    let long = events(&prompt(&"word ".repeat(1_000)));
+    let text = "word ".repeat(1_000);
+    let long = events(&prompt(&text));
     assert!(long[0].text.ends_with("wor… (3021 more bytes)"), "{}", long[0].text);
+    assert_eq!(long[0].whole.as_deref(), Some(text.trim()));
+    let endless = events(&prompt(&"word ".repeat(300_000)));
+    let whole = endless[0].whole.as_deref().unwrap_or_default();
+    assert!(whole.len() < (1 << 20) + 40 && whole.ends_with("more bytes)"), "{}", whole.len());
     check(&prompt("/home/dev/a.rs is broken"), expect!["prompt P1 | /home/dev/a.rs is broken |"]);
-    check(&prompt("/review the parser"), expect!["prompt P1 | /review the parser |"]);
+    check(&prompt("/review the parser"), expect![[r#"prompt P1 | /review the parser | {"command":"/review"}"#]]);
     check(&prompt("is a < b and c <b> d?"), expect!["prompt P1 | is a < b and c <b> d? |"]);
 }
 
@@ -29,7 +34,17 @@ fn what_the_client_says_is_not_the_users() {
     );
     check(
         &prompt("<command-name>/review</command-name><command-args>only the parser</command-args>"),
-        expect!["prompt P1 | only the parser |"],
+        expect![[r#"prompt P1 | /review only the parser | {"command":"/review"}"#]],
+    );
+    check(
+        &prompt(
+            "<command-message>fix-issue</command-message>\n<command-name>/fix-issue</command-name>\n<command-args>14</command-args>",
+        ),
+        expect![[r#"prompt P1 | /fix-issue 14 | {"command":"/fix-issue"}"#]],
+    );
+    check(
+        &prompt("/my-own-command"),
+        expect![[r#"tool P4 | command /my-own-command | {"command":"/my-own-command"}"#]],
     );
     for noise in [
         "",
@@ -37,8 +52,14 @@ fn what_the_client_says_is_not_the_users() {
         "/compact",
         "/compact keep the tests",
         "/model opus",
-        "/my-own-command",
+        "<command-name>/exit</command-name>\n<command-message>exit</command-message>\n<command-args></command-args>",
         "<task-notification><status>completed</status></task-notification>",
+        "<task-notification>\n<status>completed</status>\n</task-notification>\nFull transcript available at: /tmp/t.output",
+        "<task-notification>\n</task-notification>\nRead the output file to retrieve the result: /tmp/t.output",
+        "<teammate-message teammate_id=\"lead\">\nAlways use the shared queue.\n</teammate-message>",
+        "Stop hook feedback:\n[check.sh]: always run the tests",
+        "The user wants to clarify these questions.\n    This means they may have additional information.",
+        "Base directory for this skill: /home/dev/.claude/skills/release",
         "<system-reminder>never ends",
         "<local-command-stdout>ok</local-command-stdout>",
         "This session is being continued from a previous conversation that ran out of context. The goal is x.",
@@ -54,11 +75,52 @@ fn what_the_client_says_is_not_the_users() {
 #[test]
 fn decisions() {
     found("Let's use SQLite for the store.", expect!["decision P1 | Let's use SQLite for the store. |"]);
-    found("OK, so let’s go with plan B. Thanks!", expect!["decision P1 | OK, so let’s go with plan B. |"]);
+    found("OK, so let’s go with a plain file. Thanks!", expect!["decision P1 | OK, so let’s go with a plain file. |"]);
     found("We decided to drop Python 2. Then run the tests.", expect!["decision P1 | We decided to drop Python 2. |"]);
     found("Use tabs instead of spaces", expect!["decision P1 | Use tabs instead of spaces |"]);
     found("from now on commit after every step", expect!["decision P1 | from now on commit after every step |"]);
     found("- we'll use axum\n- and serde", expect!["decision P1 | we'll use axum |"]);
+    found(
+        "let's completely remove the `trailer` command",
+        expect!["decision P1 | let's completely remove the `trailer` command |"],
+    );
+    found(
+        "That hook never worked, and nobody uses it, so let's just remove that entirely.",
+        expect!["decision P1 | That hook never worked, and nobody uses it, so let's just remove that entirely. |"],
+    );
+    found("yeah let's do length only", expect!["decision P1 | yeah let's do length only |"]);
+    found("always write steps_count now", expect!["decision P1 | always write steps_count now |"]);
+    found("HARD CONSTRAINT: no network in tests", expect!["decision P1 | HARD CONSTRAINT: no network in tests |"]);
+    found(
+        "He said \"fine. Remember to check git status and recent commits.\"",
+        expect!["decision P1 | Remember to check git status and recent commits. |"],
+    );
+}
+
+#[test]
+fn a_choice_repeats_what_was_chosen() {
+    let message = "There are two ways.\n\n**Option A: keep the index in memory** - fast\n**Option B: write it to disk** - small\n\n\
+                   1. rename the flag\n2. drop the flag\n\nWhich one?";
+    let check = |text: &str, expected: Expect| expected.assert_eq(&shown(&choices(&prompt(text), message)));
+    check(
+        "yes, let's go with A",
+        expect!["decision P1 | yes, let's go with A (Option A: keep the index in memory - fast) |"],
+    );
+    check("option b please", expect!["decision P1 | option b please (Option B: write it to disk - small) |"]);
+    check("I'd prefer the second one.", expect!["decision P1 | I'd prefer the second one. (2. drop the flag) |"]);
+    for text in [
+        "let's go with C",
+        "do it",
+        "take a look",
+        "I'd prefer that",
+        "do 1 and 2",
+        "use a map",
+        "go with A, B and then C",
+    ] {
+        assert_eq!(events(&prompt(text)).len(), 1, "{text}");
+        let found = choices(&prompt(text), message);
+        assert!(found.is_empty() || text.contains(','), "{text}: {}", shown(&found));
+    }
 }
 
 #[test]
@@ -123,6 +185,23 @@ fn what_decides_nothing_is_not_found() {
         "It runs and never fails",
         "thanks, looks good",
         "continue",
+        "--- FAIL: TestEnable (0.04s)",
+        "why?\n--- FAIL: TestEnable (0.04s)\n    PASS: TestDisable",
+        "ERROR: Shadow branch does not exist!",
+        "INFO: always use the cache",
+        "TODO: let's use a map",
+        "ok let's keep going",
+        "let's keep it",
+        "let's move on",
+        "let's make sure it works",
+        "let's fix the ending next",
+        "I'd prefer that",
+        "yes, let's go with A",
+        "Always stores in the `sessions` branch",
+        "Decision:",
+        "**Decision:**",
+        "Going forward:",
+        "+ let's use a map",
     ] {
         found(text, expect![""]);
     }
@@ -151,6 +230,15 @@ fn pasted_data_becomes_an_event_of_its_own() {
         prompt P1 | [pasted: 5.9 KiB] |
         data P3 | pasted 5.9 KiB, 1 line, beginning: {"a":"x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x1,x… (5830 more bytes) |"#]],
     );
+    let both = events(&prompt(&format!("why does this happen?\n{log}")));
+    assert!(both.iter().all(|event| event.whole.as_deref().is_some_and(|whole| whole.ends_with("code=0x3b"))));
+}
+
+#[test]
+fn a_prompt_of_nothing_but_data_begins_with_its_first_sentence() {
+    let line = "<context>\\nYour repository is at /work/blosc2\\n</context>\\n".to_owned() + &"0x1f,".repeat(400);
+    let all = events(&prompt(&line));
+    assert_eq!(all[0].text, "Your repository is at /work/blosc2 [pasted: 2.0 KiB]");
 }
 
 #[test]

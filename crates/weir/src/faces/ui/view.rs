@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
-use weir_core::guide::says_little;
 use weir_core::wording::one_line;
 use weir_core::{Entry, EntryKind, Level, Origin, SessionKey, Timestamp};
 use weir_pages::words::{Standing, Words};
@@ -18,6 +17,7 @@ use super::fields::Fields;
 use super::known::ViewedProject;
 use crate::answer::counted;
 use crate::error::{CommandError, ErrorKind};
+use crate::sessions;
 
 /// The cookie with the theme.
 pub(super) const THEME: &str = "weir-theme";
@@ -160,8 +160,8 @@ pub(super) fn frame(ui: &Ui, asked: &Asked<'_>, clock: &Clock) -> Shell {
 
 /// Returns what a session is about: its first request that says something.
 pub(super) fn title_of(session: &SessionSummary) -> Text {
-    let says = session.requests.iter().find(|request| !says_little(request)).or(session.requests.first());
-    says.map_or_else(|| "A session without a request".into(), |request| one_line(request, MAX_TITLE_CHARS).into())
+    let subject = sessions::subject(&session.requests);
+    subject.map_or_else(|| "A session without a request".into(), |subject| one_line(&subject, MAX_TITLE_CHARS).into())
 }
 
 /// Returns the name of a client as people know it.

@@ -101,6 +101,7 @@ fn events(text: &str) -> Vec<Event> {
     let hook = Hook {
         session: String::new(),
         folder: "/".into(),
+        shell: None,
         transcript: None,
         subagent: None,
         point: Point::Prompt { text: engram::without_private(text) },

@@ -83,7 +83,7 @@ impl Place {
     pub(super) async fn begin(&self, folder: Option<&str>) -> Result<bool, CommandError> {
         let folder = folder.map(|folder| format!(" in {folder}")).unwrap_or_default();
         let text = line(&format!("a session began{folder}"), LONGEST_TEXT);
-        let event = Event { kind: EventKind::Environment, priority: Priority::P4, text, data: None };
+        let event = Event { kind: EventKind::Environment, priority: Priority::P4, text, data: None, whole: None };
         let scope = self.scope.clone();
         self.knowledge
             .with_stores(move |open| {
@@ -106,6 +106,7 @@ impl Place {
         let hook = Hook {
             session: String::new(),
             folder: "/".into(),
+            shell: None,
             transcript: None,
             subagent: None,
             point: Point::Prompt { text: without_private(text) },

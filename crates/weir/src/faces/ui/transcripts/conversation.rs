@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use weir_clients::Client;
 use weir_clients::transcript::{Part, Session, Step, TimedStep, ToolResult, Usage};
 use weir_core::guide::says_little;
+use weir_core::prose::first_sentence;
 use weir_core::wording::one_line;
 use weir_core::{Reference, Timestamp};
 
@@ -136,11 +137,13 @@ impl Conversation {
             }
             Step::Prompt { text } => {
                 self.prompts.push(*begun as u64 + 1);
-                if self.title.is_empty() && !says_little(text) && !text.starts_with('<') {
-                    self.title = one_line(text.trim(), MAX_TITLE_CHARS);
+                let is_written = self.title.is_empty() && !text.starts_with('<');
+                if let Some(title) = first_sentence(text).filter(|title| is_written && !says_little(title)) {
+                    self.title = one_line(title, MAX_TITLE_CHARS);
                 }
             }
             Step::Compacted { .. } => self.compacted.push(*begun),
+            Step::Cleared => {}
             Step::Result(result) => self.result(result, *begun as u64),
         }
     }
