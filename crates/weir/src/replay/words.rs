@@ -57,9 +57,11 @@ impl Words {
     }
 }
 
-/// Passes on every identifier of a text, except names of tool arguments.
+/// Passes on every identifier of a text, except names of tool arguments. A path counts as the same with and without the
+/// dot of a hidden folder.
 fn each(text: &str, mut take: impl FnMut(&str)) {
     weir_core::names::each(text, |word, _| {
+        let word = word.trim_start_matches('.');
         if !OF_TOOLS.contains(&word) {
             take(word);
         }
