@@ -29,7 +29,7 @@ pub(super) fn attach(events: &mut [Event], used: &ToolUse<'_>) {
     let mut all: Vec<Value> = events.iter().map(data_of).collect();
     for (path, texts) in parts {
         let path = path.filter(|path| !path.is_empty()).map(|path| files::relative(used.hook, path));
-        let names = most_frequent(used.hook, &texts);
+        let names = most_frequent_of(used.hook, &texts, |text, name| is_quoted(text, name) || is_argument(used, name));
         // The event of a file already names the file.
         let names: Vec<&str> = names.split(' ').filter(|name| Some(*name) != path.as_deref()).collect();
         let names = names.join(" ");
@@ -67,8 +67,28 @@ fn texts(value: &Value) -> Vec<&str> {
     }
 }
 
-/// Returns the names in some texts, the most frequent first, up to [`MAX_NAMES_BYTES`].
+/// Returns the names in some messages, the most frequent first, up to [`MAX_NAMES_BYTES`].
 pub(super) fn most_frequent(hook: &Hook, texts: &[&str]) -> String {
+    most_frequent_of(hook, texts, is_quoted)
+}
+
+/// Returns whether a name has quotation marks around it, is the whole text, or ends with a slash.
+fn is_quoted(text: &str, name: &str) -> bool {
+    let is_mark = |c: Option<char>| c.is_none_or(|c| "\"'`".contains(c));
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (text[..at].chars().next_back(), text[at + name.len()..].chars().next());
+        after == Some('/') || (is_mark(before) && is_mark(after))
+    })
+}
+
+/// Returns whether a name is in a word of a command. A word with blanks is a message or a script.
+fn is_argument(used: &ToolUse<'_>, name: &str) -> bool {
+    let mut words = used.commands.iter().flat_map(|command| &command.words);
+    words.any(|word| word.contains(name) && !word.contains(char::is_whitespace))
+}
+
+/// Returns the names in some texts, the most frequent first. What may be prose counts only if `is_literal` says so.
+fn most_frequent_of(hook: &Hook, texts: &[&str], is_literal: impl Fn(&str, &str) -> bool) -> String {
     let folder = hook.folder.to_str().filter(|folder| folder.len() > 1).map(|folder| format!("{folder}/"));
     let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
     let mut left = MAX_INPUT_BYTES;
@@ -82,6 +102,9 @@ pub(super) fn most_frequent(hook: &Hook, texts: &[&str]) -> String {
         };
         names::each(&text, |name, absolute| {
             let Some(name) = plain_name(name) else { return };
+            if !absolute && names::may_be_prose(name) && !is_literal(&text, name) {
+                return;
+            }
             let name = if absolute && name.contains('/') { format!("/{name}") } else { name.to_owned() };
             let next = counts.len();
             counts.entry(name).or_insert((0, next)).0 += 1;
