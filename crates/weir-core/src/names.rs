@@ -7,8 +7,31 @@ const MIN_NAME_BYTES: usize = 5;
 
 /// File extensions that tell a hidden file such as `.rubocop.yml` from a call such as `.then.finish`.
 const HIDDEN_FILE_EXTENSIONS: &[&str] = &[
-    "cfg", "cjs", "conf", "css", "example", "html", "ini", "js", "json", "jsonc", "jsonl", "local", "lock", "log", "md",
-    "mjs", "properties", "sample", "sh", "toml", "ts", "txt", "xml", "yaml", "yml",
+    "cfg",
+    "cjs",
+    "conf",
+    "css",
+    "example",
+    "html",
+    "ini",
+    "js",
+    "json",
+    "jsonc",
+    "jsonl",
+    "local",
+    "lock",
+    "log",
+    "md",
+    "mjs",
+    "properties",
+    "sample",
+    "sh",
+    "toml",
+    "ts",
+    "txt",
+    "xml",
+    "yaml",
+    "yml",
 ];
 
 /// Calls `take` with every name in a text, and with whether it is an absolute path, whose first slash is left out. A
@@ -52,8 +75,7 @@ pub fn is_name(word: &str) -> bool {
 /// Returns whether a word could be two or more words of prose with a slash between them, such as `before/after`, and not
 /// a path: it has nothing but letters.
 pub fn may_be_prose(word: &str) -> bool {
-    let has_hump = word.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-    word.contains('/') && !has_hump && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"/-".contains(&byte))
+    word.contains('/') && word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"/-".contains(&byte))
 }
 
 #[cfg(test)]

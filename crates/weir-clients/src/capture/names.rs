@@ -130,7 +130,9 @@ fn plain_name(name: &str) -> Option<&str> {
     let end = name.match_indices(':').find(|(at, _)| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
     let name = end.map_or(name, |(at, _)| &name[..at]);
     let is_colour = matches!(name.len(), 6 | 8) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let is_value = name.starts_with(|c: char| c.is_ascii_digit()) || is_colour;
+    // An escaped character: `\u2014`.
+    let is_escape = name.len() == 5 && name.strip_prefix('u').is_some_and(|code| u32::from_str_radix(code, 16).is_ok());
+    let is_value = name.starts_with(|c: char| c.is_ascii_digit()) || is_colour || is_escape;
     let is_passing = name.starts_with("tmp/") || OF_TOOLS.contains(&name);
     (!is_value && !is_passing && name.len() <= MAX_NAME_BYTES && names::is_name(name)).then_some(name)
 }

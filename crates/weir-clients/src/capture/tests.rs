@@ -2,6 +2,7 @@
 
 mod fixtures;
 mod languages;
+mod names;
 mod tools;
 mod words;
 

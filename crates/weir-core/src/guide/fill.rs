@@ -1,4 +1,5 @@
-//! Fills a guide up to its budget. Invariant: the result never has more tokens than the budget.
+//! Fills a guide up to its budget. Invariants: the result never has more tokens than the budget, and nothing is written
+//! without the first line.
 
 use super::Wanted;
 use super::sections::GuideSection;
@@ -46,10 +47,9 @@ impl FilledSection<'_> {
     }
 }
 
-/// Writes the opening lines, then as much of each section as the budget allows.
-pub(super) fn fill(opening: Vec<String>, sections: &[GuideSection<'_>], wanted: &Wanted<'_>) -> String {
+/// Writes the opening lines, then as much of each section as the budget allows. Empty if the first line does not fit.
+pub(super) fn fill(mut opening: Vec<String>, sections: &[GuideSection<'_>], wanted: &Wanted<'_>) -> String {
     let count = wanted.count;
-    let mut opening: Vec<String> = opening.into_iter().filter(|line| !line.is_empty()).collect();
     let start = |section| {
         let section: &GuideSection<'_> = section;
         let heading = count(&format!("{}\n", section.heading));
@@ -84,7 +84,7 @@ pub(super) fn fill(opening: Vec<String>, sections: &[GuideSection<'_>], wanted: 
     // Tokens may span the end of a line, so the sum is only an estimate: count the whole text.
     loop {
         let text = render(&opening, &written);
-        let whole = format!("{text}{}", not_shown(&written)).trim_end().to_owned();
+        let whole = format!("{text}{}", not_shown(&opening, &written)).trim_end().to_owned();
         if count(&whole) <= wanted.budget {
             return whole;
         }
@@ -93,8 +93,9 @@ pub(super) fn fill(opening: Vec<String>, sections: &[GuideSection<'_>], wanted: 
         }
         match taken.pop() {
             Some(last) => drop(written[last].lines.pop()),
-            None if opening.is_empty() => return String::new(),
-            None => drop(opening.remove(0)),
+            // The line below the first one is the request that began the work, which matters less than the last one.
+            None if opening.len() > 1 => drop(opening.remove(1)),
+            None => return String::new(),
         }
     }
 }
@@ -128,11 +129,14 @@ fn render(opening: &[String], written: &[FilledSection<'_>]) -> String {
     text
 }
 
-/// Returns the line that says how many sections have items but no room for them.
-fn not_shown(written: &[FilledSection<'_>]) -> String {
+/// Returns the line that says how many sections have items but no room for them. Alone below the first line, it would
+/// say nothing.
+fn not_shown(opening: &[String], written: &[FilledSection<'_>]) -> String {
     let is_hidden = |section: &&FilledSection<'_>| section.lines.is_empty() && !section.section.items.is_empty();
+    let is_alone = opening.len() == 1 && written.iter().all(|section| section.lines.is_empty());
     match written.iter().filter(is_hidden).count() {
         0 => String::new(),
+        _ if is_alone => String::new(),
         hidden => format!("+{} not shown\n", counted(hidden, "section", "sections")),
     }
 }

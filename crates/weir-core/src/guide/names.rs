@@ -22,6 +22,8 @@ const MAX_PATH_BYTES: usize = 300;
 const HEADING: &str = "Names at hand, by file (what the model wrote last and most):\n";
 /// The label of names that belong to no file.
 const ELSEWHERE: &str = "elsewhere";
+/// Maximum number of names without a file that are taken from one tool call, so that no single text fills the list.
+const MAX_NAMES_OF_CALL: usize = 20;
 
 /// The names of a session, the most important first.
 pub(super) struct Names {
@@ -48,16 +50,22 @@ struct FileChange {
     known: bool,
 }
 
-/// Returns the names at hand within a budget, with their heading; empty if there are none.
-pub(super) fn write(names: &Names, budget: usize, count: fn(&str) -> usize) -> String {
+/// Returns the names at hand within a budget, with their heading; empty if there are none. Names that belong to no file
+/// get at most `most_elsewhere` tokens.
+pub(super) fn write(names: &Names, budget: usize, most_elsewhere: usize, count: fn(&str) -> usize) -> String {
     let mut chosen: Vec<&Name> = Vec::new();
     let mut places: HashSet<&str> = HashSet::new();
     let mut spent = count(HEADING) + count(&names.not_named(&places));
+    let mut left_elsewhere = most_elsewhere;
     for name in names.ranked.iter().take(MAX_NAMES) {
         let place = place_of(name);
         let opens = if places.contains(place) { 0 } else { count(&format!("- {}: \n", names.noted(place))) };
         let cost = opens + if name.is_file { 0 } else { count(&format!(", {}", name.text)) };
-        if spent + cost <= budget {
+        let room_elsewhere = if place == ELSEWHERE { left_elsewhere.checked_sub(cost) } else { Some(left_elsewhere) };
+        if spent + cost <= budget
+            && let Some(room) = room_elsewhere
+        {
+            left_elsewhere = room;
             spent += cost;
             places.insert(place);
             chosen.push(name);
@@ -84,10 +92,6 @@ fn place_of(name: &Name) -> &str {
 }
 
 impl Names {
-    pub(super) fn is_empty(&self) -> bool {
-        self.ranked.is_empty()
-    }
-
     fn render(&self, chosen: &[&Name]) -> String {
         let mut places: Vec<(&str, Vec<&str>)> = Vec::new();
         for name in chosen {
@@ -163,7 +167,9 @@ pub(super) fn gather(facts: &[Fact<'_>], summary: &str) -> Names {
             name.file = name.file.take().or(file);
         };
         let own = path.as_deref().unwrap_or_default();
-        written.split_whitespace().filter(|name| *name != own && is_plain(name)).for_each(|name| add(name, false));
+        let most = if path.is_some() { MAX_NAMES } else { MAX_NAMES_OF_CALL };
+        let written = written.split_whitespace().filter(|name| *name != own && is_plain(name));
+        written.take(most).for_each(|name| add(name, false));
         let Some(path) = &path else { continue };
         add(path, true);
         if let Some(how @ ("edited" | "wrote" | "deleted")) = data["how"].as_str() {

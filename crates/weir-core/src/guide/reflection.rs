@@ -5,11 +5,10 @@
 
 use std::collections::HashMap;
 
-use super::data::{read, text};
 use super::errors::{self, Failure};
 use super::fill::fill;
 use super::sections::{self, GuideSection, SectionItem, Speaker};
-use super::{Fact, Wanted, questions, requests, tasks};
+use super::{Fact, Wanted, data, questions, requests, tasks};
 use crate::event::line;
 use crate::{EventKind, Origin, Priority, Reference};
 
@@ -47,12 +46,14 @@ pub fn span(facts: &[Fact<'_>]) -> Span {
 
 /// Writes the reflection. `facts` are in order, oldest first.
 pub fn reflect(facts: &[Fact<'_>], wanted: &Wanted<'_>, form: Form) -> String {
+    let facts = &data::credible(facts);
     let section = |name: &str, called, items| GuideSection {
         heading: match form {
             Form::Text => format!("{name}:"),
             Form::Markdown => format!("## {name}"),
         },
         called,
+        rank: 0,
         items,
     };
     let mut sections = vec![
@@ -104,8 +105,9 @@ pub struct Outcome {
 
 /// Returns what came of these facts, as [`reflect`] tells it, one by one. `facts` are in order, oldest first.
 pub fn outcomes(facts: &[Fact<'_>]) -> Outcomes {
+    let facts = &data::credible(facts);
     let outcome = |item: SectionItem<'_>| Outcome {
-        text: format!("{}{}", line(&item.text, item.longest), item.note),
+        text: format!("{}{}{}", item.label, line(&item.text, item.longest), item.note),
         origin: match item.speaker {
             Speaker::User => Origin::User,
             Speaker::Model => Origin::Model,
@@ -131,8 +133,7 @@ fn asked<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
 
 /// Returns what was committed, which tasks were done and which files were changed.
 fn done<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
-    let commits =
-        sections::of_kinds(facts, &[EventKind::Git]).filter(|(_, fact)| fact.event.text.starts_with("git commit"));
+    let commits = sections::of_kinds(facts, &[EventKind::Git]).filter(|(_, fact)| data::is_commit(fact.event));
     let mut items: Vec<SectionItem<'a>> = commits.map(|(at, fact)| sections::item(at, fact, Speaker::Plain)).collect();
     let tasks = tasks::gather(facts).into_iter().filter(|task| !task.is_open());
     items.extend(
@@ -142,12 +143,11 @@ fn done<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     items
 }
 
-/// Returns the changed files, those with the most changes first.
+/// Returns the changed files of the project, those with the most changes first.
 fn changed<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let mut files: HashMap<String, (usize, usize)> = HashMap::new();
     for (at, fact) in facts.iter().enumerate().filter(|(_, fact)| fact.event.kind == EventKind::File) {
-        let Some(data) = read(fact.event.data.as_deref()) else { continue };
-        if let Some(path) = text(&data, "path").filter(|_| data["how"] == "edited" || data["how"] == "wrote") {
+        if let Some(path) = data::changed_file(fact.event) {
             let file = files.entry(path).or_insert((0, at));
             *file = (file.0 + 1, at);
         }
@@ -169,9 +169,10 @@ fn changed<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
 
 /// Returns what failed, with whether it was repaired.
 fn failed<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
-    let open = errors::unresolved(facts).into_iter().map(|Failure { event, times, at }| {
+    let open = errors::unresolved(facts).into_iter().map(|Failure { event, times, at, was_run_again, .. }| {
         let times = if times > 1 { format!(", {times} times") } else { String::new() };
-        let note = format!(" (tool{times}; not fixed)");
+        let state = if was_run_again { "run again since" } else { "not fixed" };
+        let note = format!(" (tool{times}; {state})");
         SectionItem { note, ..sections::plain(event.text.clone(), event.priority, at) }
     });
     let fixed = sections::of_kinds(facts, &[EventKind::Fix]);
@@ -182,16 +183,12 @@ fn failed<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     items
 }
 
-/// Returns what is left to do: open tasks, unanswered questions, and what the model said last.
+/// Returns what is left to do: open tasks and unanswered questions. What the model said last is a report of what it did,
+/// unless it asks something.
 fn open<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let tasks = tasks::gather(facts).into_iter().filter(tasks::Task::is_open);
     let mut items: Vec<SectionItem<'a>> =
         tasks.map(|task| sections::plain(format!("task: {}", task.text), Priority::P1, usize::MAX)).collect();
-    let asked = |(at, question): (usize, String)| SectionItem {
-        speaker: Speaker::Model,
-        ..sections::plain(format!("asked: {question}"), Priority::P1, at)
-    };
-    items.extend(questions::open(facts).into_iter().map(asked));
-    items.extend(sections::last_words(facts).map(|(at, fact)| sections::item(at, fact, Speaker::Model)));
+    items.extend(questions::open(facts).into_iter().map(sections::asked));
     items
 }

@@ -1,13 +1,22 @@
 //! The request that began the work, and the last one.
 
+use super::data::{read, text};
+use super::sections::is_cut;
 use super::{Fact, Wanted};
 use crate::EventKind;
 use crate::event::line;
 
-/// Maximum share of the budget for each of the two, in hundredths.
-const REQUEST_SHARE_PERCENT: usize = 20;
+/// Maximum share of the budget for the request that began the work, in hundredths.
+const FIRST_SHARE_PERCENT: usize = 10;
+/// Maximum share of the budget for the last request, in hundredths.
+const LAST_SHARE_PERCENT: usize = 20;
 /// Minimum for each of the two however small the budget is, in tokens.
 const MIN_REQUEST_TOKENS: usize = 40;
+
+/// The words before a plan that the client hands over to a new conversation, and brings back by itself.
+const PLAN: &str = "Implement the following plan:";
+/// Maximum length of what is quoted of a plan, in bytes.
+const MAX_PLAN_BYTES: usize = 160;
 
 /// Words that say nothing without the request before them: "ok, go on".
 const SAY_LITTLE: &[&str] = &[
@@ -19,6 +28,12 @@ const SAY_LITTLE: &[&str] = &[
 /// Returns the requests of the user, newest first.
 pub(super) fn newest_first<'f, 'a>(facts: &'f [Fact<'a>]) -> impl DoubleEndedIterator<Item = &'f Fact<'a>> {
     facts.iter().rev().filter(|fact| fact.event.kind == EventKind::Prompt && !fact.event.text.trim().is_empty())
+}
+
+/// Returns the position of the request before the last one; 0 if there is none.
+pub(super) fn beginning_of_last_two(facts: &[Fact<'_>]) -> usize {
+    let mut requests = facts.iter().enumerate().rev().filter(|(_, fact)| fact.event.kind == EventKind::Prompt);
+    requests.nth(1).map_or(0, |(at, _)| at)
 }
 
 /// The requests at the beginning of a guide.
@@ -51,30 +66,57 @@ impl<'f, 'a> OpeningRequests<'f, 'a> {
 /// Writes the lines with the requests, each within its share of the budget.
 pub(super) fn write(facts: &[Fact<'_>], wanted: &Wanted<'_>) -> Vec<String> {
     let Some(OpeningRequests { first, before, last }) = OpeningRequests::pick(facts) else { return Vec::new() };
+    let plan = plan_file(facts);
+    let quoted = |fact: &Fact<'_>, most| quoted(fact, plan.as_deref(), most);
     let goal = first.map(|first| {
-        let text = &first.event.text;
-        within(wanted, text.len(), |most| format!("The work began with (user): \"{}\"", line(text, most)))
+        let write = |most| format!("The work began with (user): {}", quoted(first, most));
+        within(wanted, FIRST_SHARE_PERCENT, first.event.text.len(), write)
     });
     let age = age(wanted.now.0.saturating_sub(last.at.0));
-    let (text, before) = (&last.event.text, before.map(|before| &before.event.text));
-    let all = text.len() + before.map_or(0, String::len);
-    let request = within(wanted, all, |most| {
-        let text = line(text, most);
+    let all = last.event.text.len() + before.map_or(0, |before| before.event.text.len());
+    let request = within(wanted, LAST_SHARE_PERCENT, all, |most| {
+        let text = quoted(last, most);
         match before {
             Some(before) => {
-                let before = line(before, most.saturating_sub(text.len()));
-                format!("Last request (user{age}): \"{text}\", after: \"{before}\"")
+                let before = quoted(before, most.saturating_sub(last.event.text.len()));
+                format!("Last request (user{age}): {text}, after: {before}")
             }
-            None => format!("Last request (user{age}): \"{text}\""),
+            None => format!("Last request (user{age}): {text}"),
         }
     });
     goal.into_iter().chain([request]).filter(|line| !line.is_empty()).collect()
 }
 
+/// Quotes a request with at most `most` bytes of its words, and says where the rest is. Of a plan, only the title is
+/// quoted, and its file is named.
+fn quoted(fact: &Fact<'_>, plan_file: Option<&str>, most: usize) -> String {
+    let text = &fact.event.text;
+    let (words, rest) = match text.starts_with(PLAN) {
+        true => {
+            let end = text.find(" ## ").unwrap_or(text.len()).min(text.floor_char_boundary(MAX_PLAN_BYTES));
+            (&text[..end], plan_file.map(|path| format!(" (the plan is in {path})")))
+        }
+        false => (text.as_str(), None),
+    };
+    let words = line(words, most);
+    let reference = fact.reference.filter(|_| is_cut(&words) || text.starts_with(PLAN));
+    let rest = rest.or_else(|| reference.map(|reference| format!(" (in full: {reference})"))).unwrap_or_default();
+    format!("\"{words}\"{rest}")
+}
+
+/// Returns the file of the client's plan that was changed last.
+fn plan_file(facts: &[Fact<'_>]) -> Option<String> {
+    let plan = |fact: &Fact<'_>| {
+        let path = text(&read(fact.event.data.as_deref())?, "path")?;
+        (path.contains("/plans/") && path.ends_with(".md")).then_some(path)
+    };
+    facts.iter().rev().filter(|fact| fact.event.kind == EventKind::File).find_map(plan)
+}
+
 /// Returns a line with as many bytes of a text of this length as its share of the budget allows. Empty if too few bytes
 /// would fit.
-fn within(wanted: &Wanted<'_>, length: usize, written: impl Fn(usize) -> String) -> String {
-    let share = (wanted.budget.saturating_mul(REQUEST_SHARE_PERCENT) / 100).max(wanted.budget.min(MIN_REQUEST_TOKENS));
+fn within(wanted: &Wanted<'_>, percent: usize, length: usize, written: impl Fn(usize) -> String) -> String {
+    let share = (wanted.budget.saturating_mul(percent) / 100).max(wanted.budget.min(MIN_REQUEST_TOKENS));
     // Text that people write has at least one token in eight bytes; the bound allows twice that.
     let (mut fits, mut above) = (0, length.min(share.saturating_mul(16)) + 1);
     while fits + 1 < above {
@@ -87,10 +129,13 @@ fn within(wanted: &Wanted<'_>, length: usize, written: impl Fn(usize) -> String)
     if fits < length.min(12) { String::new() } else { written(fits) }
 }
 
-/// Returns whether a request says nothing by itself.
+/// Returns whether a request says nothing by itself: "ok, go on", or a number.
 pub fn says_little(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
-    text.len() < 60 && words.all(|word| SAY_LITTLE.contains(&word.to_ascii_lowercase().as_str()))
+    let says_nothing = |word: &str| {
+        SAY_LITTLE.contains(&word.to_ascii_lowercase().as_str()) || !word.contains(|c: char| c.is_alphabetic())
+    };
+    text.len() < 60 && words.all(says_nothing)
 }
 
 /// Returns how long ago something was, in words; empty if it was just now.

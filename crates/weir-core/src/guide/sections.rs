@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::data::{is_of_subagent, read, text};
+use super::data::{is_commit, is_of_subagent, read, text};
 use super::errors::{self, Failure};
 use super::{Fact, questions, requests, tasks};
 use crate::event::{LONGEST_TEXT, line};
-use crate::{EntryKind, Event, EventKind, Priority};
+use crate::{EntryKind, Event, EventKind, Priority, Reference};
 
 /// A section.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(super) struct GuideSection<'a> {
     pub(super) heading: String,
     /// The singular and plural of what the items are called when they are left out.
     pub(super) called: (&'static str, &'static str),
+    /// Its place among the sections when the same sentence is in several of them: the first one keeps it.
+    pub(super) rank: u8,
     /// The items, the most important first.
     pub(super) items: Vec<SectionItem<'a>>,
 }
@@ -25,6 +27,8 @@ pub(super) struct GuideSection<'a> {
 pub(super) struct SectionItem<'a> {
     /// Whose words they are.
     pub(super) speaker: Speaker,
+    /// What we say before the words.
+    pub(super) label: Cow<'static, str>,
     /// The words.
     pub(super) text: Cow<'a, str>,
     /// Our addition.
@@ -34,6 +38,8 @@ pub(super) struct SectionItem<'a> {
     pub(super) at: usize,
     /// Maximum length of the words, in bytes.
     pub(super) longest: usize,
+    /// The entry that has all of the words, if they are cut.
+    pub(super) rest: Option<Reference>,
 }
 
 /// Whose words an item contains.
@@ -50,27 +56,34 @@ pub(super) enum Speaker {
 impl SectionItem<'_> {
     /// Returns the item as one line, with at most `most` bytes of its words.
     pub(super) fn line(&self, most: usize) -> String {
-        let (text, note) = (line(&self.text, most), &self.note);
+        let (label, text, note) = (&self.label, line(&self.text, most), &self.note);
+        let rest = self.rest.filter(|_| is_cut(&text)).map(|rest| format!(" {rest}")).unwrap_or_default();
         match self.speaker {
-            Speaker::User => format!("- user: \"{text}\"{note}"),
-            Speaker::Model => format!("- model: {text}{note}"),
-            Speaker::Plain => format!("- {text}{note}"),
+            Speaker::User => format!("- user: {label}\"{text}\"{rest}{note}"),
+            Speaker::Model => format!("- model: {label}{text}{rest}{note}"),
+            Speaker::Plain => format!("- {label}{text}{rest}{note}"),
         }
     }
 }
 
+/// Returns whether a quotation ends before the text does, or leaves out what was pasted.
+pub(super) fn is_cut(quoted: &str) -> bool {
+    quoted.ends_with('…') || quoted.ends_with(" more bytes)") || quoted.contains("[pasted: ")
+}
+
 /// Returns all sections in order, including empty ones.
 pub(super) fn gather<'a>(facts: &[Fact<'a>]) -> Vec<GuideSection<'a>> {
+    let section = |rank, heading: &str, called, items| section(heading, called, rank, items);
     vec![
-        section("Instructions and decisions:", ("statement", "statements"), decided(facts)),
+        section(2, "Instructions and decisions:", ("statement", "statements"), decided(facts)),
         standing(facts),
-        section("Notes kept:", ("note", "notes"), entries(facts, Some(EntryKind::Note))),
-        section("Also said by the user:", ("request", "requests"), requested(facts)),
-        section("Plans and open questions:", ("plan or question", "plans and questions"), plans(facts)),
-        section("Git:", ("commit", "commits"), git(facts)),
-        section("Results of subagents:", ("result", "results"), subagents(facts)),
-        section("Environment and pasted data:", ("line", "lines"), surroundings(facts)),
-        section("Outputs held back:", ("output", "outputs"), entries(facts, None)),
+        section(0, "Notes kept:", ("note", "notes"), entries(facts, Some(EntryKind::Note))),
+        section(4, "Also said by the user:", ("request", "requests"), requested(facts)),
+        section(3, "Plans and open questions:", ("plan or question", "plans and questions"), plans(facts)),
+        section(5, "Git:", ("commit", "commits"), git(facts)),
+        section(5, "Results of subagents:", ("result", "results"), subagents(facts)),
+        section(5, "Environment and pasted data:", ("line", "lines"), surroundings(facts)),
+        section(5, "Outputs held back:", ("output", "outputs"), entries(facts, None)),
     ]
 }
 
@@ -95,11 +108,12 @@ const MAX_FAILURES: usize = 3;
 fn section<'a>(
     heading: &str,
     called: (&'static str, &'static str),
+    rank: u8,
     mut items: Vec<SectionItem<'a>>,
 ) -> GuideSection<'a> {
     items.retain(|item| !item.text.trim().is_empty());
     items.sort_by_key(|item| (item.priority, std::cmp::Reverse(item.at)));
-    GuideSection { heading: heading.to_owned(), called, items }
+    GuideSection { heading: heading.to_owned(), called, rank, items }
 }
 
 /// Returns the state of the work: the current task, what fails, and what the model said last.
@@ -112,36 +126,34 @@ fn standing<'a>(facts: &[Fact<'a>]) -> GuideSection<'a> {
     let more = open.len().saturating_sub(MAX_TASKS);
     open.truncate(MAX_TASKS);
     let task = |(nth, task): (usize, tasks::Task)| {
-        let state = if task.is_now() { "current task" } else { "open task" };
-        let mut item = plain(format!("{state}: {}", task.text), Priority::P1, 0);
-        if nth == 0 {
-            item.note.clone_from(&counted);
-        }
-        item
+        let label = if task.is_now() { "current task: " } else { "open task: " };
+        let note = if nth == 0 { counted.clone() } else { String::new() };
+        SectionItem { label: label.into(), note, ..plain(task.text, Priority::P1, 0) }
     };
     let mut items: Vec<SectionItem<'a>> = open.into_iter().enumerate().map(task).collect();
     if let Some(last) = items.last_mut().filter(|_| more > 0) {
         last.note.push_str(&format!(" (+{more} more open)"));
     }
-    items.extend(errors::unresolved(facts).into_iter().filter(Failure::is_blocking).take(MAX_FAILURES).map(fails));
+    items.extend(errors::standing(facts).into_iter().take(MAX_FAILURES).map(fails));
     if let Some((at, fact)) = last_words(facts) {
         items.insert(items.len().min(MAX_TASKS), item(at, fact, Speaker::Model));
     }
     items.retain(|item| !item.text.trim().is_empty());
-    GuideSection { heading: "Where the work stood:".to_owned(), called: ("line", "lines"), items }
+    GuideSection { heading: "Where the work stood:".to_owned(), called: ("line", "lines"), rank: 1, items }
 }
 
 /// Returns what the model said last, unless the user has answered it since. What a subagent says, it says to the model.
-pub(super) fn last_words<'f, 'a>(facts: &'f [Fact<'a>]) -> Option<(usize, &'f Fact<'a>)> {
+fn last_words<'f, 'a>(facts: &'f [Fact<'a>]) -> Option<(usize, &'f Fact<'a>)> {
     let is_word = |event: &Event| matches!(event.kind, EventKind::Said | EventKind::Prompt) && !is_of_subagent(event);
     let last = facts.iter().enumerate().rev().find(|(_, fact)| is_word(fact.event));
     last.filter(|(_, fact)| fact.event.kind == EventKind::Said)
 }
 
 fn fails<'a>(failure: Failure<'a>) -> SectionItem<'a> {
-    let Failure { event, times, at } = failure;
+    let Failure { event, times, at, was_edited_since, .. } = failure;
     let times = if times > 1 { format!(" ({times} times)") } else { String::new() };
-    SectionItem { note: times, ..plain(format!("fails (tool): {}", event.text), event.priority, at) }
+    let note = format!("{times}{}", if was_edited_since { " (files changed since)" } else { "" });
+    SectionItem { label: "last run failed (tool): ".into(), note, ..plain(event.text.clone(), event.priority, at) }
 }
 
 /// Returns what was decided, each sentence once.
@@ -184,20 +196,35 @@ pub(super) fn of_kinds<'f, 'a>(
 
 pub(super) fn item<'a>(at: usize, fact: &Fact<'a>, speaker: Speaker) -> SectionItem<'a> {
     let event = fact.event;
-    let text = event.text.as_str().into();
-    SectionItem { speaker, text, note: String::new(), priority: event.priority, at, longest: MAX_ITEM_BYTES }
+    SectionItem {
+        speaker,
+        label: "".into(),
+        text: event.text.as_str().into(),
+        note: String::new(),
+        priority: event.priority,
+        at,
+        longest: MAX_ITEM_BYTES,
+        rest: fact.reference,
+    }
 }
 
 /// Returns an item in our own words.
 pub(super) fn plain<'a>(text: String, priority: Priority, at: usize) -> SectionItem<'a> {
     SectionItem {
         speaker: Speaker::Plain,
+        label: "".into(),
         text: text.into(),
         note: String::new(),
         priority,
         at,
         longest: MAX_ITEM_BYTES,
+        rest: None,
     }
+}
+
+/// Returns an unanswered question of the model.
+pub(super) fn asked<'a>((at, question): (usize, String)) -> SectionItem<'a> {
+    SectionItem { speaker: Speaker::Model, label: "asked: ".into(), ..plain(question, Priority::P1, at) }
 }
 
 /// Returns whose words a decision contains. A refused tool call is in our words, and the model decides too.
@@ -212,7 +239,7 @@ fn speaker(fact: &Fact<'_>) -> Speaker {
 
 /// Returns what was committed, with the current branch first, as far as git commands name it.
 fn git<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
-    let commits = of_kinds(facts, &[EventKind::Git]).filter(|(_, fact)| fact.event.text.starts_with("git commit"));
+    let commits = of_kinds(facts, &[EventKind::Git]).filter(|(_, fact)| is_commit(fact.event));
     let mut items: Vec<_> = commits.map(|(at, fact)| item(at, fact, Speaker::Plain)).collect();
     let branch = facts.iter().rev().filter(|fact| fact.event.kind == EventKind::Git).find_map(|fact| {
         // A command in another folder concerns another work tree.
@@ -230,10 +257,6 @@ fn plans<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
     let is_plan = |fact: &Fact<'_>| read(fact.event.data.as_deref()).is_none_or(|data| data.get("question").is_none());
     let plans = of_kinds(facts, &[EventKind::Plan]).filter(|(_, fact)| is_plan(fact));
     let mut items: Vec<_> = plans.map(|(at, fact)| item(at, fact, Speaker::Model)).collect();
-    let asked = |(at, question): (usize, String)| SectionItem {
-        speaker: Speaker::Model,
-        ..plain(format!("asked: {question}"), Priority::P1, at)
-    };
     items.extend(questions::open(facts).into_iter().map(asked));
     items
 }
@@ -251,21 +274,31 @@ fn subagents<'a>(facts: &[Fact<'a>]) -> Vec<SectionItem<'a>> {
 }
 
 /// Returns entries that were kept and are not gone, newest first: those of one kind, or those that no other section
-/// has.
+/// has. An entry whose title says nothing is left out.
 fn entries<'a>(facts: &[Fact<'a>], kind: Option<EntryKind>) -> Vec<SectionItem<'a>> {
     let mut seen = HashSet::new();
     let mut items = Vec::new();
     for (at, fact) in facts.iter().enumerate().rev() {
-        let Some(reference) = fact.reference.filter(|reference| seen.insert(*reference)) else { continue };
+        let is_entry = matches!(fact.event.kind, EventKind::Kept | EventKind::Gone);
+        let reference = fact.reference.filter(|reference| is_entry && seen.insert(*reference));
+        let Some(reference) = reference else { continue };
         let is_note = fact.entry.is_some_and(|(kind, _)| kind == EntryKind::Note);
         // The client's own summary is read along with the guide, and a file can be read again.
         let is_at_hand = fact.entry.is_some_and(|(kind, _)| matches!(kind, EntryKind::Said | EntryKind::File));
-        if fact.event.kind != EventKind::Kept || is_note != kind.is_some() || is_at_hand {
+        let title = fact.entry.map_or(fact.event.text.as_str(), |(_, title)| title);
+        let says_nothing = !is_note && is_tool_name(title);
+        if fact.event.kind != EventKind::Kept || is_note != kind.is_some() || is_at_hand || says_nothing {
             continue;
         }
-        let title = fact.entry.map_or(fact.event.text.as_str(), |(_, title)| title);
-        let text = format!("{reference} {}", line(title, LONGEST_TEXT));
-        items.push(plain(text, fact.event.priority, at));
+        let label = format!("{reference} ").into();
+        items.push(SectionItem { label, ..plain(line(title, LONGEST_TEXT), fact.event.priority, at) });
     }
     items
+}
+
+/// Returns whether a title is merely the name of a client's tool: `Grep`, `search_file_content`. A command of one word,
+/// such as `make`, is in lower case.
+fn is_tool_name(title: &str) -> bool {
+    let is_word = title.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_word && (title.contains('_') || title.starts_with(|c: char| c.is_ascii_uppercase()))
 }

@@ -26,9 +26,11 @@ impl Task {
     }
 }
 
-/// Returns every task, in the order of the list.
+/// Returns every task, in the order of the list. Returns none if a change concerns a task that is not known: then the
+/// states of the others are not known either.
 pub(super) fn gather(facts: &[Fact<'_>]) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
+    let mut is_complete = true;
     for fact in facts.iter().filter(|fact| fact.event.kind == EventKind::Task) {
         let Some(data) = read(fact.event.data.as_deref()) else { continue };
         // A subagent has a list of its own, which is not the session's.
@@ -37,10 +39,12 @@ pub(super) fn gather(facts: &[Fact<'_>]) -> Vec<Task> {
         }
         if let Some(list) = data["tasks"].as_array() {
             tasks = list.iter().map(task).collect();
+            is_complete = true;
         } else if let Some(one) = data.get("task") {
-            change(&mut tasks, task(one));
+            is_complete &= change(&mut tasks, task(one));
         }
     }
+    tasks.retain(|_| is_complete);
     tasks.retain(|task| !task.text.trim().is_empty() && task.state != "dropped");
     tasks
 }
@@ -50,8 +54,9 @@ fn task(value: &Value) -> Task {
     Task { key: text("key"), text: text("text"), state: text("state") }
 }
 
-/// Adds a task to the list, or updates the one with the same key or text.
-fn change(tasks: &mut Vec<Task>, new: Task) {
+/// Adds a task to the list, or updates the one with the same key or text. Returns `false` for a change of an unknown
+/// task.
+fn change(tasks: &mut Vec<Task>, new: Task) -> bool {
     let same = |task: &&mut Task| if new.key.is_empty() { task.text == new.text } else { task.key == new.key };
     match tasks.iter_mut().find(same) {
         Some(task) => {
@@ -62,6 +67,8 @@ fn change(tasks: &mut Vec<Task>, new: Task) {
                 task.state = new.state;
             }
         }
+        None if new.text.is_empty() => return false,
         None => tasks.push(new),
     }
+    true
 }
