@@ -57,6 +57,12 @@ impl Repository {
         branch_of(head.strip_prefix("ref: ").map(str::trim).filter(|name| is_reference(name))?)
     }
 
+    /// Returns the default branch of the remote `origin`, as it was when the repository was cloned.
+    pub(crate) fn default_branch(&self) -> Option<String> {
+        let head = first_line(&self.common, "refs/remotes/origin/HEAD")?;
+        head.strip_prefix("ref: refs/remotes/origin/").map(|branch| branch.trim().to_owned())
+    }
+
     /// Returns what is checked out now.
     pub(crate) fn head(&self) -> io::Result<Head> {
         let head = first_line(&self.own, "HEAD")?.unwrap_or_default();

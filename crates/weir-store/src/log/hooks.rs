@@ -40,8 +40,12 @@ pub(crate) fn take_waiting(tx: &Transaction<'_>, session: i64) -> rusqlite::Resu
 /// Maximum number of sessions that are searched for one with a request of the user.
 const MAX_SESSIONS: usize = 100;
 
-/// Returns the newest session with a request of the user, of the same client as `but` and other than `but`.
-pub(crate) fn last_session(connection: &Connection, but: &SessionKey) -> rusqlite::Result<Option<SessionKey>> {
+/// Returns the newest session with a request of the user in a work, of the same client as `but` and other than `but`.
+pub(crate) fn last_session(
+    connection: &Connection,
+    but: &SessionKey,
+    work: i64,
+) -> rusqlite::Result<Option<SessionKey>> {
     let mut newest = connection.prepare_cached(
         "SELECT id, key FROM sessions WHERE client = ?1 AND key <> ?2 ORDER BY started_at DESC LIMIT ?3",
     )?;
@@ -49,9 +53,10 @@ pub(crate) fn last_session(connection: &Connection, but: &SessionKey) -> rusqlit
     while let Some(row) = rows.next()? {
         let asked = connection
             .prepare_cached(
-                "SELECT 1 FROM events INDEXED BY events_prompts WHERE session_id = ?1 AND kind = 'prompt' LIMIT 1",
+                "SELECT 1 FROM events INDEXED BY events_prompts
+                 WHERE session_id = ?1 AND kind = 'prompt' AND work_id = ?2 LIMIT 1",
             )?
-            .exists([row.get::<_, i64>(0)?])?;
+            .exists([row.get(0)?, work])?;
         if asked {
             return Ok(Some(SessionKey { client: but.client.clone(), key: row.get(1)? }));
         }

@@ -109,10 +109,10 @@ impl Store {
         self.log.write(Durability::Process, |tx| hooks::take_waiting(tx, session))
     }
 
-    /// Returns the session of the same client that came before the scope's own.
+    /// Returns the session of the same client that came before the scope's own in the same work.
     pub fn last_session(&self, scope: &Scope) -> Result<Option<SessionKey>> {
-        let Some(own) = &scope.session else { return Ok(None) };
-        self.log.read(|c| hooks::last_session(c, own))
+        let (Some(own), Some(work)) = (&scope.session, self.scope_ids(scope)?.work) else { return Ok(None) };
+        self.log.read(|c| hooks::last_session(c, own, work))
     }
 
     /// The client's session, other than the scope's own, in which the user asked for just this at that time.

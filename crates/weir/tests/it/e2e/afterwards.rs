@@ -7,9 +7,17 @@ use super::{Outcome, TestHome, claude, codex, text};
 
 const SESSION: &str = "11111111-2222-4333-8444-888888888888";
 
+/// Makes the project a repository with a branch of its own.
+fn on_branch(place: TestHome) -> TestHome {
+    place.write("project/.git/HEAD", "ref: refs/heads/export\n");
+    place.write("project/.git/objects/info/packs", "");
+    place.write("project/.git/refs/heads/.keep", "");
+    place
+}
+
 /// Says everything there is to say in Claude Code, and stops at an error.
 fn worked() -> TestHome {
-    let place = claude::place();
+    let place = on_branch(claude::place());
     place.set_up("claude");
     let [first, correction, decision, nothing] = PROMPTS;
     claude::run(&place, "says_end.json", &["--print", first, "--session-id", SESSION]);
@@ -34,10 +42,17 @@ fn check_told(place: &TestHome, outcome: &Outcome, head: &str) -> String {
     told.to_owned()
 }
 
-/// The same, and what comes next.
-fn check_told_all(place: &TestHome, outcome: &Outcome, head: &str) {
-    let told = check_told(place, outcome, head);
-    assert!(told.contains("- model: I stop here: the header row comes next."), "{told}");
+/// Checks that the last request has what was asked last on the branch, and nothing about a failure.
+fn check_welcomed(place: &TestHome, outcome: &Outcome) {
+    let request = outcome.requests.last().unwrap()["body"].to_string();
+    let at = request.find(NEW).unwrap_or_else(|| panic!("no {NEW} in {request}"));
+    let told = request[at..].split("\",\"").next().unwrap_or_default().split("\"}").next().unwrap_or_default();
+    let [_, correction, decision, nothing] = PROMPTS;
+    for expected in ["session on branch export:", decision, nothing] {
+        assert_eq!(told.matches(expected).count(), 1, "{expected} in {told}");
+    }
+    assert!(!told.contains("no such table") && !told.contains(correction), "{told}");
+    place.assert_no_faults();
 }
 
 const NEW: &str = "What is known about this project";
@@ -54,14 +69,14 @@ fn claude_code_knows_the_work_after_clear() {
     let outcome = claude::run(&place, "says_end.json", &[&stream[..], &["--resume", SESSION]].concat());
     let last = outcome.requests.last().unwrap();
     assert!(!last["body"]["messages"].to_string().contains("\"tool_use\""), "the conversation is gone");
-    check_told_all(&place, &outcome, NEW);
+    check_welcomed(&place, &outcome);
 }
 
 #[test]
 #[ignore = "needs the real clients; .ci/run installs them"]
 fn claude_code_knows_the_work_in_a_new_session() {
     let place = worked();
-    check_told_all(&place, &claude::run(&place, "says_end.json", &["--print", "Hello"]), NEW);
+    check_welcomed(&place, &claude::run(&place, "says_end.json", &["--print", "Hello"]));
 }
 
 #[test]
@@ -73,13 +88,14 @@ fn claude_code_knows_the_work_in_a_fork_that_is_compacted() {
     assert_eq!(outcome.ruled("compaction").len(), 1);
     // The client has brought back the conversation, so nothing is told before that.
     assert!(!outcome.ruled("compaction")[0]["body"].to_string().contains(FORKED));
-    check_told_all(&place, &outcome, FORKED);
+    let told = check_told(&place, &outcome, FORKED);
+    assert!(told.contains("- model: I stop here: the header row comes next."), "{told}");
 }
 
 #[test]
 #[ignore = "needs the real clients; .ci/run installs them"]
 fn codex_knows_the_work_in_a_new_session_and_in_a_fork() {
-    let place = codex::place();
+    let place = on_branch(codex::place());
     place.set_up("codex");
     let [first, correction, decision, nothing] = PROMPTS;
     let begun = codex::run(&place, "says_end.json", &[first]);
@@ -88,7 +104,7 @@ fn codex_knows_the_work_in_a_new_session_and_in_a_fork() {
     codex::run(&place, "says_end.json", &["resume", session, correction]);
     codex::run(&place, "says_end.json", &["resume", session, decision]);
     codex::run(&place, "codex_stops.json", &["resume", session, nothing]);
-    check_told_all(&place, &codex::run(&place, "says_end.json", &["Hello"]), NEW);
+    check_welcomed(&place, &codex::run(&place, "says_end.json", &["Hello"]));
     let forked = codex::run(&place, "codex_compacts_at_once.json", &["fork", session, "Try it with tabs"]);
     // What the model had said before the fork, its request has answered.
     let told = check_told(&place, &forked, FORKED);

@@ -47,7 +47,7 @@ pub(super) fn check(client: &str, with: &Outcome, without: &Outcome) {
     }
     // In a new project, there is nothing to report.
     let body = with["body"].to_string();
-    assert!(!body.contains("Newest notes of this project") && !body.contains("Where this session stood"), "{body}");
+    assert!(!body.contains("What is known about this project") && !body.contains("Where this session stood"), "{body}");
 }
 
 /// Returns the first request of the conversation.

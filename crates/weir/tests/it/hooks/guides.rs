@@ -6,7 +6,17 @@ use super::{Session, bash, tokens};
 
 /// Returns a session with some of everything.
 fn worked() -> Session {
+    work_in(Session::new())
+}
+
+/// Returns a session with some of everything, on a branch.
+fn worked_on(branch: &str) -> Session {
     let session = Session::new();
+    session.home.git(&["init", "-q", "-b", branch]);
+    work_in(session)
+}
+
+fn work_in(session: Session) -> Session {
     let say = |prompt: &str| session.hook("UserPromptSubmit", json!({ "prompt": prompt }));
     say("Build the export of invoices as CSV");
     say("Let's use semicolons instead of commas");
@@ -230,15 +240,55 @@ fn a_new_session_is_told_little_and_only_if_there_is_something() {
     session.key = "s2".to_owned();
     let answer = session.hook("SessionStart", json!({ "source": "startup" }));
     assert!(context(&answer).contains("sixteen") && tokens(context(&answer)) <= 150, "{answer}");
+}
 
-    let mut session = worked();
-    session.key = "s3".to_owned();
+#[test]
+fn a_new_session_is_told_of_warnings_before_todos_and_whose_they_are() {
+    let mut session = Session::new();
+    session.ok(&["note", "Do not use dateutil: the image has no network", "--kind", "warning"]);
+    session.home.server().call("ctx_annotate", &json!({ "text": "Dates are local times", "kind": "finding" }));
+    for number in 0..6 {
+        session.ok(&["note", &format!("Write the tests of part {number} of the exporter of dates"), "--kind", "todo"]);
+    }
+    session.key = "s2".to_owned();
     let answer = session.hook("SessionStart", json!({ "source": "startup" }));
     let told = context(&answer);
-    for text in ["Build the export", "Now make the export stream", "semicolons", "test umlauts", "unused variable"] {
+    let lines: Vec<&str> = told.lines().map(|line| line.split_once("] ").map_or(line, |(_, text)| text)).collect();
+    let first = ["warning: Do not use dateutil: the image has no network", "finding by a model: Dates are local times"];
+    assert_eq!(lines[2..4], first, "{told}");
+    let (shown, last) = (lines.len() - 5, lines[lines.len() - 1]);
+    assert!(lines[4..lines.len() - 1].iter().all(|line| line.starts_with("todo: Write the tests")), "{told}");
+    assert_eq!(last, format!("{} more notes: ctx_search", 6 - shown), "{told}");
+    assert!(weir_tokens::count(told) <= 150, "{told}");
+}
+
+#[test]
+fn a_new_session_is_told_about_the_last_one_on_its_branch_only() {
+    let mut session = worked_on("export");
+    session.key = "s3".to_owned();
+    let start = |session: &Session| session.hook("SessionStart", json!({ "source": "startup" }));
+    let answer = start(&session);
+    let told = context(&answer);
+    for text in [
+        "The last Claude Code session on branch export:\nLast request (user): \"Now make the export stream\"",
+        "Open task: test umlauts",
+        "Changed: src/export.rs",
+    ] {
         assert!(told.contains(text), "no {text} in:\n{told}");
     }
+    assert!(!told.contains("unused variable") && !told.contains(" more "), "{told}");
     assert!(weir_tokens::count(told) <= 150, "{told}");
+
+    session.home.git(&["switch", "-q", "-c", "other"]);
+    assert_eq!(start(&session), Value::Null, "the last session was on another branch");
+    let mut session = worked_on("main");
+    session.key = "s3".to_owned();
+    assert_eq!(start(&session), Value::Null, "work that is on the default branch has ended");
+    let mut session = worked_on("develop");
+    session.key = "s3".to_owned();
+    assert!(context(&start(&session)).contains("on branch develop"));
+    session.home.write(".git/refs/remotes/origin/HEAD", "ref: refs/remotes/origin/develop\n");
+    assert_eq!(start(&session), Value::Null, "that is the default branch here");
 }
 
 /// What the user asks for in a session, as the transcript of another has it.
@@ -265,11 +315,12 @@ fn a_fork_is_told_what_happened_before_it() {
     session.key = "fork".to_owned();
     let answer = session.hook("SessionStart", json!({ "source": "compact" }));
     let guide = context(&answer);
-    let before = ["Build the export of invoices", "semicolons", "test umlauts", "unused variable", "src/export.rs"];
+    let before = ["Build the export of invoices", "semicolons", "test umlauts", "src/export.rs"];
     for text in before.iter().chain(&["Try it with tabs"]) {
         assert!(guide.contains(text), "no {text} in:\n{guide}");
     }
     assert!(!guide.contains("header row"), "{guide}");
+    assert!(!guide.contains("unused variable"), "the failure is older than the last two requests: {guide}");
     // A session of its own has nothing to do with the others.
     copied(&session, "alone", &["Now make it fast"]);
     session.key = "alone".to_owned();
