@@ -141,7 +141,10 @@ impl Reflect {
     /// Returns the first line: how much, over which period, and of what.
     fn head(&self, session: Option<&str>, moments: &[Moment], span: Span, form: Form) -> String {
         let (first, last) = (&moments[0].logged, &moments[moments.len() - 1].logged);
-        let entries = counted(moments.len(), "entry", "entries");
+        let events = match moments.len() {
+            MAX_EVENTS => format!("at least {MAX_EVENTS} events"),
+            count => counted(count, "event", "events"),
+        };
         let minutes = span.millis / 60_000;
         let time = match (minutes / 60, minutes % 60) {
             (0, minutes) => format!("{minutes} min"),
@@ -159,7 +162,7 @@ impl Reflect {
         let client = first.session.as_ref().map(|session| format!("{}, ", session.client)).unwrap_or_default();
         let branch = last.work.as_ref().map(|work| format!("branch {work}, ")).unwrap_or_default();
         let (from, to) = (when::show(first.at), when::show(last.at));
-        let line = format!("{subject} has {entries} over {time}{pauses} ({client}{branch}{from} to {to})");
+        let line = format!("{subject} has {events} over {time}{pauses} ({client}{branch}{from} to {to})");
         match form {
             Form::Text => line,
             Form::Markdown => format!("# {line}"),

@@ -376,17 +376,23 @@ fn history_and_reflection_know_past_sessions() {
 
     let reflected = home.ok(&["reflect", "ab1"]);
     for part in [
-        "Session ab1 has 11 entries over 1 min (claude-code, branch login, 2023-03-04 10:00Z to 2023-03-04 10:01Z)",
+        "Session ab1 has 11 events over 1 min (claude-code, branch login, 2023-03-04 10:00Z to 2023-03-04 10:01Z)",
         "Asked for:\n- user: \"Store passwords with argon2id",
         "Done:\n- git commit 1a2b3c4: Hash passwords (#",
         "- model: We will not support bcrypt hashes. (#",
         "Failed:\n- passes again: cargo test: error[E0433]",
-        "Open:\n- model: It is done. (#",
     ] {
         assert!(reflected.contains(part), "no {part:?} in:\n{reflected}");
     }
+    // A search makes entries of events, which adds no events to the session.
+    home.ok(&["search", "argon2id"]);
+    let sessions = home.ok(&["history", "--sessions"]);
+    assert!(sessions.contains("ab1 2023-03-04 10:00Z to 10:01Z claude-code, 11 events"), "{sessions}");
+    assert!(home.ok(&["context"]).contains("claude-code, 11 events"));
+    assert_eq!(home.json(&["reflect", "ab1"])["entries"], 11);
+    assert!(!reflected.contains("Open:"), "what the model says at the end is not open:\n{reflected}");
     let markdown = home.ok(&["reflect", "--work", "login", "--markdown", "--budget", "2000"]);
-    assert!(markdown.starts_with("# Work login has 13 entries") && markdown.contains("\n\n## Done\n"), "{markdown}");
+    assert!(markdown.starts_with("# Work login has 13 events") && markdown.contains("\n\n## Done\n"), "{markdown}");
     assert_eq!(home.ok(&["reflect", "ab1", "--json"]), home.ok(&["reflect", "ab1", "--json"]));
 }
 
