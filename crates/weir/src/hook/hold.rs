@@ -306,6 +306,8 @@ fn entry(used: &ToolCall, done: &Done) -> NewEntry {
         Tool::Read { path, .. } => (EntryKind::File, Origin::Tool, path.clone()),
         Tool::Fetch { what } => (EntryKind::Page, Origin::Web, what.clone()),
         Tool::Mcp { server, tool } => (EntryKind::Run, Origin::Tool, format!("{server}/{tool}")),
+        Tool::Search { pattern } => (EntryKind::Run, Origin::Tool, format!("{} `{pattern}`", used.name)),
+        Tool::Subagent { task } => (EntryKind::Run, Origin::Tool, format!("{}: {task}", used.name)),
         _ => (EntryKind::Run, Origin::Tool, used.name.clone()),
     };
     let run = matches!(used.tool, Tool::Shell { .. }).then(|| run_facts(done.exit_code, done.millis.unwrap_or(0)));
