@@ -145,6 +145,8 @@ pub(super) struct CarriedIdentifiers {
     pub in_summary: u64,
     /// The number of these that the summary or the guide contains.
     pub with_guide: u64,
+    /// The number of the others that the model itself had written before.
+    pub missing_written: u64,
 }
 
 impl CarriedIdentifiers {
@@ -154,6 +156,7 @@ impl CarriedIdentifiers {
         self.used += other.used;
         self.in_summary += other.in_summary;
         self.with_guide += other.with_guide;
+        self.missing_written += other.missing_written;
     }
 }
 

@@ -228,11 +228,16 @@ impl SessionReplay<'_> {
             let used = used_after(&self.session.steps, sets, at, &self.ever);
             let guide = self.words.of(guide);
             let has = |set: &dyn Fn(&u32) -> bool| used.iter().filter(|word| set(word)).count() as u64;
+            let is_told = |word: &u32| sets[at].contains(word) || guide.contains(word);
+            let by_model = |step: &Step| matches!(step, Step::Said { .. } | Step::Called { .. });
+            let written = self.session.steps[..at].iter().zip(sets).filter(|(step, _)| by_model(step));
+            let written: Set = written.flat_map(|(_, set)| set).copied().collect();
             self.judged.carried.add(&CarriedIdentifiers {
                 compactions: 1,
                 used: used.len() as u64,
                 in_summary: has(&|word| sets[at].contains(word)),
-                with_guide: has(&|word| sets[at].contains(word) || guide.contains(word)),
+                with_guide: has(&is_told),
+                missing_written: has(&|word| !is_told(word) && written.contains(word)),
             });
         }
         let tokens = tokens(guide);

@@ -87,6 +87,7 @@ fn carried(carried: &CarriedIdentifiers) -> Value {
         "used": carried.used,
         "in_summary": carried.in_summary,
         "with_guide": carried.with_guide,
+        "missing_written": carried.missing_written,
     })
 }
 
