@@ -247,7 +247,7 @@ fn the_guide_in_the_readme_is_what_a_session_is_told() {
     edit("refresh_token();", "tokenizer::parse(header); schedule_refresh(expires_at);");
     say("We decided: refresh 60 s before expiry, not after a 401.");
     let input = json!({ "command": "cargo test login" });
-    let error = "Exit code 101\ntest login::refreshes_before_expiry ... FAILED";
+    let error = "Exit code 101\nerror[E0425]: cannot find function `schedule_refresh` in this scope";
     home.hook("s", "PostToolUseFailure", &json!({ "tool_name": "Bash", "tool_input": input, "error": error }));
     say("ok go on");
     home.hook("s", "PreCompact", &json!({ "trigger": "auto" }));
