@@ -205,8 +205,22 @@ pub struct Output {
     pub saved: Option<PathBuf>,
     /// Whether the client has discarded the rest.
     pub cut: bool,
+    /// What the client shows of it if nothing replaces it.
+    pub shown: Shown,
     /// The number that the client gives to the first line of the text that replaces this one, if it numbers lines.
     pub numbered: Option<u64>,
+}
+
+/// What a client shows of an output if nothing replaces it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Shown {
+    /// The text, or what the client's own cut leaves of it.
+    #[default]
+    Cut,
+    /// The text, which the client has cut already if it had to.
+    Text,
+    /// This, which is shorter than the text.
+    Part(String),
 }
 
 impl Point {

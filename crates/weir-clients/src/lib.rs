@@ -9,6 +9,7 @@
 
 pub mod capture;
 mod clients;
+mod cut;
 mod hook;
 pub mod json;
 mod purpose;
@@ -19,8 +20,9 @@ pub mod transcript;
 mod wire;
 
 pub use clients::CLIENTS;
-pub use hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
-pub use purpose::{Purpose, of_command as purpose_of_command, purpose, question, written};
+pub use cut::{CutOutput, OwnCut, Retention};
+pub use hook::{AcceptedReplies, Done, Hook, Output, Point, Shown, Start, Subagent, Tool, ToolCall};
+pub use purpose::{Purpose, may_flood, of_command as purpose_of_command, purpose, question, written};
 pub use requests::{PROXY, SeenResult, seen_call, seen_result};
 pub use text::{LongString, LongText, Piece, Text};
 pub use wire::Wire;
@@ -37,8 +39,17 @@ pub struct Client {
     pub session: &'static str,
     /// How it reports that a conversation was compacted.
     pub compaction: Compaction,
-    /// How it truncates the output of a command by itself, where that is known.
-    pub own_cut: Option<OwnCut>,
+    /// How it shortens outputs by itself, as observed with the version that the tests run. The first entry that applies
+    /// counts.
+    pub cuts: &'static [OwnCut],
+    /// Texts of which every output that it has shortened contains one.
+    pub cut_marks: &'static [&'static str],
+    /// How long a conversation keeps what its model was shown.
+    pub retention: Retention,
+    /// The tokens that Weir's tools and instructions add to each of its requests.
+    pub overhead_tokens: u64,
+    /// Whether Copilot CLI also calls the hooks in its settings.
+    pub called_by_copilot: bool,
     /// Whether the folder that its hooks report moves with its shell. Its environment then names the folder in which it
     /// was started, which is where it starts our server.
     pub folder_moves: bool,
@@ -48,15 +59,6 @@ pub struct Client {
     pub decode: fn(&Wire<'_>) -> Option<Hook>,
     /// Encodes a reply, or returns `None` if the client cannot take one of that kind here.
     pub reply: fn(&Wire<'_>, &Hook, &Reply) -> Option<Value>,
-}
-
-/// How a client truncates the output of a command by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OwnCut {
-    /// The length in characters above which it truncates.
-    pub above: usize,
-    /// The number of characters it then shows.
-    pub shows: usize,
 }
 
 /// How a client reports that a conversation was compacted.

@@ -85,23 +85,63 @@ const BY_VERB: [(&str, &str); 18] = [
     ("node", " "),
 ];
 
+/// Programs that print little or nothing.
+const QUIET: &str = " ls pwd which whereis type date whoami hostname uname id nproc uptime df free mkdir rmdir touch cp mv rm ln \
+     chmod chown kill true false test [ [[ exit return break continue shift basename dirname realpath readlink mktemp umask ulimit \
+     read local declare let ";
+/// Subcommands of `git` that print little. Those that may run the user's own hooks are not among them.
+const QUIET_GIT: &str =
+    " status add branch checkout switch restore reset rev-parse remote tag stash config init mv rm worktree fetch ";
+/// A command that ends with this many lines of another's output prints little.
+const MAX_QUIET_LINES: u32 = 200;
+
 /// Returns the purpose of a script's output, judged by the parts that print something of their own.
 pub fn of_command(script: &str) -> Purpose {
     let parts = shell::split(script);
     let mut found = None;
-    let mut at = 0;
-    while at < parts.len() {
-        let end = (at + 1..parts.len()).find(|next| parts[*next].join != Separator::Pipe).unwrap_or(parts.len());
-        if let Some(purpose) = of_pipeline(&parts[at..end]) {
-            match purpose {
-                Purpose::ByProduct => return purpose,
-                Purpose::Unclear => found = Some(purpose),
-                _ => found = found.or(Some(purpose)),
-            }
+    for pipeline in pipelines(&parts) {
+        match of_pipeline(pipeline) {
+            Some(Purpose::ByProduct) => return Purpose::ByProduct,
+            Some(Purpose::Unclear) => found = Some(Purpose::Unclear),
+            purpose => found = found.or(purpose),
         }
-        at = end;
     }
     found.unwrap_or(Purpose::Unclear)
+}
+
+/// Returns whether a script may print a lot that nobody asked for. Reads and searches are asked for.
+pub fn may_flood(script: &str) -> bool {
+    let parts = shell::split(script);
+    let mut pipelines = pipelines(&parts);
+    pipelines.any(|pipeline| {
+        let is_asked = matches!(of_pipeline(pipeline), None | Some(Purpose::AskedFor));
+        !is_asked && !is_quiet(pipeline)
+    })
+}
+
+/// Returns the pipelines of a script.
+fn pipelines(parts: &[SimpleCommand]) -> impl Iterator<Item = &[SimpleCommand]> {
+    parts.chunk_by(|_, next| next.join == Separator::Pipe)
+}
+
+/// Returns whether a pipeline prints little.
+fn is_quiet(parts: &[SimpleCommand]) -> bool {
+    let Some(last) = parts.last() else { return true };
+    match last.program() {
+        "git" => has_word(QUIET_GIT, verb(last)),
+        "wc" => parts.len() > 1,
+        "head" | "tail" => {
+            let mut args = last.args();
+            parts.len() > 1
+                && args.all(|word| {
+                    let number = word.trim_start_matches(['-', 'n', '=']);
+                    !word.contains('+')
+                        && number.parse::<u32>().map_or(!word.contains('f'), |lines| lines <= MAX_QUIET_LINES)
+                })
+        }
+        "ls" => !last.args().any(|word| word == "--recursive" || (word.starts_with('-') && word.contains('R'))),
+        program => has_word(QUIET, program),
+    }
 }
 
 /// Returns the purpose of a pipeline's output, or `None` if it prints nothing of interest.
@@ -205,6 +245,43 @@ mod tests {
             ("", Purpose::Unclear),
         ] {
             assert_eq!(of_command(command), purpose, "{command}");
+        }
+    }
+
+    #[test]
+    fn commands_that_may_flood_are_those_that_nobody_reads() {
+        for quiet in [
+            "cat src/main.rs",
+            "rg -n 'fn main' src",
+            "sed -n '1,200p' a.c",
+            "git status --short",
+            "git diff --stat",
+            "git log -5",
+            "cd src && ls -la",
+            "mkdir -p a/b && touch a/b/c",
+            "cargo test 2>&1 | tail -50",
+            "make | head -n 20",
+            "npm ls | wc -l",
+            "pwd",
+            "echo done",
+            "make > build.log 2>&1",
+            "",
+        ] {
+            assert!(!may_flood(quiet), "{quiet}");
+        }
+        for loud in [
+            "cargo test",
+            "git status && npm test",
+            "make | tail -n 5000",
+            "make | tail -n +1",
+            "ls -laR",
+            "python3 script.py",
+            "git commit -m x",
+            "find . -name '*.rs'",
+            "for i in 1 2; do ./run.sh; done",
+            "cat a.txt; ./gradlew build",
+        ] {
+            assert!(may_flood(loud), "{loud}");
         }
     }
 

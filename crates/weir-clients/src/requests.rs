@@ -9,7 +9,7 @@ use crate::clients::{CLIENTS, codex};
 use crate::hook::{Done, Output, Tool, ToolCall};
 use crate::text::Text;
 use crate::wire::{first_text, mcp_tool, text};
-use crate::{Client, Compaction};
+use crate::{Client, Compaction, Retention};
 
 /// The sender of requests that pass through the proxy. It calls no hooks.
 pub const PROXY: Client = Client {
@@ -17,7 +17,11 @@ pub const PROXY: Client = Client {
     title: "Proxy",
     session: "proxy",
     compaction: Compaction::Begins,
-    own_cut: None,
+    cuts: &[],
+    cut_marks: &[],
+    retention: Retention::Unknown,
+    overhead_tokens: 0,
+    called_by_copilot: false,
     folder_moves: false,
     tool,
     decode: |_| None,

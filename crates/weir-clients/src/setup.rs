@@ -77,6 +77,8 @@ pub struct Recipe {
     pub window: Option<Window>,
     /// The setting for the command whose output it shows below its prompt, if it has such a line.
     pub status_line: Option<Setting>,
+    /// What its hooks do not see although it is set up, for `weir doctor`.
+    pub blind_spot: Option<&'static str>,
     /// How well the format is known.
     pub basis: Basis,
 }
@@ -253,6 +255,7 @@ impl Recipe {
         trust: None,
         window: None,
         status_line: None,
+        blind_spot: None,
         basis: Basis::Documented,
     };
 

@@ -98,6 +98,8 @@ struct Draft {
     requests: Vec<Usage>,
     /// The first message of each request, for a format with identifiers that forks copy.
     request_messages: Vec<String>,
+    /// The steps before which earlier results were dropped.
+    cleared: Vec<usize>,
     /// The number of its rows.
     rows: usize,
     /// The time of the current row and the client's name for its message.
@@ -154,6 +156,7 @@ impl Draft {
             model: self.models.most(),
             steps: Vec::new(),
             requests: self.requests,
+            cleared: self.cleared,
             copied: CopiedPart::default(),
             step_messages: Vec::new(),
             request_messages: self.request_messages,

@@ -88,6 +88,12 @@ impl ShownLines {
         HashedText { lines: lines.collect(), ends }
     }
 
+    /// Returns whether nothing was shown.
+    pub fn is_empty(&self) -> bool {
+        let records = self.records.as_deref().unwrap_or_default();
+        !record::all(records).any(|record| matches!(record, ShownRecord::Text(_)))
+    }
+
     /// Returns the runs of at least `least` lines of a text that were shown before, in order and without overlap.
     pub fn repeats(&self, text: &HashedText, least: usize) -> Vec<Repeat> {
         let records = record::live(self.records.as_deref().unwrap_or_default());
@@ -121,24 +127,30 @@ impl ShownLines {
         self.append(&ShownRecord::Forgotten(&redacted_text(part)))
     }
 
-    /// Returns how far the conversation's transcript has been searched.
-    pub fn transcript_searched(&self) -> u64 {
+    /// Returns how far the conversation's transcript has been searched, or `None` if the last search was of another
+    /// transcript.
+    pub fn transcript_searched(&self, transcript: &Path) -> Option<u64> {
         let records = self.records.as_deref().unwrap_or_default();
-        record::all(records).fold(0, |last, record| if let ShownRecord::Searched(to) = record { to } else { last })
+        let searched = record::all(records).filter_map(|record| match record {
+            ShownRecord::Searched { transcript, to } => Some((transcript, to)),
+            _ => None,
+        });
+        let (last, to) = searched.last()?;
+        (last == self.name_of(transcript)).then_some(to)
     }
 
     /// Records how far the transcript has been searched.
-    pub fn set_transcript_searched(&mut self, to: u64) -> std::io::Result<()> {
-        self.append(&ShownRecord::Searched(to))
+    pub fn set_transcript_searched(&mut self, transcript: &Path, to: u64) -> std::io::Result<()> {
+        let transcript = self.name_of(transcript);
+        self.append(&ShownRecord::Searched { transcript: &transcript, to })
     }
 
-    /// Forgets everything that was shown, but not how far the transcript has been searched.
+    /// Forgets everything that was shown.
     pub fn restart(&mut self) -> std::io::Result<()> {
-        let searched = self.transcript_searched();
         if self.records.take().is_some() {
             remove(&self.path)?;
         }
-        self.set_transcript_searched(searched)
+        Ok(())
     }
 
     /// Forgets everything that was shown to a conversation.
@@ -157,6 +169,10 @@ impl ShownLines {
                 let _ = std::fs::remove_file(file.path());
             }
         }
+    }
+
+    fn name_of(&self, transcript: &Path) -> String {
+        format!("{:016x}", self.short_hash(&transcript.to_string_lossy()))
     }
 
     fn short_hash(&self, text: &str) -> u64 {

@@ -117,8 +117,8 @@ pub(crate) enum EmbeddingModel {
         url: String,
         /// The model's name on the server.
         model: String,
-        /// The API key, if the server requires one.
-        key: Option<String>,
+        /// The file with the API key, if the server requires one. It is read when the server is used.
+        key_file: Option<PathBuf>,
     },
 }
 
@@ -334,12 +334,7 @@ fn embedding_model(raw: RawSearch) -> Result<EmbeddingModel, String> {
             Err("[search] has an endpoint but no model: set `model` to the name of one there".to_owned())
         }
         (Some(model), Some(url)) => {
-            let read = |path: PathBuf| {
-                let key = std::fs::read_to_string(&path);
-                key.map_err(|error| format!("[search] key_file {}: {error}", path.display()))
-            };
-            let key = raw.key_file.map(read).transpose()?.map(|key| key.trim().to_owned());
-            Ok(EmbeddingModel::Endpoint { url, model: model.to_owned(), key })
+            Ok(EmbeddingModel::Endpoint { url, model: model.to_owned(), key_file: raw.key_file })
         }
     }
 }

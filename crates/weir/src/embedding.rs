@@ -4,6 +4,7 @@
 //! Invariant: no call fails or waits because of the model; without one, search uses words alone, and the answer says
 //! so. A store gets vectors, never the model, so it is not locked while the model works.
 
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -66,11 +67,11 @@ fn make(wanted: &EmbeddingModel) -> Result<Option<Arc<dyn Embed>>, CommandError>
                 .map_err(|error| CommandError::usage(format!("cannot use the model in {}: {error}", path.display())))?;
             Ok(Some(Arc::new(model)))
         }
-        EmbeddingModel::Endpoint { url, model, key } => {
+        EmbeddingModel::Endpoint { url, model, key_file } => {
             let endpoint = Endpoint {
                 url: url.clone(),
                 model: model.clone(),
-                key: key.clone(),
+                key: key_file.as_deref().map(read_key).transpose()?,
                 batch: EMBED_BATCH,
                 timeout: EMBED_TIMEOUT,
                 ..Endpoint::default()
@@ -79,4 +80,12 @@ fn make(wanted: &EmbeddingModel) -> Result<Option<Arc<dyn Embed>>, CommandError>
             Ok(Some(Arc::new(remote)))
         }
     }
+}
+
+fn read_key(path: &Path) -> Result<String, CommandError> {
+    let key = std::fs::read_to_string(path).map_err(|error| {
+        CommandError::usage(format!("cannot read [search] key_file {}: {error}", path.display()))
+            .hint("correct the path in the configuration, or remove `key_file`")
+    })?;
+    Ok(key.trim().to_owned())
 }

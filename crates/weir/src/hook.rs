@@ -5,7 +5,9 @@
 //! shows; nothing is written to the client's terminal; the hook's events are in the log before the answer is given, or
 //! in the spool next to it if another process holds the log for longer than [`STORE_WAIT`].
 
+mod client_view;
 pub(crate) mod compaction;
+mod conversation;
 mod deadline;
 pub(crate) mod faults;
 mod file_state;
@@ -20,6 +22,7 @@ pub(crate) mod rewrite;
 mod seen;
 mod trial;
 
+use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::io::{Read, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,11 +36,14 @@ use weir_clients::{Client, Hook, Point, Reply, Start, Wire};
 use weir_core::{Event, Limits, Scope, SessionKey, Timestamp};
 use weir_store::{HookRun, Outcome, Patience, ShownLines, Spool, SpoolRecord, Store, StoreError};
 
+use crate::config::{self, Config};
 use crate::env::{self, Env, Paths};
 use crate::error::{CommandError, store_message};
 use crate::face::Face;
 use crate::run::unfinished::{self, AuditDepth};
-use crate::{config, team, when};
+use crate::{team, when};
+pub(crate) use conversation::forget_shown;
+use conversation::loses_texts;
 pub(crate) use file_state::FileState;
 use hold::HoldDecision;
 use location::SessionLocation;
@@ -68,7 +74,8 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
     std::panic::set_hook(Box::new(|_| ()));
     let name = |at: usize| arguments.get(at).and_then(|name| name.to_str()).unwrap_or_default();
     let (client, event) = (name(0), name(1));
-    if matches!(client, "claude" | "vscode") && env::is_copilot() {
+    // Copilot CLI has an entry of its own, which answers.
+    if weir_clients::find(client).is_some_and(|client| client.called_by_copilot) && env::is_copilot() {
         return ExitCode::SUCCESS;
     }
     let answered = catch_unwind(AssertUnwindSafe(|| answer(client, event, started)));
@@ -162,8 +169,8 @@ impl HookContext<'_> {
         let place = SessionLocation::find(env, &paths, &hook.folder, session)?;
         // Clearing needs no store and must not wait for one: lines left here would be taken for lines that the model
         // still has.
-        if loses_texts(&hook.point)
-            && let Err(error) = ShownLines::clear(&place.folder, &conversation(client, &hook))
+        if loses_texts(client, &hook.point)
+            && let Err(error) = ShownLines::clear(&place.folder, &conversation::name(client, &hook))
         {
             faults::note("forgetting what was shown", &error.to_string());
         }
@@ -173,8 +180,8 @@ impl HookContext<'_> {
             // The store cannot be read either, but the hook's events still go to the spool.
             Err(failed) if failed.error.may_pass() => {
                 let (told, seen) = (report.events(None), Some(report.run(now, None)));
-                let spooled =
-                    SpoolRecord { told, seen, texts_lost: loses_texts(&hook.point), ..SpoolRecord::default() };
+                let texts_lost = loses_texts(client, &hook.point);
+                let spooled = SpoolRecord { told, seen, texts_lost, ..SpoolRecord::default() };
                 let put = place.spool().put(&place.scope, &spooled, &Limits::default(), now);
                 return put.map(|()| None).map_err(|error| CommandError::from(error).in_store(&place.folder));
             }
@@ -184,35 +191,28 @@ impl HookContext<'_> {
         if is_end && files == FileState::AsTheyAre {
             let _ = ENDED.set(EndedSession { store: place.folder.clone(), project: PathBuf::from(&hook.folder) });
         }
-        let (scope, folder, aside) = (place.scope.clone(), place.folder.clone(), SpoolRecord::default());
-        let face = Face::Mcp;
-        let (payload, outcome) = (&payload, None);
         let call = Call {
             client,
             hook: &hook,
-            payload,
+            payload: &payload,
             paths,
-            scope,
-            folder,
+            config: OnceCell::new(),
+            scope: place.scope.clone(),
+            folder: place.folder.clone(),
             shell_folder,
             store,
             now,
             files,
-            face,
-            aside,
-            outcome,
+            face: Face::Mcp,
+            aside: SpoolRecord::default(),
+            outcome: None,
+            given: None,
         };
         let said = call.run(&report, rewritten).map_err(|error| error.in_store(&place.folder))?;
         let Some(said) = said else { return Ok(None) };
         let reply = (client.reply)(&wire, &hook, &said);
         Ok(Some((said, reply)))
     }
-}
-
-/// Returns the name of the conversation that a hook comes from: a session, or one of its subagents.
-fn conversation(client: &Client, hook: &Hook) -> String {
-    let subagent = hook.subagent.as_ref().map_or("", |subagent| &subagent.key);
-    format!("{}\0{}\0{subagent}", client.session, hook.session)
 }
 
 /// Defers a write that may succeed later, by marking it in the data for the spool. Other failures are returned.
@@ -233,6 +233,8 @@ struct Call<'a> {
     hook: &'a Hook,
     payload: &'a Payload,
     paths: Paths,
+    /// The user's configuration, once it has been read.
+    config: OnceCell<Config>,
     scope: Scope,
     /// The folder of the store.
     folder: PathBuf,
@@ -248,6 +250,8 @@ struct Call<'a> {
     aside: SpoolRecord,
     /// What became of the output that the hook reports, once that is known.
     outcome: Option<Outcome>,
+    /// The tokens of what the client shows of that output by itself, once they are counted.
+    given: Option<usize>,
 }
 
 impl Call<'_> {
@@ -281,7 +285,16 @@ impl Call<'_> {
 
     /// Returns the name of the hook's conversation.
     fn conversation(&self) -> String {
-        conversation(self.client, self.hook)
+        conversation::name(self.client, self.hook)
+    }
+
+    /// Returns the user's configuration.
+    fn config(&self) -> Result<&Config, CommandError> {
+        if let Some(config) = self.config.get() {
+            return Ok(config);
+        }
+        let config = config::read(&self.paths.config)?;
+        Ok(self.config.get_or_init(|| config))
     }
 
     /// Returns the reply, if there is one. If a command was killed, the client has not shown its output.
@@ -318,7 +331,10 @@ impl Call<'_> {
                 }
                 HoldDecision::LeftAlone(outcome) => {
                     self.outcome = Some(outcome);
-                    guides::waiting(self)
+                    match hold::remark(self, call, done, rewritten) {
+                        Some(remark) => Ok(Some(Reply::Context(remark))),
+                        None => guides::waiting(self),
+                    }
                 }
             },
             Point::Prompt { .. } => guides::waiting(self),
@@ -369,22 +385,10 @@ impl Call<'_> {
             aside.told.append(&mut told);
             aside.seen = Some(seen);
         })?;
-        if loses_texts(&self.hook.point) {
+        if loses_texts(self.client, &self.hook.point) {
             put_off(store.session_lost_texts(scope), || aside.texts_lost = true)?;
         }
         Ok(())
-    }
-}
-
-/// Whether the next reader no longer has the texts read before: after a compaction, and in or after a subagent, which
-/// uses the name of its session.
-fn loses_texts(point: &Point) -> bool {
-    match point {
-        Point::SessionStart(start) => *start != Start::Resume,
-        Point::BeforeCompaction | Point::AfterCompaction { .. } | Point::SubagentStart | Point::SubagentStop { .. } => {
-            true
-        }
-        _ => false,
     }
 }
 

@@ -3,7 +3,6 @@
 //! Invariants: no file of the user's is written, and nothing leaves the machine; unreadable data is counted and
 //! reported.
 
-mod clients;
 mod figures;
 mod judge;
 pub(crate) mod places;
@@ -22,7 +21,6 @@ use crate::env::Paths;
 use crate::error::{CommandError, ErrorKind};
 use crate::hook::faults;
 use crate::scratch::Scratch;
-use clients::Behaviour;
 use judge::Player;
 use places::{Places, TranscriptLocation};
 use prices::Prices;
@@ -97,15 +95,9 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     found.truncate(most);
     let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
     let prices = Prices::read(named.or_else(|| prices::user_file(context.paths())).as_deref())?;
-    let (behaviours, show) = (clients::all()?, number("show").unwrap_or(DEFAULT_UNSEEN_RESULTS));
-    let mut report = ReplayReport {
-        left_out,
-        unreadable,
-        prices_of: prices.date.clone(),
-        behaviours,
-        show,
-        ..ReplayReport::default()
-    };
+    let show = number("show").unwrap_or(DEFAULT_UNSEEN_RESULTS);
+    let mut report =
+        ReplayReport { left_out, unreadable, prices_of: prices.date.clone(), show, ..ReplayReport::default() };
     let scratch = Scratch::new(&context.paths().cache)?;
     for (at, transcript) in found.iter().enumerate() {
         context.report_progress(&progress(at, found.len(), &transcript.name));
@@ -156,7 +148,6 @@ fn play(
             paths: &paths,
             folder: &folder,
             transcript: &found.path,
-            behaviour: report.behaviours.get(client.name).unwrap_or(&NO_BEHAVIOUR),
             rates: prices.of(&session.model),
         };
         faults::keep_in(&paths);
@@ -170,9 +161,6 @@ fn play(
     }
     Ok(())
 }
-
-/// The behaviour of a client about which nothing is known.
-static NO_BEHAVIOUR: Behaviour = Behaviour { descriptions: 0, limits: Vec::new() };
 
 fn cannot_use(path: &Path, error: &std::io::Error) -> CommandError {
     CommandError::new(ErrorKind::Failed, format!("cannot use {}: {error}", path.display()))

@@ -1,12 +1,14 @@
 //! Claude Code. It accepts a replaced output only in the shape of the tool's own output, and silently ignores any other
 //! shape. It never accepts one for a command that failed.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
-use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool, ToolCall};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Shown, Tool, ToolCall};
 use crate::text::{Text, TextView};
 use crate::wire::{Wire, between, first_text, has_any, is_below, mcp_tool};
-use crate::{Client, Compaction, OwnCut, Reply};
+use crate::{Client, Compaction, CutOutput, OwnCut, Reply, Retention};
 
 /// Claude Code.
 pub(crate) const CLAUDE: Client = Client {
@@ -14,11 +16,38 @@ pub(crate) const CLAUDE: Client = Client {
     title: "Claude Code",
     session: "claude-code",
     compaction: Compaction::Begins,
-    own_cut: Some(OwnCut { above: 30_000, shows: 2_000 }),
+    cuts: &[
+        OwnCut { of: CutOutput::Shell, above: 30_000, ..PERSISTED },
+        OwnCut { of: CutOutput::FailedShell, above: 10_000, within: 30_000, head: 5_000, tail: 5_000, ..OwnCut::NONE },
+        OwnCut { of: CutOutput::Search, above: 20_000, ..PERSISTED },
+        OwnCut { of: CutOutput::Mcp, above: 50_000, ..PERSISTED },
+    ],
+    cut_marks: &["<persisted-output>", TRUNCATED, TOO_LARGE],
+    // The API may clear tool results, older versions cleared them themselves, and a conversation that went on elsewhere
+    // may have been compacted there.
+    retention: Retention::Session(&[
+        r#""applied_edits":[{"#,
+        r#""subtype":"microcompact_boundary""#,
+        r#""subtype":"compact_boundary""#,
+        r#""isCompactSummary":true"#,
+    ]),
+    overhead_tokens: 250,
+    called_by_copilot: true,
     folder_moves: true,
     tool,
     decode,
     reply,
+};
+
+/// What it writes after the number of characters that it has left out of the middle of an output.
+const TRUNCATED: &str = " characters truncated] ...";
+/// The beginning of its message about an MCP output that it does not show at all.
+const TOO_LARGE: &str = "Error: result (";
+/// How it shows an output that it has saved to a file.
+const PERSISTED: OwnCut = OwnCut {
+    head: 2_000,
+    around: "<persisted-output>\nOutput too large (). Full output saved to: \n\nPreview (first 2KB):\n...\n</persisted-output>",
+    ..OwnCut::NONE
 };
 
 fn decode(wire: &Wire<'_>) -> Option<Hook> {
@@ -48,7 +77,8 @@ fn decode(wire: &Wire<'_>) -> Option<Hook> {
     let takes = AcceptedReplies {
         context: point.takes_context(),
         output: wire.event == "PostToolUse" && is_replaceable(&wire.payload["tool_response"]),
-        // Otherwise permission rules and prompts would see our command instead of the model's.
+        // Otherwise permission rules and prompts would see our command instead of the model's. In the mode `auto`, a
+        // rewritten command loses the verdict of the server's safety check, as do the calls after it.
         command: wire.text("permission_mode") == "bypassPermissions",
         keep: wire.event == "PreCompact",
     };
@@ -102,8 +132,14 @@ fn output<'a>(wire: &Wire<'a>, response: &'a Value) -> Output {
     if response["stdout"].is_string() {
         let streams = [&response["stdout"], &response["stderr"]].map(|stream| wire.view(stream));
         let text = Text::join(streams.into_iter().filter(|stream| !stream.is_empty()).map(TextView::to_text));
-        let saved = response["persistedOutputPath"].as_str().map(Into::into);
-        return Output { text, saved, ..Output::default() };
+        let saved: Option<PathBuf> = response["persistedOutputPath"].as_str().map(Into::into);
+        // The text is the beginning of what was saved, and the client shows the beginning of that.
+        let preview = |path: &PathBuf| {
+            let cut = OwnCut { above: 0, ..PERSISTED };
+            Shown::Part(format!("{}{}", cut.shown(text.view().head()), path.display()))
+        };
+        let shown = saved.as_ref().map(preview).unwrap_or_default();
+        return Output { text, saved, shown, ..Output::default() };
     }
     let content = &response["file"]["content"];
     if content.is_string() {
@@ -116,7 +152,7 @@ fn output<'a>(wire: &Wire<'a>, response: &'a Value) -> Output {
     }
     let all = wire.all_text(response);
     // An MCP output above the client's own limit is replaced by a message that says where it was saved.
-    let said = all.view().head().strip_prefix("Error: result (");
+    let said = all.view().head().strip_prefix(TOO_LARGE);
     let saved = said.and_then(|said| between(said, "has been saved to ", "\n"));
     Output { saved: saved.map(|path| path.trim_end_matches('.').into()), text: all, ..Output::default() }
 }
@@ -127,8 +163,9 @@ fn failed(wire: &Wire<'_>) -> Done {
     let first = error.head().split('\n').next().unwrap_or_default();
     let exit_code = first.strip_prefix("Exit code ").and_then(|code| code.parse().ok());
     let text = if exit_code.is_some() { error.without_start(first.len() + 1) } else { error };
+    let cut = text.head().contains(TRUNCATED);
     Done {
-        output: Output { text: text.to_text(), ..Output::default() },
+        output: Output { text: text.to_text(), cut, ..Output::default() },
         exit_code,
         failed: true,
         millis: wire.millis(),

@@ -4,9 +4,9 @@
 
 use serde_json::{Value, json};
 
-use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool};
+use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Shown, Tool};
 use crate::wire::{Wire, first_text, mcp_tool, text};
-use crate::{Client, Compaction, OwnCut, Reply};
+use crate::{Client, Compaction, OwnCut, Reply, Retention};
 
 /// Codex.
 pub(crate) const CODEX: Client = Client {
@@ -14,7 +14,13 @@ pub(crate) const CODEX: Client = Client {
     title: "Codex",
     session: "codex-mcp-client",
     compaction: Compaction::Begins,
-    own_cut: Some(OwnCut { above: 10_000, shows: 10_000 }),
+    // For its own models it shows four times as much.
+    cuts: &[OwnCut { above: 10_000, head: 5_000, tail: 5_000, around: CUT, ..OwnCut::NONE }],
+    cut_marks: &[CUT, " tokens truncated…"],
+    // A conversation in which the user has gone back continues in another transcript.
+    retention: Retention::Session(&[r#""type":"compacted""#]),
+    overhead_tokens: 647,
+    called_by_copilot: false,
     folder_moves: false,
     tool,
     decode,
@@ -78,9 +84,12 @@ fn patched(patch: &str) -> String {
 }
 
 fn done(wire: &Wire<'_>) -> Done {
-    let text = wire.all_text(&wire.payload["tool_response"]);
+    let response = &wire.payload["tool_response"];
+    let text = wire.all_text(response);
     let cut = text.view().head().starts_with(CUT);
-    Done { output: Output { text, cut, ..Output::default() }, ..Done::default() }
+    // The output of a command is a string, and what the model sees. That of an MCP tool is cut later.
+    let shown = if response.is_string() { Shown::Text } else { Shown::Cut };
+    Done { output: Output { text, cut, shown, ..Output::default() }, ..Done::default() }
 }
 
 fn reply(wire: &Wire<'_>, hook: &Hook, reply: &Reply) -> Option<Value> {
@@ -151,28 +160,28 @@ mod tests {
             &recorded!("PostToolUse"),
             expect![[r#"
                 Shell { command: "echo ONE" }
-                Done { output: Output { text: Here("ONE\n"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("ONE\n"), saved: None, cut: false, shown: Text, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "PostToolUse",
             &recorded!("PostToolUse.Bash-failing"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING\n"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("FAILING\n"), saved: None, cut: false, shown: Text, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "PostToolUse",
             &recorded!("PostToolUse.mcp__probe__echo"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "PostToolUse",
             &recorded!("PostToolUse.spawn_agent"),
             expect![[r#"
                 Subagent { task: "SUBAGENT-PROMPT-X" }
-                Done { output: Output { text: Here("{\"agent_id\":\"01a1dc44-cdf9-7bb3-8fce-41a0377ebf88\",\"nickname\":\"Hilbert\"}"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("{\"agent_id\":\"01a1dc44-cdf9-7bb3-8fce-41a0377ebf88\",\"nickname\":\"Hilbert\"}"), saved: None, cut: false, shown: Text, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
     }
 

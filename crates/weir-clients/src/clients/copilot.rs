@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Subagent, Tool, ToolCall};
 use crate::text::TextView;
 use crate::wire::{Wire, between, first_text, mcp_tool};
-use crate::{Client, Compaction, OwnCut, Reply};
+use crate::{Client, Compaction, OwnCut, Reply, Retention};
 
 /// Copilot CLI.
 pub(crate) const COPILOT: Client = Client {
@@ -16,7 +16,16 @@ pub(crate) const COPILOT: Client = Client {
     title: "Copilot CLI",
     session: "copilot-cli",
     compaction: Compaction::Waits,
-    own_cut: Some(OwnCut { above: 20_480, shows: 500 }),
+    cuts: &[OwnCut { above: 20_480, head: 500, around: SAVED, ..OwnCut::NONE }],
+    cut_marks: &[SAVED],
+    // Going back in the conversation leaves no trace in the transcript.
+    retention: Retention::Turn(&[
+        r#""type":"session.truncation""#,
+        r#""type":"session.compaction_complete""#,
+        r#""type":"session.context_cleared""#,
+    ]),
+    overhead_tokens: 586,
+    called_by_copilot: false,
     folder_moves: false,
     tool,
     decode,
@@ -175,28 +184,28 @@ mod tests {
             include_str!("../../fixtures/copilot/postToolUse.bash-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]],
+                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]],
         );
         check(
             "postToolUse",
             include_str!("../../fixtures/copilot/postToolUse.probe-echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "postToolUse",
             include_str!("../../fixtures/copilot/postToolUse.view.json"),
             expect![[r#"
                 Read { path: "/home/dev/project/hello.txt", part: false }
-                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "postToolUseFailure",
             include_str!("../../fixtures/copilot/postToolUseFailure.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "fail" }
-                Done { output: Output { text: Here("MCP server 'probe': MCP-FAIL: asked to fail"), saved: None, cut: false, numbered: None }, exit_code: None, failed: true, millis: None }"#]],
+                Done { output: Output { text: Here("MCP server 'probe': MCP-FAIL: asked to fail"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: true, millis: None }"#]],
         );
     }
 

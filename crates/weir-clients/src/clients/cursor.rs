@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 use crate::text::Text;
 use crate::wire::{Wire, first_text, has_any, text};
-use crate::{Client, Compaction, Reply, json};
+use crate::{Client, Compaction, Reply, Retention, json};
 
 /// Cursor.
 pub(crate) const CURSOR: Client = Client {
@@ -17,7 +17,11 @@ pub(crate) const CURSOR: Client = Client {
     title: "Cursor",
     session: "cursor-vscode",
     compaction: Compaction::Waits,
-    own_cut: None,
+    cuts: &[],
+    cut_marks: &[],
+    retention: Retention::Unknown,
+    overhead_tokens: 0,
+    called_by_copilot: false,
     folder_moves: false,
     tool,
     decode,
@@ -196,21 +200,21 @@ mod tests {
             &documented!("postToolUse.Shell"),
             expect![[r#"
                 Shell { command: "npm test" }
-                Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, numbered: None }, exit_code: Some(0), failed: false, millis: Some(5432) }"#]],
+                Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(0), failed: false, millis: Some(5432) }"#]],
         );
         check(
             "postToolUse",
             &documented!("postToolUse.MCP"),
             expect![[r#"
                 Mcp { server: "mcp", tool: "query" }
-                Done { output: Output { text: Here("three rows"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: Some(250) }"#]],
+                Done { output: Output { text: Here("three rows"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: Some(250) }"#]],
         );
         check(
             "postToolUseFailure",
             &documented!("postToolUseFailure"),
             expect![[r#"
                 Shell { command: "npm test" }
-                Done { output: Output { text: Here("Command timed out after 30s"), saved: None, cut: false, numbered: None }, exit_code: None, failed: true, millis: Some(5000) }"#]],
+                Done { output: Output { text: Here("Command timed out after 30s"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: true, millis: Some(5000) }"#]],
         );
     }
 

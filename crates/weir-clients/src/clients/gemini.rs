@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool, ToolCall};
 use crate::text::{Text, TextView};
 use crate::wire::{Wire, first_text, has_any, mcp_tool, text};
-use crate::{Client, Compaction, OwnCut, Reply};
+use crate::{Client, Compaction, OwnCut, Reply, Retention};
 
 /// Gemini CLI.
 pub(crate) const GEMINI: Client = Client {
@@ -18,7 +18,12 @@ pub(crate) const GEMINI: Client = Client {
     title: "Gemini CLI",
     session: "gemini-cli-mcp-client",
     compaction: Compaction::WaitsUntil(COMPACTED),
-    own_cut: Some(OwnCut { above: 40_000, shows: 40_000 }),
+    cuts: &[OwnCut { above: 40_000, head: 8_000, tail: 32_000, around: SHORTENED, ..OwnCut::NONE }],
+    cut_marks: &[SHORTENED, CUT],
+    // It masks old outputs, and does not say when it has compacted.
+    retention: Retention::Unknown,
+    overhead_tokens: 901,
+    called_by_copilot: false,
     folder_moves: false,
     tool,
     decode,
@@ -29,6 +34,8 @@ pub(crate) const GEMINI: Client = Client {
 const COMPACTED: &str = "\"content\":[{\"text\":\"<state_snapshot>"; // tidy: allow(snapshot): the client's word
 /// The tags around external content.
 const WRAPPED: (&str, &str) = ("<untrusted_context>\n", "\n</untrusted_context>");
+/// The beginning of its message when it shows only the two ends of an output.
+const SHORTENED: &str = "Output too large. Showing first ";
 /// The beginning of its message when it shows only the beginning of a file.
 const CUT: &str = "\nIMPORTANT: The file content has been truncated.\n";
 
@@ -197,28 +204,28 @@ mod tests {
             include_str!("../../fixtures/gemini/AfterTool.json"),
             expect![[r#"
                 Shell { command: "echo REAL-BASH-OUTPUT" }
-                Done { output: Output { text: Here("REAL-BASH-OUTPUT"), saved: None, cut: false, numbered: None }, exit_code: Some(0), failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("REAL-BASH-OUTPUT"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(0), failed: false, millis: None }"#]],
         );
         check(
             "AfterTool",
             include_str!("../../fixtures/gemini/AfterTool.run_shell_command-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]],
+                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]],
         );
         check(
             "AfterTool",
             include_str!("../../fixtures/gemini/AfterTool.mcp_probe_echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "AfterTool",
             include_str!("../../fixtures/gemini/AfterTool.read_file.json"),
             expect![[r#"
                 Read { path: "hello.txt", part: false }
-                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
     }
 

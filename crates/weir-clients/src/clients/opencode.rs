@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Subagent, Tool, ToolCall};
 use crate::text::Text;
 use crate::wire::{Wire, first_text, has_any, mcp_tool, text};
-use crate::{Client, Compaction, Reply};
+use crate::{Client, Compaction, OwnCut, Reply, Retention};
 
 /// OpenCode.
 pub(crate) const OPENCODE: Client = Client {
@@ -17,7 +17,13 @@ pub(crate) const OPENCODE: Client = Client {
     title: "OpenCode",
     session: "opencode",
     compaction: Compaction::Waits,
-    own_cut: None,
+    cuts: &[OwnCut { above: 51_200, tail: 51_200, ..OwnCut::NONE }],
+    // Newer versions show the end of a command's output and say so first, older ones the beginning.
+    cut_marks: &["...output truncated...", "output was truncated. Full output saved to: ", "\n(Output capped at "],
+    // After a turn, it clears outputs that are further back.
+    retention: Retention::Turn(&[]),
+    overhead_tokens: 679,
+    called_by_copilot: false,
     folder_moves: false,
     tool,
     decode,
@@ -183,21 +189,21 @@ mod tests {
             include_str!("../../fixtures/opencode/tool.execute.after.bash-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING\n"), saved: None, cut: false, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]],
+                Done { output: Output { text: Here("FAILING\n"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(3), failed: true, millis: None }"#]],
         );
         check(
             "tool.execute.after",
             include_str!("../../fixtures/opencode/tool.execute.after.probe_echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:CASE-mcpout"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:CASE-mcpout"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "tool.execute.after",
             include_str!("../../fixtures/opencode/tool.execute.after.read.json"),
             expect![[r#"
                 Read { path: "/home/dev/project/CASE-readout.txt", part: false }
-                Done { output: Output { text: Here("orig"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("orig"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
     }
 

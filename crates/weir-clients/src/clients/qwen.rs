@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Tool, ToolCall};
 use crate::text::TextView;
 use crate::wire::{Wire, first_text, has_any, is_below, mcp_tool};
-use crate::{Client, Compaction, Reply};
+use crate::{Client, Compaction, OwnCut, Reply, Retention};
 
 /// Qwen Code.
 pub(crate) const QWEN: Client = Client {
@@ -17,7 +17,12 @@ pub(crate) const QWEN: Client = Client {
     title: "Qwen Code",
     session: "qwen-cli-mcp-client-weir",
     compaction: Compaction::Begins,
-    own_cut: None,
+    cuts: &[OwnCut { above: 30_000, head: 800, tail: 3_200, around: CUT, ..OwnCut::NONE }],
+    cut_marks: &["Tool output was too large and has been truncated."],
+    // It clears old outputs after a pause, or once there are many, without a trace.
+    retention: Retention::Unknown,
+    overhead_tokens: 220,
+    called_by_copilot: false,
     folder_moves: false,
     tool,
     decode,
@@ -193,28 +198,28 @@ mod tests {
             include_str!("../../fixtures/qwen/PostToolUse.json"),
             expect![[r#"
                 Shell { command: "echo PLAIN" }
-                Done { output: Output { text: Here("PLAIN"), saved: None, cut: false, numbered: None }, exit_code: Some(0), failed: false, millis: Some(214) }"#]],
+                Done { output: Output { text: Here("PLAIN"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(0), failed: false, millis: Some(214) }"#]],
         );
         check(
             "PostToolUseFailure",
             include_str!("../../fixtures/qwen/PostToolUseFailure.run_shell_command-failing.json"),
             expect![[r#"
                 Shell { command: "echo FAILING; exit 3" }
-                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, numbered: None }, exit_code: Some(3), failed: true, millis: Some(33) }"#]],
+                Done { output: Output { text: Here("FAILING"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: Some(3), failed: true, millis: Some(33) }"#]],
         );
         check(
             "PostToolUse",
             include_str!("../../fixtures/qwen/PostToolUse.mcp__probe__echo.json"),
             expect![[r#"
                 Mcp { server: "probe", tool: "echo" }
-                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: Some(40) }"#]],
+                Done { output: Output { text: Here("MCP-ECHO:ping"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: Some(40) }"#]],
         );
         check(
             "PostToolUse",
             include_str!("../../fixtures/qwen/PostToolUse.read_file.json"),
             expect![[r#"
                 Read { path: "/home/dev/project/hello.txt", part: false }
-                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: Some(137) }"#]],
+                Done { output: Output { text: Here("hello file\n"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: Some(137) }"#]],
         );
     }
 

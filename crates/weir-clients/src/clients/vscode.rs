@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::hook::{AcceptedReplies, Done, Hook, Output, Point, Start, Tool};
 use crate::wire::{Wire, first_text, has_any, mcp_tool, text};
-use crate::{Client, Compaction, Reply};
+use crate::{Client, Compaction, Reply, Retention};
 
 /// VS Code with GitHub Copilot.
 pub(crate) const VSCODE: Client = Client {
@@ -18,7 +18,11 @@ pub(crate) const VSCODE: Client = Client {
     title: "VS Code",
     session: "Visual Studio Code",
     compaction: Compaction::Waits,
-    own_cut: None,
+    cuts: &[],
+    cut_marks: &[],
+    retention: Retention::Unknown,
+    overhead_tokens: 0,
+    called_by_copilot: true,
     folder_moves: false,
     tool,
     decode,
@@ -137,14 +141,14 @@ mod tests {
             &documented!("PostToolUse"),
             expect![[r#"
                 Edit { path: "src/main.ts" }
-                Done { output: Output { text: Here("File edited successfully"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("File edited successfully"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
         check(
             "PostToolUse",
             &documented!("PostToolUse.run_in_terminal"),
             expect![[r#"
                 Shell { command: "npm test" }
-                Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
+                Done { output: Output { text: Here("All tests passed"), saved: None, cut: false, shown: Cut, numbered: None }, exit_code: None, failed: false, millis: None }"#]],
         );
     }
 

@@ -30,6 +30,7 @@ pub(super) const CODEX: Recipe = Recipe {
         setting: Setting { place: folder("config.toml"), at: &["model_auto_compact_token_limit"] },
         scale: Scale::Above(0),
     }),
+    blind_spot: Some("in code mode, which most of its models use, hooks do not see what a script prints"),
     basis: Basis::Seen,
     ..Recipe::BLANK
 };

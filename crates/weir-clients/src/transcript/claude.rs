@@ -73,9 +73,9 @@ impl Conversation {
             self.draft.push(Step::Compacted { text: content_text(&row["message"]["content"]) });
             return true;
         }
-        if row["subtype"] == "microcompact_boundary" {
-            self.draft.push(Step::Cleared);
-            return true;
+        let edits = row["message"]["context_management"]["applied_edits"].as_array();
+        if row["subtype"] == "microcompact_boundary" || edits.is_some_and(|edits| !edits.is_empty()) {
+            self.draft.cleared.push(self.draft.steps.len());
         }
         match text(&row["type"]) {
             // The client's own words in the place of an answer, such as an error of the API.
@@ -169,10 +169,6 @@ fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
         Step::Prompt { text } => vec![place.hook_payload("UserPromptSubmit", json!({ "prompt": text }))],
         Step::Said { .. } | Step::Called { .. } => Vec::new(),
         Step::Result(result) => vec![place.tool_outcome_payload(result)],
-        // The client calls no hook, but the texts are gone all the same.
-        Step::Cleared => {
-            vec![place.hook_payload("PreCompact", json!({ "trigger": "micro", "custom_instructions": null }))]
-        }
         Step::Compacted { text } => vec![
             place.hook_payload("PreCompact", json!({ "trigger": "auto", "custom_instructions": null })),
             place.hook_payload("SubagentStop", json!({ "agent_type": "", "last_assistant_message": text })),

@@ -151,7 +151,7 @@ fn as_in_hooks(name: String, input: Value) -> (String, Value) {
 fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
     match step {
         Step::Prompt { text } => vec![place.hook_payload("UserPromptSubmit", json!({ "prompt": text }))],
-        Step::Said { .. } | Step::Called { .. } | Step::Cleared => Vec::new(),
+        Step::Said { .. } | Step::Called { .. } => Vec::new(),
         Step::Result(result) => vec![place.tool_outcome_payload(ToolResult { failed: false, ..result })],
         Step::Compacted { .. } => vec![
             place.hook_payload("PreCompact", json!({ "trigger": "auto" })),

@@ -115,7 +115,7 @@ fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
     };
     match step {
         Step::Prompt { text } => hook_payloads("userPromptSubmitted", json!({ "prompt": text })),
-        Step::Said { .. } | Step::Called { .. } | Step::Cleared => Vec::new(),
+        Step::Said { .. } | Step::Called { .. } => Vec::new(),
         Step::Result(ToolResult { failed: true, name, input, text, .. }) => {
             hook_payloads("postToolUseFailure", json!({ "toolName": name, "toolArgs": input, "error": text }))
         }

@@ -149,7 +149,7 @@ fn usage(used: &Value) -> Usage {
 fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
     match step {
         Step::Prompt { text } => vec![place.hook_payload("BeforeAgent", json!({ "prompt": text }))],
-        Step::Said { .. } | Step::Called { .. } | Step::Cleared => Vec::new(),
+        Step::Said { .. } | Step::Called { .. } => Vec::new(),
         Step::Result(mut result) => {
             let response = result.response.take();
             vec![place.after_tool_payload("AfterTool", result, "tool_response", response)]

@@ -169,7 +169,7 @@ fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
             let parts = json!({ "parts": [{ "type": "text", "text": text }] });
             hook_payloads("chat.message", json!({ "sessionID": place.session }), parts)
         }
-        Step::Said { .. } | Step::Called { .. } | Step::Cleared => Vec::new(),
+        Step::Said { .. } | Step::Called { .. } => Vec::new(),
         // It calls no hook after a tool that failed.
         Step::Result(ToolResult { failed: true, .. }) => Vec::new(),
         Step::Result(result) => {

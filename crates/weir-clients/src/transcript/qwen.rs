@@ -109,7 +109,7 @@ fn hooks_for(step: Step, place: &Place<'_>) -> Vec<HookPayload> {
         // It also calls this hook for every tool result, with an empty prompt.
         Step::Prompt { text } if text.is_empty() => Vec::new(),
         Step::Prompt { text } => vec![place.hook_payload("UserPromptSubmit", json!({ "prompt": text }))],
-        Step::Said { .. } | Step::Called { .. } | Step::Cleared => Vec::new(),
+        Step::Said { .. } | Step::Called { .. } => Vec::new(),
         Step::Result(result) => vec![place.tool_outcome_payload(result)],
         Step::Compacted { text } => vec![
             place.hook_payload("PreCompact", json!({ "trigger": "auto" })),

@@ -51,6 +51,9 @@ pub struct Session {
     pub steps: Vec<Step>,
     /// The usage of each request to the model, in order.
     pub requests: Vec<Usage>,
+    /// The steps, as indices, before which the client or its API dropped earlier results from the conversation without
+    /// compacting it.
+    pub cleared: Vec<usize>,
     /// How much of it another session has too; see [`Session::find_copies`].
     pub copied: CopiedPart,
     /// The message of each step.
@@ -101,8 +104,6 @@ pub enum Step {
         /// The text that replaced it.
         text: String,
     },
-    /// The client removed old outputs of tools from the conversation.
-    Cleared,
 }
 
 /// The result of a tool call.
@@ -157,6 +158,8 @@ pub struct Place<'a> {
     pub folder: &'a Path,
     /// Its transcript.
     pub transcript: &'a Path,
+    /// The subagent whose conversation it is; empty for the user's own.
+    pub subagent: &'a str,
 }
 
 /// Adds the fields of an object to another.
@@ -227,6 +230,9 @@ impl Place<'_> {
             "session_id": self.session, "transcript_path": self.transcript.to_string_lossy(),
             "cwd": self.folder.to_string_lossy(), "hook_event_name": event, "permission_mode": "default",
         });
+        if !self.subagent.is_empty() {
+            payload["agent_id"] = json!(self.subagent);
+        }
         extend(&mut payload, more);
         HookPayload { event, payload }
     }

@@ -27,14 +27,13 @@ fn shown(text: &str) -> String {
             Step::Said { text, request } => format!("  said in {request} {text:?}"),
             Step::Called { given, request } => format!("  called in {request} {given:?}"),
             Step::Compacted { text } => format!("  compacted, {} bytes", text.len()),
-            Step::Cleared => "  cleared".to_owned(),
             Step::Result(result) => {
                 format!("  {} {} gave {:?}, failed {}", result.name, result.input, result.text, result.failed)
             }
         }));
         let number = |used: &Usage| [used.input, used.cache_write, used.cache_write_hour, used.cache_read, used.output];
         lines.extend(session.requests.iter().map(|used| format!("  used {:?}", number(used))));
-        let place = Place { session: "s", folder: Path::new("/p"), transcript: Path::new("/t") };
+        let place = Place { session: "s", folder: Path::new("/p"), transcript: Path::new("/t"), subagent: "" };
         for step in &session.steps {
             for told in session.told(step.clone(), &place) {
                 let wire = crate::Wire::new(told.event, &told.payload);
@@ -406,7 +405,7 @@ fn the_hooks_of_a_subagent_name_the_transcript_of_its_session() {
     let row = json!({ "type": "user", "sessionId": "c", "message": { "content": "hi" } }).to_string();
     let session = read(&mut row.as_bytes()).unwrap().unwrap().sessions.remove(0);
     for (path, expected) in [("/p/s1.jsonl", "/p/s1.jsonl"), ("/p/s1/subagents/agent-2.jsonl", "/p/s1.jsonl")] {
-        let place = Place { session: "s", folder: Path::new("/p"), transcript: Path::new(path) };
+        let place = Place { session: "s", folder: Path::new("/p"), transcript: Path::new(path), subagent: "" };
         assert_eq!(session.told(session.steps[0].clone(), &place)[0].payload["transcript_path"], expected);
     }
 }

@@ -17,8 +17,12 @@ pub(super) enum ShownRecord<'a> {
     Shortened(u64),
     /// Texts whose label contains this no longer count.
     Forgotten(&'a str),
-    /// How far the transcript has been searched.
-    Searched(u64),
+    /// How far a transcript has been searched.
+    Searched {
+        /// The transcript, as a hash.
+        transcript: &'a str,
+        to: u64,
+    },
 }
 
 /// A text that was shown, as hashes of its lines.
@@ -57,7 +61,7 @@ impl<'a> ShownRecord<'a> {
             Self::Text(text) => frame(0, text.label, text.hashes),
             Self::Shortened(call) => frame(1, "", &call.to_le_bytes()),
             Self::Forgotten(part) => frame(2, part, &[]),
-            Self::Searched(to) => frame(3, "", &to.to_le_bytes()),
+            Self::Searched { transcript, to } => frame(3, transcript, &to.to_le_bytes()),
         }
     }
 }
@@ -125,7 +129,7 @@ pub(super) fn live(bytes: &[u8]) -> Vec<ShownText<'_>> {
         match record {
             ShownRecord::Text(text) => texts.push(text),
             ShownRecord::Forgotten(part) => texts.retain(|text| !text.label.contains(part)),
-            ShownRecord::Shortened(_) | ShownRecord::Searched(_) => {}
+            ShownRecord::Shortened(_) | ShownRecord::Searched { .. } => {}
         }
     }
     texts
@@ -142,7 +146,7 @@ fn split(bytes: &[u8]) -> Option<(ShownRecord<'_>, &[u8])> {
         0 => ShownRecord::Text(ShownText { label, hashes }),
         1 if count == 1 => ShownRecord::Shortened(number(hashes)),
         2 => ShownRecord::Forgotten(label),
-        3 if count == 1 => ShownRecord::Searched(number(hashes)),
+        3 if count == 1 => ShownRecord::Searched { transcript: label, to: number(hashes) },
         _ => return None,
     };
     Some((record, rest))

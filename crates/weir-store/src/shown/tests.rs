@@ -106,10 +106,14 @@ fn a_call_that_was_shortened_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let mut shown = ShownLines::open(folder.path(), SESSION).unwrap();
     shown.add_shortened("Read src/a.rs").unwrap();
-    shown.set_transcript_searched(700).unwrap();
-    let shown = ShownLines::open(folder.path(), SESSION).unwrap();
-    assert!(shown.was_shortened("Read src/a.rs") && !shown.was_shortened("Read src/b.rs"));
-    assert_eq!(shown.transcript_searched(), 700);
+    let (transcript, other) = (Path::new("/t/a.jsonl"), Path::new("/t/b.jsonl"));
+    assert_eq!(shown.transcript_searched(transcript), None);
+    shown.set_transcript_searched(transcript, 700).unwrap();
+    let mut shown = ShownLines::open(folder.path(), SESSION).unwrap();
+    assert!(shown.was_shortened("Read src/a.rs") && !shown.was_shortened("Read src/b.rs") && shown.is_empty());
+    assert_eq!((shown.transcript_searched(transcript), shown.transcript_searched(other)), (Some(700), None));
+    shown.set_transcript_searched(other, 9).unwrap();
+    assert_eq!((shown.transcript_searched(transcript), shown.transcript_searched(other)), (None, Some(9)));
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Holds back the output of a client's own tool: stores it in full and shows less.
 //!
-//! The purpose of an output decides how it is shown. A text that was asked for is shown in full up to a size that
-//! endangers the window; above that, its beginning and its outline are shown. A by-product or a flood becomes a digest.
-//! A text shown in full omits the lines that the conversation has already been shown.
+//! The purpose of an output decides how it is shown. A text that was asked for is shown as the client shows it, up to a
+//! size that endangers the window; above that, its beginning and its outline are shown. A by-product or a flood becomes
+//! a digest. A text shown in full omits the lines that the conversation has already been shown.
 //!
 //! Invariants: apart from such lines, a small output is left alone, as is one that is already a digest, or a part of a
-//! file that was asked for; a replacement has fewer tokens than the output; output that the client has discarded is
-//! never reported as held.
+//! file that was asked for; the replacement of a command's output or of a file has no more tokens than the client itself
+//! would show; output that the client has discarded is never reported as held.
 
 mod beginning;
 mod outline;
@@ -24,10 +24,11 @@ use weir_core::{Ended, EntryKind, Level, NewEntry, Origin, Reference, RunFacts, 
 use weir_store::{BlobReader, KeepError, LONGEST_TEXT, Outcome, Store, TextWriter};
 
 pub(super) use self::show::{OutputContext, shown};
+use super::client_view::ClientView;
 use super::payload::{Payload, copy};
 use super::rewrite::RewriteStatus;
 use super::{Call, FileState, MAX_TITLE_CHARS, OPT_OUT_MARK, faults, unreadable};
-use crate::config::{self, HoldConfig};
+use crate::config::HoldConfig;
 use crate::error::{CommandError, store_message};
 use crate::text::ends;
 use crate::{foreign, os};
@@ -42,6 +43,9 @@ const MAX_FAST_BYTES: u64 = 256 << 10;
 const MAX_REREAD_BYTES: u64 = 64 << 20;
 /// A larger file is not small, regardless of its tokens.
 const MAX_SMALL_FILE_BYTES: u64 = 1 << 20;
+/// What the model is told about a failed command whose output the client has cut.
+const CUT_REMARK: &str = "[weir: the client cut this output, so what failed may be missing. To see it, run the command with \
+     ctx_execute, which stores the whole output and shows a digest of it.]";
 /// The text before the reference in every replacement of an output.
 pub(crate) const HELD_AS: &str = "held as [ctx:";
 
@@ -70,40 +74,64 @@ pub(super) fn output(
     if let Some(outcome) = settled(call, used, done, rewritten) {
         return Ok(HoldDecision::LeftAlone(outcome));
     }
-    let (saved, text) = (done.output.saved.as_deref(), &done.output.text);
-    let purpose = weir_clients::purpose(used);
+    let purpose = purpose(call, used);
     if purpose == Purpose::Settled {
         return Ok(HoldDecision::LeftAlone(Outcome::Settled));
     }
-    let here = text.here().filter(|_| saved.is_none());
-    if let Some(text) = here
-        && text.len() as u64 <= MAX_SURELY_SMALL_BYTES
-    {
+    let view = ClientView::of(call, used, done);
+    if !view.is_part && view.text.len() as u64 <= MAX_SURELY_SMALL_BYTES {
         return Ok(HoldDecision::of(repeats::output(call, used, done)?, Outcome::Small));
     }
-    let config = config::read(&call.paths.config)?.hold;
+    let config = call.config()?.hold.clone();
     if config.leaves_alone(used, &call.shell_folder) {
         return Ok(HoldDecision::LeftAlone(Outcome::Excluded));
     }
-    let limit = config.limit(purpose);
+    let is_asked = purpose == Purpose::AskedFor;
     let is_part = matches!(used.tool, Tool::Read { part: true, .. });
-    let why_short = if purpose == Purpose::AskedFor { Outcome::AskedFor } else { Outcome::Small };
-    if let Some(text) = here
-        && (is_part || weir_digest::whole(&text.as_bytes(), limit).map_err(unreadable)?.is_some())
-    {
-        return Ok(HoldDecision::of(repeats::output(call, used, done)?, why_short));
+    let fits = |limit: usize| weir_digest::whole(&view.text.as_bytes(), limit).map_err(unreadable);
+    let is_known = view.is_part || done.output.text.here().is_some();
+    let is_short = is_part || (is_known && fits(config.limit(purpose))?.is_some());
+    if is_short && !view.is_part {
+        let why = if is_asked { Outcome::AskedFor } else { Outcome::Small };
+        return Ok(HoldDecision::of(repeats::output(call, used, done)?, why));
     }
     if is_part {
         return Ok(HoldDecision::LeftAlone(Outcome::AskedFor));
     }
-    // A text that was asked for and that the client saved: the client's own excerpt and the path cost less.
-    if saved.is_some() && purpose == Purpose::AskedFor {
+    // What the client shows of a text that was asked for is its own words, and a path for the rest.
+    if is_short && is_asked && !show::is_data(used, done) {
+        repeats::note_shown(call, used, &view.text)?;
         return Ok(HoldDecision::LeftAlone(Outcome::Cut));
     }
-    Ok(match held(call, used, done)? {
-        HoldOutcome::Back(shown) => HoldDecision::Replaced(shown),
+    let (given, may_grow) = (view.tokens(), view.may_grow(&used.tool));
+    let (most, is_cut) = (if may_grow { usize::MAX } else { given }, view.is_part);
+    call.given = Some(given);
+    Ok(match held(call, used, done, most)? {
+        HoldOutcome::Back(shown) if may_grow || weir_tokens::count(&shown) <= given => HoldDecision::Replaced(shown),
+        HoldOutcome::Back(_) => HoldDecision::LeftAlone(if is_cut { Outcome::Cut } else { Outcome::Small }),
         HoldOutcome::KeepError(_) => HoldDecision::LeftAlone(Outcome::Failed),
     })
+}
+
+/// Returns the purpose of an output. A page is what a subagent that fetches it was sent for.
+fn purpose(call: &Call<'_>, used: &ToolCall) -> Purpose {
+    match used.tool {
+        Tool::Fetch { .. } if call.hook.subagent.is_some() => Purpose::AskedFor,
+        _ => weir_clients::purpose(used),
+    }
+}
+
+/// Returns what the model is told about the output of a failed command that the client has cut, if it accepts no
+/// replacement for it. The rest of the output is lost, so it takes another run to see it.
+pub(super) fn remark(call: &Call<'_>, used: &ToolCall, done: &Done, rewritten: RewriteStatus) -> Option<String> {
+    let Tool::Shell { command } = &used.tool else { return None };
+    let takes = call.hook.takes;
+    let is_lost = done.failed && done.output.cut && rewritten == RewriteStatus::No && takes.context && !takes.output;
+    if !is_lost || !weir_clients::may_flood(command) || command.contains(OPT_OUT_MARK) {
+        return None;
+    }
+    let is_excluded = call.config().map_or(true, |config| config.hold.leaves_alone(used, &call.shell_folder));
+    (!is_excluded).then(|| CUT_REMARK.to_owned())
 }
 
 /// Returns the outcome of an output that is left alone whatever its purpose.
@@ -170,7 +198,7 @@ pub(super) fn killed(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
     let printed = done.output.saved.as_deref().unwrap_or(Path::new(""));
     match small_file(printed, MAX_WHOLE_TOKENS).map_err(unreadable)? {
         Some(text) => Ok(format!("Output before the command was killed:\n{text}")),
-        None => match held(call, used, done)? {
+        None => match held(call, used, done, usize::MAX)? {
             HoldOutcome::Back(shown) => Ok(shown),
             HoldOutcome::KeepError(text) => Ok(format!(
                 "Output before the command was killed; not kept yet:\n{}",
@@ -196,8 +224,8 @@ enum HoldOutcome {
     KeepError(Box<BlobReader>),
 }
 
-/// Stores an output and returns its replacement.
-fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<HoldOutcome, CommandError> {
+/// Stores an output and returns its replacement of at most `most` tokens.
+fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done, most: usize) -> Result<HoldOutcome, CommandError> {
     let saved = done.output.saved.as_deref();
     if let Tool::Read { path, .. } = &used.tool {
         outline::prepare(Path::new(path));
@@ -207,7 +235,8 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<HoldOutcome
     // may have been replaced since.
     let is_there = call.files != FileState::InARequest;
     let read = used.tool.path().filter(|_| is_there).and_then(|path| os::real_path(&call.hook.folder.join(path)).ok());
-    call.store.set_limits(config::read(&call.paths.config)?.limits);
+    let limits = call.config()?.limits.clone();
+    call.store.set_limits(limits);
     let file = match saved {
         Some(saved) => open(saved).map(|file| file.take(u64::MAX)),
         None => read.as_deref().and_then(|path| open_read(path, call.payload, &done.output.text)),
@@ -236,11 +265,14 @@ fn held(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<HoldOutcome
     let question = weir_clients::question(used);
     let path = used.tool.path().map(Path::new);
     let ask = OutputContext {
-        purpose: weir_clients::purpose(used),
+        purpose: purpose(call, used),
         path,
         question: question.as_deref(),
         file: saved,
         face: call.face,
+        most,
+        is_numbered: done.output.numbered.is_some(),
+        shown_lines: 0,
     };
     shown(&kept, &head(used, done), &ask).map(HoldOutcome::Back)
 }

@@ -6,8 +6,9 @@
 //! it is short and, at the end, the rest or a digest of everything. The exit code is preserved. If the script cannot
 //! write its file, it does nothing; if the relay cannot be run, the output is shown unchanged.
 //!
-//! Invariants: a command is rewritten only if the client runs it without asking the user, who would otherwise be asked
-//! about Weir's text; output is never lost, however the shell ends.
+//! Invariants: a command is rewritten only if it may print a lot that nobody asked for, and only if the client runs it
+//! without asking the user or a safety check, which would otherwise see Weir's text; the first line is a comment with
+//! the command, since that is the line that clients show; output is never lost, however the shell ends.
 
 pub(crate) mod relay;
 
@@ -18,9 +19,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use weir_clients::{Done, Hook, Point, Tool, ToolCall};
+use weir_core::wording::one_line;
 use weir_store::private;
 
-use super::{Call, OPT_OUT_MARK, faults, trial};
+use super::{Call, MAX_TITLE_CHARS, OPT_OUT_MARK, faults, trial};
 use crate::env::Paths;
 use crate::os;
 
@@ -73,7 +75,7 @@ pub(super) fn command(call: &Call<'_>, used: &ToolCall) -> Option<String> {
     let Tool::Shell { command } = &used.tool else { return None };
     // The client is given back its whole input, so all of it must be there.
     let can = os::CAN_REWRITE && call.hook.takes.command && used.input_is_whole;
-    if !can || used.background || !is_plain(command) {
+    if !can || used.background || !is_plain(command) || !weir_clients::may_flood(command) {
         return None;
     }
     let (key, files) = RewriteFiles::of(&call.paths, call.hook, used)?;
@@ -81,12 +83,22 @@ pub(super) fn command(call: &Call<'_>, used: &ToolCall) -> Option<String> {
         return None;
     }
     match prepare(call, command, &key, &files) {
-        Ok(()) => Some(format!(". {}\n{command}", quoted(&files.script))),
+        Ok(()) => Some(format!("# {}\n{}{command}", first_line(command), source_line(&files))),
         Err(error) => {
             faults::note("rewriting a command", &error.to_string());
             None
         }
     }
+}
+
+/// Returns the first line of a command, which clients show.
+fn first_line(command: &str) -> String {
+    one_line(command.trim_start().lines().next().unwrap_or_default(), MAX_TITLE_CHARS)
+}
+
+/// Returns the line before a command that sources the script.
+fn source_line(files: &RewriteFiles) -> String {
+    format!(". {} # weir holds back a long output\n", quoted(&files.script))
 }
 
 /// Whether a command leaves its shell and its streams alone.
@@ -158,10 +170,11 @@ pub(super) fn complete(paths: &Paths, hook: &mut Hook) -> RewriteStatus {
         return RewriteStatus::No;
     };
     let Some((_, files)) = RewriteFiles::of(paths, hook, used) else { return RewriteStatus::No };
-    let ours = format!(". {}\n", quoted(&files.script));
+    let ours = source_line(&files);
     let Point::AfterTool(used, done) = &mut hook.point else { return RewriteStatus::No };
     if let Tool::Shell { command } = &mut used.tool
-        && let Some(original) = command.strip_prefix(&ours)
+        && let Some((comment, original)) = command.split_once(&ours)
+        && comment.lines().count() == 1
     {
         *command = original.to_owned();
     }

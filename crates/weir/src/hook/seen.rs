@@ -3,6 +3,8 @@
 //! Invariants: the rules are those of hooks; besides the output itself and its measurement, nothing is recorded; no file
 //! that the request names is opened; without a stored copy, there is no replacement.
 
+use std::cell::OnceCell;
+
 use weir_clients::{AcceptedReplies, Done, Hook, PROXY, Point, Reply, ToolCall};
 use weir_core::{Reference, SessionKey};
 use weir_store::{Patience, SpoolRecord};
@@ -50,6 +52,7 @@ impl HookContext<'_> {
             hook: &hook,
             payload: &Payload::empty(),
             paths,
+            config: OnceCell::new(),
             scope: place.scope.clone(),
             folder: place.folder.clone(),
             shell_folder: hook.folder.clone(),
@@ -59,6 +62,7 @@ impl HookContext<'_> {
             face,
             aside: SpoolRecord::default(),
             outcome: None,
+            given: None,
         };
         let said = match hold::output(&mut call, used, done, RewriteStatus::No)? {
             HoldDecision::Replaced(shown) => Some(Reply::Output(shown)),

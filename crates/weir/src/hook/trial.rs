@@ -3,14 +3,13 @@
 use weir_core::SessionKey;
 
 use super::{Call, FileState};
-use crate::config;
 
 /// Whether this session is left alone. Its events are recorded nevertheless.
 pub(super) fn is_untouched(call: &Call<'_>) -> bool {
     if call.files == FileState::OfThePast {
         return false;
     }
-    let share = config::read(&call.paths.config).map_or(0.0, |config| config.hold_out);
+    let share = call.config().map_or(0.0, |config| config.hold_out);
     share > 0.0 && call.scope.session.as_ref().is_some_and(|session| position(session) < share)
 }
 

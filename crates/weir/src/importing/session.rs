@@ -74,8 +74,6 @@ impl StepConverter {
                 return past;
             }
             Step::Prompt { .. } => past.extend(self.finish()),
-            // What the client removed from the conversation had been told before.
-            Step::Cleared => return past,
             Step::Result(_) => {}
         }
         let is_held = self.is_hooked && matches!(&step, Step::Result(result) if result.text.contains(HELD_AS));
@@ -102,7 +100,8 @@ impl StepConverter {
     }
 
     fn events(&mut self, session: &Session, step: Step) -> Vec<Event> {
-        let place = Place { session: &self.key, folder: &self.folder, transcript: Path::new("/dev/null") };
+        let place =
+            Place { session: &self.key, folder: &self.folder, transcript: Path::new("/dev/null"), subagent: "" };
         let mut events = Vec::new();
         for told in session.told(step, &place) {
             let wire = Wire::new(told.event, &told.payload);

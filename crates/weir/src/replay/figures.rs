@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::hook::hold::HELD_AS;
+
 /// What made an output smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Lever {
@@ -17,13 +19,15 @@ impl Lever {
     /// All levers.
     pub(super) const ALL: [Self; 3] = [Self::Beginning, Self::Digest, Self::SeenBefore];
 
-    /// Returns the lever, from the first line of the replacement of an output.
+    /// Returns the lever, from the line of a replacement that names the reference.
     pub(super) fn of(shown: &str) -> Self {
-        let first = shown.lines().next().unwrap_or_default();
-        match first {
-            _ if first.contains("; beginning and ") || first.contains("; every line, ") => Self::Beginning,
-            _ if first.contains(" held as [ctx:") => Self::Digest,
-            _ => Self::SeenBefore,
+        let is_ours = |line: &&str| line.contains(HELD_AS);
+        match shown.lines().find(is_ours).unwrap_or_default() {
+            "" => Self::SeenBefore,
+            line if ["beginning", "every line,"].iter().any(|what| line.contains(&format!(" {what}"))) => {
+                Self::Beginning
+            }
+            _ => Self::Digest,
         }
     }
 

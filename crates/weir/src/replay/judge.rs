@@ -14,12 +14,11 @@ use weir_clients::transcript::{HookPayload, Place, Session, Step, ToolResult, Us
 use weir_clients::{Point, Reply, Wire};
 use weir_core::wording::one_line;
 
-use super::clients::Behaviour;
 use super::figures::{CarriedIdentifiers, Figures, Judgement, Lever, UnseenResult};
 use super::prices::Rates;
 use super::words::{Set, Words};
 use crate::env::{Env, Paths};
-use crate::hook::{FileState, HookContext};
+use crate::hook::{self, FileState, HookContext};
 use crate::when;
 
 /// What a model writes to request a text again, in tokens.
@@ -39,8 +38,6 @@ pub(super) struct Player<'a> {
     pub folder: &'a Path,
     /// The transcript.
     pub transcript: &'a Path,
-    /// What the client does on its own.
-    pub behaviour: &'a Behaviour,
     /// The prices of tokens.
     pub rates: Rates,
 }
@@ -53,7 +50,12 @@ impl Player<'_> {
         let mut play = SessionReplay {
             player: self,
             session,
-            place: Place { session: name, folder: self.folder, transcript: self.transcript },
+            place: Place {
+                session: name,
+                folder: self.folder,
+                transcript: self.transcript,
+                subagent: &session.subagent,
+            },
             words: Words::default(),
             known: Set::new(),
             ever: Set::new(),
@@ -66,7 +68,7 @@ impl Player<'_> {
                 all: Figures::default(),
                 tools: BTreeMap::new(),
                 levers: BTreeMap::new(),
-                descriptions: (self.behaviour.descriptions, 0.0),
+                descriptions: (session.client().overhead_tokens, 0.0),
                 guides: (0, 0.0),
                 carried: CarriedIdentifiers::default(),
                 unseen: Vec::new(),
@@ -80,7 +82,7 @@ impl Player<'_> {
         }
         let mut judged = play.judged;
         let again = write + self.rates.read * session.own_requests() as f64;
-        judged.descriptions.1 = self.behaviour.descriptions as f64 * again;
+        judged.descriptions.1 = judged.descriptions.0 as f64 * again;
         if !judged.has_cost() {
             judged.forget_prices();
         }
@@ -110,6 +112,9 @@ struct SessionReplay<'a> {
 impl SessionReplay<'_> {
     fn step(&mut self, at: usize, sets: &[Set]) {
         let step = &self.session.steps[at];
+        if self.session.cleared.contains(&at) {
+            self.clear();
+        }
         match step {
             Step::Said { request, .. } | Step::Called { request, .. } => self.request = *request,
             Step::Compacted { .. } => self.known.clear(),
@@ -134,6 +139,19 @@ impl SessionReplay<'_> {
         self.ever.extend(&sets[at]);
     }
 
+    /// Forgets what the conversation has lost without a hook being told.
+    fn clear(&mut self) {
+        self.known.clear();
+        for told in self.session.told(Step::Prompt { text: String::new() }, &self.place) {
+            let client = self.session.client();
+            if let Some(hook) = (client.decode)(&Wire::new(told.event, &told.payload))
+                && let Err(error) = hook::forget_shown(self.player.env, self.player.paths, client, &hook)
+            {
+                self.judged.faults.push(error.message);
+            }
+        }
+    }
+
     /// Calls a hook.
     fn hook(&mut self, told: &HookPayload) -> Option<Reply> {
         let (env, paths) = (self.player.env, self.player.paths.clone());
@@ -148,7 +166,7 @@ impl SessionReplay<'_> {
         let fault = match answered {
             Ok(Ok(said)) => return said.map(|(said, _)| said),
             Ok(Err(error)) => error.message,
-            Err(panic) => crate::hook::faults::panic_message(&*panic).to_owned(),
+            Err(panic) => hook::faults::panic_message(&*panic).to_owned(),
         };
         self.judged.faults.push(format!("{}: {fault}", told.event));
         None
@@ -178,7 +196,7 @@ impl SessionReplay<'_> {
 
     fn result(&mut self, at: usize, kind: &'static str, result: &ToolResult) {
         let tokens = tokens(&result.text);
-        let cut = u64::from(self.player.behaviour.has_cut(&result.text));
+        let cut = u64::from(self.session.client().has_cut(&result.text));
         self.judged.results_price += tokens as f64 * self.weight(at);
         let figures = Figures { results: 1, tokens, cut, ..Figures::default() };
         self.judged.all.add(&figures);
@@ -315,7 +333,6 @@ fn text(step: &Step) -> &str {
         Step::Prompt { text } | Step::Said { text, .. } | Step::Compacted { text } => text,
         Step::Called { given, .. } => given,
         Step::Result(result) => &result.text,
-        Step::Cleared => "",
     }
 }
 

@@ -11,7 +11,6 @@ use weir_clients::Client;
 use weir_clients::transcript::SeenMessages;
 use weir_core::wording::{counted, one_line};
 
-use super::clients::Behaviour;
 use super::figures::{CarriedIdentifiers, Figures, Judgement, Lever};
 use super::prices::Rates;
 use crate::answer::Answer;
@@ -66,8 +65,6 @@ impl ReplayedSession {
 pub(super) struct ReplayReport {
     /// The sessions.
     pub sessions: Vec<ReplayedSession>,
-    /// What clients do on their own.
-    pub behaviours: BTreeMap<String, Behaviour>,
     /// The number of skipped rows in transcripts.
     pub skipped_rows: u64,
     /// Files that are not transcripts.

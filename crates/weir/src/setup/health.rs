@@ -156,6 +156,9 @@ fn examine(places: &Places, recipe: &'static Recipe) -> Option<Finding> {
         let lacking = counted(lacking.len(), "hook is", "hooks are");
         return bad(format!("{text}; {lacking} not trusted yet"), recipe.then.unwrap_or_default().to_owned());
     }
+    if let Some(blind_spot) = recipe.blind_spot {
+        text = format!("{text}; {blind_spot}");
+    }
     Some(Finding { title, good: true, text, fix: None })
 }
 

@@ -68,7 +68,7 @@ impl Aftermath {
                     }
                     known.insert(path);
                 }
-                Step::Prompt { .. } | Step::Cleared => {}
+                Step::Prompt { .. } => {}
             }
         }
         self.compactions += compactions;

@@ -54,12 +54,18 @@ impl Session {
         self.home.raw_hook(client, event, input)
     }
 
+    /// Returns the transcript of this session.
+    fn transcript(&self) -> PathBuf {
+        self.home.path().join(format!(".claude/projects/p/{}.jsonl", self.key))
+    }
+
     /// Calls a hook of Claude Code in this session. Returns the answer, or `null` if there is none.
     fn hook(&self, event: &str, more: Value) -> Value {
-        let mut told = json!({
-            "transcript_path": self.home.at(&format!(".claude/projects/p/{}.jsonl", self.key)),
-            "permission_mode": "default",
-        });
+        // The client has a transcript before it calls a tool.
+        if !self.transcript().exists() {
+            write(&self.transcript(), "");
+        }
+        let mut told = json!({ "transcript_path": self.transcript(), "permission_mode": "default" });
         told.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         self.home.hook(&self.key, event, &told)
     }

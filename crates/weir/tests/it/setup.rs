@@ -367,6 +367,30 @@ fn doctor_says_how_clients_are_set_up_and_what_to_do() {
 }
 
 #[test]
+fn doctor_says_what_hooks_do_not_see() {
+    let home = Home::new();
+    home.ok(&["setup", "codex", "--yes"]);
+    let (config, hooks) = (home.at(".codex/config.toml"), home.at(".codex/hooks.json"));
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(&hooks).unwrap()).unwrap();
+    let mut trusted = std::fs::read_to_string(&config).unwrap();
+    for event in written["hooks"].as_object().unwrap().keys() {
+        let snake: String = event
+            .chars()
+            .flat_map(|c| if c.is_uppercase() { vec!['_', c.to_ascii_lowercase()] } else { vec![c] })
+            .collect();
+        let key = format!("{}:{}:0:0", hooks.display(), snake.trim_start_matches('_'));
+        trusted.push_str(&format!("[hooks.state.{key:?}]\ntrusted_hash = \"sha256:00\"\n"));
+    }
+    write(&config, trusted);
+    let said = text(&home.weir(&["doctor"]).stdout);
+    let line = said.lines().find(|line| line.contains("Codex")).unwrap_or_else(|| panic!("{said}"));
+    assert!(
+        line.starts_with("✓ Codex") && line.contains("in code mode, which most of its models use, hooks do not see"),
+        "{line}"
+    );
+}
+
+#[test]
 fn doctor_reads_memory_files_and_starts_servers_only_when_asked() {
     let home = Home::new();
     write(&home.project().join("CLAUDE.md"), "See [the rules](docs/rules.md).\n@docs/more.md\n");

@@ -101,7 +101,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
         _ => "none".to_owned(),
     }),
     setting("search", "key_file", "The file with the key of that server.", |config| match &config.embedding_model {
-        EmbeddingModel::Endpoint { key: Some(_), .. } => "set, not shown".to_owned(),
+        EmbeddingModel::Endpoint { key_file: Some(_), .. } => "set, not shown".to_owned(),
         _ => "none".to_owned(),
     }),
     setting("team", "from", "The users whose notes `weir sync` accepts.", |config| {

@@ -1,20 +1,20 @@
 //! Omits lines that the conversation has already been shown.
 //!
 //! Invariants: a run of lines is omitted only if the same lines in the same order are in a text that the model was
-//! shown, or wrote itself, since its last compaction; the remark in their place states which lines they were, where
-//! they were shown, and where they are stored; the same call made a second time is answered in full.
+//! shown, or wrote itself, and that is certainly still in the conversation; of an output that the client has cut, only
+//! what the client shows counts; the remark in the place of the lines states which they were, where they were shown,
+//! and where they are stored; the same call made a second time is answered in full.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
-use weir_clients::{Done, Tool, ToolCall};
+use weir_clients::{Done, Retention, Tool, ToolCall};
 use weir_core::Reference;
 use weir_core::wording::one_line;
 use weir_store::{Repeat, ShownLines};
 
 use super::{entry, keep, rewound};
-use crate::config;
 use crate::error::CommandError;
 use crate::hook::{Call, FileState, faults, unreadable};
 
@@ -26,19 +26,19 @@ pub(super) const MIN_BYTES: usize = 300;
 const MAX_BYTES: usize = 64 << 10;
 /// The longest name of a text in a remark, in characters.
 const MAX_NAME_CHARS: usize = 80;
-/// In a transcript, indicates that the client's server has dropped tool results from the conversation.
-const DROPPED: &[u8] = b"\"applied_edits\":[{";
-/// How many bytes of a transcript one hook searches for this.
+/// How many bytes of a transcript one hook searches for signs that the conversation was shortened.
 const MAX_SEARCHED_BYTES: u64 = 32 << 20;
+/// How many bytes before the last search are searched again: a row may have been incomplete then, and the model's last
+/// message shows whether the next prompt follows it.
+const OVERLAP_BYTES: u64 = 256 << 10;
 
 /// Returns the replacement of an output that would otherwise be shown in full, if it repeats earlier lines.
 pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Result<Option<String>, CommandError> {
     let Some(text) = done.output.text.here() else { return Ok(None) };
-    // Lines count as shown until a compaction, and a request does not say when there was one.
-    if text.len() < MIN_BYTES || text.len() > MAX_BYTES || call.files == FileState::InARequest {
+    if !counts(call, text) {
         return Ok(None);
     }
-    let mut shown = ShownLines::open(&call.folder, &call.conversation()).map_err(unreadable)?;
+    let mut shown = open(call).map_err(unreadable)?;
     let hashed = shown.hash(text);
     if hashed.len() < MIN_LINES {
         return Ok(None);
@@ -52,12 +52,52 @@ pub(super) fn output(call: &mut Call<'_>, used: &ToolCall, done: &Done) -> Resul
         true => None,
         false => leave_out(call, used, done, &repeats, &mut shown)?,
     };
-    // A text that was omitted completely needs no second record.
-    let is_known = matches!(repeats.as_slice(), [only] if only.lines.len() == hashed.len());
-    if shortened.is_none() || !is_known {
+    // What was left out is where it was shown.
+    let hashed = shortened.as_ref().map_or(hashed, |text| shown.hash(text));
+    if hashed.len() >= MIN_LINES {
         shown.add(&name(&used.tool, &call.hook.folder), &hashed).map_err(unreadable)?;
     }
     Ok(shortened)
+}
+
+/// Records what the client shows of an output.
+pub(super) fn note_shown(call: &Call<'_>, used: &ToolCall, text: &str) -> Result<(), CommandError> {
+    if !counts(call, text) {
+        return Ok(());
+    }
+    let mut shown = open(call).map_err(unreadable)?;
+    let hashed = shown.hash(text);
+    shown.add(&name(&used.tool, &call.hook.folder), &hashed).map_err(unreadable)
+}
+
+/// Whether a text that is shown now can be relied on to be in the conversation later.
+fn counts(call: &Call<'_>, text: &str) -> bool {
+    (MIN_BYTES..=MAX_BYTES).contains(&text.len()) && call.client.retention != Retention::Unknown
+}
+
+/// Opens the lines that the conversation was shown.
+fn open(call: &Call<'_>) -> std::io::Result<ShownLines> {
+    let mut shown = ShownLines::open(&call.folder, &call.conversation())?;
+    if shown.is_empty() {
+        begin(call, &mut shown)?;
+    }
+    Ok(shown)
+}
+
+/// Begins an empty record. What the transcript has by now is of no concern to the lines that will be shown.
+fn begin(call: &Call<'_>, shown: &mut ShownLines) -> std::io::Result<()> {
+    match call.hook.transcript.as_deref().filter(|_| has_transcript(call)) {
+        Some(transcript) => {
+            let length = std::fs::metadata(transcript).map_or(0, |about| about.len());
+            shown.set_transcript_searched(transcript, length)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether the transcript shows that the conversation was shortened. That of a past session says what came later.
+fn has_transcript(call: &Call<'_>) -> bool {
+    call.files == FileState::AsTheyAre && !call.client.retention.marks().is_empty()
 }
 
 /// Records the text that the model wrote into files. If an edit was refused, forgets the file's text, because the model
@@ -69,7 +109,10 @@ pub(in crate::hook) fn note_written(call: &Call<'_>, used: &ToolCall, done: &Don
     if texts.is_empty() && !done.failed {
         return Ok(());
     }
-    let mut shown = ShownLines::open(&call.folder, &call.conversation())?;
+    if call.client.retention == Retention::Unknown {
+        return Ok(());
+    }
+    let mut shown = open(call)?;
     // In the form that names of texts have.
     let path = one_line(relative(path, &call.hook.folder), MAX_NAME_CHARS);
     if done.failed {
@@ -91,14 +134,14 @@ fn leave_out(
 ) -> Result<Option<String>, CommandError> {
     let Some(text) = done.output.text.here() else { return Ok(None) };
     let asked = format!("{} {}", used.name, used.input);
-    let config = config::read(&call.paths.config)?.hold;
+    let config = &call.config()?.hold;
     if shown.was_shortened(&asked) || !config.repeats || config.leaves_alone(used, &call.shell_folder) {
         return Ok(None);
     }
-    if let Some(transcript) = call.hook.transcript.as_deref()
-        && has_lost(transcript, shown).unwrap_or(false)
-    {
-        shown.restart().map_err(unreadable)?;
+    // Without a transcript that can be read, nothing is certain.
+    let has_lost = |path: &Path| has_lost(path, call.client.retention.marks(), shown).ok();
+    if has_transcript(call) && call.hook.transcript.as_deref().and_then(has_lost) != Some(false) {
+        shown.restart().and_then(|()| begin(call, shown)).map_err(unreadable)?;
         return Ok(None);
     }
     let mut writer = call.store.writer()?;
@@ -139,21 +182,25 @@ fn without(text: &str, repeats: &[Repeat], reference: Reference, numbered: Optio
     shown
 }
 
-/// Whether the conversation has lost texts since the last check: the client's server has dropped tool results, or the
-/// user has gone back in it.
-fn has_lost(transcript: &Path, shown: &mut ShownLines) -> std::io::Result<bool> {
-    let searched = shown.transcript_searched();
+/// Whether the conversation may have lost texts since the last check: the transcript has one of the marks, the user has
+/// gone back, or it is not the transcript of then.
+fn has_lost(transcript: &Path, marks: &[&str], shown: &mut ShownLines) -> std::io::Result<bool> {
+    let Some(searched) = shown.transcript_searched(transcript) else { return Ok(true) };
     let mut file = crate::foreign::open_user_file(transcript)?;
     let length = file.metadata()?.len();
-    if length.saturating_sub(searched) > MAX_SEARCHED_BYTES {
+    if length < searched || length - searched > MAX_SEARCHED_BYTES {
         return Ok(true);
     }
-    // The last search may have ended in the middle of the text to find.
-    file.seek(SeekFrom::Start(searched.min(length).saturating_sub(DROPPED.len() as u64)))?;
+    let begin = searched.saturating_sub(OVERLAP_BYTES);
+    file.seek(SeekFrom::Start(begin))?;
     let mut bytes = Vec::new();
-    file.take(MAX_SEARCHED_BYTES).read_to_end(&mut bytes)?;
-    shown.set_transcript_searched(length)?;
-    Ok(memchr::memmem::find(&bytes, DROPPED).is_some() || rewound::is_rewound(&bytes))
+    file.take(MAX_SEARCHED_BYTES + OVERLAP_BYTES).read_to_end(&mut bytes)?;
+    shown.set_transcript_searched(transcript, length)?;
+    // A row that was complete at the last search has been searched.
+    let old = &bytes[..bytes.len().min((searched - begin) as usize)];
+    let complete = old.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let has_mark = |mark: &&str| memchr::memmem::find(&bytes[complete..], mark.as_bytes()).is_some();
+    Ok(marks.iter().any(has_mark) || rewound::is_rewound(&bytes, complete, begin == 0))
 }
 
 /// Returns the name of a text in a remark.

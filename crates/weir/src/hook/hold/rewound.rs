@@ -3,16 +3,21 @@
 
 use memchr::memmem::{find, find_iter};
 
-/// Whether a prompt in these rows follows a row before the model's last message. The first prompt is not judged, since it
-/// may follow a row before these.
-pub(super) fn is_rewound(rows: &[u8]) -> bool {
+/// Whether a prompt from a position in these rows on follows a row before the model's last message, or may do so because
+/// that message is not among the rows. `is_whole` says that no row precedes them.
+pub(super) fn is_rewound(rows: &[u8], from: usize, is_whole: bool) -> bool {
     // The names of the rows since the model's last message, including that one.
     let mut since: Vec<&[u8]> = Vec::new();
-    for row in rows.split(|byte| *byte == b'\n').filter(|row| !has(row, r#""isSidechain":true"#)) {
+    let mut end = 0;
+    for row in rows.split(|byte| *byte == b'\n') {
+        end += row.len() + 1;
+        if has(row, r#""isSidechain":true"#) {
+            continue;
+        }
         let is_user = has(row, r#""type":"user""#);
         let is_prompt = is_user && !has(row, r#""type":"tool_result""#);
         let follows = values(row, r#""parentUuid":""#).any(|parent| since.contains(&parent));
-        if is_prompt && !since.is_empty() && !follows {
+        if is_prompt && end > from && !follows && !(since.is_empty() && is_whole) {
             return true;
         }
         if !is_user && has(row, r#""type":"assistant""#) {
@@ -50,7 +55,7 @@ mod tests {
                 r#"{{"parentUuid":{parent},"isSidechain":false,"type":"{kind}","message":{{"content":{content}}},"uuid":"{name}"}}"#
             )
         };
-        is_rewound(rows.iter().map(row).collect::<Vec<_>>().join("\n").as_bytes())
+        is_rewound(rows.iter().map(row).collect::<Vec<_>>().join("\n").as_bytes(), 0, true)
     }
 
     #[test]
@@ -62,7 +67,17 @@ mod tests {
         // What the client writes after a turn belongs to it.
         let system = [&turn[..], &[("system", "s", "d"), ("user", "e", "d")]].concat();
         assert!(!check(&system));
-        // What comes before these rows is not known.
+        // Nothing comes before these rows.
         assert!(!check(&[("user", "e", "before"), ("assistant", "f", "e")]) && !check(&[]));
+    }
+
+    #[test]
+    fn a_prompt_after_rows_that_are_not_known_may_follow_any_of_them() {
+        let prompt = br#"{"parentUuid":"b","type":"user","message":{"content":"go on"},"uuid":"c"}"#;
+        assert!(is_rewound(prompt, 0, false) && !is_rewound(prompt, 0, true));
+        let known = [br#"{"type":"assistant","message":{},"uuid":"b"}"#.as_slice(), b"\n", prompt].concat();
+        assert!(!is_rewound(&known, 0, false));
+        // It was judged before.
+        assert!(!is_rewound(prompt, prompt.len() + 1, false));
     }
 }

@@ -1,8 +1,10 @@
 //! Shows the replacement of a stored output, depending on its purpose.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
-use weir_clients::Purpose;
+use weir_clients::{Done, Purpose, Tool, ToolCall};
 use weir_digest::{About, Frame, Page};
 
 use super::{KeptText, beginning};
@@ -12,8 +14,12 @@ use crate::hook::unreadable;
 use crate::run::looked_for;
 use crate::text::StoredTextSource;
 
-/// Kinds in which no part represents the rest, so that a digest says more than a beginning.
-const DATA: [&str; 5] = ["json", "ndjson", "csv", "binary", "opaque"];
+/// Kinds that nobody reads line by line, so that a digest says more than a beginning.
+const DATA: [&str; 8] = ["json", "ndjson", "csv", "table", "records", "access log", "binary", "opaque"];
+/// How much of an output is read to see of which kind it is, in bytes.
+const MAX_SAMPLE_BYTES: u64 = 1 << 20;
+/// How many tokens of a file's beginning precede a digest of it, in a client that numbers the lines it shows.
+const MAX_FIRST_TOKENS: usize = 150;
 
 /// What is known about how an output came about.
 pub(in crate::hook) struct OutputContext<'a> {
@@ -27,6 +33,12 @@ pub(in crate::hook) struct OutputContext<'a> {
     pub file: Option<&'a Path>,
     /// How the model can read more than it is shown.
     pub face: Face,
+    /// The maximum number of tokens.
+    pub most: usize,
+    /// Whether the client numbers the lines that it is given, beginning with the first line of the file.
+    pub is_numbered: bool,
+    /// The number of lines at the beginning that the model has been shown already.
+    pub shown_lines: u64,
 }
 
 impl OutputContext<'_> {
@@ -39,15 +51,47 @@ impl OutputContext<'_> {
     }
 }
 
+/// Whether an output that was asked for is data, by its beginning.
+pub(super) fn is_data(used: &ToolCall, done: &Done) -> bool {
+    let Tool::Shell { command } = &used.tool else { return false };
+    let mut beginning = Vec::new();
+    let file = done.output.saved.as_deref().and_then(super::open);
+    let read = file.map(|file: File| file.take(MAX_SAMPLE_BYTES).read_to_end(&mut beginning));
+    if !matches!(read, Some(Ok(_))) {
+        beginning = done.output.text.brief().into_owned().into_bytes();
+    }
+    weir_digest::read(&beginning.as_slice(), About { command }).is_ok_and(|page| is_of_data(&page))
+}
+
+fn is_of_data(page: &Page) -> bool {
+    !page.kinds.is_empty() && page.kinds.iter().all(|kind| DATA.contains(kind))
+}
+
 /// Returns the replacement of a text. `head` says how the command went.
 pub(in crate::hook) fn shown(kept: &KeptText, head: &str, ask: &OutputContext<'_>) -> Result<String, CommandError> {
     let source = StoredTextSource::new(&kept.text)?;
-    let page = weir_digest::read(&source, About { command: &kept.title }).map_err(unreadable)?;
-    let is_data = !page.kinds.is_empty() && page.kinds.iter().all(|kind| DATA.contains(kind));
-    if ask.purpose == Purpose::AskedFor && !is_data {
-        return beginning::shown(&kept.text, ask.path, head, kept.reference, &ask.read_on());
+    let mut page = weir_digest::read(&source, About { command: &kept.title }).map_err(unreadable)?;
+    if ask.purpose == Purpose::AskedFor && !is_of_data(&page) {
+        let parts = beginning::Parts { path: ask.path, head, more: &ask.read_on(), most: ask.most };
+        return beginning::shown(&kept.text, kept.reference, &parts, ask.is_numbered);
     }
-    digest(kept, head, &source, page, ask)
+    if ask.shown_lines > 0 {
+        leave_out(&mut page, ask.shown_lines);
+    }
+    if !ask.is_numbered {
+        return digest(kept, head, &source, page, ask);
+    }
+    // The first line that the client numbers is the first line of the file.
+    let first = beginning::first_lines(&kept.text, MAX_FIRST_TOKENS)?;
+    let most = ask.most.saturating_sub(MAX_FIRST_TOKENS);
+    Ok(first + &digest(kept, head, &source, page, &OutputContext { most, ..*ask })?)
+}
+
+/// Leaves out the facts that are no more than one of the first lines.
+fn leave_out(page: &mut Page, lines: u64) {
+    for part in &mut page.parts {
+        part.items.retain(|item| item.text.contains('\n') || item.until.or(item.line).is_none_or(|line| line > lines));
+    }
 }
 
 fn digest(
@@ -58,6 +102,9 @@ fn digest(
     ask: &OutputContext<'_>,
 ) -> Result<String, CommandError> {
     let mut remarks: Vec<String> = source.remark().into_iter().collect();
+    if ask.shown_lines > 0 {
+        remarks.push(format!("lines 1-{} are shown above", ask.shown_lines));
+    }
     let bytes = kept.text.bytes();
     let mut matches = Vec::new();
     if let Some(question) = ask.question {
@@ -76,5 +123,5 @@ fn digest(
         bytes,
         read_on: &ask.read_on(),
     };
-    Ok(page.render_after(matches, &frame, weir_digest::budget(bytes)).to_string())
+    Ok(page.render_after(matches, &frame, weir_digest::budget(bytes).min(ask.most)).to_string())
 }

@@ -12,18 +12,20 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use weir_clients::Client;
 use weir_core::wording::one_line;
 use weir_core::{EntryKind, Level, NewEntry, Origin, SessionKey};
-use weir_store::Patience;
+use weir_store::{MeterAction, Patience, Reading};
 
 use super::RewriteFiles;
 use crate::config;
 use crate::env::{Env, Paths};
 use crate::error::{CommandError, store_message};
 use crate::face::Face;
+use crate::hook::client_view::ClientView;
 use crate::hook::hold::{self, OutputContext};
 use crate::hook::payload::copy;
-use crate::hook::{MAX_TITLE_CHARS, SessionLocation, environment, faults, meter, unreadable};
+use crate::hook::{MAX_TITLE_CHARS, SessionLocation, environment, faults, unreadable};
 use crate::os::ShellEnd;
 use crate::when;
 
@@ -63,7 +65,9 @@ fn run(key: &str) -> Result<(), CommandError> {
     // The command may have finished before the relay started, so the time is taken from its file.
     let begun = output.metadata().and_then(|about| about.created()).ok().and_then(|begun| begun.elapsed().ok());
     let millis = begun.unwrap_or_else(|| started.elapsed()).as_millis() as u64;
-    let digest = digest(&env, &paths, &files, code, millis);
+    let mut live = Vec::new();
+    output.rewind().and_then(|()| (&mut output).take(shown).read_to_end(&mut live)).map_err(unreadable)?;
+    let digest = digest(&env, &paths, &files, &CommandEnd { code, millis, live: &String::from_utf8_lossy(&live) });
     let mut out = std::io::stdout().lock();
     match &digest {
         Ok(Some(digest)) => {
@@ -114,14 +118,22 @@ fn follow(files: &RewriteFiles, output: &mut File, started: Instant) -> std::io:
     }
 }
 
-/// Returns the digest of an output that is not small.
+/// How a command ended.
+struct CommandEnd<'a> {
+    code: Option<i32>,
+    millis: u64,
+    /// What was shown of its output while it ran.
+    live: &'a str,
+}
+
+/// Returns the digest of an output that is not small, if the digest is no longer than what the client would show.
 fn digest(
     env: &Env,
     paths: &Paths,
     files: &RewriteFiles,
-    code: Option<i32>,
-    millis: u64,
+    ended: &CommandEnd<'_>,
 ) -> Result<Option<String>, CommandError> {
+    let CommandEnd { code, millis, live } = *ended;
     let about = std::fs::read_to_string(&files.script).map_err(unreadable)?;
     let about = about.strip_prefix("# ").and_then(|about| about.lines().next()).unwrap_or_default();
     let about: Value = serde_json::from_str(about).map_err(|error| CommandError::broken(&error.to_string()))?;
@@ -130,6 +142,9 @@ fn digest(
     if hold::small_file(&files.output, config.hold.limit(purpose)).map_err(unreadable)?.is_some() {
         return Ok(None);
     }
+    let client = Client::of_session(&text("client"));
+    let view = ClientView::of_file(client, &files.output, code != Some(0)).map_err(unreadable)?;
+    let given = view.tokens();
     let session = SessionKey { client: text("client"), key: text("session") };
     let place = SessionLocation::find(env, paths, Path::new(&text("folder")), session)?;
     let placed = |error: CommandError| error.in_store(&place.folder);
@@ -144,10 +159,24 @@ fn digest(
     let how = code.map_or_else(|| "ended".to_owned(), |code| format!("exit {code}"));
     let kept = hold::keep(&mut store, &place.scope, NewEntry { run, ..entry }, writer, when::now())
         .map_err(|failed| placed(failed.error.into()))?;
-    let ask = OutputContext { purpose, path: None, question: None, file: None, face: Face::Mcp };
+    let ask = OutputContext {
+        purpose,
+        path: None,
+        question: None,
+        file: None,
+        face: Face::Mcp,
+        most: given.saturating_sub(weir_tokens::count(live)),
+        is_numbered: false,
+        shown_lines: live.lines().count() as u64,
+    };
     let shown = hold::shown(&kept, &format!("{how} in {millis} ms"), &ask).map_err(placed)?;
+    let tokens = weir_tokens::count(live) + weir_tokens::count(&shown);
+    if tokens > given {
+        return Ok(None);
+    }
+    let (given, tokens) = (given as u64, tokens as u64);
+    let reading = Reading { what: MeterAction::Held, tool: "shell".to_owned(), times: 1, given, shown: tokens };
     // A failure to record the measurement does not affect the model.
-    let reading = meter::relayed(&text("client"), &files.output, &shown).map_err(unreadable)?;
     if let Err(error) = store.meter(&place.scope, &reading, when::now()) {
         faults::note("metering", &store_message(&error, &place.folder));
     }

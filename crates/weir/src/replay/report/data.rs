@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
+use weir_clients::OwnCut;
 
 use super::{ReplayReport, ReplayTotals, ReplayedSession};
 use crate::replay::figures::{CarriedIdentifiers, Figures, Lever, UnseenResult};
@@ -21,7 +22,7 @@ pub(super) fn of(report: &ReplayReport, sum: &ReplayTotals) -> Value {
     all["usd"] = json!({ "sessions": sum.priced, "cost": sum.dollars.0, "net": sum.dollars.1 });
     json!({
         "prices_of": report.prices_of,
-        "clients": report.behaviours,
+        "clients": clients(report),
         "sessions": report.sessions.iter().map(session).collect::<Vec<_>>(),
         "tools": groups(&sum.tools, sum.cost),
         "levers": levers,
@@ -32,6 +33,17 @@ pub(super) fn of(report: &ReplayReport, sum: &ReplayTotals) -> Value {
         "not_transcripts": report.others,
         "unreadable": report.unreadable,
     })
+}
+
+/// What the replayed clients do by themselves, and what Weir adds to their requests.
+fn clients(report: &ReplayReport) -> Map<String, Value> {
+    let client = |played: &ReplayedSession| {
+        let cut = |cut: &OwnCut| json!({ "outputs": format!("{:?}", cut.of), "above": cut.above, "head": cut.head, "tail": cut.tail });
+        let cuts: Vec<Value> = played.client.cuts.iter().map(cut).collect();
+        let about = json!({ "descriptions": played.client.overhead_tokens, "cuts": cuts });
+        (played.client.name.to_owned(), about)
+    };
+    report.sessions.iter().map(client).collect()
 }
 
 fn session(played: &ReplayedSession) -> Value {

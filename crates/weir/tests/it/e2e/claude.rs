@@ -26,7 +26,12 @@ pub(super) fn place() -> TestHome {
 }
 
 pub(super) fn run(place: &TestHome, scenario: &str, more: &[&str]) -> Outcome {
-    let fixed = ["--output-format=json", "--mcp-config=../servers.json", "--dangerously-skip-permissions"];
+    run_in(place, "--dangerously-skip-permissions", scenario, more)
+}
+
+/// Runs the client in a permission mode.
+fn run_in(place: &TestHome, mode: &str, scenario: &str, more: &[&str]) -> Outcome {
+    let fixed = ["--output-format=json", "--mcp-config=../servers.json", mode];
     let client = Client {
         name: "claude",
         scenario: Some(scenario),
@@ -67,6 +72,41 @@ fn outputs_are_held_and_nothing_is_asked_twice() {
     let history = with.requests.last().unwrap()["body"].to_string();
     assert!(!history.contains("/held/"), "our line before a command got into the conversation");
     place.assert_no_faults();
+}
+
+/// The commands are ones that the client runs in every mode without asking.
+#[test]
+#[ignore = "needs the real clients; .ci/run installs them"]
+fn a_failed_command_costs_no_more_than_without_weir_in_any_permission_mode() {
+    let modes = ["--permission-mode=auto", "--permission-mode=default", "--dangerously-skip-permissions"];
+    for mode in modes {
+        let without = run_in(&place(), mode, "claude_fails.json", &["--print", "Do it"]);
+        let place = place();
+        place.set_up("claude");
+        let with = run_in(&place, mode, "claude_fails.json", &["--print", "Do it"]);
+        assert_eq!(with.count(), without.count(), "no extra turn in {mode}");
+        let [_, big, failed, small] = with.steps()[..] else { panic!("{mode}: {}", with.steps().len()) };
+        let alone = without.steps();
+        check_held(&place, big, &numbers(30_000));
+        let tokens = weir_tokens::count;
+        assert!(tokens(big) <= tokens(alone[1]), "{mode}: {big}");
+        assert!(failed.contains("Exit code 2"), "{mode}: {failed}");
+        match mode.contains("skip") {
+            // The command was rewritten.
+            true => {
+                assert!(failed.contains("cannot access 'no-such-folder'"), "{failed}");
+                assert!(place.whole(failed).starts_with(&numbers(9_000)), "{failed}");
+                assert!(tokens(failed) <= tokens(alone[2]), "{failed}");
+            }
+            // The client accepts no replacement, so it is told that something is missing.
+            false => {
+                let remark = failed.strip_prefix(alone[2]).unwrap_or_else(|| panic!("{mode}: {failed}"));
+                assert!(remark.contains("the client cut this output") && tokens(remark) < 80, "{remark}");
+            }
+        }
+        assert_eq!(small, alone[3], "{mode}");
+        place.assert_no_faults();
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ const COPILOT: TestedClient = TestedClient {
     mcp: |server, tool, input| json!({ "name": format!("{server}-{tool}"), "args": input }),
     returned_3: "exit code 3",
     holds_failures: true,
-    shows_large_files: false,
+    holds_large_files: false,
     full: 49_500,
     forget_start: None,
     tells_sessions: true,

@@ -20,7 +20,7 @@ const GEMINI: TestedClient = TestedClient {
     mcp: |server, tool, input| json!({ "name": format!("mcp_{server}_{tool}"), "args": input }),
     returned_3: "Exit Code: 3",
     holds_failures: true,
-    shows_large_files: true,
+    holds_large_files: true,
     full: 900_000,
     forget_start: Some(|place| {
         let mut settings: Value = serde_json::from_str(&place.read("home/.gemini/settings.json")).unwrap();

@@ -22,7 +22,7 @@ const OPENCODE: TestedClient = TestedClient {
     // The client does not report it to its model.
     returned_3: "",
     holds_failures: true,
-    shows_large_files: false,
+    holds_large_files: true,
     full: 99_000,
     forget_start: None,
     // The plugin does not pass that on.

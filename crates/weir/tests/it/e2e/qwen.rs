@@ -17,7 +17,7 @@ const QWEN: TestedClient = TestedClient {
     returned_3: "Exit Code: 3",
     // The client accepts no replacement for the output of a failed command, and shows a part of it.
     holds_failures: false,
-    shows_large_files: false,
+    holds_large_files: false,
     full: 172_000,
     forget_start: None,
     tells_sessions: true,

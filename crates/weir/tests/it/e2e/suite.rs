@@ -30,8 +30,8 @@ pub(super) struct TestedClient {
     pub returned_3: &'static str,
     /// Whether the output of a failed command is held back too. Otherwise, the client itself cuts it.
     pub holds_failures: bool,
-    /// Whether the client shows a file of 80 KB in full.
-    pub shows_large_files: bool,
+    /// Whether a file of 80 KB is held back. Otherwise, the client itself shows less than Weir would.
+    pub holds_large_files: bool,
     /// The number of tokens at which the client compacts.
     pub full: u64,
     /// For a client that compacts only what an earlier turn left: removes the hook at the start of the next turn, which
@@ -127,7 +127,7 @@ pub(super) fn check_outputs(client: &TestedClient) {
     let probed: Vec<String> = (1..=3000).map(|number| format!("probe line {number} of 3000")).collect();
     check_held(&place, lines, &probed.join("\n"));
     // Some clients on their own show only a part of a large file, or none, which is less than Weir would show.
-    match client.shows_large_files {
+    match client.holds_large_files {
         true => check_held(&place, big_file, &big),
         false => assert!(!big_file.contains("[ctx:") && big_file.len() < 60_000, "{big_file}"),
     }

@@ -26,14 +26,44 @@ fn a_printed_file_is_left_alone_and_a_build_is_not() {
     assert!(shown(&answer).contains("held as [ctx:"), "{answer}");
 }
 
+impl Session {
+    /// Reports a command as Gemini CLI does, which shows 40,000 characters of a long output. Returns what the model gets
+    /// instead.
+    fn in_gemini(&self, command: &str, output: &str) -> Option<String> {
+        let payload = json!({
+            "session_id": "g1", "cwd": self.project(), "hook_event_name": "AfterTool", "tool_name": "run_shell_command",
+            "tool_input": { "command": command },
+            "tool_response": { "llmContent": format!("Output: {output}\nProcess Group PGID: 5"), "returnDisplay": output },
+        });
+        let answer = self.raw_hook("gemini", "AfterTool", payload.to_string().as_bytes());
+        let answer: Option<Value> = serde_json::from_slice(&answer).ok();
+        Some(answer?["reason"].as_str().unwrap().to_owned())
+    }
+}
+
+#[test]
+fn what_the_client_cuts_to_less_than_the_limit_stays_as_the_client_shows_it() {
+    let session = Session::new();
+    let diff: String = (0..2_000).map(|n| format!("+    let value_{n} = compute({});\n", n * 7919)).collect();
+    assert!(weir_tokens::count(&diff) > 12_000);
+    assert_eq!(session.ran("git diff main...HEAD", &diff), Value::Null);
+    assert_eq!(session.ran("cat src/large.rs", &diff), Value::Null);
+    // Nobody reads a log line by line, so a digest of the same size says more.
+    let log: String = (0..2_000)
+        .map(|n| format!("10.0.0.{} - - [18/Nov/2026:10:00:00 +0000] \"GET /item/{n} HTTP/1.1\" 200 512\n", n % 250))
+        .collect();
+    let answer = session.ran("cat access.log", &log);
+    assert!(weir_tokens::count(shown(&answer)) < weir_tokens::count(&log[..2_300]), "{answer}");
+    assert!(shown(&answer).contains("200"), "{answer}");
+}
+
 #[test]
 fn a_large_text_is_shown_by_its_beginning() {
     let session = Session::new();
-    let text: String = (0..4_000).map(|n| format!("{n} words of prose that somebody wants to read\n")).collect();
-    let answer = session.ran("cat words.txt", &text);
-    let shown = shown(&answer);
+    let text: String = (0..4_000).map(|n| format!("{n} words {:016x} to read\n", n * 2_654_435_761_u64)).collect();
+    let shown = session.in_gemini("cat words.txt", &text).unwrap();
     assert!(shown.contains("; beginning and end; 4000 lines, "), "{shown}");
-    assert!(shown.contains("\n0 words of prose") && shown.contains("\n3999 words of prose"), "{shown}");
+    assert!(shown.contains("\n0 words") && shown.contains("\n3999 words"), "{shown}");
     let left_out = shown.lines().find(|line| line.starts_with("… lines ")).unwrap();
     let range = left_out.trim_start_matches("… lines ").trim_end_matches(" left out");
     let (first, last) = range.split_once('-').unwrap();
@@ -45,8 +75,7 @@ fn a_large_text_is_shown_by_its_beginning() {
 #[test]
 fn a_line_that_is_cut_says_so() {
     let session = Session::new();
-    let answer = session.ran("cat bundle.js", &format!("{}\nlast\n", "call(argument); ".repeat(6_000)));
-    let text = shown(&answer);
+    let text = session.in_gemini("cat bundle.js", &format!("{}\nlast\n", "f(a, b); ".repeat(9_000))).unwrap();
     assert!(text.contains("\n… rest of line 1 left out\n") && text.contains("\nlast\n"), "{text}");
 }
 
@@ -54,11 +83,11 @@ fn a_line_that_is_cut_says_so() {
 fn long_lines_are_cut_before_any_is_left_out() {
     let session = Session::new();
     let line = |n: u64| format!("package-{n} 1.{n}.0 {}\n", blake3::hash(&n.to_le_bytes()).to_hex().repeat(6));
-    let text: String = (0..100).map(line).collect();
+    let text: String = (0..70).map(line).collect();
     let answer = session.ran("grep package app.lock", &text);
     let shown = shown(&answer);
     assert!(shown.contains("every line, cut after "), "{shown}");
-    assert!((0..100).all(|n| shown.contains(&format!("package-{n} 1.{n}.0 "))), "{shown}");
+    assert!((0..70).all(|n| shown.contains(&format!("package-{n} 1.{n}.0 "))), "{shown}");
 }
 
 #[test]
@@ -95,12 +124,13 @@ fn a_page_is_searched_for_the_question_that_came_with_it() {
 #[test]
 fn the_result_of_a_search_keeps_its_shape() {
     let session = Session::new();
-    let found: String = (1..4_000).map(|n| format!("src/file_{n}.rs:{n}:fn number_{n}() -> u64\n")).collect();
+    write(&session.home.path().join(".config/weir/config.toml"), "[hold]\nasked_tokens = 1000\n");
+    let found: String = (1..400).map(|n| format!("src/file_{n}.rs:{n}:fn number_{n}() -> u64\n")).collect();
     let searched = |response: Value| {
         let used = json!({ "tool_name": "Grep", "tool_input": { "pattern": "fn" }, "tool_response": response });
         session.hook("PostToolUse", used)
     };
-    let answer = searched(json!({ "mode": "content", "numFiles": 0, "content": found, "numLines": 3_999 }));
+    let answer = searched(json!({ "mode": "content", "numFiles": 0, "content": found, "numLines": 399 }));
     let shape = &answer["hookSpecificOutput"]["updatedToolOutput"];
     let text = shape["content"].as_str().unwrap_or_else(|| panic!("{answer}"));
     assert!(text.contains("held as [ctx:"), "{text}");

@@ -93,7 +93,7 @@ fn what_is_ours_or_asked_for_in_part_or_marked_is_left_alone() {
     );
     let answer = session.hook("PostToolUse", file(json!({ "file_path": "/a.txt" })));
     let shape = &answer["hookSpecificOutput"]["updatedToolOutput"]["file"];
-    assert!(shape["content"].as_str().unwrap().starts_with("/a.txt; ") && shape["totalLines"] == 30000, "{answer}");
+    assert!(shape["content"].as_str().unwrap().contains("held as [ctx:") && shape["totalLines"] == 30000, "{answer}");
     assert_eq!(session.ran("seq 1 30000 # weir:off", &big), Value::Null);
     let mut off = session.weir(&["hook", "claude", "PostToolUse"]);
     off.env("WEIR_OFF", "1");
@@ -124,6 +124,82 @@ fn a_large_file_is_held_whole_behind_a_link_too() {
     let answer = session.hook("PostToolUse", read);
     let shown = answer["hookSpecificOutput"]["updatedToolOutput"]["file"]["content"].as_str().unwrap();
     assert_eq!(session.ok(&["get", reference(shown), "--raw"]), numbers(30_000));
+}
+
+/// Claude Code numbers the lines of a replacement, beginning with `startLine`.
+#[test]
+fn lines_of_a_large_file_have_their_own_numbers() {
+    let session = Session::new();
+    let code: String =
+        (0..3_000).map(|n| format!("def product_{n:03}(order):\n    return order.total * {n}\n")).collect();
+    let data: String = (0..9_000).map(|n| format!("{n},name {n},{}\n", n * 7919)).collect();
+    let text: String =
+        (0..4_000).map(|n| format!("{n} words of prose that somebody wants to read {}\n", n * 7919)).collect();
+    for (path, content) in [("shop.py", code), ("orders.csv", format!("id,name,sum\n{data}")), ("words.txt", text)] {
+        let lines = content.lines().count();
+        let file =
+            json!({ "filePath": path, "content": content, "numLines": lines, "startLine": 1, "totalLines": lines });
+        let read = json!({
+            "tool_name": "Read", "tool_input": { "file_path": session.project().join(path) },
+            "tool_response": { "type": "text", "file": file },
+        });
+        let answer = session.hook("PostToolUse", read);
+        let shape = &answer["hookSpecificOutput"]["updatedToolOutput"]["file"];
+        let shown = shape["content"].as_str().unwrap_or_else(|| panic!("{path}: {answer}"));
+        let own = shown.lines().zip(content.lines()).take_while(|(shown, own)| shown == own).count();
+        assert!(own >= 5 && shape["startLine"] == 1, "{path}: {shown}");
+        // What follows is ours.
+        let next = shown.lines().nth(own).unwrap();
+        assert!(next.contains("held as [ctx:"), "{path}: {next}");
+        assert_eq!(session.ok(&["get", reference(next), "--raw"]), content);
+        assert!(weir_tokens::count(shown) < 5_000, "{path}");
+    }
+}
+
+#[test]
+fn a_file_that_opencode_shows_in_part_is_read_whole() {
+    let session = Session::new();
+    let text: String = (0..6_000).map(|n| format!("let value_{n} = compute({}, {n});\n", n * 7919)).collect();
+    write(&session.project().join("big.js"), &text);
+    let part = &text[..50 << 10];
+    let display = json!({ "type": "file", "text": part, "truncated": true });
+    let about = json!({
+        "tool": "read", "sessionID": "ses_1", "callID": "c1", "args": { "filePath": session.project().join("big.js") },
+    });
+    let payload = json!({
+        "directory": session.project(), "input": about, "output": { "output": part, "metadata": { "display": display } },
+    });
+    let answer = session.raw_hook("opencode", "tool.execute.after", payload.to_string().as_bytes());
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    let shown = answer["output"].as_str().unwrap();
+    assert!(weir_tokens::count(shown) < 5_000 && weir_tokens::count(part) > 12_000, "{shown}");
+    assert_eq!(session.ok(&["get", reference(shown), "--raw"]), text);
+}
+
+#[test]
+fn a_page_is_what_a_subagent_was_sent_for() {
+    let session = Session::new();
+    let page: String =
+        (0..400).map(|n| format!("Sentence {n} of a page that a subagent was sent to read.\n")).collect();
+    let fetched = |more: Value| {
+        let mut payload = json!({
+            "tool_name": "WebFetch", "tool_input": { "url": "http://example.org", "prompt": "Read it" }, "tool_response": page,
+        });
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        session.hook("PostToolUse", payload)
+    };
+    assert!((2_500..12_000).contains(&weir_tokens::count(&page)));
+    assert_eq!(fetched(json!({ "agent_id": "a1", "agent_type": "explore" })), Value::Null);
+    assert_ne!(fetched(json!({})), Value::Null);
+}
+
+#[test]
+fn a_missing_key_of_the_search_server_does_not_stop_hooks() {
+    let session = Session::new();
+    let search = "[search]\nmodel = \"m\"\nendpoint = \"http://127.0.0.1:9/v1\"\nkey_file = \"/nowhere/key\"\n";
+    write(&session.home.path().join(".config/weir/config.toml"), search);
+    assert!(shown(&session.ran("seq 1 30000", &numbers(30_000))).contains("held as [ctx:"));
+    assert_eq!(session.faults(), "");
 }
 
 #[test]

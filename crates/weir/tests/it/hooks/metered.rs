@@ -22,10 +22,13 @@ fn what_is_held_and_told_is_counted_as_the_client_alone_would_have_shown_it() {
     assert_eq!((&all["held"], &all["given"]), (&json!(1), &json!(weir_tokens::count(&short))), "{all}");
     assert_eq!((&all["shown"], &all["told"]), (&json!(held), &json!(0)), "{all}");
 
-    // Longer: the client shows 2,000 characters, and a larger digest does not pay.
+    // Longer: the client shows 2,000 characters, and the digest is no longer than that.
     let long: String = (0..3_000).map(|number| format!("a line that is like no other, {number:x}\n")).collect();
     let second = session.ran("make", &long);
-    let alone = weir_tokens::count(&long[..2_000]);
+    let claude = weir_clients::find("claude").unwrap();
+    let cut = claude.cut(&weir_clients::Tool::Shell { command: "make".to_owned() }, false).unwrap();
+    let alone = weir_tokens::count(&cut.shown(&long));
+    assert!((500..800).contains(&alone) && weir_tokens::count(shown(&second)) <= alone, "{alone}: {second}");
     let rows = stats(&session, &[]);
     assert_eq!(rows["all"]["given"], weir_tokens::count(&short) + alone, "{rows}");
     assert_eq!(rows["tools"]["shell"]["shown"], held + weir_tokens::count(shown(&second)), "{rows}");
@@ -46,6 +49,34 @@ fn what_is_held_and_told_is_counted_as_the_client_alone_would_have_shown_it() {
         "{said}"
     );
     assert_eq!(session.faults(), "");
+}
+
+#[test]
+fn what_is_said_about_a_failed_command_that_the_client_cut_is_counted_with_it() {
+    let session = Session::new();
+    let failed = |mode: &str, command: &str, error: &str| {
+        let failure = json!({
+            "permission_mode": mode, "tool_name": "Bash", "tool_use_id": "t1", "tool_input": { "command": command },
+            "error": error,
+        });
+        let answer = session.hook("PostToolUseFailure", failure);
+        assert!(!answer.to_string().contains("permissionDecision"), "{answer}");
+        answer["hookSpecificOutput"]["additionalContext"].as_str().map(str::to_owned)
+    };
+    let cut = format!("Exit code 1\n{}\n\n... [20000 characters truncated] ...\n\n{}", numbers(900), numbers(900));
+    for mode in ["default", "acceptEdits", "plan", "dontAsk", "auto"] {
+        let told = failed(mode, "make test", &cut).unwrap_or_else(|| panic!("nothing in {mode}"));
+        assert!(told.contains("the client cut this output") && told.contains("ctx_execute"), "{told}");
+        assert!(weir_tokens::count(&told) < 60, "{told}");
+    }
+    let rows = stats(&session, &[]);
+    assert!(rows["tools"]["shell"]["told"].as_u64() > Some(0) && rows["tools"]["guide"].is_null(), "{rows}");
+    // Nothing is missing, the text was asked for, or the user wants to be left alone.
+    assert_eq!(failed("auto", "make test", "Exit code 1\nerror: it broke"), None);
+    assert_eq!(failed("auto", "cat a b", &cut), None);
+    assert_eq!(failed("auto", "make test # weir:off", &cut), None);
+    super::write(&session.home.path().join(".config/weir/config.toml"), "[hold]\noff = [\"Bash\"]\n");
+    assert_eq!(failed("auto", "make test", &cut), None);
 }
 
 #[test]

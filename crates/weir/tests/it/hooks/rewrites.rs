@@ -21,6 +21,9 @@ fn rewritten(session: &Session, command: &str) -> Option<String> {
     Some(input["command"].as_str().unwrap().to_owned())
 }
 
+/// A program that may print anything, and prints nothing.
+const LOUD: &str = "loud() { :; }; loud; ";
+
 /// Runs a command as Claude Code does. Returns its exit code, its output, and the folder it ended in.
 fn run(session: &Session, shell: &str, command: &str) -> (i32, String, String) {
     let ended_in = session.home.path().join("ended-in");
@@ -60,16 +63,24 @@ fn a_rewritten_command_means_what_it_meant() {
             "echo 'never closed",
             "seq 1 5 | grep 9",
             "printf 'no newline at the end'",
+            "echo one \\\n  two",
             "true",
         ] {
-            let (code, printed, folder) = run(&session, shell, command);
-            let new = rewritten(&session, command).unwrap();
-            assert!(new.ends_with(command), "{new}");
+            let command = format!("{LOUD}{command}");
+            let (code, printed, folder) = run(&session, shell, &command);
+            let new = rewritten(&session, &command).unwrap();
+            assert!(new.ends_with(&command), "{new}");
+            // The first line is what a client shows.
+            let first = command.lines().next().unwrap();
+            assert_eq!(new.lines().next(), Some(format!("# {first}").as_str()));
             let (new_code, new_printed, new_folder) = run(&session, shell, &new);
             assert_eq!((code, &folder), (new_code, &new_folder), "{shell}: {command}");
-            // A shell names the line of an error, and a rewritten command has one more.
+            // A shell names the line of an error, and a rewritten command has two more.
             let same = |text: &str| {
-                text.replace("line 0", "line 1").replace("line 2", "line 1").replace("2:", "1:").replace("3:", "1:")
+                let one = |text: String, line: char| {
+                    text.replace(&format!("line {line}"), "line 1").replace(&format!("{line}:"), "1:")
+                };
+                "02345".chars().fold(text.to_owned(), one)
             };
             assert_eq!(same(&printed), same(&new_printed), "{shell}: {command}");
         }
@@ -112,6 +123,11 @@ fn a_slow_command_is_digested_once_behind_a_few_whole_lines() {
         "{printed}"
     );
     assert!(digest.contains("901 lines"), "{printed}");
+    // What was shown already is not shown again.
+    let lines = live.lines().filter(|line| !line.is_empty()).count();
+    assert!(digest.contains(&format!("\nlines 1-{lines} are shown above\n")), "{printed}");
+    let repeated = (1..=lines).filter(|n| digest.contains(&format!("\n{n}: tests/test_a.py::test_case_{n} "))).count();
+    assert_eq!(repeated, 0, "{printed}");
     // However long head and digest are together, they are not digested again.
     let mut payload = super::bash(&script, &printed.replace("901 lines", &"901 lines ".repeat(2_000)));
     payload["tool_use_id"] = json!(script);
@@ -126,8 +142,16 @@ fn commands_with_ways_of_their_own_are_left_alone() {
     {
         assert_eq!(rewritten(&session, command), None, "{command}");
     }
-    let asked = json!({ "permission_mode": "default", "tool_name": "Bash", "tool_input": { "command": "seq 1 9" } });
-    assert_eq!(session.hook("PreToolUse", asked), Value::Null, "a user would be asked about our words");
+    // A user would be asked about our words, and a safety check would judge them.
+    for mode in ["default", "acceptEdits", "plan", "dontAsk", "auto"] {
+        let input = json!({ "command": "seq 1 9" });
+        let asked = json!({ "permission_mode": mode, "tool_name": "Bash", "tool_use_id": "t1", "tool_input": input });
+        assert_eq!(session.hook("PreToolUse", asked), Value::Null, "{mode}");
+    }
+    for command in ["cat src/main.rs", "rg -n main src", "git status --short", "ls -la && pwd", "make 2>&1 | tail -30"]
+    {
+        assert_eq!(rewritten(&session, command), None, "it cannot flood: {command}");
+    }
     let called = |input: Value| {
         let mode = "bypassPermissions";
         json!({ "permission_mode": mode, "tool_name": "Bash", "tool_use_id": "t1", "tool_input": input })
@@ -146,8 +170,9 @@ fn commands_with_ways_of_their_own_are_left_alone() {
 #[test]
 fn where_nothing_can_be_written_or_run_the_command_still_runs() {
     let session = Session::new();
-    let command = rewritten(&session, "echo here; exit 5").unwrap();
-    let script = std::fs::read_to_string(command.lines().next().unwrap()[2..].trim_matches('\'')).unwrap();
+    let command = rewritten(&session, &format!("{LOUD}echo here; exit 5")).unwrap();
+    let script = command.lines().nth(1).and_then(|line| line.split('\'').nth(1)).unwrap();
+    let script = std::fs::read_to_string(script).unwrap();
     // The program is gone.
     let path = session.home.path().join("script");
     std::fs::write(&path, script.replace(env!("CARGO_BIN_EXE_weir"), "/nowhere/weir")).unwrap();
@@ -171,7 +196,7 @@ fn where_nothing_can_be_written_or_run_the_command_still_runs() {
 fn what_a_killed_command_had_printed_is_told_by_the_next_hook() {
     let session = Session::new();
     for (command, bytes, expected) in [
-        ("echo so far; sleep 60", 7, "so far"),
+        ("seq 1000000 1000000; sleep 60", 8, "1000000"),
         ("seq 1 30000; sleep 60", 168_894, "30000 lines, 164.9 KiB held as [ctx:"),
     ] {
         let new = rewritten(&session, command).unwrap();
@@ -205,7 +230,7 @@ fn what_a_killed_command_had_printed_is_told_by_the_next_hook() {
 #[test]
 fn a_command_that_goes_on_in_the_background_was_not_killed() {
     let session = Session::new();
-    let command = "echo so far; sleep 60";
+    let command = "seq 1 9; sleep 60";
     let new = rewritten(&session, command).unwrap();
     let script = std::fs::read_dir(session.data().join("held")).unwrap().next().unwrap().unwrap().path();
     let output = script.with_extension("out");
@@ -220,7 +245,7 @@ fn a_command_that_goes_on_in_the_background_was_not_killed() {
 #[test]
 fn a_server_that_says_that_it_is_up_is_heard_at_once() {
     let session = Session::new();
-    let command = rewritten(&session, "echo listening on 3000; sleep 60").unwrap();
+    let command = rewritten(&session, &format!("{LOUD}echo listening on 3000; sleep 60")).unwrap();
     let mut shell = Command::new("/bin/bash");
     shell.args(["-c", &command]).current_dir(session.project()).env_clear().stdout(std::process::Stdio::piped());
     std::os::unix::process::CommandExt::process_group(&mut shell, 0);
@@ -232,13 +257,27 @@ fn a_server_that_says_that_it_is_up_is_heard_at_once() {
     shell.wait().unwrap();
 }
 
-#[test]
-fn what_a_rewritten_command_held_back_is_counted() {
+/// Checks what a rewritten command is counted as: what the client would have shown of it alone.
+fn check_counted(command: &str, alone: &str) {
     let session = Session::new();
-    let (code, printed, _) = run(&session, "/bin/bash", &rewritten(&session, "seq 1 6000").unwrap());
-    assert_eq!(code, 0);
+    let (_, printed, _) = run(&session, "/bin/bash", &rewritten(&session, command).unwrap());
     let all = serde_json::from_str::<Value>(&session.ok(&["stats", "--json"])).unwrap()["all"].clone();
-    let given = weir_tokens::count(&super::numbers(6_000));
-    assert_eq!((&all["held"], &all["given"]), (&json!(1), &json!(given)), "{all}");
-    assert_eq!(all["shown"], weir_tokens::count(printed.trim_end()), "{all}");
+    let shown = weir_tokens::count(printed.trim_end());
+    assert_eq!((&all["held"], &all["given"]), (&json!(1), &json!(weir_tokens::count(alone))), "{command}: {all}");
+    assert_eq!(all["shown"], shown, "{command}: {all}");
+    assert!(shown <= weir_tokens::count(alone), "{command}: longer than the client's own cut: {printed}");
+}
+
+#[test]
+fn what_a_rewritten_command_held_back_is_counted_as_the_client_would_have_shown_it() {
+    let numbers = super::numbers;
+    check_counted("seq 1 6000", &numbers(6_000));
+    let claude = weir_clients::find("claude").unwrap();
+    let shown = |text: &str, failed: bool| {
+        let cut = claude.cut(&weir_clients::Tool::Shell { command: String::new() }, failed).unwrap();
+        cut.shown(text).into_owned()
+    };
+    check_counted("seq 1 30000", &shown(&numbers(30_000), false));
+    check_counted("seq 1 6000; exit 3", &shown(&numbers(6_000), true));
+    check_counted("seq 1 30000; exit 3", &shown(&numbers(30_000), true));
 }

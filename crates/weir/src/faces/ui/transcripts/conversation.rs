@@ -143,7 +143,6 @@ impl Conversation {
                 }
             }
             Step::Compacted { .. } => self.compacted.push(*begun),
-            Step::Cleared => {}
             Step::Result(result) => self.result(result, *begun as u64),
         }
     }
