@@ -97,17 +97,17 @@ pub(crate) fn ordinal(number: u64) -> String {
     format!("{}{ending}", count(number))
 }
 
-/// Formats a part of a whole, or nothing if there is no whole: `3.5 %`.
+/// Formats a part of a whole, or nothing if there is no whole: `3.5 %`, with a space that does not break.
 pub(crate) fn percent(part: f64, whole: f64) -> Option<String> {
-    (whole > 0.0 && part.is_finite()).then(|| minus(format!("{:.1} %", part / whole * 100.0)))
+    (whole > 0.0 && part.is_finite()).then(|| minus(format!("{:.1}\u{a0}%", part / whole * 100.0)))
 }
 
 /// Formats a change in whole percent with its sign: `−19 %`, `+4 %`, `±0 %`.
 pub(crate) fn change(percent: f64) -> String {
     match percent.round() {
-        0.0 => "±0 %".to_owned(),
-        up if up > 0.0 => format!("+{up:.0} %"),
-        down => format!("−{:.0} %", down.abs()),
+        0.0 => "±0\u{a0}%".to_owned(),
+        up if up > 0.0 => format!("+{up:.0}\u{a0}%"),
+        down => format!("−{:.0}\u{a0}%", down.abs()),
     }
 }
 
@@ -183,8 +183,8 @@ mod tests {
     #[test]
     fn a_share_of_nothing_is_absent() {
         assert_eq!(percent(1.0, 0.0), None);
-        assert_eq!(percent(-1.0, 8.0).as_deref(), Some("−12.5 %"));
-        assert_eq!([-19.2, 3.6, 0.2].map(change), ["−19 %", "+4 %", "±0 %"]);
+        assert_eq!(percent(-1.0, 8.0).as_deref(), Some("−12.5\u{a0}%"));
+        assert_eq!([-19.2, 3.6, 0.2].map(change), ["−19\u{a0}%", "+4\u{a0}%", "±0\u{a0}%"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::figures::{count, counted, known, milliseconds, percent};
 use crate::moment::Moment;
 use crate::routes::Page;
 use crate::shell::{Content, Shell};
-use crate::text::Text;
+use crate::text::{Prose, Text};
 pub use hooks::{HookDay, HookTimes, LastHook, OutputRow, SeenOutputs};
 
 /// The checks of `weir doctor`, hooks, outputs, and the course of the store.
@@ -44,9 +44,9 @@ pub struct Check {
     /// How it ended.
     pub state: CheckState,
     /// What was found, and what that means.
-    pub found: Text,
+    pub found: Prose,
     /// What to do about it.
-    pub advice: Option<Text>,
+    pub advice: Option<Prose>,
     /// The command that fixes it.
     pub command: Option<Text>,
 }
@@ -56,10 +56,10 @@ pub struct Check {
 pub enum CheckState {
     /// Something does not work.
     Wrong,
-    /// Something should be looked at.
-    Look,
     /// Nothing is to be done.
     Fine,
+    /// It only says how things are.
+    Told,
 }
 
 /// How big the texts were on a day.
@@ -76,9 +76,10 @@ const MIB: f64 = 1_048_576.0;
 impl Health {
     /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
-        let mut open: Vec<&Check> = self.checks.iter().filter(|check| check.state != CheckState::Fine).collect();
-        open.sort_by_key(|check| check.state);
-        let fine: Vec<&Check> = self.checks.iter().filter(|check| check.state == CheckState::Fine).collect();
+        let is_open = |check: &&Check| check.state == CheckState::Wrong;
+        let (open, mut fine): (Vec<&Check>, Vec<&Check>) = self.checks.iter().partition(is_open);
+        fine.sort_by_key(|check| check.state);
+        let passing = fine.iter().filter(|check| check.state == CheckState::Fine).count() as u64;
         // Of a store that could not be read, nothing can be said, not even that there were no hooks.
         let is_read = self.store_now.is_some();
         let again = html! { a.button href=(shell.page(Page::Health)) data-key="r" { "Check again" } };
@@ -91,7 +92,7 @@ impl Health {
                 }
             }
             @if !fine.is_empty() {
-                (section("h-fine", "Passing", html! { (counted(fine.len() as u64, "check", "checks")) }, html! {
+                (section("h-fine", "Passing", html! { (counted(passing, "check", "checks")) }, html! {
                     ul.checks.panel { @for check in &fine { (check.render()) } }
                 }))
             }
@@ -109,7 +110,7 @@ impl Health {
     }
 
     fn sentence(&self, open: u64) -> Markup {
-        let all = self.checks.len() as u64;
+        let all = self.checks.iter().filter(|check| check.state != CheckState::Told).count() as u64;
         html! {
             p {
                 @match (open, all) {
@@ -170,16 +171,16 @@ impl Check {
     fn render(&self) -> Markup {
         let (class, label) = match self.state {
             CheckState::Wrong => ("wrong", "wrong"),
-            CheckState::Look => ("look", "to look at"),
             CheckState::Fine => ("good", "fine"),
+            CheckState::Told => ("told", "for information"),
         };
         html! {
             li data-row tabindex="-1" {
                 svg.is.(class) viewBox="0 0 16 16" role="img" aria-label=(label) {
                     @match self.state {
                         CheckState::Wrong => path d="M4 4l8 8M12 4l-8 8" {},
-                        CheckState::Look => path d="M8 3v6M8 12.5v.01" {},
                         CheckState::Fine => path d="M3.5 8.5l3 3 6-7" {},
+                        CheckState::Told => path d="M5.5 8h5" {},
                     }
                 }
                 span.name { (self.name) }

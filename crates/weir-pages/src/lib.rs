@@ -36,7 +36,7 @@ pub use figures::Money;
 pub use moment::Moment;
 pub use routes::Page;
 pub use shell::{ProjectLink, Shell, Theme};
-pub use text::Text;
+pub use text::{Prose, Text};
 
 /// Returns the content security policy of every page: nothing from elsewhere, nothing inline, no frames.
 pub fn csp() -> &'static str {

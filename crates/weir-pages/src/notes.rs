@@ -11,7 +11,7 @@ use crate::shell::{Content, Shell};
 use crate::text::Text;
 
 pub(crate) use note::FORGETTING_A_NOTE;
-pub use note::{Change, ChangeLine, NoteCard, Revision};
+pub use note::{NoteCard, Revision};
 
 /// The notes of a project, by what they need.
 #[derive(Debug, Clone)]
@@ -201,7 +201,7 @@ impl Notes {
                 (section("h-unread", "Never read", aside, or_empty(
                     &self.never_read,
                     shell,
-                    "Every note older than 30 days has been opened at least once.",
+                    "No note older than 30 days is unread.",
                     "One that nobody opens is listed here, so that you can reword or remove it.",
                 )))
             }

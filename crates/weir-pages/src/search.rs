@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::components::{COPY, Key, MOVE, OPEN, Pager, act_button, command, forget, origin, reference, section};
+use crate::components::{COPY, Key, MOVE, OPEN, Pager, act_button, forget, origin, reference};
 use crate::figures::{count, counted, milliseconds};
 use crate::moment::Moment;
 use crate::notes::FORGETTING_A_NOTE;
@@ -32,8 +32,6 @@ pub struct Search {
     pub by_meaning: bool,
     /// A word of the query that is in no text, and the one that was searched for instead.
     pub corrected: Option<(Text, Text)>,
-    /// Sessions that are not in the store yet.
-    pub not_imported: Option<NotImported>,
 }
 
 /// What a search is limited to.
@@ -151,15 +149,6 @@ pub enum Excerpt {
     Lines(Vec<(u64, Vec<Span>)>),
 }
 
-/// Sessions of clients that could be imported.
-#[derive(Debug, Clone, Copy)]
-pub struct NotImported {
-    /// How many clients have some.
-    pub clients: u64,
-    /// How many there are.
-    pub sessions: u64,
-}
-
 impl Search {
     /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
@@ -176,7 +165,6 @@ impl Search {
                     (self.pager.render(|page| self.address(shell, page), ("hit", "hits")))
                 }
             }
-            @if let Some(missing) = &self.not_imported { (missing.render()) }
         };
         let keys: &[Key] = &[
             MOVE,
@@ -348,26 +336,6 @@ impl Excerpt {
                 },
             }
         }
-    }
-}
-
-impl NotImported {
-    fn render(&self) -> Markup {
-        section(
-            "h-none",
-            "Not searched",
-            html! {},
-            html! {
-                div.panel.empty {
-                    p {
-                        strong { "Sessions from before Weir was set up are not here yet." } " "
-                        (counted(self.clients, "client has", "clients have")) " " (count(self.sessions))
-                        " of them on this machine. Importing changes nothing in the clients."
-                    }
-                    (command(&"weir import --dry-run".into()))
-                }
-            },
-        )
     }
 }
 

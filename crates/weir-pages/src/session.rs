@@ -14,7 +14,7 @@ use crate::shell::{Content, Shell};
 use crate::text::Text;
 
 pub use reflect::{Reflection, Statement, Statements};
-pub use timeline::{Carried, EventLine, Guide, GuideChoice, Item, Timeline, TimelineFilter, Tone};
+pub use timeline::{EventLine, Guide, GuideChoice, Item, Timeline, TimelineFilter, Tone};
 pub(crate) use timeline::{event_line, new_day};
 
 /// One conversation of a client.
@@ -48,8 +48,6 @@ pub struct Session {
     pub guides: Vec<GuideChoice>,
     /// The chosen one.
     pub guide: Option<Guide>,
-    /// How much of what the model used next was carried over a compaction.
-    pub carried: Option<Carried>,
     /// What came of the session.
     pub reflection: Reflection,
 }
@@ -76,8 +74,6 @@ pub struct Figures {
 pub struct WindowCourse {
     /// Tokens at each request, from the first.
     pub lengths: Vec<u64>,
-    /// Tokens of the system prompt and the tools, which are in every request.
-    pub base: Option<u64>,
     /// Requests with the length that they would have had without Weir, until the client would have compacted.
     pub without: Vec<(u64, u64)>,
     /// The length at which the client compacts.
@@ -103,26 +99,6 @@ pub struct Compaction {
     pub before: u64,
     /// Tokens after.
     pub after: u64,
-    /// Who asked for it, if that is known.
-    pub by: Option<CompactedBy>,
-}
-
-/// Who asked for a compaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CompactedBy {
-    /// The client, since the window was full.
-    Client,
-    /// The user.
-    User,
-}
-
-impl CompactedBy {
-    fn words(self) -> &'static str {
-        match self {
-            Self::Client => " by the client",
-            Self::User => " by the user",
-        }
-    }
 }
 
 impl Session {
@@ -207,9 +183,6 @@ impl WindowCourse {
         if !self.without.is_empty() {
             legend.push((Swatch::Line("stroke other"), "without Weir, until it would have been compacted"));
         }
-        if self.base.is_some() {
-            legend.push((Swatch::Fill("area0"), "of it, system prompt and tools"));
-        }
         let caption = html! { @for remark in &self.remarks { (remark) " " } };
         Figure { label: &self.finding(), legend: &legend, plot: course::course(self), caption }.render()
     }
@@ -225,8 +198,7 @@ impl WindowCourse {
         );
         for compaction in &self.compactions {
             finding.push_str(&format!(
-                " Compacted{} after request {}, from {} to {}.",
-                compaction.by.map_or("", CompactedBy::words),
+                " Compacted after request {}, from {} to {}.",
                 count(compaction.request),
                 count(compaction.before),
                 count(compaction.after)

@@ -175,7 +175,7 @@ fn session_row(row: &SessionRow, shell: &Shell) -> Row {
 fn place(row: &SessionRow, shell: &Shell) -> Markup {
     html! {
         (row.project)
-        @if let Some(branch) = &row.branch { ", branch " (branch) }
+        @if let Some(branch) = &row.branch { ", branch " span.branch title=(branch.plain()) { (branch) } }
         ", " (row.started.show(shell.now))
     }
 }

@@ -6,7 +6,7 @@ use crate::components::{COPY, Key, MOVE, empty, head, section};
 use crate::figures::{count, counted};
 use crate::routes::Page;
 use crate::shell::{Content, Shell};
-use crate::text::Text;
+use crate::text::{Prose, Text};
 
 /// The settings that apply.
 #[derive(Debug, Clone)]
@@ -58,11 +58,9 @@ pub struct Setting {
     /// Its value, as the file would have it.
     pub value: Text,
     /// What it does, in one sentence.
-    pub about: Text,
+    pub about: Prose,
     /// What has set it.
     pub set_by: SetBy,
-    /// Values of other files that do not count, and why.
-    pub ignored: Vec<Ignored>,
 }
 
 /// What has set a setting.
@@ -81,39 +79,47 @@ pub enum SetBy {
     },
 }
 
-/// A value that does not count.
-#[derive(Debug, Clone)]
-pub struct Ignored {
-    /// The value.
-    pub value: Text,
-    /// Where it is.
-    pub path: Text,
-    /// Why it does not count.
-    pub why: Text,
-}
-
 impl Settings {
     /// Returns the page.
     pub fn render(&self, shell: &Shell) -> String {
         let settings = || self.groups.iter().flat_map(|group| &group.settings);
         let changed = settings().filter(|setting| !matches!(setting.set_by, SetBy::Default)).count() as u64;
-        let ignored = settings().map(|setting| setting.ignored.len() as u64).sum::<u64>();
         let sentence = html! {
             p {
                 @if changed == 0 { "No setting differs" }
                 @else { (counted(changed, "setting differs", "settings differ")) }
                 " from what is built in"
-                @if ignored > 0 { ", and " (counted(ignored, "value does", "values do")) " not count" }
                 ". This page only shows settings; to change one, edit the file."
             }
         };
         let main = html! {
             (head(html! { "Settings" }, sentence, html! {}))
             (section("h-files", "Files", html! {}, self.files()))
-            @for (at, group) in self.groups.iter().enumerate() { (group.render(at)) }
+            (section("h-set", "What is set", html! {}, self.changed()))
+            (section("h-rest", "As built in", html! {}, html! {
+                @for group in &self.groups { (group.render()) }
+            }))
         };
         let keys: &[Key] = &[MOVE, COPY];
         shell.document(&Content { page: Some(Page::Settings), title: "Settings", keys, main })
+    }
+
+    /// Returns the settings that differ from what is built in.
+    fn changed(&self) -> Markup {
+        let differing = |group: &'_ Group| group.settings.iter().filter(|setting| setting.differs()).count();
+        html! {
+            @if self.groups.iter().all(|group| differing(group) == 0) {
+                (empty("Nothing is set.", html! { "Everything is as built in." }))
+            } @else {
+                ul.settings.panel {
+                    @for group in &self.groups {
+                        @for setting in group.settings.iter().filter(|setting| setting.differs()) {
+                            (setting.render(Some(&group.name)))
+                        }
+                    }
+                }
+            }
+        }
     }
 
     fn files(&self) -> Markup {
@@ -143,38 +149,43 @@ impl Settings {
 }
 
 impl Group {
-    fn render(&self, at: usize) -> Markup {
-        let id = format!("h-group-{at}");
-        let number = self.settings.len() as u64;
+    /// Returns the settings that are as built in, folded.
+    fn render(&self) -> Markup {
+        let rest: Vec<&Setting> = self.settings.iter().filter(|setting| !setting.differs()).collect();
         html! {
-            section aria-labelledby=(id) {
-                div.title { h2 #(id) { (self.name) } p.aside { (counted(number, "setting", "settings")) } }
-                ul.settings.panel { @for setting in &self.settings { (setting.render()) } }
+            @if !rest.is_empty() {
+                details.panel.settings-rest {
+                    summary { (self.name) ", " (counted(rest.len() as u64, "setting", "settings")) }
+                    ul.settings { @for setting in rest { (setting.render(None)) } }
+                }
             }
         }
     }
 }
 
 impl Setting {
-    fn render(&self) -> Markup {
+    fn differs(&self) -> bool {
+        !matches!(self.set_by, SetBy::Default)
+    }
+
+    /// Returns the setting as an item, with its table if it is among those of others.
+    fn render(&self, table: Option<&Text>) -> Markup {
         let is_default = matches!(self.set_by, SetBy::Default);
         html! {
             li data-row tabindex="-1" {
-                div.name { code { (self.name) } span.sub { (self.about) } }
+                div.name {
+                    code { (self.name) }
+                    @if let Some(table) = table { span.muted { ", " (table) } }
+                    span.sub { (self.about) }
+                }
                 div.value {
                     code.muted[is_default] { (self.value) }
                     span.sub {
                         @match &self.set_by {
-                            SetBy::Default => "as built in",
+                            SetBy::Default => {}
                             SetBy::Variable(name) => { "set by the variable " code { (name) } }
                             SetBy::File { path, line }
                             => { "set by " code { (path) } @if let Some(line) = line { ", line " (count(*line)) } }
-                        }
-                    }
-                    @for other in &self.ignored {
-                        span.sub {
-                            span.badge.doubt { "does not count" }
-                            " " code { (other.value) } " in " code { (other.path) } ": " (other.why)
                         }
                     }
                 }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use maud::{Escaper, Render};
+use maud::{Escaper, Render, html};
 
 /// A text that somebody else wrote, or an identifier that they chose.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,6 +57,36 @@ impl Render for Text {
                 let _ = write!(page, "<span class=\"unseen\">U+{:04X}</span>", u32::from(c));
             }
         });
+    }
+}
+
+/// A sentence of Weir's own, in which some words are code. A foreign text within it is what it is in a [`Text`].
+#[derive(Debug, Clone)]
+pub struct Prose(Vec<(Text, bool)>);
+
+impl Prose {
+    /// Reads a sentence in which what is between backticks is code. A single backtick is a character like any other.
+    pub fn of(text: &str) -> Self {
+        let parts: Vec<&str> = text.split('`').collect();
+        match parts.len() % 2 {
+            1 => Self((0..).zip(parts).map(|(at, part)| (part.into(), at % 2 == 1)).collect()),
+            _ => Text::from(text).into(),
+        }
+    }
+}
+
+impl From<Text> for Prose {
+    fn from(text: Text) -> Self {
+        Self(vec![(text, false)])
+    }
+}
+
+impl Render for Prose {
+    fn render_to(&self, page: &mut String) {
+        for (text, is_code) in &self.0 {
+            let part = html! { @if *is_code { code { (text) } } @else { (text) } };
+            page.push_str(&part.0);
+        }
     }
 }
 
@@ -144,6 +174,13 @@ mod tests {
         let text = Text::from(text);
         assert_eq!(text.render().into_string(), html);
         assert_eq!(text.plain(), plain);
+    }
+
+    #[test]
+    fn what_is_between_backticks_is_code() {
+        let check = |text: &str, expected: &str| assert_eq!(Prose::of(text).render().into_string(), expected);
+        check("run `weir <b>` now", "run <code>weir &lt;b&gt;</code> now");
+        check("a single ` is what it is", "a single ` is what it is");
     }
 
     #[test]

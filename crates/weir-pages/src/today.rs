@@ -24,13 +24,15 @@ pub use tables::{BackgroundRun, HeldOutput, ToolRow};
 pub struct Today {
     /// How many days the account covers: 1, 7, 14 or 30.
     pub days: u64,
-    /// What the sessions cost.
-    pub spent: Option<Money>,
-    /// What it comes to.
-    pub account: Account,
+    /// What the sessions cost that have a known cost, and how many they are.
+    pub spent: (Money, u64),
+    /// What it comes to; none if nothing was measured in the days of the chart, as after an import.
+    pub account: Option<Account>,
     /// Days of the chart, the oldest first and today last.
     pub per_day: Vec<Day>,
-    /// What is to be seen in the chart, in whole sentences; the exception first.
+    /// The exception that is to be seen in the chart.
+    pub exception: Option<Text>,
+    /// What else is to be seen in it, in whole sentences.
     pub remarks: Vec<Text>,
     /// A cheaper window, if one was found.
     pub window: Option<CheaperWindow>,
@@ -51,9 +53,13 @@ pub struct Today {
 /// What was held back, less what that cost.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Account {
-    /// Tokens that were held back.
-    pub held_tokens: u64,
-    /// The outputs they were in.
+    /// Tokens of the outputs that were held back, in full.
+    pub output_tokens: u64,
+    /// Tokens that were shown of them.
+    pub shown_tokens: u64,
+    /// Tokens that the client would have shown of them, less those that were shown; negative if more were shown.
+    pub held_tokens: i64,
+    /// How many outputs there were.
     pub held_outputs: u64,
     /// Tokens of stored texts that the model asked for again.
     pub again_tokens: u64,
@@ -65,16 +71,10 @@ pub struct Account {
     pub told: u64,
     /// How many other answers there were.
     pub answers: u64,
+    /// What is left, in tokens.
+    pub net_tokens: i64,
     /// What the difference is worth: an estimate.
     pub net: Option<Money>,
-}
-
-impl Account {
-    /// Returns what is left, in tokens.
-    pub fn net_tokens(&self) -> i64 {
-        let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-        signed(self.held_tokens).saturating_sub(signed(self.again_tokens)).saturating_sub(signed(self.own_tokens))
-    }
 }
 
 /// A day of the chart.
@@ -98,16 +98,16 @@ pub struct DayFigures {
 }
 
 /// A window size that would have cost less.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct CheaperWindow {
     /// The size, in tokens.
     pub size: u64,
-    /// The size as it is now.
-    pub now: u64,
-    /// How much less it would have cost.
-    pub saved: Money,
-    /// Over how many sessions.
-    pub sessions: u64,
+    /// The size as it is set now; none if it is not set, and sessions are compared with what they cost.
+    pub now: Option<u64>,
+    /// How much less it would have cost, if the prices are known.
+    pub saved: Option<Money>,
+    /// For how many sessions it would have been cheaper and dearer.
+    pub for_whom: Text,
 }
 
 impl Today {
@@ -115,7 +115,10 @@ impl Today {
     pub fn render(&self, shell: &Shell) -> String {
         let main = html! {
             (self.head(shell))
-            (self.account())
+            @match &self.account {
+                Some(account) => (self.account(account)),
+                None => (unmeasured()),
+            }
             (self.chart(shell))
             div.columns.wide-left {
                 (self.held_section(shell))
@@ -148,30 +151,36 @@ impl Today {
         let sentence = html! {
             p {
                 (span) ", " (shell.project_name()) ". " (capital(&sessions_of(self.session_count)))
-                @if let Some(spent) = self.spent {
-                    ", " (spent.show()) " spent."
-                } @else if self.session_count == 0 {
-                    "."
-                } @else {
-                    ". What was spent is not known."
+                @match self.spent {
+                    (_, 0) if self.session_count == 0 => ".",
+                    (_, 0) => ". What was spent is not known.",
+                    (spent, known) if known == self.session_count => { ", " (spent.show()) " spent." }
+                    (spent, known) => { ", " (spent.show()) " spent in " (count(known)) " whose cost is known." }
                 }
             }
         };
         head(html! { "Today" }, sentence, segments("Time", &[1, 7, 14, 30].map(choice)))
     }
 
-    fn account(&self) -> Markup {
-        let account = &self.account;
-        let net = account.net_tokens();
+    /// Returns what the sessions cost, if that is known of all of them.
+    fn spent(&self) -> Option<Money> {
+        Some(self.spent.0).filter(|_| self.session_count > 0 && self.spent.1 == self.session_count)
+    }
+
+    fn account(&self, account: &Account) -> Markup {
+        let net = account.net_tokens;
         let is_loss = net < 0 || account.net.is_some_and(|net| net.0 < 0);
         let is_gain = net > 0 && !is_loss;
-        let share = account.net.zip(self.spent).and_then(|(net, spent)| percent(net.dollars(), spent.dollars()));
+        let share = account.net.zip(self.spent()).and_then(|(net, spent)| percent(net.dollars(), spent.dollars()));
         html! {
             section aria-labelledby="h-account" {
                 h2.sr #h-account { "What it comes to" }
                 dl.account {
-                    div { dt { "Held back" } dd.big { (count(account.held_tokens)) }
-                        dd { "tokens of " (counted(account.held_outputs, "output", "outputs")) }
+                    div { dt { "Held back" } dd.big { (difference(account.held_tokens)) }
+                        dd {
+                            "tokens of " (counted(account.held_outputs, "output", "outputs"))
+                            @if account.held_outputs > 0 { "; " (became(account)) }
+                        }
                     }
                     div data-sign="−" { dt { "Asked for again" } dd.big { (count(account.again_tokens)) }
                         dd { (again(account)) } }
@@ -196,7 +205,9 @@ impl Today {
     fn chart(&self, shell: &Shell) -> Markup {
         let measured: Vec<&DayFigures> = self.per_day.iter().filter_map(|day| day.figures.as_ref()).collect();
         let days = counted(self.per_day.len() as u64, "day", "days");
+        let title = if self.account.is_some() { "Net per day" } else { "Spent per day" };
         let aside = match (sum(measured.iter().map(|day| day.account.net)), sum(measured.iter().map(|day| day.spent))) {
+            (_, Some(spent)) if self.account.is_none() && !measured.is_empty() => html! { (days) ": " (spent.show()) },
             (Some(net), Some(spent)) if !measured.is_empty() => html! {
                 (days) ": " (net.show_signed()) " of " (spent.show())
                 @if let Some(share) = percent(net.dollars(), spent.dollars()) { ", " (share) }
@@ -211,10 +222,10 @@ impl Today {
                 @for remark in &self.remarks { p.hint { (remark) } }
             }
         } else {
-            html! { (self.figure()) (as_table("Net per day", &self.day_table())) }
+            html! { (self.figure()) (as_table(title, &self.day_table())) }
         };
         html! {
-            (section("h-days", "Net per day", aside, content))
+            (section("h-days", title, aside, content))
             @if let Some(window) = &self.window { (window.render(shell)) }
         }
     }
@@ -222,32 +233,40 @@ impl Today {
     fn figure(&self) -> Markup {
         // A day whose money is not known would be missing, so all bars are tokens then.
         let has_money = self.per_day.iter().filter_map(|day| day.figures).all(|day| day.account.net.is_some());
-        let mut drawn: Vec<Bar> = self.per_day.iter().map(|day| bar(day, has_money)).collect();
+        let unit = match self.account {
+            None => BarUnit::Spent,
+            Some(_) if has_money => BarUnit::Money,
+            Some(_) => BarUnit::Tokens,
+        };
+        let mut drawn: Vec<Bar> = self.per_day.iter().map(|day| bar(day, unit)).collect();
         if let Some(today) = drawn.last_mut() {
             (today.wide, today.is_strong) = ("Today".to_owned(), true);
         }
-        let label = |value: f64, is_top: bool| match (has_money, is_top) {
-            (true, true) => format!("${}", axis_money(value)),
-            (true, false) => axis_money(value),
-            (false, _) => axis_number(value),
+        let label = |value: f64, is_top: bool| match (unit, is_top) {
+            (BarUnit::Tokens, _) => axis_number(value),
+            (_, true) => format!("${}", axis_money(value)),
+            (_, false) => axis_money(value),
         };
         let caption = html! {
-            @for (at, remark) in self.remarks.iter().enumerate() {
-                @if at == 0 { b { (remark) } } @else { (remark) } " "
-            }
+            @if let Some(exception) = &self.exception { b { (exception) } " " }
+            @for remark in &self.remarks { (remark) " " }
         };
-        Figure { label: &self.finding(has_money), legend: &[], plot: bars(&drawn, label), caption }.render()
+        Figure { label: &self.finding(unit), legend: &[], plot: bars(&drawn, label), caption }.render()
     }
 
-    fn finding(&self, has_money: bool) -> String {
-        let nets = self.per_day.iter().filter_map(|day| day.figures).map(|day| day_value(&day, has_money));
+    fn finding(&self, unit: BarUnit) -> String {
+        let values = self.per_day.iter().filter_map(|day| day.figures).map(|day| unit.value(&day));
         let (mut above, mut below) = (0, 0);
-        nets.flatten().for_each(|net| if net < 0.0 { below += 1 } else { above += 1 });
+        values.flatten().for_each(|value| if value < 0.0 { below += 1 } else { above += 1 });
         let gaps = self.per_day.iter().filter(|day| day.figures.is_none()).count() as u64;
         format!(
-            "Net {} per day over {}. {} not below zero, {} below, {} without sessions. The figures are in the table \
+            "{} per day over {}. {} not below zero, {} below, {} without sessions. The figures are in the table \
              that follows.",
-            if has_money { "money" } else { "tokens" },
+            match unit {
+                BarUnit::Tokens => "Net tokens",
+                BarUnit::Money => "Net money",
+                BarUnit::Spent => "Money spent",
+            },
             counted(self.per_day.len() as u64, "day", "days"),
             counted(above, "day", "days"),
             count(below),
@@ -281,10 +300,16 @@ impl CheaperWindow {
         html! {
             div.notice {
                 div {
-                    b { "A smaller window would have cost less." } " "
+                    b { "Another window would have cost less." } " "
                     span.muted {
-                        "Compacting at " (count(self.size)) " tokens instead of " (count(self.now)) " would have cost "
-                        (self.saved.show()) " less over " (counted(self.sessions, "long session", "long sessions")) "."
+                        "Compacting at " (count(self.size)) " tokens "
+                        @if let Some(now) = self.now { "instead of " (count(now)) " " }
+                        "would have "
+                        @match self.saved {
+                            Some(saved) => { "cost " (saved.show()) " less, " }
+                            None => "been ",
+                        }
+                        (self.for_whom) "."
                     }
                 }
                 div.actions { a.button href=(shell.page(Page::Window)) { "See what each size costs" } }
@@ -309,15 +334,54 @@ fn own(account: &Account) -> String {
     )
 }
 
-fn day_value(day: &DayFigures, has_money: bool) -> Option<f64> {
-    if has_money { day.account.net.map(Money::dollars) } else { Some(day.account.net_tokens() as f64) }
+/// Says what outputs became.
+fn became(account: &Account) -> String {
+    format!("in full {}, shown {}", count(account.output_tokens), count(account.shown_tokens))
 }
 
-fn bar(day: &Day, has_money: bool) -> Bar {
-    let figure = |figures: &DayFigures| match figures.account.net.filter(|_| has_money) {
-        Some(net) => net.show_bare(),
-        None => difference(figures.account.net_tokens()),
-    };
+/// Returns what stands in place of an account if there were sessions, but nothing was measured in them.
+fn unmeasured() -> Markup {
+    html! {
+        section aria-label="What it comes to" {
+            div.notice { div {
+                b { "Nothing was held back in these sessions, and nothing was said." } " "
+                span.muted {
+                    "Weir may not have been there, as in imported sessions: " code { "weir replay" }
+                    " works out what it would have saved."
+                }
+            } }
+        }
+    }
+}
+
+/// What the bars of the chart are.
+#[derive(Clone, Copy)]
+enum BarUnit {
+    Tokens,
+    Money,
+    /// What the sessions cost.
+    Spent,
+}
+
+impl BarUnit {
+    fn value(self, day: &DayFigures) -> Option<f64> {
+        match self {
+            Self::Tokens => Some(day.account.net_tokens as f64),
+            Self::Money => day.account.net.map(Money::dollars),
+            Self::Spent => day.spent.map(Money::dollars),
+        }
+    }
+
+    fn figure(self, day: &DayFigures) -> Option<String> {
+        match self {
+            Self::Tokens => Some(difference(day.account.net_tokens)),
+            Self::Money => day.account.net.map(Money::show_bare),
+            Self::Spent => day.spent.map(|spent| spent.show().replace('$', "")),
+        }
+    }
+}
+
+fn bar(day: &Day, unit: BarUnit) -> Bar {
     let title = match &day.figures {
         None => format!("{}: no sessions", day.at.weekday_and_month()),
         Some(figures) => format!(
@@ -325,13 +389,13 @@ fn bar(day: &Day, has_money: bool) -> Bar {
             day.at.weekday_and_month(),
             figures.account.net.map_or_else(|| "money not known".to_owned(), Money::show_signed),
             figures.spent.map_or_else(|| "a cost not known".to_owned(), Money::show),
-            difference(figures.account.net_tokens()),
+            difference(figures.account.net_tokens),
             sessions_of(figures.sessions)
         ),
     };
     Bar {
-        value: day.figures.as_ref().and_then(|figures| day_value(figures, has_money)),
-        figure: day.figures.as_ref().map(figure).unwrap_or_default(),
+        value: day.figures.as_ref().and_then(|figures| unit.value(figures)),
+        figure: day.figures.as_ref().and_then(|figures| unit.figure(figures)).unwrap_or_default(),
         wide: day.at.weekday(),
         narrow: day.at.day_of_month(),
         title,

@@ -24,12 +24,16 @@ pub struct Window {
     pub sessions: u64,
     /// The first and the last day of them.
     pub span: Option<(Moment, Moment)>,
+    /// What the others are compared with: the size that is set, or the sessions as they were.
+    pub now: Option<SizeCost>,
     /// Sizes, the smallest first.
     pub sizes: Vec<SizeCost>,
-    /// The size as it is now.
-    pub now: u64,
     /// The recommended size; none if no other costs clearly less.
     pub best: Option<u64>,
+    /// Where the sessions were compacted, in a sentence.
+    pub recorded: Text,
+    /// For how many sessions the recommended size is cheaper and dearer, or why none is recommended; in a sentence.
+    pub verdict: Text,
     /// The price that was used, in words.
     pub price: Text,
     /// Each session at the chosen sizes.
@@ -60,8 +64,8 @@ pub struct ClientChoice {
 /// What one size would have cost.
 #[derive(Debug, Clone, Copy)]
 pub struct SizeCost {
-    /// The size, in tokens.
-    pub size: u64,
+    /// The size, in tokens; none for the sessions as they were.
+    pub size: Option<u64>,
     /// Reads from the cache.
     pub reads: Money,
     /// Writes to the cache.
@@ -75,6 +79,10 @@ pub struct SizeCost {
 }
 
 impl SizeCost {
+    fn name(&self) -> String {
+        self.size.map_or_else(|| "as it was".to_owned(), count)
+    }
+
     /// Returns the sum.
     pub fn total(&self) -> Money {
         Money(
@@ -105,7 +113,8 @@ impl Window {
                 (self.certainty())
             }
         };
-        let keys: &[Key] = &[Key { keys: &["s"], does: "set it" }];
+        const SET: [Key; 1] = [Key { keys: &["s"], does: "set it" }];
+        let keys: &[Key] = if self.setting.is_some() { &SET } else { &[] };
         shell.document(&Content { page: Some(Page::Window), title: "Window", keys, main })
     }
 
@@ -128,12 +137,19 @@ impl Window {
         head(html! { "Window" }, sentence, html! { @if choices.len() > 1 { (segments("Client", &choices)) } })
     }
 
-    fn find(&self, size: u64) -> Option<&SizeCost> {
-        self.sizes.iter().find(|cost| cost.size == size)
+    /// Returns the sizes, the one that the others are compared with among them.
+    fn all(&self) -> Vec<&SizeCost> {
+        let recorded = self.now.as_ref().filter(|now| now.size.is_none());
+        self.sizes.iter().chain(recorded).collect()
+    }
+
+    fn is_now(&self, cost: &SizeCost) -> bool {
+        self.now.as_ref().is_some_and(|now| now.size == cost.size)
     }
 
     fn result(&self) -> Markup {
-        let pair = self.best.and_then(|best| self.find(best)).zip(self.find(self.now));
+        let best = self.sizes.iter().find(|cost| cost.size.is_some() && cost.size == self.best);
+        let pair = best.zip(self.now.as_ref());
         html! {
             section aria-label="Result" {
                 div.notice {
@@ -142,13 +158,14 @@ impl Window {
                             @let saved = Money(now.total().0.saturating_sub(best.total().0));
                             div {
                                 b {
-                                    (count(best.size)) " tokens would have cost " (saved.show()) " less than "
-                                    (count(now.size))
+                                    (best.name()) " tokens would have cost " (saved.show()) " less than "
+                                    (now.size.map_or_else(|| "was paid".to_owned(), count))
                                 }
                                 ", that is " (best.total().show()) " instead of " (now.total().show())
                                 " (" (change(-100.0 * saved.dollars() / now.total().dollars().max(1e-9))) "). "
                                 span.muted {
-                                    "In these sessions the conversation would have been compacted "
+                                    (self.verdict) " "
+                                    "These sessions would have been compacted "
                                     (crate::figures::times(best.compactions))
                                     " instead of " (count(now.compactions))
                                     ". What a summary forgets is not in this figure."
@@ -159,9 +176,9 @@ impl Window {
                             }
                         }
                         None => div {
-                            b { "No other size would have cost clearly less." }
+                            b { (self.verdict) }
                             " "
-                            span.muted { "The window is at " (count(self.now)) " tokens." }
+                            span.muted { (self.recorded) }
                         },
                     }
                 }
@@ -170,15 +187,16 @@ impl Window {
     }
 
     fn chart(&self) -> Markup {
-        let least = self.sizes.iter().map(|cost| cost.total().0).min();
-        let drawn: Vec<Stack> = self.sizes.iter().map(|cost| self.stack(cost, least)).collect();
+        let all = self.all();
+        let least = all.iter().map(|cost| cost.total().0).min();
+        let drawn: Vec<Stack> = all.iter().map(|cost| self.stack(cost, least)).collect();
         let label = |value: f64, is_top: bool| format!("{}{}", if is_top { "$" } else { "" }, axis_number(value));
         let names = ["cache reads", "cache writes", "output", "what compacting costs: summaries, files read again"];
         let legend: Vec<(Swatch, &str)> =
             CLASSES.iter().zip(names).map(|(class, name)| (Swatch::Fill(class), name)).collect();
         let caption = html! {
             "Below each size: how many times the conversation would have been compacted. "
-            @for cost in self.dearer() { b { "At " (count(cost.size)) " it costs more than now." } " " }
+            (self.recorded) " "
             span.only-narrow { "Sizes are in thousands." }
         };
         let figure =
@@ -192,16 +210,13 @@ impl Window {
         )
     }
 
-    /// Returns the sizes that would have cost more than the present one.
-    fn dearer(&self) -> impl Iterator<Item = &SizeCost> {
-        let now = self.find(self.now).map(SizeCost::total);
-        self.sizes.iter().filter(move |cost| now.is_some_and(|now| cost.total() > now))
-    }
-
     fn finding(&self) -> String {
-        let costs = self.sizes.iter().map(|cost| {
-            let now = if cost.size == self.now { ", as set now" } else { "" };
-            format!("{} tokens{now}: {}.", count(cost.size), cost.total().show())
+        let costs = self.all().into_iter().map(|cost| match cost.size {
+            None => format!("As it was: {}.", cost.total().show()),
+            Some(size) => {
+                let now = if self.is_now(cost) { ", as set now" } else { "" };
+                format!("{} tokens{now}: {}.", count(size), cost.total().show())
+            }
         });
         format!(
             "Cost of {} by window size. {}",
@@ -211,16 +226,16 @@ impl Window {
     }
 
     fn stack(&self, cost: &SizeCost, least: Option<i64>) -> Stack {
-        let (is_chosen, is_now) = (Some(cost.size) == self.best, cost.size == self.now);
+        let (is_chosen, is_now) = (cost.size.is_some() && cost.size == self.best, self.is_now(cost));
         let total = cost.total();
         Stack {
             parts: [cost.reads, cost.writes, cost.output, cost.compacting].map(Money::dollars),
             figure: (total.show(), format!("${:.0}", total.dollars())),
-            name: (count(cost.size), count(cost.size / 1_000)),
+            name: (cost.name(), cost.size.map_or_else(|| "was".to_owned(), |size| count(size / 1_000))),
             note: (format!("{}×", count(cost.compactions)), count(cost.compactions)),
             title: format!(
-                "{} tokens: {}. Cache reads {}, cache writes {}, output {}, compacting {} ({})",
-                count(cost.size),
+                "{}: {}. Cache reads {}, cache writes {}, output {}, compacting {} ({})",
+                cost.size.map_or_else(|| "As it was".to_owned(), |size| format!("{} tokens", count(size))),
                 total.show(),
                 cost.reads.show(),
                 cost.writes.show(),
@@ -230,28 +245,25 @@ impl Window {
             ),
             is_chosen,
             is_now,
-            is_labelled: is_chosen
-                || is_now
-                || Some(total.0) == least
-                || self.dearer().any(|other| other.size == cost.size),
+            is_labelled: is_chosen || is_now || Some(total.0) == least,
         }
     }
 
     fn table(&self) -> Table {
         let row = |cost: &SizeCost| Row {
-            name: html! { (count(cost.size)) },
+            name: html! { (cost.name()) },
             cells: [cost.reads, cost.writes, cost.output, cost.compacting, cost.total()]
                 .map(|money| Cell::plain(money.show()))
                 .into_iter()
                 .chain([Cell::plain(count(cost.compactions))])
                 .collect(),
-            is_chosen: Some(cost.size) == self.best,
+            is_chosen: cost.size.is_some() && cost.size == self.best,
         };
         let names = ["Window", "Cache reads", "Cache writes", "Output", "Compacting", "In all", "Compactions"];
         Table {
             is_stacked: false,
             columns: names.map(Column::figure).to_vec(),
-            rows: self.sizes.iter().map(row).collect(),
+            rows: self.all().into_iter().map(row).collect(),
             total: None,
             has_keys: false,
         }

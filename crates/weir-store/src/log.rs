@@ -47,6 +47,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "0012_identity_of_projects", sql: include_str!("log/migrations/0012_identity_of_projects.sql") },
     Migration { name: "0013_hook_days", sql: include_str!("log/migrations/0013_hook_days.sql") },
     Migration { name: "0014_clock", sql: include_str!("log/migrations/0014_clock.sql") },
+    Migration { name: "0015_meter_output", sql: include_str!("log/migrations/0015_meter_output.sql") },
 ];
 
 /// Reads a column with the stored name of an enum's variant.

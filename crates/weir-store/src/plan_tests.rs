@@ -194,7 +194,7 @@ fn check_what_hooks_ask(store: &mut Store, scope: &Scope, now: Timestamp) {
     assert_eq!(store.outcomes(None).unwrap().iter().map(|sum| sum.count).collect::<Vec<_>>(), [3]);
     assert_eq!(store.hook_days(now).unwrap().iter().map(HookDay::count).collect::<Vec<_>>(), [3]);
     assert_eq!(store.newest_events(scope, 2).unwrap(), [error.clone(), error.clone()]);
-    assert_eq!(store.net_since(scope, now).unwrap(), 0);
+    assert_eq!(store.metered_of(scope.session.as_ref().unwrap(), now).unwrap(), []);
     assert_eq!(store.failures(scope).unwrap(), [error.clone(), error]);
     assert_eq!(store.newest_notes(scope, 2).unwrap().len(), 1, "three of four are superseded");
     assert_eq!(store.notes(scope, 9).unwrap().len(), 4, "a review lists the superseded too");

@@ -44,12 +44,31 @@ pub(crate) struct Answer<D = Value> {
     pub raw: Option<BlobReader>,
     /// The exit code of the program that was run. The command exits with the same code.
     pub exit_code: Option<u8>,
+    /// What the programs printed that were run, for the meter.
+    pub printed: Vec<PrintedOutput>,
+}
+
+/// The output of a program that was run.
+pub(crate) struct PrintedOutput {
+    /// Its beginning.
+    pub beginning: String,
+    /// Its length, in bytes.
+    pub bytes: u64,
+    /// Whether the answer contains all of it.
+    pub is_whole: bool,
+    /// Whether the program failed.
+    pub failed: bool,
+}
+
+impl PrintedOutput {
+    /// How much of an output its tokens are estimated from. A shorter one is counted.
+    pub(crate) const MAX_BEGINNING_BYTES: usize = 64 << 10;
 }
 
 impl<D> Answer<D> {
     /// Returns an answer that found what was asked for.
     pub(crate) fn new(text: String, data: D) -> Self {
-        Self { text, data, found: true, raw: None, exit_code: None }
+        Self { text, data, found: true, raw: None, exit_code: None, printed: Vec::new() }
     }
 
     /// Returns an answer that found nothing.
@@ -59,8 +78,8 @@ impl<D> Answer<D> {
 
     /// Returns the same answer with other data.
     pub(crate) fn map<E>(self, data: impl FnOnce(D) -> E) -> Answer<E> {
-        let Self { text, data: before, found, raw, exit_code } = self;
-        Answer { text, data: data(before), found, raw, exit_code }
+        let Self { text, data: before, found, raw, exit_code, printed } = self;
+        Answer { text, data: data(before), found, raw, exit_code, printed }
     }
 }
 

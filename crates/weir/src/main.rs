@@ -22,6 +22,7 @@ mod identity;
 mod importing;
 mod indexing;
 mod mapping;
+mod metering;
 mod moved;
 mod mutex;
 mod needs;

@@ -24,7 +24,7 @@ mod index;
 mod map;
 mod reflect;
 pub(crate) mod search;
-mod stats;
+pub(crate) mod stats;
 
 use std::future::Future;
 use std::path::PathBuf;

@@ -68,7 +68,8 @@ impl SeenOutputs {
 
     /// Returns all of them in one sentence.
     pub(crate) fn sentence(&self) -> String {
-        let parts: Vec<String> = self.rows().map(|(words, count)| format!("{} {words}", count.outputs)).collect();
+        let parts: Vec<String> =
+            self.rows().map(|(words, count)| format!("{} {words}", number(count.outputs.cast_signed()))).collect();
         format!("{}: {}", self.head(), parts.join(", "))
     }
 

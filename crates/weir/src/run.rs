@@ -36,7 +36,9 @@ use crate::os;
 use crate::permission::{self, Consent, Deed};
 pub(crate) use environment::{new_scratch, search_path};
 pub(crate) use outside::{STAND_IN, stand_in};
-pub(crate) use render::{DisplayOptions, RunData, answer, answer_after_live, brief, looked_for, show};
+pub(crate) use render::{
+    DisplayOptions, MAX_WHOLE_TOKENS, RunData, answer, answer_after_live, brief, looked_for, printed, show,
+};
 
 /// The tool that runs code. Rules about it hold for every way to run something.
 pub(crate) const TOOL: &str = "ctx_execute";

@@ -216,23 +216,19 @@ fn safe_window(context: &Context, recipe: &Recipe, window: &Window, length: u64)
     };
     let value = window.value(length).ok_or_else(|| cannot(format!("its smallest length is {}", window.smallest)))?;
     match crate::window::too_small(context, recipe.name, length)? {
-        (0, _) => Ok(value),
-        (small, all) => {
+        (small, all) if crate::window::is_too_small(small, all) => {
             Err(cannot(format!("in {small} of your {all} longer sessions it would have to compact again at once")))
         }
+        _ => Ok(value),
     }
 }
 
-/// Returns the length at which a client compacts now, in tokens: as its settings say, or its default. Returns `None` if
-/// that is not known.
-pub(crate) fn current_window(context: &Context, recipe: &Recipe) -> Option<u64> {
-    let window = recipe.window.as_ref()?;
+/// Returns the length at which a client is set to compact, in tokens. Returns `None` if it is not set.
+pub(crate) fn window_set(context: &Context, client: &str) -> Option<u64> {
+    let window = find(client)?.window?;
     let places = Places::new(context).ok()?;
     let text = files::read(&files::target(&places.path(&window.setting.place))).ok()?.unwrap_or_default();
-    match window.setting.get(&text).ok()? {
-        Some(value) => window.length(&value),
-        None => Some(window.default),
-    }
+    window.length(&window.setting.get(&text).ok()??)
 }
 
 /// Names the next step, and mentions past sessions, if there are any.

@@ -1,6 +1,6 @@
 //! `weir statusline`: one line below the prompt of Claude Code with the fullness of the window, the minimum cost of the
-//! next request, the tokens that Weir has kept out of the window, and whether a piece of work has just ended, which is
-//! the best time to compact.
+//! next request, what Weir has made of large outputs, and whether a piece of work has just ended, which is the best time
+//! to compact.
 //!
 //! Invariants: the client waits for this again and again, so nothing is set up that is not needed, two short statements
 //! are all that is asked of the store, and nothing is written; failures and unknown values are left out of the line.
@@ -17,6 +17,7 @@ use weir_store::Patience;
 
 use crate::env::{Env, Paths};
 use crate::hook::location::{SessionLocation, belongs_to};
+use crate::operations::stats::account::{Account, short};
 use crate::replay::prices::{self, Prices};
 use crate::when;
 
@@ -31,12 +32,12 @@ const STORE_WAIT: Duration = Duration::from_millis(50);
 const MIN_WINDOW_TOKENS: u64 = 60_000;
 /// How many of the newest events are checked for work that has just ended.
 const MAX_RECENT_EVENTS: usize = 4;
-/// The period over which the tokens kept out are summed, in milliseconds.
-const PERIOD_MILLIS: i64 = 7 * weir_core::time::DAY;
+/// How far back the account of the session reaches, in milliseconds.
+const PERIOD_MILLIS: i64 = 31 * weir_core::time::DAY;
 
 const LONG_ABOUT: &str = "\
-Print one line for the status line of Claude Code: how full the window is, the minimum cost of the next request, what Weir \
-has kept out of the conversation, and whether a commit or a fix makes this a good moment to compact.
+Print one line for the status line of Claude Code: how full the window is, the minimum cost of the next request, how \
+many tokens of output Weir has replaced by how many, and whether a commit or a fix makes this a good moment to compact.
 
 It reads what the client sends on standard input and writes no files. To use it, add this to ~/.claude/settings.json:
 
@@ -73,7 +74,7 @@ fn line(told: &Value, now: Timestamp) -> String {
     parts.extend(window.map(|tokens| fullness(tokens, &told["context_window"])));
     parts.extend(window.and_then(|tokens| next_request(tokens, told, paths.as_ref())));
     if let Some(known) = paths.and_then(|paths| SessionFacts::read(&env, &paths, told, now)) {
-        parts.extend((known.net != 0).then(|| format!("weir {}", signed(known.net))));
+        parts.extend(known.account.in_short().map(|outputs| format!("weir {outputs}")));
         parts.extend(
             known
                 .ended
@@ -105,8 +106,8 @@ fn next_request(tokens: u64, told: &Value, paths: Option<&Paths>) -> Option<Stri
 
 /// What the store knows about the session.
 struct SessionFacts {
-    /// The tokens kept out of the window, less those added to it.
-    net: i64,
+    /// What Weir did in it.
+    account: Account,
     /// The work that has just ended.
     ended: Option<&'static str>,
 }
@@ -127,7 +128,7 @@ impl SessionFacts {
             return None;
         }
         let store = place.open(paths, Patience::InAll(STORE_WAIT)).ok()?;
-        let net = store.net_since(&place.scope, Timestamp(now.0 - PERIOD_MILLIS)).ok()?;
+        let readings = store.metered_of(place.scope.session.as_ref()?, Timestamp(now.0 - PERIOD_MILLIS)).ok()?;
         let newest = store.newest_events(&place.scope, MAX_RECENT_EVENTS).ok()?;
         // A request or a failure since then means that the work goes on.
         let goes_on = |event: &&Event| matches!(event.kind, EventKind::Prompt | EventKind::Error);
@@ -136,22 +137,8 @@ impl SessionFacts {
             EventKind::Fix => Some("repaired"),
             _ => None,
         });
-        Some(Self { net, ended })
+        Some(Self { account: Account::of(&readings), ended })
     }
-}
-
-/// Formats a number of tokens in a few characters.
-fn short(tokens: u64) -> String {
-    match tokens {
-        0..1_000 => tokens.to_string(),
-        1_000..10_000 => format!("{:.1}k", tokens as f64 / 1e3),
-        10_000..1_000_000 => format!("{}k", tokens / 1_000),
-        _ => format!("{:.1}M", tokens as f64 / 1e6),
-    }
-}
-
-fn signed(tokens: i64) -> String {
-    format!("{}{} tokens", if tokens < 0 { "−" } else { "+" }, short(tokens.unsigned_abs()))
 }
 
 #[cfg(test)]

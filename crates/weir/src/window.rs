@@ -5,10 +5,13 @@
 
 mod report;
 mod simulation;
+mod study;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
+use weir_clients::Client;
 use weir_clients::transcript::SeenMessages;
 
 use crate::answer::Answer;
@@ -17,23 +20,23 @@ use crate::error::CommandError;
 use crate::replay::places::{self, Places};
 use crate::replay::prices::{self, Prices};
 use report::WindowReport;
-pub(crate) use simulation::{Aftermath, WindowGrowth};
+pub(crate) use simulation::{CostParts, Limit, WindowGrowth};
+pub(crate) use study::{Played, Study, is_too_small};
 
 /// How many transcripts of the clients are read by default.
 pub(crate) const DEFAULT_TRANSCRIPTS: usize = 100;
 /// The fewest requests of a session that counts. Shorter sessions end before the window matters.
 pub(crate) const MIN_REQUESTS: usize = 30;
-/// The lengths to try, in tokens.
-pub(crate) const LENGTHS: [u64; 9] = [60_000, 80_000, 100_000, 120_000, 167_000, 200_000, 300_000, 500_000, 967_000];
-/// The default length for comparison: the window of clients before windows of a million tokens.
-pub(crate) const DEFAULT_COMPARED_LENGTH: u64 = 167_000;
 
 const LONG_ABOUT: &str = "\
 See what your recorded sessions would have cost if their conversations had been compacted earlier or later.
 
 Every request pays for the whole conversation before it, most of it at the price of a cached read. Compacting earlier makes requests \
 shorter, but costs a summary and reading some things again. Weir measures both at the compactions in your own sessions, or assumes them \
-if there are none; the answer says which.";
+if there are none; the answer says which.
+
+The sessions are compared with what they cost as they were recorded or, if you have set when the client compacts, with that setting. A \
+length is recommended only if it saves at least 2 % in all, is not dearer for the median session, and can be set in the client.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -60,7 +63,7 @@ pub(crate) fn command() -> Command {
         .long("against")
         .value_name("TOKENS")
         .value_parser(value_parser!(u64).range(20_000..=2_000_000))
-        .help("Compare with compaction at this length [default: 167000]");
+        .help("Compare with compaction at this length [default: as set or, if it is not set, as recorded]");
     let prices = Arg::new("prices")
         .long("prices")
         .value_name("FILE")
@@ -73,8 +76,12 @@ pub(crate) fn command() -> Command {
         .args([paths, newest, against, prices])
 }
 
-/// Reads the sessions and tries every length.
-pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, CommandError> {
+/// Reads the sessions and tries every length. `set` returns the length to which a client is set, if it is.
+pub(crate) fn run(
+    context: &Context,
+    arguments: &ArgMatches,
+    set: impl Fn(&str) -> Option<u64>,
+) -> Result<Answer, CommandError> {
     let env = context.env();
     let paths: Vec<PathBuf> =
         arguments.get_many("path").into_iter().flatten().map(|path: &PathBuf| env.folder.join(path)).collect();
@@ -85,9 +92,9 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
     found.truncate(most);
     let named = arguments.get_one::<PathBuf>("prices").map(|path| env.folder.join(path));
     let prices = Prices::read(named.or_else(|| prices::user_file(context.paths())).as_deref())?;
-    let against = arguments.get_one::<u64>("against").copied().unwrap_or(DEFAULT_COMPARED_LENGTH);
+    let against = arguments.get_one::<u64>("against").copied();
 
-    let (mut courses, mut aftermath) = (Vec::new(), Aftermath::default());
+    let mut courses = Vec::new();
     let (mut short, mut unmeasured, mut others, mut copied) = (0, 0, 0, 0);
     let mut seen = SeenMessages::default();
     for (at, transcript) in found.iter().enumerate() {
@@ -109,35 +116,50 @@ pub(crate) fn run(context: &Context, arguments: &ArgMatches) -> Result<Answer, C
             if session.is_copy() {
                 continue;
             }
-            aftermath.learn(session);
             let course = WindowGrowth::of(session, &transcript.name, prices.of(&session.model));
             match course.requests() {
-                MIN_REQUESTS.. => courses.push(course),
+                MIN_REQUESTS.. => {}
                 _ if session.own_requests() >= MIN_REQUESTS => unmeasured += 1,
                 _ => short += 1,
             }
+            courses.push(course);
         }
     }
     context.report_progress("");
-    Ok(WindowReport { courses, aftermath, short, unmeasured, copied, left_out, others, unreadable, against }.answer())
+    let studies = studies(&courses, |client| against.or_else(|| set(client)));
+    Ok(WindowReport { studies, short, unmeasured, copied, left_out, others, unreadable }.answer())
+}
+
+/// Studies the sessions of each client, the one with the most requests first. `set` returns the length to which a
+/// client is set, if it is.
+pub(crate) fn studies<'a>(
+    courses: impl IntoIterator<Item = &'a WindowGrowth>,
+    set: impl Fn(&str) -> Option<u64>,
+) -> Vec<Study<'a>> {
+    let mut by_client: BTreeMap<&str, (&'static Client, Vec<&'a WindowGrowth>)> = BTreeMap::new();
+    for course in courses {
+        by_client.entry(course.client.name).or_insert((course.client, Vec::new())).1.push(course);
+    }
+    let studied = by_client.into_values().filter_map(|(client, all)| Study::of(client, &all, set(client.name)));
+    let mut studies: Vec<Study<'a>> = studied.collect();
+    let requests = |study: &Study<'_>| study.sessions.iter().map(|played| played.growth.requests()).sum::<usize>();
+    studies.sort_by_key(|study| std::cmp::Reverse(requests(study)));
+    studies
 }
 
 /// Returns how many of the newest longer sessions of a client would have had to compact again immediately at this
 /// length, and how many such sessions there are.
 pub(crate) fn too_small(context: &Context, client: &str, length: u64) -> Result<(usize, usize), CommandError> {
     let rates = Prices::read(None)?.of("");
-    let (mut courses, mut aftermath) = (Vec::new(), Aftermath::default());
+    let mut courses = Vec::new();
     let found = places::find(context.env(), &[])?.found;
     for transcript in found.iter().take(DEFAULT_TRANSCRIPTS) {
         let Ok(Some(read)) = transcript.read() else { continue };
-        for session in &read.sessions {
-            aftermath.learn(session);
-            let course = WindowGrowth::of(session, &transcript.name, rates);
-            if course.requests() >= MIN_REQUESTS && session.client().name == client {
-                courses.push(course);
-            }
-        }
+        let of_client = read.sessions.iter().filter(|session| session.client().name == client);
+        courses.extend(of_client.map(|session| WindowGrowth::of(session, &transcript.name, rates)));
     }
-    let small = courses.iter().filter(|course| course.at(length, &aftermath).too_small).count();
-    Ok((small, courses.len()))
+    let studied = studies(&courses, |_| None);
+    let Some(study) = studied.first() else { return Ok((0, 0)) };
+    let small = study.sessions.iter().filter(|played| study.at(played, length).0.too_small).count();
+    Ok((small, study.sessions.len()))
 }

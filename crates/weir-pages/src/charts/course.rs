@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{Axis, percent, px};
 use crate::figures::{count, ordinal};
-use crate::session::{CompactedBy, WindowCourse};
+use crate::session::WindowCourse;
 
 const TOP: f64 = 40.0;
 const HEIGHT: f64 = 166.0;
@@ -17,7 +17,7 @@ const AXIS_WIDTH: u32 = 72;
 /// Returns the chart.
 pub(crate) fn course(course: &WindowCourse) -> Markup {
     let longest = course.lengths.iter().chain(course.without.iter().map(|(_, length)| length)).max().copied();
-    let highest = longest.max(course.limit).max(course.base).unwrap_or(0);
+    let highest = longest.max(course.limit).unwrap_or(0);
     let axis = Axis::new(0.0, highest as f64, TOP, HEIGHT);
     let place = Place { last: course.lengths.len().saturating_sub(1).max(1) as f64 };
     html! {
@@ -63,7 +63,7 @@ fn marks(course: &WindowCourse, place: &Place) -> Markup {
             line.mark x1=(x) x2=(x) y1="4" y2=(px(TOP + HEIGHT)) {}
             @if has_room {
                 text.strong.only-wide.end[is_late] x=(x) dx=(dx) y="14" {
-                    "Compacted" @if compaction.by == Some(CompactedBy::User) { " by you" }
+                    "Compacted"
                 }
                 text.only-wide.end[is_late] x=(x) dx=(dx) y="30" {
                     (count(compaction.before)) " → " (count(compaction.after))
@@ -126,10 +126,6 @@ fn curves(course: &WindowCourse, axis: &Axis, place: &Place) -> Markup {
     html! {
         svg x="0" y="0" width="100%" height=(TOTAL) viewBox={ "0 0 100 " (TOTAL) } preserveAspectRatio="none" {
             path.area d=(areas) {}
-            @if let Some(base) = course.base {
-                @let y = axis.y(base as f64);
-                rect.area0 x="0" width="100" y=(px(y)) height=(px(axis.y(0.0) - y)) {}
-            }
             @if !other.is_empty() { path.stroke.other d={ "M" (other.join(" L")) } {} }
             path.stroke d=(lines) {}
         }

@@ -39,8 +39,6 @@ pub struct NoteCard {
     pub doubts: Vec<Badge>,
     /// Its revisions, the newest first; one alone is not shown.
     pub revisions: Vec<Revision>,
-    /// The change that raised the doubt.
-    pub change: Option<Change>,
     /// Whether it was replaced.
     pub is_superseded: bool,
 }
@@ -62,26 +60,6 @@ pub struct Revision {
     pub is_superseded: bool,
 }
 
-/// What changed in a file that a note is bound to.
-#[derive(Debug, Clone)]
-pub struct Change {
-    /// The file.
-    pub file: Text,
-    /// How much, and since when.
-    pub summary: Text,
-    /// The lines.
-    pub lines: Vec<ChangeLine>,
-}
-
-/// A line of a change.
-#[derive(Debug, Clone)]
-pub struct ChangeLine {
-    /// Whether the line is new; if not, it is gone.
-    pub is_new: bool,
-    /// The line.
-    pub text: Text,
-}
-
 /// What forgetting a note means.
 pub(crate) const FORGETTING_A_NOTE: &str = "The note and all its revisions are removed. This cannot be taken back.";
 
@@ -90,7 +68,7 @@ impl NoteCard {
     /// of the user now. The first one with a doubt is open.
     pub(super) fn render(&self, shell: &Shell, is_first: bool) -> Markup {
         let waits = self.doubts.is_empty() && self.words.standing == Standing::Unconfirmed;
-        let has_more = self.revisions.len() > 1 || self.change.is_some() || !(waits || self.is_superseded);
+        let has_more = self.revisions.len() > 1 || !(waits || self.is_superseded);
         let is_open = is_first && !self.doubts.is_empty();
         html! {
             li data-row {
@@ -99,7 +77,6 @@ impl NoteCard {
                         summary { (self.summary(shell)) }
                         div.inside {
                             @if self.revisions.len() > 1 { (self.revisions(shell)) } @else { (self.reference(shell)) }
-                            @if let Some(change) = &self.change { (change.render()) }
                             (self.actions(shell, is_open))
                         }
                     }
@@ -188,24 +165,6 @@ impl NoteCard {
                         button.button type="submit" { "Write it" }
                     }))
                 }
-            }
-        }
-    }
-}
-
-impl Change {
-    fn render(&self) -> Markup {
-        html! {
-            div.change {
-                p.hint { "What changed in " code { (self.file) } ": " (self.summary) }
-                div.code.panel { div.lines {
-                    @for line in &self.lines {
-                        div.l.new[line.is_new].gone[!line.is_new] {
-                            i { (if line.is_new { "+" } else { "−" }) }
-                            code { (line.text) }
-                        }
-                    }
-                } }
             }
         }
     }

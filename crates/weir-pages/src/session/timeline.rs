@@ -3,10 +3,9 @@
 use maud::{Markup, html};
 use weir_core::Origin;
 
-use super::{CompactedBy, Session};
-use crate::charts::spark::meter;
+use super::Session;
 use crate::components::{Choice, chips, empty, older_pages, origin_of_kind, reference, section, segments, time};
-use crate::figures::{count, counted, percent};
+use crate::figures::{count, counted};
 use crate::moment::Moment;
 use crate::routes::with_query;
 use crate::shell::Shell;
@@ -80,14 +79,10 @@ pub enum Item {
         at: Moment,
         /// The last request before it.
         request: Option<u64>,
-        /// Who asked for it, if that is known.
-        by: Option<CompactedBy>,
         /// Tokens before and after, if the transcript says so.
         tokens: Option<(u64, u64)>,
         /// The entry with the client's summary.
         summary: Option<Text>,
-        /// Tokens of the guide that was given, if that is known.
-        guide: Option<u64>,
     },
 }
 
@@ -154,21 +149,8 @@ pub struct Guide {
     pub tokens: u64,
     /// The most it may have.
     pub budget: u64,
-    /// Whether the model got it; if not, it would.
-    pub was_given: bool,
-}
-
-/// How much of what the model used next was carried over a compaction.
-#[derive(Debug, Clone, Copy)]
-pub struct Carried {
-    /// How many requests were looked at.
-    pub requests: u64,
-    /// Names that the model used in them, and that were known before.
-    pub names: u64,
-    /// How many of them are in the client's summary.
-    pub in_summary: u64,
-    /// How many of them are in the summary or in the guide.
-    pub in_both: u64,
+    /// The number of the compaction that it is for; none if it is the guide of now.
+    pub after: Option<u64>,
 }
 
 impl Timeline {
@@ -255,16 +237,15 @@ pub(crate) fn event_line(event: &EventLine, shell: &Shell, is_far: bool) -> Mark
 }
 
 fn compacted(item: &Item, shell: &Shell) -> Markup {
-    let Item::Compacted { at, request, by, tokens, summary, guide } = item else { return html! {} };
+    let Item::Compacted { at, request, tokens, summary } = item else { return html! {} };
     html! {
         li.break data-row tabindex="-1" {
-            b { "Compacted" (by.map_or("", CompactedBy::words)) }
+            b { "Compacted" }
             " at " (time(*at, &at.clock()))
             @if let Some(request) = request { ", after request " (count(*request)) }
             @if let Some((before, after)) = tokens { ": " (count(*before)) " → " (count(*after)) " tokens" }
             ". "
             @if let Some(summary) = summary { "Summary kept as " (reference(shell, summary)) ". " }
-            @if let Some(guide) = guide { "Guide of " (counted(*guide, "token", "tokens")) " given." }
         }
     }
 }
@@ -278,14 +259,16 @@ pub(super) fn guide_section(session: &Session, shell: &Shell) -> Markup {
         @if session.guides.len() > 1 { (segments("Which guide", &guide_choices(session, shell))) }
         @match &session.guide {
             Some(guide) => {
-                div.panel {
-                    pre.words tabindex="0" role="region" aria-label="The guide, word for word" { (guide.text) }
+                div.panel.guide tabindex="0" role="region" aria-label="The guide, word for word" {
+                    (guide_lines(guide.text.raw()))
                 }
                 p.hint {
-                    @if guide.was_given {
-                        "As the model got it, word for word."
-                    } @else {
-                        "As the model would get it if the session were compacted now."
+                    @match guide.after {
+                        Some(number) => {
+                            "Written again from what was recorded up to the " (crate::figures::ordinal(number))
+                            " compaction."
+                        }
+                        None => "As the model would get it if the session were compacted now.",
                     }
                     " What tools and pages said is marked as theirs."
                 }
@@ -295,9 +278,23 @@ pub(super) fn guide_section(session: &Session, shell: &Shell) -> Markup {
                 "A guide is written when the session has something to carry over."
             })),
         }
-        @if let Some(carried) = &session.carried { (carried_over(carried)) }
     };
     section("h-guide", "Guide", aside, content)
+}
+
+/// Returns the lines of a guide: its items as lists, what is between them as paragraphs.
+fn guide_lines(text: &str) -> Markup {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let blocks = lines.chunk_by(|one, next| one.starts_with("- ") == next.starts_with("- "));
+    html! {
+        @for block in blocks {
+            @if block.iter().all(|line| line.starts_with("- ")) {
+                ul { @for line in block { li { (Text::from(&line[2..])) } } }
+            } @else {
+                @for line in block { p { (Text::from(*line)) } }
+            }
+        }
+    }
 }
 
 fn guide_choices(session: &Session, shell: &Shell) -> Vec<Choice> {
@@ -310,33 +307,4 @@ fn guide_choices(session: &Session, shell: &Shell) -> Vec<Choice> {
         Choice { label, href: format!("{href}#h-guide"), is_chosen: choice.is_chosen }
     };
     session.guides.iter().map(one).collect()
-}
-
-fn carried_over(carried: &Carried) -> Markup {
-    let row = |label: &str, number: u64, class: &str| {
-        let part = number as f64 / carried.names.max(1) as f64;
-        html! {
-            div { dt { (label) } dd {
-                @if let Some(share) = percent(number as f64, carried.names as f64) {
-                    (meter(part, class)) " " (share)
-                } @else {
-                    span.muted { "none used" }
-                }
-            } }
-        }
-    };
-    html! {
-        dl.carried.panel {
-            div {
-                dt {
-                    "Names used in the next "
-                    @if carried.requests == 1 { "request" }
-                    @else { (counted(carried.requests, "request", "requests")) }
-                }
-                dd { (count(carried.names)) }
-            }
-            (row("in the client’s summary", carried.in_summary, "dim"))
-            (row("in summary and guide", carried.in_both, "full"))
-        }
-    }
 }

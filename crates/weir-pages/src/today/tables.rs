@@ -26,8 +26,12 @@ pub struct HeldOutput {
     pub tool: Text,
     /// When.
     pub at: Moment,
-    /// Tokens of the whole output; none if it was too long to count them.
+    /// Tokens of the whole output, which are estimated if it is long; none if its text cannot be read.
     pub tokens: Option<u64>,
+    /// Tokens that the model got instead, if the transcript says so.
+    pub shown: Option<u64>,
+    /// Tokens of it that the model asked for again, if the transcript says so.
+    pub again: Option<u64>,
     /// Its size, in bytes.
     pub bytes: u64,
 }
@@ -39,6 +43,8 @@ pub struct ToolRow {
     pub name: Text,
     /// How many of its outputs were held back.
     pub held: u64,
+    /// Their tokens in full.
+    pub output: u64,
     /// Tokens that the client would have shown of them.
     pub given: u64,
     /// Tokens that were shown instead.
@@ -46,8 +52,9 @@ pub struct ToolRow {
 }
 
 impl ToolRow {
-    fn held_back(&self) -> u64 {
-        self.given.saturating_sub(self.shown)
+    /// Returns the tokens that were spared; negative if more were shown.
+    pub fn held_back(&self) -> i64 {
+        self.given.cast_signed().saturating_sub(self.shown.cast_signed())
     }
 }
 
@@ -88,10 +95,13 @@ impl Today {
         let days: Vec<DayFigures> = self.per_day.iter().filter_map(|day| day.figures).collect();
         let add =
             |figure: fn(&Account) -> u64| days.iter().map(|day| figure(&day.account)).fold(0, u64::saturating_add);
+        let add_signed =
+            |figure: fn(&Account) -> i64| days.iter().map(|day| figure(&day.account)).fold(0, i64::saturating_add);
         let all = Account {
-            held_tokens: add(|account| account.held_tokens),
+            held_tokens: add_signed(|account| account.held_tokens),
             again_tokens: add(|account| account.again_tokens),
             own_tokens: add(|account| account.own_tokens),
+            net_tokens: add_signed(|account| account.net_tokens),
             net: sum(days.iter().map(|day| day.account.net)),
             ..Account::default()
         };
@@ -101,10 +111,11 @@ impl Today {
 
     pub(super) fn held_section(&self, shell: &Shell) -> Markup {
         let title = if self.days == 1 { "Held back today" } else { "Held back" };
-        let (shown, all) = (self.held.len() as u64, self.account.held_outputs);
+        let account = self.account.unwrap_or_default();
+        let (shown, all) = (self.held.len() as u64, account.held_outputs);
         let aside = html! {
-            @if shown > 0 && shown < all { (count(shown)) " of " (count(all)) " outputs, the biggest first; " }
-            (counted(self.account.held_tokens, "token", "tokens"))
+            @if shown > 0 && shown < all { (count(shown)) " of " (count(all)) " outputs, the biggest first; all: " }
+            @if all > 0 { (super::became(&account)) " tokens" }
         };
         let content = if self.held.is_empty() && all > 0 {
             empty(
@@ -180,12 +191,12 @@ fn day_row(day: &Day) -> Row {
 
 /// Returns the row of an account over some time.
 fn account_row(name: Markup, sessions: String, account: &Account, spent: Option<Money>) -> Row {
-    let net_tokens = account.net_tokens();
+    let net_tokens = account.net_tokens;
     Row {
         name,
         cells: vec![
             Cell::plain(sessions),
-            Cell::plain(count(account.held_tokens)),
+            Cell::signed(Some(difference(account.held_tokens)), account.held_tokens < 0),
             Cell::plain(count(account.again_tokens)),
             Cell::plain(count(account.own_tokens)),
             Cell::signed(Some(difference(net_tokens)), net_tokens < 0),
@@ -202,14 +213,23 @@ fn held_table(held: &[HeldOutput], shell: &Shell) -> Table {
             a href=(shell.entry(&output.reference)) {
                 @if output.is_code { code { (output.title) } } @else { (output.title) }
             }
-            span.sub { (output.tool) ", " (output.at.show(shell.now)) }
+            span.sub { (output.tool) ", " (size(output.bytes)) ", " (output.at.show(shell.now)) }
         },
-        cells: vec![Cell::plain(known(output.tokens.map(count))), Cell::plain(size(output.bytes))],
+        cells: vec![
+            Cell::plain(known(output.tokens.map(count))),
+            Cell::plain(known(output.shown.map(count))),
+            Cell::plain(known(output.again.map(|tokens| if tokens == 0 { "no".to_owned() } else { count(tokens) }))),
+        ],
         is_chosen: false,
     };
     Table {
         is_stacked: false,
-        columns: vec![Column::name("Output"), Column::figure("Tokens"), Column::figure("Size")],
+        columns: vec![
+            Column::name("Output"),
+            Column::figure("Tokens"),
+            Column::figure("Shown"),
+            Column::figure("Asked again"),
+        ],
         rows: held.iter().map(row).collect(),
         total: None,
         has_keys: true,
@@ -221,6 +241,7 @@ fn tool_table(tools: &[ToolRow]) -> Table {
     let all = ToolRow {
         name: "All".into(),
         held: add(|tool| tool.held),
+        output: add(|tool| tool.output),
         given: add(|tool| tool.given),
         shown: add(|tool| tool.shown),
     };
@@ -229,6 +250,7 @@ fn tool_table(tools: &[ToolRow]) -> Table {
         columns: vec![
             Column::name("Tool"),
             Column::figure("Outputs held").only_wide(),
+            Column::figure("In full").only_wide(),
             Column::figure("Without Weir").only_wide(),
             Column::figure("Shown").only_wide(),
             Column::figure("Held back"),
@@ -242,16 +264,17 @@ fn tool_table(tools: &[ToolRow]) -> Table {
 }
 
 /// Returns a row. `all` is what was held back of all tools together; the row of the total has none.
-fn tool_row(tool: &ToolRow, all: Option<u64>) -> Row {
+fn tool_row(tool: &ToolRow, all: Option<i64>) -> Row {
     let held_back = tool.held_back();
     let bar = all.filter(|all| *all > 0 && held_back > 0).map(|all| meter(held_back as f64 / all as f64, "full"));
     Row {
         name: html! { (tool.name) span.sub.only-narrow { (counted(tool.held, "output", "outputs")) } },
         cells: vec![
             Cell::plain(count(tool.held)),
+            Cell::plain(count(tool.output)),
             Cell::plain(count(tool.given)),
             Cell::plain(count(tool.shown)),
-            Cell::plain(count(held_back)),
+            Cell::signed(Some(difference(held_back)), held_back < 0),
             Cell::plain(bar.unwrap_or_default()),
             Cell::plain(percent(held_back as f64, tool.given as f64).unwrap_or_else(|| "none".to_owned())),
         ],

@@ -46,7 +46,10 @@ impl Window {
         let shown = self.by_session.len() as u64;
         let aside = html! {
             @if shown < self.sessions { (count(shown)) " of " (count(self.sessions)) ", the most expensive first; " }
-            "against " (count(self.now)) " tokens"
+            @match self.now.as_ref().and_then(|now| now.size) {
+                Some(size) => { "against " (count(size)) " tokens" }
+                None => "against what was paid",
+            }
         };
         section("h-by", "By session", aside, html! { div.panel { (self.session_table()) } })
     }

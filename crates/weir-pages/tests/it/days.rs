@@ -52,7 +52,7 @@ fn a_session_is_found_from_the_pages_of_another_project() {
     window.sessions = 40;
     let page = window.render(&samples::shell(&plainly));
     assert!(page.contains("href=\"/sessions/s-7f3a\""), "{page}");
-    assert!(page.contains("3 of 40, the most expensive first; against 167,000 tokens"), "{page}");
+    assert!(page.contains("3 of 40, the most expensive first; against what was paid"), "{page}");
     let page = samples::account::sessions(&plainly).render(&samples::wide_shell(&plainly));
     assert!(page.contains("href=\"/in/depot/sessions/s-91c0\""), "{page}");
 }
@@ -78,8 +78,28 @@ fn what_was_held_back_and_is_not_listed_is_not_denied() {
     today.held.clear();
     let page = today.render(&samples::wide_shell(&plainly));
     assert!(page.contains("The outputs are not listed.") && !page.contains("Nothing was held back."), "{page}");
-    today.account = Account::default();
+    today.account = Some(Account::default());
     assert!(today.render(&samples::wide_shell(&plainly)).contains("Nothing was held back."));
+}
+
+#[test]
+fn sessions_in_which_nothing_was_measured_show_what_they_cost() {
+    let page = samples::account::imported(&plainly).render(&samples::wide_shell(&plainly));
+    for shown in
+        ["5 sessions, $63.06 spent in 3 whose cost is known.", "<code>weir replay</code>", ">Spent per day</h2>"]
+    {
+        assert!(page.contains(shown), "no {shown}:\n{page}");
+    }
+    assert!(!page.contains(">0.00</text>") && !page.contains("Net per day"), "{page}");
+}
+
+#[test]
+fn a_loss_is_a_loss_in_every_sum() {
+    let page = samples::account::today(&plainly).render(&samples::wide_shell(&plainly));
+    // A day on which replacements were longer than what clients would have shown, and a tool of which they were.
+    for shown in [">−310</td>", ">−1,690</td>", "in full 41,246, shown 6,470"] {
+        assert!(page.contains(shown), "no {shown}:\n{page}");
+    }
 }
 
 #[test]

@@ -28,25 +28,31 @@ fn an_account_of_the_largest_numbers() {
     for net in [Some(Money(i64::MIN)), Some(Money(i64::MAX)), Some(Money(0)), None] {
         let most = u64::MAX;
         let account = Account {
-            held_tokens: most,
+            output_tokens: most,
+            shown_tokens: most,
+            held_tokens: i64::MIN,
             held_outputs: most,
             again_tokens: most,
             again_answers: most,
             own_tokens: most,
             told: most,
             answers: most,
+            net_tokens: i64::MIN,
             net,
         };
         let mut today = samples::account::today(&plainly);
-        today.account = account;
-        today.spent = net;
+        today.account = Some(account);
+        today.spent = (net.unwrap_or(Money(0)), most);
         for day in &mut today.per_day {
             if let Some(figures) = &mut day.figures {
                 figures.account = account;
                 figures.spent = net;
             }
         }
-        today.tools.iter_mut().for_each(|tool| (tool.held, tool.given, tool.shown) = (most, most, most));
+        today
+            .tools
+            .iter_mut()
+            .for_each(|tool| (tool.held, tool.output, tool.given, tool.shown) = (most, most, 0, most));
         check(&today.render(&shell()));
     }
 }
@@ -83,7 +89,7 @@ fn an_entry_with_the_last_line() {
 fn a_window_that_costs_everything_or_nothing() {
     for money in [i64::MAX, 0, i64::MIN] {
         let mut window = samples::machine::window(&plainly);
-        for cost in &mut window.sizes {
+        for cost in window.sizes.iter_mut().chain(&mut window.now) {
             (cost.reads, cost.writes, cost.compactions) = (Money(money), Money(money), u64::MAX);
         }
         window.by_session.iter_mut().for_each(|session| session.changes = vec![f64::NAN, f64::INFINITY]);

@@ -13,8 +13,10 @@ weir_core::written_enum! {
         Held = "held",
         /// Weir added text that was not asked for.
         Told = "told",
-        /// The model called one of Weir's tools.
+        /// The model called one of Weir's tools, and the answer is Weir's own text.
         Answered = "answered",
+        /// The model ran a program with one of Weir's tools, and the answer shows less than the program printed.
+        Ran = "ran",
         /// Weir did nothing, in a session that is left alone for comparison: what would have been held or told was not.
         Untouched = "untouched",
     }
@@ -29,17 +31,12 @@ pub struct Reading {
     pub tool: String,
     /// How many times it was done.
     pub times: u64,
-    /// The tokens that the model would have received without Weir.
+    /// The tokens of the outputs in full.
+    pub output: u64,
+    /// The tokens that the model would have received without Weir: what the client shows of the outputs by itself.
     pub given: u64,
     /// The tokens that the model received.
     pub shown: u64,
-}
-
-impl Reading {
-    /// Returns the tokens saved, or added if negative.
-    pub fn net(&self) -> i64 {
-        self.given.cast_signed() - self.shown.cast_signed()
-    }
 }
 
 /// The sum of one day, by session and tool.
@@ -61,9 +58,10 @@ pub(crate) fn add(
     now: Timestamp,
 ) -> rusqlite::Result<()> {
     tx.prepare_cached(
-        "INSERT INTO meter (day, client, session, tool, what, times, given, shown) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        "INSERT INTO meter (day, client, session, tool, what, times, given, shown, output)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
          ON CONFLICT (day, client, session, tool, what)
-         DO UPDATE SET times = times + ?6, given = given + ?7, shown = shown + ?8",
+         DO UPDATE SET times = times + ?6, given = given + ?7, shown = shown + ?8, output = output + ?9",
     )?
     .execute(params![
         now.0.div_euclid(DAY),
@@ -73,33 +71,29 @@ pub(crate) fn add(
         reading.what.as_str(),
         reading.times.cast_signed(),
         reading.given.cast_signed(),
-        reading.shown.cast_signed()
+        reading.shown.cast_signed(),
+        reading.output.cast_signed()
     ])
     .map(drop)
 }
 
-/// Returns the tokens that a session was spared since a time, or got in addition if negative. The day of the time is
+/// Returns the sums between two times, of one session or of all, by day, oldest first. The days of both times are
 /// included in full.
-pub(crate) fn net(connection: &Connection, session: &SessionKey, since: Timestamp) -> rusqlite::Result<i64> {
-    connection
-        .prepare_cached("SELECT sum(given - shown) FROM meter WHERE day >= ?1 AND client = ?2 AND session = ?3")?
-        .query_row(params![since.0.div_euclid(DAY), session.client, session.key], |row| row.get::<_, Option<i64>>(0))
-        .map(Option::unwrap_or_default)
-}
-
-/// Returns the sums between two times, by day, oldest first. The days of both times are included in full.
 pub(crate) fn between(
     connection: &Connection,
+    session: Option<&SessionKey>,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
 ) -> rusqlite::Result<Vec<MeterRow>> {
     let mut statement = connection.prepare_cached(
-        "SELECT day, client, session, tool, what, times, given, shown FROM meter
-         WHERE day >= ?1 AND day <= ?2 ORDER BY day, client, session, tool, what",
+        "SELECT day, client, session, tool, what, times, given, shown, output FROM meter
+         WHERE day >= ?1 AND day <= ?2 AND (?3 IS NULL OR (client = ?3 AND session = ?4))
+         ORDER BY day, client, session, tool, what",
     )?;
     let from = since.map_or(i64::MIN, |since| since.0.div_euclid(DAY));
     let to = until.map_or(i64::MAX, |until| until.0.div_euclid(DAY));
-    let rows = statement.query_map([from, to], |row| {
+    let (client, key) = (session.map(|session| &session.client), session.map(|session| &session.key));
+    let rows = statement.query_map(params![from, to, client, key], |row| {
         Ok(MeterRow {
             day: Timestamp(row.get::<_, i64>(0)?.saturating_mul(DAY)),
             session: SessionKey { client: row.get(1)?, key: row.get(2)? },
@@ -109,6 +103,7 @@ pub(crate) fn between(
                 times: row.get::<_, i64>(5)?.cast_unsigned(),
                 given: row.get::<_, i64>(6)?.cast_unsigned(),
                 shown: row.get::<_, i64>(7)?.cast_unsigned(),
+                output: row.get::<_, i64>(8)?.cast_unsigned(),
             },
         })
     })?;

@@ -1,6 +1,6 @@
 //! The meter of a store: what Weir did in the conversations of a project.
 
-use weir_core::{Scope, Timestamp};
+use weir_core::{Scope, SessionKey, Timestamp};
 
 use super::Store;
 use crate::db::Durability;
@@ -15,19 +15,18 @@ impl Store {
         self.log.write(Durability::Process, |tx| meter::add(tx, session, reading, now))
     }
 
-    /// Returns the tokens that the scope's session was spared since a time, or got in addition if negative.
-    pub fn net_since(&self, scope: &Scope, since: Timestamp) -> Result<i64> {
-        let Some(session) = &scope.session else { return Ok(0) };
-        self.log.read(|c| meter::net(c, session, since))
+    /// Returns the readings of a session since a time, by day and tool.
+    pub fn metered_of(&self, session: &SessionKey, since: Timestamp) -> Result<Vec<MeterRow>> {
+        self.log.read(|c| meter::between(c, Some(session), Some(since), None))
     }
 
     /// Returns the readings since a time, by day, session and tool.
     pub fn metered(&self, since: Option<Timestamp>) -> Result<Vec<MeterRow>> {
-        self.log.read(|c| meter::between(c, since, None))
+        self.log.read(|c| meter::between(c, None, since, None))
     }
 
     /// Returns the readings of the days between two times, by day, session and tool.
     pub fn metered_between(&self, since: Timestamp, until: Timestamp) -> Result<Vec<MeterRow>> {
-        self.log.read(|c| meter::between(c, Some(since), Some(until)))
+        self.log.read(|c| meter::between(c, None, Some(since), Some(until)))
     }
 }

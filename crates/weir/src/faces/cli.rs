@@ -257,7 +257,10 @@ fn call(
         return finish(functions::run(&context, arguments)?, arguments.get_flag("json"));
     }
     if name == "window" {
-        return finish(window::run(&context, arguments)?, arguments.get_flag("json"));
+        return finish(
+            window::run(&context, arguments, |client| setup::window_set(&context, client))?,
+            arguments.get_flag("json"),
+        );
     }
     if name == upgrade::UPGRADE {
         return finish(upgrade::run(&context)?, arguments.get_flag("json"));

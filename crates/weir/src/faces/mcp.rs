@@ -15,7 +15,8 @@ use rmcp::service::{ElicitationMode, Peer, RequestContext, RoleServer, ServerIni
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
 use transport::LineTransport;
-use weir_core::SessionKey;
+use weir_core::{SessionKey, Timestamp};
+use weir_store::{Reading, SessionFilter};
 
 use super::embedder::{EmbedderHandle, IndexUpkeep};
 use super::{signal, tool_call};
@@ -23,9 +24,8 @@ use crate::answer::{Answer, one_line};
 use crate::config::ListedTools;
 use crate::context::{ConsentPrompt, Context, cancelled};
 use crate::error::{CommandError, ErrorKind};
-use crate::operations::Operation;
-use crate::random;
 use crate::run::unfinished;
+use crate::{random, when};
 
 /// The instructions that the model gets once, at the beginning of a session.
 const INSTRUCTIONS: &str = "Weir runs code in a sandbox and stores this project's decisions and findings. Use ctx_execute \
@@ -35,6 +35,8 @@ const INSTRUCTIONS: &str = "Weir runs code in a sandbox and stores this project'
 /// The longest name of a session or a client that is stored, in characters.
 const MAX_NAME_CHARS: usize = 200;
 
+/// The maximum number of sessions among which that of an unnamed call is looked for.
+const MAX_ACTIVE_SESSIONS: usize = 16;
 /// How long an answer waits to be metered.
 const METER_TIMEOUT: Duration = Duration::from_millis(100);
 /// How long the user has to answer a question.
@@ -43,9 +45,11 @@ const CONSENT_TIMEOUT: Duration = Duration::from_secs(120);
 /// Serves until the client closes the connection. `session` is the one that the client named when it started the
 /// server.
 pub(crate) async fn serve(context: Context, session: Option<String>) -> Result<(), CommandError> {
+    let is_session_known = session.is_some();
     let fallback_session = session.map_or_else(random::name, Ok)?;
     let background = EmbedderHandle::start(&context, IndexUpkeep::Leave);
-    let server = Server { context: context.clone(), fallback_session, background };
+    let started = when::now();
+    let server = Server { context: context.clone(), fallback_session, is_session_known, started, background };
     let failed = |what: &str| CommandError::new(ErrorKind::Failed, format!("MCP: {what}"));
     let (read, write) = rmcp::transport::io::stdio_pipes();
     match server.serve(LineTransport::new(read, write)).await {
@@ -108,6 +112,10 @@ struct Server {
     context: Context,
     /// The session of calls that do not name one: one process, one session.
     fallback_session: String,
+    /// Whether the client named that session when it started the server.
+    is_session_known: bool,
+    /// When the server was started.
+    started: Timestamp,
     background: EmbedderHandle,
 }
 
@@ -136,12 +144,15 @@ impl ServerHandler for Server {
         let Some(operation) = tool_call::find(&request.name) else {
             return Err(ErrorData::invalid_params(tool_call::no_such_tool(&request.name), None));
         };
-        let session = self.session(&call)?;
+        let (session, is_named) = self.session(&call)?;
         let context = self.context.for_call(Some(session), call.ct.clone()).with_consent_prompt(asker(&call.peer));
         let remarks = unfinished::finish_off(context.paths()).await;
-        let mut result =
-            result(tool_call::call(operation, context.clone(), request.arguments.unwrap_or_default()).await);
-        meter(&context, operation, &result).await;
+        let mut answer = tool_call::call(operation, context.clone(), request.arguments.unwrap_or_default()).await;
+        let printed = answer.as_mut().map(|answer| std::mem::take(&mut answer.printed)).unwrap_or_default();
+        let mut result = result(answer);
+        let session = context.scope().session;
+        let reading = tool_call::reading(operation, session.as_ref(), &printed, texts(&result));
+        meter(&context, reading, (!is_named).then_some(self.started)).await;
         result.content.extend(remarks.into_iter().map(ContentBlock::text));
         self.background.wake();
         Ok(CallToolResponse::from(result))
@@ -149,10 +160,12 @@ impl ServerHandler for Server {
 }
 
 impl Server {
-    /// Returns the session as the client names it, if it does.
-    fn session(&self, call: &RequestContext<RoleServer>) -> Result<SessionKey, ErrorData> {
+    /// Returns the session of a call, and whether the client named it.
+    fn session(&self, call: &RequestContext<RoleServer>) -> Result<(SessionKey, bool), ErrorData> {
         let client = call.client_info().map_or_else(|| "mcp".to_owned(), |client| client_name(&client));
-        Ok(SessionKey { client, key: named_session(call)?.unwrap_or(&self.fallback_session).to_owned() })
+        let named = named_session(call)?;
+        let key = named.unwrap_or(&self.fallback_session).to_owned();
+        Ok((SessionKey { client, key }, named.is_some() || self.is_session_known))
     }
 }
 
@@ -177,13 +190,21 @@ fn asker(peer: &Peer<RoleServer>) -> ConsentPrompt {
     }))
 }
 
-/// Records the number of tokens in an answer. The answer does not depend on it, and does not wait long for it.
-async fn meter(context: &Context, operation: &Operation, result: &CallToolResult) {
-    let reading = tool_call::reading(operation, texts(result));
-    let scope = context.scope();
+/// Records a reading of an answer. The answer does not depend on it, and does not wait long for it. If the client did
+/// not name the session, the reading belongs to the one that its hooks reported last since the server was started.
+async fn meter(context: &Context, reading: Reading, unnamed_since: Option<Timestamp>) {
+    let mut scope = context.scope();
     let noted = context.with_stores(move |open| {
         let now = open.now;
-        Ok(open.project()?.meter(&scope, &reading, now)?)
+        let store = open.project()?;
+        if let Some((since, own)) = unnamed_since.zip(scope.session.clone()) {
+            let client = Some(own.client.clone());
+            let filter = SessionFilter { client, active_since: Some(since), limit: MAX_ACTIVE_SESSIONS, before: None };
+            let reported = store.sessions_page(&filter)?.into_iter().map(|session| session.summary);
+            let latest = reported.filter(|session| session.key != own).max_by_key(|session| session.to);
+            scope.session = latest.map(|session| session.key).or(Some(own));
+        }
+        Ok(store.meter(&scope, &reading, now)?)
     });
     let _ = tokio::time::timeout(METER_TIMEOUT, noted).await;
 }

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use weir_core::Timestamp;
 use weir_core::time::DAY;
-use weir_store::{MeterAction, SessionSummary, StoreOverview};
+use weir_store::{SessionSummary, StoreOverview};
 
 use crate::answer::{Answer, counted, one_line, size};
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::CommandError;
 use crate::face::Face;
-use crate::replay::report::table::number;
+use crate::operations::stats::account::Account;
 use crate::setup::health::{self, ClientsOverview};
 use crate::{sessions, when};
 
@@ -61,10 +61,8 @@ enum StoreState {
 struct Facts {
     overview: StoreOverview,
     folder: PathBuf,
-    /// The number of outputs held back today.
-    held: u64,
-    /// The tokens kept out of conversations today, less those that Weir added.
-    net: i64,
+    /// What Weir did today.
+    today: Account,
     /// The newest session.
     last: Option<SessionSummary>,
 }
@@ -78,12 +76,8 @@ impl StoreState {
         let facts = context.with_stores_here(|open| {
             let today = Timestamp(open.now.0.div_euclid(DAY) * DAY);
             let store = open.project()?;
-            let mut rows = store.metered(Some(today))?;
-            rows.retain(|row| row.reading.what != MeterAction::Untouched);
-            let held = rows.iter().filter(|row| row.reading.what == MeterAction::Held);
             Ok(Facts {
-                held: held.map(|row| row.reading.times).sum(),
-                net: rows.iter().map(|row| row.reading.net()).sum(),
+                today: Account::of(&store.metered(Some(today))?),
                 last: store.sessions(None, 1)?.into_iter().next(),
                 overview: store.overview()?,
                 folder,
@@ -109,8 +103,7 @@ impl StoreState {
                 "entries": facts.overview.entries,
                 "sessions": facts.overview.sessions,
                 "bytes": facts.overview.bytes,
-                "held_today": facts.held,
-                "net_today": facts.net,
+                "today": facts.today,
                 "last_session": facts.last.as_ref().map(sessions::line),
             }),
         }
@@ -119,13 +112,9 @@ impl StoreState {
 
 impl Facts {
     fn lines(&self, env: &Env) -> Vec<String> {
-        let today = match self.held {
-            0 => "nothing held back".to_owned(),
-            held => format!("{} held back", counted(usize::try_from(held).unwrap_or(usize::MAX), "output", "outputs")),
-        };
-        let net = match self.net {
-            0 => String::new(),
-            net => format!(", net {}{} tokens", if net > 0 { "+" } else { "" }, number(net)),
+        let today = match self.today.in_short() {
+            None => "nothing held back".to_owned(),
+            Some(outputs) => format!("{outputs}, {} held back", counted(self.today.held as usize, "output", "outputs")),
         };
         let last = match &self.last {
             Some(session) => format!("{} {}", when::show(session.to), sessions::heading(session)),
@@ -133,7 +122,7 @@ impl Facts {
         };
         let entries = usize::try_from(self.overview.entries).unwrap_or(usize::MAX);
         vec![
-            format!("today    {today}{net} (since 00:00 UTC)"),
+            format!("today    {today} (since 00:00 UTC)"),
             format!("last     {last}"),
             format!(
                 "store    {}, {} in {}",

@@ -9,14 +9,16 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
-use weir_store::{MeterAction, Reading};
+use weir_core::SessionKey;
+use weir_store::Reading;
 
 use super::coerce::{coerce, may_narrow};
-use crate::answer::{Answer, one_line};
+use crate::answer::{Answer, PrintedOutput, one_line};
 use crate::config::ListedTools;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::hook::faults;
+use crate::metering;
 use crate::operations::{Arguments, Effect, Listing, OPERATIONS, Operation};
 
 /// Tells Claude Code to include a tool in every request. A tool that must be looked up first is not used to follow a
@@ -99,9 +101,14 @@ async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String> {
 }
 
 /// Returns the reading of an answer with these texts, for the meter.
-pub(super) fn reading<'a>(operation: &Operation, texts: impl Iterator<Item = &'a str>) -> Reading {
+pub(super) fn reading<'a>(
+    operation: &Operation,
+    session: Option<&SessionKey>,
+    printed: &[PrintedOutput],
+    texts: impl Iterator<Item = &'a str>,
+) -> Reading {
     let shown = texts.map(weir_tokens::count).sum::<usize>() as u64;
-    Reading { what: MeterAction::Answered, tool: operation.tool.to_owned(), times: 1, given: 0, shown }
+    metering::answered(operation.tool, session.map_or("", |session| session.client.as_str()), printed, shown)
 }
 
 /// Adds to an error about invalid arguments which arguments are valid.

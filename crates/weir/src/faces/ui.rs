@@ -13,6 +13,7 @@ mod events;
 mod fields;
 mod forms;
 mod health;
+mod held;
 mod known;
 mod notes;
 mod opener;
@@ -274,9 +275,7 @@ impl Ui {
     /// Returns the frame of the page at an address that has no page, or cannot show it: with the same project, if there
     /// is one, and with the others.
     async fn frame_of(&self, parts: &Parts) -> Shell {
-        let path = parts.uri.path();
-        let place = Place::of_page(path).or_else(|| Place::of_form(path));
-        let project = place.and_then(|place| place.project);
+        let project = Place::project_of(parts.uri.path());
         // A page cannot return to the address of a form.
         let back = if parts.method == Method::POST { "/" } else { full_path(parts) };
         let asked = |project| Asked { project, query: "", path: back, headers: &parts.headers };

@@ -1,11 +1,13 @@
 //! Measures the effect of a hook on the conversation: the tokens that the model gets, against those it would have got.
 
-use weir_clients::{PROXY, Point, Reply};
+use weir_clients::{Done, PROXY, Point, Reply};
 use weir_store::{MeterAction, Reading};
 
 use super::client_view::ClientView;
 use super::{Call, FileState, faults};
+use crate::answer::PrintedOutput;
 use crate::error::store_message;
+use crate::metering;
 
 /// Records the effect of a reply. Failing to record it is not an error.
 pub(super) fn note(call: &mut Call<'_>, said: &Reply, is_untouched: bool) {
@@ -21,9 +23,11 @@ pub(super) fn note(call: &mut Call<'_>, said: &Reply, is_untouched: bool) {
 }
 
 fn reading(call: &Call<'_>, said: &Reply) -> Option<Reading> {
+    let mut output = 0;
     let (what, tool, given, shown) = match (said, &call.hook.point) {
         (Reply::Output(shown), Point::AfterTool(used, done)) => {
             let tool = if call.files == FileState::InARequest { PROXY.name } else { used.tool.name() };
+            output = in_full(call, done);
             let given = call.given.unwrap_or_else(|| ClientView::of(call, used, done).tokens());
             (MeterAction::Held, tool, given, shown)
         }
@@ -36,5 +40,14 @@ fn reading(call: &Call<'_>, said: &Reply) -> Option<Reading> {
         _ => return None,
     };
     let shown = weir_tokens::count(shown) as u64;
-    Some(Reading { what, tool: tool.to_owned(), times: 1, given: given as u64, shown })
+    Some(Reading { what, tool: tool.to_owned(), times: 1, output, given: given as u64, shown })
+}
+
+/// Returns the tokens of an output in full, from the file in which the client saved it if it did.
+fn in_full(call: &Call<'_>, done: &Done) -> u64 {
+    let text = &done.output.text;
+    let saved = done.output.saved.as_deref().and_then(|path| metering::file_in_full(path).ok());
+    saved.unwrap_or_else(|| {
+        metering::in_full(&call.payload.beginning(text, PrintedOutput::MAX_BEGINNING_BYTES), text.bytes())
+    })
 }

@@ -179,6 +179,7 @@ fn describe(
     loop {
         let shown = show_all(commands, results, share)?;
         let cut = shown.iter().any(|view| view.is_cut);
+        let wholes: Vec<bool> = shown.iter().map(|view| !view.is_cut).collect();
         let (items, commands): (Vec<String>, Vec<_>) = shown.into_iter().map(|view| (view.text, view.data)).unzip();
         let (text, fitting) = fit_items(&head, &items, budget, |fitting| match items.len() - fitting {
             0 if cut => face.read_on().to_owned(),
@@ -194,7 +195,12 @@ fn describe(
         }
         if fitting == items.len() || share == 0 {
             let exit_code = Some(u8::from(!failed.is_empty()));
-            return Ok(Answer { exit_code, ..Answer::new(text, BatchData { commands, queries: None }) });
+            let shown = results.iter().zip(wholes).enumerate();
+            let printed = shown.filter_map(|(at, (result, is_whole))| {
+                result.as_ref().ok().map(|done| run::printed(done, is_whole && at < fitting))
+            });
+            let printed = printed.collect::<Result<_, _>>()?;
+            return Ok(Answer { exit_code, printed, ..Answer::new(text, BatchData { commands, queries: None }) });
         }
         // The text around an output costs tokens too, and how many is known only after rendering.
         share = if share > MIN_SHARE_TOKENS { share * 2 / 3 } else { 0 };

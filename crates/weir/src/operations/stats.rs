@@ -1,5 +1,6 @@
 //! `ctx_stats`: reports what Weir did to conversations, in tokens.
 
+pub(crate) mod account;
 mod trial;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use weir_core::wording::counted;
 use weir_core::{Level, Timestamp};
 use weir_store::{MeterAction, MeterRow, OutcomeSum};
 
+use self::account::Account;
 use super::{Declared, Effect};
 use crate::answer::Answer;
 use crate::error::CommandError;
@@ -54,9 +56,11 @@ Examples:
   weir stats --since 7d --client claude-code
   weir stats --json
 
-Every output that hooks or `weir proxy` replace is counted: the tokens that the client would have shown by itself, \
-and those that the model got. What Weir says unasked and what its tools answer count as its own cost. Tool \
-descriptions and prices are not included: `weir replay` works those out from your transcripts.
+Every output that hooks or `weir proxy` replace is counted: its tokens, those that the client would have shown of it \
+by itself, and those that the model got. What a program printed that Weir's tools ran counts as if the client's own \
+shell had run it; if it is not known how much that shows, 30,000 characters are assumed. What Weir says unasked and \
+what its tools answer count as its own cost. Tool descriptions and prices are not included: `weir replay` works those \
+out from your transcripts.
 
 Hooks also count the outputs that they left alone, and why, for 90 days. What passes through `weir proxy` is not among \
 them.";
@@ -96,50 +100,6 @@ fn is_of(sum: &OutcomeSum, client: &str) -> bool {
     weir_clients::find(&sum.client).is_some_and(|found| found.session == client)
 }
 
-/// The tokens kept out of conversations, and those that Weir added.
-#[derive(Debug, Clone, Copy, Default)]
-struct TokenTotals {
-    held: u64,
-    given: u64,
-    shown: u64,
-    told: u64,
-    told_times: u64,
-    answered: u64,
-    answers: u64,
-}
-
-impl TokenTotals {
-    fn add(&mut self, row: &MeterRow) {
-        let reading = &row.reading;
-        match reading.what {
-            MeterAction::Held => {
-                self.held += reading.times;
-                self.given += reading.given;
-                self.shown += reading.shown;
-            }
-            MeterAction::Told => {
-                self.told += reading.shown;
-                self.told_times += reading.times;
-            }
-            MeterAction::Answered => {
-                self.answered += reading.shown;
-                self.answers += reading.times;
-            }
-            MeterAction::Untouched => {}
-        }
-    }
-
-    /// Returns the tokens that conversations have been spared. Negative if Weir added more than it held back.
-    fn net(&self) -> i64 {
-        self.given.cast_signed() - (self.shown + self.told + self.answered).cast_signed()
-    }
-
-    fn data(&self) -> TotalsData {
-        let Self { held, given, shown, told, told_times, answered, answers } = *self;
-        TotalsData { held, given, shown, told, told_times, answered, answers, net: self.net() }
-    }
-}
-
 /// What Weir kept out of conversations, and what it cost, in tokens.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
@@ -158,9 +118,9 @@ pub(crate) enum StatsData {
 /// What was recorded: all of it, and the same by tool, by day and by session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ReportData {
-    all: TotalsData,
-    tools: BTreeMap<String, TotalsData>,
-    days: BTreeMap<String, TotalsData>,
+    all: Account,
+    tools: BTreeMap<String, Account>,
+    days: BTreeMap<String, Account>,
     sessions: Vec<SessionTotals>,
     /// The number of sessions in which Weir added more than it held back.
     did_not_pay: usize,
@@ -175,26 +135,7 @@ pub(crate) struct ReportData {
 struct SessionTotals {
     client: String,
     session: String,
-    sum: TotalsData,
-}
-
-/// Sums of tokens and of times.
-#[derive(Debug, Serialize, JsonSchema)]
-struct TotalsData {
-    /// The number of outputs held back.
-    held: u64,
-    /// The tokens that clients would have shown of them.
-    given: u64,
-    /// The tokens that the model got instead.
-    shown: u64,
-    /// The tokens said without being asked, and how often.
-    told: u64,
-    told_times: u64,
-    /// The tokens of answers, and how many there were.
-    answered: u64,
-    answers: u64,
-    /// The tokens that conversations were spared; negative if Weir added more.
-    net: i64,
+    sum: Account,
 }
 
 struct StatsReport {
@@ -207,10 +148,10 @@ struct StatsReport {
 
 impl StatsReport {
     fn answer(&self) -> Answer<StatsData> {
-        let all = self.sums(|_| ()).into_values().next().unwrap_or_default();
+        let all = Account::of(&self.rows);
         let sessions = self.sums(|row| (row.session.client.clone(), row.session.key.clone()));
         let (days, tools) = (self.sums(|row| row.day), self.sums(|row| row.reading.tool.clone()));
-        let lost = sessions.values().filter(|sum| sum.net() < 0).count();
+        let lost = sessions.values().filter(|sum| sum.net < 0).count();
         let mut parts = vec![head(&all, sessions.len(), &days), by_tool(&tools), by_day(&days)];
         parts.extend(self.outputs.as_ref().map(SeenOutputs::table));
         parts.extend((lost > 0).then(|| lossy(&sessions, lost)));
@@ -219,15 +160,15 @@ impl StatsReport {
             "Tool descriptions and prices are not counted here: `weir replay` works them out from your transcripts."
                 .to_owned(),
         );
-        let of_session = |((client, session), sum): (&(String, String), &TokenTotals)| SessionTotals {
+        let of_session = |((client, session), sum): (&(String, String), &Account)| SessionTotals {
             client: client.clone(),
             session: session.clone(),
-            sum: sum.data(),
+            sum: *sum,
         };
         let data = ReportData {
-            all: all.data(),
-            tools: tools.iter().map(|(tool, sum)| (tool.clone(), sum.data())).collect(),
-            days: days.iter().map(|(day, sum)| (when::day(*day), sum.data())).collect(),
+            all,
+            tools,
+            days: days.iter().map(|(day, sum)| (when::day(*day), *sum)).collect(),
             sessions: sessions.iter().map(of_session).collect(),
             did_not_pay: lost,
             outputs: self.outputs.as_ref().map(SeenOutputs::data),
@@ -237,69 +178,73 @@ impl StatsReport {
     }
 
     /// Returns the sums of all rows with the same key.
-    fn sums<K: Ord>(&self, key: impl Fn(&MeterRow) -> K) -> BTreeMap<K, TokenTotals> {
-        let mut sums: BTreeMap<K, TokenTotals> = BTreeMap::new();
+    fn sums<K: Ord>(&self, key: impl Fn(&MeterRow) -> K) -> BTreeMap<K, Account> {
+        let mut sums: BTreeMap<K, Account> = BTreeMap::new();
         for row in &self.rows {
-            sums.entry(key(row)).or_default().add(row);
+            let sum = sums.entry(key(row)).or_default();
+            *sum = sum.with(row);
         }
         sums
     }
 }
 
 /// Names the sessions in which Weir added more than it held back.
-fn lossy(sessions: &BTreeMap<(String, String), TokenTotals>, lost: usize) -> String {
+fn lossy(sessions: &BTreeMap<(String, String), Account>, lost: usize) -> String {
     let of = counted(sessions.len(), "session", "sessions");
     let mut lines = vec![format!("{lost} of {of} did not pay:")];
-    let of_loss = sessions.iter().filter(|(_, sum)| sum.net() < 0).take(MAX_NAMED_SESSIONS);
-    lines.extend(of_loss.map(|((client, key), sum)| format!("  {key} ({client}): {} tokens", number(sum.net()))));
+    let of_loss = sessions.iter().filter(|(_, sum)| sum.net < 0).take(MAX_NAMED_SESSIONS);
+    lines.extend(of_loss.map(|((client, key), sum)| format!("  {key} ({client}): {} tokens", number(sum.net))));
     if lost > MAX_NAMED_SESSIONS {
         lines.push(format!("  and {} more", lost - MAX_NAMED_SESSIONS));
     }
     lines.join("\n")
 }
 
-fn head(all: &TokenTotals, sessions: usize, days: &BTreeMap<Timestamp, TokenTotals>) -> String {
+fn head(all: &Account, sessions: usize, days: &BTreeMap<Timestamp, Account>) -> String {
     let since = days.keys().next().map(|day| when::day(*day)).unwrap_or_default();
     let tokens = |tokens: u64| number(tokens.cast_signed());
-    let verdict = if all.net() < 0 { "It did not pay" } else { "Net" };
+    let verdict = if all.net < 0 { "It did not pay" } else { "Net" };
     format!(
-        "Since {since}, in {}: {} held back.\n\
-         Clients would have shown {} tokens of them; the model got {}.\n\
+        "Since {since}, in {}: {} held back, {} tokens of output → {}.\n\
+         Clients would have shown {} tokens of them by themselves.\n\
          Weir's own: {} tokens said without being asked ({}), {} in {} of its tools.\n\
+         Asked for again: {} tokens in {}.\n\
          {verdict}: {}{} tokens.",
         counted(sessions, "session", "sessions"),
         counted(all.held as usize, "output", "outputs"),
-        tokens(all.given),
+        tokens(all.output),
         tokens(all.shown),
+        tokens(all.given),
         tokens(all.told),
         counted(all.told_times as usize, "time", "times"),
         tokens(all.answered),
         counted(all.answers as usize, "answer", "answers"),
-        if all.net() > 0 { "+" } else { "" },
-        number(all.net()),
+        tokens(all.again),
+        counted(all.again_answers as usize, "answer", "answers"),
+        if all.net > 0 { "+" } else { "" },
+        number(all.net),
     )
 }
 
-fn by_tool(tools: &BTreeMap<String, TokenTotals>) -> String {
-    let mut table = Table::new(&["tool", "times", "without Weir", "with", "net"]);
+fn by_tool(tools: &BTreeMap<String, Account>) -> String {
+    let mut table = Table::new(&["tool", "times", "output", "without Weir", "with", "net"]);
     for (tool, sum) in tools {
-        let times = sum.held + sum.told_times + sum.answers;
-        let with = sum.shown + sum.told + sum.answered;
-        let number_of = |tokens: u64| number(tokens.cast_signed());
-        table.row([tool.clone(), number_of(times), number_of(sum.given), number_of(with), number(sum.net())]);
+        let figures = [sum.times(), sum.output, sum.given, sum.with_weir()].map(|figure| number(figure.cast_signed()));
+        let [times, output, without, with] = figures;
+        table.row([tool.clone(), times, output, without, with, number(sum.net)]);
     }
     table.text()
 }
 
-fn by_day(days: &BTreeMap<Timestamp, TokenTotals>) -> String {
+fn by_day(days: &BTreeMap<Timestamp, Account>) -> String {
     let shown: Vec<_> = days.iter().skip(days.len().saturating_sub(SHOWN_DAYS)).collect();
-    let most = shown.iter().map(|(_, sum)| sum.net().abs()).max().unwrap_or(1).max(1);
+    let most = shown.iter().map(|(_, sum)| sum.net.abs()).max().unwrap_or(1).max(1);
     let mut table = Table::new(&["day", "net", ""]);
     for (day, sum) in shown {
-        let bar = (sum.net().abs() * MAX_BAR_CHARS / most).max(i64::from(sum.net() != 0)) as usize;
+        let bar = (sum.net.abs() * MAX_BAR_CHARS / most).max(i64::from(sum.net != 0)) as usize;
         // A day with a loss must look different even without colour.
-        let bar = if sum.net() < 0 { "░" } else { "█" }.repeat(bar);
-        table.row([when::day(*day), number(sum.net()), bar]);
+        let bar = if sum.net < 0 { "░" } else { "█" }.repeat(bar);
+        table.row([when::day(*day), number(sum.net), bar]);
     }
     table.text()
 }

@@ -98,11 +98,13 @@ impl Rates {
             + used.output as f64 * self.output
     }
 
-    /// Returns the average price of writing a token to the cache in these requests.
+    /// Returns the average price of a token in these requests that was not read from a cache.
     pub(crate) fn written(&self, requests: &[Usage]) -> f64 {
         let sum = |of: fn(&Usage) -> u64| requests.iter().map(of).sum::<u64>() as f64;
-        let (plain, hour) = (sum(|used| used.cache_write), sum(|used| used.cache_write_hour));
-        if plain + hour > 0.0 { (plain * self.write + hour * self.write_hour) / (plain + hour) } else { self.write }
+        let new = [sum(|used| used.input), sum(|used| used.cache_write), sum(|used| used.cache_write_hour)];
+        let all: f64 = new.iter().sum();
+        let cost = new[0] + new[1] * self.write + new[2] * self.write_hour;
+        if all > 0.0 { cost / all } else { self.write }
     }
 }
 

@@ -11,7 +11,7 @@ use weir_digest::{About, Digest, Frame};
 use weir_runner::Level;
 
 use super::FinishedRun;
-use crate::answer::{Answer, counted, fence, one_line, size};
+use crate::answer::{Answer, PrintedOutput, counted, fence, one_line, size};
 use crate::choice::Choice;
 use crate::error::{CommandError, ErrorKind};
 use crate::face::Face;
@@ -19,7 +19,7 @@ use crate::random;
 use crate::text::{StoredTextSource, ends, unreadable};
 
 /// Up to this many tokens, an output is shown in full.
-const MAX_WHOLE_TOKENS: usize = 2_000;
+pub(crate) const MAX_WHOLE_TOKENS: usize = 2_000;
 /// Options for showing an output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DisplayOptions<'a> {
@@ -91,9 +91,17 @@ impl RunData {
 pub(crate) fn answer(done: &FinishedRun, face: Face, intent: Option<&str>) -> Result<Answer<RunData>, CommandError> {
     let digest = weir_digest::budget(done.text.bytes());
     let shown = show(done, &DisplayOptions { whole: MAX_WHOLE_TOKENS, digest, intent, read_on: face.read_on() })?;
-    let data = RunData::of(done, &shown);
+    let (data, printed) = (RunData::of(done, &shown), vec![printed(done, shown.whole)?]);
     let text = [shown.head, shown.body, shown.foot].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-    Ok(Answer { exit_code: Some(exit_code(done)), ..Answer::new(text.join("\n"), data) })
+    Ok(Answer { exit_code: Some(exit_code(done)), printed, ..Answer::new(text.join("\n"), data) })
+}
+
+/// Returns what a run printed, for the meter.
+pub(crate) fn printed(done: &FinishedRun, is_whole: bool) -> Result<PrintedOutput, CommandError> {
+    let bytes = done.text.bytes();
+    let beginning = done.text.range(0..bytes.min(PrintedOutput::MAX_BEGINNING_BYTES as u64))?;
+    let beginning = String::from_utf8_lossy(&beginning).into_owned();
+    Ok(PrintedOutput { beginning, bytes, is_whole, failed: exit_code(done) != 0 })
 }
 
 /// Returns the answer to a run whose output the caller has watched: how it ended, and where the output is.

@@ -1,22 +1,17 @@
 //! The report on windows, for people and as data.
 
 use serde_json::{Value, json};
-use weir_clients::setup::{self, Window};
 use weir_core::wording::counted;
 
-use super::LENGTHS;
-use super::simulation::{Aftermath, CostAtLength, WindowGrowth};
+use super::simulation::{CompactionCost, Limit};
+use super::study::{LengthCost, Played, Study};
 use crate::answer::Answer;
 use crate::replay::report::table::{Table, number, signed};
 use crate::replay::report::{copied_requests, dollars};
 
-/// The length of the longest bar, in characters.
-const MAX_BAR_CHARS: f64 = 24.0;
-
-/// The sessions, and what is known apart from them.
-pub(super) struct WindowReport {
-    pub courses: Vec<WindowGrowth>,
-    pub aftermath: Aftermath,
+/// What the sessions of each client would have cost, and what is known apart from them.
+pub(super) struct WindowReport<'a> {
+    pub studies: Vec<Study<'a>>,
     /// The number of sessions that were too short to matter.
     pub short: usize,
     /// The number of sessions that do not say how long their requests were.
@@ -29,137 +24,29 @@ pub(super) struct WindowReport {
     pub others: usize,
     /// Transcripts that could not be read, with the reason.
     pub unreadable: Vec<String>,
-    /// The length that the others are compared with.
-    pub against: u64,
 }
 
-/// All sessions at one length.
-struct Row {
-    length: u64,
-    cost: f64,
-    /// The cost in US dollars of the sessions with a known price.
-    dollars: f64,
-    compactions: u64,
-    /// The number of sessions that would have been full again immediately.
-    too_small: usize,
-}
-
-impl WindowReport {
+impl WindowReport<'_> {
     pub(super) fn answer(&self) -> Answer {
-        if self.courses.is_empty() {
+        if self.studies.is_empty() {
             let none = format!(
                 "There is no session of 30 requests or more to look at ({}). Run this again after a longer one.",
                 counted(self.short, "shorter one", "shorter ones")
             );
             let text = [vec![none], self.left_outs()].concat().join("\n");
-            return Answer::nothing(text, json!({ "sessions": [], "shorter": self.short }));
+            return Answer::nothing(text, json!({ "clients": [], "shorter": self.short }));
         }
-        let rows: Vec<Row> = self.lengths().into_iter().map(|length| self.row(length)).collect();
-        let against = self.row(self.against);
-        let best = rows.iter().filter(|row| row.too_small == 0).min_by(|a, b| a.cost.total_cmp(&b.cost));
-        let mut parts = vec![self.head(), self.table(&rows, &against)];
-        parts.extend(best.map(|best| self.advice(best, &against)));
-        parts.push(self.remarks().join("\n"));
-        Answer::new(parts.join("\n\n"), self.data(&rows, &against, best))
-    }
-
-    fn lengths(&self) -> Vec<u64> {
-        let mut lengths = LENGTHS.to_vec();
-        if !lengths.contains(&self.against) {
-            lengths.push(self.against);
-            lengths.sort_unstable();
+        let mut parts: Vec<String> = Vec::new();
+        for study in &self.studies {
+            parts.extend([head(study), table(study), study.advice(), assumptions(study)]);
         }
-        lengths
-    }
-
-    fn row(&self, length: u64) -> Row {
-        let mut row = Row { length, cost: 0.0, dollars: 0.0, compactions: 0, too_small: 0 };
-        for course in &self.courses {
-            let CostAtLength { cost, compactions, too_small, .. } = course.at(length, &self.aftermath);
-            row.cost += cost;
-            row.dollars += cost * course.rates.dollars.unwrap_or(0.0);
-            row.compactions += compactions;
-            row.too_small += usize::from(too_small && compactions > 0);
-        }
-        row
-    }
-
-    fn head(&self) -> String {
-        let requests: usize = self.courses.iter().map(WindowGrowth::requests).sum();
-        let longest = self.courses.iter().map(|course| course.longest).max().unwrap_or(0);
-        let sessions = counted(self.courses.len(), "session", "sessions");
-        format!(
-            "{sessions} of 30 requests or more: {} requests, the longest window {} tokens.\n\
-             What they would have cost, compacted at:",
-            number(requests as i64),
-            number(longest as i64)
-        )
-    }
-
-    fn table(&self, rows: &[Row], against: &Row) -> String {
-        let most = rows.iter().map(|row| row.cost).fold(1.0, f64::max);
-        let compared = format!("against {}", number(self.against as i64));
-        let mut table = Table::new(&["length", "compactions", "price", &compared, ""]);
-        for row in rows {
-            let bar = "█".repeat((row.cost / most * MAX_BAR_CHARS).round() as usize);
-            let small = match row.too_small {
-                0 => String::new(),
-                sessions => format!("  too small for {}", counted(sessions, "session", "sessions")),
-            };
-            table.row([
-                number(row.length as i64),
-                number(row.compactions as i64),
-                if against.dollars > 0.0 { dollars(row.dollars) } else { String::new() },
-                signed(row.cost / against.cost - 1.0),
-                format!("{bar}{small}"),
-            ]);
-        }
-        table.text()
-    }
-
-    /// Describes the length that would have cost least, and how to set it.
-    fn advice(&self, best: &Row, against: &Row) -> String {
-        let share = signed(best.cost / against.cost - 1.0);
-        let mut lines = vec![format!("Cheapest at {} tokens: {share}. To set it:", number(best.length as i64))];
-        let mut names: Vec<(&str, &str)> =
-            self.courses.iter().map(|course| (course.client.name, course.client.title)).collect();
-        names.sort_unstable();
-        names.dedup();
-        for (name, title) in names {
-            let Some(window) = setup::find(name).and_then(|recipe| recipe.window) else {
-                lines.push(format!("  {title}: when it compacts is not known"));
-                continue;
-            };
-            let Window { version, default, note, smallest, setting, .. } = window;
-            lines.push(match window.value(best.length) {
-                Some(value) => {
-                    format!("  weir setup {name} --window {}\n      writes {}", best.length, setting.written(&value))
-                }
-                None => format!("  {title} cannot compact below {} tokens", number(smallest as i64)),
-            });
-            lines.push(format!("      {title} {version} compacts at {} by default, {note}", number(default as i64)));
-        }
-        lines.join("\n")
-    }
-
-    fn remarks(&self) -> Vec<String> {
-        let [summary, again, requests] = self.aftermath.means().map(|mean| number(mean.round() as i64));
-        let basis = self.aftermath.basis();
-        let mut remarks = vec![format!(
-            "Each compaction costs a summary of {summary} tokens, {again} tokens read again and {requests} requests for them ({basis})."
-        )];
-        let unpriced = self.courses.iter().filter(|course| course.rates.dollars.is_none()).count();
-        if unpriced > 0 {
-            remarks.push(format!(
-                "{} a model without a known price: relative prices are used instead, and its money is not counted.",
-                counted(unpriced, "session has", "sessions have")
-            ));
-        }
+        let mut remarks = vec!["What a summary forgets is in none of these figures.".to_owned()];
         if self.short > 0 {
             remarks.push(format!("{} left out.", counted(self.short, "shorter session was", "shorter sessions were")));
         }
         remarks.extend(self.left_outs());
-        remarks
+        parts.push(remarks.join("\n"));
+        Answer::new(parts.join("\n\n"), self.data())
     }
 
     /// Describes what was not examined.
@@ -181,50 +68,187 @@ impl WindowReport {
         lines
     }
 
-    fn data(&self, rows: &[Row], against: &Row, best: Option<&Row>) -> Value {
-        let [summary, again, requests] = self.aftermath.means();
-        let row = |row: &Row| {
-            json!({
-                "length": row.length,
-                "cost": row.cost,
-                "usd": row.dollars,
-                "compactions": row.compactions,
-                "too_small_for": row.too_small,
-                "against": row.cost / against.cost - 1.0,
-            })
-        };
-        let session = |course: &WindowGrowth| {
-            let base = course.at(self.against, &self.aftermath).cost;
-            let at = |length: &u64| {
-                let priced = course.at(*length, &self.aftermath);
-                json!({ "length": length, "against": priced.cost / base - 1.0, "compactions": priced.compactions })
-            };
-            json!({
-                "name": course.name,
-                "client": course.client.name,
-                "requests": course.requests(),
-                "begins_with": course.base,
-                "longest": course.longest,
-                "lengths": self.lengths().iter().map(at).collect::<Vec<_>>(),
-            })
-        };
+    fn data(&self) -> Value {
         json!({
-            "against": self.against,
-            "lengths": rows.iter().map(row).collect::<Vec<_>>(),
-            "least": best.map(|best| best.length),
-            "sessions": self.courses.iter().map(session).collect::<Vec<_>>(),
+            "clients": self.studies.iter().map(data).collect::<Vec<_>>(),
             "shorter": self.short,
             "unmeasured": self.unmeasured,
             "copied_requests": self.copied,
             "left_out": self.left_out,
             "not_transcripts": self.others,
             "unreadable": self.unreadable,
-            "aftermath": {
-                "compactions": self.aftermath.compactions(),
-                "summary": summary,
-                "read_again": again,
-                "requests": requests,
-            },
         })
     }
+}
+
+fn head(study: &Study<'_>) -> String {
+    let requests: usize = study.sessions.iter().map(|played| played.growth.requests()).sum();
+    let longest = study.sessions.iter().map(|played| played.growth.longest).max().unwrap_or(0);
+    format!(
+        "{}: {} of 30 requests or more, {} requests, the longest window {} tokens.\n{}",
+        study.client.title,
+        counted(study.sessions.len(), "session", "sessions"),
+        number(requests as i64),
+        number(longest as i64),
+        study.as_recorded()
+    )
+}
+
+fn table(study: &Study<'_>) -> String {
+    let price = |cost: f64| if study.is_priced { dollars(cost) } else { String::new() };
+    let mut table =
+        Table::new(&["compacted at", "compactions", "price", "change", "median", "cheaper", "dearer", "worst"]);
+    let now: u64 = study.sessions.iter().map(|played| played.now.compactions).sum();
+    let is_now = |length: u64| study.now == Limit::At(length);
+    if study.now == Limit::Recorded {
+        let blank = || String::new();
+        let price = price(study.cost_now());
+        table.row(["as recorded".into(), number(now as i64), price, blank(), blank(), blank(), blank(), blank()]);
+    }
+    for row in &study.lengths {
+        table.row([
+            format!("{}{}", number(row.length as i64), if is_now(row.length) { " (now)" } else { "" }),
+            number(row.compactions as i64),
+            price(row.cost),
+            signed(row.change),
+            signed(row.median),
+            number(row.cheaper as i64),
+            number(row.dearer as i64),
+            signed(row.worst),
+        ]);
+    }
+    table.text()
+}
+
+fn assumptions(study: &Study<'_>) -> String {
+    let CompactionCost { summary, carried, again, requests } = study.each;
+    let [summary, carried, again, requests] =
+        [summary, carried, again, requests].map(|mean| number(mean.round() as i64));
+    let mut lines = vec![format!(
+        "Each compaction costs a summary of {summary} tokens, leaves {carried} tokens besides what every request has, \
+         and {again} tokens are read again in {requests} requests ({}).",
+        study.aftermath.basis()
+    )];
+    let unpriced = study.sessions.iter().filter(|played| played.growth.rates.dollars.is_none()).count();
+    if unpriced > 0 {
+        lines.push(format!(
+            "{} a model without a known price: relative prices are used instead of money.",
+            counted(unpriced, "session has", "sessions have")
+        ));
+    }
+    lines.join("\n")
+}
+
+impl Study<'_> {
+    /// Says where the sessions were compacted, or where the client compacts now.
+    pub(crate) fn as_recorded(&self) -> String {
+        if let Limit::At(length) = self.now {
+            return format!("The change is against {} tokens, where it compacts now.", number(length as i64));
+        }
+        let at = || self.sessions.iter().flat_map(|played| &played.growth.compactions).map(|made| made.before);
+        let times = at().count();
+        match (at().min(), at().max()) {
+            (Some(least), Some(most)) => format!(
+                "They were compacted {}, at {} to {} tokens; the change is against that.",
+                counted(times, "time", "times"),
+                number(least as i64),
+                number(most as i64)
+            ),
+            _ => "They were never compacted; the change is against that.".to_owned(),
+        }
+    }
+
+    /// Says for whom a length is cheaper and for whom it is dearer.
+    pub(crate) fn for_whom(&self, cost: &LengthCost) -> String {
+        let all = self.sessions.len();
+        let mut text = format!("cheaper for {} of {}", cost.cheaper, counted(all, "session", "sessions"));
+        match cost.dearer {
+            0 => text.push_str(", dearer for none"),
+            dearer => text.push_str(&format!(", dearer for {dearer} (the worst {})", signed(cost.worst))),
+        }
+        if cost.too_small > 0 {
+            text.push_str(&format!(", too small for {}", cost.too_small));
+        }
+        text
+    }
+
+    /// Returns the recommendation, and how to follow it.
+    fn advice(&self) -> String {
+        let Some(setting) = self.setting() else {
+            return format!("Weir does not know how to set when {} compacts.", self.client.title);
+        };
+        let command = |length: u64, value: &Value| {
+            let written = setting.setting.written(value);
+            format!("  weir setup {} --window {length}\n      writes {written}", self.client.name)
+        };
+        let mut lines = match self.best.and_then(|best| self.find(best)).zip(self.best.and_then(|at| setting.value(at)))
+        {
+            Some((best, value)) => vec![
+                format!("Compact at {}: {}, {}.", number(best.length as i64), signed(best.change), self.for_whom(best)),
+                command(best.length, &value),
+            ],
+            None => vec![self.why_keep().to_owned()],
+        };
+        if let Some(default) = self.find(setting.default).filter(|default| default.change.abs() > super::study::SAME) {
+            lines.push(format!(
+                "{} {} compacts at {} unless it is set, {}: {}.",
+                self.client.title,
+                setting.version,
+                number(default.length as i64),
+                setting.note,
+                signed(default.change)
+            ));
+        }
+        lines.join("\n")
+    }
+}
+
+fn data(study: &Study<'_>) -> Value {
+    let row = |row: &LengthCost| {
+        json!({
+            "length": row.length,
+            "cost": row.cost,
+            "compactions": row.compactions,
+            "change": row.change,
+            "median": row.median,
+            "worst": row.worst,
+            "cheaper": row.cheaper,
+            "dearer": row.dearer,
+            "too_small_for": row.too_small,
+        })
+    };
+    let session = |played: &Played<'_>| {
+        let at = |cost: &LengthCost| {
+            let (at, change) = study.at(played, cost.length);
+            json!({ "length": cost.length, "change": change, "compactions": at.compactions })
+        };
+        json!({
+            "name": played.growth.name,
+            "requests": played.growth.requests(),
+            "begins_with": played.growth.first,
+            "prefix": played.prefix,
+            "longest": played.growth.longest,
+            "compacted_at": played.growth.compactions.iter().map(|made| made.before).collect::<Vec<_>>(),
+            "lengths": study.lengths.iter().map(at).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "client": study.client.name,
+        "now": match study.now {
+            Limit::Recorded => Value::Null,
+            Limit::At(length) => json!(length),
+        },
+        "cost": study.cost_now(),
+        "cost_in": if study.is_priced { "usd" } else { "input_tokens" },
+        "lengths": study.lengths.iter().map(row).collect::<Vec<_>>(),
+        "recommended": study.best,
+        "sessions": study.sessions.iter().map(session).collect::<Vec<_>>(),
+        "aftermath": {
+            "compactions": study.aftermath.compactions(),
+            "summary": study.each.summary,
+            "carried": study.each.carried,
+            "read_again": study.each.again,
+            "requests": study.each.requests,
+        },
+    })
 }

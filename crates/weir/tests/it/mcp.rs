@@ -2,6 +2,7 @@
 
 mod disk;
 mod lines;
+mod metered;
 
 use serde_json::{Value, json};
 

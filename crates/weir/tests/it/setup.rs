@@ -475,7 +475,7 @@ fn a_window_that_cannot_be_is_refused() {
     }
     // A session that begins with 60,000 tokens has no room at 67,000.
     let row = |request: u64| {
-        let usage = serde_json::json!({ "cache_read_input_tokens": 60_000 + request, "output_tokens": 1 });
+        let usage = serde_json::json!({ "cache_read_input_tokens": 60_000 + 300 * request, "output_tokens": 1 });
         let message = serde_json::json!({ "id": format!("m{request}"), "model": "m", "content": [], "usage": usage });
         serde_json::json!({ "type": "assistant", "sessionId": "s", "message": message }).to_string() + "\n"
     };

@@ -1,5 +1,6 @@
 //! `weir ui` as a browser uses it: a real server, real requests, and what nobody else can do to it.
 
+mod figures;
 mod forms;
 mod hostile;
 mod support;
@@ -34,7 +35,7 @@ fn every_page_shows_what_is_kept() {
     check("/notes", &["The pool has 16 connections", "revision 2", "Written by the model, not confirmed"]);
     check("/projects", &["<h1>Projects</h1>", ">project</a>"]);
     check("/health", &["<h1>"]);
-    check("/settings", &["by_product_tokens", "as built in", "config.toml"]);
+    check("/settings", &["by_product_tokens", "Nothing is set.", "config.toml"]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use weir_pages::today::{
 
 use super::{Say, ago, cents, days_ago};
 
-type DayRow = (u64, u64, u64, i64, i64, u64);
+type DayRow = (i64, u64, u64, i64, i64, u64);
 
 /// Held back, asked again, Weir's own text, net in cents, spent in cents, sessions; the newest last.
 const DAYS: [Option<DayRow>; 14] = [
@@ -22,7 +22,7 @@ const DAYS: [Option<DayRow>; 14] = [
     Some((9_120, 0, 470, 15, 633, 1)),
     Some((15_870, 2_940, 1_187, 17, 914, 2)),
     Some((14_022, 1_760, 1_160, 18, 1_022, 2)),
-    Some((2_310, 0, 3_222, -17, 884, 2)),
+    Some((-310, 0, 602, -17, 884, 2)),
     Some((3_655, 610, 318, 5, 402, 1)),
     None,
     None,
@@ -34,6 +34,8 @@ fn account(index: usize) -> Option<DayFigures> {
     DAYS[index].map(|(held, again, own, net, spent, sessions)| DayFigures {
         sessions,
         account: Account {
+            output_tokens: 41_246,
+            shown_tokens: 6_470,
             held_tokens: held,
             held_outputs: 5,
             again_tokens: again,
@@ -41,6 +43,7 @@ fn account(index: usize) -> Option<DayFigures> {
             own_tokens: own,
             told: 2,
             answers: 3,
+            net_tokens: held - (again + own).cast_signed(),
             net: Some(cents(net)),
         },
         spent: Some(cents(spent)),
@@ -51,15 +54,20 @@ pub(crate) fn today(say: Say<'_>) -> Today {
     let day = |index: usize| Day { at: days_ago(13 - index as i64), figures: account(index) };
     Today {
         days: 1,
-        spent: Some(cents(1_004)),
-        account: account(13).unwrap().account,
+        spent: (cents(1_004), 5),
+        account: account(13).map(|day| day.account),
         per_day: (0..14).map(day).collect(),
+        exception: Some(say("Two days did not pay.")),
         remarks: vec![
-            say("Two days did not pay."),
             say("On 12 November only Codex was used, and every request carried 1,611 tokens of tool descriptions."),
             say("On 6 November the model asked again for nearly all that was held back."),
         ],
-        window: Some(CheaperWindow { size: 80_000, now: 167_000, saved: cents(1_214), sessions: 7 }),
+        window: Some(CheaperWindow {
+            size: 80_000,
+            now: Some(167_000),
+            saved: Some(cents(1_214)),
+            for_whom: say("cheaper for 6 of 7 sessions, dearer for 1 (the worst +4.0 %)"),
+        }),
         held: held(say),
         events: events(say),
         session_count: 5,
@@ -81,6 +89,8 @@ fn held(say: Say<'_>) -> Vec<HeldOutput> {
         tool: say(tool),
         at: ago(90),
         tokens,
+        shown: tokens.map(|tokens| tokens / 9),
+        again: tokens.map(|tokens| if tokens > 9_000 { 1_020 } else { 0 }),
         bytes,
     };
     vec![
@@ -136,16 +146,24 @@ fn rows(say: Say<'_>) -> Vec<SessionRow> {
 }
 
 fn tools(say: Say<'_>) -> Vec<ToolRow> {
-    let tool = |name: &str, held: u64, given: u64, shown: u64| ToolRow { name: say(name), held, given, shown };
-    vec![tool("Commands", 18, 58_120, 13_810), tool("Files", 5, 52_030, 10_160), tool("Pages", 2, 29_400, 2_391)]
+    let tool = |name: &str, held: u64, [output, given, shown]: [u64; 3]| {
+        let name = say(name);
+        ToolRow { name, held, output, given, shown }
+    };
+    vec![
+        tool("Files", 5, [52_030, 52_030, 10_160]),
+        tool("Pages", 2, [29_400, 29_400, 2_391]),
+        tool("Commands", 18, [158_120, 12_120, 13_810]),
+    ]
 }
 
 pub(crate) fn nothing_today() -> Today {
     Today {
         days: 1,
-        spent: None,
-        account: Account::default(),
+        spent: (cents(0), 0),
+        account: Some(Account::default()),
         per_day: (0..14).map(|index| Day { at: days_ago(13 - index), figures: None }).collect(),
+        exception: None,
         remarks: vec![],
         window: None,
         held: vec![],
@@ -155,6 +173,23 @@ pub(crate) fn nothing_today() -> Today {
         tools: vec![],
         background: vec![],
     }
+}
+
+/// Returns the page after an import: sessions, and nothing that was measured.
+pub(crate) fn imported(say: Say<'_>) -> Today {
+    let mut today = today(say);
+    (today.account, today.exception, today.window) = (None, None, None);
+    today.spent = (cents(6_306), 3);
+    today.remarks.clear();
+    today.held.clear();
+    today.tools.clear();
+    let of_day = |day: &mut Day| {
+        if let Some(figures) = &mut day.figures {
+            figures.account = Account { net: Some(cents(0)), ..Account::default() };
+        }
+    };
+    today.per_day.iter_mut().for_each(of_day);
+    today
 }
 
 pub(crate) fn first_steps(say: Say<'_>) -> FirstSteps {

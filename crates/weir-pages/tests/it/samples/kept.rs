@@ -2,8 +2,8 @@
 
 use weir_core::Origin;
 use weir_pages::entry::{AskedAgain, DigestLine, EntryPage, Figures, Line, Piece, SessionLink};
-use weir_pages::notes::{Change, ChangeLine, Counts, NoteCard, NoteFilter, Notes, Revision};
-use weir_pages::search::{Excerpt, Filters, Hit, HitKind, NotImported, Picked, Search, Target};
+use weir_pages::notes::{Counts, NoteCard, NoteFilter, Notes, Revision};
+use weir_pages::search::{Excerpt, Filters, Hit, HitKind, Picked, Search, Target};
 use weir_pages::words::{Badge, Mark, Span, Standing, Words};
 use weir_pages::{Paging, Text};
 
@@ -110,7 +110,6 @@ pub(crate) fn search(say: Say<'_>) -> Search {
         took: Some(8.2),
         by_meaning: true,
         corrected: Some((say("uplods"), say("uploads"))), // typos: allow
-        not_imported: Some(NotImported { clients: 2, sessions: 214 }),
     }
 }
 
@@ -124,7 +123,6 @@ pub(crate) fn nothing_asked(say: Say<'_>) -> Search {
         took: None,
         by_meaning: false,
         corrected: None,
-        not_imported: None,
         filters: Filters {
             kinds: vec![(HitKind::Note, None)],
             kind: None,
@@ -258,7 +256,6 @@ fn note(say: Say<'_>, topic: &str, text: &str) -> NoteCard {
         files: vec![say("crates/uploader/src/queue.rs")],
         doubts: vec![],
         revisions: vec![],
-        change: None,
         is_superseded: false,
     }
 }
@@ -283,14 +280,6 @@ fn doubtful(say: Say<'_>) -> NoteCard {
             revision(2, "Eight", Mark::Removed),
             revision(1, "Any number of", Mark::None),
         ],
-        change: Some(Change {
-            file: say("crates/uploader/src/queue.rs"),
-            summary: say("2 lines, in commit 9e02b7d of 16 Nov"),
-            lines: vec![
-                ChangeLine { is_new: false, text: say("const MAX_UPLOADS: usize = 4;") },
-                ChangeLine { is_new: true, text: say("let most = settings.uploads;") },
-            ],
-        }),
         ..note(say, "upload-limit", "Four uploads at once: more starve the downloads.")
     }
 }

@@ -2,13 +2,13 @@
 
 use weir_pages::health::{Check, CheckState, Health, HookDay, HookTimes, LastHook, OutputRow, SeenOutputs, StoreDay};
 use weir_pages::message::Message;
-use weir_pages::settings::{FileState, Group, Ignored, SetBy, Setting, Settings, SettingsFile};
+use weir_pages::settings::{FileState, Group, SetBy, Setting, Settings, SettingsFile};
 use weir_pages::window::{ClientChoice, SessionCost, SettingPreview, SizeCost, Window};
 
 use super::{Say, cents, days_ago};
 
 pub(crate) fn window(say: Say<'_>) -> Window {
-    let size = |size: u64, reads: i64, compacting: i64, compactions: u64| SizeCost {
+    let priced = |size: Option<u64>, reads: i64, compacting: i64, compactions: u64| SizeCost {
         size,
         reads: cents(reads),
         writes: cents(855),
@@ -16,6 +16,7 @@ pub(crate) fn window(say: Say<'_>) -> Window {
         compacting: cents(compacting),
         compactions,
     };
+    let size = |size: u64, reads, compacting, compactions| priced(Some(size), reads, compacting, compactions);
     let session = |key: &str, title: &str, changes: [f64; 4]| SessionCost {
         key: say(key),
         title: say(title),
@@ -30,25 +31,25 @@ pub(crate) fn window(say: Say<'_>) -> Window {
         clients: vec![client("claude-code", "Claude Code", true), client("codex", "Codex", false)],
         sessions: 3,
         span: Some((days_ago(13), days_ago(0))),
+        now: Some(priced(None, 5_012, 190, 5)),
         sizes: vec![
-            size(50_000, 2_361, 3_460, 100),
-            size(60_000, 2_588, 1_752, 50),
-            size(70_000, 2_826, 1_137, 32),
+            size(67_000, 2_726, 1_337, 36),
             size(80_000, 3_118, 862, 24),
             size(100_000, 3_560, 518, 14),
             size(120_000, 3_955, 452, 12),
             size(140_000, 4_358, 271, 7),
             size(167_000, 5_049, 201, 5),
         ],
-        now: 167_000,
         best: Some(80_000),
+        recorded: say("They were compacted 5 times, at 149,200 to 167,100 tokens; the change is against that."),
+        verdict: say("It is cheaper for 3 of 3 sessions, dearer for none."),
         price: say("at $5 per million input tokens"),
         by_session: vec![
             session("s-7f3a", "Retry uploads that time out", [-15.2, -21.0, -22.4, -15.1]),
             session("s-91c0", "Crash on a truncated frame", [-14.1, -14.0, -12.2, 4.2]),
             session("s-22e8", "Rename the tide table", [0.2, -10.0, -8.1, -3.3]),
         ],
-        compared: vec![60_000, 80_000, 100_000, 120_000],
+        compared: vec![67_000, 80_000, 100_000, 120_000],
         setting: Some(SettingPreview {
             setting: say("\"autoCompactWindow\": 113000 in ~/.claude/settings.json"),
             command: say("weir setup claude --window 80000"),
@@ -56,7 +57,8 @@ pub(crate) fn window(say: Say<'_>) -> Window {
         }),
         measured: say("Tokens of every request, from the transcripts. Length, growth and output are as they were."),
         assumed: say(
-            "After each compaction: a summary of 5,000 tokens and 11,000 tokens of files read again, in 5 requests.",
+            "Each compaction costs a summary of 5,000 tokens, leaves 13,000 tokens besides what every request has, \
+             and 8,000 tokens are read again in 5 requests (measured at 5 compactions).",
         ),
         not_known: say("Whether the model would have done the same work with less in view."),
     }
@@ -67,6 +69,7 @@ pub(crate) fn no_window(say: Say<'_>) -> Window {
         clients: vec![],
         sessions: 0,
         span: None,
+        now: None,
         sizes: vec![],
         best: None,
         by_session: vec![],
@@ -80,14 +83,14 @@ fn checks(say: Say<'_>) -> Vec<Check> {
     let check = |name: &str, state: CheckState, found: &str| Check {
         name: say(name),
         state,
-        found: say(found),
+        found: say(found).into(),
         advice: None,
         command: None,
     };
     vec![
-        check("Weir", CheckState::Fine, "0.1.0"),
+        check("Weir", CheckState::Told, "0.1.0"),
         Check {
-            advice: Some(say("Start Codex and choose Trust hooks. Only you can do that.")),
+            advice: Some(say("Start Codex and choose Trust hooks. Only you can do that.").into()),
             command: Some(say("codex")),
             ..check(
                 "Codex",
@@ -97,7 +100,7 @@ fn checks(say: Say<'_>) -> Vec<Check> {
         },
         Check {
             command: Some(say("chmod -R go= ~/.local/share/weir")),
-            ..check("Data folder", CheckState::Look, "~/.local/share/weir can be read by other users of this machine.")
+            ..check("Data folder", CheckState::Wrong, "~/.local/share/weir can be read by other users of this machine.")
         },
         check("Claude Code", CheckState::Fine, "2.1.4, set up for the user"),
         check("Last hooks", CheckState::Fine, "Claude Code, PostToolUse at 12:24 in 2.4 ms (9,318 in all)"),
@@ -151,7 +154,7 @@ pub(crate) fn unmeasured(say: Say<'_>) -> Health {
         checks: vec![Check {
             name: say("Weir"),
             state: CheckState::Fine,
-            found: say("0.1.0"),
+            found: say("0.1.0").into(),
             advice: None,
             command: None,
         }],
@@ -169,9 +172,8 @@ pub(crate) fn settings(say: Say<'_>) -> Settings {
     let setting = |name: &str, value: &str, about: &str, set_by: SetBy| Setting {
         name: say(name),
         value: say(value),
-        about: say(about),
+        about: say(about).into(),
         set_by,
-        ignored: vec![],
     };
     Settings {
         files: vec![
@@ -209,14 +211,12 @@ pub(crate) fn settings(say: Say<'_>) -> Settings {
             },
             Group {
                 name: say("network"),
-                settings: vec![Setting {
-                    ignored: vec![Ignored {
-                        value: say("[\"*\"]"),
-                        path: say("~/src/harbour/.weir.toml"),
-                        why: say("a project’s file may not allow hosts"),
-                    }],
-                    ..setting("allow", "[]", "Hosts that runs may reach.", SetBy::Variable(say("WEIR_ALLOW")))
-                }],
+                settings: vec![setting(
+                    "allow",
+                    "[]",
+                    "Hosts that runs may reach.",
+                    SetBy::Variable(say("WEIR_ALLOW")),
+                )],
             },
         ],
     }

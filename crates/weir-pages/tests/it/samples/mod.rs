@@ -92,6 +92,7 @@ pub(crate) fn bare(say: Say<'_>) -> Vec<Sample> {
     vec![
         ("first-steps", account::first_steps(say).render(&shell)),
         ("today-bare", account::nothing_today().render(&shell)),
+        ("today-imported", account::imported(say).render(&shell)),
         ("sessions-bare", account::no_sessions().render(&shell)),
         ("session-bare", session::bare(say).render(&shell)),
         ("search-bare", kept::nothing_asked(say).render(&shell)),

@@ -2,8 +2,8 @@
 
 use weir_core::Origin;
 use weir_pages::session::{
-    Carried, CompactedBy, Compaction, EventLine, Figures, Guide, GuideChoice, Item, Reflection, Session, Statement,
-    Statements, Timeline, TimelineFilter, Tone, WindowCourse,
+    Compaction, EventLine, Figures, Guide, GuideChoice, Item, Reflection, Session, Statement, Statements, Timeline,
+    TimelineFilter, Tone, WindowCourse,
 };
 use weir_pages::words::{Standing, Words};
 
@@ -48,12 +48,11 @@ fn course(say: Say<'_>) -> WindowCourse {
         (request, lengths[request as usize - 1] + more)
     });
     WindowCourse {
-        base: Some(25_400),
         without: without.collect(),
         limit: Some(167_000),
         compactions: vec![
-            Compaction { request: 89, before: at(89), after: 37_600, by: Some(CompactedBy::Client) },
-            Compaction { request: 131, before: at(131), after: 35_802, by: Some(CompactedBy::User) },
+            Compaction { request: 89, before: at(89), after: 37_600 },
+            Compaction { request: 131, before: at(131), after: 35_802 },
         ],
         prompts: vec![1, 24, 47, 60, 83, 92, 118, 133, 150],
         errors: vec![9, 26, 44, 52, 71, 97, 108, 140],
@@ -105,13 +104,11 @@ fn items(say: Say<'_>) -> Vec<Item> {
         Item::Compacted {
             at: ago(89),
             request: Some(89),
-            by: Some(CompactedBy::Client),
             tokens: Some((164_635, 37_600)),
             summary: Some(say("c0v9tk2m6h")),
-            guide: Some(418),
         },
         Item::Event(event(102, "page", Origin::Web, Tone::Plain, "Backoff and jitter")),
-        Item::Compacted { at: ago(40), request: None, by: None, tokens: None, summary: None, guide: None },
+        Item::Compacted { at: ago(40), request: None, tokens: None, summary: None },
         Item::Event(event(156, "commit", Origin::Tool, Tone::Strong, "7be41d0 Retry uploads with the same key")),
     ]
 }
@@ -167,8 +164,7 @@ pub(crate) fn session(say: Say<'_>) -> Session {
             GuideChoice { after: Some(2), is_chosen: false },
             GuideChoice { after: None, is_chosen: false },
         ],
-        guide: Some(Guide { text: say(GUIDE), tokens: 418, budget: 900, was_given: true }),
-        carried: Some(Carried { requests: 40, names: 78, in_summary: 20, in_both: 55 }),
+        guide: Some(Guide { text: say(GUIDE), tokens: 418, budget: 900, after: Some(1) }),
         reflection: Reflection {
             done: Statements { shown: vec![one_key], left_out: 3 },
             decided: all(vec![
@@ -215,7 +211,6 @@ pub(crate) fn bare(say: Say<'_>) -> Session {
         },
         guides: vec![],
         guide: None,
-        carried: Some(Carried { requests: 1, names: 0, in_summary: 0, in_both: 0 }),
         reflection: Reflection::default(),
     }
 }

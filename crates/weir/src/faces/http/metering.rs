@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weir_core::Scope;
-use weir_store::Reading;
+use weir_core::{Scope, SessionKey};
+use weir_store::{MeterAction, Reading};
 
 use crate::context::Context;
 
@@ -83,9 +83,9 @@ fn work(context: &Context, messages: &Receiver<Message>) {
     }
 }
 
-/// Readings that are summed up by session and tool, each with a scope of its session.
+/// Readings that are summed up by session, tool and action, each with a scope of its session.
 #[derive(Default)]
-struct Sums(HashMap<(String, String, String), (Scope, Reading)>);
+struct Sums(HashMap<(SessionKey, String, MeterAction), (Scope, Reading)>);
 
 impl Sums {
     fn take(&mut self, message: Message, waiting: &mut Vec<std::sync::mpsc::Sender<()>>) {
@@ -94,9 +94,10 @@ impl Sums {
             Message::Flush(done) => return waiting.push(done),
         };
         let Some(session) = scope.session.clone() else { return };
-        let sum = self.0.entry((session.client, session.key, reading.tool.clone()));
+        let sum = self.0.entry((session, reading.tool.clone(), reading.what));
         sum.and_modify(|(_, sum)| {
             sum.times += reading.times;
+            sum.output += reading.output;
             sum.given += reading.given;
             sum.shown += reading.shown;
         })
@@ -106,8 +107,7 @@ impl Sums {
 
 #[cfg(test)]
 mod tests {
-    use weir_core::{ProjectKey, SessionKey};
-    use weir_store::MeterAction;
+    use weir_core::ProjectKey;
 
     use super::*;
 
@@ -116,16 +116,19 @@ mod tests {
         let project = Scope::project(ProjectKey("path:/p".to_owned()));
         let session = |key: &str| Some(SessionKey { client: "http".to_owned(), key: key.to_owned() });
         let (mut sums, mut waiting) = (Sums::default(), Vec::new());
-        for (key, tool, shown) in
-            [("a", "ctx_get", 1), ("a", "ctx_get", 2), ("a", "ctx_search", 4), ("b", "ctx_get", 8)]
-        {
-            let what = MeterAction::Answered;
-            let reading = Reading { what, tool: tool.to_owned(), times: 1, given: 0, shown };
+        for (key, tool, what, shown) in [
+            ("a", "ctx_get", MeterAction::Answered, 1),
+            ("a", "ctx_get", MeterAction::Answered, 2),
+            ("a", "ctx_execute", MeterAction::Answered, 4),
+            ("a", "ctx_execute", MeterAction::Ran, 16),
+            ("b", "ctx_get", MeterAction::Answered, 8),
+        ] {
+            let reading = Reading { what, tool: tool.to_owned(), times: 1, output: 0, given: 0, shown };
             let scope = Scope { session: session(key), ..project.clone() };
             sums.take(Message::Reading(Box::new((scope, reading))), &mut waiting);
         }
         let mut shown: Vec<(u64, u64)> = sums.0.values().map(|(_, reading)| (reading.times, reading.shown)).collect();
         shown.sort_unstable();
-        assert_eq!(shown, [(1, 4), (1, 8), (2, 3)]);
+        assert_eq!(shown, [(1, 4), (1, 8), (1, 16), (2, 3)]);
     }
 }

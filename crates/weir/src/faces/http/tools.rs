@@ -91,7 +91,9 @@ impl ToolCall {
             Err(error) => error.to_string(),
         };
         let texts = [text.as_str()].into_iter().chain(remarks.iter().map(String::as_str));
-        state.meter.note(scope, || tool_call::reading(operation, texts));
+        let printed = answer.as_ref().map_or(&[][..], |answer| &answer.printed);
+        let session = scope.session.clone();
+        state.meter.note(scope, || tool_call::reading(operation, session.as_ref(), printed, texts));
         state.metrics.called(operation.tool, answer.as_ref().err().map(|error| error.kind));
         state.background.wake();
         Ok(ToolAnswer { answer, remarks })

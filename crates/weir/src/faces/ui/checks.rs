@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use weir_core::Timestamp;
 use weir_core::time::DAY;
+use weir_pages::Prose;
 use weir_pages::health::{Check, CheckState};
 use weir_store::{HookDay, HookUse};
 
@@ -30,6 +31,8 @@ const DAYS: usize = 14;
 const DOCTOR: &str = "ctx_doctor";
 /// The programs with which a fix begins if it is a command.
 const COMMANDS: [&str; 4] = ["weir ", "chmod ", "rm ", "mv "];
+/// The checks that only say how things are, such as which languages are installed and which are not.
+const FACTS: [&str; 7] = ["weir", "project", "languages", "parsers", "outputs", "last hooks", "background runs"];
 
 /// The results of the checks, by project.
 pub(super) struct Checks {
@@ -79,7 +82,7 @@ impl Checks {
         let made = self.lock();
         let (_, report) = made.get(project)?.result.as_ref()?;
         let checks = report.checks.as_ref().ok()?;
-        Some(checks.iter().filter(|check| check.state != CheckState::Fine).count() as u64)
+        Some(checks.iter().filter(|check| check.state == CheckState::Wrong).count() as u64)
     }
 
     /// Returns a new result, and starts the checks if there is none. Returns `None` if they take long.
@@ -160,9 +163,13 @@ fn read(check: &Value) -> Check {
     };
     Check {
         name: text("name").into(),
-        state: if check["good"].as_bool() == Some(true) { CheckState::Fine } else { CheckState::Wrong },
-        found: text("text").into(),
-        advice: advice.map(Into::into),
+        state: match check["good"].as_bool() == Some(true) {
+            true if FACTS.contains(&text("name")) => CheckState::Told,
+            true => CheckState::Fine,
+            false => CheckState::Wrong,
+        },
+        found: Prose::of(text("text")),
+        advice: advice.map(Prose::of),
         command: command.map(Into::into),
     }
 }

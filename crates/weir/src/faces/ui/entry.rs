@@ -206,7 +206,9 @@ fn show(view: &View<'_>, read: StoredEntry) -> EntryPage {
     let link = session.as_ref().map(|session| SessionLink {
         key: session_text(session),
         title: title(session),
-        request: None,
+        request: own
+            .and_then(|own| own.held.iter().find(|one| one.reference == Some(entry.reference)))
+            .map(|one| one.request),
     });
     EntryPage {
         reference: entry.reference.as_str().into(),

@@ -72,7 +72,7 @@ fn row(view: &View<'_>, project: &ViewedProject, read: &ReadProject, facts: &Fac
         notes: read.overview.notes,
         bytes: Some(read.overview.bytes),
         spent: spent.filter(|_| read.active.len() < MAX_SESSIONS).map(dollars),
-        net_tokens: Some(account.net_tokens()),
+        net_tokens: Some(account.net_tokens),
         net: account.net,
         ..bare(view, project)
     }

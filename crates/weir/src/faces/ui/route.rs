@@ -59,6 +59,14 @@ impl Place {
         })
     }
 
+    /// Returns the project of an address, whatever the rest of it means.
+    pub(super) fn project_of(path: &str) -> Option<String> {
+        match &fields::parts_of(path)?[..] {
+            [first, project, ..] if first == "in" => Some(project.clone()),
+            _ => None,
+        }
+    }
+
     fn parse(path: &str, meaning: impl FnOnce(&[&str]) -> Option<Destination>) -> Option<Self> {
         let parts = fields::parts_of(path)?;
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();

@@ -28,7 +28,7 @@ impl ProjectSessions {
         let summary = &listed.summary;
         let account = account(of_session(&self.readings, &summary.key), facts);
         let own = facts.of(&summary.key);
-        let is_idle = account.held_outputs == 0 && account.net_tokens() < 0;
+        let is_idle = account.held_outputs == 0 && account.net_tokens < 0;
         SessionRow {
             key: session_text(&summary.key),
             title: title_of(summary),
@@ -40,7 +40,7 @@ impl ProjectSessions {
             requests: own.map(|own| own.requests.len() as u64),
             window_now: own.and_then(Conversation::window_now),
             spent: facts.spent(&summary.key, ALWAYS.0, ALWAYS.1).map(dollars),
-            net_tokens: Some(account.net_tokens()),
+            net_tokens: Some(account.net_tokens),
             net: account.net,
             remark: is_idle.then(|| "nothing was large enough to hold back".into()),
         }

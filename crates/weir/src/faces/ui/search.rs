@@ -58,7 +58,6 @@ pub(super) async fn page(view: &View<'_>) -> Result<Response, CommandError> {
         took: (!asked.text.is_empty()).then_some(took),
         by_meaning: found.by_meaning,
         corrected: found.corrected.map(|(written, taken)| (written.into(), taken.into())),
-        not_imported: None,
     };
     Ok(answer::page(StatusCode::OK, search.render(&view.shell)))
 }

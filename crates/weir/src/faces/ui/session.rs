@@ -3,10 +3,12 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use weir_core::guide::{Outcome, Outcomes, outcomes};
-use weir_core::{Scope, SessionKey};
+use weir_core::wording::size;
+use weir_core::{EventKind, Scope, SessionKey};
+use weir_pages::figures::count;
 use weir_pages::session::{
-    Compaction, Figures, Guide, Item, Reflection, Session, Statement, Statements, Timeline, TimelineFilter,
-    WindowCourse,
+    Compaction, EventLine, Figures, Guide, GuideChoice, Item, Reflection, Session, Statement, Statements, Timeline,
+    TimelineFilter, WindowCourse,
 };
 use weir_pages::words::Words;
 use weir_store::{HistoryFilter, ListedSession, MeterRow, Moment};
@@ -14,18 +16,23 @@ use weir_store::{HistoryFilter, ListedSession, MeterRow, Moment};
 use super::account::{account, dollars, of_session};
 use super::answer;
 use super::events;
+use super::held::KeptOutput;
 use super::known::ViewedProject;
 use super::rows::ALWAYS;
-use super::transcripts::{Conversation, Facts};
+use super::transcripts::{Conversation, Facts, ShownInstead};
 use super::view::{View, client_name, session_key, session_text, title_of};
 use crate::context::LockedStores;
 use crate::error::{CommandError, ErrorKind};
 use crate::hook::guides;
+use crate::setup::window_set;
 
 /// The maximum number of events of a session that are read, the newest.
 const MAX_EVENTS: usize = 10_000;
 /// The number of events of a page.
 const PAGE_EVENTS: usize = 300;
+/// The maximum number of outputs whose tokens are counted, the newest, and of earlier guides.
+const MAX_HELD_OUTPUTS: usize = 100;
+const MAX_GUIDES: usize = 5;
 /// The maximum number of statements of each sort.
 const MAX_STATEMENTS: usize = 12;
 
@@ -65,8 +72,12 @@ struct ReadSession {
     readings: Vec<MeterRow>,
     earlier: Option<SessionKey>,
     later: Option<SessionKey>,
-    /// The guide that it would be given now, with its tokens and the most it may have.
-    guide: (String, u64, u64),
+    /// The outputs that were held back.
+    held: Vec<KeptOutput>,
+    /// The guides after each compaction, and the one that it would be given now.
+    guides: Vec<String>,
+    /// The most tokens that a guide may have.
+    budget: usize,
     outcomes: Outcomes,
 }
 
@@ -104,19 +115,26 @@ fn read_here(
     moments.reverse();
     let (earlier, later) = store.sessions_beside(&listed.place)?;
     let readings = store.metered_between(listed.summary.from, listed.summary.to)?;
-    let text = guides::preview(&moments, budget, now);
-    let tokens = weir_tokens::count(&text) as u64;
+    let mut held = Vec::new();
+    let kept = moments.iter().rev().filter(|moment| moment.logged.event.kind == EventKind::Kept);
+    for reference in kept.filter_map(|moment| moment.logged.reference).take(MAX_HELD_OUTPUTS) {
+        if let Some(entry) = store.entry(scope, reference)? {
+            held.extend(KeptOutput::read(store, scope, entry)?);
+        }
+    }
+    let ends = moments.iter().enumerate().filter(|(_, moment)| events::is_summary(moment)).map(|(at, _)| at);
+    let ends = ends.take(MAX_GUIDES).chain([moments.len()]);
+    let before = |end: usize| moments.get(end).map_or(now, |moment| moment.logged.at);
+    let guides = ends.map(|end| guides::preview(&moments[..end], budget, before(end))).collect();
     let outcomes = outcomes(&guides::facts(&moments));
-    let guide = (text, tokens, budget as u64);
-    Ok(Some(ReadSession { listed, moments, is_cut, readings, earlier, later, guide, outcomes }))
+    Ok(Some(ReadSession { listed, moments, is_cut, readings, earlier, later, held, guides, budget, outcomes }))
 }
 
 fn show(view: &View<'_>, project: &ViewedProject, session: &ReadSession, facts: &Facts) -> Session {
     let summary = &session.listed.summary;
     let own = facts.of(&summary.key);
     let account = account(of_session(&session.readings, &summary.key), facts);
-    let (text, tokens, budget) = &session.guide;
-    let guide = Guide { text: text.as_str().into(), tokens: *tokens, budget: *budget, was_given: false };
+    let (guides, guide) = guides_of(view, session);
     Session {
         key: session_text(&summary.key),
         title: title_of(summary),
@@ -132,48 +150,87 @@ fn show(view: &View<'_>, project: &ViewedProject, session: &ReadSession, facts: 
             window_now: own.and_then(Conversation::window_now),
             next_request: own.and_then(Conversation::next_request).map(dollars),
             spent: facts.spent(&summary.key, ALWAYS.0, ALWAYS.1).map(dollars),
-            net_tokens: Some(account.net_tokens()),
+            net_tokens: Some(account.net_tokens),
             net: account.net,
         },
-        window: own.filter(|own| own.window_now().is_some()).map(course),
-        timeline: timeline(view, session),
-        guides: Vec::new(),
-        guide: (!text.is_empty()).then_some(guide),
-        carried: None,
+        window: own.filter(|own| own.window_now().is_some()).map(|own| course(view, own, &session.held)),
+        timeline: timeline(view, session, facts),
+        guides,
+        guide,
         reflection: reflection(&session.outcomes),
     }
 }
 
+/// Returns which guides there are, and the one that the address asks for.
+fn guides_of(view: &View<'_>, session: &ReadSession) -> (Vec<GuideChoice>, Option<Guide>) {
+    let now = session.guides.len().saturating_sub(1);
+    let asked = view.fields.number("guide").and_then(|number| usize::try_from(number).ok()?.checked_sub(1));
+    let chosen = asked.filter(|at| *at < now).unwrap_or(now);
+    let after = |at: usize| (at < now).then_some(at as u64 + 1);
+    let choices = (0..=now).map(|at| GuideChoice { after: after(at), is_chosen: at == chosen }).collect();
+    let guide = session.guides.get(chosen).filter(|text| !text.is_empty()).map(|text| Guide {
+        text: text.as_str().into(),
+        tokens: weir_tokens::count(text) as u64,
+        budget: session.budget as u64,
+        after: after(chosen),
+    });
+    (choices, guide)
+}
+
 /// Returns the length of the window over the requests.
-fn course(own: &Conversation) -> WindowCourse {
+fn course(view: &View<'_>, own: &Conversation, held: &[KeptOutput]) -> WindowCourse {
     let lengths: Vec<u64> = own.requests.iter().map(|request| request.window).collect();
-    let compaction = |&request: &usize| {
-        let (before, after) = (lengths.get(request.checked_sub(1)?)?, lengths.get(request)?);
-        Some(Compaction { request: request as u64, before: *before, after: *after, by: None })
-    };
-    let compactions: Vec<Compaction> = own.compacted.iter().filter_map(compaction).collect();
+    let compactions: Vec<Compaction> = own.compactions().collect();
     let remark = match compactions.len() {
         0 => "The conversation was not compacted.".into(),
         1 => "The conversation was compacted once.".into(),
         times => format!("The conversation was compacted {times} times.").into(),
     };
     let last = lengths.len() as u64;
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    let setting = weir_clients::setup::find(own.client.name).and_then(|recipe| recipe.window);
+    let limit = setting.and_then(|setting| Some(window_set(&view.ui.context, own.client.name)?.max(setting.smallest)));
+    let limit = limit.or(setting.map(|setting| setting.default));
     let within = |requests: &[u64]| requests.iter().copied().filter(|request| (1..=last).contains(request)).collect();
     WindowCourse {
-        base: None,
-        without: Vec::new(),
-        limit: None,
+        without: without(own, held, limit),
+        // A limit that is far away would flatten the curve.
+        limit: limit.filter(|limit| *limit <= longest.saturating_mul(2)),
         compactions,
         prompts: within(&own.prompts),
         errors: within(&own.errors),
-        held: within(&own.held),
+        held: within(&own.held.iter().map(|shown| shown.request).collect::<Vec<_>>()),
         remarks: vec![remark],
         lengths,
     }
 }
 
+/// Returns the lengths that requests would have had without holding back, until a compaction: what would have followed
+/// is not known.
+fn without(own: &Conversation, held: &[KeptOutput], limit: Option<u64>) -> Vec<(u64, u64)> {
+    let alone = |shown: &ShownInstead| held.iter().find(|one| Some(one.entry.reference) == shown.reference)?.alone;
+    let spared: Vec<(u64, i64)> = own
+        .held
+        .iter()
+        .filter_map(|shown| Some((shown.request, alone(shown)?.cast_signed() - shown.tokens.cast_signed())))
+        .collect();
+    let end = own.growth.compactions.first().map_or(usize::MAX, |made| made.request);
+    let mut lengths = Vec::new();
+    for (request, used) in (1..).zip(&own.requests).take(end) {
+        let more: i64 = spared.iter().filter(|(after, _)| *after < request).map(|(_, more)| more).sum();
+        let length = used.window.saturating_add_signed(more);
+        if more != 0 {
+            lengths.push((request, length));
+        }
+        if limit.is_some_and(|limit| length >= limit) {
+            break;
+        }
+    }
+    lengths
+}
+
 /// Returns the events that the address asks for.
-fn timeline(view: &View<'_>, session: &ReadSession) -> Timeline {
+fn timeline(view: &View<'_>, session: &ReadSession, facts: &Facts) -> Timeline {
     let word = view.fields.get("events").unwrap_or_default();
     let filter = FILTERS.into_iter().find(|filter| filter.word() == word).unwrap_or(TimelineFilter::WhatMatters);
     let count = |filter: TimelineFilter| {
@@ -189,7 +246,7 @@ fn timeline(view: &View<'_>, session: &ReadSession) -> Timeline {
     let shown = shown.split_off(left);
     let oldest = shown.first().map(|moment| number(moment));
     Timeline {
-        items: shown.iter().map(|moment| item(view, moment)).collect(),
+        items: shown.iter().map(|moment| item(view, session, moment, facts)).collect(),
         filters: FILTERS.map(|filter| (filter, count(filter))).to_vec(),
         filter,
         total: session.moments.len() as u64,
@@ -199,18 +256,31 @@ fn timeline(view: &View<'_>, session: &ReadSession) -> Timeline {
     }
 }
 
-fn item(view: &View<'_>, moment: &Moment) -> Item {
-    if !events::is_summary(moment) {
-        return Item::Event(events::line(view, moment));
+fn item(view: &View<'_>, session: &ReadSession, moment: &Moment, facts: &Facts) -> Item {
+    let own = facts.of(&session.listed.summary.key);
+    let reference = moment.logged.reference;
+    if events::is_summary(moment) {
+        let number =
+            session.moments.iter().filter(|other| events::is_summary(other) && other.logged.seq < moment.logged.seq);
+        let compaction = own.and_then(|own| own.compactions().nth(number.count()));
+        return Item::Compacted {
+            at: view.moment(moment.logged.at),
+            request: compaction.map(|compaction| compaction.request),
+            tokens: compaction.map(|compaction| (compaction.before, compaction.after)),
+            summary: reference.map(|reference| reference.as_str().into()),
+        };
     }
-    Item::Compacted {
-        at: view.moment(moment.logged.at),
-        request: None,
-        by: None,
-        tokens: None,
-        summary: moment.logged.reference.map(|reference| reference.as_str().into()),
-        guide: None,
+    let is_prompt = moment.logged.event.kind == EventKind::Prompt;
+    let request = own.and_then(|own| own.request_at(moment.logged.at, is_prompt));
+    let mut line = EventLine { request, ..events::line(view, moment) };
+    if let Some(output) = session.held.iter().find(|output| Some(output.entry.reference) == reference) {
+        let shown = facts.shown(Some(&session.listed.summary.key), output.entry.reference);
+        let tokens =
+            output.tokens.map_or_else(|| size(output.entry.bytes), |tokens| format!("{} tokens", count(tokens)));
+        let shown = shown.map(|shown| format!(" as {}", count(shown))).unwrap_or_default();
+        (line.kind, line.outcome) = ("held back".into(), Some(format!("{tokens}{shown}").into()));
     }
+    Item::Event(line)
 }
 
 fn reflection(outcomes: &Outcomes) -> Reflection {

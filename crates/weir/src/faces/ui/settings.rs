@@ -1,7 +1,7 @@
 //! Settings as read: what is set, and by which line of which file.
 
-use weir_pages::Text;
 use weir_pages::settings::{FileState, Group, SetBy, Setting, Settings, SettingsFile};
+use weir_pages::{Prose, Text};
 
 use super::view::{View, short_path};
 use crate::config::{self, Config};
@@ -56,7 +56,7 @@ fn groups(config: &Config, lines: &[SetLine], path: &Text) -> Vec<Group> {
         match groups.iter_mut().find(|(table, _)| *table == known.table) {
             Some((_, group)) => group.settings.push(setting),
             None => {
-                let name = if known.table.is_empty() { "top of the file".into() } else { known.table.into() };
+                let name = if known.table.is_empty() { "general".into() } else { known.table.into() };
                 groups.push((known.table, Group { name, settings: vec![setting] }));
             }
         }
@@ -69,12 +69,11 @@ fn setting(known: &Known, config: &Config, lines: &[SetLine], path: &Text) -> Se
     Setting {
         name: known.name.into(),
         value: (known.value)(config).into(),
-        about: known.about.into(),
+        about: Prose::of(known.about),
         set_by: match line {
             Some(line) => SetBy::File { path: path.clone(), line: Some(line.number) },
             None => SetBy::Default,
         },
-        ignored: Vec::new(),
     }
 }
 
@@ -87,9 +86,8 @@ fn variables(view: &View<'_>) -> Group {
         Setting {
             name: (*name).into(),
             value: value.unwrap_or_else(|| "not set".to_owned()).into(),
-            about: (*about).into(),
+            about: Prose::of(about),
             set_by: if set.is_some() { SetBy::Variable((*name).into()) } else { SetBy::Default },
-            ignored: Vec::new(),
         }
     };
     Group { name: "environment".into(), settings: VARIABLES.iter().map(variable).collect() }

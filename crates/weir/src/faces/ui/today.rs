@@ -67,15 +67,18 @@ fn today(view: &View<'_>, period: &Period, gathered: &Gathered, facts: &Facts) -
         per_day.iter_mut().filter_map(|day| day.figures.as_mut()).for_each(|figures| figures.spent = None);
     }
     let active: Vec<SessionKey> = gathered.active_since(period);
-    let spent = spent(active.iter(), period.since, Timestamp(i64::MAX), facts).filter(|_| !gathered.is_cut());
+    let known = active.iter().filter_map(|session| facts.spent(session, period.since, Timestamp(i64::MAX)));
+    let (spent, known) = known.fold((0.0, 0), |(sum, known), spent| (sum + spent, known + 1));
+    let is_measured = !readings.is_empty() || per_day.iter().all(|day| day.figures.is_none());
     Today {
         days: period.days,
-        spent: spent.filter(|_| !active.is_empty()).map(dollars),
-        account: account::account(in_period, facts),
+        spent: (dollars(spent), known),
+        account: is_measured.then(|| account::account(in_period, facts)),
+        exception: exception(&per_day),
         remarks: remarks(view, &per_day, gathered, facts),
         per_day,
         window: facts.is_ready.then(|| window::cheaper(&view.ui.context, facts)).flatten(),
-        held: held(view, gathered),
+        held: held(view, gathered, facts),
         events: happened(view, gathered),
         session_count: active.len() as u64,
         sessions: sessions(view, period, gathered, facts),
@@ -106,21 +109,28 @@ fn spent<'a>(
     sessions.try_fold(0.0, |sum, session| Some(sum + facts.spent(session, since, until)?))
 }
 
+/// Says that days did not pay, if there are any.
+fn exception(per_day: &[Day]) -> Option<Text> {
+    let figures = per_day.iter().filter_map(|day| day.figures);
+    match figures.filter(|day| day.account.net_tokens < 0).count() {
+        0 => None,
+        1 => Some("One day did not pay.".into()),
+        lost => Some(format!("{lost} days did not pay.").into()),
+    }
+}
+
 /// Returns what is to be seen in the chart and what its figures mean.
 fn remarks(view: &View<'_>, per_day: &[Day], gathered: &Gathered, facts: &Facts) -> Vec<Text> {
     let figures = || per_day.iter().filter_map(|day| day.figures);
-    let lost = figures().filter(|day| day.account.net_tokens() < 0).count();
     let has_money = figures().all(|day| day.account.net.is_some());
     let mut remarks: Vec<Text> = Vec::new();
-    match lost {
-        0 => {}
-        1 => remarks.push("One day did not pay: Weir added more than it held back.".into()),
-        lost => remarks.push(format!("{lost} days did not pay: Weir added more than it held back.").into()),
+    if exception(per_day).is_some() {
+        remarks.push("Weir added more than it held back.".into());
     }
     if !facts.is_ready {
         let (read, all) = facts.progress;
         remarks.push(format!("Transcripts are being read, {read} of {all} so far: money is not known yet.").into());
-    } else if has_money && figures().any(|day| day.account.net_tokens() != 0) {
+    } else if has_money && figures().any(|day| day.account.net_tokens != 0) {
         remarks.push(ESTIMATE.into());
     } else if !has_money {
         remarks.push("Bars are tokens, since the price of some sessions is not known.".into());
@@ -136,10 +146,12 @@ fn remarks(view: &View<'_>, per_day: &[Day], gathered: &Gathered, facts: &Facts)
     remarks
 }
 
-fn held(view: &View<'_>, gathered: &Gathered) -> Vec<HeldOutput> {
+fn held(view: &View<'_>, gathered: &Gathered, facts: &Facts) -> Vec<HeldOutput> {
     let mut held: Vec<_> = gathered.projects.iter().flat_map(|project| &project.held).collect();
     held.sort_by_key(|output| std::cmp::Reverse(output.entry.bytes));
     let shown = held.into_iter().take(MAX_HELD).map(|output| HeldOutput {
+        shown: facts.shown(output.session.as_ref(), output.entry.reference),
+        again: facts.asked_again(output.session.as_ref(), output.entry.reference),
         reference: output.entry.reference.as_str().into(),
         title: output.entry.title.as_str().into(),
         is_code: output.entry.kind != EntryKind::Page,
@@ -170,9 +182,9 @@ fn sessions(view: &View<'_>, period: &Period, gathered: &Gathered, facts: &Facts
     for project in &gathered.projects {
         let list: &ProjectSessions = &project.list;
         let active = list.sessions.iter().enumerate().filter(|(nth, _)| project.is_active(*nth, period));
-        rows.extend(active.map(|(_, session)| (session.summary.to, list, session)));
+        rows.extend(active.map(|(_, session)| (session.summary.from, list, session)));
     }
-    rows.sort_by_key(|(to, ..)| std::cmp::Reverse(*to));
+    rows.sort_by_key(|(from, ..)| std::cmp::Reverse(*from));
     rows.into_iter().take(MAX_SESSIONS).map(|(_, list, session)| list.row(view, facts, session)).collect()
 }
 

@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
-use weir_core::{SessionKey, Timestamp};
+use weir_core::{Reference, SessionKey, Timestamp};
 
 use crate::context::Context;
 use crate::replay::places::{self, TranscriptLocation};
 use crate::replay::prices::{self, Prices};
 use crate::window::DEFAULT_TRANSCRIPTS;
-pub(super) use conversation::Conversation;
+pub(super) use conversation::{Conversation, ShownInstead};
 
 /// How long what was read counts as new.
 const MAX_AGE: Duration = Duration::from_secs(10);
@@ -168,6 +168,19 @@ impl Facts {
     pub(super) fn conversations(&self, session: &SessionKey) -> impl Iterator<Item = &Conversation> {
         let key = (session.client.clone(), session.key.clone());
         self.by_session.get(&key).into_iter().flatten().map(Arc::as_ref)
+    }
+
+    /// Returns the tokens that the model got in place of an output, if the transcript says so.
+    pub(super) fn shown(&self, session: Option<&SessionKey>, output: Reference) -> Option<u64> {
+        let mut held = self.conversations(session?).flat_map(|conversation| &conversation.held);
+        held.find(|shown| shown.reference == Some(output)).map(|shown| shown.tokens)
+    }
+
+    /// Returns the tokens of an output that the model asked for again, if the session has a transcript.
+    pub(super) fn asked_again(&self, session: Option<&SessionKey>, output: Reference) -> Option<u64> {
+        self.of(session?)?;
+        let asked = self.conversations(session?).flat_map(|conversation| &conversation.asked);
+        Some(asked.filter(|asked| asked.reference == output).map(|asked| asked.tokens).sum())
     }
 
     /// Returns all conversations.

@@ -196,7 +196,10 @@ pub(super) fn words_of(entry: &Entry) -> Words {
 pub(super) fn entry_title(entry: &Entry) -> &str {
     let topic = entry.note.as_ref().and_then(|note| note.topic.as_deref());
     match entry.kind {
-        EntryKind::Document => entry.source.as_deref().unwrap_or(&entry.title),
+        EntryKind::Document => {
+            let source = entry.source.as_deref().unwrap_or(&entry.title);
+            source.strip_prefix("./").unwrap_or(source)
+        }
         _ => topic.unwrap_or(&entry.title),
     }
 }

@@ -26,6 +26,7 @@ use crate::hook::client_view::ClientView;
 use crate::hook::hold::{self, OutputContext};
 use crate::hook::payload::copy;
 use crate::hook::{MAX_TITLE_CHARS, SessionLocation, environment, faults, unreadable};
+use crate::metering;
 use crate::os::ShellEnd;
 use crate::when;
 
@@ -174,8 +175,9 @@ fn digest(
     if tokens > given {
         return Ok(None);
     }
+    let output = metering::file_in_full(&files.output).map_err(unreadable)?;
     let (given, tokens) = (given as u64, tokens as u64);
-    let reading = Reading { what: MeterAction::Held, tool: "shell".to_owned(), times: 1, given, shown: tokens };
+    let reading = Reading { what: MeterAction::Held, tool: "shell".to_owned(), times: 1, output, given, shown: tokens };
     // A failure to record the measurement does not affect the model.
     if let Err(error) = store.meter(&place.scope, &reading, when::now()) {
         faults::note("metering", &store_message(&error, &place.folder));

@@ -9,7 +9,7 @@ use weir_core::{EntryKind, Level};
 use weir_store::{Depth, Health, LostText, StoreError, Swept, UnavailableText, UnreadEntry};
 
 use super::{Check, Doctor};
-use crate::answer::{counted, one_line};
+use crate::answer::{counted, one_line, size};
 use crate::context::{Context, LockedStores, strays};
 use crate::error::CommandError;
 
@@ -160,17 +160,16 @@ fn describe(name: &'static str, health: &Health, (folder, root): (&Path, &Path))
 }
 
 fn describe_size(health: &Health) -> String {
-    let mb = |bytes: u64| bytes as f64 / 1_048_576.0;
-    let mut size = format!(
-        "{}, {:.1} of {:.0} MiB",
+    let mut text = format!(
+        "{}, {} of {}",
         counted(health.entries as usize, "entry", "entries"),
-        mb(health.used_bytes),
-        mb(health.quota_bytes),
+        size(health.used_bytes),
+        size(health.quota_bytes),
     );
     if health.used_bytes > 0 {
-        size.push_str(&format!(" (texts {:.1}, index {:.1})", mb(health.stored_bytes), mb(health.index_bytes)));
+        text.push_str(&format!(" (texts {}, index {})", size(health.stored_bytes), size(health.index_bytes)));
     }
-    size
+    text
 }
 
 /// Whether a lost text is that of an indexed file that still exists.

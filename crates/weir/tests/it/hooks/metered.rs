@@ -106,15 +106,15 @@ fn the_status_line_says_what_is_known() {
     let given = numbers(5_000);
     let held = session.ran("seq 1 5000", &given);
     session.hook("PostToolUse", bash("git commit -m 'Count'", "[main 1a2b3c4] Count"));
-    let net = weir_tokens::count(&given) - weir_tokens::count(shown(&held));
-    let net = format!("weir +{}k tokens", net / 1_000);
+    let [given, held] = [given.as_str(), shown(&held)].map(weir_tokens::count);
+    let became = format!("weir {}k tokens of output → {held}", given / 1_000);
     assert_eq!(
         line(&told(80_000)),
-        format!("80k of 200k (40 %) · next from $0.04 · {net} · committed: a good moment to /compact\n")
+        format!("80k of 200k (40 %) · next from $0.04 · {became} · committed: a good moment to /compact\n")
     );
-    assert_eq!(line(&told(20_000)), format!("20k of 200k (10 %) · next from $0.01 · {net}\n"));
+    assert_eq!(line(&told(20_000)), format!("20k of 200k (10 %) · next from $0.01 · {became}\n"));
     session.hook("UserPromptSubmit", json!({ "prompt": "Now count backwards" }));
-    assert_eq!(line(&told(80_000)), format!("80k of 200k (40 %) · next from $0.04 · {net}\n"), "the work goes on");
+    assert_eq!(line(&told(80_000)), format!("80k of 200k (40 %) · next from $0.04 · {became}\n"), "the work goes on");
     let mut elsewhere = told(20_000);
     elsewhere["workspace"] = json!({ "current_dir": session.home.path(), "project_dir": session.project() });
     assert_eq!(line(&elsewhere), line(&told(20_000)), "the session is the same wherever its shell is");

@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 
 use regex::{Regex, RegexBuilder};
-use weir_core::wording::size;
+use weir_core::wording::{one_line, size};
 use weir_pages::entry::{Line, Piece};
 use weir_store::BlobReader;
 
@@ -14,10 +14,14 @@ use crate::error::CommandError;
 
 /// A text of up to this many lines is shown whole.
 const MAX_WHOLE_LINES: u64 = 400;
-/// The number of lines shown at each end of a longer one, around a line of the digest, and around a line asked for.
+/// The number of lines shown at each end of a longer one, before and after a line of the digest, and around a line asked
+/// for. What a failure was follows the line that names it.
 const END_LINES: u64 = 20;
-const LINES_AROUND_NAMED: u64 = 1;
+const LINES_BEFORE_NAMED: u64 = 1;
+const LINES_AFTER_NAMED: u64 = 8;
 const LINES_AROUND_ASKED: u64 = 10;
+/// The maximum length of a line that describes a fold, in characters.
+const MAX_FOLD_CHARS: usize = 60;
 /// The maximum number of lines of the digest that are shown in the text.
 const MAX_NAMED_LINES: usize = 60;
 /// The maximum number of lines of a fold that is on the page, and of all of them together.
@@ -117,7 +121,7 @@ pub(super) fn shown(text: &BlobReader, named: &[u64], wanted: &WantedLines) -> R
     if read.iter().any(|line| line.was_cut) {
         remarks.push(format!("Lines of more than {MAX_LINE_CHARS} characters are cut; Raw text has all of them."));
     }
-    Ok(ShownText { pieces: pieces(&stretches, read), lines, remarks })
+    Ok(ShownText { pieces: pieces(text, &stretches, read)?, lines, remarks })
 }
 
 /// Returns the last lines of a text.
@@ -125,7 +129,7 @@ pub(super) fn end_of(text: &BlobReader) -> Result<Vec<Piece>, CommandError> {
     let lines = count(text)?;
     let stretches = stretches(&[(lines.saturating_sub(MAX_WHOLE_LINES).max(1), lines)], lines, 0);
     let last: Vec<Stretch> = stretches.into_iter().filter(|stretch| stretch.shown == Showing::Open).collect();
-    Ok(pieces(&last, read(text, &last)?))
+    pieces(text, &last, read(text, &last)?)
 }
 
 fn count(text: &BlobReader) -> Result<u64, CommandError> {
@@ -137,7 +141,7 @@ fn count(text: &BlobReader) -> Result<u64, CommandError> {
 /// Returns the ends of a text and the lines around those that are named, in order.
 fn ends_and_named(lines: u64, named: &[u64]) -> Vec<(u64, u64)> {
     let around = |line: &u64| {
-        (line.saturating_sub(LINES_AROUND_NAMED).max(1), line.saturating_add(LINES_AROUND_NAMED).min(lines))
+        (line.saturating_sub(LINES_BEFORE_NAMED).max(1), line.saturating_add(LINES_AFTER_NAMED).min(lines))
     };
     let ends = [(1, END_LINES.min(lines)), (lines.saturating_sub(END_LINES - 1).max(1), lines)];
     let named = named.iter().filter(|line| (1..=lines).contains(*line)).take(MAX_NAMED_LINES).map(around);
@@ -238,7 +242,7 @@ fn shown_line(number: u64, bytes: &[u8], left_out: u64) -> ReadLine {
     ReadLine { line: Line { number, text: text.into(), is_failure }, was_cut: left > 0 }
 }
 
-fn pieces(stretches: &[Stretch], read: Vec<ReadLine>) -> Vec<Piece> {
+fn pieces(text: &BlobReader, stretches: &[Stretch], read: Vec<ReadLine>) -> Result<Vec<Piece>, CommandError> {
     let mut lines = read.into_iter().map(|read| read.line).peekable();
     let mut pieces = Vec::new();
     for stretch in stretches {
@@ -249,11 +253,25 @@ fn pieces(stretches: &[Stretch], read: Vec<ReadLine>) -> Vec<Piece> {
         match stretch.shown {
             Showing::Open => pieces.extend(own.into_iter().map(Piece::Line)),
             Showing::Folded | Showing::Linked => {
-                pieces.push(Piece::Fold { from: stretch.from, to: stretch.to, what: None, lines: own });
+                let what = Some(what(text, stretch)?.into());
+                pieces.push(Piece::Fold { from: stretch.from, to: stretch.to, what, lines: own });
             }
         }
     }
-    pieces
+    Ok(pieces)
+}
+
+/// Describes folded lines by the first and the last of them.
+fn what(text: &BlobReader, stretch: &Stretch) -> Result<String, CommandError> {
+    let mut ends = [String::new(), String::new()];
+    for (number, end) in [stretch.from, stretch.to].into_iter().zip(&mut ends) {
+        text.each_line(number, |line| {
+            *end = one_line(String::from_utf8_lossy(line.text).trim(), MAX_FOLD_CHARS);
+            ControlFlow::Break(())
+        })?;
+    }
+    let [first, last] = ends;
+    Ok(if first == last { format!("“{first}”") } else { format!("“{first}” to “{last}”") })
 }
 
 #[cfg(test)]
@@ -294,7 +312,7 @@ mod tests {
     fn a_long_text_shows_its_ends_and_what_the_digest_names() {
         check(3, &[], "", "1-3");
         check(400, &[], "", "1-400");
-        check(1_000, &[100, 500, 501, 2_000], "", "1-20 (21-98) 99-101 [102-498] 499-502 [503-980] 981-1000");
+        check(1_000, &[100, 500, 501, 2_000], "", "1-20 (21-98) 99-108 [109-498] 499-509 [510-980] 981-1000");
     }
 
     #[test]

@@ -125,7 +125,6 @@ fn card(view: &View<'_>, note: &ReviewedNote, loaded: Option<LoadedNote>) -> Not
             .unwrap_or_default(),
         doubts: note.doubts.iter().map(|doubt| Badge::Doubt(doubt.to_string().into())).collect(),
         revisions: revisions(view, entry, &text, &older),
-        change: None,
         is_superseded: note.is_superseded(),
         is_whole: text.is_whole,
         text: text.text.into(),

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use weir_core::{Entry, EntryKind, Scope, SessionKey, Timestamp};
+use weir_core::{Scope, SessionKey, Timestamp};
 use weir_pages::ProjectLink;
 use weir_store::{EntryFilter, HistoryFilter, MeterRow, Moment, SessionFilter};
 
 use super::super::events;
+use super::super::held::{self, KeptOutput};
 use super::super::known::ViewedProject;
 use super::super::rows::ProjectSessions;
 use super::super::view::View;
@@ -21,12 +22,8 @@ pub(super) const MAX_SESSIONS: usize = 1_000;
 const MAX_OUTPUTS: usize = 200;
 /// The maximum number of outputs of a project whose tokens are counted, the biggest.
 const MAX_COUNTED_OUTPUTS: usize = 8;
-/// The largest output whose tokens are counted, in bytes.
-const MAX_COUNTED_BYTES: u64 = 1 << 20;
 /// The maximum number of events among which those that matter are looked for.
 const MAX_EVENTS: usize = 400;
-/// The sandbox of a command that a client ran itself.
-const CLIENTS_OWN: &str = "the client's";
 
 /// What the stores know of some days.
 pub(super) struct Gathered {
@@ -44,18 +41,11 @@ pub(super) struct ProjectDays {
     /// For each session, on which days of the chart something happened.
     active: Vec<Vec<bool>>,
     /// Outputs that were held back, the biggest first.
-    pub(super) held: Vec<CountedOutput>,
+    pub(super) held: Vec<KeptOutput>,
     /// The newest events that matter.
     pub(super) events: Vec<Moment>,
     /// The runs in progress.
     pub(super) running: Vec<RunningCommand>,
-}
-
-/// An output that was held back.
-pub(super) struct CountedOutput {
-    pub(super) entry: Entry,
-    /// Its tokens, if it is not too long to count them.
-    pub(super) tokens: Option<u64>,
 }
 
 /// Reads what the stores of a view know.
@@ -108,36 +98,20 @@ fn sessions(
     Ok((ProjectSessions { project, sessions, readings }, active))
 }
 
-/// Returns the biggest outputs that hooks held back since a time.
-fn outputs(open: &mut LockedStores<'_>, scope: &Scope, since: Timestamp) -> Result<Vec<CountedOutput>, CommandError> {
+/// Returns the biggest outputs that were held back since a time.
+fn outputs(open: &mut LockedStores<'_>, scope: &Scope, since: Timestamp) -> Result<Vec<KeptOutput>, CommandError> {
     let store = open.project()?;
-    let kinds = vec![EntryKind::Run, EntryKind::File, EntryKind::Page];
+    let kinds = held::KINDS.to_vec();
     let mut entries = store.entries(scope, &EntryFilter { kinds, since, limit: MAX_OUTPUTS })?.entries;
-    entries.retain(was_held);
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.bytes));
-    entries.truncate(MAX_COUNTED_OUTPUTS);
-    let mut outputs = Vec::with_capacity(entries.len());
+    let mut outputs = Vec::new();
     for entry in entries {
-        let text = match entry.bytes {
-            // A text that cannot be read has no tokens that anybody knows.
-            0..=MAX_COUNTED_BYTES => store.text(scope, entry.reference).ok().flatten(),
-            _ => None,
-        };
-        let text = text.and_then(|text| text.range(0..entry.bytes).ok());
-        let tokens = text.map(|text| weir_tokens::count(&String::from_utf8_lossy(&text)) as u64);
-        outputs.push(CountedOutput { entry, tokens });
+        outputs.extend(KeptOutput::read(store, scope, entry)?);
+        if outputs.len() == MAX_COUNTED_OUTPUTS {
+            break;
+        }
     }
     Ok(outputs)
-}
-
-/// Whether an entry is an output that a hook held back, and not the output of a run of Weir's or a fetched page.
-fn was_held(entry: &Entry) -> bool {
-    match entry.kind {
-        EntryKind::Run => entry.run.as_ref().is_none_or(|run| run.sandbox == CLIENTS_OWN),
-        EntryKind::File => true,
-        EntryKind::Page => entry.source.is_none(),
-        _ => false,
-    }
 }
 
 impl Gathered {

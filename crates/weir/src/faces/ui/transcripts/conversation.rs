@@ -9,12 +9,13 @@ use weir_core::guide::says_little;
 use weir_core::prose::first_sentence;
 use weir_core::wording::one_line;
 use weir_core::{Reference, Timestamp};
+use weir_pages::session::Compaction;
 
 use crate::hook::hold::HELD_AS;
 use crate::operations::OPERATIONS;
 use crate::replay::places::TranscriptLocation;
 use crate::replay::prices::{Prices, Rates};
-use crate::window::{Aftermath, WindowGrowth};
+use crate::window::WindowGrowth;
 
 /// The maximum length of a title, in characters.
 const MAX_TITLE_CHARS: usize = 120;
@@ -35,14 +36,12 @@ pub(in crate::faces::ui) struct Conversation {
     pub(in crate::faces::ui) folder: String,
     /// The requests, in order.
     pub(in crate::faces::ui) requests: Vec<Request>,
-    /// How many requests there were before each compaction.
-    pub(in crate::faces::ui) compacted: Vec<usize>,
     /// The requests with a prompt of the user, from 1.
     pub(in crate::faces::ui) prompts: Vec<u64>,
     /// The requests after which a tool failed.
     pub(in crate::faces::ui) errors: Vec<u64>,
-    /// The requests after which an output was held back.
-    pub(in crate::faces::ui) held: Vec<u64>,
+    /// The outputs that were held back.
+    pub(in crate::faces::ui) held: Vec<ShownInstead>,
     /// What the model asked for again.
     pub(in crate::faces::ui) asked: Vec<Asked>,
     /// The prices of its model.
@@ -51,8 +50,6 @@ pub(in crate::faces::ui) struct Conversation {
     written: f64,
     /// The growth of its window.
     pub(in crate::faces::ui) growth: WindowGrowth,
-    /// What followed its compactions.
-    pub(in crate::faces::ui) aftermath: Aftermath,
 }
 
 /// A request to the model.
@@ -63,6 +60,16 @@ pub(in crate::faces::ui) struct Request {
     pub(in crate::faces::ui) window: u64,
     /// Its cost, in tokens of input.
     cost: f64,
+}
+
+/// What the model got in place of an output.
+pub(in crate::faces::ui) struct ShownInstead {
+    /// The entry with the output; none if the text does not name it.
+    pub(in crate::faces::ui) reference: Option<Reference>,
+    /// The request after which it was held back, from 1.
+    pub(in crate::faces::ui) request: u64,
+    /// Tokens of the replacement.
+    pub(in crate::faces::ui) tokens: u64,
 }
 
 /// A stored text that the model asked for again.
@@ -99,6 +106,9 @@ pub(super) fn read(location: &TranscriptLocation, prices: &Prices) -> Vec<Conver
 impl Conversation {
     fn of(mut session: Session, steps: Vec<TimedStep>, location: &TranscriptLocation, prices: &Prices) -> Self {
         let rates = prices.of(&session.model);
+        session.steps = steps.iter().map(|timed| timed.step.clone()).collect();
+        let growth = WindowGrowth::of(&session, &location.name, rates);
+        session.steps = Vec::new();
         let request = |used: &Usage| Request { at: None, window: used.window(), cost: rates.cost(used) };
         let mut conversation = Self {
             client: session.client(),
@@ -107,22 +117,18 @@ impl Conversation {
             title: String::new(),
             folder: session.folder.clone(),
             requests: session.requests.iter().map(request).collect(),
-            compacted: Vec::new(),
             prompts: Vec::new(),
             errors: Vec::new(),
             held: Vec::new(),
             asked: Vec::new(),
             rates,
             written: rates.written(&session.requests),
-            growth: WindowGrowth::of(&session, &location.name, rates),
-            aftermath: Aftermath::default(),
+            growth,
         };
         let mut begun = 0;
         for step in &steps {
             conversation.step(step, &mut begun);
         }
-        session.steps = steps.into_iter().map(|timed| timed.step).collect();
-        conversation.aftermath.learn(&session);
         conversation
     }
 
@@ -142,7 +148,7 @@ impl Conversation {
                     self.title = one_line(title, MAX_TITLE_CHARS);
                 }
             }
-            Step::Compacted { .. } => self.compacted.push(*begun),
+            Step::Compacted { .. } => {}
             Step::Result(result) => self.result(result, *begun as u64),
         }
     }
@@ -151,8 +157,10 @@ impl Conversation {
         if result.failed {
             self.errors.push(request);
         }
-        if result.text.contains(HELD_AS) {
-            self.held.push(request);
+        if let Some((_, rest)) = result.text.split_once(HELD_AS) {
+            let reference = rest.split(']').next().and_then(|text| Reference::parse(text).ok());
+            let tokens = weir_tokens::count(&result.text) as u64;
+            self.held.push(ShownInstead { reference, request, tokens });
         }
         let is_get =
             OPERATIONS.iter().any(|operation| operation.follows_references && result.name.ends_with(operation.tool));
@@ -181,7 +189,7 @@ impl Conversation {
     /// each later request until the next compaction.
     pub(in crate::faces::ui) fn dollars_per_token(&self) -> Option<f64> {
         let all = self.requests.len();
-        let ends = self.compacted.iter().copied().chain([all]);
+        let ends = self.growth.compactions.iter().map(|made| made.request).chain([all]);
         let (mut pairs, mut start) = (0.0, 0);
         for end in ends {
             let length = end.min(all).saturating_sub(start) as f64;
@@ -190,6 +198,21 @@ impl Conversation {
         }
         let later = pairs / (all as f64).max(1.0);
         Some((self.written + self.rates.read * later) * self.rates.dollars?)
+    }
+
+    /// Returns the compactions, each with the last request before it.
+    pub(in crate::faces::ui) fn compactions(&self) -> impl Iterator<Item = Compaction> {
+        let made = self.growth.compactions.iter();
+        made.map(|made| Compaction { request: made.request as u64, before: made.before, after: made.after })
+    }
+
+    /// Returns the request during which something happened, from 1. A prompt belongs to the request that follows it.
+    pub(in crate::faces::ui) fn request_at(&self, at: Timestamp, is_prompt: bool) -> Option<u64> {
+        let before = self.requests.iter().rposition(|request| request.at.is_some_and(|sent| sent <= at));
+        match before {
+            Some(before) => Some(before as u64 + 1 + u64::from(is_prompt)),
+            None => self.requests.first()?.at.map(|_| 1),
+        }
     }
 
     /// Returns what the next request costs at least: the whole window, read from the cache.
